@@ -1,0 +1,52 @@
+import { importX } from "eslint-plugin-import-x";
+import tseslint from "typescript-eslint";
+
+/** Which room may import which; the reasons stand in src/README.md. */
+const rooms = {
+  policy: [],
+  request: [],
+  telemetry: [],
+  demo: [],
+  config: ["policy", "request"],
+  identity: ["policy", "reasons", "telemetry"],
+  audit: ["policy", "reasons", "telemetry"],
+  decision: ["policy", "request", "identity", "audit", "reasons", "telemetry"],
+  extauthz: ["decision", "policy", "request", "identity", "audit", "reasons", "telemetry"],
+  gateway: ["config", "policy", "telemetry"],
+};
+
+const zones = Object.entries(rooms).map(([room, allowed]) => ({
+  target: `./src/${room}`,
+  from: "./src",
+  except: [room, ...allowed].flatMap((name) => [`./${name}`, `./${name}.ts`]),
+  message: `src/${room} may import only: ${[room, ...allowed].join(", ")} (see src/README.md)`,
+}));
+
+export default tseslint.config(
+  { ignores: ["dist/", "coverage/", "node_modules/", ".gatehouse/"] },
+  ...tseslint.configs.strictTypeChecked,
+  ...tseslint.configs.stylisticTypeChecked,
+  {
+    languageOptions: { parserOptions: { projectService: { allowDefaultProject: ["eslint.config.js", "bin/*.js"] } } },
+    plugins: { "import-x": importX },
+    rules: {
+      "import-x/no-cycle": "error",
+      "import-x/no-restricted-paths": ["error", { basePath: import.meta.dirname, zones }],
+      "@typescript-eslint/consistent-type-imports": "error",
+      "@typescript-eslint/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
+      "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true, allowBoolean: true }],
+      "@typescript-eslint/dot-notation": "off",
+      "no-restricted-properties": [
+        "error",
+        { object: "process", property: "env", message: "one file reads the environment: src/config/environment.ts" },
+      ],
+      eqeqeq: "error",
+      "max-lines": ["error", { max: 350, skipBlankLines: true, skipComments: true }],
+    },
+  },
+  { files: ["src/config/environment.ts"], rules: { "no-restricted-properties": "off" } },
+  {
+    files: ["test/**", "bench/**"],
+    rules: { "no-restricted-properties": "off", "@typescript-eslint/no-non-null-assertion": "off" },
+  },
+);

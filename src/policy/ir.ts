@@ -1,0 +1,171 @@
+/**
+ * The intermediate form that policies are compiled to: plain JSON, versioned, read as data by every evaluator
+ * (TypeScript here, Lua in Envoy). Nothing in it refers to YAML or to source text except `at`, which is for people.
+ */
+export const IR_VERSION = 1;
+
+/** Where a rule stands in its source. Lines and columns count from 1; columns count UTF-16 units. */
+export interface SourcePosition {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+export type ComparisonOperator = "==" | "!=" | "<" | "<=" | ">" | ">=";
+export type StringMethod = "startsWith" | "endsWith";
+export type LiteralValue = string | number | boolean | null;
+
+/** An expression that has a truth value, or, as an operand, a value. `and`/`or` are flattened and hold two or more. */
+export type Expression =
+  | { readonly op: "and" | "or"; readonly args: readonly Expression[] }
+  | { readonly op: "not"; readonly arg: Expression }
+  | { readonly op: ComparisonOperator; readonly left: Expression; readonly right: Expression }
+  /** `value in list`, and `list.includes(value)`, which means the same. */
+  | { readonly op: "in"; readonly value: Expression; readonly list: Expression }
+  | { readonly op: StringMethod; readonly target: Expression; readonly arg: Expression }
+  | { readonly op: "exists"; readonly path: AttributePath }
+  | { readonly op: "attribute"; readonly path: AttributePath }
+  | { readonly op: "literal"; readonly value: LiteralValue }
+  | { readonly op: "list"; readonly items: readonly Expression[] };
+
+/** Root first: `request.headers["x-a"]` is `["request", "headers", "x-a"]`. */
+export type AttributePath = readonly string[];
+
+/** A compiled condition: the expression, its text, and every attribute path it reads (sorted, without repetition). */
+export interface ConditionIR {
+  readonly expression: Expression;
+  readonly source: string;
+  readonly reads: readonly AttributePath[];
+}
+
+export type SegmentIR =
+  | { readonly kind: "literal"; readonly value: string }
+  | { readonly kind: "param"; readonly name: string }
+  /** exactly one segment */
+  | { readonly kind: "any" }
+  /** everything below, the path itself included; only as the last segment */
+  | { readonly kind: "rest" };
+
+export type SectionName =
+  | "policies"
+  | "web_policies"
+  | "response_filters"
+  | "response_masks"
+  | "graphql_policies"
+  | "websocket_policies";
+
+interface RuleIR {
+  /** Unique in the set and stable over reloads of unchanged content: `policies[2]`, `websocket_policies[0].connection`. */
+  readonly id: string;
+  /** The author's name of the rule. */
+  readonly name?: string;
+  readonly at: SourcePosition;
+  readonly auditRequired: boolean;
+}
+
+/** A rule of `policies` or `web_policies`. */
+export interface PathRuleIR extends RuleIR {
+  readonly section: "policies" | "web_policies";
+  /** An HTTP method in capitals, or `*`. */
+  readonly method: string;
+  /** The path as written, e.g. `/api/customers/{customer_id}`. */
+  readonly pattern: string;
+  readonly segments: readonly SegmentIR[];
+  readonly condition: ConditionIR;
+}
+
+/** `$.a.b` is anchored with keys `["a", "b"]`; `a.b` matches as a suffix at any depth. */
+export interface FieldPathIR {
+  readonly anchored: boolean;
+  readonly keys: readonly string[];
+}
+
+export type MaskAction =
+  | { readonly kind: "remove" }
+  | { readonly kind: "replace"; readonly replacement: string }
+  | { readonly kind: "partial" }
+  | { readonly kind: "full" };
+
+export interface ResponseFieldIR {
+  readonly field: FieldPathIR;
+  readonly action: MaskAction;
+  readonly condition: ConditionIR;
+  readonly at: SourcePosition;
+}
+
+/** An entry of `response_filters` or `response_masks`; every entry that matches a request applies. */
+export interface ResponseRuleIR extends RuleIR {
+  readonly section: "response_filters" | "response_masks";
+  readonly method: string;
+  readonly pattern: string;
+  readonly segments: readonly SegmentIR[];
+  readonly fields: readonly ResponseFieldIR[];
+}
+
+export interface GraphqlRuleIR extends RuleIR {
+  readonly section: "graphql_policies";
+  readonly operation: "query" | "mutation" | "subscription";
+  /** Absent: `field` is a root field. */
+  readonly type?: string;
+  readonly field: string;
+  readonly condition: ConditionIR;
+  readonly onDeny: "reject" | "null";
+}
+
+/** The `graphql` head of a set. */
+export interface GraphqlSettingsIR {
+  readonly paths: readonly string[];
+  /** File name of the SDL, relative to the policy file that names it. */
+  readonly schema?: string;
+  readonly introspection: "allow" | "deny";
+  readonly limits: {
+    readonly depth: number;
+    readonly aliases: number;
+    readonly rootFields: number;
+    readonly tokens: number;
+  };
+}
+
+export interface WebsocketConnectionIR extends RuleIR {
+  readonly section: "websocket_policies";
+  readonly pattern: string;
+  readonly segments: readonly SegmentIR[];
+  readonly condition: ConditionIR;
+}
+
+export interface WebsocketMessageIR extends RuleIR {
+  readonly section: "websocket_policies";
+  readonly pattern: string;
+  readonly segments: readonly SegmentIR[];
+  readonly type: string;
+  readonly direction: "send" | "receive";
+  readonly condition: ConditionIR;
+  readonly onDeny: "drop" | "close";
+}
+
+export type AttributeType = "string" | "number" | "boolean" | "list" | "object";
+
+/** A declared attribute root: the types of its members, and, when it is looked up, its source and key. */
+export interface AttributeRootIR {
+  readonly types: Readonly<Record<string, AttributeType>>;
+  readonly source?: { readonly name: string; readonly key: AttributePath };
+}
+
+/** One compiled policy set. */
+export interface PolicySetIR {
+  readonly ir: typeof IR_VERSION;
+  readonly name: string;
+  readonly version: string;
+  readonly default: "deny" | "allow";
+  readonly preflight: "deny" | "allow";
+  readonly auditRequired: boolean;
+  readonly attributes: Readonly<Record<string, AttributeRootIR>>;
+  /** `policies`, then `web_policies`, each in source order. */
+  readonly rules: readonly PathRuleIR[];
+  readonly responses: readonly ResponseRuleIR[];
+  readonly graphql: { readonly settings: GraphqlSettingsIR; readonly rules: readonly GraphqlRuleIR[] };
+  readonly websocket: {
+    readonly connections: readonly WebsocketConnectionIR[];
+    readonly messages: readonly WebsocketMessageIR[];
+  };
+}

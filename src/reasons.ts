@@ -1,0 +1,144 @@
+import type { RefusalCheck } from "./request/types.ts";
+
+/** Every reason a decision can have. Closed: audit, metrics, responses and clients match these and nothing else. */
+export const REASONS = {
+  // allowed
+  CONDITION_TRUE: { status: 200, code: "ALLOWED", message: "the rule's condition is true" },
+  DEFAULT_ALLOW: { status: 200, code: "ALLOWED", message: "no rule matches and the set's default is allow" },
+  PREFLIGHT_ALLOWED: { status: 200, code: "ALLOWED", message: "a CORS preflight, allowed by the set" },
+
+  // refused before any rule: the request can be read in two ways, or not at all
+  AMBIGUOUS_PATH: {
+    status: 400,
+    code: "AMBIGUOUS_PATH",
+    message: "the path can be read in more than one way",
+  },
+  AMBIGUOUS_HEADERS: {
+    status: 400,
+    code: "AMBIGUOUS_HEADERS",
+    message: "the headers can be read in more than one way",
+  },
+  AMBIGUOUS_METHOD: {
+    status: 400,
+    code: "AMBIGUOUS_METHOD",
+    message: "the method can be read in more than one way",
+  },
+  AMBIGUOUS_BODY: {
+    status: 400,
+    code: "AMBIGUOUS_BODY",
+    message: "the body can be read in more than one way",
+  },
+  AMBIGUOUS_CASE: {
+    status: 400,
+    code: "AMBIGUOUS_PATH",
+    message: "the path differs from a guarded one only in letter case",
+  },
+  UNKNOWN_BACKEND: {
+    status: 400,
+    code: "UNKNOWN_BACKEND",
+    message: "the backend address is not one of those configured",
+  },
+  UNTRUSTED_PROXY_HEADER: {
+    status: 400,
+    code: "UNTRUSTED_PROXY_HEADER",
+    message: "the sender may not choose the backend",
+  },
+  REQUEST_TOO_LARGE: {
+    status: 413,
+    code: "REQUEST_TOO_LARGE",
+    message: "the request is larger than allowed",
+  },
+
+  // who is asking
+  IDENTITY_REQUIRED: { status: 401, code: "IDENTITY_REQUIRED", message: "a bearer token is required" },
+  TOKEN_MALFORMED: { status: 401, code: "TOKEN_INVALID", message: "the token is not a well-formed JWT" },
+  TOKEN_TOO_LARGE: { status: 401, code: "TOKEN_INVALID", message: "the token is too large" },
+  TOKEN_ALGORITHM_NOT_ALLOWED: {
+    status: 401,
+    code: "TOKEN_INVALID",
+    message: "the token's algorithm is not allowed",
+  },
+  TOKEN_KEY_UNKNOWN: { status: 401, code: "TOKEN_INVALID", message: "the token is signed by an unknown key" },
+  TOKEN_SIGNATURE_INVALID: {
+    status: 401,
+    code: "TOKEN_INVALID",
+    message: "the token's signature is not valid",
+  },
+  TOKEN_ISSUER_MISMATCH: { status: 401, code: "TOKEN_INVALID", message: "the token is from another issuer" },
+  TOKEN_AUDIENCE_MISMATCH: {
+    status: 401,
+    code: "TOKEN_INVALID",
+    message: "the token is for another audience",
+  },
+  TOKEN_TYPE_NOT_ALLOWED: {
+    status: 401,
+    code: "TOKEN_INVALID",
+    message: "the token is not of an accepted type",
+  },
+  TOKEN_CLAIMS_INVALID: {
+    status: 401,
+    code: "TOKEN_INVALID",
+    message: "a claim of the token is missing or malformed",
+  },
+  TOKEN_NOT_YET_VALID: { status: 401, code: "TOKEN_NOT_YET_VALID", message: "the token is not valid yet" },
+  TOKEN_EXPIRED: { status: 401, code: "TOKEN_EXPIRED", message: "the token has expired" },
+
+  // what the policy says
+  NO_MATCHING_RULE: { status: 403, code: "ACCESS_DENIED", message: "no rule matches" },
+  CONDITION_FALSE: { status: 403, code: "ACCESS_DENIED", message: "the rule's condition is false" },
+  CONDITION_UNKNOWN: {
+    status: 403,
+    code: "ACCESS_DENIED",
+    message: "the rule's condition cannot be decided",
+  },
+  PREFLIGHT_DENIED: {
+    status: 403,
+    code: "PREFLIGHT_DENIED",
+    message:
+      "CORS preflights carry no identity and are denied; set `preflight: allow` in the policy set to allow them",
+  },
+
+  // what is broken on our side
+  POLICY_NOT_READY: { status: 503, code: "SERVICE_UNAVAILABLE", message: "no policy set is loaded" },
+  IDENTITY_NOT_READY: {
+    status: 503,
+    code: "SERVICE_UNAVAILABLE",
+    message: "the identity provider's keys are not available",
+  },
+  AUDIT_UNAVAILABLE: {
+    status: 503,
+    code: "SERVICE_UNAVAILABLE",
+    message: "the audit record cannot be taken",
+  },
+  DEADLINE_EXCEEDED: { status: 503, code: "SERVICE_UNAVAILABLE", message: "the decision came too late" },
+  SHUTTING_DOWN: { status: 503, code: "SERVICE_UNAVAILABLE", message: "the service is stopping" },
+  INTERNAL_ERROR: { status: 500, code: "INTERNAL_ERROR", message: "the decision failed" },
+} as const satisfies Record<string, { status: number; code: string; message: string }>;
+
+export type Reason = keyof typeof REASONS;
+
+/** Which reason a refused request is answered with. */
+export const REFUSAL_REASONS = {
+  malformed_target: "AMBIGUOUS_PATH",
+  malformed_percent_encoding: "AMBIGUOUS_PATH",
+  encoded_slash: "AMBIGUOUS_PATH",
+  encoded_delimiter: "AMBIGUOUS_PATH",
+  dot_segment: "AMBIGUOUS_PATH",
+  empty_segment: "AMBIGUOUS_PATH",
+  control_character: "AMBIGUOUS_PATH",
+  invalid_utf8: "AMBIGUOUS_PATH",
+  path_parameter: "AMBIGUOUS_PATH",
+  fragment: "AMBIGUOUS_PATH",
+  double_encoding: "AMBIGUOUS_PATH",
+  too_many_parts: "AMBIGUOUS_PATH",
+  method_override: "AMBIGUOUS_METHOD",
+  malformed_method: "AMBIGUOUS_METHOD",
+  malformed_header: "AMBIGUOUS_HEADERS",
+  repeated_authorization: "AMBIGUOUS_HEADERS",
+  conflicting_host: "AMBIGUOUS_HEADERS",
+  conflicting_content_length: "AMBIGUOUS_HEADERS",
+  duplicate_json_member: "AMBIGUOUS_BODY",
+  malformed_json: "AMBIGUOUS_BODY",
+  body_cut_short: "AMBIGUOUS_BODY",
+  compressed_body: "AMBIGUOUS_BODY",
+} as const satisfies Record<RefusalCheck, Reason>;

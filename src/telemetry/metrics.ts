@@ -1,0 +1,113 @@
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+
+/** Where a hit, miss or eviction happened. */
+export type CacheName = "tokens" | "decisions" | "denials" | "policy_sets" | "attributes";
+
+/**
+ * Every metric of the service, named here and nowhere else. One instance a process (and one a test), so that
+ * nothing is shared by accident.
+ *
+ * `decisions = audit_recorded + audit_dropped + audit_queue` holds at any moment; the queue is empty at rest.
+ */
+export function createMetrics() {
+  const registry = new Registry();
+  const registers = [registry];
+  return {
+    registry,
+    decisions: new Counter({
+      name: "gatehouse_decisions_total",
+      help: "Decisions made, by outcome and reason.",
+      labelNames: ["decision", "reason"] as const,
+      registers,
+    }),
+    decisionDuration: new Histogram({
+      name: "gatehouse_decision_duration_seconds",
+      help: "Time from the decoded check to its encoded answer.",
+      buckets: [
+        0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.025, 0.05, 0.25, 1,
+      ],
+      registers,
+    }),
+    auditRecorded: new Counter({
+      name: "gatehouse_audit_recorded_total",
+      help: "Audit records written to their destination.",
+      registers,
+    }),
+    auditDropped: new Counter({
+      name: "gatehouse_audit_dropped_total",
+      help: "Decisions without a written record, by cause (level, disabled, queue_full, write_failed).",
+      labelNames: ["cause"] as const,
+      registers,
+    }),
+    auditQueue: new Gauge({
+      name: "gatehouse_audit_queue_records",
+      help: "Audit records accepted and not written yet.",
+      registers,
+    }),
+    cacheHits: new Counter({
+      name: "gatehouse_cache_hits_total",
+      help: "Cache look-ups that found an entry.",
+      labelNames: ["cache"] as const,
+      registers,
+    }),
+    cacheMisses: new Counter({
+      name: "gatehouse_cache_misses_total",
+      help: "Cache look-ups that found none.",
+      labelNames: ["cache"] as const,
+      registers,
+    }),
+    cacheEvictions: new Counter({
+      name: "gatehouse_cache_evictions_total",
+      help: "Entries that a full cache pushed out.",
+      labelNames: ["cache"] as const,
+      registers,
+    }),
+    policyReloads: new Counter({
+      name: "gatehouse_policy_reload_total",
+      help: "Attempts to load the policy set, by result (loaded, unchanged, failed).",
+      labelNames: ["result"] as const,
+      registers,
+    }),
+    policyReloadTime: new Gauge({
+      name: "gatehouse_policy_reload_last_success_timestamp_seconds",
+      help: "When the policy set in force was loaded.",
+      registers,
+    }),
+    policyReloadFailed: new Gauge({
+      name: "gatehouse_policy_reload_failed",
+      help: "1 while the policy folder holds a set that cannot be loaded and an older one is in force.",
+      registers,
+    }),
+    policySetInfo: new Gauge({
+      name: "gatehouse_policy_set_info",
+      help: "The policy set in force; always 1.",
+      labelNames: ["policy_set", "digest"] as const,
+      registers,
+    }),
+    jwksRefreshes: new Counter({
+      name: "gatehouse_jwks_refresh_total",
+      help: "Fetches of the issuer's keys, by result (loaded, failed).",
+      labelNames: ["result"] as const,
+      registers,
+    }),
+    jwksTime: new Gauge({
+      name: "gatehouse_jwks_last_success_timestamp_seconds",
+      help: "When the issuer's keys were last fetched.",
+      registers,
+    }),
+    acceptedAmbiguities: new Counter({
+      name: "gatehouse_accepted_ambiguities_total",
+      help: "Requests that a switched-off check would have refused, by check.",
+      labelNames: ["check"] as const,
+      registers,
+    }),
+    processRestarts: new Counter({
+      name: "gatehouse_process_restarts_total",
+      help: "Processes that died and were started again, by kind (envoy, worker).",
+      labelNames: ["process"] as const,
+      registers,
+    }),
+  };
+}
+
+export type Metrics = ReturnType<typeof createMetrics>;
