@@ -1,4 +1,5 @@
-import { importX } from "eslint-plugin-import-x";
+import { createNodeResolver, importX } from "eslint-plugin-import-x";
+import { defineConfig } from "eslint/config";
 import tseslint from "typescript-eslint";
 
 /** Which room may import which; the reasons stand in src/README.md. */
@@ -22,13 +23,17 @@ const zones = Object.entries(rooms).map(([room, allowed]) => ({
   message: `src/${room} may import only: ${[room, ...allowed].join(", ")} (see src/README.md)`,
 }));
 
-export default tseslint.config(
+export default defineConfig(
   { ignores: ["dist/", "coverage/", "node_modules/", ".gatehouse/"] },
   ...tseslint.configs.strictTypeChecked,
   ...tseslint.configs.stylisticTypeChecked,
   {
     languageOptions: { parserOptions: { projectService: { allowDefaultProject: ["eslint.config.js", "bin/*.js"] } } },
     plugins: { "import-x": importX },
+    settings: {
+      "import-x/extensions": [".ts", ".js"],
+      "import-x/resolver-next": [createNodeResolver({ extensions: [".ts", ".js"] })],
+    },
     rules: {
       "import-x/no-cycle": "error",
       "import-x/no-restricted-paths": ["error", { basePath: import.meta.dirname, zones }],

@@ -25,11 +25,17 @@ export interface CanonicalRequest {
   readonly method: string;
   /** Decoded path segments without the empty one of a trailing slash: `/` is `[]`, `/a/b/` is `["a", "b"]`. */
   readonly segments: readonly string[];
-  /** The canonical path: `segments` percent-encoded where RFC 3986 wants it, joined by `/`, trailing slash kept. */
+  /**
+   * The canonical path: `segments` percent-encoded where RFC 3986 wants it, joined by `/`, trailing slash kept; `*` for
+   * `OPTIONS *`.
+   */
   readonly path: string;
-  /** Decoded query parameters in order of arrival, repeated ones as a list. Null prototype. */
+  /** Decoded query parameters in order of arrival, repeated ones as a list; `a[]` is a name. Null prototype. */
   readonly query: Readonly<Record<string, readonly string[]>>;
-  /** Header values (UTF-8 decoded), by lower-case name, repeated ones as a list. Null prototype. */
+  /**
+   * Header values (UTF-8 decoded, without whitespace around), by lower-case name, repeated ones as a list; without
+   * `host`, which is `host` below. Null prototype.
+   */
   readonly headers: Readonly<Record<string, readonly string[]>>;
   readonly scheme: string;
   /** Lower case, without port and final dot. */
@@ -47,28 +53,74 @@ export interface Refusal {
   readonly detail: string;
 }
 
+/** Every refusal check, in the order in which they are made (see `checks/index.ts`): of several, the first one refuses. */
 export const REFUSAL_CHECKS = [
-  "malformed_target",
-  "malformed_percent_encoding",
-  "encoded_slash",
-  "encoded_delimiter",
-  "dot_segment",
-  "empty_segment",
-  "control_character",
-  "invalid_utf8",
-  "path_parameter",
-  "fragment",
-  "double_encoding",
-  "method_override",
+  // the request line
   "malformed_method",
-  "malformed_header",
-  "repeated_authorization",
-  "conflicting_host",
-  "conflicting_content_length",
+  "malformed_target",
   "too_many_parts",
-  "duplicate_json_member",
-  "malformed_json",
-  "body_cut_short",
+  "fragment",
+  "control_character",
+  "unencoded_character",
+  "malformed_percent_encoding",
+  "invalid_utf8",
+  "encoded_slash",
+  "double_encoding",
+  "dot_segment",
+  "path_parameter",
+  "encoded_delimiter",
+  "empty_segment",
+  "query_separator",
+  "parameter_collision",
+  // the headers
+  "malformed_header",
+  "underscore_header",
+  "conflicting_host",
+  "repeated_authorization",
+  "conflicting_content_length",
+  "hop_by_hop_header",
+  "method_override",
+  "path_override",
+  // the body, when a rule reads it
+  "ambiguous_content_type",
   "compressed_body",
+  "body_cut_short",
+  "malformed_json",
+  "duplicate_json_member",
+  "similar_json_members",
+  "inexact_number",
 ] as const;
 export type RefusalCheck = (typeof REFUSAL_CHECKS)[number];
+
+export interface ReadOptions {
+  /** Checks that report instead of refusing. */
+  readonly switchedOff?: ReadonlySet<RefusalCheck>;
+}
+
+/** Outcome of `canonicalize`. */
+export type Canonicalized =
+  | {
+      readonly ok: true;
+      readonly request: CanonicalRequest;
+      /** Switched-off checks that would have refused the request, in their order. */
+      readonly accepted: readonly RefusalCheck[];
+    }
+  | { readonly ok: false; readonly refusal: Refusal };
+
+/** What JSON can say. The same shape as the policies' `Value`, which this room does not know. */
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
+/** Null prototype, so that a member called `__proto__` is one like others. */
+export interface JsonObject {
+  readonly [name: string]: JsonValue;
+}
+
+/** Outcome of `readBody`. */
+export type BodyRead =
+  | {
+      readonly ok: true;
+      /** `undefined`: there is no body, or none that is read as JSON. */
+      readonly json: JsonValue | undefined;
+      /** Switched-off checks that would have refused the body, in their order. */
+      readonly accepted: readonly RefusalCheck[];
+    }
+  | { readonly ok: false; readonly refusal: Refusal };

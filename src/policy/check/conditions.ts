@@ -1,0 +1,22 @@
+import { checkCondition, compileCondition } from "../condition/index.ts";
+import { reportWithin } from "../diagnostics/report-within.ts";
+import { BASE_ROOTS, rootsOf } from "../roots.ts";
+import type { Check } from "./index.ts";
+import { conditionsOf } from "./uses.ts";
+
+/** Conditions read what is there for them, and compare what can be compared. */
+export const conditions: Check = (set, report) => {
+  const declared = set.head.attributes ?? [];
+  const lookedUp = declared.flatMap(({ name, lookup }) => (lookup ? [name] : []));
+  const types = Object.fromEntries(declared.map((root) => [root.name, root.types]));
+  for (const { condition, use, parameters, anyRoot } of conditionsOf(set)) {
+    const roots = rootsOf(use, lookedUp);
+    if (anyRoot) {
+      const read = compileCondition(condition.ast, condition.text).reads.map(([root = ""]) => root);
+      roots.push(...read.filter((root) => !BASE_ROOTS.includes(root)));
+    }
+    for (const finding of checkCondition(condition.ast, { roots, parameters, types })) {
+      reportWithin(report, condition.node, finding);
+    }
+  }
+};

@@ -1,0 +1,20 @@
+import { placeName, placeOf } from "../diagnostics/reporter.ts";
+import { quoted } from "../diagnostics/wording.ts";
+import type { Check } from "./index.ts";
+
+/** The same field, masked twice in the same way under the same condition, was probably meant to be another one. */
+export const duplicateFields: Check = (set, report) => {
+  for (const { fields } of set.responses) {
+    const seen = new Map<string, (typeof fields)[number]>();
+    for (const entry of fields) {
+      const key = JSON.stringify([entry.field, entry.action, entry.condition.text]);
+      const first = seen.get(key);
+      if (first === undefined) {
+        seen.set(key, entry);
+        continue;
+      }
+      const message = `${quoted(entry.node.text)} stands here already, at ${placeName(placeOf(first.node))}`;
+      report.warning(placeOf(entry.node), "duplicate-field", message);
+    }
+  }
+};

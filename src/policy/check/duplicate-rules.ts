@@ -1,0 +1,39 @@
+import { placeName, placeOf } from "../diagnostics/reporter.ts";
+import { quoted } from "../diagnostics/wording.ts";
+import { shapeOf } from "../pattern/shape.ts";
+import type { YamlNode } from "../syntax/tree.ts";
+import type { Check } from "./index.ts";
+
+/** Of two rules for the same thing only one could ever count. */
+export const duplicateRules: Check = (set, report) => {
+  const seen = new Map<string, YamlNode>();
+  const once = (key: readonly string[], node: YamlNode, what: string) => {
+    const name = JSON.stringify(key);
+    const first = seen.get(name);
+    if (first === undefined) {
+      seen.set(name, node);
+    } else if (first !== node) {
+      report.error(
+        placeOf(node),
+        "duplicate-rule",
+        `${what} has a rule already, at ${placeName(placeOf(first))}`,
+      );
+    } else {
+      report.error(placeOf(node), "duplicate-rule", `${what} stands in the set twice, by an alias`);
+    }
+  };
+  for (const { section, pattern } of set.rules) {
+    const what = section === "policies" ? `${pattern.method} ${pattern.text}` : pattern.text;
+    once([section, pattern.method, shapeOf(pattern.segments)], pattern.node, quoted(what));
+  }
+  for (const { operation, type = "", field, target } of set.graphql) {
+    once(["graphql", operation, type, field], target, `the ${operation} ${quoted(target.text)}`);
+  }
+  for (const { pattern } of set.connections) {
+    once(["connection", shapeOf(pattern.segments)], pattern.node, `the connection ${quoted(pattern.text)}`);
+  }
+  for (const { pattern, direction, type } of set.messages) {
+    const key = ["message", shapeOf(pattern.segments), direction, type.text];
+    once(key, type, `the message type ${quoted(type.text)}`);
+  }
+};

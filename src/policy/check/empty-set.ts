@@ -1,0 +1,10 @@
+import { placeOf } from "../diagnostics/reporter.ts";
+import type { Check } from "./index.ts";
+
+/** A set without rules is legal, and seldom meant. */
+export const emptySet: Check = (set, report) => {
+  const guarded = [set.rules, set.graphql, set.connections].some((rules) => rules.length > 0);
+  if (guarded || !report.clean || set.root === undefined) return;
+  const outcome = set.head.default === "allow" ? "every request is allowed" : "every request is denied";
+  report.warning(placeOf(set.root), "no-rules", `the policy set has no rules: ${outcome}`);
+};

@@ -1,0 +1,27 @@
+import type { Reporter } from "../diagnostics/reporter.ts";
+import type { PolicySetSource } from "../read/index.ts";
+import { conditions } from "./conditions.ts";
+import { duplicateFields } from "./duplicate-fields.ts";
+import { duplicateRules } from "./duplicate-rules.ts";
+import { emptySet } from "./empty-set.ts";
+import { lookupKeys } from "./lookup-keys.ts";
+import { neverTrue } from "./never-true.ts";
+import { unreachableRules } from "./unreachable-rules.ts";
+
+/** Looks for one kind of mistake in a set whose parts are well-formed. */
+export type Check = (set: PolicySetSource, report: Reporter) => void;
+
+const CHECKS: readonly Check[] = [
+  emptySet,
+  duplicateRules,
+  duplicateFields,
+  unreachableRules,
+  conditions,
+  neverTrue,
+  lookupKeys,
+];
+
+/** Reports every mistake that only shows when the set is seen as a whole. */
+export function checkPolicySet(set: PolicySetSource, report: Reporter): void {
+  for (const check of CHECKS) check(set, report);
+}

@@ -1,0 +1,23 @@
+import { compileCondition } from "../condition/index.ts";
+import { placeOf } from "../diagnostics/reporter.ts";
+import { quoted } from "../diagnostics/wording.ts";
+import type { Check } from "./index.ts";
+import { conditionsOf } from "./uses.ts";
+
+/** What is looked up by a path parameter is missing in every rule whose path has no such parameter. */
+export const lookupKeys: Check = (set, report) => {
+  const needed = new Map<string, string>();
+  for (const { name, lookup } of set.head.attributes ?? []) {
+    const [root, parameter] = lookup?.key ?? [];
+    if (root === "path" && parameter !== undefined) needed.set(name, parameter);
+  }
+  if (needed.size === 0) return;
+  for (const { condition, parameters } of conditionsOf(set)) {
+    for (const [root = ""] of compileCondition(condition.ast, condition.text).reads) {
+      const parameter = needed.get(root);
+      if (parameter === undefined || parameters.includes(parameter)) continue;
+      const message = `${quoted(root)} is looked up by ${quoted(`path.${parameter}`)}, which this path does not have`;
+      report.error(placeOf(condition.node), "missing-path-parameter", message);
+    }
+  }
+};

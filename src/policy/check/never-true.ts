@@ -1,0 +1,13 @@
+import { placeOf } from "../diagnostics/reporter.ts";
+import type { Check } from "./index.ts";
+import { conditionsOf } from "./uses.ts";
+
+/** `condition: false` has a meaning, but seldom the one that was meant. */
+export const neverTrue: Check = (set, report) => {
+  for (const { condition, purpose } of conditionsOf(set)) {
+    const { ast, node } = condition;
+    if (ast.op !== "literal" || ast.value !== false) continue;
+    if (purpose === "permits") report.warning(placeOf(node), "never-true", "this permits nobody");
+    else report.warning(placeOf(node), "never-true", "this is never applied", "leave it out");
+  }
+};

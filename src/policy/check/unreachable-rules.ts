@@ -1,0 +1,116 @@
+import { placeName, placeOf } from "../diagnostics/reporter.ts";
+import { quoted } from "../diagnostics/wording.ts";
+import type { SegmentIR } from "../ir.ts";
+import type { PathRuleSource } from "../read/index.ts";
+import type { Check } from "./index.ts";
+
+/** A tree of patterns as the matcher has it, with the rules that end at each node. */
+interface PatternNode {
+  readonly literals: Map<string, PatternNode>;
+  param?: PatternNode;
+  any?: PatternNode;
+  rest: PathRuleSource[];
+  rules: PathRuleSource[];
+}
+
+/**
+ * A rule can never decide where another one is found first for every request that it is for. What is more specific is
+ * found first, so only a `{name}` where this one has a `*`, or the same path in `policies`, can do that.
+ * It is an error: what the hidden rule restricts is decided by another rule than its author thinks.
+ */
+export const unreachableRules: Check = (set, report) => {
+  const root = patternNode();
+  for (const rule of set.rules) add(root, rule);
+  for (const rule of set.rules) {
+    if (rule.section === "policies") continue; // without `*` for one segment, nothing else is as specific and wider
+    const hiding = findHiding(root, rule, 0, false);
+    if (hiding === undefined) continue;
+    const { method, text, node } = hiding.pattern;
+    const other = quoted(hiding.section === "policies" ? `${method} ${text}` : text);
+    const message = `${quoted(rule.pattern.text)} is never reached: ${other} at ${placeName(placeOf(node))} is found first`;
+    report.error(placeOf(rule.pattern.node), "unreachable-rule", message);
+  }
+};
+
+/**
+ * @param ahead - true where the path taken so far is found before `rule`, and covers it
+ * @returns a rule that is found before `rule` for every request that `rule` is for
+ */
+function findHiding(
+  node: PatternNode,
+  rule: PathRuleSource,
+  index: number,
+  ahead: boolean,
+): PathRuleSource | undefined {
+  const segment = rule.pattern.segments[index];
+  const hides = (other: PathRuleSource) =>
+    other.pattern.method === "*" && (ahead || other.section === "policies");
+  if (ahead || segment?.kind === "rest") {
+    const found = node.rest.find(hides);
+    if (found !== undefined) return found;
+  }
+  if (segment === undefined) return node.rules.find(hides);
+  for (const [next, first] of covering(node, segment, ahead)) {
+    const found = next && findHiding(next, rule, index + 1, ahead || first);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** @returns the branches that match all that `segment` does, and whether they are found before its own. */
+function covering(
+  node: PatternNode,
+  segment: SegmentIR,
+  ahead: boolean,
+): (readonly [next: PatternNode | undefined, first: boolean])[] {
+  switch (segment.kind) {
+    case "rest":
+      return [];
+    case "any":
+      return [
+        [node.param, true],
+        [node.any, false],
+      ];
+    case "param":
+      return ahead
+        ? [
+            [node.param, false],
+            [node.any, false],
+          ]
+        : [[node.param, false]];
+    case "literal": {
+      const literal = node.literals.get(segment.value);
+      return ahead
+        ? [
+            [literal, false],
+            [node.param, false],
+            [node.any, false],
+          ]
+        : [[literal, false]];
+    }
+  }
+}
+
+function add(root: PatternNode, rule: PathRuleSource): void {
+  let node = root;
+  for (const segment of rule.pattern.segments) {
+    switch (segment.kind) {
+      case "rest":
+        node.rest.push(rule);
+        return;
+      case "literal": {
+        const next: PatternNode = node.literals.get(segment.value) ?? patternNode();
+        node.literals.set(segment.value, next);
+        node = next;
+        break;
+      }
+      default:
+        node = node[segment.kind] ??= patternNode();
+    }
+  }
+  node.rules.push(rule);
+}
+
+function patternNode(): PatternNode {
+  return { literals: new Map(), rest: [], rules: [] };
+}

@@ -1,0 +1,59 @@
+import { parametersOf } from "../pattern/parse-pattern.ts";
+import type { ConditionSource, PolicySetSource } from "../read/index.ts";
+import type { ConditionUse } from "../roots.ts";
+
+/** A condition of a set, and what it may read. */
+export interface UsedCondition {
+  readonly condition: ConditionSource;
+  readonly use: ConditionUse;
+  /** Parameters of the path that its rule is for. */
+  readonly parameters: readonly string[];
+  /** True where roots may also be named for what the application delivers. */
+  readonly anyRoot: boolean;
+  /** What it permits or applies, for messages. */
+  readonly purpose: "permits" | "applies";
+}
+
+/** @returns every condition of the set that can be read. */
+export function conditionsOf(set: PolicySetSource): UsedCondition[] {
+  const graphqlParameters = set.head.graphql?.parameters ?? [];
+  const common = { anyRoot: false, purpose: "permits" } as const;
+  const all: UsedCondition[] = [
+    ...set.rules.map(({ condition, pattern }) => ({
+      ...common,
+      condition,
+      use: "request" as const,
+      parameters: parametersOf(pattern.segments),
+    })),
+    ...set.responses.flatMap(({ fields, pattern }) =>
+      fields.map(({ condition }) => ({
+        condition,
+        use: "response" as const,
+        parameters: parametersOf(pattern.segments),
+        anyRoot: false,
+        purpose: "applies" as const,
+      })),
+    ),
+    ...set.graphql.map(({ condition, operation }) => ({
+      condition,
+      use: "graphql" as const,
+      parameters: graphqlParameters,
+      // an event is named for what it delivers, e.g. `order.customer_id`
+      anyRoot: operation === "subscription",
+      purpose: "permits" as const,
+    })),
+    ...set.connections.map(({ condition, pattern }) => ({
+      ...common,
+      condition,
+      use: "request" as const,
+      parameters: parametersOf(pattern.segments),
+    })),
+    ...set.messages.map(({ condition, pattern }) => ({
+      ...common,
+      condition,
+      use: "message" as const,
+      parameters: parametersOf(pattern.segments),
+    })),
+  ];
+  return all.filter(({ condition }) => !condition.broken);
+}

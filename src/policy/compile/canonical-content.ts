@@ -1,0 +1,37 @@
+import type { ConditionIR, PolicySetIR, SourcePosition } from "../ir.ts";
+
+/**
+ * Prints what a set means as JSON with sorted keys: equal for sets that decide alike, names and order of rules
+ * counted. Layout, comments, positions and the spelling of conditions are left out. For digests, not to be read back.
+ */
+export function canonicalContent(ir: PolicySetIR): string {
+  return sortedJson({
+    ...ir,
+    rules: ir.rules.map(ruleContent),
+    responses: ir.responses.map((rule) => ({ ...withoutPlace(rule), fields: rule.fields.map(ruleContent) })),
+    graphql: { ...ir.graphql, rules: ir.graphql.rules.map(ruleContent) },
+    websocket: {
+      connections: ir.websocket.connections.map(ruleContent),
+      messages: ir.websocket.messages.map(ruleContent),
+    },
+  });
+}
+
+function ruleContent(rule: { readonly at: SourcePosition; readonly condition: ConditionIR }): object {
+  return { ...withoutPlace(rule), condition: rule.condition.expression };
+}
+
+function withoutPlace(rule: { readonly at: SourcePosition }): object {
+  return { ...rule, at: undefined };
+}
+
+/** JSON with the keys of every object in code unit order; members that are undefined are left out. */
+function sortedJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(sortedJson).join()}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, member]) => `${JSON.stringify(key)}:${sortedJson(member)}`);
+  return `{${members.join()}}`;
+}

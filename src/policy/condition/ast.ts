@@ -1,0 +1,102 @@
+import type { AttributePath, ComparisonOperator, LiteralValue, StringMethod } from "../ir.ts";
+
+/** A stretch of a condition's text, in UTF-16 units from its beginning; `end` is exclusive. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * A parsed condition. Every node is the IR expression of the same `op` plus what only people and tools need: where it
+ * stands and how it was spelled. Parentheses leave no node; the span of what they enclose includes them.
+ */
+export type ConditionNode =
+  | LogicalNode
+  | NotNode
+  | ComparisonNode
+  | MembershipNode
+  | StringTestNode
+  | ExistsNode
+  | AttributeNode
+  | LiteralNode
+  | ListNode;
+
+/** Two or more arguments, as written: `a and (b and c)` is nested here, and flat only in the IR. */
+export interface LogicalNode extends Span {
+  readonly op: "and" | "or";
+  readonly args: readonly ConditionNode[];
+}
+
+export interface NotNode extends Span {
+  readonly op: "not";
+  readonly arg: ConditionNode;
+}
+
+export interface ComparisonNode extends Span {
+  readonly op: ComparisonOperator;
+  readonly left: ConditionNode;
+  readonly right: ConditionNode;
+}
+
+export interface MembershipNode extends Span {
+  readonly op: "in";
+  /** `value in list`, or `list.includes(value)`. */
+  readonly form: "in" | "includes";
+  readonly value: ConditionNode;
+  readonly list: ConditionNode;
+}
+
+export interface StringTestNode extends Span {
+  readonly op: StringMethod;
+  readonly target: ConditionNode;
+  readonly arg: ConditionNode;
+}
+
+export interface ExistsNode extends Span {
+  readonly op: "exists";
+  readonly path: AttributePath;
+  /** What stands between the parentheses. */
+  readonly attribute: AttributeNode;
+}
+
+export interface AttributeNode extends Span {
+  readonly op: "attribute";
+  readonly path: AttributePath;
+}
+
+export interface LiteralNode extends Span {
+  readonly op: "literal";
+  readonly value: LiteralValue;
+  /** The literal as written. */
+  readonly text: string;
+}
+
+export interface ListNode extends Span {
+  readonly op: "list";
+  readonly items: readonly ConditionNode[];
+}
+
+/** @returns the nodes directly below `node`, in the order in which they are evaluated. */
+export function childrenOf(node: ConditionNode): readonly ConditionNode[] {
+  switch (node.op) {
+    case "and":
+    case "or":
+      return node.args;
+    case "not":
+      return [node.arg];
+    case "in":
+      return [node.value, node.list];
+    case "startsWith":
+    case "endsWith":
+      return [node.target, node.arg];
+    case "exists":
+      return [node.attribute];
+    case "list":
+      return node.items;
+    case "attribute":
+    case "literal":
+      return [];
+    default:
+      return [node.left, node.right];
+  }
+}

@@ -1,0 +1,130 @@
+import type { AttributePath, Expression } from "../ir.ts";
+import type { Attributes, Value, Verdict } from "../value.ts";
+import { evaluateAt, MAX_DEPTH } from "./evaluate.ts";
+import { shortened } from "./finding.ts";
+import { formatExpression, formatPath } from "./format.ts";
+import { isList, readAttribute } from "./values.ts";
+
+/** A verdict in words, for JSON and for people: *unknown* has no JSON value of its own. */
+export type VerdictName = "true" | "false" | "unknown";
+
+/** One part of a condition, and what became of it. Plain JSON. */
+export interface TraceNode {
+  readonly op: Expression["op"];
+  readonly verdict: VerdictName;
+  /** The part in canonical form, cut where it is long. */
+  readonly text: string;
+  /** The attributes that this part reads; for `and` and `or` they stand with the children. */
+  readonly reads: readonly TraceRead[];
+  /** The conditions that this one is made of: those of `and`, `or` and `not`. All of them, also those not needed. */
+  readonly children: readonly TraceNode[];
+}
+
+/** An attribute and what was found there. */
+export interface TraceRead {
+  readonly path: string;
+  readonly state: "present" | "missing" | "unavailable";
+  /** The value, cut where it is long or deep. */
+  readonly value?: Value;
+}
+
+const LIMITS = { text: 400, string: 100, entries: 10, depth: 3, reads: 20 };
+
+/** @returns the name of `verdict`. */
+export function verdictName(verdict: Verdict): VerdictName {
+  return verdict === undefined ? "unknown" : verdict ? "true" : "false";
+}
+
+/** Evaluates like `evaluate`, part by part, and says what each part came to. */
+export function explain(expression: Expression, attributes: Attributes): TraceNode {
+  return explainAt(expression, attributes, 0);
+}
+
+/**
+ * @returns the first part that keeps the condition from being true, as far down as one part alone does so: into `and`,
+ *   but not into `or`, where all parts fail together. Nothing where the condition is true.
+ */
+export function firstFailing(trace: TraceNode): TraceNode | undefined {
+  if (trace.verdict === "true") return undefined;
+  let node = trace;
+  while (node.op === "and") {
+    const failing = node.children.find((child) => child.verdict !== "true");
+    if (failing === undefined) break;
+    node = failing;
+  }
+  return node;
+}
+
+function explainAt(expression: Expression, attributes: Attributes, depth: number): TraceNode {
+  const { op } = expression;
+  const logical = op === "and" || op === "or";
+  const children = logical ? expression.args : op === "not" ? [expression.arg] : [];
+  return {
+    op,
+    verdict: verdictName(evaluateAt(expression, attributes, depth)),
+    text: shortened(formatExpression(expression), LIMITS.text),
+    reads: logical ? [] : readsOf(expression).map((path) => traceRead(path, attributes)),
+    children: depth < MAX_DEPTH ? children.map((child) => explainAt(child, attributes, depth + 1)) : [],
+  };
+}
+
+function traceRead(path: AttributePath, attributes: Attributes): TraceRead {
+  const value = readAttribute(path, attributes);
+  const text = shortened(formatPath(path), LIMITS.string);
+  if (value === undefined) return { path: text, state: "missing" };
+  if (typeof value === "symbol") return { path: text, state: "unavailable" };
+  return { path: text, state: "present", value: bounded(value, LIMITS.depth) };
+}
+
+/** The first paths that `expression` reads, in the order in which they are written. */
+function readsOf(expression: Expression): AttributePath[] {
+  const found = new Map<string, AttributePath>();
+  const ahead = [expression];
+  for (let next = ahead.pop(); next !== undefined && found.size < LIMITS.reads; next = ahead.pop()) {
+    if (next.op === "attribute" || next.op === "exists") found.set(JSON.stringify(next.path), next.path);
+    else for (const part of partsOf(next).toReversed()) ahead.push(part);
+  }
+  return [...found.values()];
+}
+
+function partsOf(expression: Exclude<Expression, { op: "attribute" | "exists" }>): readonly Expression[] {
+  switch (expression.op) {
+    case "and":
+    case "or":
+      return expression.args;
+    case "not":
+      return [expression.arg];
+    case "in":
+      return [expression.value, expression.list];
+    case "startsWith":
+    case "endsWith":
+      return [expression.target, expression.arg];
+    case "list":
+      return expression.items;
+    case "literal":
+      return [];
+    default:
+      return [expression.left, expression.right];
+  }
+}
+
+/** A copy of `value` that is small, and that JSON and UTF-8 can hold. */
+function bounded(value: Value, depth: number): Value {
+  if (typeof value === "string") return shortened(value.toWellFormed(), LIMITS.string);
+  if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (depth === 0) return "…";
+  if (isList(value)) {
+    const items = value.slice(0, LIMITS.entries).map((item) => bounded(item, depth - 1));
+    return items.length < value.length ? [...items, `… ${value.length - items.length} more`] : items;
+  }
+  const entries = Object.entries(value);
+  const members = entries
+    .slice(0, LIMITS.entries)
+    .map(([key, member]): [string, Value] => [
+      shortened(key.toWellFormed(), LIMITS.string),
+      bounded(member, depth - 1),
+    ]);
+  if (members.length < entries.length) members.push(["…", `${entries.length - members.length} more`]);
+  return Object.fromEntries(members);
+}

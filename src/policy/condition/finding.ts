@@ -1,0 +1,98 @@
+import type { Span } from "./ast.ts";
+
+/** One thing wrong with a condition: a diagnostic whose position is still relative to the condition's own text. */
+export interface Finding extends Span {
+  readonly severity: "error" | "warning";
+  /** Stable and kebab-case; tests and tools match it, never the message. */
+  readonly code: FindingCode;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+/** Every code a finding can have. */
+export const FINDING_CODES = [
+  // the text as a whole
+  "condition-too-long",
+  "condition-too-deep",
+  "empty-condition",
+  // characters and literals
+  "unexpected-character",
+  "control-character",
+  "lookalike-quote",
+  "unterminated-string",
+  "invalid-escape",
+  "lone-surrogate",
+  "invalid-number",
+  "number-out-of-range",
+  // other languages
+  "foreign-operator",
+  "keyword-case",
+  "regular-expression",
+  "arithmetic",
+  "unknown-operator",
+  "unknown-function",
+  "unknown-method",
+  "index-access",
+  "parenthesized-list",
+  // grammar
+  "unexpected-token",
+  "unexpected-end",
+  "chained-comparison",
+  "wrong-arguments",
+  "member-of-value",
+  // static checks
+  "unknown-root",
+  "unknown-attribute",
+  "unknown-path-parameter",
+  "no-members",
+  "type-mismatch",
+  "not-ordered",
+  "not-a-list",
+  "not-a-string",
+  "not-boolean",
+  "inexact-integer",
+  "constant-part",
+  "duplicate-entry",
+] as const;
+export type FindingCode = (typeof FINDING_CODES)[number];
+
+/** More findings than this help nobody. */
+export const MAX_FINDINGS = 50;
+
+/** @returns an error at `span`. */
+export function errorAt(span: Span, code: FindingCode, message: string, hint?: string): Finding {
+  return finding("error", span, code, message, hint);
+}
+
+/** @returns a warning at `span`. */
+export function warningAt(span: Span, code: FindingCode, message: string, hint?: string): Finding {
+  return finding("warning", span, code, message, hint);
+}
+
+/** @returns the findings in order of position, and no more than {@link MAX_FINDINGS}. */
+export function arrange(findings: readonly Finding[]): Finding[] {
+  return findings.toSorted((a, b) => a.start - b.start || a.end - b.end).slice(0, MAX_FINDINGS);
+}
+
+/** @returns the author's own text in backticks, cut where it is long. */
+export function quoted(text: string): string {
+  return `\`${shortened(text, 40)}\``;
+}
+
+/** @returns `text`, or its beginning and an ellipsis; never half of a surrogate pair. */
+export function shortened(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const cut = text.slice(0, limit - 1);
+  const whole = cut.isWellFormed() ? cut : cut.replace(/[\ud800-\udbff]$/, "");
+  return `${whole}…`;
+}
+
+function finding(
+  severity: Finding["severity"],
+  { start, end }: Span,
+  code: FindingCode,
+  message: string,
+  hint?: string,
+): Finding {
+  return { severity, code, message, ...(hint !== undefined && { hint }), start, end };
+}

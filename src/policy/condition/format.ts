@@ -1,0 +1,86 @@
+import type { AttributePath, Expression, LiteralValue } from "../ir.ts";
+import type { ConditionNode } from "./ast.ts";
+import { MAX_DEPTH } from "./evaluate.ts";
+import { encodeString } from "./literal.ts";
+
+/** How tightly an expression holds together; what holds less tightly than its place asks for is parenthesized. */
+const OR = 1;
+const AND = 2;
+const NOT = 3;
+const COMPARISON = 4;
+const OPERAND = 5;
+const TARGET = 6;
+
+/** @returns the canonical text of a condition: parsing it gives the same IR, formatting it again the same text. */
+export function formatCondition(ast: ConditionNode): string {
+  return print(ast, OR, 0);
+}
+
+/** @returns the text of a compiled expression. It spells `.includes` as `in`, which the IR does not tell apart. */
+export function formatExpression(expression: Expression): string {
+  return print(expression, OR, 0);
+}
+
+/** @returns `user.roles`, or `user["x-y"]` where a key is no identifier. */
+export function formatPath(path: AttributePath): string {
+  return path
+    .map((key, index) => {
+      if (index === 0) return key;
+      return /^[A-Za-z_][A-Za-z0-9_]*$/.test(key) ? `.${key}` : `[${encodeString(key)}]`;
+    })
+    .join("");
+}
+
+function print(expression: Expression, place: number, depth: number): string {
+  if (depth > MAX_DEPTH) return "…";
+  const [tightness, text] = spell(expression, depth + 1);
+  return tightness < place ? `(${text})` : text;
+}
+
+function spell(expression: Expression, depth: number): [tightness: number, text: string] {
+  const put = (part: Expression, place: number): string => print(part, place, depth);
+  switch (expression.op) {
+    case "and":
+    case "or": {
+      const tightness = expression.op === "and" ? AND : OR;
+      return [tightness, expression.args.map((arg) => put(arg, tightness)).join(` ${expression.op} `)];
+    }
+    case "not": {
+      const { arg } = expression;
+      return arg.op === "in" && !isIncludes(arg)
+        ? [COMPARISON, `${put(arg.value, OPERAND)} not in ${put(arg.list, OPERAND)}`]
+        : [NOT, `not ${put(arg, NOT)}`];
+    }
+    case "in": {
+      const { value, list } = expression;
+      return isIncludes(expression)
+        ? [OPERAND, `${put(list, TARGET)}.includes(${put(value, OR)})`]
+        : [COMPARISON, `${put(value, OPERAND)} in ${put(list, OPERAND)}`];
+    }
+    case "startsWith":
+    case "endsWith":
+      return [OPERAND, `${put(expression.target, TARGET)}.${expression.op}(${put(expression.arg, OR)})`];
+    case "exists":
+      return [OPERAND, `exists(${formatPath(expression.path)})`];
+    case "attribute":
+      return [TARGET, formatPath(expression.path)];
+    case "literal":
+      // `5.x` would be one number
+      return [typeof expression.value === "number" ? OPERAND : TARGET, formatLiteral(expression.value)];
+    case "list":
+      return [TARGET, `[${expression.items.map((item) => put(item, OR)).join(", ")}]`];
+    default:
+      return [
+        COMPARISON,
+        `${put(expression.left, OPERAND)} ${expression.op} ${put(expression.right, OPERAND)}`,
+      ];
+  }
+}
+
+function isIncludes(expression: Expression): boolean {
+  return "form" in expression && expression.form === "includes";
+}
+
+function formatLiteral(value: LiteralValue): string {
+  return typeof value === "string" ? encodeString(value) : JSON.stringify(value);
+}

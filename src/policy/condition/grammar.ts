@@ -1,0 +1,149 @@
+import type { IToken } from "chevrotain";
+import type { ConditionNode } from "./ast.ts";
+import { quoted, type Finding } from "./finding.ts";
+import { wordHint } from "./foreign.ts";
+import { comparisonNode, logicalNode, membershipNode, notNode, SKIPPED } from "./nodes.ts";
+import { OperandParser, OR_SKIPPED, type Rule } from "./operand-grammar.ts";
+import { findingOf, messages, TooManyErrors } from "./syntax-error.ts";
+import * as token from "./tokens.ts";
+
+/**
+ * The grammar of conditions. Beyond the productions that stand above the rules, it accepts what people bring along
+ * from other languages, reports it by name, and goes on.
+ */
+class ConditionParser extends OperandParser {
+  constructor() {
+    super();
+    this.performSelfAnalysis();
+  }
+
+  // condition = disjunction EOF
+  readonly condition: Rule = this.RULE("condition", () => this.SUBRULE(this.disjunction), OR_SKIPPED);
+
+  // disjunction = conjunction { "or" conjunction }
+  readonly disjunction: Rule = this.RULE(
+    "disjunction",
+    () => {
+      const args = [this.SUBRULE(this.conjunction)];
+      this.MANY(() => {
+        this.CONSUME(token.Or);
+        args.push(this.SUBRULE2(this.conjunction));
+      });
+      return this.ACTION(() => logicalNode("or", args));
+    },
+    OR_SKIPPED,
+  );
+
+  // conjunction = negation { "and" negation }
+  readonly conjunction: Rule = this.RULE(
+    "conjunction",
+    () => {
+      const args = [this.SUBRULE(this.negation)];
+      this.MANY(() => {
+        this.CONSUME(token.And);
+        args.push(this.SUBRULE2(this.negation));
+      });
+      return this.ACTION(() => logicalNode("and", args));
+    },
+    OR_SKIPPED,
+  );
+
+  // negation = "not" negation | comparison
+  readonly negation: Rule = this.RULE(
+    "negation",
+    () =>
+      this.OR([
+        {
+          ALT: () => {
+            const not = this.CONSUME(token.Not);
+            const arg = this.SUBRULE(this.negation);
+            return this.ACTION(() => notNode(not, arg));
+          },
+        },
+        { ALT: () => this.SUBRULE(this.comparison) },
+      ]),
+    OR_SKIPPED,
+  );
+
+  // comparison = operand [ ( "==" | "!=" | "<" | "<=" | ">" | ">=" | [ "not" ] "in" ) operand ]
+  readonly comparison: Rule = this.RULE(
+    "comparison",
+    () => {
+      let node = this.SUBRULE(this.operand);
+      let compared = false;
+      const inOrder = (operator: IToken): void => {
+        if (compared) {
+          const hint = "join two comparisons with `and`, or put one in parentheses";
+          this.report(
+            operator,
+            "chained-comparison",
+            `${quoted(operator.image)} follows another comparison`,
+            hint,
+          );
+        }
+        compared = true;
+      };
+      this.MANY({
+        GATE: () => this.LA(1).tokenType !== token.Identifier || wordHint(this.LA(1).image) !== undefined,
+        DEF: () => {
+          this.OR([
+            {
+              ALT: () => {
+                const operator = this.CONSUME(token.Comparator);
+                const right = this.SUBRULE2(this.operand);
+                this.ACTION(() => {
+                  inOrder(operator);
+                  node = comparisonNode(operator, node, right);
+                });
+              },
+            },
+            {
+              ALT: () => {
+                const not = this.OPTION(() => this.CONSUME(token.Not));
+                const operator = this.CONSUME(token.In);
+                const list = this.SUBRULE3(this.operand);
+                this.ACTION(() => {
+                  inOrder(operator);
+                  node = membershipNode(node, list, not !== undefined);
+                });
+              },
+            },
+            {
+              ALT: () => {
+                const word = this.CONSUME(token.Identifier);
+                this.ACTION(() => {
+                  const { image } = word;
+                  this.report(
+                    word,
+                    "unknown-operator",
+                    `${quoted(image)} is not an operator`,
+                    wordHint(image),
+                  );
+                });
+                this.SUBRULE4(this.operand);
+              },
+            },
+          ]);
+        },
+      });
+      return node;
+    },
+    OR_SKIPPED,
+  );
+}
+
+const parser = new ConditionParser();
+
+/** Parses `tokens`, which are not nested too deeply. @returns a tree that means something only without findings. */
+export function parseTokens(tokens: IToken[]): { ast: ConditionNode; findings: Finding[] } {
+  parser.input = tokens;
+  parser.found = [];
+  messages.count = 0;
+  let ast: ConditionNode = SKIPPED;
+  try {
+    ast = parser.condition();
+  } catch (error) {
+    if (!(error instanceof TooManyErrors)) throw error;
+  }
+  return { ast, findings: [...parser.found, ...parser.errors.map(findingOf)] };
+}

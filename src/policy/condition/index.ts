@@ -1,0 +1,32 @@
+/**
+ * The condition language: text to tree, tree to IR, IR to verdict. Pure; the README beside this file says more.
+ */
+export type {
+  AttributeNode,
+  ComparisonNode,
+  ConditionNode,
+  ExistsNode,
+  ListNode,
+  LiteralNode,
+  LogicalNode,
+  MembershipNode,
+  NotNode,
+  Span,
+  StringTestNode,
+} from "./ast.ts";
+export { FINDING_CODES, type Finding, type FindingCode } from "./finding.ts";
+export { MAX_CONDITION_LENGTH, parseCondition } from "./parse.ts";
+export { MAX_NESTING } from "./nesting.ts";
+export { checkCondition, type ConditionContext } from "./check.ts";
+export { compileCondition } from "./compile.ts";
+export { formatCondition, formatExpression, formatPath } from "./format.ts";
+export { evaluate } from "./evaluate.ts";
+export {
+  explain,
+  firstFailing,
+  verdictName,
+  type TraceNode,
+  type TraceRead,
+  type VerdictName,
+} from "./explain.ts";
+export { nearestHint, nearestName } from "./nearest-name.ts";

@@ -1,0 +1,132 @@
+import { Lexer, type ILexingError, type IToken, type TokenType } from "chevrotain";
+import type { Span } from "./ast.ts";
+import { errorAt, quoted, type Finding } from "./finding.ts";
+import { operatorHint, regexHint } from "./foreign.ts";
+import { codePointName, decodeNumber, decodeString, encodeString } from "./literal.ts";
+import {
+  Dot,
+  ForeignAnd,
+  ForeignComparator,
+  ForeignName,
+  ForeignNot,
+  ForeignOr,
+  KEYWORDS,
+  LookalikeString,
+  NumberLiteral,
+  RegexLiteral,
+  StringLiteral,
+  UnterminatedString,
+  VOCABULARY,
+} from "./tokens.ts";
+
+const lexer = new Lexer(VOCABULARY, { positionTracking: "onlyOffset", ensureOptimizations: true });
+
+/** @returns the tokens of `text` and everything wrong with its characters, literals and foreign operators. */
+export function lex(text: string): { tokens: IToken[]; findings: Finding[] } {
+  const { tokens, errors } = lexer.tokenize(text);
+  const findings = errors.map((error) => characterFinding(text, error));
+  let previous: IToken | undefined;
+  for (const token of tokens) {
+    const { tokenType, image, startOffset } = token;
+    if (KEYWORDS.includes(tokenType)) {
+      if (image !== tokenType.name && previous?.tokenType !== Dot) findings.push(keywordFinding(token));
+    } else {
+      const found = EXAMINERS.get(tokenType)?.(image, startOffset, tokenSpan(token)) ?? [];
+      for (const finding of found) findings.push(finding);
+    }
+    previous = token;
+  }
+  return { tokens, findings };
+}
+
+/** @returns where `token` stands; nowhere useful for one that recovery made up. */
+export function tokenSpan({ image, startOffset }: IToken): Span {
+  return { start: startOffset, end: startOffset + image.length };
+}
+
+type Examiner = (image: string, start: number, span: Span) => readonly Finding[];
+
+/** Tokens that may be wrong in themselves. */
+const EXAMINERS: ReadonlyMap<TokenType, Examiner> = new Map<TokenType, Examiner>([
+  [StringLiteral, (image, start) => decodeString(image, start).findings],
+  [NumberLiteral, (image, start) => decodeNumber(image, start).findings],
+  [
+    UnterminatedString,
+    (image, _, span) => [
+      errorAt(
+        span,
+        "unterminated-string",
+        `the string ${quoted(image)} does not end`,
+        `it ends at a second \`${image.charAt(0)}\`, on the same line; line breaks in it are written \`\\n\``,
+      ),
+    ],
+  ],
+  [
+    LookalikeString,
+    (image, _, span) => [
+      errorAt(
+        span,
+        "lookalike-quote",
+        `${quoted(image)} stands in quotes of another kind`,
+        "strings stand in `\"` or `'`",
+      ),
+    ],
+  ],
+  [
+    RegexLiteral,
+    (image, _, span) => [
+      errorAt(span, "regular-expression", `${quoted(image)} looks like a regular expression`, regexHint()),
+    ],
+  ],
+  [
+    ForeignName,
+    (image, _, span) => [
+      errorAt(
+        span,
+        "unexpected-character",
+        `${quoted(image)} is not a plain name`,
+        `a name like this is written in brackets: \`user[${encodeString(image)}]\``,
+      ),
+    ],
+  ],
+  ...[ForeignAnd, ForeignOr, ForeignNot, ForeignComparator].map((type): [TokenType, Examiner] => [
+    type,
+    (image, _, span) => [
+      errorAt(span, "foreign-operator", `${quoted(image)} is not an operator here`, operatorHint(image)),
+    ],
+  ]),
+]);
+
+function keywordFinding(token: IToken): Finding {
+  const { name } = token.tokenType;
+  return errorAt(
+    tokenSpan(token),
+    "keyword-case",
+    `\`${token.image}\` is written in lower case here`,
+    `write \`${name}\``,
+  );
+}
+
+/** The lexer drops what it cannot read; here it becomes a finding. */
+function characterFinding(text: string, { offset, length }: ILexingError): Finding {
+  const span = { start: offset, end: offset + length };
+  const image = text.slice(span.start, span.end);
+  const character = String.fromCodePoint(image.codePointAt(0) ?? 0);
+  if (/[“”„‟«»‘’‚‛`´＂＇]/.test(character)) {
+    return errorAt(
+      span,
+      "lookalike-quote",
+      `${quoted(image)} is a quote of another kind`,
+      "strings stand in `\"` or `'`",
+    );
+  }
+  if (/[\p{C}\p{Z}]/u.test(character)) {
+    return errorAt(
+      span,
+      "control-character",
+      `the character ${codePointName(character)} cannot be seen`,
+      "between words, only blanks, tabs and line breaks may stand",
+    );
+  }
+  return errorAt(span, "unexpected-character", `${quoted(image)} means nothing here`);
+}

@@ -1,0 +1,19 @@
+import { errorAt, shortened } from "../finding.ts";
+import { formatCondition } from "../format.ts";
+import { typeName, typeOf, type Rule } from "../types.ts";
+
+/** A condition, and each part of `and`, `or` and `not`, is true or false. */
+export const booleanParts: Rule = (node, context, parent) => {
+  const isCondition =
+    parent === undefined || parent.op === "and" || parent.op === "or" || parent.op === "not";
+  const type = typeOf(node, context);
+  if (!isCondition || type === undefined || type === "boolean") return [];
+  const text = shortened(formatCondition(node), 60);
+  const hint =
+    parent?.op === "or" && node.op === "literal"
+      ? "every part of `or` is a condition of its own; alternatives are written `in [.., ..]`"
+      : node.op === "attribute"
+        ? "compare it, or ask whether it is there: `exists(..)`"
+        : undefined;
+  return [errorAt(node, "not-boolean", `\`${text}\` is ${typeName(type)}, neither true nor false`, hint)];
+};

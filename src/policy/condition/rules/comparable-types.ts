@@ -1,0 +1,78 @@
+import type { ConditionNode } from "../ast.ts";
+import { errorAt, type Finding } from "../finding.ts";
+import { formatCondition } from "../format.ts";
+import { shortened } from "../finding.ts";
+import { typeName, typeOf, type ConditionContext, type KnownType, type Rule } from "../types.ts";
+
+/** Comparisons take scalars of one type; only numbers and strings have an order. */
+export const comparableTypes: Rule = (node, context) => {
+  switch (node.op) {
+    case "==":
+    case "!=":
+      return equality(node, node.left, node.right, context);
+    case "<":
+    case "<=":
+    case ">":
+    case ">=":
+      return order(node, node.left, node.right, context);
+    default:
+      return [];
+  }
+};
+
+function equality(
+  node: ConditionNode,
+  left: ConditionNode,
+  right: ConditionNode,
+  context: ConditionContext,
+): readonly Finding[] {
+  const types = [typeOf(left, context), typeOf(right, context)] as const;
+  if (types.includes("null")) return [];
+  for (const [operand, other, type] of [
+    [left, right, types[0]],
+    [right, left, types[1]],
+  ] as const) {
+    if (type !== "list" && type !== "object") continue;
+    const text = shortened(formatCondition(operand), 60);
+    const hint =
+      type === "list" && !isCompound(types, other)
+        ? `write \`${text}.includes(${shortened(formatCondition(other), 60)})\``
+        : "compare one value at a time";
+    return [errorAt(node, "type-mismatch", `\`${text}\` is ${typeName(type)} and cannot be compared`, hint)];
+  }
+  return unequalTypes(node, left, types);
+}
+
+function order(
+  node: ConditionNode,
+  left: ConditionNode,
+  right: ConditionNode,
+  context: ConditionContext,
+): readonly Finding[] {
+  const types = [typeOf(left, context), typeOf(right, context)] as const;
+  for (const [operand, type] of [
+    [left, types[0]],
+    [right, types[1]],
+  ] as const) {
+    if (type === undefined || type === "number" || type === "string") continue;
+    const text = shortened(formatCondition(operand), 60);
+    const message = `\`${text}\` is ${typeName(type)}, and has no order`;
+    return [errorAt(operand, "not-ordered", message, "only two numbers or two strings have an order")];
+  }
+  return unequalTypes(node, left, types);
+}
+
+function unequalTypes(
+  node: ConditionNode,
+  left: ConditionNode,
+  [a, b]: readonly [KnownType, KnownType],
+): readonly Finding[] {
+  if (a === undefined || b === undefined || a === b) return [];
+  const text = shortened(formatCondition(left), 60);
+  const message = `\`${text}\` is ${typeName(a)} and is compared with ${typeName(b)}`;
+  return [errorAt(node, "type-mismatch", message, "values of different types are never comparable")];
+}
+
+function isCompound(types: readonly KnownType[], other: ConditionNode): boolean {
+  return types.every((type) => type === "list" || type === "object") || other.op === "list";
+}

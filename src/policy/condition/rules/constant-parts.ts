@@ -1,0 +1,33 @@
+import { childrenOf, type ConditionNode } from "../ast.ts";
+import { evaluate } from "../evaluate.ts";
+import { verdictName } from "../explain.ts";
+import { shortened, warningAt } from "../finding.ts";
+import { formatCondition } from "../format.ts";
+import type { Rule } from "../types.ts";
+
+/** A part that reads no attribute decides nothing; only `true` or `false` alone is meant that way. */
+export const constantParts: Rule = (node, _, parent) => {
+  if (!isConstantCondition(node, parent) || (parent !== undefined && isConstant(parent))) return [];
+  const text = shortened(formatCondition(node), 60);
+  return [warningAt(node, "constant-part", `\`${text}\` is always ${verdictName(evaluate(node, {}))}`)];
+};
+
+function isConstantCondition(node: ConditionNode, parent: ConditionNode | undefined): boolean {
+  if (node.op === "literal") {
+    const inLogic = parent?.op === "and" || parent?.op === "or" || parent?.op === "not";
+    return inLogic && typeof node.value === "boolean";
+  }
+  return node.op !== "list" && isConstant(node);
+}
+
+/** Each node is looked at once, however many ask. */
+const constant = new WeakMap<ConditionNode, boolean>();
+
+function isConstant(node: ConditionNode): boolean {
+  let answer = constant.get(node);
+  if (answer === undefined) {
+    answer = node.op !== "attribute" && childrenOf(node).every(isConstant);
+    constant.set(node, answer);
+  }
+  return answer;
+}

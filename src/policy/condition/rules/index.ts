@@ -1,0 +1,25 @@
+import type { Rule } from "../types.ts";
+import { booleanParts } from "./boolean-parts.ts";
+import { comparableTypes } from "./comparable-types.ts";
+import { constantParts } from "./constant-parts.ts";
+import { exactIntegers } from "./exact-integers.ts";
+import { knownMembers } from "./known-members.ts";
+import { knownRoots } from "./known-roots.ts";
+import { listMembership } from "./list-membership.ts";
+import { pathParameters } from "./path-parameters.ts";
+import { stringMethods } from "./string-methods.ts";
+import { uniqueEntries } from "./unique-entries.ts";
+
+/** All checks; findings at the same place come in this order. */
+export const RULES: readonly Rule[] = [
+  knownRoots,
+  pathParameters,
+  knownMembers,
+  comparableTypes,
+  listMembership,
+  stringMethods,
+  booleanParts,
+  exactIntegers,
+  constantParts,
+  uniqueEntries,
+];

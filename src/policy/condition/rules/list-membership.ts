@@ -1,0 +1,47 @@
+import { errorAt, shortened, type Finding } from "../finding.ts";
+import { formatCondition } from "../format.ts";
+import { typeName, typeOf, type Rule } from "../types.ts";
+
+/** `in` and `.includes` search a list for one scalar. */
+export const listMembership: Rule = (node, context) => {
+  if (node.op !== "in") return [];
+  const { value, list, form } = node;
+  const findings: Finding[] = [];
+  const listType = typeOf(list, context);
+  if (listType !== undefined && listType !== "list") {
+    const text = shortened(formatCondition(list), 60);
+    const hint =
+      listType === "string"
+        ? "strings are compared by `==`, `.startsWith(..)` and `.endsWith(..)`"
+        : form === "in"
+          ? "write `in [..]`"
+          : undefined;
+    findings.push(errorAt(list, "not-a-list", `\`${text}\` is ${typeName(listType)}, not a list`, hint));
+  }
+  const type = typeOf(value, context);
+  if (type === "list" || type === "object") {
+    const text = shortened(formatCondition(value), 60);
+    const hint = type === "list" ? "write `.includes(value)` once for each value, joined by `or`" : undefined;
+    findings.push(
+      errorAt(
+        value,
+        "type-mismatch",
+        `\`${text}\` is ${typeName(type)}, which no list can be searched for`,
+        hint,
+      ),
+    );
+  } else if (list.op === "list") {
+    for (const item of list.items) {
+      const itemType = typeOf(item, context);
+      if (itemType === undefined || itemType === "null") continue;
+      const compound = itemType === "list" || itemType === "object";
+      if (!compound && (type === undefined || type === "null" || type === itemType)) continue;
+      const what = compound || type === undefined ? "a single value" : typeName(type);
+      const text = shortened(formatCondition(item), 60);
+      findings.push(
+        errorAt(item, "type-mismatch", `\`${text}\` is ${typeName(itemType)} where ${what} is searched for`),
+      );
+    }
+  }
+  return findings;
+};

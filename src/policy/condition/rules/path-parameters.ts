@@ -1,0 +1,14 @@
+import { errorAt, quoted } from "../finding.ts";
+import { nearestHint } from "../nearest-name.ts";
+import type { Rule } from "../types.ts";
+
+/** `path.x` needs an `{x}` in the rule's pattern. */
+export const pathParameters: Rule = (node, { parameters }) => {
+  if (node.op !== "attribute" || parameters === undefined) return [];
+  const [root, name] = node.path;
+  if (root !== "path" || name === undefined || parameters.includes(name)) return [];
+  const hint = parameters.length === 0 ? "the pattern has no parameters" : nearestHint(name, parameters);
+  return [
+    errorAt(node, "unknown-path-parameter", `the pattern has no parameter ${quoted(`{${name}}`)}`, hint),
+  ];
+};

@@ -1,0 +1,17 @@
+import { quoted, warningAt, type Finding } from "../finding.ts";
+import { formatCondition } from "../format.ts";
+import type { Rule } from "../types.ts";
+
+/** The same entry twice in a list is one too many, and often a slip. */
+export const uniqueEntries: Rule = (node) => {
+  if (node.op !== "list") return [];
+  const seen = new Set<string>();
+  const findings: Finding[] = [];
+  for (const item of node.items) {
+    const text = formatCondition(item);
+    if (seen.has(text))
+      findings.push(warningAt(item, "duplicate-entry", `${quoted(text)} stands in the list twice`));
+    seen.add(text);
+  }
+  return findings;
+};

@@ -1,0 +1,111 @@
+import { UNAVAILABLE, type Attributes, type Value, type ValueList, type Verdict } from "../value.ts";
+import type { AttributePath, ComparisonOperator } from "../ir.ts";
+
+/** What an operand stands for. `undefined`: nothing that can be compared. */
+export type Operand = Value | undefined;
+
+/**
+ * Looks an attribute up, by own members of objects alone: lists and scalars have none.
+ *
+ * @returns the value, `undefined` where it is missing, UNAVAILABLE where it or something above it is.
+ */
+export function readAttribute(
+  path: AttributePath,
+  attributes: Attributes,
+): Value | typeof UNAVAILABLE | undefined {
+  if (path.length === 0) return undefined;
+  let current: unknown = attributes;
+  for (const key of path) {
+    if (!isObject(current) || !Object.hasOwn(current, key)) return undefined;
+    current = current[key];
+    if (current === UNAVAILABLE) return UNAVAILABLE; // a source may put it below the root as well
+  }
+  return current as Value | undefined;
+}
+
+/**
+ * Takes what can be compared. Everything else is unknown to every operator: what is missing or unavailable, numbers
+ * that are not finite, and strings with half a surrogate pair, which UTF-8, and so Lua, cannot hold.
+ */
+export function operandOf(value: unknown): Operand {
+  switch (typeof value) {
+    case "string":
+      return value.isWellFormed() ? value : undefined;
+    case "number":
+      return Number.isFinite(value) ? value : undefined;
+    case "boolean":
+      return value;
+    case "object":
+      return value as Operand;
+    default:
+      return undefined;
+  }
+}
+
+/** Compares scalars of one type. null differs from everything else; a list or an object equals nothing we know. */
+export function equal(a: Operand, b: Operand): Verdict {
+  if (a === undefined || b === undefined) return undefined;
+  if (a === null || b === null) return a === b;
+  if (typeof a !== typeof b || typeof a === "object") return undefined;
+  return a === b;
+}
+
+/** Orders two numbers, or two strings by code point. @returns whether `a` stands to `b` as `operator` says. */
+export function ordered(operator: Exclude<ComparisonOperator, "==" | "!=">, a: Operand, b: Operand): Verdict {
+  let difference: number;
+  if (typeof a === "number" && typeof b === "number") difference = a < b ? -1 : a > b ? 1 : 0;
+  else if (typeof a === "string" && typeof b === "string") difference = compareCodePoints(a, b);
+  else return undefined;
+  switch (operator) {
+    case "<":
+      return difference < 0;
+    case "<=":
+      return difference <= 0;
+    case ">":
+      return difference > 0;
+    case ">=":
+      return difference >= 0;
+  }
+}
+
+/** `value == item` for any of `items`: true where one is true, else unknown where one is unknown. */
+export function anyEqual<Item>(
+  value: Operand,
+  items: readonly Item[],
+  operandOfItem: (item: Item) => Operand,
+): Verdict {
+  let verdict: Verdict = false;
+  for (const item of items) {
+    const same = equal(value, operandOfItem(item));
+    if (same === true) return true;
+    if (same === undefined) verdict = undefined;
+  }
+  return verdict;
+}
+
+export function isList(value: unknown): value is ValueList {
+  return Array.isArray(value);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !isList(value);
+}
+
+/**
+ * The order of code points, which is that of UTF-8 bytes. UTF-16 units have another one: surrogates, which stand for
+ * the highest code points, come before U+E000.
+ */
+function compareCodePoints(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let index = 0; index < length; index++) {
+    const left = a.charCodeAt(index);
+    const right = b.charCodeAt(index);
+    if (left !== right) return rank(left) - rank(right);
+  }
+  return a.length - b.length;
+}
+
+function rank(unit: number): number {
+  if (unit < 0xd800) return unit;
+  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
+}

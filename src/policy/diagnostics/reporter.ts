@@ -1,0 +1,119 @@
+import type { Diagnostic } from "../diagnostic.ts";
+import type { Range, SourceText } from "../syntax/source-text.ts";
+import type { YamlNode } from "../syntax/tree.ts";
+
+/** More than this many findings are counted, not listed. */
+export const MAX_DIAGNOSTICS = 100;
+
+/** A place in a file. */
+export interface Place extends Range {
+  readonly source: SourceText;
+}
+
+/** What a finding says. A hint that costs something to find is a function, called only for findings that are shown. */
+export interface Finding {
+  readonly severity: Diagnostic["severity"];
+  readonly code: string;
+  readonly message: string;
+  readonly hint?: string | (() => string | undefined) | undefined;
+}
+
+interface Entry extends Finding {
+  readonly place: Place;
+  /** Equal for findings that say the same about the same place. */
+  readonly key: string;
+}
+
+/** Collects findings in bounded memory: beyond {@link MAX_DIAGNOSTICS} the first ones stay, errors before warnings. */
+export class Reporter {
+  #entries: Entry[] = [];
+  #seen = new Set<string>();
+  #dropped = 0;
+  #errors = 0;
+
+  /** True when nothing that was reported is an error. */
+  get clean(): boolean {
+    return this.#errors === 0;
+  }
+
+  error(place: Place, code: string, message: string, hint?: Finding["hint"]): void {
+    this.report(place, { severity: "error", code, message, hint });
+  }
+
+  warning(place: Place, code: string, message: string, hint?: Finding["hint"]): void {
+    this.report(place, { severity: "warning", code, message, hint });
+  }
+
+  /** Reports a finding; the same one at the same place (which aliases lead to) is reported once. */
+  report(place: Place, finding: Finding): void {
+    if (finding.severity === "error") this.#errors++;
+    const key = `${place.source.file}\0${place.start}\0${finding.code}\0${finding.message}`;
+    if (this.#seen.has(key)) return;
+    this.#seen.add(key);
+    this.#entries.push({ ...finding, place, key });
+    if (this.#entries.length >= 20 * MAX_DIAGNOSTICS) this.#compact();
+  }
+
+  /** @returns everything reported, by file, line and column; a last one counts those that are not shown. */
+  diagnostics(): Diagnostic[] {
+    this.#compact();
+    const shown = this.#entries.toSorted(byPlace).map(toDiagnostic);
+    const last = shown.at(-1);
+    if (this.#dropped === 0 || last === undefined) return shown;
+    const { file, line, column } = last;
+    const message = `${this.#dropped} more finding${this.#dropped === 1 ? " is" : "s are"} not shown`;
+    return [
+      ...shown,
+      { severity: last.severity, code: "more-findings", message, file, line, column, length: 1 },
+    ];
+  }
+
+  #compact(): void {
+    this.#entries.sort((a, b) => Number(isWarning(a)) - Number(isWarning(b)) || byPlace(a, b));
+    const dropped = this.#entries.splice(MAX_DIAGNOSTICS);
+    this.#dropped += dropped.length;
+    this.#seen = new Set(this.#entries.map((entry) => entry.key));
+  }
+}
+
+/** @returns where a node is marked: all of a scalar, the first key of a block mapping, else one character. */
+export function placeOf(node: YamlNode): Place {
+  const { source } = node;
+  if (node.kind === "scalar")
+    return { source, ...(node.indent < 0 ? node : withoutIndent(node.content, source)) };
+  const first = node.kind === "mapping" ? node.entries[0]?.key : undefined;
+  if (first?.start === node.start) return placeOf(first);
+  return { source, start: node.start, end: node.start + 1 };
+}
+
+/** @returns `file:line:column`, for messages that name another place. */
+export function placeName({ source, start }: Place): string {
+  const { line, column } = source.position(start);
+  return `${source.file}:${line}:${column}`;
+}
+
+function withoutIndent({ start, end }: Range, { text }: SourceText): Range {
+  const shown = start + (/^\s*/.exec(text.slice(start, end))?.[0].length ?? 0);
+  return { start: shown, end };
+}
+
+function isWarning({ severity }: Entry): boolean {
+  return severity === "warning";
+}
+
+function byPlace({ place: a, code: x }: Entry, { place: b, code: y }: Entry): number {
+  return compare(a.source.file, b.source.file) || a.start - b.start || compare(x, y);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+function toDiagnostic({ severity, code, message, hint, place }: Entry): Diagnostic {
+  const { line, column } = place.source.position(place.start);
+  const left = place.source.line(line).length - column + 1;
+  const length = Math.max(1, Math.min(place.end - place.start, left));
+  const advice = typeof hint === "function" ? hint() : hint;
+  const diagnostic = { severity, code, message, file: place.source.file, line, column, length };
+  return advice === undefined ? diagnostic : { ...diagnostic, hint: advice };
+}

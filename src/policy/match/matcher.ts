@@ -1,0 +1,151 @@
+import type { PathRuleIR, PolicySetIR } from "../ir.ts";
+import { foldCase } from "./fold.ts";
+
+/** What a request's method and path come to. */
+export type Match =
+  | { readonly kind: "rule"; readonly rule: PathRuleIR; readonly params: Readonly<Record<string, string>> }
+  | { readonly kind: "none" }
+  /** The path is that of a rule but for the letter case: a framework that ignores case would take it for that. */
+  | { readonly kind: "case" };
+
+export interface Matcher {
+  /** All path rules of the set. */
+  readonly rules: readonly PathRuleIR[];
+  /**
+   * Finds the rule that decides. The most specific one does: literal before `{param}` before `*` before the rest,
+   * segment by segment; then the exact method before `*`, and `policies` before `web_policies`.
+   *
+   * @param method - as received
+   * @param segments - decoded, without the empty one of a trailing slash
+   */
+  match(method: string, segments: readonly string[]): Match;
+}
+
+export interface MatcherOptions {
+  /** Paths that differ only in letter case are different resources. Default false. */
+  readonly caseSensitive?: boolean;
+}
+
+/** A node of the segment tree. Literals are folded: spellings that differ in letter case share a branch. */
+interface Node {
+  literals: Map<string, Node> | undefined;
+  param: Node | undefined;
+  any: Node | undefined;
+  /** Rules whose pattern ends here with the rest. */
+  rest: Leaf | undefined;
+  /** Rules whose pattern ends here. */
+  leaf: Leaf | undefined;
+}
+
+/** Rules of one pattern. Several that are for the same differ in the letter case of their paths. */
+interface Leaf {
+  readonly methods: Map<string, PathRuleIR[]>;
+  /** Of `policies`, for every method. */
+  readonly every: PathRuleIR[];
+  readonly web: PathRuleIR[];
+}
+
+const NONE: Match = { kind: "none" };
+const CASE: Match = { kind: "case" };
+
+/** Builds the segment tree of a set's path rules. Matching takes time by the segments of the path, not by the rules. */
+export function createMatcher(ir: Pick<PolicySetIR, "rules">, options: MatcherOptions = {}): Matcher {
+  const fold = options.caseSensitive === true ? (segment: string) => segment : foldCase;
+  const root = node();
+  for (const rule of ir.rules) add(root, rule, fold);
+
+  return {
+    rules: ir.rules,
+    match(method, segments) {
+      const found = search(root, method, segments, 0, fold);
+      if (found === undefined) return NONE;
+      const rule = found.find((candidate) => isSpelled(candidate, segments));
+      return rule === undefined ? CASE : { kind: "rule", rule, params: paramsOf(rule, segments) };
+    },
+  };
+}
+
+/** @returns the parameters of a rule whose pattern the segments match. Null prototype. */
+export function paramsOf(rule: PathRuleIR, segments: readonly string[]): Record<string, string> {
+  const params = Object.create(null) as Record<string, string>;
+  for (const [index, segment] of rule.segments.entries()) {
+    if (segment.kind === "param") params[segment.name] = segments[index] ?? "";
+  }
+  return params;
+}
+
+/**
+ * Depth first, most specific branch first. A tree has one way to each node, so that none is visited twice.
+ *
+ * @returns the rules of the first pattern found, all of one method; several where they differ in letter case alone
+ */
+function search(
+  at: Node,
+  method: string,
+  segments: readonly string[],
+  index: number,
+  fold: (segment: string) => string,
+): PathRuleIR[] | undefined {
+  const segment = segments[index];
+  if (segment === undefined) return rulesFor(at.leaf, method) ?? rulesFor(at.rest, method);
+  const literal = at.literals?.get(fold(segment));
+  return (
+    (literal && search(literal, method, segments, index + 1, fold)) ??
+    (at.param && search(at.param, method, segments, index + 1, fold)) ??
+    (at.any && search(at.any, method, segments, index + 1, fold)) ??
+    rulesFor(at.rest, method)
+  );
+}
+
+/** RFC 9110 section 9.3.2: HEAD is GET without the content. */
+function rulesFor(leaf: Leaf | undefined, method: string): PathRuleIR[] | undefined {
+  if (leaf === undefined) return undefined;
+  const exact = leaf.methods.get(method) ?? (method === "HEAD" ? leaf.methods.get("GET") : undefined);
+  if (exact !== undefined) return exact;
+  const wildcard = leaf.every.length > 0 ? leaf.every : leaf.web;
+  return wildcard.length > 0 ? wildcard : undefined;
+}
+
+function isSpelled(rule: PathRuleIR, segments: readonly string[]): boolean {
+  return rule.segments.every(
+    (segment, index) => segment.kind !== "literal" || segment.value === segments[index],
+  );
+}
+
+function add(root: Node, rule: PathRuleIR, fold: (segment: string) => string): void {
+  let at = root;
+  for (const segment of rule.segments) {
+    switch (segment.kind) {
+      case "literal": {
+        const key = fold(segment.value);
+        const literals = (at.literals ??= new Map<string, Node>());
+        const next: Node = literals.get(key) ?? node();
+        literals.set(key, next);
+        at = next;
+        break;
+      }
+      case "param":
+      case "any":
+        at = at[segment.kind] ??= node();
+        break;
+      case "rest":
+        addTo((at.rest ??= emptyLeaf()), rule);
+        return;
+    }
+  }
+  addTo((at.leaf ??= emptyLeaf()), rule);
+}
+
+function addTo(leaf: Leaf, rule: PathRuleIR): void {
+  if (rule.section === "web_policies") leaf.web.push(rule);
+  else if (rule.method === "*") leaf.every.push(rule);
+  else leaf.methods.set(rule.method, [...(leaf.methods.get(rule.method) ?? []), rule]);
+}
+
+function node(): Node {
+  return { literals: undefined, param: undefined, any: undefined, rest: undefined, leaf: undefined };
+}
+
+function emptyLeaf(): Leaf {
+  return { methods: new Map(), every: [], web: [] };
+}

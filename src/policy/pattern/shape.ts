@@ -1,0 +1,8 @@
+import type { SegmentIR } from "../ir.ts";
+
+/** @returns a text that is equal for patterns which differ in nothing but the names of their parameters. */
+export function shapeOf(segments: readonly SegmentIR[]): string {
+  return JSON.stringify(
+    segments.map((segment) => (segment.kind === "literal" ? segment.value : [segment.kind])),
+  );
+}

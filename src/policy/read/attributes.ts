@@ -1,0 +1,116 @@
+import { compileCondition, nearestHint, parseCondition } from "../condition/index.ts";
+import { reportWithin } from "../diagnostics/report-within.ts";
+import { placeOf, type Reporter } from "../diagnostics/reporter.ts";
+import { quoted } from "../diagnostics/wording.ts";
+import type { AttributePath, AttributeType } from "../ir.ts";
+import { BASE_ROOTS, isIdentifier, KEYWORDS, OUTSIDE_ROOTS } from "../roots.ts";
+import type { MappingEntry, YamlNode } from "../syntax/tree.ts";
+import type { AttributeRootSource } from "./policy-source.ts";
+import { placeOfKey, readChoice, readFields, readString, wrongType, type Fields } from "./reader.ts";
+
+const TYPES: readonly AttributeType[] = ["string", "number", "boolean", "list", "object"];
+const MAX_MEMBER_LENGTH = 200;
+/** Names of attribute sources, which are configured outside of the policy set. */
+const SOURCE = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+
+/** Reads the `attributes` head: roots with the types of their members, and where looked-up ones come from. */
+export function readAttributes(report: Reporter, node: YamlNode): readonly AttributeRootSource[] | undefined {
+  if (node.kind !== "mapping") {
+    wrongType(report, node, "`attributes`", "a mapping");
+    return undefined;
+  }
+  return node.entries.flatMap((entry) => readRoot(report, entry) ?? []);
+}
+
+function readRoot(report: Reporter, { key, value }: MappingEntry): AttributeRootSource | undefined {
+  const name = key.text;
+  if (!isIdentifier(name) || KEYWORDS.has(name.toLowerCase())) {
+    const hint = "use letters, digits and `_`, and no word of the condition language";
+    report.error(placeOf(key), "invalid-name", `${quoted(name)} cannot name an attribute`, hint);
+    return undefined;
+  }
+  if (BASE_ROOTS.includes(name) && !OUTSIDE_ROOTS.includes(name)) {
+    report.error(
+      placeOf(key),
+      "reserved-name",
+      `the members of ${quoted(name)} are known and cannot be declared`,
+    );
+    return undefined;
+  }
+  const fields = readFields(report, value, quoted(name), ["source", "key", "types"]);
+  if (fields === undefined) return undefined;
+  const types = readTypes(report, fields.get("types"));
+  const lookup = readLookup(report, name, fields);
+  return { name, node: key, types, ...(lookup && { lookup }) };
+}
+
+function readTypes(report: Reporter, node: YamlNode | undefined): Readonly<Record<string, AttributeType>> {
+  if (node === undefined) return {};
+  if (node.kind !== "mapping") {
+    wrongType(report, node, "`types`", "a mapping");
+    return {};
+  }
+  const types: [string, AttributeType][] = [];
+  for (const { key, value } of node.entries) {
+    const name = key.text;
+    if (
+      name.length > MAX_MEMBER_LENGTH ||
+      name.split(".").some((part) => part.trim() === "" || part === "__proto__")
+    ) {
+      report.error(placeOf(key), "invalid-name", `${quoted(name)} cannot name an attribute`);
+    }
+    const type = readChoice(report, value, `the type of ${quoted(name)}`, TYPES);
+    if (type !== undefined) types.push([name, type]);
+  }
+  return Object.fromEntries(types);
+}
+
+function readLookup(
+  report: Reporter,
+  name: string,
+  fields: Fields,
+): AttributeRootSource["lookup"] | undefined {
+  const given = ["source", "key"].filter((key) => fields.get(key) !== undefined);
+  if (given.length === 0) return undefined;
+  if (OUTSIDE_ROOTS.includes(name)) {
+    const message = `${quoted(name)} is not looked up: it comes with the request`;
+    for (const key of given)
+      report.error(placeOfKey(fields, key), "reserved-name", message, "choose another name");
+    return undefined;
+  }
+  const sourceNode = fields.require("source");
+  const keyNode = fields.require("key");
+  const source = sourceNode && readString(report, sourceNode, "`source`");
+  const key = keyNode && readKey(report, keyNode);
+  if (source === undefined || key === undefined) return undefined;
+  if (SOURCE.test(source.text)) return { source: source.text, key, node: source };
+  report.error(placeOf(source), "invalid-name", `${quoted(source.text)} cannot name an attribute source`);
+  return undefined;
+}
+
+/** Where sources are looked up by: an attribute that is there without another look-up. */
+const KEY_ROOTS = ["user", "customer", "path", "request"] as const;
+
+function readKey(report: Reporter, node: YamlNode): AttributePath | undefined {
+  const scalar = readString(report, node, "`key`");
+  if (scalar === undefined) return undefined;
+  const { ast, findings } = parseCondition(scalar.text);
+  for (const finding of findings) reportWithin(report, scalar, finding);
+  if (ast === undefined) return undefined;
+  // as compiled: names of headers are in lower case
+  const [path] = ast.op === "attribute" ? compileCondition(ast, scalar.text).reads : [];
+  if (path === undefined || path.length < 2) {
+    report.error(
+      placeOf(scalar),
+      "invalid-value",
+      "`key` is no attribute",
+      "write a path such as `path.user_id`",
+    );
+    return undefined;
+  }
+  const [root = ""] = path;
+  if (KEY_ROOTS.some((known) => known === root)) return path;
+  const message = `\`key\` cannot be ${quoted(`${root}.`)}`;
+  report.error(placeOf(scalar), "unknown-root", message, nearestHint(root, KEY_ROOTS));
+  return undefined;
+}

@@ -1,0 +1,76 @@
+import { placeOf, type Reporter } from "../diagnostics/reporter.ts";
+import { quoted } from "../diagnostics/wording.ts";
+import type { GraphqlSettingsIR } from "../ir.ts";
+import { parametersOf } from "../pattern/parse-pattern.ts";
+import type { YamlNode } from "../syntax/tree.ts";
+import { readPattern } from "./pattern.ts";
+import type { GraphqlHeadSource } from "./policy-source.ts";
+import { readChoice, readFields, readInteger, readItems, readString } from "./reader.ts";
+
+/** What holds where a set says nothing. */
+export const GRAPHQL_DEFAULTS: GraphqlSettingsIR = {
+  paths: ["/graphql"],
+  introspection: "deny",
+  limits: { depth: 12, aliases: 30, rootFields: 10, tokens: 5000 },
+};
+
+/** Reads the `graphql` head. */
+export function readGraphqlHead(report: Reporter, node: YamlNode): GraphqlHeadSource | undefined {
+  const fields = readFields(report, node, "`graphql`", ["paths", "schema", "introspection", "limits"]);
+  if (fields === undefined) return undefined;
+  const paths = fields.get("paths");
+  const schema = fields.get("schema");
+  const introspection = fields.get("introspection");
+  const limits = fields.get("limits");
+  const patterns = paths && readPaths(report, paths);
+  const file = schema && readSchema(report, schema);
+  return {
+    parameters: (patterns ?? []).flatMap(({ segments }) => parametersOf(segments)),
+    settings: {
+      paths: patterns?.map(({ text }) => text) ?? GRAPHQL_DEFAULTS.paths,
+      ...(file !== undefined && { schema: file }),
+      introspection:
+        (introspection && readChoice(report, introspection, "`introspection`", ["allow", "deny"])) ??
+        GRAPHQL_DEFAULTS.introspection,
+      limits: limits === undefined ? GRAPHQL_DEFAULTS.limits : readLimits(report, limits),
+    },
+  };
+}
+
+function readPaths(report: Reporter, node: YamlNode) {
+  const items = readItems(report, node, "`paths`");
+  if (node.kind === "sequence" && items.length === 0)
+    report.error(placeOf(node), "empty-value", "`paths` is empty");
+  return items.flatMap(
+    (item) => readPattern(report, item, "a path", { method: "none", wildcards: "none" }) ?? [],
+  );
+}
+
+/** The SDL file lies beside the policy file, or below: policy text must not reach other files. */
+function readSchema(report: Reporter, node: YamlNode): string | undefined {
+  const scalar = readString(report, node, "`schema`");
+  if (scalar === undefined) return undefined;
+  const outside = /^[/~]|^[A-Za-z]:|\\|(?:^|\/)\.\.(?:\/|$)/.test(scalar.text);
+  if (!outside) return scalar.text;
+  const hint = "name a file relative to this one, in this folder or below";
+  report.error(placeOf(scalar), "invalid-value", `\`schema\` cannot be ${quoted(scalar.text)}`, hint);
+  return undefined;
+}
+
+/** Highest value of any limit: beyond it, there is none. */
+const MAX_LIMIT = 1_000_000;
+
+function readLimits(report: Reporter, node: YamlNode): GraphqlSettingsIR["limits"] {
+  const defaults = GRAPHQL_DEFAULTS.limits;
+  const fields = readFields(report, node, "`limits`", ["depth", "aliases", "root_fields", "tokens"]);
+  const limit = (key: string, otherwise: number, least: number) => {
+    const value = fields?.get(key);
+    return (value && readInteger(report, value, quoted(key), [least, MAX_LIMIT])) ?? otherwise;
+  };
+  return {
+    depth: limit("depth", defaults.depth, 1),
+    aliases: limit("aliases", defaults.aliases, 0),
+    rootFields: limit("root_fields", defaults.rootFields, 1),
+    tokens: limit("tokens", defaults.tokens, 1),
+  };
+}

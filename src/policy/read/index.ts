@@ -1,0 +1,80 @@
+import { nearestHint } from "../condition/index.ts";
+import { placeOf, type Reporter } from "../diagnostics/reporter.ts";
+import { quoted } from "../diagnostics/wording.ts";
+import type { SectionName } from "../ir.ts";
+import type { YamlNode } from "../syntax/tree.ts";
+import { readGraphqlRule } from "./graphql-rules.ts";
+import { HEAD_KEYS, HeadCollector } from "./head.ts";
+import { readPathRule } from "./path-rules.ts";
+import type { PolicySetSource } from "./policy-source.ts";
+import { wrongType } from "./reader.ts";
+import { readResponseRule } from "./response-rules.ts";
+import { readWebsocketEntry } from "./websocket-rules.ts";
+
+export type * from "./policy-source.ts";
+export { GRAPHQL_DEFAULTS } from "./graphql-head.ts";
+
+const SECTIONS: readonly SectionName[] = [
+  "policies",
+  "web_policies",
+  "response_filters",
+  "response_masks",
+  "graphql_policies",
+  "websocket_policies",
+];
+
+const KNOWN: readonly string[] = [...HEAD_KEYS, ...SECTIONS];
+
+/**
+ * Reads the files of a set, in their order, into one source. Everything that is not as it should be is reported.
+ * What cannot be read is left out, so that the rest can be checked.
+ */
+export function readPolicySet(documents: readonly YamlNode[], report: Reporter): PolicySetSource {
+  const head = new HeadCollector(report);
+  const sections = new Map<string, YamlNode[]>(SECTIONS.map((section) => [section, []]));
+  for (const document of documents) {
+    if (document.kind !== "mapping") {
+      wrongType(report, document, "a policy file", "a mapping");
+      continue;
+    }
+    for (const entry of document.entries) {
+      const { key, value } = entry;
+      if (!KNOWN.includes(key.text)) {
+        const message = `a policy file has no key ${quoted(key.text)}`;
+        report.error(placeOf(key), "unknown-key", message, () => nearestHint(key.text, KNOWN));
+      }
+      head.add(entry);
+      const before = sections.get(key.text);
+      if (before !== undefined) sections.set(key.text, before.concat(entriesOf(report, key.text, value)));
+    }
+  }
+
+  const read = <Rule>(
+    section: SectionName,
+    readRule: (node: YamlNode, id: string) => Rule | undefined,
+  ): Rule[] =>
+    (sections.get(section) ?? []).flatMap((node, index) => readRule(node, `${section}[${index}]`) ?? []);
+
+  const websocket = read("websocket_policies", (node, id) => readWebsocketEntry(report, node, id));
+  return {
+    root: documents[0],
+    head: head.head,
+    rules: (["policies", "web_policies"] as const).flatMap((section) =>
+      read(section, (node, id) => readPathRule(report, node, section, id)),
+    ),
+    responses: (["response_filters", "response_masks"] as const).flatMap((section) =>
+      read(section, (node, id) => readResponseRule(report, node, section, id)),
+    ),
+    graphql: read("graphql_policies", (node, id) => readGraphqlRule(report, node, id)),
+    connections: websocket.flatMap(({ connections }) => connections),
+    messages: websocket.flatMap(({ messages }) => messages),
+  };
+}
+
+/** A section is a list; `websocket_policies` may be one entry by itself. */
+function entriesOf(report: Reporter, section: string, value: YamlNode): readonly YamlNode[] {
+  if (value.kind === "sequence") return value.items;
+  if (section === "websocket_policies" && value.kind === "mapping") return [value];
+  wrongType(report, value, quoted(section), "a list");
+  return [];
+}

@@ -1,0 +1,120 @@
+import type { ConditionNode } from "../condition/index.ts";
+import type {
+  AttributePath,
+  AttributeType,
+  FieldPathIR,
+  GraphqlSettingsIR,
+  MaskAction,
+  SectionName,
+  SegmentIR,
+} from "../ir.ts";
+import type { ScalarNode, YamlNode } from "../syntax/tree.ts";
+
+/**
+ * A policy set as its files have it: every part read and found well-formed by itself, and still knowing where it
+ * stands. What is wrong with parts together is found by the checks.
+ */
+export interface PolicySetSource {
+  /** The content of its first file that has any. */
+  readonly root: YamlNode | undefined;
+  readonly head: HeadSource;
+  readonly rules: readonly PathRuleSource[];
+  readonly responses: readonly ResponseRuleSource[];
+  readonly graphql: readonly GraphqlRuleSource[];
+  readonly connections: readonly ConnectionSource[];
+  readonly messages: readonly MessageSource[];
+}
+
+/** The head keys that were given; the rest has defaults. */
+export interface HeadSource {
+  readonly name?: string;
+  readonly version?: string;
+  readonly default?: "deny" | "allow";
+  readonly preflight?: "deny" | "allow";
+  readonly auditRequired?: boolean;
+  readonly attributes?: readonly AttributeRootSource[];
+  readonly graphql?: GraphqlHeadSource;
+}
+
+export interface AttributeRootSource {
+  readonly name: string;
+  readonly node: ScalarNode;
+  readonly types: Readonly<Record<string, AttributeType>>;
+  readonly lookup?: { readonly source: string; readonly key: AttributePath; readonly node: ScalarNode };
+}
+
+export interface GraphqlHeadSource {
+  readonly settings: GraphqlSettingsIR;
+  /** Parameters of its paths. */
+  readonly parameters: readonly string[];
+}
+
+export interface ConditionSource {
+  readonly node: ScalarNode;
+  readonly text: string;
+  readonly ast: ConditionNode;
+  /** True where the author's condition cannot be read; this one stands in its place, and is never true. */
+  readonly broken: boolean;
+}
+
+/** The path of a rule, with the scalar that holds it. */
+export interface PatternSource {
+  readonly node: ScalarNode;
+  readonly method: string;
+  readonly text: string;
+  readonly segments: readonly SegmentIR[];
+}
+
+interface RuleSource {
+  readonly section: SectionName;
+  /** Unique in the set. */
+  readonly id: string;
+  readonly node: YamlNode;
+  readonly name: string | undefined;
+  readonly auditRequired: boolean;
+}
+
+export interface PathRuleSource extends RuleSource {
+  readonly section: "policies" | "web_policies";
+  readonly pattern: PatternSource;
+  readonly condition: ConditionSource;
+}
+
+export interface ResponseFieldSource {
+  readonly node: ScalarNode;
+  readonly field: FieldPathIR;
+  readonly action: MaskAction;
+  readonly condition: ConditionSource;
+}
+
+export interface ResponseRuleSource extends RuleSource {
+  readonly section: "response_filters" | "response_masks";
+  readonly pattern: PatternSource;
+  readonly fields: readonly ResponseFieldSource[];
+}
+
+export interface GraphqlRuleSource extends RuleSource {
+  readonly section: "graphql_policies";
+  readonly operation: "query" | "mutation" | "subscription";
+  /** What the rule guards, as written. */
+  readonly target: ScalarNode;
+  readonly type: string | undefined;
+  readonly field: string;
+  readonly condition: ConditionSource;
+  readonly onDeny: "reject" | "null";
+}
+
+export interface ConnectionSource extends RuleSource {
+  readonly section: "websocket_policies";
+  readonly pattern: Omit<PatternSource, "node" | "method"> & { readonly node: YamlNode };
+  readonly condition: ConditionSource;
+}
+
+export interface MessageSource extends RuleSource {
+  readonly section: "websocket_policies";
+  readonly pattern: ConnectionSource["pattern"];
+  readonly type: ScalarNode;
+  readonly direction: "send" | "receive";
+  readonly condition: ConditionSource;
+  readonly onDeny: "drop" | "close";
+}

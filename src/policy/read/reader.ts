@@ -1,0 +1,130 @@
+import { nearestHint } from "../condition/index.ts";
+import { placeOf, type Place, type Reporter } from "../diagnostics/reporter.ts";
+import { quoted } from "../diagnostics/wording.ts";
+import type { MappingNode, ScalarNode, YamlNode } from "../syntax/tree.ts";
+
+/** The entries of a mapping whose keys are all known. */
+export class Fields {
+  readonly node: MappingNode;
+  readonly #entries: ReadonlyMap<string, { readonly key: ScalarNode; readonly value: YamlNode }>;
+  readonly #report: Reporter;
+  readonly #what: string;
+
+  constructor(node: MappingNode, what: string, report: Reporter) {
+    this.node = node;
+    this.#what = what;
+    this.#report = report;
+    this.#entries = new Map(node.entries.map((entry) => [entry.key.text, entry]));
+  }
+
+  get(key: string): YamlNode | undefined {
+    return this.#entries.get(key)?.value;
+  }
+
+  keyOf(key: string): ScalarNode | undefined {
+    return this.#entries.get(key)?.key;
+  }
+
+  /** The value of a key that must be there; its absence is reported. */
+  require(key: string): YamlNode | undefined {
+    const value = this.get(key);
+    if (value === undefined) {
+      this.#report.error(placeOf(this.node), "missing-key", `${this.#what} has no ${quoted(key)}`);
+    }
+    return value;
+  }
+}
+
+/** @returns the mapping's fields; another kind of node and keys that are not known are reported. */
+export function readFields(
+  report: Reporter,
+  node: YamlNode,
+  what: string,
+  known: readonly string[],
+): Fields | undefined {
+  if (node.kind !== "mapping") {
+    wrongType(report, node, what, "a mapping");
+    return undefined;
+  }
+  for (const { key } of node.entries) {
+    if (known.includes(key.text)) continue;
+    const message = `${what} has no key ${quoted(key.text)}`;
+    report.error(placeOf(key), "unknown-key", message, () => nearestHint(key.text, known));
+  }
+  return new Fields(node, what, report);
+}
+
+/** @returns the list's items; another kind of node is reported. */
+export function readItems(report: Reporter, node: YamlNode, what: string): readonly YamlNode[] {
+  if (node.kind === "sequence") return node.items;
+  wrongType(report, node, what, "a list");
+  return [];
+}
+
+/** @returns a string that is not empty, as the scalar it is; anything else is reported. */
+export function readString(report: Reporter, node: YamlNode, what: string): ScalarNode | undefined {
+  if (node.kind !== "scalar" || typeof node.value !== "string") {
+    wrongType(report, node, what, "a string");
+    return undefined;
+  }
+  if (node.text.trim() !== "") return node;
+  report.error(placeOf(node), "empty-value", `${what} is empty`);
+  return undefined;
+}
+
+/** @returns one of `values`, or `undefined`, which is reported. */
+export function readChoice<T extends string>(
+  report: Reporter,
+  node: YamlNode,
+  what: string,
+  values: readonly T[],
+): T | undefined {
+  // `null` is a choice that people write without quotes
+  const text =
+    node.kind === "scalar" && (typeof node.value === "string" || node.value === null) ? node.text : undefined;
+  if (text === undefined || text === "") {
+    wrongType(report, node, what, values.map((value) => quoted(value)).join(" or "));
+    return undefined;
+  }
+  const found = values.find((value) => value === text);
+  if (found === undefined) {
+    report.error(placeOf(node), "invalid-value", `${what} cannot be ${quoted(text)}`, () =>
+      nearestHint(text, values),
+    );
+  }
+  return found;
+}
+
+/** @returns a whole number within bounds, or `undefined`, which is reported. */
+export function readInteger(
+  report: Reporter,
+  node: YamlNode,
+  what: string,
+  [least, most]: readonly [least: number, most: number],
+): number | undefined {
+  if (node.kind !== "scalar" || typeof node.value !== "number") {
+    wrongType(report, node, what, "a number");
+    return undefined;
+  }
+  if (Number.isInteger(node.value) && node.value >= least && node.value <= most) return node.value;
+  report.error(placeOf(node), "invalid-value", `${what} must be a whole number from ${least} to ${most}`);
+  return undefined;
+}
+
+/** Reports that `node` is of another type than it should be. */
+export function wrongType(report: Reporter, node: YamlNode, what: string, expected: string): void {
+  const quotable = expected === "a string" && node.kind === "scalar" && node.value !== null;
+  const hint = quotable ? `put it in quotes: "${node.text}"` : undefined;
+  report.error(placeOf(node), "wrong-type", `${what} must be ${expected}, not ${kindOf(node)}`, hint);
+}
+
+/** @returns the place where a key of a mapping is missing, or the key itself where it is there. */
+export function placeOfKey(fields: Fields, key: string): Place {
+  return placeOf(fields.keyOf(key) ?? fields.node);
+}
+
+function kindOf(node: YamlNode): string {
+  if (node.kind === "sequence") return "a list";
+  if (node.kind === "mapping") return "a mapping";
+  return node.value === null ? (node.text === "" ? "empty" : "null") : `a ${typeof node.value}`;
+}

@@ -1,0 +1,136 @@
+import { reportWithin } from "../diagnostics/report-within.ts";
+import { placeOf, type Reporter } from "../diagnostics/reporter.ts";
+import { quoted } from "../diagnostics/wording.ts";
+import type { FieldPathIR, MaskAction } from "../ir.ts";
+import type { ScalarNode, YamlNode } from "../syntax/tree.ts";
+import { readCondition } from "./condition.ts";
+import { readPattern } from "./pattern.ts";
+import type { ResponseFieldSource, ResponseRuleSource } from "./policy-source.ts";
+import { readChoice, readFields, readItems, readString, wrongType, type Fields } from "./reader.ts";
+import { readRule } from "./rule.ts";
+
+type Section = ResponseRuleSource["section"];
+
+/** How the two sections spell the same things. */
+interface Spelling {
+  readonly what: string;
+  readonly pattern: string;
+  readonly list: string;
+  readonly field: string;
+  readonly keys: readonly string[];
+  readonly readAction: (report: Reporter, fields: Fields) => MaskAction | undefined;
+}
+
+const SPELLINGS: Readonly<Record<Section, Spelling>> = {
+  response_filters: {
+    what: "a response filter",
+    pattern: "endpoint",
+    list: "filter_rules",
+    field: "field",
+    keys: ["field", "condition", "action", "replacement"],
+    readAction: readFilterAction,
+  },
+  response_masks: {
+    what: "a response mask",
+    pattern: "api_pattern",
+    list: "fields",
+    field: "name",
+    keys: ["name", "condition", "mask_type"],
+    readAction: readMaskType,
+  },
+};
+
+const DEFAULT_REPLACEMENT = "***";
+
+/** Reads an entry of `response_filters` or `response_masks`. */
+export function readResponseRule(
+  report: Reporter,
+  node: YamlNode,
+  section: Section,
+  id: string,
+): ResponseRuleSource | undefined {
+  const spelling = SPELLINGS[section];
+  const rule = readRule(report, node, spelling.what, [spelling.pattern, spelling.list]);
+  if (rule === undefined) return undefined;
+  const path = rule.fields.require(spelling.pattern);
+  const pattern =
+    path && readPattern(report, path, `\`${spelling.pattern}\``, { method: "optional", wildcards: "web" });
+  const list = rule.fields.require(spelling.list);
+  if (list === undefined) return undefined;
+  const items = readItems(report, list, `\`${spelling.list}\``);
+  if (list.kind === "sequence" && items.length === 0) {
+    report.error(placeOf(list), "empty-value", `\`${spelling.list}\` is empty`);
+  }
+  const fields = items.flatMap((item) => readField(report, item, spelling) ?? []);
+  return pattern && { section, id, ...rule.head, pattern, fields };
+}
+
+function readField(report: Reporter, node: YamlNode, spelling: Spelling): ResponseFieldSource | undefined {
+  const fields = readFields(report, node, `an entry of \`${spelling.list}\``, spelling.keys);
+  if (fields === undefined) return undefined;
+  const name = fields.require(spelling.field);
+  const scalar = name && readString(report, name, `\`${spelling.field}\``);
+  const field = scalar && readFieldPath(report, scalar);
+  const condition = readCondition(report, fields);
+  const action = spelling.readAction(report, fields);
+  return field && condition && action && { node: scalar, field, condition, action };
+}
+
+/** Reads `a.b` (at any depth) or `$.a.b` (from the root). */
+function readFieldPath(report: Reporter, scalar: ScalarNode): FieldPathIR | undefined {
+  const anchored = scalar.text.startsWith("$.");
+  const keys = scalar.text.slice(anchored ? 2 : 0).split(".");
+  let start = anchored ? 2 : 0;
+  for (const key of keys) {
+    const problem = fieldKeyProblem(key);
+    if (problem !== undefined) {
+      const end = start + Math.max(1, key.length);
+      reportWithin(report, scalar, { severity: "error", code: "invalid-field", ...problem, start, end });
+      return undefined;
+    }
+    start += key.length + 1;
+  }
+  return { anchored, keys };
+}
+
+function fieldKeyProblem(key: string): { message: string; hint?: string } | undefined {
+  if (key.trim() === "" || key === "$") {
+    return {
+      message: "a name is missing here",
+      hint: "fields are written `ssn`, `customer.ssn` or `$.customer.ssn`",
+    };
+  }
+  if (!/[[\]*]/.test(key)) return undefined;
+  const hint = "leave indexes and wildcards out: a field is found in every entry of a list";
+  return { message: `${quoted(key)} is no field name`, hint };
+}
+
+function readFilterAction(report: Reporter, fields: Fields): MaskAction | undefined {
+  const node = fields.require("action");
+  const action = node && readChoice(report, node, "`action`", ["remove", "mask"]);
+  const replacement = fields.get("replacement");
+  if (action === "mask") {
+    if (replacement === undefined) return { kind: "replace", replacement: DEFAULT_REPLACEMENT };
+    // unlike other strings, this one may be empty
+    if (replacement.kind === "scalar" && typeof replacement.value === "string") {
+      return { kind: "replace", replacement: replacement.value };
+    }
+    wrongType(report, replacement, "`replacement`", "a string");
+    return undefined;
+  }
+  if (action === "remove" && replacement !== undefined) {
+    report.error(
+      placeOf(replacement),
+      "unexpected-key",
+      "`remove` has no `replacement`",
+      "did you mean `action: mask`?",
+    );
+  }
+  return action && { kind: action };
+}
+
+function readMaskType(report: Reporter, fields: Fields): MaskAction | undefined {
+  const node = fields.require("mask_type");
+  const type = node && readChoice(report, node, "`mask_type`", ["partial", "full", "remove"]);
+  return type && { kind: type };
+}

@@ -1,0 +1,60 @@
+import { placeOf } from "../diagnostics/reporter.ts";
+import { counted } from "../diagnostics/wording.ts";
+import { readChoice, readFields, readItems } from "../read/reader.ts";
+import type { YamlNode } from "../syntax/tree.ts";
+import { parsePerson, withCustomer } from "./parse-actor.ts";
+import { positionOf, readName, type ParseContext } from "./parse-context.ts";
+import { parseHeaders, parseRequestLine } from "./parse-request.ts";
+import { parseSurroundings } from "./parse-surroundings.ts";
+import { readEntries } from "./read-value.ts";
+import { VERDICTS, type SuiteCase } from "./types.ts";
+
+const KEYS = ["name", "people", "requests", "headers", "customer", "attributes", "env"];
+
+/**
+ * Reads one entry of `matrix`: a column a person, a row a request, in each cell what is expected.
+ * @param room how many cases the file may still have.
+ */
+export function parseMatrix(node: YamlNode, context: ParseContext, room: number): readonly SuiteCase[] {
+  const { report } = context;
+  const fields = readFields(report, node, "a table", KEYS);
+  if (fields === undefined) return [];
+  const name = readName(fields, context);
+  const peopleNode = fields.require("people");
+  const columns = peopleNode === undefined ? [] : readItems(report, peopleNode, "`people`");
+  const rows = readEntries(report, fields.require("requests"), "`requests`");
+  if (columns.length * rows.length > room) {
+    const message = "the table has more cases than a file may hold";
+    report.error(placeOf(node), "too-many-cases", message, "make it several files");
+    return [];
+  }
+
+  const actors = columns.map((column) => ({
+    label: column.kind === "scalar" ? column.text : "",
+    actor: withCustomer(parsePerson(column, context), fields.get("customer"), report),
+  }));
+  const surroundings = parseSurroundings(fields, report);
+  const headers = parseHeaders(fields.get("headers"), report);
+
+  return rows.flatMap(({ key, value }) => {
+    const request = { ...parseRequestLine(key, report), headers };
+    const cells = readItems(report, value, "a row");
+    if (value.kind === "sequence" && cells.length !== columns.length) {
+      const message = `the row has ${counted(cells.length, "cell")} for ${counted(columns.length, "column")}`;
+      report.error(placeOf(value), "wrong-length", message);
+    }
+    return actors.flatMap(({ label, actor }, index): SuiteCase[] => {
+      const cell = cells[index];
+      const decision = cell && readChoice(report, cell, "a cell", VERDICTS);
+      if (cell === undefined || decision === undefined) return [];
+      return [
+        {
+          name: `${name}: ${label}, ${key.text}`,
+          at: positionOf(cell),
+          input: { request, ...actor, ...surroundings },
+          expected: { decision },
+        },
+      ];
+    });
+  });
+}

@@ -1,0 +1,88 @@
+import { placeOf, type Reporter } from "../diagnostics/reporter.ts";
+import { quoted } from "../diagnostics/wording.ts";
+import { readFields, readString, wrongType } from "../read/reader.ts";
+import type { YamlNode } from "../syntax/tree.ts";
+import { readEntries, readValue } from "./read-value.ts";
+import type { SuiteRequest } from "./types.ts";
+
+/** RFC 9110 section 5.6.2. */
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+/** Stands in for a request that has been reported; its suite is never run. */
+const NO_REQUEST: SuiteRequest = { method: "GET", path: "/", headers: [] };
+
+/** Reads a request: `GET /path`, or a mapping. */
+export function parseRequest(node: YamlNode, report: Reporter): SuiteRequest {
+  if (node.kind === "scalar") return parseRequestLine(node, report);
+  const keys = ["method", "path", "host", "client_ip", "headers", "body"];
+  const fields = readFields(report, node, "a request", keys);
+  if (fields === undefined) return NO_REQUEST;
+  const text = (key: string) => {
+    const value = fields.get(key);
+    return value && readString(report, value, quoted(key));
+  };
+  const path = fields.require("path") && text("path");
+  if (path !== undefined) checkPath(path.text, path, report);
+  const method = text("method");
+  if (method !== undefined) checkMethod(method.text, method, report);
+  const host = text("host")?.text;
+  const clientIp = text("client_ip")?.text;
+  const body = fields.get("body");
+  return {
+    method: method?.text ?? NO_REQUEST.method,
+    path: path?.text ?? NO_REQUEST.path,
+    headers: parseHeaders(fields.get("headers"), report),
+    ...(host !== undefined && { host }),
+    ...(clientIp !== undefined && { clientIp }),
+    ...(body !== undefined && { body: readValue(report, body) }),
+  };
+}
+
+/** Reads `GET /path?query`. */
+export function parseRequestLine(node: YamlNode, report: Reporter): SuiteRequest {
+  const line = readString(report, node, "a request")?.text;
+  if (line === undefined) return NO_REQUEST;
+  const [, method, path] = /^(\S+) +(\S.*)$/.exec(line) ?? [];
+  if (method === undefined || path === undefined) {
+    const message = `${quoted(line)} is not a request`;
+    report.error(placeOf(node), "invalid-request", message, "write it like `GET /api/customers/c-1`");
+    return NO_REQUEST;
+  }
+  checkMethod(method, node, report);
+  checkPath(path, node, report);
+  return { method, path, headers: [] };
+}
+
+/** Reads `headers`: a value or a list of values by name. */
+export function parseHeaders(node: YamlNode | undefined, report: Reporter): SuiteRequest["headers"] {
+  return readEntries(report, node, "`headers`").flatMap(({ key, value }) => {
+    const name = key.text.toLowerCase();
+    if (!TOKEN.test(name))
+      report.error(placeOf(key), "invalid-header", `${quoted(name)} is not a header's name`);
+    const values = value.kind === "sequence" ? value.items : [value];
+    return values.map((item) => [name, headerValue(item, report)] as const);
+  });
+}
+
+/** Numbers and the like stand for their text; nothing at all is rather a slip than an empty header. */
+function headerValue(node: YamlNode, report: Reporter): string {
+  if (node.kind === "scalar" && node.value !== null) return node.text;
+  wrongType(report, node, "a header's value", "a string");
+  return "";
+}
+
+function checkMethod(method: string, node: YamlNode, report: Reporter): void {
+  if (!TOKEN.test(method)) {
+    report.error(placeOf(node), "invalid-method", `${quoted(method)} is not a method`);
+  } else if (method !== method.toUpperCase()) {
+    const hint = `did you mean \`${method.toUpperCase()}\`?`;
+    report.warning(placeOf(node), "method-case", "methods are case-sensitive", hint);
+  }
+}
+
+/** Only what could not be sent at all: a test may well send a path that the gateway refuses. */
+function checkPath(path: string, node: YamlNode, report: Reporter): void {
+  if (path.startsWith("/")) return;
+  const hint = path.includes("://") ? "leave out scheme and host" : undefined;
+  report.error(placeOf(node), "invalid-path", `the path ${quoted(path)} does not begin with a slash`, hint);
+}

@@ -1,0 +1,94 @@
+import { decodeBytes } from "../decode.ts";
+import type { BodyRead, CanonicalRequest, JsonValue, ReadOptions, RefusalCheck } from "../types.ts";
+import { bodyFormat } from "./media-type.ts";
+import { JsonError, parseJson, type ParsedJson } from "./parse-json.ts";
+
+export interface ReadBodyOptions extends ReadOptions {
+  /** How deep arrays and objects may be nested. Default: 64. */
+  readonly maxDepth?: number;
+}
+
+const DEFAULT_MAX_DEPTH = 64;
+
+/**
+ * Reads the body for a rule that asks for `request.body`.
+ *
+ * Only JSON (`application/json`, `application/*+json`) is read; without a body, with an empty one, and for every other
+ * content type `json` is `undefined`. So it is where a check is switched off that leaves nothing to rely on: compressed, cut
+ * short, malformed. Of duplicate members the last one counts; a number that no double holds is left out. Never throws.
+ */
+export function readBody(
+  request: CanonicalRequest,
+  { switchedOff, maxDepth = DEFAULT_MAX_DEPTH }: ReadBodyOptions = {},
+): BodyRead {
+  const accepted: RefusalCheck[] = [];
+  for (const finding of judge(request, maxDepth)) {
+    if ("json" in finding) return { ok: true, json: finding.json, accepted };
+    if (switchedOff?.has(finding.check) !== true) return { ok: false, refusal: finding };
+    accepted.push(finding.check);
+  }
+  return { ok: true, json: undefined, accepted };
+}
+
+type Finding =
+  { readonly check: RefusalCheck; readonly detail: string } | { readonly json: JsonValue | undefined };
+
+/** What speaks against the body, in order, then the value, when there is one to rely on. */
+function* judge(request: CanonicalRequest, maxDepth: number): Generator<Finding, void> {
+  const { body, headers } = request;
+  if (body === undefined) {
+    if (announcesBody(headers)) yield { check: "body_cut_short", detail: "the body was not handed over" };
+    return;
+  }
+  const announced = headers["content-length"]?.[0];
+  if (body.bytes.length === 0 && body.complete && Number(announced ?? 0) === 0) return;
+
+  const format = bodyFormat(headers["content-type"] ?? []);
+  if (format.kind === "ambiguous") yield { check: "ambiguous_content_type", detail: format.why };
+  if (format.kind !== "json") return;
+
+  if (isCompressed(headers)) {
+    yield { check: "compressed_body", detail: "the header `content-encoding` is not `identity`" };
+    return;
+  }
+  if (!body.complete || (announced !== undefined && Number(announced) !== body.bytes.length)) {
+    yield { check: "body_cut_short", detail: `${body.bytes.length} bytes are not the whole body` };
+    return;
+  }
+
+  const parsed = parse(body.bytes, maxDepth);
+  if (typeof parsed === "string") {
+    yield { check: "malformed_json", detail: parsed };
+    return;
+  }
+  if (parsed.duplicateMember)
+    yield { check: "duplicate_json_member", detail: "an object names a member twice" };
+  if (parsed.similarMembers) {
+    yield { check: "similar_json_members", detail: "members of an object differ in letter case only" };
+  }
+  if (parsed.inexactNumber) yield { check: "inexact_number", detail: "a number that a double cannot hold" };
+  yield { json: parsed.value };
+}
+
+/** RFC 9112, section 6.3: whether the headers say that there is a body. In HTTP/2 they need not. */
+function announcesBody(headers: CanonicalRequest["headers"]): boolean {
+  const length = headers["content-length"]?.[0];
+  return headers["transfer-encoding"] !== undefined || (length !== undefined && Number(length) !== 0);
+}
+
+function isCompressed(headers: CanonicalRequest["headers"]): boolean {
+  const codings = (headers["content-encoding"] ?? []).join(",").toLowerCase().split(",");
+  return codings.some((coding) => coding.trim() !== "" && coding.trim() !== "identity");
+}
+
+/** @returns what is wrong, as text, where it is not JSON. */
+function parse(bytes: Uint8Array, maxDepth: number): ParsedJson | string {
+  const { text, valid } = decodeBytes(bytes);
+  if (!valid) return "bytes that are not UTF-8";
+  try {
+    return parseJson(text, maxDepth);
+  } catch (error) {
+    // anything else is the end of the stack, where somebody allows that many levels
+    return error instanceof JsonError ? error.message : "the parser failed";
+  }
+}

@@ -1,0 +1,57 @@
+import { CHECKS } from "./checks/index.ts";
+import { encodePath } from "./encode-path.ts";
+import { read, type DecodedTarget, type Reading } from "./reading.ts";
+import type { Canonicalized, CanonicalRequest, RawRequest, ReadOptions, RefusalCheck } from "./types.ts";
+
+const NOTHING: readonly RefusalCheck[] = Object.freeze([]);
+const MAX_DETAIL = 200;
+
+/**
+ * Turns a request as it came into the one reading that rules see, or says why there are two.
+ *
+ * The request is read as leniently as can be, then the checks of `checks/index.ts` look at that reading in their order.
+ * The first one that is not switched off and finds something refuses. Never throws.
+ */
+export function canonicalize(raw: RawRequest, { switchedOff }: ReadOptions = {}): Canonicalized {
+  const reading = read(raw);
+  let accepted: RefusalCheck[] | undefined;
+  for (const { check, on, find } of CHECKS) {
+    if (on === "unusual targets" && reading.plain) continue;
+    const detail = find(reading);
+    if (detail === undefined) continue;
+    // a target that names no path has no reading to go on with
+    const final = check === "malformed_target" && !reading.readable;
+    if (final || switchedOff?.has(check) !== true) {
+      return { ok: false, refusal: { check, detail: detail.slice(0, MAX_DETAIL) } };
+    }
+    accepted ??= [];
+    accepted.push(check);
+  }
+  return { ok: true, request: toRequest(reading), accepted: accepted ?? NOTHING };
+}
+
+function toRequest(reading: Reading): CanonicalRequest {
+  const { raw, plain, rawPath, headers, host, trailingSlash } = reading;
+  const { segments, parameters } = reading.decoded();
+  const request = {
+    method: raw.method,
+    segments,
+    path: plain || rawPath === "*" ? rawPath : encodePath(segments, trailingSlash),
+    query: toQuery(parameters),
+    headers: headers.byName,
+    scheme: raw.scheme.toLowerCase(),
+    host: host.name,
+    protocol: raw.protocol,
+  };
+  return raw.body === undefined ? request : { ...request, body: raw.body };
+}
+
+function toQuery(parameters: DecodedTarget["parameters"]): CanonicalRequest["query"] {
+  const query = Object.create(null) as Record<string, string[]>;
+  for (const [name, value] of parameters) {
+    const values = query[name];
+    if (values === undefined) query[name] = [value];
+    else values.push(value);
+  }
+  return query;
+}

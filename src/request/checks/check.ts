@@ -1,0 +1,41 @@
+import { quote } from "../quote.ts";
+import type { Part, Reading } from "../reading.ts";
+import type { RefusalCheck } from "../types.ts";
+
+/** One thing that makes a request ambiguous. */
+export interface Check {
+  readonly check: RefusalCheck;
+  /** `unusual targets`: a plain target (see `reading.ts`) cannot have what it looks for. */
+  readonly on: "all requests" | "unusual targets";
+  readonly find: Finder;
+}
+
+/** @returns what was found, for a refusal's detail, or `undefined`: printable ASCII, no secret. */
+export type Finder = (reading: Reading) => string | undefined;
+
+/** @returns what is wrong with the first part that something is wrong with, and where it is. Values are not quoted. */
+export function findPart(
+  reading: Reading,
+  isWrong: (part: Part) => boolean,
+  what: string,
+): string | undefined {
+  const part = reading.decoded().parts.find(isWrong);
+  if (part === undefined) return undefined;
+  switch (part.kind) {
+    case "segment":
+      return `path segment ${part.position}, ${quote(part.raw)}, ${what}`;
+    case "name":
+      return `the name of query parameter ${part.position} ${what}`;
+    case "value":
+      return `the value of query parameter ${part.position} ${what}`;
+  }
+}
+
+/** {@link findPart} among the segments of the path. */
+export function findSegment(
+  reading: Reading,
+  isWrong: (segment: Part) => boolean,
+  what: string,
+): string | undefined {
+  return findPart(reading, (part) => part.kind === "segment" && isWrong(part), what);
+}

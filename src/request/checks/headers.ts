@@ -1,0 +1,71 @@
+import { quote } from "../quote.ts";
+import type { Finder } from "./check.ts";
+
+/** RFC 9110, sections 5.1 and 5.5: a name is a token (here in lower case), a value has no controls and is UTF-8. */
+export const malformedHeader: Finder = ({ headers: { malformedName, malformedValue } }) => {
+  if (malformedName !== undefined) return `the header name ${quote(malformedName)} is not a lower-case token`;
+  return malformedValue === undefined
+    ? undefined
+    : `the value of header ${quote(malformedValue)} holds control characters or is not UTF-8`;
+};
+
+/** CGI and WSGI servers (RFC 3875, section 4.1.18) cannot tell `x_user` from `x-user`. */
+export const underscoreHeader: Finder = ({ headers: { underscoreName } }) =>
+  underscoreName && `the header name ${quote(underscoreName)} has an underscore`;
+
+const BEARER = /^bearer(?:[ \t,]|$)/i;
+/** An empty element of a list, or `name=` of a scheme's parameter (RFC 9110, section 11.2). */
+const PARAMETER = /^[ \t]*(?:$|[!#$%&'*+\-.^_`|~0-9A-Za-z]+[ \t]*=)/;
+
+/**
+ * One Authorization, with one scheme. A comma may part the parameters of one scheme (Digest, AWS4-HMAC-SHA256); in a
+ * bearer token it cannot be (RFC 6750, section 2.1), and two joined headers look like that too.
+ */
+export const repeatedAuthorization: Finder = ({ headers: { byName } }) => {
+  const values = byName["authorization"];
+  if (values === undefined) return undefined;
+  if (values.length > 1) return "the header `authorization` is repeated";
+  const [value = ""] = values;
+  if (!value.includes(",")) return undefined;
+  const elements = BEARER.test(value) ? undefined : splitList(value);
+  const single = elements?.slice(1).every((element) => PARAMETER.test(element)) === true;
+  return single ? undefined : "the header `authorization` holds more than one scheme";
+};
+
+/** The elements of a list, commas in quoted strings left alone; `undefined` where it cannot be told what is quoted. */
+function splitList(value: string): string[] | undefined {
+  const elements: string[] = [];
+  let start = 0;
+  let quoted = false;
+  for (let index = 0; index < value.length; index += 1) {
+    const character = value[index];
+    if (character === '"') quoted = !quoted;
+    else if (character === "\\") {
+      if (!quoted) return undefined;
+      index += 1;
+    } else if (character === "," && !quoted) {
+      elements.push(value.slice(start, index));
+      start = index + 1;
+    }
+  }
+  return quoted ? undefined : [...elements, value.slice(start)];
+}
+
+const CONNECTION_OPTIONS = new Set(["", "close", "keep-alive", "upgrade", "te", "http2-settings"]);
+
+/**
+ * RFC 9110, section 7.6.1: what Connection names is for the next hop only, which drops it. One that names an end-to-end
+ * header makes us see a header that the application never gets.
+ */
+export const hopByHopHeader: Finder = ({ headers: { byName } }) => {
+  const values = byName["connection"];
+  if (values === undefined) return undefined;
+  for (const value of values) {
+    for (const option of value.toLowerCase().split(",")) {
+      if (!CONNECTION_OPTIONS.has(option.trim())) {
+        return `the header \`connection\` names ${quote(option.trim())}`;
+      }
+    }
+  }
+  return undefined;
+};

@@ -1,0 +1,55 @@
+import type { Check } from "./check.ts";
+import { conflictingContentLength } from "./content-length.ts";
+import { hopByHopHeader, malformedHeader, repeatedAuthorization, underscoreHeader } from "./headers.ts";
+import { conflictingHost } from "./host.ts";
+import { malformedMethod } from "./method.ts";
+import { methodOverride, pathOverride } from "./overrides.ts";
+import { parameterCollision, querySeparator } from "./query.ts";
+import {
+  dotSegment,
+  doubleEncoding,
+  emptySegment,
+  encodedDelimiter,
+  encodedSlash,
+  pathParameter,
+} from "./segments.ts";
+import {
+  controlCharacter,
+  fragment,
+  invalidUtf8,
+  malformedPercentEncoding,
+  malformedTarget,
+  tooManyParts,
+  unencodedCharacter,
+} from "./target.ts";
+
+/**
+ * Everything a request is refused for before its body is looked at, in the order in which it is looked for. The order is
+ * part of the published vectors: what is wrong with the whole comes before what is wrong with a part.
+ */
+export const CHECKS: readonly Check[] = [
+  { check: "malformed_method", on: "all requests", find: malformedMethod },
+  { check: "malformed_target", on: "all requests", find: malformedTarget },
+  { check: "too_many_parts", on: "all requests", find: tooManyParts },
+  { check: "fragment", on: "unusual targets", find: fragment },
+  { check: "control_character", on: "unusual targets", find: controlCharacter },
+  { check: "unencoded_character", on: "unusual targets", find: unencodedCharacter },
+  { check: "malformed_percent_encoding", on: "unusual targets", find: malformedPercentEncoding },
+  { check: "invalid_utf8", on: "unusual targets", find: invalidUtf8 },
+  { check: "encoded_slash", on: "unusual targets", find: encodedSlash },
+  { check: "double_encoding", on: "unusual targets", find: doubleEncoding },
+  { check: "dot_segment", on: "unusual targets", find: dotSegment },
+  { check: "path_parameter", on: "unusual targets", find: pathParameter },
+  { check: "encoded_delimiter", on: "unusual targets", find: encodedDelimiter },
+  { check: "empty_segment", on: "unusual targets", find: emptySegment },
+  { check: "query_separator", on: "unusual targets", find: querySeparator },
+  { check: "parameter_collision", on: "all requests", find: parameterCollision },
+  { check: "malformed_header", on: "all requests", find: malformedHeader },
+  { check: "underscore_header", on: "all requests", find: underscoreHeader },
+  { check: "conflicting_host", on: "all requests", find: conflictingHost },
+  { check: "repeated_authorization", on: "all requests", find: repeatedAuthorization },
+  { check: "conflicting_content_length", on: "all requests", find: conflictingContentLength },
+  { check: "hop_by_hop_header", on: "all requests", find: hopByHopHeader },
+  { check: "method_override", on: "all requests", find: methodOverride },
+  { check: "path_override", on: "all requests", find: pathOverride },
+];

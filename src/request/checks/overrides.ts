@@ -1,0 +1,20 @@
+import type { Finder } from "./check.ts";
+import { hasParameter } from "./query.ts";
+
+const METHOD_HEADERS = ["x-http-method-override", "x-http-method", "x-method-override"] as const;
+const METHOD_PARAMETERS: ReadonlySet<string> = new Set(["_method", "x-http-method-override"]);
+
+/** What makes Rails, Laravel, Symfony, ASP.NET, Spring or Express middleware take another method than the one judged. */
+export const methodOverride: Finder = (reading) => {
+  const header = METHOD_HEADERS.find((name) => reading.headers.byName[name] !== undefined);
+  if (header !== undefined) return `the header \`${header}\``;
+  return hasParameter(reading, METHOD_PARAMETERS) ? "a query parameter that overrides the method" : undefined;
+};
+
+const PATH_HEADERS = ["x-original-url", "x-rewrite-url"] as const;
+
+/** What makes IIS, Symfony or Zend take another path than the one judged. */
+export const pathOverride: Finder = ({ headers: { byName } }) => {
+  const header = PATH_HEADERS.find((name) => byName[name] !== undefined);
+  return header && `the header \`${header}\``;
+};

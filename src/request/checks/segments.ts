@@ -1,0 +1,45 @@
+import { foldDots, SEMICOLON_LIKE, SLASH_LIKE } from "../look-alikes.ts";
+import { findSegment, type Finder } from "./check.ts";
+
+/**
+ * A slash or backslash within a segment (`%2f`, `\`, `%5c`), or what becomes one: the next stack may split there.
+ * Switched off, it is a character of its segment.
+ */
+export const encodedSlash: Finder = (reading) =>
+  findSegment(reading, ({ text }) => SLASH_LIKE.test(text), "holds a slash or backslash");
+
+/** `%uXXXX` is what IIS and old JavaScript also decode. */
+const STILL_ENCODED = /%(?:[0-9a-f]{2}|u[0-9a-f]{4})/i;
+
+/** A segment that can be decoded once more. `100%25` cannot. Only in the path: queries often carry whole URIs. */
+export const doubleEncoding: Finder = (reading) =>
+  findSegment(reading, ({ text }) => STILL_ENCODED.test(text), "is encoded twice");
+
+/** Windows drops spaces at the end of a name. */
+const DOTS = /^ *\.{1,2} *$/;
+
+/**
+ * `.` and `..` (RFC 3986, section 5.2.4) in every spelling: encoded, before a `;` that is cut off later, or beside a
+ * slash that an application has taken for granted. Envoy removes the plain ones before; what arrives is meant to get
+ * through. Switched off, they are segments like others.
+ */
+export const dotSegment: Finder = (reading) =>
+  findSegment(
+    reading,
+    ({ text }) => {
+      const pieces = foldDots(text).split(SLASH_LIKE);
+      return pieces.some((piece) => DOTS.test(piece.split(SEMICOLON_LIKE, 1).join("")));
+    },
+    "is a dot segment",
+  );
+
+/** `;`, raw or encoded: parameters of RFC 3986 section 3.3, which Java servers cut off and others keep. */
+export const pathParameter: Finder = (reading) =>
+  findSegment(reading, ({ text }) => SEMICOLON_LIKE.test(text), "holds a `;`");
+
+/** `%3f` and `%23`: decoded too early, what follows is query or fragment. */
+export const encodedDelimiter: Finder = (reading) =>
+  findSegment(reading, ({ raw }) => /%(?:3f|23)/i.test(raw), "holds an encoded `?` or `#`");
+
+/** `//` anywhere but at the end of the path is merged by some and a segment for others. */
+export const emptySegment: Finder = (reading) => findSegment(reading, ({ text }) => text === "", "is empty");

@@ -1,0 +1,17 @@
+/** The canonical request: one reading of what came over the wire, or a refusal. Pure; imports nothing outward. */
+export { canonicalize } from "./canonicalize.ts";
+export { readBody, type ReadBodyOptions } from "./body/read-body.ts";
+export { redactTarget } from "./redact-target.ts";
+export { REFUSAL_CHECKS } from "./types.ts";
+export type {
+  BodyRead,
+  Canonicalized,
+  CanonicalRequest,
+  JsonObject,
+  JsonValue,
+  RawBody,
+  RawRequest,
+  ReadOptions,
+  Refusal,
+  RefusalCheck,
+} from "./types.ts";

@@ -1,0 +1,55 @@
+import { spellOut } from "./quote.ts";
+
+const MAX_INPUT = 8192;
+const MAX_LENGTH = 1024;
+const MARK = "...";
+const HIDDEN = "***";
+
+/** Where a query or fragment begins for one stack or another: `?` or `#`, encoded any number of times. */
+const QUERY_START = /[?#]|%(?:25)*(?:3f|23)/i;
+const EQUALS = /=|%(?:25)*3d/i;
+const SEMICOLON = /(;|%(?:25)*3b)/i;
+const USER_INFORMATION = /^([a-z][a-z0-9+.-]*:)?\/\/[^/?#\\]*@/i;
+
+/**
+ * A request target as it may be written to logs: the path, the names of the query's parameters, and `***` for every
+ * value (query, fragment, path parameter, user information). What is not printable ASCII is spelled out as `\xNN`. At
+ * most 1,024 characters; one that was longer ends in `...`. Never throws.
+ */
+export function redactTarget(target: string): string {
+  const whole = target.length > MAX_INPUT ? target.slice(0, MAX_INPUT) : target;
+  const start = whole.search(QUERY_START);
+  const path = start < 0 ? whole : whole.slice(0, start);
+  const safe = spellOut(redactPath(path) + (start < 0 ? "" : redactQuery(whole.slice(start))));
+  return safe.length > MAX_LENGTH || whole.length < target.length
+    ? safe.slice(0, MAX_LENGTH - MARK.length) + MARK
+    : safe;
+}
+
+function redactPath(path: string): string {
+  const parts = path.replace(USER_INFORMATION, `$1//${HIDDEN}@`).split(/([/\\])/);
+  return parts.map(redactSegment).join("");
+}
+
+/** Hides the values of path parameters. A split with a group keeps what it splits at. */
+function redactSegment(segment: string): string {
+  const [name = "", ...parameters] = segment.split(SEMICOLON);
+  return name + parameters.map(redactValue).join("");
+}
+
+/** @param query - with the mark it begins with */
+function redactQuery(query: string): string {
+  const mark = QUERY_START.exec(query)?.[0] ?? "";
+  const parameters = query.slice(mark.length).split("&");
+  return mark + parameters.map(redactParameter).join("&");
+}
+
+/** A parameter without a name may itself be the secret. */
+function redactParameter(parameter: string): string {
+  return parameter === "" || EQUALS.test(parameter) ? redactValue(parameter) : HIDDEN;
+}
+
+function redactValue(parameter: string): string {
+  const equals = EQUALS.exec(parameter);
+  return equals === null ? parameter : parameter.slice(0, equals.index) + equals[0] + HIDDEN;
+}

@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import {
+  canonicalize,
+  readBody,
+  REFUSAL_CHECKS,
+  type CanonicalRequest,
+  type JsonValue,
+  type Refusal,
+  type RefusalCheck,
+} from "../../src/request/index.ts";
+import { allVectors, join, vectorFiles, vectorsOf, type Vector, type VectorCase } from "./vector-file.ts";
+
+type Outcome =
+  | {
+      readonly ok: true;
+      readonly request: CanonicalRequest;
+      readonly accepted: readonly RefusalCheck[];
+      readonly json: JsonValue | undefined;
+    }
+  | { readonly ok: false; readonly refusal: Refusal };
+
+function run(vector: Vector, switchedOff: ReadonlySet<RefusalCheck>): Outcome {
+  const canonical = canonicalize(vector.raw, { switchedOff });
+  if (!canonical.ok || !vector.readsBody) return canonical.ok ? { ...canonical, json: undefined } : canonical;
+  const { max_depth: maxDepth } = vector.case;
+  const body = readBody(canonical.request, { switchedOff, ...(maxDepth !== undefined && { maxDepth }) });
+  if (!body.ok) return body;
+  return { ...canonical, accepted: [...canonical.accepted, ...body.accepted], json: body.json };
+}
+
+/** Null prototypes become ordinary ones; members called `__proto__` stay members. */
+function plain(value: unknown): unknown {
+  return value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown);
+}
+
+function expectReading(expected: VectorCase, outcome: Outcome & { ok: true }): void {
+  const { request } = outcome;
+  assert.deepEqual(outcome.accepted, expected.accepted ?? []);
+  const pairs: [name: keyof VectorCase, actual: unknown][] = [
+    ["segments", request.segments],
+    ["path", request.path],
+    ["query", request.query],
+    ["canonical_method", request.method],
+    ["canonical_host", request.host],
+    ["canonical_scheme", request.scheme],
+    ["canonical_headers", request.headers],
+  ];
+  for (const [name, actual] of pairs) {
+    if (expected[name] !== undefined) assert.deepEqual(plain(actual), plain(expected[name]), name);
+  }
+  const texts: [text: string | undefined, actual: unknown][] = [
+    [expected.query_json, request.query],
+    [expected.canonical_headers_json, request.headers],
+  ];
+  for (const [text, actual] of texts) {
+    if (text !== undefined) assert.deepEqual(plain(actual), JSON.parse(text));
+  }
+  if (expected.json === null) assert.equal(outcome.json, undefined);
+  else if (expected.json !== undefined) {
+    assert.deepEqual(plain(outcome.json), JSON.parse(join(expected.json)));
+  }
+}
+
+describe("request: vectors", () => {
+  for (const file of vectorFiles) {
+    describe(file.file, () => {
+      for (const vector of vectorsOf(file)) {
+        const { refused, switched_off: off = [] } = vector.case;
+        it(`${vector.title} ${refused === undefined ? "passes" : `is refused: ${refused}`}`, () => {
+          const outcome = run(vector, new Set(off));
+          if (refused === undefined) {
+            assert.ok(outcome.ok, outcome.ok ? "" : `refused: ${JSON.stringify(outcome.refusal)}`);
+            expectReading(vector.case, outcome);
+          } else {
+            assert.equal(outcome.ok ? "passes" : outcome.refusal.check, refused);
+          }
+        });
+      }
+    });
+  }
+});
+
+describe("request: what holds of every vector", () => {
+  it("every check refuses something, and something passes with it switched off", () => {
+    const refusing = new Set(allVectors.map((vector) => vector.case.refused));
+    const accepted = new Set(allVectors.flatMap((vector) => vector.case.accepted ?? []));
+    assert.deepEqual(
+      REFUSAL_CHECKS.filter((check) => !refusing.has(check) || !accepted.has(check)),
+      [],
+    );
+  });
+
+  it("every vector has only keys and check names that exist", () => {
+    const known = new Set(
+      "name note method target scheme host protocol headers body body_complete switched_off max_depth refused segments path query query_json canonical_method canonical_host canonical_scheme canonical_headers canonical_headers_json accepted json".split(
+        " ",
+      ),
+    );
+    for (const vector of allVectors) {
+      assert.deepEqual(
+        Object.keys(vector.case).filter((key) => !known.has(key)),
+        [],
+        vector.title,
+      );
+      const names = [...(vector.case.accepted ?? []), ...(vector.case.switched_off ?? [])];
+      const { refused } = vector.case;
+      for (const name of refused === undefined ? names : [...names, refused]) {
+        assert.ok(REFUSAL_CHECKS.includes(name), name);
+      }
+    }
+  });
+
+  it("a check that is switched off is reported, and never again refuses, unless the target names no path", () => {
+    for (const vector of allVectors) {
+      const { refused } = vector.case;
+      if (refused === undefined) continue;
+      const outcome = run(vector, new Set([...(vector.case.switched_off ?? []), refused]));
+      if (outcome.ok) assert.ok(outcome.accepted.includes(refused), vector.title);
+      else if (refused !== "malformed_target") {
+        const [before, after] = [refused, outcome.refusal.check].map((check) =>
+          REFUSAL_CHECKS.indexOf(check),
+        );
+        assert.ok(after! > before!, `${vector.title}: ${outcome.refusal.check} after ${refused}`);
+      }
+    }
+  });
+
+  it("with everything switched off, only what names no path is refused", () => {
+    const everything = new Set(REFUSAL_CHECKS);
+    for (const vector of allVectors) {
+      const outcome = run(vector, everything);
+      if (outcome.ok) {
+        const order = outcome.accepted.map((check) => REFUSAL_CHECKS.indexOf(check));
+        assert.deepEqual(
+          order,
+          order.toSorted((one, other) => one - other),
+          vector.title,
+        );
+      } else {
+        assert.equal(outcome.refusal.check, "malformed_target", vector.title);
+        assert.ok(!vector.raw.target.startsWith("/"), vector.title);
+      }
+    }
+  });
+
+  it("details are short printable ASCII without values of the query, of headers or of the body", () => {
+    for (const vector of allVectors) {
+      const outcome = run(vector, new Set(vector.case.switched_off ?? []));
+      if (outcome.ok) continue;
+      assert.match(outcome.refusal.detail, /^[\x20-\x7e]{1,200}$/, vector.title);
+      assert.doesNotMatch(outcome.refusal.detail, /secret|DELETE|Bearer/, vector.title);
+    }
+  });
+});
