@@ -44,8 +44,10 @@ export interface AuditLog {
    * Accepts a record. `build` is called later, or never when the level or the destination makes it needless.
    * Returns false when the record cannot be taken (queue full, destination failing): the caller denies where
    * the audit is required. Every call counts exactly once as recorded or dropped, sooner or later.
+   *
+   * @param required - written also where the level would leave it out
    */
-  record(decision: AuditRecord["decision"], build: () => AuditRecord): boolean;
+  record(decision: AuditRecord["decision"], build: () => AuditRecord, required?: boolean): boolean;
   /** Whether `record` would be accepted now. */
   accepting(): boolean;
   /** True when records should carry `trace`. */

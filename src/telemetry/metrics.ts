@@ -39,6 +39,11 @@ export function createMetrics() {
       labelNames: ["cause"] as const,
       registers,
     }),
+    auditBuildFailures: new Counter({
+      name: "gatehouse_audit_build_failures_total",
+      help: "Audit records that could not be built and were written with little more than the decision.",
+      registers,
+    }),
     auditQueue: new Gauge({
       name: "gatehouse_audit_queue_records",
       help: "Audit records accepted and not written yet.",

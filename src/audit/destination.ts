@@ -1,0 +1,59 @@
+/** Where records go. One call of `write` at a time. */
+export interface Destination {
+  /**
+   * Writes lines, in order. Never rejects: says how many of them, from the first on, are completely out, and what kept
+   * it from writing the others. The caller gives those others again, from the first on, in its next call.
+   *
+   * @param lines - ASCII, each with its newline
+   */
+  write(lines: readonly string[]): Promise<WriteResult>;
+  /** Lets go of it; does not wait for a write that hangs. */
+  close(): Promise<void>;
+}
+
+export interface WriteResult {
+  readonly written: number;
+  /** Absent: nothing failed, and the rest can be tried at once. */
+  readonly error?: WriteError;
+}
+
+export interface WriteError {
+  /** The reader is slow; it is not a failure. */
+  readonly busy: boolean;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** PIPE_BUF of Linux: a pipe takes so many bytes in one piece, or none (POSIX write(2)). */
+const PIPE_BUF = 4_096;
+
+/** The longest beginning of `lines` that a pipe takes in one piece; at least one line. */
+export function pipeSlice(lines: readonly string[]): readonly string[] {
+  let bytes = 0;
+  let count = 0;
+  for (const line of lines) {
+    bytes += line.length;
+    if (bytes > PIPE_BUF) break;
+    count++;
+  }
+  return lines.slice(0, Math.max(1, count));
+}
+
+/** How many lines lie completely within the first `bytes`. */
+export function completeLines(lines: readonly string[], bytes: number): number {
+  let rest = bytes;
+  let count = 0;
+  for (const line of lines) {
+    rest -= line.length;
+    if (rest < 0) break;
+    count++;
+  }
+  return count;
+}
+
+export function writeError(error: unknown): WriteError {
+  const code =
+    error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "UNKNOWN";
+  const busy = code === "EAGAIN" || code === "EWOULDBLOCK" || code === "EINTR";
+  return { busy, code, message: error instanceof Error ? error.message : String(error) };
+}

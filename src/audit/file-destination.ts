@@ -1,0 +1,138 @@
+import { constants } from "node:fs";
+import { open, stat, type FileHandle } from "node:fs/promises";
+import { setTimeout } from "node:timers/promises";
+import { completeLines, pipeSlice, writeError, type Destination, type WriteResult } from "./destination.ts";
+import { rotate } from "./rotate.ts";
+
+export interface FileDestinationOptions {
+  readonly path: string;
+  /** A file is rotated before a batch that would make it longer; several processes may overshoot by a batch each. */
+  readonly maxBytes: number;
+  /** Rotated files kept: `path.1` (the newest) to `path.<maxFiles>`. */
+  readonly maxFiles: number;
+  /** Called when the file cannot be rotated; it goes on growing then, for a long file is better than a lost record. */
+  readonly onRotationFailed: (error: unknown) => void;
+}
+
+const NEWLINE = 0x0a;
+/** While another process rotates, it is waited for so often; then the file gets longer than it should. */
+const ROTATION_ATTEMPTS = 5;
+const ROTATION_WAIT_MS = 4;
+
+/** A file that ends within a line and has not grown for so long was left like that. */
+const TORN_AFTER_MS = 30;
+const LOOK_AGAIN_MS = 3;
+
+/** Readable, to see how the file ends; non-blocking, for a path that turns out to be a FIFO without a reader. */
+const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;
+
+/** Records are about people: not for everybody on the machine, but for a log shipper in the group. */
+const MODE = 0o640;
+
+/**
+ * A file that several processes append to and rotate. Each write is one O_APPEND write of whole lines, which the
+ * kernel does not mix with others. Before each, the name is looked up: when it stands for another file by now (rotated
+ * by somebody, moved, deleted), that one is opened.
+ */
+export class FileDestination implements Destination {
+  readonly #options: FileDestinationOptions;
+  #file: FileHandle | undefined;
+
+  constructor(options: FileDestinationOptions) {
+    this.#options = options;
+  }
+
+  async write(lines: readonly string[]): Promise<WriteResult> {
+    try {
+      return await this.#write(lines);
+    } catch (error) {
+      return { written: 0, error: writeError(error) };
+    }
+  }
+
+  async #write(lines: readonly string[]): Promise<WriteResult> {
+    const { file, isFile } = await this.#fileFor(lines);
+    const slice = isFile ? lines : pipeSlice(lines);
+    // A write cut short (the disk is full) leaves the beginning of a line, by this process or another: it is ended
+    // here, so that the next record stands on a line of its own.
+    const torn = isFile && (await endsWithinLine(file));
+    const bytes = Buffer.from((torn ? "\n" : "") + slice.join(""), "latin1");
+    const { bytesWritten } = await file.write(bytes, 0, bytes.length, null);
+    const written = completeLines(slice, torn ? bytesWritten - 1 : bytesWritten);
+    if (written > 0) return { written };
+    const message = `only ${bytesWritten} of ${bytes.length} bytes were written`;
+    return { written, error: { busy: false, code: "SHORT_WRITE", message } };
+  }
+
+  /** The file to write to: the one that the name stands for, or the next one where that would become too long. */
+  async #fileFor(lines: readonly string[]): Promise<{ file: FileHandle; isFile: boolean }> {
+    const length = lines.reduce((bytes, line) => bytes + line.length, 0);
+    for (let attempt = 1; ; attempt++) {
+      const file = await this.#current();
+      const status = await file.stat();
+      // it may be a FIFO or a device, too
+      const isFile = status.isFile();
+      const fits = !isFile || status.size === 0 || status.size + length <= this.#options.maxBytes;
+      if (fits || attempt > ROTATION_ATTEMPTS) return { file, isFile };
+      try {
+        if (!rotate(this.#options.path, this.#options.maxFiles, status.ino))
+          await setTimeout(ROTATION_WAIT_MS);
+      } catch (error) {
+        this.#options.onRotationFailed(error);
+        return { file, isFile };
+      }
+    }
+  }
+
+  /** The file that the name stands for now. */
+  async #current(): Promise<FileHandle> {
+    const open = this.#file;
+    if (open !== undefined) {
+      if (await isNameOf(this.#options.path, open)) return open;
+      await this.close();
+    }
+    return await this.#open();
+  }
+
+  async #open(): Promise<FileHandle> {
+    this.#file = await open(this.#options.path, FLAGS, MODE);
+    return this.#file;
+  }
+
+  async close(): Promise<void> {
+    const file = this.#file;
+    this.#file = undefined;
+    // all that was written is with the kernel: nothing is lost by an error here
+    await file?.close().catch(() => undefined);
+  }
+}
+
+async function isNameOf(path: string, file: FileHandle): Promise<boolean> {
+  const [named, opened] = await Promise.all([stat(path).catch(() => undefined), file.stat()]);
+  return named?.ino === opened.ino && named.dev === opened.dev;
+}
+
+/**
+ * Whether the file ends within a line for good. While another process writes, its file grows page by page and ends
+ * anywhere for a moment; only a file that stays as it is has been left like that.
+ */
+async function endsWithinLine(file: FileHandle): Promise<boolean> {
+  let last = -1;
+  let since = performance.now();
+  for (;;) {
+    const { size } = await file.stat();
+    if (size === 0 || (await endsWithNewline(file, size))) return false;
+    const now = performance.now();
+    if (size === last && now - since > TORN_AFTER_MS) return true;
+    if (size !== last) since = now;
+    last = size;
+    await setTimeout(LOOK_AGAIN_MS);
+  }
+}
+
+async function endsWithNewline(file: FileHandle, size: number): Promise<boolean> {
+  const last = Buffer.alloc(1);
+  const { bytesRead } = await file.read(last, 0, 1, size - 1);
+  // nothing to read: somebody has truncated the file meanwhile
+  return bytesRead === 0 || last[0] === NEWLINE;
+}

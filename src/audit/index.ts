@@ -1,0 +1,90 @@
+import type { Metrics } from "../telemetry/metrics.ts";
+import { QueuedAuditLog, type AuditLevel, type AuditLogger } from "./audit-log.ts";
+import type { Destination } from "./destination.ts";
+import { FileDestination } from "./file-destination.ts";
+import { stdoutDestination } from "./stdout-destination.ts";
+import type { AuditLog } from "./types.ts";
+
+export type { AuditLevel, AuditLogger } from "./audit-log.ts";
+export { createDecisionIds } from "./decision-id.ts";
+export { sanitize, sanitizeValue } from "./redact.ts";
+export type { AuditLog, AuditRecord } from "./types.ts";
+
+/** Where records are written. Several processes may have the same one. */
+export type AuditDestination =
+  | { readonly kind: "stdout" }
+  | {
+      readonly kind: "file";
+      readonly path: string;
+      /** Size at which the file is rotated; 100 MB. */
+      readonly maxBytes?: number;
+      /** Rotated files kept, `path.1` to `path.<maxFiles>`; 10. */
+      readonly maxFiles?: number;
+    };
+
+export interface AuditOptions {
+  /** False: every decision counts as dropped, cause `disabled`, and nothing that requires an audit is accepted. */
+  readonly enabled: boolean;
+  readonly destination: AuditDestination;
+  /** `info`: every decision; `warn`: denials; `debug`: every decision, with its explanation. */
+  readonly level: AuditLevel;
+  /** Records that may wait to be written; 10,000. */
+  readonly queueSize?: number;
+  /** Bytes that may wait to be written; 64 MiB. */
+  readonly queueBytes?: number;
+  /** How long closing tries to write what is left, milliseconds; 5,000. */
+  readonly closeTimeout?: number;
+}
+
+export interface AuditDependencies {
+  readonly metrics: Metrics;
+  readonly log: AuditLogger;
+}
+
+/**
+ * Makes the audit log of one process. It opens its destination at the first record, so that a destination that is
+ * not there yet costs no start; `record` never throws.
+ */
+export function createAuditLog(options: AuditOptions, dependencies: AuditDependencies): AuditLog {
+  if (!options.enabled) return disabledAuditLog(dependencies.metrics);
+  const queue = {
+    level: options.level,
+    queueSize: options.queueSize ?? 10_000,
+    queueBytes: options.queueBytes ?? 64 * 1024 * 1024,
+    closeTimeout: options.closeTimeout ?? 5_000,
+  };
+  return new QueuedAuditLog(queue, {
+    ...dependencies,
+    destination: createDestination(options.destination, dependencies.log),
+  });
+}
+
+function createDestination(destination: AuditDestination, log: AuditLogger): Destination {
+  if (destination.kind === "stdout") return stdoutDestination();
+  let reported: unknown;
+  return new FileDestination({
+    path: destination.path,
+    maxBytes: destination.maxBytes ?? 100_000_000,
+    maxFiles: Math.max(1, destination.maxFiles ?? 10),
+    onRotationFailed: (error) => {
+      const code = error instanceof Error && "code" in error ? error.code : undefined;
+      if (code !== reported)
+        log.error({ err: error }, "the audit file cannot be rotated and goes on growing");
+      reported = code;
+    },
+  });
+}
+
+function disabledAuditLog(metrics: Metrics): AuditLog {
+  const dropped = metrics.auditDropped.labels("disabled");
+  return {
+    wantsTrace: false,
+    accepting: () => false,
+    record: () => {
+      dropped.inc();
+      return false;
+    },
+    flush: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  };
+}

@@ -1,0 +1,24 @@
+import type { AuditRecord } from "./types.ts";
+
+/** What is written of a decision whose record could not be built. */
+export function minimalRecord(decision: AuditRecord["decision"], error: unknown): AuditRecord {
+  return {
+    timestamp: new Date().toISOString(),
+    request_id: "",
+    user_id: "",
+    resource: "",
+    action: "",
+    decision,
+    policy_set: "",
+    evaluation_time_ms: 0,
+    client_ip: "",
+    decision_id: "",
+    reason: "INTERNAL_ERROR",
+    rule: null,
+    policy_digest: "",
+    host: "",
+    raw_path: "",
+    evaluation_time_us: 0,
+    detail: `the record could not be built: ${error instanceof Error ? error.message : "error"}`,
+  };
+}

@@ -1,0 +1,102 @@
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  linkSync,
+  openSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+} from "node:fs";
+
+/** A rotation takes milliseconds: a lock older than this was left behind by a process that died. */
+const STALE_AFTER_MS = 10_000;
+
+/**
+ * Moves `path` to `path.1`, what was there to `path.2`, and so on up to the first free number; `path.<maxFiles>` is
+ * overwritten. Of several processes that want to at once, one does it: the others find the lock taken, or another file
+ * under the name.
+ *
+ * Synchronous on purpose: it is rare, it is a few renames, and nothing of this process may come in between.
+ *
+ * @param inode - of the file that is too big; another one under that name means that it has been rotated already
+ * @returns whether the file under `path` is now another one
+ * @throws the file system's error
+ */
+export function rotate(path: string, maxFiles: number, inode: number): boolean {
+  const lock = `${path}.lock`;
+  const held = takeLock(lock);
+  if (held === undefined) return false;
+  try {
+    const current = statSync(path, { throwIfNoEntry: false });
+    if (current?.ino !== inode) return true;
+    let last = 1;
+    while (last < maxFiles && existsSync(`${path}.${last}`)) last++;
+    for (let i = last - 1; i >= 1; i--) renameSync(`${path}.${i}`, `${path}.${i + 1}`);
+    renameSync(path, `${path}.1`);
+    return true;
+  } finally {
+    releaseLock(lock, held);
+  }
+}
+
+/** The inode of the lock taken, or undefined where another process holds it. */
+function takeLock(lock: string): number | undefined {
+  return createLock(lock) ?? (breakStaleLock(lock) ? createLock(lock) : undefined);
+}
+
+function createLock(lock: string): number | undefined {
+  try {
+    const fd = openSync(lock, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o600);
+    const { ino } = fstatSync(fd);
+    closeSync(fd);
+    return ino;
+  } catch (error) {
+    if (hasCode(error, "EEXIST")) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Renaming hands a lock file to exactly one of those who judge it stale. Should it turn out to be a newer one, taken
+ * between the look and the renaming, it is put back.
+ */
+function breakStaleLock(lock: string): boolean {
+  const found = statSync(lock, { throwIfNoEntry: false });
+  if (found === undefined) return true;
+  if (Date.now() - found.mtimeMs < STALE_AFTER_MS) return false;
+  const aside = `${lock}.${process.pid}`;
+  if (!renameIfThere(lock, aside)) return true;
+  const taken = statSync(aside);
+  const stale = taken.ino === found.ino && taken.mtimeMs === found.mtimeMs;
+  if (!stale) linkIfFree(aside, lock);
+  unlinkSync(aside);
+  return stale;
+}
+
+function releaseLock(lock: string, inode: number): void {
+  if (statSync(lock, { throwIfNoEntry: false })?.ino === inode) unlinkSync(lock);
+}
+
+function renameIfThere(from: string, to: string): boolean {
+  try {
+    renameSync(from, to);
+    return true;
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return false;
+    throw error;
+  }
+}
+
+function linkIfFree(from: string, to: string): void {
+  try {
+    linkSync(from, to);
+  } catch (error) {
+    if (!hasCode(error, "EEXIST")) throw error;
+  }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}

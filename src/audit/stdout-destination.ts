@@ -1,0 +1,78 @@
+import { fstatSync, write } from "node:fs";
+import { isatty } from "node:tty";
+import { promisify } from "node:util";
+import { completeLines, pipeSlice, writeError, type Destination, type WriteResult } from "./destination.ts";
+
+const STDOUT = 1;
+const writeTo = promisify(write);
+
+/** Standard output, whatever it is connected to, shared with other processes of ours that inherited it. */
+export function stdoutDestination(): Destination {
+  return isStream() ? new StreamDestination(process.stdout) : new RedirectedDestination();
+}
+
+function isStream(): boolean {
+  try {
+    const status = fstatSync(STDOUT);
+    return status.isFIFO() || status.isSocket() || isatty(STDOUT);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * A pipe, socket or terminal, in slices that a pipe takes in one piece. Through the stream and not by fs.write: on a
+ * blocking descriptor that would hold a thread for as long as nobody reads, and the process could not even exit. Each
+ * slice is waited for, so that the stream holds no more than one.
+ */
+class StreamDestination implements Destination {
+  readonly #stream: NodeJS.WriteStream;
+
+  constructor(stream: NodeJS.WriteStream) {
+    this.#stream = stream;
+    stream.on("error", ignore);
+  }
+
+  write(lines: readonly string[]): Promise<WriteResult> {
+    const slice = pipeSlice(lines);
+    return new Promise((resolve) => {
+      this.#stream.write(slice.join(""), "latin1", (error) => {
+        resolve(error ? { written: 0, error: writeError(error) } : { written: slice.length });
+      });
+    });
+  }
+
+  close(): Promise<void> {
+    this.#stream.off("error", ignore);
+    return Promise.resolve();
+  }
+}
+
+/** Errors of the stream come with the callback of the write that failed, too. */
+function ignore(): void {
+  return undefined;
+}
+
+/** A file or device that standard output was redirected to by the shell. */
+class RedirectedDestination implements Destination {
+  /** The last write ended within a line. */
+  #torn = false;
+
+  async write(lines: readonly string[]): Promise<WriteResult> {
+    try {
+      const bytes = Buffer.from((this.#torn ? "\n" : "") + lines.join(""), "latin1");
+      const { bytesWritten } = await writeTo(STDOUT, bytes, 0, bytes.length, null);
+      const written = completeLines(lines, this.#torn ? bytesWritten - 1 : bytesWritten);
+      if (bytesWritten > 0) this.#torn = bytes[bytesWritten - 1] !== 0x0a;
+      if (written > 0) return { written };
+      const message = `only ${bytesWritten} of ${bytes.length} bytes were written`;
+      return { written, error: { busy: false, code: "SHORT_WRITE", message } };
+    } catch (error) {
+      return { written: 0, error: writeError(error) };
+    }
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}

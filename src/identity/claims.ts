@@ -1,0 +1,111 @@
+import type { Value, ValueObject } from "../policy/value.ts";
+import type { Identity } from "./types.ts";
+
+/** The attributes of a verified payload, or which claim makes it unusable. */
+export type ClaimsReading =
+  | { readonly ok: true; readonly attributes: Pick<Identity, "user" | "customer" | "userId"> }
+  | { readonly ok: false; readonly detail: string };
+export type ClaimsReader = (payload: ValueObject) => ClaimsReading;
+
+/** Where attributes come from unless configured otherwise: target to claim. */
+export const DEFAULT_CLAIMS = {
+  "user.id": "sub",
+  "user.email": "email",
+  "user.name": "name",
+  "user.role": "role",
+  "user.roles": "roles",
+  "user.permissions": "permissions",
+  "user.department": "department",
+  "user.groups": "groups",
+  "user.customer_id": "customer_id",
+  "user.assigned_customers": "assigned_customers",
+  "user.scopes": "scope",
+  "customer.id": "customer_id",
+} as const satisfies Record<string, string>;
+
+interface Mapping {
+  readonly root: "user" | "customer";
+  readonly name: string;
+  readonly claim: string;
+}
+
+const TARGET = /^(?<root>user|customer)\.(?<name>[A-Za-z][A-Za-z0-9_]*)$/;
+
+/**
+ * @param configured target (`user.x`, `customer.x`) to claim; wins over the default of the same target.
+ * @returns a reader of verified payloads. A claim is looked up by its exact name first (`https://example.com/roles`),
+ * then as a dotted path (`realm_access.roles`); one that is not there leaves its attribute out.
+ * @throws TypeError for a target that is not of that form, or an empty claim.
+ */
+export function compileClaims(configured: Readonly<Record<string, string>>): ClaimsReader {
+  const mappings = Object.entries({ ...DEFAULT_CLAIMS, ...configured }).map(([target, claim]) =>
+    parseMapping(target, claim),
+  );
+  return (payload) => {
+    const roots = { user: emptyObject(), customer: emptyObject() };
+    for (const { root, name, claim } of mappings) {
+      const value = findClaim(payload, claim);
+      if (value !== undefined) roots[root][name] = value;
+    }
+    const { user, customer } = roots;
+    if (typeof user["scopes"] === "string") user["scopes"] = splitScopes(user["scopes"]);
+
+    const { sub } = payload;
+    if (sub !== undefined && typeof sub !== "string") return invalid("the claim `sub` is not a string");
+    const userId = user["id"];
+    if (userId === undefined) return invalid("the claim for `user.id` is missing");
+    if (typeof userId !== "string") return invalid("the claim for `user.id` is not a string");
+    if (!isPlainText(userId)) return invalid("the claim for `user.id` is empty or holds control characters");
+
+    Object.freeze(user);
+    Object.freeze(customer);
+    return {
+      ok: true,
+      attributes: { user, userId, ...(Object.keys(customer).length > 0 && { customer }) },
+    };
+  };
+}
+
+function parseMapping(target: string, claim: string): Mapping {
+  const { root, name } = TARGET.exec(target)?.groups ?? {};
+  if ((root !== "user" && root !== "customer") || name === undefined) {
+    throw new TypeError(
+      `identity option \`claims\`: \`${target}\` is not of the form \`user.x\` or \`customer.x\``,
+    );
+  }
+  if (claim === "") throw new TypeError(`identity option \`claims\`: \`${target}\` names no claim`);
+  return { root, name, claim };
+}
+
+function findClaim(payload: ValueObject, claim: string): Value | undefined {
+  if (Object.hasOwn(payload, claim)) return payload[claim];
+  let value: Value | undefined = payload;
+  for (const name of claim.split(".")) {
+    if (!isObject(value) || !Object.hasOwn(value, name)) return undefined;
+    value = value[name];
+  }
+  return value;
+}
+
+/** RFC 6749, section 3.3: scopes are separated by spaces. */
+function splitScopes(scope: string): Value {
+  return Object.freeze(scope.split(" ").filter((token) => token !== ""));
+}
+
+/** Text that stays itself in a header, a log line and UTF-8. */
+function isPlainText(text: string): boolean {
+  return text !== "" && text.isWellFormed() && !/\p{Cc}/u.test(text);
+}
+
+function isObject(value: Value | undefined): value is ValueObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Without a prototype, a name such as `constructor` finds nothing that no claim has put there. */
+function emptyObject(): Record<string, Value> {
+  return Object.create(null) as Record<string, Value>;
+}
+
+function invalid(detail: string): ClaimsReading {
+  return { ok: false, detail };
+}

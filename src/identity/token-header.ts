@@ -1,0 +1,94 @@
+import { parseStrictJson } from "./strict-json.ts";
+import type { ValueObject } from "../policy/value.ts";
+import { normalizeType, type Algorithm, type ResolvedOptions } from "./options.ts";
+import type { IdentityFailure } from "./types.ts";
+
+/** What a token says about its own signature: enough to look for a key, and not more. */
+export interface TokenHeader {
+  readonly algorithm: Algorithm;
+  readonly keyId: string | undefined;
+}
+
+export interface Rejection {
+  readonly ok: false;
+  readonly reason: IdentityFailure;
+  readonly detail: string;
+}
+
+export type HeaderReading = { readonly ok: true; readonly header: TokenHeader } | Rejection;
+
+/**
+ * The checks that need no key: size, form (RFC 7515, section 7.1), algorithm, type. Key material that the header
+ * carries or points to (`jwk`, `jku`, `x5u`, `x5c`) is not read: a token doesn't choose who vouches for it.
+ */
+export function readTokenHeader(
+  token: string,
+  options: Pick<ResolvedOptions, "maxTokenBytes" | "algorithms" | "tokenTypes">,
+): HeaderReading {
+  if (token.length > options.maxTokenBytes) {
+    return reject("TOKEN_TOO_LARGE", `the token is longer than ${options.maxTokenBytes} bytes`);
+  }
+  const segments = token.split(".");
+  if (segments.length === 5) return reject("TOKEN_MALFORMED", "the token is encrypted");
+  const [protectedHeader, payload, signature] = segments;
+  if (
+    segments.length !== 3 ||
+    protectedHeader === undefined ||
+    decodeSegment(protectedHeader) === undefined ||
+    payload === undefined ||
+    decodeSegment(payload) === undefined ||
+    signature === undefined
+  ) {
+    return reject("TOKEN_MALFORMED", "the token does not have the form of a signed JWT");
+  }
+  const header = decodeObject(protectedHeader);
+  if (!header.ok) return reject("TOKEN_MALFORMED", `the token's header is ${header.detail}`);
+
+  const algorithm = [...options.algorithms].find((allowed) => allowed === header.value["alg"]);
+  if (algorithm === undefined) {
+    return reject(
+      "TOKEN_ALGORITHM_NOT_ALLOWED",
+      "the token's algorithm is missing or not one of those configured",
+    );
+  }
+  // an unsigned token has no signature, so that only now its form can be wrong
+  if (signature === "" || decodeSegment(signature) === undefined) {
+    return reject("TOKEN_MALFORMED", "the token's signature is missing or not base64url");
+  }
+  const { typ = "", kid } = header.value;
+  if (typeof typ !== "string" || !options.tokenTypes.has(normalizeType(typ))) {
+    return reject("TOKEN_TYPE_NOT_ALLOWED", "the token's type is not one of those configured");
+  }
+  if (kid !== undefined && typeof kid !== "string") {
+    return reject("TOKEN_MALFORMED", "the token's `kid` is not a string");
+  }
+  return { ok: true, header: { algorithm, keyId: kid } };
+}
+
+/** Reads one segment of a token as a JSON object, strictly. */
+export function decodeObject(
+  segment: string,
+): { ok: true; value: ValueObject } | { ok: false; detail: string } {
+  const bytes = decodeSegment(segment);
+  if (bytes === undefined) return { ok: false, detail: "not base64url" };
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return { ok: false, detail: "not UTF-8" };
+  }
+  return parseStrictJson(text);
+}
+
+/**
+ * RFC 7515, section 2: base64url without padding. Text that another text also decodes to (padding, line breaks,
+ * stray bits at the end) is refused.
+ */
+function decodeSegment(segment: string): Buffer | undefined {
+  const bytes = Buffer.from(segment, "base64url");
+  return bytes.toString("base64url") === segment ? bytes : undefined;
+}
+
+export function reject(reason: IdentityFailure, detail: string): Rejection {
+  return { ok: false, reason, detail };
+}

@@ -1,0 +1,159 @@
+import type { Metrics } from "../telemetry/metrics.ts";
+import { selectKeys } from "./key-set.ts";
+import { createKeySource } from "./key-source.ts";
+import { KeyStore, type KeySnapshot, type KeyStatus, type Log } from "./key-store.ts";
+import { resolveOptions, type IdentityOptions, type ResolvedOptions } from "./options.ts";
+import { TokenCache, type CachedResult } from "./token-cache.ts";
+import { readTokenHeader, reject, type Rejection, type TokenHeader } from "./token-header.ts";
+import type { IdentityFailure, IdentityResult, TokenVerifier } from "./types.ts";
+import { verifyToken } from "./verify-token.ts";
+
+export interface VerifierDependencies {
+  readonly metrics: Metrics;
+  readonly log: Log;
+  /** Unix ms; by default the system's. */
+  readonly clock?: () => number;
+  readonly fetch?: typeof fetch;
+}
+
+/** A verifier together with the keys it keeps. */
+export interface RunningTokenVerifier extends TokenVerifier {
+  /** Loads the keys and goes on refreshing them until {@link close}. Never rejects; look at {@link ready}. */
+  start(): Promise<void>;
+  /** Ends refreshing and what is being fetched. */
+  close(): void;
+  /** For `/readyz`. */
+  status(): KeyStatus;
+  /** Calls `listener` whenever {@link ready} changes. @returns how to stop. */
+  onReadyChange(listener: (ready: boolean) => void): () => void;
+}
+
+/** How long a refused token is remembered. */
+const REFUSED_TTL_MS = 10_000;
+
+/** A result, and how long it holds; not remembered where that is absent. */
+interface Outcome {
+  readonly result: IdentityResult;
+  readonly remember?: Omit<CachedResult, "result">;
+}
+
+/**
+ * Makes a verifier of the issuer's tokens. `README.md` beside this file lists its checks in order.
+ *
+ * @throws TypeError when an option is not acceptable.
+ */
+export function createTokenVerifier(
+  options: IdentityOptions,
+  { metrics, log, clock = Date.now, fetch = globalThis.fetch }: VerifierDependencies,
+): RunningTokenVerifier {
+  const resolved = resolveOptions(options);
+  const source = createKeySource(resolved, { timeoutMs: resolved.requestTimeoutMs, fetch });
+  const store = new KeyStore(source, resolved, { clock, log, metrics });
+  const cache = new TokenCache(resolved.cacheSize, metrics);
+  const misses = metrics.cacheMisses.labels({ cache: "tokens" });
+  const verifying = new Map<string, Promise<IdentityResult>>();
+
+  const cached = (token: string): IdentityResult | undefined => {
+    const snapshot = store.current;
+    return snapshot && cache.get(token, snapshot.generation, clock());
+  };
+
+  const verifyAnew = async (token: string): Promise<IdentityResult> => {
+    try {
+      const { result, remember } = await check(token, resolved, store, clock);
+      if (remember !== undefined) cache.set(token, { result, ...remember });
+      return result;
+    } catch (error) {
+      log.error({ err: error }, "a token could not be verified");
+      return reject("TOKEN_SIGNATURE_INVALID", "the verification failed");
+    } finally {
+      verifying.delete(token);
+    }
+  };
+
+  return {
+    cached,
+    verify: (token) => {
+      const known = cached(token);
+      if (known !== undefined) return Promise.resolve(known);
+      misses.inc();
+      let result = verifying.get(token);
+      if (result === undefined) {
+        result = verifyAnew(token);
+        verifying.set(token, result);
+      }
+      return result;
+    },
+    ready: () => store.current !== undefined,
+    start: () => store.start(),
+    close: () => {
+      store.close();
+    },
+    status: () => store.status(),
+    onReadyChange: (listener) => store.onReadyChange(listener),
+  };
+}
+
+/** The whole way of one token: header, key, signature and claims. */
+async function check(
+  token: string,
+  options: ResolvedOptions,
+  store: KeyStore,
+  clock: () => number,
+): Promise<Outcome> {
+  const reading = readTokenHeader(token, options);
+  if (!reading.ok) return refused(reading, store.current, clock());
+
+  const snapshot = await snapshotFor(reading.header, store);
+  if (snapshot === undefined) {
+    return refused(reject("IDENTITY_NOT_READY", "no key of the issuer is available"), undefined, clock());
+  }
+  const { generation, keySet } = snapshot;
+  const keys = selectKeys(keySet, reading.header);
+  if (keys.length === 0) {
+    const unknown = reject("TOKEN_KEY_UNKNOWN", "no key, or more than one, of the issuer fits the token");
+    return { result: unknown, remember: { generation, from: 0, until: store.blockedUntil } };
+  }
+
+  const verified = await verifyToken(token, keys, options, clock());
+  // the keys have changed meanwhile: what the former ones prove may hold no more
+  if (store.current?.generation !== generation) return check(token, options, store, clock);
+  if (!verified.ok) return refused(verified, snapshot, clock());
+  const { identity, validFrom, validUntil } = verified;
+  const until = Math.min(validUntil, clock() + options.cacheTtlMs);
+  return { result: Object.freeze({ ok: true, identity }), remember: { generation, from: validFrom, until } };
+}
+
+/** The keys to look in: those at hand when one of them fits, else what a reload brings. */
+async function snapshotFor(header: TokenHeader, store: KeyStore): Promise<KeySnapshot | undefined> {
+  const atHand = store.current;
+  if (atHand === undefined || selectKeys(atHand.keySet, header).length > 0) return atHand;
+  await store.reloadForUnknownKey();
+  return store.current;
+}
+
+function refused(result: Rejection, snapshot: KeySnapshot | undefined, now: number): Outcome {
+  if (snapshot === undefined || !isLasting(result.reason)) return { result };
+  return { result, remember: { generation: snapshot.generation, from: 0, until: now + REFUSED_TTL_MS } };
+}
+
+/** Whether the same token meets the same refusal a little later, with the same keys. */
+function isLasting(reason: IdentityFailure): boolean {
+  switch (reason) {
+    case "TOKEN_MALFORMED":
+    case "TOKEN_ALGORITHM_NOT_ALLOWED":
+    case "TOKEN_SIGNATURE_INVALID":
+    case "TOKEN_ISSUER_MISMATCH":
+    case "TOKEN_AUDIENCE_MISMATCH":
+    case "TOKEN_TYPE_NOT_ALLOWED":
+    case "TOKEN_CLAIMS_INVALID":
+    case "TOKEN_EXPIRED":
+      return true;
+    case "TOKEN_TOO_LARGE": // costs more to remember than to refuse
+    case "TOKEN_NOT_YET_VALID":
+    case "TOKEN_KEY_UNKNOWN":
+    case "IDENTITY_REQUIRED":
+    case "IDENTITY_NOT_READY":
+      return false;
+  }
+}

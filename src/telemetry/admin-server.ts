@@ -1,0 +1,104 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export interface AdminServerOptions {
+  /** 127.0.0.1 when absent: what is served here is not for everybody. */
+  readonly address?: string;
+  /** 0: any free one. */
+  readonly port: number;
+  readonly metrics: () => Promise<{ readonly contentType: string; readonly body: string }>;
+  /** Alive: false asks for a restart. */
+  readonly health: () => boolean;
+  /** Ready for requests, and the named checks that say so. */
+  readonly ready: () => Readiness;
+  readonly log: { error(fields: object, message: string): void };
+}
+
+export interface Readiness {
+  readonly ready: boolean;
+  readonly checks: Readonly<Record<string, unknown>>;
+}
+
+export interface AdminServer {
+  readonly port: number;
+  /** Stops listening and ends what is open. */
+  close(): Promise<void>;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Serves `/healthz`, `/readyz` and `/metrics` for probes and scrapers. Resolves once it listens.
+ *
+ * @throws the error of `listen`, e.g. EADDRINUSE
+ */
+export async function startAdminServer(options: AdminServerOptions): Promise<AdminServer> {
+  const server = createServer({ requestTimeout: 10_000, headersTimeout: 5_000 }, (request, response) => {
+    void respond(options, request, response);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ host: options.address ?? "127.0.0.1", port: options.port }, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => {
+          resolve();
+        });
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function respond(
+  options: AdminServerOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  let answer: Answer;
+  try {
+    answer = await route(options, request);
+  } catch (error) {
+    options.log.error({ err: error, path: request.url }, "the admin server could not answer");
+    answer = json(500, { error: "internal error" });
+  }
+  response.writeHead(answer.status, {
+    "content-type": answer.contentType,
+    "content-length": Buffer.byteLength(answer.body),
+    "cache-control": "no-store",
+    ...answer.headers,
+  });
+  response.end(request.method === "HEAD" ? undefined : answer.body);
+}
+
+async function route(options: AdminServerOptions, { method, url = "" }: IncomingMessage): Promise<Answer> {
+  const [path] = url.split("?");
+  if (path !== "/healthz" && path !== "/readyz" && path !== "/metrics")
+    return json(404, { error: "not found" });
+  if (method !== "GET" && method !== "HEAD") {
+    return { ...json(405, { error: "method not allowed" }), headers: { allow: "GET, HEAD" } };
+  }
+  switch (path) {
+    case "/healthz": {
+      const healthy = options.health();
+      return json(healthy ? 200 : 503, { healthy });
+    }
+    case "/readyz": {
+      const { ready, checks } = options.ready();
+      return json(ready ? 200 : 503, { ready, checks });
+    }
+    case "/metrics":
+      return { status: 200, ...(await options.metrics()) };
+  }
+}
+
+function json(status: number, body: object): Answer {
+  return { status, contentType: "application/json; charset=utf-8", body: `${JSON.stringify(body)}\n` };
+}

@@ -1,0 +1,60 @@
+import { CHECK_REQUEST, encodeWith, loadProtos } from "../extauthz/support/protos.ts";
+
+const protos = loadProtos("ours");
+
+/** A CheckRequest as Envoy sends it with `encode_raw_headers`. Header values are latin1. */
+export function checkRequest(options: {
+  readonly method?: string;
+  readonly path: string;
+  readonly headers?: readonly (readonly [name: string, value: string])[];
+  readonly peer?: string;
+}): Buffer {
+  const { method = "GET", path, headers = [], peer = "127.0.0.1" } = options;
+  const pseudo = [
+    [":authority", "app.test"],
+    [":path", path],
+    [":method", method],
+    [":scheme", "http"],
+  ] as const;
+  return encodeWith(protos, CHECK_REQUEST, {
+    attributes: {
+      source: { address: { socket_address: { address: peer, port_value: 40000 } } },
+      request: {
+        time: { seconds: Math.floor(Date.now() / 1000), nanos: 0 },
+        http: {
+          id: "1234567890",
+          method,
+          path,
+          host: "app.test",
+          scheme: "http",
+          protocol: "HTTP/1.1",
+          header_map: {
+            headers: [...pseudo, ...headers].map(([key, value]) => ({
+              key,
+              raw_value: Buffer.from(value, "latin1"),
+            })),
+          },
+        },
+      },
+    },
+  });
+}
+
+/** What a browser or an API client sends beside its token. */
+export const USUAL_HEADERS = [
+  [
+    "user-agent",
+    "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36",
+  ],
+  ["accept", "application/json, text/plain, */*"],
+  ["accept-encoding", "gzip, deflate, br, zstd"],
+  ["accept-language", "en-GB,en;q=0.9,de;q=0.8"],
+  ["cache-control", "no-cache"],
+  ["referer", "http://app.test/customers?page=2"],
+  ["sec-fetch-mode", "cors"],
+  ["sec-fetch-site", "same-origin"],
+  ["sec-fetch-dest", "empty"],
+  ["x-forwarded-proto", "http"],
+  ["x-forwarded-for", "127.0.0.1"],
+  ["x-request-id", "3dded9cd-c371-4991-8ec2-0b2235be6220"],
+] as const;

@@ -1,0 +1,21 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+/** Waits until `probe` gives something other than `undefined` or false, looking every 25 ms for at most `boundMs`. */
+export async function eventually<T>(
+  what: string,
+  probe: () => T | Promise<T>,
+  boundMs = 15_000,
+): Promise<NonNullable<T>> {
+  const end = Date.now() + boundMs;
+  let last: unknown;
+  while (Date.now() < end) {
+    try {
+      const found = await probe();
+      if (found !== undefined && found !== null && found !== false) return found;
+    } catch (error) {
+      last = error;
+    }
+    await delay(25);
+  }
+  throw new Error(`${what} did not come true within ${boundMs} ms`, { cause: last });
+}
