@@ -129,18 +129,20 @@ class JsonParser {
     folded.add(key);
   }
 
-  /** array = "[" [ value *( "," value ) ] "]" */
-  #array(): JsonValue {
+  /** array = "[" [ value *( "," value ) ] "]"; `undefined` where a value is left out: with a gap it would be another list */
+  #array(): JsonValue | undefined {
     const array: JsonValue[] = [];
+    let gap = false;
     if (this.#take("]")) return array;
     do {
       this.#skipBlanks();
       const value = this.#value();
-      if (value !== undefined) array.push(value);
+      if (value === undefined) gap = true;
+      else array.push(value);
       this.#skipBlanks();
     } while (this.#take(","));
     if (!this.#take("]")) throw this.#error("`,` or `]` was expected");
-    return array;
+    return gap ? undefined : array;
   }
 
   #string(): string {
