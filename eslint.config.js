@@ -8,7 +8,7 @@ const rooms = {
   request: [],
   telemetry: [],
   demo: [],
-  config: ["policy", "request"],
+  config: ["policy", "request", "identity"],
   identity: ["policy", "reasons", "telemetry"],
   audit: ["policy", "reasons", "telemetry"],
   decision: ["policy", "request", "identity", "audit", "reasons", "telemetry"],

@@ -10,7 +10,7 @@ import {
   type X509Certificate,
 } from "@peculiar/x509";
 
-cryptoProvider.set(webcrypto as unknown as typeof globalThis.crypto);
+cryptoProvider.set(webcrypto);
 
 /** A certificate and its key, PEM. */
 export interface KeyPair {

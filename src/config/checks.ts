@@ -1,0 +1,50 @@
+import type { GatewayConfig } from "./schema.ts";
+
+/** A contradiction between keys. */
+export interface Contradiction {
+  /** The key that is at fault. */
+  readonly path: readonly string[];
+  readonly message: string;
+}
+
+type Check = (config: GatewayConfig) => Contradiction | undefined;
+
+/** What a schema cannot say: how keys fit together. One check each; all are run. */
+const CHECKS: readonly Check[] = [
+  ({ gateway: { security } }) =>
+    security.tls_certificate !== undefined && security.tls_private_key === undefined
+      ? fault("gateway.security.tls_certificate", "needs `gateway.security.tls_private_key`")
+      : undefined,
+  ({ gateway: { security } }) =>
+    security.tls_private_key !== undefined && security.tls_certificate === undefined
+      ? fault("gateway.security.tls_private_key", "needs `gateway.security.tls_certificate`")
+      : undefined,
+  ({ gateway: { security } }) =>
+    security.rate_limiting.burst_size !== undefined && security.rate_limiting.requests_per_second === 0
+      ? fault(
+          "gateway.security.rate_limiting.burst_size",
+          "has no effect without `gateway.security.rate_limiting.requests_per_second`",
+        )
+      : undefined,
+  ({ gateway }) =>
+    gateway.backends.length > 0 && gateway.trusted_proxies.length === 0
+      ? fault("gateway.backends", "can be chosen by nobody: `gateway.trusted_proxies` is empty")
+      : undefined,
+  ({ authz: { tls } }) =>
+    (tls.certificate === undefined) !== (tls.private_key === undefined)
+      ? fault("authz.tls", "needs both `certificate` and `private_key`, or neither")
+      : undefined,
+  ({ authz: { tls } }) =>
+    tls.client_ca !== undefined && tls.certificate === undefined
+      ? fault("authz.tls.client_ca", "needs `authz.tls.certificate`")
+      : undefined,
+];
+
+function fault(name: string, message: string): Contradiction {
+  return { path: name.split("."), message };
+}
+
+/** @returns every contradiction of a configuration whose keys are good each for itself. */
+export function contradictions(config: GatewayConfig): readonly Contradiction[] {
+  return CHECKS.map((check) => check(config)).filter((found) => found !== undefined);
+}

@@ -1,0 +1,91 @@
+import { CONFIG_KEYS, SECTIONS } from "./keys.ts";
+import type { ConfigKey } from "./keys.ts";
+import { nearestName } from "../policy/index.ts";
+
+/** Variables by name, as `process.env` has them. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The environment of this process; nothing else in src reads it. */
+export function processEnvironment(): Environment {
+  return process.env;
+}
+
+/** What other parts want from the environment: their variable is named here, so that all are in one place. */
+export const OTHER_VARIABLES = {
+  /** An Envoy binary to use instead of the one on PATH or the one that is installed. */
+  envoyBinary: "ENVOY_BIN",
+  /** A PEM bundle of certificate authorities to use instead of the system's. */
+  certificateAuthorities: "SSL_CERT_FILE",
+  path: "PATH",
+} as const;
+
+export interface EnvironmentValue {
+  readonly key: ConfigKey;
+  /** As it would stand in the file; what cannot be read stays text, for the schema to refuse. */
+  readonly value: unknown;
+}
+
+export interface EnvironmentProblem {
+  readonly variable: string;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+/**
+ * Reads `GATEHOUSE_*` variables. An empty one counts as not set. Lists are separated by commas, maps are JSON.
+ *
+ * @returns the values, and a problem for each variable under a known section that names no key.
+ */
+export function readEnvironment(environment: Environment): {
+  readonly values: readonly EnvironmentValue[];
+  readonly problems: readonly EnvironmentProblem[];
+} {
+  const values: EnvironmentValue[] = [];
+  const problems: EnvironmentProblem[] = [];
+  const known = new Map(CONFIG_KEYS.map((key) => [key.variable, key]));
+  for (const variable of Object.keys(environment).sort()) {
+    const text = environment[variable];
+    if (text === undefined || text === "" || !isOurs(variable)) continue;
+    const key = known.get(variable);
+    if (key === undefined) {
+      const nearest = nearestName(
+        variable.toLowerCase(),
+        [...known.keys()].map((name) => name.toLowerCase()),
+      );
+      problems.push({
+        variable,
+        message: `\`${variable}\` names no key`,
+        ...(nearest === undefined ? {} : { hint: `did you mean \`${nearest.toUpperCase()}\`?` }),
+      });
+      continue;
+    }
+    values.push({ key, value: readText(text, key) });
+  }
+  return { values, problems };
+}
+
+function isOurs(variable: string): boolean {
+  return SECTIONS.some((section) => {
+    const prefix = `GATEHOUSE_${section.toUpperCase()}`;
+    return variable === prefix || variable.startsWith(`${prefix}_`);
+  });
+}
+
+function readText(text: string, key: ConfigKey): unknown {
+  switch (key.type.form) {
+    case "text":
+      return text;
+    case "number":
+      return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+    case "boolean":
+      return text === "true" ? true : text === "false" ? false : text;
+    case "list":
+      return text.split(",").map((entry) => entry.trim());
+    case "json":
+      try {
+        return JSON.parse(text) as unknown;
+      } catch {
+        return text;
+      }
+  }
+}

@@ -1,0 +1,10 @@
+export { loadGatewayConfig } from "./load.ts";
+export type { LoadOptions, LoadResult } from "./load.ts";
+export type { GatewayConfig } from "./schema.ts";
+export { configReference } from "./reference.ts";
+export { AMBIGUITY_NAMES } from "./schema-gateway.ts";
+export { DEFAULT_IDENTITY_HEADERS } from "./schema-identity.ts";
+export { OTHER_VARIABLES, processEnvironment } from "./environment.ts";
+export type { Environment } from "./environment.ts";
+export { parseSocketAddress } from "./values.ts";
+export type { SocketAddress } from "./values.ts";

@@ -1,0 +1,161 @@
+import { readFileSync, statSync } from "node:fs";
+import { dirname, relative, resolve } from "node:path";
+import type * as z from "zod";
+import { contradictions } from "./checks.ts";
+import { processEnvironment, readEnvironment } from "./environment.ts";
+import type { Environment } from "./environment.ts";
+import { CONFIG_KEYS, namesAt } from "./keys.ts";
+import { nearestName } from "../policy/index.ts";
+import { resolvePaths } from "./paths.ts";
+import { formatFindings, locate } from "./report.ts";
+import type { Finding } from "./report.ts";
+import { gatewaySchema } from "./schema.ts";
+import type { GatewayConfig } from "./schema.ts";
+import { Sources } from "./sources.ts";
+import { readYaml } from "./yaml.ts";
+
+export interface LoadOptions {
+  /** Path of gateway.yaml. Without it the configuration comes from the environment and the defaults alone. */
+  readonly file?: string;
+  /** Default: the environment of this process. */
+  readonly env?: Environment;
+  /** Values by key name (`gateway.listen_port`), as they would stand in the file; they win over everything. */
+  readonly overrides?: Readonly<Record<string, unknown>>;
+  /** Names of keys that the caller cannot do without, though the schema can. */
+  readonly needs?: readonly string[];
+}
+
+export type LoadResult =
+  | { readonly ok: true; readonly config: GatewayConfig }
+  /** `errors`: everything that is wrong, for people, several lines. */
+  | { readonly ok: false; readonly errors: string; readonly findings: readonly Finding[] };
+
+const MOST_BYTES = 1024 * 1024;
+
+/**
+ * Builds the configuration from file, environment and overrides; the later wins. Reports all that is wrong at once
+ * and never throws for what a user wrote.
+ */
+export function loadGatewayConfig(options: LoadOptions = {}): LoadResult {
+  const file = options.file === undefined ? undefined : resolve(options.file);
+  const shownFile = file === undefined ? "gateway.yaml" : shortest(file);
+  const findings: Finding[] = [];
+  const sources = new Sources(shownFile);
+
+  const text = file === undefined ? "" : readText(file, shownFile, findings);
+  if (text !== undefined) {
+    const { root, problems } = readYaml(text);
+    for (const { code, message, start, end } of problems) {
+      const place = locate(text, start, end);
+      findings.push({ diagnostic: { severity: "error", code, message, file: shownFile, ...place }, text });
+    }
+    sources.addFile(text, root);
+  }
+  const environment = readEnvironment(options.env ?? processEnvironment());
+  for (const { message, hint } of environment.problems) {
+    findings.push(unplaced("unknown-variable", "environment", message, hint));
+  }
+  for (const { key, value } of environment.values)
+    sources.set(key.path, value, `environment ${key.variable}`);
+  for (const [name, value] of Object.entries(options.overrides ?? {})) {
+    const known = CONFIG_KEYS.some((key) => key.name === name);
+    if (!known) throw new Error(`${name} is not a configuration key`);
+    if (value !== undefined) sources.set(name.split("."), value, `option ${name}`);
+  }
+
+  const parsed = gatewaySchema.safeParse(sources.tree());
+  if (!parsed.success) findings.push(...parsed.error.issues.flatMap((issue) => describe(issue, sources)));
+  else {
+    for (const { path, message } of contradictions(parsed.data)) {
+      findings.push(sources.finding("contradiction", path, `\`${path.join(".")}\` ${message}`));
+    }
+    for (const name of options.needs ?? []) {
+      if (valueAt(parsed.data, name.split(".")) !== undefined) continue;
+      findings.push(sources.finding("missing-key", name.split("."), `\`${name}\` is missing`));
+    }
+    if (findings.length === 0) {
+      const folder = file === undefined ? process.cwd() : dirname(file);
+      return { ok: true, config: deepFreeze(resolvePaths(parsed.data, folder)) };
+    }
+  }
+  const sorted = findings.toSorted((a, b) => a.diagnostic.line - b.diagnostic.line);
+  return { ok: false, errors: formatFindings(sorted), findings: sorted };
+}
+
+function readText(file: string, shownFile: string, findings: Finding[]): string | undefined {
+  try {
+    if (statSync(file).size <= MOST_BYTES) return readFileSync(file, "utf8");
+    findings.push(
+      unplaced("file-too-large", shownFile, `the file is larger than ${String(MOST_BYTES)} bytes`),
+    );
+  } catch (error) {
+    const cause = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    findings.push(unplaced("unreadable-file", shownFile, `the file cannot be read (${cause})`));
+  }
+  return undefined;
+}
+
+/** One issue of the schema as findings, each at the place where its value came from. */
+function describe(issue: z.core.$ZodIssue, sources: Sources): readonly Finding[] {
+  const path = issue.path;
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((key) => {
+      const name = [...path, key].map(String).join(".");
+      const nearest = nearestName(key, namesAt(path) ?? []);
+      const hint = nearest === undefined ? elsewhere(key) : `did you mean \`${nearest}\`?`;
+      return sources.finding("unknown-key", [...path, key], `\`${name}\` is not a key`, {
+        hint,
+        mark: "key",
+      });
+    });
+  }
+  const name = path.map(String).join(".");
+  if (issue.code === "invalid_key") {
+    const key = String(path.at(-1));
+    const message = issue.issues[0]?.message ?? "is not a name that can stand here";
+    return [sources.finding("invalid-value", path, `\`${key}\` ${message}`, { mark: "key" })];
+  }
+  const missing = sources.valueAt(path) === undefined;
+  const message =
+    namesAt(path) === undefined ? (missing ? "is missing" : issue.message) : "must be a section with keys";
+  return [
+    sources.finding(
+      missing ? "missing-key" : "invalid-value",
+      path,
+      `\`${name || "the file"}\` ${message}${missing ? "" : `, not \`${sources.shown(path)}\``}`,
+    ),
+  ];
+}
+
+/** A key that is known in another section only: say where. */
+function elsewhere(key: string): string | undefined {
+  const found = CONFIG_KEYS.filter((known) => known.path.at(-1) === key).map((known) => `\`${known.name}\``);
+  return found.length === 0 ? undefined : `there is ${found.join(" and ")}`;
+}
+
+function unplaced(code: string, file: string, message: string, hint?: string): Finding {
+  const place = { line: 0, column: 0, length: 1 };
+  const diagnostic = { severity: "error" as const, code, message, file, ...place };
+  return { diagnostic: hint === undefined ? diagnostic : { ...diagnostic, hint } };
+}
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (current, step) =>
+      typeof current === "object" && current !== null ? Reflect.get(current, step) : undefined,
+    value,
+  );
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === "object" && value !== null) {
+    for (const member of Object.values(value)) deepFreeze(member);
+    Object.freeze(value);
+  }
+  return value;
+}
+
+function shortest(file: string): string {
+  const shown = relative(process.cwd(), file);
+  return shown.startsWith("..") ? file : shown;
+}

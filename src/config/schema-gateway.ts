@@ -1,0 +1,149 @@
+import { availableParallelism } from "node:os";
+import * as z from "zod";
+import { REFUSAL_CHECKS } from "../request/types.ts";
+import {
+  backendUrl,
+  choice,
+  cidr,
+  duration,
+  flag,
+  ipAddress,
+  list,
+  optional,
+  parseSocketAddress,
+  path,
+  setting,
+  size,
+  text,
+  tlsVersion,
+  wholeNumber,
+} from "./values.ts";
+
+/** Names for `gateway.accept_ambiguous`: the checks of src/request, and the one of the decision. */
+export const AMBIGUITY_NAMES = [...REFUSAL_CHECKS, "letter_case"] as const;
+
+const cluster = z.strictObject({
+  nodes: setting(
+    wholeNumber(1, 64),
+    Math.min(2, availableParallelism()),
+    "Number of ext_authz worker processes that Envoy balances over. Default: 2, or 1 on a machine with one core.",
+  ),
+  coordination: setting(
+    choice("local"),
+    "local",
+    "How the nodes are coordinated. `local`: they are processes of this machine, started and watched by the gateway.",
+  ),
+  health_check_interval: setting(
+    duration("100ms", "5m"),
+    "5s",
+    "How often Envoy asks each worker whether it is healthy (gRPC health protocol). Two bad answers take it out.",
+  ),
+});
+
+const performance = z.strictObject({
+  policy_cache_ttl: setting(duration("1s", "24h"), "5m", "How long a cached decision is used."),
+  connection_pool_size: setting(
+    wholeNumber(1, 1_000_000),
+    1024,
+    "Upper bound of connections to each backend, and of requests that wait for one. Above it: 503.",
+  ),
+  request_timeout: setting(
+    duration("100ms", "24h"),
+    "60s",
+    "Time a client has to send a whole request, body included. After it: 408.",
+  ),
+});
+
+const rateLimiting = z.strictObject({
+  requests_per_second: setting(
+    wholeNumber(0, 1_000_000),
+    0,
+    "Requests a second that the gateway takes, from all clients together. 0: no limit. Above it: 429 with Retry-After.",
+  ),
+  burst_size: optional(
+    wholeNumber(1, 10_000_000),
+    "Requests that may come at once before the limit bites (size of the token bucket). Default: `requests_per_second`.",
+  ),
+});
+
+const security = z.strictObject({
+  tls_min_version: setting(
+    tlsVersion(),
+    "1.2",
+    "Oldest TLS version that the listener accepts. Needs a certificate.",
+  ),
+  tls_certificate: optional(
+    path(),
+    "PEM file with the listener's certificate chain. Without it the listener is plain HTTP.",
+  ),
+  tls_private_key: optional(path(), "PEM file with the certificate's private key."),
+  hsts_header: setting(
+    flag(),
+    false,
+    "Send `Strict-Transport-Security: max-age=31536000` with every answer, those of the gateway itself included.",
+  ),
+  request_size_limit: setting(
+    size(1, 4_000_000_000),
+    "10MB",
+    "Largest request body. Above it: 413, before the body is read where the request says its length. A body of unknown " +
+      "length is held back until it is complete, so that its length is known; gRPC calls to an `h2c` or `https` backend, " +
+      "which are streams by nature, are not.",
+  ),
+  rate_limiting: rateLimiting.prefault({}),
+});
+
+const adminAddress = text().refine(
+  (value) => value === "off" || parseSocketAddress(value) !== undefined,
+  "must be `off` or an address and port such as `127.0.0.1:9901`",
+);
+
+export const gateway = z
+  .strictObject({
+    listen_address: setting(ipAddress(), "127.0.0.1", "Address the gateway listens on."),
+    listen_port: setting(wholeNumber(0, 65535), 8000, "Port the gateway listens on. 0: any free one."),
+    backend: optional(
+      backendUrl(),
+      "The application behind the gateway. `http` speaks HTTP/1.1, `https` what the server chooses (its certificate is " +
+        "verified), `h2c` HTTP/2 in the clear (gRPC). Needed by `gatehouse gateway`.",
+    ),
+    backends: setting(
+      list(backendUrl()),
+      [],
+      "Further applications, which a trusted proxy chooses by sending exactly this text as X-Backend-URL.",
+    ),
+    backend_ca: optional(
+      path(),
+      "PEM file of the authorities that sign `https` backends. Default: those of the system.",
+    ),
+    upstream_timeout: setting(
+      duration("10ms", "24h"),
+      "30s",
+      "How long a backend may stay silent: until its answer begins, and between two parts of it. After it: 504.",
+    ),
+    trusted_proxies: setting(
+      list(cidr()),
+      [],
+      "Front proxies that may send X-Backend-URL, X-User-Token and X-Real-IP.",
+    ),
+    accept_ambiguous: setting(
+      list(choice(...AMBIGUITY_NAMES)),
+      [],
+      "Checks against ambiguous requests that are switched off, for applications that need such requests. " +
+        "Each use is reported.",
+    ),
+    denial_details: setting(
+      choice("reason", "none"),
+      "reason",
+      "Whether a denial tells the client its reason code, or only that it was denied.",
+    ),
+    envoy_admin: setting(
+      adminAddress,
+      "off",
+      "Address and port of Envoy's admin interface, which has no access control. `off`: a Unix socket that only the " +
+        "gateway's own user can open.",
+    ),
+    cluster: cluster.prefault({}),
+    performance: performance.prefault({}),
+    security: security.prefault({}),
+  })
+  .prefault({});

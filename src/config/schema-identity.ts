@@ -1,0 +1,105 @@
+import * as z from "zod";
+import { ALGORITHMS } from "../identity/options.ts";
+import { choice, duration, list, map, oneOrMore, optional, required, setting, text, url } from "./values.ts";
+
+const attributePath = text().refine(
+  (value) => /^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$/.test(value),
+  "must be an attribute path such as `user.id`",
+);
+
+const claimPath = text();
+
+/** RFC 9110 section 5.1, in lower case; underscores are refused by Envoy, pseudo and hop-by-hop headers are not ours. */
+const headerName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, "must be a header name in lower case: letters, digits and `-`")
+  .refine((name) => !UNSETTABLE.has(name), "is a header that the gateway must not set");
+
+const UNSETTABLE = new Set([
+  "authorization",
+  "connection",
+  "content-encoding",
+  "content-length",
+  "content-type",
+  "cookie",
+  "expect",
+  "host",
+  "keep-alive",
+  "te",
+  "traceparent",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "x-forwarded-for",
+  "x-forwarded-proto",
+  "x-request-id",
+]);
+
+export const DEFAULT_IDENTITY_HEADERS = {
+  "x-user-id": "user.id",
+  "x-user-email": "user.email",
+  "x-user-role": "user.role",
+  "x-user-permissions": "user.permissions",
+  "x-user-department": "user.department",
+  "x-customer-id": "customer.id",
+} as const;
+
+export const identity = z
+  .strictObject({
+    provider: setting(choice("oidc"), "oidc", "Kind of identity provider: OpenID Connect."),
+    issuer: required(
+      url(),
+      "URL of the identity provider: the `iss` that tokens must carry, and where its keys are discovered.",
+    ),
+    audience: required(
+      oneOrMore(text()),
+      "The `aud` that tokens must be made for; with several, one of them.",
+    ),
+    jwks: optional(
+      text(),
+      "URL or file of the provider's public keys (JWKS). Default: discovered from the issuer.",
+    ),
+    algorithms: setting(
+      list(choice(...ALGORITHMS)).refine((names) => names.length > 0, "must not be empty"),
+      ["RS256", "PS256", "ES256", "EdDSA"],
+      "Signature algorithms that tokens may use.",
+    ),
+    clock_tolerance: setting(
+      duration("0s", "5m"),
+      "30s",
+      "Difference of clocks that is forgiven when times are compared.",
+    ),
+    claims: setting(
+      map(attributePath, claimPath, "attribute path to claim path"),
+      {},
+      "Where attributes come from when the token's claims have other names, e.g. `user.role: realm_access.role`.",
+    ),
+    headers: setting(
+      map(headerName, attributePath, "header name to attribute path"),
+      DEFAULT_IDENTITY_HEADERS,
+      "Headers that tell the application who is asking. They are set from the verified token and nothing else: what a " +
+        "client sends under these names is removed. Replaces the default as a whole.",
+    ),
+    cookie: optional(
+      text().refine((value) => /^[!#$%&'*+.^_`|~\w-]+$/.test(value), "must be a cookie name"),
+      "Cookie that carries the token where there is no Authorization header (browsers).",
+    ),
+    token_types: setting(
+      list(text()).refine((names) => names.length > 0, "must not be empty"),
+      ["at+jwt", "JWT"],
+      "Values of the token's `typ` header that are accepted (a token without `typ` counts as `JWT`).",
+    ),
+    jwks_refresh_interval: setting(duration("1s", "24h"), "10m", "How often the keys are fetched anew."),
+    jwks_cooldown: setting(
+      duration("1s", "1h"),
+      "30s",
+      "Least time between two fetches, however many tokens name unknown keys.",
+    ),
+    jwks_max_stale: setting(
+      duration("1s", "720h"),
+      "24h",
+      "How long known keys go on being used while the provider cannot be reached.",
+    ),
+  })
+  // an absent section still says which of its keys are missing
+  .prefault({} as never);

@@ -1,0 +1,142 @@
+import * as z from "zod";
+import {
+  choice,
+  duration,
+  flag,
+  ipAddress,
+  map,
+  optional,
+  parseSocketAddress,
+  path,
+  ratio,
+  setting,
+  size,
+  text,
+  url,
+  wholeNumber,
+} from "./values.ts";
+
+export const policies = z
+  .strictObject({
+    directory: setting(path(), "policies", "Folder with the policy sets."),
+    policy_set: setting(
+      text().refine(
+        (name) => /^[\w.-]+$/.test(name) && !name.startsWith("."),
+        "must be the name of a policy set",
+      ),
+      "default",
+      "The policy set in force: the file `<name>.yaml` of the folder, or the folder `<name>` in it.",
+    ),
+    refresh_interval: setting(
+      duration("100ms", "24h"),
+      "30s",
+      "How often the policy set is looked at for changes, besides being watched.",
+    ),
+    environment: setting(text(), "production", "What conditions see as `env.environment`."),
+    cache_size: setting(
+      wholeNumber(0, 10_000_000),
+      10_000,
+      "Decisions kept in the cache of each worker. 0: none.",
+    ),
+  })
+  .prefault({});
+
+const source = z.strictObject(
+  {
+    type: choice("file"),
+    path: path(),
+  },
+  { error: "must be a map with `type` and `path`" },
+);
+
+export const attributeSources = setting(
+  map(
+    z.string().regex(/^[A-Za-z_]\w*$/, "must be a plain word"),
+    source,
+    "name to `{ type: file, path: <file> }`",
+  ),
+  {},
+  "Sources that policy sets look attributes up in. `file`: a JSON or YAML file that maps keys to attributes.",
+);
+
+export const audit = z
+  .strictObject({
+    enabled: setting(flag(), true, "Write one record for every decision."),
+    destination: setting(choice("stdout", "file"), "stdout", "Where records go, as one JSON object a line."),
+    path: setting(path(), "audit.log", "The file, where the destination is `file`."),
+    level: setting(
+      choice("info", "warn", "debug"),
+      "info",
+      "`info`: every decision; `warn`: denials only; `debug`: every decision with its explanation.",
+    ),
+    queue_size: setting(
+      wholeNumber(1, 10_000_000),
+      10_000,
+      "Records that may wait to be written, per worker.",
+    ),
+    max_file_size: setting(size(1000, 1e12), "100MB", "Size at which the file is rotated."),
+    max_files: setting(wholeNumber(1, 1000), 10, "Rotated files that are kept."),
+  })
+  .prefault({});
+
+const listen = text().refine(
+  (value) => /^unix:.+/.test(value) || parseSocketAddress(value) !== undefined,
+  "must be an address and port such as `127.0.0.1:9191`, or `unix:` and a path",
+);
+
+export const authz = z
+  .strictObject({
+    listen: setting(
+      listen,
+      "127.0.0.1:9191",
+      "Where `gatehouse authz` serves `envoy.service.auth.v3.Authorization`: address and port, or `unix:` and a path.",
+    ),
+    decision_timeout: setting(
+      duration("2ms", "1m"),
+      "500ms",
+      "Time for one decision. After it the request is answered 503, never forwarded. After half of it another worker is " +
+        "asked.",
+    ),
+    drain_timeout: setting(
+      duration("0s", "1h"),
+      "10s",
+      "Time that requests under way are given at shutdown.",
+    ),
+    tls: z
+      .strictObject({
+        certificate: optional(
+          path(),
+          "PEM file with the service's certificate chain, for `gatehouse authz`.",
+        ),
+        private_key: optional(path(), "PEM file with the certificate's private key."),
+        client_ca: optional(path(), "PEM file of the authorities whose clients may call (mTLS)."),
+      })
+      .prefault({}),
+  })
+  .prefault({});
+
+export const telemetry = z
+  .strictObject({
+    listen_address: setting(ipAddress(), "127.0.0.1", "Address of metrics and health."),
+    port: setting(
+      wholeNumber(0, 65535),
+      9090,
+      "Port of `/metrics`, `/healthz` and `/readyz`. 0: any free one.",
+    ),
+    log_level: setting(
+      choice("debug", "info", "warn", "error"),
+      "info",
+      "Least severity of log lines (on stderr).",
+    ),
+    tracing: z
+      .strictObject({
+        endpoint: optional(
+          url(),
+          "OTLP/HTTP endpoint that spans are sent to, e.g. `http://127.0.0.1:4318`; `/v1/traces` is appended. " +
+            "Default: no tracing.",
+        ),
+        sample_ratio: setting(ratio(), 0.1, "Share of requests that are traced."),
+      })
+      .prefault({}),
+  })
+  .prefault({});

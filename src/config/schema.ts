@@ -1,0 +1,27 @@
+import * as z from "zod";
+import { attributeSources, audit, authz, policies, telemetry } from "./schema-service.ts";
+import { gateway } from "./schema-gateway.ts";
+import { identity } from "./schema-identity.ts";
+
+/** `gateway.yaml`: every key with its type, its default and what it is for. All else is generated from this. */
+export const gatewaySchema = z.strictObject({
+  gateway,
+  identity,
+  policies,
+  attribute_sources: attributeSources,
+  audit,
+  authz,
+  telemetry,
+});
+
+type DeepReadonly<T> = T extends readonly (infer E)[]
+  ? readonly DeepReadonly<E>[]
+  : T extends object
+    ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
+    : T;
+
+/**
+ * The configuration in force: the file's keys under the file's names, defaults filled in, durations in milliseconds,
+ * sizes in bytes, paths absolute. Frozen.
+ */
+export type GatewayConfig = DeepReadonly<z.output<typeof gatewaySchema>>;

@@ -1,0 +1,114 @@
+import type { DecisionPoint } from "../decision/decision-point.ts";
+import { renderDenial } from "../decision/denial.ts";
+import type { IdentityHeaders } from "../decision/identity-headers.ts";
+import type { AccessRequest, Decision } from "../decision/types.ts";
+import type { Identity } from "../identity/types.ts";
+import { REASONS } from "../reasons.ts";
+import type { Tracing } from "../telemetry/tracing.ts";
+import { decodeCheck, type CheckCall } from "./decode.ts";
+import { encodeAllow, encodeDenial } from "./encode.ts";
+
+/** What the check of one request uses. */
+export interface CheckDependencies {
+  readonly point: DecisionPoint;
+  readonly identityHeaders: (identity: Identity | undefined, trustedPeer: boolean) => IdentityHeaders;
+  readonly denialDetails: "none" | "reason";
+  readonly tracing: Tracing;
+  readonly log: { warn(object: object, message: string): void };
+}
+
+/** Answers one `Authorization/Check`: CheckRequest bytes in, CheckResponse bytes out. Never throws, never rejects. */
+export type Check = (bytes: Buffer, call: { readonly deadline: number }) => Buffer | Promise<Buffer>;
+
+/**
+ * The path of one check: decode, judge, encode, conclude. The answer is encoded before the decision is made final, so
+ * that nothing can go wrong between what is recorded and what is sent.
+ */
+export function createCheck(dependencies: CheckDependencies): Check {
+  const { point, tracing, log } = dependencies;
+  let warned = false;
+  const encodeAnswer = createAnswerEncoder(dependencies);
+
+  const finish = (judged: Decision, call: CheckCall, access: AccessRequest, started: number) => {
+    let decision = judged;
+    let answer: Buffer;
+    try {
+      answer = encodeAnswer(decision, call);
+    } catch (error) {
+      decision = point.failed(error, access);
+      answer = encodeAnswer(decision, call);
+    }
+    const final = point.conclude(decision, { access, at: Date.now() }, access.deadline, started);
+    return { final, answer: final === decision ? answer : encodeAnswer(final, call) };
+  };
+
+  return (bytes, { deadline }) => {
+    const started = performance.now();
+    let call: CheckCall;
+    try {
+      call = decodeCheck(bytes);
+    } catch (error) {
+      const final = point.conclude(
+        point.failed(error, undefined),
+        { access: undefined, at: Date.now() },
+        deadline,
+        started,
+      );
+      return encodeAnswer(final, undefined);
+    }
+    if (call.headersJoined && !warned) {
+      warned = true;
+      log.warn({}, "envoy joins repeated headers: set `encode_raw_headers: true` in its ext_authz filter");
+    }
+    const access: AccessRequest = {
+      raw: call.request,
+      peer: call.source.address,
+      requestId: call.requestId,
+      receivedAt: call.receivedAt,
+      deadline,
+      ...(call.traceparent !== undefined && { traceparent: call.traceparent }),
+    };
+    const span = tracing.span("gatehouse.check", call.traceparent);
+    const end = (judged: Decision): Buffer => {
+      const { final, answer } = finish(judged, call, access, started);
+      span.end({ "gatehouse.decision": final.verdict, "gatehouse.reason": final.reason });
+      return answer;
+    };
+    const judged = point.judge(access);
+    return judged instanceof Promise ? judged.then(end) : end(judged);
+  };
+}
+
+/** Allows differ only by identity and trust in the peer, so each is serialized once. */
+function createAnswerEncoder({ identityHeaders, denialDetails }: CheckDependencies) {
+  const byIdentity = { trusted: new WeakMap<Identity, Buffer>(), untrusted: new WeakMap<Identity, Buffer>() };
+  const anonymous: { trusted?: Buffer; untrusted?: Buffer } = {};
+
+  const allowed = ({ identity, trustedPeer }: Decision): Buffer => {
+    const trust = trustedPeer ? "trusted" : "untrusted";
+    const known = identity === undefined ? anonymous[trust] : byIdentity[trust].get(identity);
+    if (known !== undefined) return known;
+    const { set, remove } = identityHeaders(identity, trustedPeer);
+    const answer = encodeAllow({ setHeaders: set, removeHeaders: remove });
+    if (identity === undefined) anonymous[trust] = answer;
+    else byIdentity[trust].set(identity, answer);
+    return answer;
+  };
+
+  const denied = (decision: Decision, call: CheckCall | undefined): Buffer => {
+    const { status, headers, body } = renderDenial({
+      reason: decision.reason,
+      requestId: call?.requestId ?? "",
+      method: call?.request.method ?? "",
+      resource: decision.request?.path ?? "",
+      headers: decision.request?.headers,
+      details: denialDetails,
+      now: Date.now(),
+    });
+    const grpcStatus = REASONS[decision.reason].status === 401 ? 16 : 7;
+    return encodeDenial({ httpStatus: status, grpcStatus, headers, body });
+  };
+
+  return (decision: Decision, call: CheckCall | undefined): Buffer =>
+    decision.verdict === "ALLOW" ? allowed(decision) : denied(decision, call);
+}

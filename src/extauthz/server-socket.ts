@@ -1,0 +1,86 @@
+import { lstat, unlink } from "node:fs/promises";
+import { connect, type Server } from "node:net";
+import { resolve } from "node:path";
+
+/** Where the server listens; port 0 means any free one. */
+export type ListenAddress = { readonly unix: string } | { readonly host: string; readonly port: number };
+
+/** `sun_path` holds 108 bytes on Linux and 104 elsewhere, the last one being 0. A longer name would be cut. */
+const MAX_SOCKET_PATH = process.platform === "linux" ? 107 : 103;
+
+/**
+ * Listens. A Unix socket is its user's alone (mode 0600) and takes the place of one that nobody listens on any more.
+ *
+ * @returns the socket's absolute path and port 0, or the IP address and the port
+ */
+export async function listen(
+  server: Server,
+  where: ListenAddress,
+): Promise<{ address: string; port: number }> {
+  if ("unix" in where) {
+    const path = resolve(where.unix);
+    await clearSocketPath(path);
+    // Listening on a path is done when the call returns, so no other file is created under this mask.
+    await started(server, () => {
+      const mask = process.umask(0o177);
+      try {
+        server.listen({ path });
+      } finally {
+        process.umask(mask);
+      }
+    });
+    return { address: path, port: 0 };
+  }
+  await started(server, () => server.listen({ host: where.host, port: where.port }));
+  const bound = server.address();
+  if (bound === null || typeof bound === "string") throw new Error("the server has no address");
+  return { address: bound.address, port: bound.port };
+}
+
+function started(server: Server, listenNow: () => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.once("listening", () => {
+      server.off("error", reject);
+      resolve();
+    });
+    listenNow();
+  });
+}
+
+/** Removes what a killed process has left; refuses to remove anything else. */
+async function clearSocketPath(path: string): Promise<void> {
+  if (path.includes("\0")) throw new Error("a socket path has no NUL");
+  const length = Buffer.byteLength(path);
+  if (length > MAX_SOCKET_PATH) {
+    throw new Error(`socket path of ${length} bytes, and ${MAX_SOCKET_PATH} is the most: \`${path}\``);
+  }
+  const found = await lstat(path).catch((error: unknown) => {
+    if (isCode(error, "ENOENT")) return undefined;
+    throw error;
+  });
+  if (found === undefined) return;
+  if (!found.isSocket()) throw new Error(`\`${path}\` exists and is no socket`);
+  if (await answers(path)) throw new Error(`somebody listens on \`${path}\``);
+  await unlink(path).catch((error: unknown) => {
+    if (!isCode(error, "ENOENT")) throw error;
+  });
+}
+
+/** False only when it is certain that nobody listens. */
+function answers(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ path });
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", (error) => {
+      resolve(!isCode(error, "ECONNREFUSED") && !isCode(error, "ENOENT"));
+    });
+  });
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}

@@ -1,0 +1,169 @@
+import { createServer, type Socket } from "node:net";
+import { Server, status as GrpcStatus, type handleUnaryCall, type ServerOptions } from "@grpc/grpc-js";
+import { createHealthService, type HealthState } from "./health.ts";
+import { loadServerCredentials, type TlsFiles } from "./server-credentials.ts";
+import { AUTHORIZATION_SERVICE, loadDefinitions } from "./server-definitions.ts";
+import { listen, type ListenAddress } from "./server-socket.ts";
+
+export type { TlsFiles } from "./server-credentials.ts";
+export type { ListenAddress } from "./server-socket.ts";
+
+/** Answers one check: CheckRequest bytes in, CheckResponse bytes out; `deadline` in Unix ms, or Infinity. */
+export type CheckHandler = (bytes: Buffer, call: { readonly deadline: number }) => Buffer | Promise<Buffer>;
+
+export interface AuthzServerOptions {
+  readonly listen: ListenAddress;
+  readonly tls?: TlsFiles;
+  readonly check: CheckHandler;
+  readonly health: HealthState;
+  readonly log: { error(object: object, message: string): void };
+  /** How often the TLS files are read again; ms. */
+  readonly tlsRefreshMs?: number;
+}
+
+export interface AuthzServer {
+  /** IP address, or the socket's absolute path. */
+  readonly address: string;
+  /** 0 on a Unix socket. */
+  readonly port: number;
+  /**
+   * Says NOT_SERVING, goes on answering for up to `graceMs` (less when every client has gone), then takes no more and
+   * gives the checks under way another second.
+   */
+  close(graceMs: number): Promise<void>;
+}
+
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+/** How long checks under way may take once no new ones are accepted. */
+const FINISH_MS = 1_000;
+
+const OPTIONS: ServerOptions = {
+  "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
+  "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
+  // A peer that vanished without a word is noticed, and its streams are given up.
+  "grpc.keepalive_time_ms": 30_000,
+  "grpc.keepalive_timeout_ms": 10_000,
+  // Book-keeping for a debugging service that is not offered.
+  "grpc.enable_channelz": 0,
+};
+
+/**
+ * Serves envoy.service.auth.v3.Authorization and grpc.health.v1.Health.
+ *
+ * The sockets are accepted here and handed to grpc-js: so a Unix socket has its mode from the first moment, and closing
+ * knows when the last client has gone.
+ *
+ * @throws when it cannot listen there, or the TLS files cannot be used
+ */
+export async function startAuthzServer(options: AuthzServerOptions): Promise<AuthzServer> {
+  const { health, log } = options;
+  const checks = new Checks(options.check, log);
+  const healthService = createHealthService(health, ["", AUTHORIZATION_SERVICE]);
+  const definitions = loadDefinitions();
+  const { credentials, stop: stopCredentials } = await loadServerCredentials(
+    options.tls,
+    log,
+    options.tlsRefreshMs,
+  );
+
+  const grpc = new Server(OPTIONS);
+  grpc.addService(definitions.authorization, { Check: checks.handle });
+  grpc.addService(definitions.health, { Check: healthService.check, Watch: healthService.watch });
+  const injector = grpc.createConnectionInjector(credentials);
+  const connections = new Set<Socket>();
+  let lastGone = (): void => undefined;
+  // A client that has closed its half, or was killed, waits for no answer: the connection ends with it.
+  const listener = createServer({ allowHalfOpen: false, noDelay: true }, (socket) => {
+    connections.add(socket);
+    socket.on("error", () => undefined);
+    socket.once("close", () => {
+      connections.delete(socket);
+      if (connections.size === 0) lastGone();
+    });
+    injector.injectConnection(socket);
+  });
+
+  const destroy = () => {
+    stopCredentials();
+    grpc.forceShutdown();
+    for (const socket of connections) socket.destroy();
+  };
+  let bound: { address: string; port: number };
+  try {
+    bound = await listen(listener, options.listen);
+  } catch (error) {
+    destroy();
+    throw error;
+  }
+
+  const whenLastGone = (done: () => void) => {
+    lastGone = done;
+    if (connections.size === 0) done();
+  };
+  const drain = async (graceMs: number): Promise<void> => {
+    health.set(false);
+    await within(graceMs, whenLastGone);
+    listener.close();
+    checks.refuse();
+    await within(FINISH_MS, (done) => {
+      whenLastGone(done);
+      healthService.end();
+      // Each session closes when its streams have ended. grpc-js would call back before that: on Node 24 closing an
+      // HTTP/2 server marks its sessions closed at once.
+      grpc.tryShutdown(() => undefined);
+    });
+    destroy();
+  };
+  let closing: Promise<void> | undefined;
+  return { ...bound, close: (graceMs) => (closing ??= drain(graceMs)) };
+}
+
+/** Runs checks: whatever happens, what goes out is an answer of the check or an error, and Envoy takes errors for no. */
+class Checks {
+  readonly #check: CheckHandler;
+  readonly #log: AuthzServerOptions["log"];
+  #refusing = false;
+
+  constructor(check: CheckHandler, log: AuthzServerOptions["log"]) {
+    this.#check = check;
+    this.#log = log;
+  }
+
+  refuse(): void {
+    this.#refusing = true;
+  }
+
+  readonly handle: handleUnaryCall<Buffer, Buffer> = (call, callback) => {
+    if (this.#refusing) {
+      callback({ code: GrpcStatus.UNAVAILABLE, details: "the service is stopping" });
+      return;
+    }
+    const fail = (error: unknown) => {
+      this.#log.error({ err: error }, "a check failed without an answer");
+      callback({ code: GrpcStatus.INTERNAL, details: "the check failed" });
+    };
+    const reply = (answer: Buffer) => {
+      // No bytes are a CheckResponse too: one without a status, which lets the request pass.
+      if (!Buffer.isBuffer(answer) || answer.length === 0) fail(new Error("the check gave an empty answer"));
+      else callback(null, answer);
+    };
+    try {
+      const answer = this.#check(call.request, { deadline: Number(call.getDeadline()) });
+      if (answer instanceof Promise) answer.then(reply, fail);
+      else reply(answer);
+    } catch (error) {
+      fail(error);
+    }
+  };
+}
+
+/** Waits for `start` to call back, but no longer than `ms`. */
+function within(ms: number, start: (done: () => void) => void): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    start(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,14 @@
+/** From a worker to its supervisor. */
+export type WorkerMessage =
+  | { readonly type: "serving" }
+  | { readonly type: "not_serving" }
+  /** The answer to `collect_metrics` of the same id. */
+  | { readonly type: "metrics"; readonly id: number; readonly metrics: unknown }
+  /** Anything else; JSON. */
+  | { readonly type: "event"; readonly event: unknown };
+
+/** From the supervisor to a worker. */
+export type SupervisorMessage =
+  | { readonly type: "drain"; readonly graceMs: number }
+  | { readonly type: "collect_metrics"; readonly id: number }
+  | { readonly type: "broadcast"; readonly message: unknown };

@@ -1,0 +1,248 @@
+import { fork, type ChildProcess } from "node:child_process";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { SupervisorMessage, WorkerMessage } from "./worker-messages.ts";
+
+export interface WorkerPoolOptions {
+  readonly count: number;
+  /** The module that each worker runs; it calls `connectToSupervisor`. */
+  readonly entry: URL | string;
+  /** Command line of a worker; the same one at every restart, so that it takes up the same socket. */
+  readonly argsFor: (index: number) => readonly string[];
+  readonly log: {
+    info(object: object, message: string): void;
+    error(object: object, message: string): void;
+  };
+  readonly metrics: Pick<Metrics, "processRestarts">;
+  readonly restart?: Partial<RestartPolicy>;
+}
+
+/** All in ms. */
+export interface RestartPolicy {
+  /** Wait before the first restart; doubled each time. */
+  readonly firstDelay: number;
+  readonly longestDelay: number;
+  /** A worker that has lived this long starts again from `firstDelay`. */
+  readonly resetAfter: number;
+  /** How often a worker may die without ever having served before `ready` gives up; a number of times. */
+  readonly attempts: number;
+}
+
+const RESTART: RestartPolicy = { firstDelay: 100, longestDelay: 5_000, resetAfter: 30_000, attempts: 5 };
+
+export interface WorkerInfo {
+  readonly index: number;
+  /** Undefined between two lives. */
+  readonly pid: number | undefined;
+  readonly serving: boolean;
+}
+
+export interface WorkerPool {
+  /** Resolves when all workers serve; rejects when one keeps dying before it ever has, and when the pool is closed. */
+  ready(): Promise<void>;
+  workers(): readonly WorkerInfo[];
+  /** What each worker reports; those that are dead, or silent for `timeoutMs` (1 s), are left out. */
+  collectMetrics(timeoutMs?: number): Promise<readonly { worker: number; metrics: unknown }[]>;
+  /** Sends JSON to every living worker. */
+  broadcast(message: unknown): void;
+  /** Calls `handler` with what workers send. */
+  onMessage(handler: (worker: number, event: unknown) => void): void;
+  /** Called at every change of a worker's state. */
+  onChange(handler: (worker: WorkerInfo) => void): void;
+  /** Drains all, then ends what is left. Resolves when the last one has exited. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** Beyond a drain's grace, before a worker is killed; more than a worker grants itself. */
+const KILL_AFTER_MS = 2_500;
+
+/** Starts `count` workers and keeps them alive: what dies, killed or by itself, is started again, ever more slowly. */
+export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
+  const policy = { ...RESTART, ...options.restart };
+  const readiness = Promise.withResolvers<undefined>();
+  // Nobody may be waiting; whoever asks later still gets the rejection.
+  readiness.promise.catch(() => undefined);
+  const messageHandlers: ((worker: number, event: unknown) => void)[] = [];
+  const changeHandlers: ((worker: WorkerInfo) => void)[] = [];
+  const collections = new Map<number, (worker: number, metrics: unknown) => void>();
+  let lastCollection = 0;
+  let closing: Promise<void> | undefined;
+
+  const workers = Array.from(
+    { length: options.count },
+    (_, index) =>
+      new Worker(index, options, policy, {
+        message: (message) => {
+          if (message.type === "metrics") collections.get(message.id)?.(index, message.metrics);
+          else if (message.type === "event")
+            for (const handler of messageHandlers) handler(index, message.event);
+        },
+        change: (info) => {
+          if (workers.every(({ serving }) => serving)) readiness.resolve(undefined);
+          for (const handler of changeHandlers) handler(info);
+        },
+        hopeless: () => {
+          readiness.reject(new Error(`worker ${index} ends before it serves`));
+        },
+      }),
+  );
+  for (const worker of workers) worker.start();
+
+  const collect = async (timeoutMs: number) => {
+    const id = (lastCollection += 1);
+    const asked = new Set(
+      workers.filter((worker) => worker.send({ type: "collect_metrics", id })).map(({ index }) => index),
+    );
+    const received: { worker: number; metrics: unknown }[] = [];
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    const timer = setTimeout(() => {
+      resolve(undefined);
+    }, timeoutMs);
+    collections.set(id, (worker, metrics) => {
+      if (asked.delete(worker)) received.push({ worker, metrics });
+      if (asked.size === 0) resolve(undefined);
+    });
+    if (asked.size === 0) resolve(undefined);
+    await promise;
+    clearTimeout(timer);
+    collections.delete(id);
+    return received.sort((one, other) => one.worker - other.worker);
+  };
+
+  const close = async (graceMs: number) => {
+    readiness.reject(new Error("the workers are stopped"));
+    await Promise.all(workers.map((worker) => worker.close(graceMs)));
+  };
+
+  return {
+    ready: async () => {
+      await readiness.promise;
+    },
+    workers: () => workers.map((worker) => worker.info()),
+    collectMetrics: (timeoutMs = 1_000) => collect(timeoutMs),
+    broadcast: (message) => {
+      for (const worker of workers) worker.send({ type: "broadcast", message });
+    },
+    onMessage: (handler) => {
+      messageHandlers.push(handler);
+    },
+    onChange: (handler) => {
+      changeHandlers.push(handler);
+    },
+    close: (graceMs) => (closing ??= close(graceMs)),
+  };
+}
+
+interface WorkerEvents {
+  readonly message: (message: WorkerMessage) => void;
+  readonly change: (info: WorkerInfo) => void;
+  readonly hopeless: () => void;
+}
+
+/** One place in the pool, through all the lives of its process. */
+class Worker {
+  readonly index: number;
+  serving = false;
+  readonly #options: WorkerPoolOptions;
+  readonly #policy: RestartPolicy;
+  readonly #events: WorkerEvents;
+  #child: ChildProcess | undefined;
+  #restartTimer: NodeJS.Timeout | undefined;
+  #startedAt = 0;
+  #delay: number;
+  #failedStarts = 0;
+  #everServed = false;
+  #closed = false;
+  #exited: (() => void) | undefined;
+
+  constructor(index: number, options: WorkerPoolOptions, policy: RestartPolicy, events: WorkerEvents) {
+    this.index = index;
+    this.#options = options;
+    this.#policy = policy;
+    this.#events = events;
+    this.#delay = policy.firstDelay;
+  }
+
+  info(): WorkerInfo {
+    return { index: this.index, pid: this.#child?.pid, serving: this.serving };
+  }
+
+  start(): void {
+    const { entry, argsFor, log } = this.#options;
+    this.#startedAt = performance.now();
+    const child = fork(entry, [...argsFor(this.index)], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+    this.#child = child;
+    let over = false;
+    const end = (cause: object) => {
+      // A failed start may bring an error, an exit, or both.
+      if (over) return;
+      over = true;
+      this.#ended(cause);
+    };
+    child.on("message", (message: WorkerMessage) => {
+      if (over) return;
+      if (message.type === "serving" || message.type === "not_serving")
+        this.#setServing(message.type === "serving");
+      else this.#events.message(message);
+    });
+    child.on("exit", (code, signal) => {
+      end({ code, signal });
+    });
+    child.on("error", (error) => {
+      // Also raised when a message cannot be sent: then the process still lives, and its exit is what counts.
+      if (child.pid === undefined) end({ err: error });
+      else log.error({ err: error, worker: this.index }, "a worker's channel failed");
+    });
+    this.#events.change(this.info());
+  }
+
+  /** Returns false when nobody is there to receive it. */
+  send(message: SupervisorMessage): boolean {
+    if (this.#child?.connected !== true) return false;
+    this.#child.send(message, () => undefined);
+    return true;
+  }
+
+  close(graceMs: number): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#restartTimer);
+    const child = this.#child;
+    if (child === undefined) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => child.kill("SIGKILL"), graceMs + KILL_AFTER_MS);
+      this.#exited = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      // One that has not come up far enough to listen ends by its signal.
+      if (!this.send({ type: "drain", graceMs }) || !this.serving) child.kill("SIGTERM");
+    });
+  }
+
+  #setServing(serving: boolean): void {
+    if (serving) {
+      this.#everServed = true;
+      this.#failedStarts = 0;
+    }
+    this.serving = serving;
+    this.#events.change(this.info());
+  }
+
+  #ended(cause: object): void {
+    const { log, metrics } = this.#options;
+    this.#child = undefined;
+    this.#setServing(false);
+    if (this.#closed) {
+      this.#exited?.();
+      return;
+    }
+    if (!this.#everServed && ++this.#failedStarts >= this.#policy.attempts) this.#events.hopeless();
+    if (performance.now() - this.#startedAt >= this.#policy.resetAfter) this.#delay = this.#policy.firstDelay;
+    const delay = this.#delay;
+    this.#delay = Math.min(delay * 2, this.#policy.longestDelay);
+    log.error({ ...cause, worker: this.index, restart_in_ms: delay }, "a worker ended and is started again");
+    metrics.processRestarts.inc({ process: "worker" });
+    this.#restartTimer = setTimeout(() => {
+      this.start();
+    }, delay);
+  }
+}

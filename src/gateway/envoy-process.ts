@@ -1,0 +1,155 @@
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
+import { activeRequests, askAdmin, isLive, listenerPort } from "./envoy-admin.ts";
+import type { AdminAddress } from "./envoy-admin.ts";
+import type { EnvoyJson } from "./envoy-json.ts";
+import { LISTENER_NAME } from "./listener.ts";
+import type { Log } from "./log.ts";
+import { watch } from "./watchdog.ts";
+
+export interface StartEnvoyOptions {
+  /** From `envoyBootstrap`. Without an admin address it gets one: a Unix socket in `runtimeDirectory`. */
+  readonly bootstrap: EnvoyJson;
+  readonly binary: string;
+  /** Folder for the files of this run; made if it is missing. Its path must be short: sockets stand in it. */
+  readonly runtimeDirectory: string;
+  /** Envoy's own warnings go here. */
+  readonly log: Log;
+  /** Called once when a running Envoy ends, whether or not it was told to. */
+  readonly onExit?: (exit: EnvoyExit) => void;
+  /** Worker threads. Default: one a core. */
+  readonly concurrency?: number;
+  /** Milliseconds that Envoy has to begin to serve. Default: 30 s. */
+  readonly startTimeout?: number;
+}
+
+export interface EnvoyExit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** It was told to stop. */
+  readonly expected: boolean;
+}
+
+export interface EnvoyProcess {
+  readonly pid: number;
+  /** The port it listens on, also where the configuration says 0. */
+  readonly listenPort: number;
+  readonly admin: AdminAddress;
+  readonly exited: Promise<EnvoyExit>;
+  /**
+   * Lets requests under way end for up to `graceMs` milliseconds (clients are told to close), then stops Envoy.
+   * Resolves when the process is gone; a second call waits for the first.
+   */
+  stop(graceMs: number): Promise<void>;
+}
+
+const LAST_LINES = 20;
+const POLL_MS = 20;
+/** How long Envoy may take to end after SIGTERM. */
+const TERM_MS = 3000;
+
+/**
+ * Starts Envoy and waits until it serves. It ends with this process, however that dies.
+ *
+ * @throws Error with Envoy's last words when it ends or stays silent before it serves; nothing is left running then.
+ */
+export async function startEnvoy(options: StartEnvoyOptions): Promise<EnvoyProcess> {
+  const { bootstrap, runtimeDirectory, startTimeout = 30_000 } = options;
+  mkdirSync(runtimeDirectory, { recursive: true, mode: 0o700 });
+  const socketPath = join(runtimeDirectory, "admin.sock");
+  rmSync(socketPath, { force: true });
+  const complete = { admin: { address: { pipe: { path: socketPath, mode: 0o600 } } }, ...bootstrap };
+  const file = join(runtimeDirectory, "envoy.json");
+  writeFileSync(file, JSON.stringify(complete), { mode: 0o600 });
+
+  const { child, exited, lastLines } = launch(options, file);
+  const admin = adminAddress(complete);
+  const state: { exit?: EnvoyExit; stopping?: Promise<void> } = {};
+  void exited.then((exit) => (state.exit = exit));
+  const giveUp = Date.now() + startTimeout;
+  while (!(await isLive(admin))) {
+    if (state.exit === undefined && Date.now() < giveUp) {
+      await delay(POLL_MS);
+      continue;
+    }
+    child.kill("SIGKILL");
+    const { code, signal } = await exited;
+    const how = Date.now() < giveUp ? `ended (${signal ?? `code ${String(code)}`})` : "did not become ready";
+    throw new Error(`envoy ${how}${lastLines.length === 0 ? "" : `:\n${lastLines.join("\n")}`}`);
+  }
+  const listenPort = (await listenerPort(admin, LISTENER_NAME)) ?? 0;
+  const told = () => state.stopping !== undefined;
+  const ended = exited.then((exit) => ({ ...exit, expected: told() }));
+  void ended.then((exit) => options.onExit?.(exit));
+  return {
+    pid: child.pid ?? 0,
+    listenPort,
+    admin,
+    exited: ended,
+    stop: (graceMs) => (state.stopping ??= stop(child, admin, exited, graceMs)),
+  };
+}
+
+function launch({ binary, concurrency, log }: StartEnvoyOptions, file: string) {
+  const parameters = [
+    ...["--config-path", file, "--disable-hot-restart", "--log-level", "warn"],
+    ...["--log-format", "[%l] [%n] %v", "--drain-strategy", "immediate"],
+    ...(concurrency === undefined ? [] : ["--concurrency", String(concurrency)]),
+  ];
+  // a session of its own: Ctrl-C reaches us, and we stop Envoy in good order
+  const child = spawn(binary, parameters, { stdio: ["ignore", "ignore", "pipe"], detached: true });
+  const watchdog = child.pid === undefined ? undefined : watch(child.pid);
+  const lastLines: string[] = [];
+  createInterface({ input: child.stderr }).on("line", (line) => {
+    lastLines.push(line);
+    if (lastLines.length > LAST_LINES) lastLines.shift();
+    log.warn(`envoy: ${line}`);
+  });
+  const exited = new Promise<EnvoyExit>((resolve) => {
+    child.once("exit", () => watchdog?.dismiss());
+    const end = (code: number | null, signal: NodeJS.Signals | null) => {
+      resolve({ code, signal, expected: false });
+    };
+    child.once("error", (error) => {
+      lastLines.push(error.message);
+      end(null, null);
+    });
+    child.once("close", end);
+  });
+  return { child, exited, lastLines };
+}
+
+async function stop(
+  child: ChildProcess,
+  admin: AdminAddress,
+  exited: Promise<EnvoyExit>,
+  graceMs: number,
+): Promise<void> {
+  const gone = { yet: false };
+  void exited.then(() => (gone.yet = true));
+  const end = Date.now() + graceMs;
+  await askAdmin(admin, "POST", "/drain_listeners?graceful&skip_exit").catch(() => undefined);
+  while (!gone.yet && Date.now() < end) {
+    // an admin interface that does not answer has nothing to wait for
+    if ((await activeRequests(admin).catch(() => 0)) === 0) break;
+    await delay(Math.min(POLL_MS, Math.max(0, end - Date.now())));
+  }
+  child.kill("SIGTERM");
+  const timer = setTimeout(() => child.kill("SIGKILL"), TERM_MS);
+  await exited;
+  clearTimeout(timer);
+}
+
+function adminAddress(bootstrap: EnvoyJson): AdminAddress {
+  const { address } = bootstrap["admin"] as {
+    address: { pipe?: { path: string }; socket_address?: { address: string; port_value: number } };
+  };
+  if (address.socket_address !== undefined) {
+    return { host: address.socket_address.address, port: address.socket_address.port_value };
+  }
+  return { socketPath: address.pipe?.path ?? "" };
+}

@@ -1,0 +1,135 @@
+import type { GatewayConfig } from "../config/index.ts";
+import { EXT_AUTHZ_CLUSTER } from "./clusters.ts";
+import { extension, overwrite, seconds } from "./envoy-json.ts";
+import type { EnvoyJson } from "./envoy-json.ts";
+import { TOO_LARGE } from "./local-replies.ts";
+
+export const EXT_AUTHZ = "envoy.filters.http.ext_authz";
+export const BUFFER = "envoy.filters.http.buffer";
+
+/** What Envoy reads ahead of a connection; more waits in the network. */
+export const CONNECTION_BUFFER_BYTES = 1024 * 1024;
+
+/** The most of a body that the service is given; a larger one is answered 413 where a rule reads the body. */
+export const MOST_BODY_BYTES = 1024 * 1024;
+
+/** What every request passes, in this order. */
+export function httpFilters(config: GatewayConfig): readonly EnvoyJson[] {
+  return [
+    requestSize(config),
+    ...rateLimit(config),
+    extAuthz(config),
+    bufferBody(config),
+    requestSize(config),
+    router(),
+  ];
+}
+
+/**
+ * Refuses a Content-Length over the limit, or one that is no number, before anything of the body is read. Stands again
+ * behind the buffer, which fills in the length of what came without one (its own limit is coarse: what arrives while
+ * the decision is made is not counted). RBAC can say 403 only; `localReplies` makes 413 of it.
+ */
+function requestSize(config: GatewayConfig): EnvoyJson {
+  const withinLimit = { start: 0, end: config.gateway.security.request_size_limit + 1 };
+  return extension("envoy.filters.http.rbac", "envoy.extensions.filters.http.rbac.v3.RBAC", {
+    rules: {
+      action: "DENY",
+      policies: {
+        [TOO_LARGE]: {
+          principals: [{ any: true }],
+          permissions: [
+            {
+              and_rules: {
+                rules: [
+                  { header: { name: "content-length", present_match: true } },
+                  { not_rule: { header: { name: "content-length", range_match: withinLimit } } },
+                ],
+              },
+            },
+          ],
+        },
+      },
+    },
+  });
+}
+
+/** Before the decision, so that a flood costs no decisions. */
+function rateLimit(config: GatewayConfig): readonly EnvoyJson[] {
+  const { requests_per_second: rate, burst_size: burst = rate } = config.gateway.security.rate_limiting;
+  if (rate === 0) return [];
+  const always = { default_value: { numerator: 100, denominator: "HUNDRED" } };
+  return [
+    extension(
+      "envoy.filters.http.local_ratelimit",
+      "envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit",
+      {
+        stat_prefix: "gateway",
+        token_bucket: { max_tokens: burst, tokens_per_fill: rate, fill_interval: "1s" },
+        filter_enabled: always,
+        filter_enforced: always,
+        response_headers_to_add: [overwrite({ key: "retry-after", value: "1" })],
+      },
+    ),
+  ];
+}
+
+function extAuthz(config: GatewayConfig): EnvoyJson {
+  return extension(EXT_AUTHZ, "envoy.extensions.filters.http.ext_authz.v3.ExtAuthz", {
+    transport_api_version: "V3",
+    grpc_service: {
+      envoy_grpc: { cluster_name: EXT_AUTHZ_CLUSTER },
+      // A check changes nothing: where a worker has died or is stuck, another is asked. Envoy takes the greatest
+      // interval between tries as the time for one try, too
+      retry_policy: {
+        retry_on: "connect-failure,refused-stream,reset,unavailable",
+        num_retries: 2,
+        retry_back_off: { base_interval: "0.001s", max_interval: halfOf(config.authz.decision_timeout) },
+        retry_host_predicate: [
+          extension(
+            "envoy.retry_host_predicates.previous_hosts",
+            "envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate",
+          ),
+        ],
+        host_selection_retry_max_attempts: 16,
+      },
+      timeout: seconds(config.authz.decision_timeout),
+    },
+    failure_mode_allow: false,
+    // without it an outage would look like a denial
+    status_on_error: { code: "ServiceUnavailable" },
+    validate_mutations: true,
+    // repeated headers stay apart, and bytes that are not UTF-8 stay as they are
+    encode_raw_headers: true,
+    include_peer_certificate: false,
+    clear_route_cache: false,
+    // off on every route but those whose rules read the body (routes.ts); `pack_as_bytes` counts here only, not there
+    with_request_body: {
+      max_request_bytes: Math.min(MOST_BODY_BYTES, config.gateway.security.request_size_limit),
+      allow_partial_message: false,
+      pack_as_bytes: true,
+    },
+  });
+}
+
+function halfOf(milliseconds: number): string {
+  return seconds(Math.max(1, Math.floor(milliseconds / 2)));
+}
+
+/**
+ * Holds back bodies whose length the request does not say, to refuse those over the limit; routes switch it off for
+ * all others. After the decision, so that nobody unknown can make the gateway hold anything.
+ */
+function bufferBody(config: GatewayConfig): EnvoyJson {
+  return extension(BUFFER, "envoy.extensions.filters.http.buffer.v3.Buffer", {
+    // Envoy reads on once less than half of this is held. What it has read ahead of the decision must be less, or
+    // nothing more would be read and nothing answered
+    max_request_bytes: Math.max(config.gateway.security.request_size_limit, 4 * CONNECTION_BUFFER_BYTES),
+  });
+}
+
+function router(): EnvoyJson {
+  return extension("envoy.filters.http.router", "envoy.extensions.filters.http.router.v3.Router", {
+    suppress_envoy_headers: true,
+  });
+}

@@ -1,0 +1,15 @@
+export { envoyBootstrap } from "./bootstrap.ts";
+export type { BootstrapOptions } from "./bootstrap.ts";
+export { EXT_AUTHZ_CLUSTER, type AuthzEndpoint } from "./clusters.ts";
+export type { BodyRoute } from "./body-paths.ts";
+export { MOST_BODY_BYTES } from "./http-filters.ts";
+export { routeConfiguration, writeRoutes } from "./routes.ts";
+export { systemCertificateAuthorities } from "./certificate-authorities.ts";
+export { findEnvoy } from "./envoy-binary.ts";
+export type { FindEnvoyOptions } from "./envoy-binary.ts";
+export { startEnvoy } from "./envoy-process.ts";
+export type { EnvoyExit, EnvoyProcess, StartEnvoyOptions } from "./envoy-process.ts";
+export { askAdmin } from "./envoy-admin.ts";
+export type { AdminAddress } from "./envoy-admin.ts";
+export type { EnvoyJson } from "./envoy-json.ts";
+export type { Log } from "./log.ts";

@@ -1,0 +1,144 @@
+import { dirname } from "node:path";
+import type { GatewayConfig } from "../config/index.ts";
+import { TRACING_CLUSTER } from "./clusters.ts";
+import { extension, seconds, socketAddress } from "./envoy-json.ts";
+import type { EnvoyJson } from "./envoy-json.ts";
+import { CONNECTION_BUFFER_BYTES, httpFilters } from "./http-filters.ts";
+import { localReplies } from "./local-replies.ts";
+import { ROUTE_CONFIG_NAME, routeConfiguration } from "./routes.ts";
+
+export const LISTENER_NAME = "gateway";
+
+/** @param routesFile file that Envoy takes its routes from and watches; absent: they are part of the listener. */
+export function listener(config: GatewayConfig, routesFile: string | undefined): EnvoyJson {
+  const { listen_address: address, listen_port: port } = config.gateway;
+  return {
+    name: LISTENER_NAME,
+    address: socketAddress(address, port),
+    per_connection_buffer_limit_bytes: CONNECTION_BUFFER_BYTES,
+    filter_chains: [{ filters: [connectionManager(config, routesFile)], ...tls(config) }],
+  };
+}
+
+function connectionManager(config: GatewayConfig, routesFile: string | undefined): EnvoyJson {
+  const { performance, upstream_timeout: upstreamTimeout } = config.gateway;
+  const requestTimeout = performance.request_timeout;
+  return extension(
+    "envoy.filters.network.http_connection_manager",
+    "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",
+    {
+      stat_prefix: "gateway",
+      codec_type: "AUTO",
+
+      // who is asking: the connection's other end; no peer is trusted with x-envoy-* headers
+      use_remote_address: true,
+      xff_num_trusted_hops: 0,
+      // an empty list would mean private networks, whose requests may set x-request-id and x-envoy-*
+      internal_address_config: { cidr_ranges: [{ address_prefix: "255.255.255.255", prefix_len: 32 }] },
+      generate_request_id: true,
+      preserve_external_request_id: false,
+      always_set_request_id_in_response: true,
+      early_header_mutation_extensions: [removeForgedHeaders(config)],
+
+      // one reading of every request; the service judges again and does not rely on this
+      normalize_path: true,
+      merge_slashes: true,
+      path_with_escaped_slashes_action: "REJECT_REQUEST",
+      strip_trailing_host_dot: true,
+      common_http_protocol_options: {
+        headers_with_underscores_action: "REJECT_REQUEST",
+        max_headers_count: 100,
+        idle_timeout: "300s",
+      },
+      max_request_headers_kb: 64,
+      http2_protocol_options: {
+        max_concurrent_streams: 100,
+        initial_stream_window_size: 65_536,
+        initial_connection_window_size: 1_048_576,
+      },
+
+      // slow clients, and streams on which nothing moves
+      request_headers_timeout: seconds(Math.min(10_000, requestTimeout)),
+      request_timeout: seconds(requestTimeout),
+      stream_idle_timeout: seconds(Math.max(300_000, requestTimeout, upstreamTimeout) + 1000),
+
+      server_header_transformation: "PASS_THROUGH",
+      local_reply_config: localReplies(config),
+      ...tracing(config),
+      http_filters: httpFilters(config),
+      ...(routesFile === undefined
+        ? { route_config: routeConfiguration(config, []) }
+        : { rds: { route_config_name: ROUTE_CONFIG_NAME, config_source: watched(routesFile) } }),
+    },
+  );
+}
+
+/**
+ * Headers that only the gateway may set, removed before anything looks at the request; and those by which some
+ * applications let a client replace the path that was judged.
+ */
+function removeForgedHeaders(config: GatewayConfig): EnvoyJson {
+  const names = [...Object.keys(config.identity.headers), "x-original-url", "x-rewrite-url"];
+  const prefixes = ["x-gatehouse-", "x-envoy-"];
+  return extension(
+    "envoy.http.early_header_mutation.header_mutation",
+    "envoy.extensions.http.early_header_mutation.header_mutation.v3.HeaderMutation",
+    {
+      mutations: [
+        ...names.map((name) => ({ remove: name })),
+        ...prefixes.map((prefix) => ({ remove_on_match: { key_matcher: { prefix, ignore_case: true } } })),
+      ],
+    },
+  );
+}
+
+function tls(config: GatewayConfig): EnvoyJson {
+  const {
+    tls_certificate: certificate,
+    tls_private_key: key,
+    tls_min_version: version,
+  } = config.gateway.security;
+  if (certificate === undefined || key === undefined) return {};
+  return {
+    transport_socket: extension(
+      "envoy.transport_sockets.tls",
+      "envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext",
+      {
+        common_tls_context: {
+          tls_params: { tls_minimum_protocol_version: version === "1.2" ? "TLSv1_2" : "TLSv1_3" },
+          tls_certificates: [
+            { certificate_chain: { filename: certificate }, private_key: { filename: key } },
+          ],
+          alpn_protocols: ["h2", "http/1.1"],
+        },
+      },
+    ),
+  };
+}
+
+function tracing(config: GatewayConfig): EnvoyJson {
+  const { endpoint, sample_ratio: ratio } = config.telemetry.tracing;
+  if (endpoint === undefined) return {};
+  return {
+    tracing: {
+      random_sampling: { value: ratio * 100 },
+      provider: extension("envoy.tracers.opentelemetry", "envoy.config.trace.v3.OpenTelemetryConfig", {
+        service_name: "gatehouse-gateway",
+        http_service: {
+          http_uri: {
+            uri: `${endpoint.replace(/\/+$/, "")}/v1/traces`,
+            cluster: TRACING_CLUSTER,
+            timeout: "1s",
+          },
+        },
+      }),
+    },
+  };
+}
+
+function watched(file: string): EnvoyJson {
+  return {
+    resource_api_version: "V3",
+    path_config_source: { path: file, watched_directory: { path: dirname(file) } },
+  };
+}

@@ -1,0 +1,127 @@
+import type { GatewayConfig } from "../config/index.ts";
+import { HSTS_HEADER, extension, overwrite } from "./envoy-json.ts";
+import type { EnvoyJson } from "./envoy-json.ts";
+
+interface LocalReply {
+  /** Conditions on what Envoy knows about its reply; all must hold. */
+  readonly when: readonly EnvoyJson[];
+  readonly code: string;
+  readonly message: string;
+  /** It can come before the request has got its id. */
+  readonly early?: true;
+  /** The status instead of the one that Envoy chose. */
+  readonly status?: number;
+}
+
+/** The size policy of the RBAC filter, as Envoy names it in the details of its reply. */
+export const TOO_LARGE = "request_too_large";
+
+/** Every answer that Envoy makes itself; the first that fits is taken. */
+const REPLIES: readonly LocalReply[] = [
+  {
+    when: [status("EQ", 403), detail(`rbac_access_denied_matched_policy[${TOO_LARGE}]`)],
+    status: 413,
+    code: "REQUEST_TOO_LARGE",
+    message: "the request is larger than allowed",
+  },
+  { when: [status("EQ", 400)], early: true, code: "BAD_REQUEST", message: "the request is malformed" },
+  {
+    when: [status("EQ", 403), detail("upgrade_failed")],
+    code: "UPGRADE_NOT_SUPPORTED",
+    message: "the connection cannot be upgraded",
+  },
+  { when: [status("EQ", 404)], code: "NOT_FOUND", message: "there is no backend for this request" },
+  {
+    when: [status("EQ", 408)],
+    early: true,
+    code: "REQUEST_TIMEOUT",
+    message: "the request did not arrive in time",
+  },
+  { when: [status("EQ", 413)], code: "REQUEST_TOO_LARGE", message: "the request is larger than allowed" },
+  { when: [status("EQ", 405)], code: "METHOD_NOT_ALLOWED", message: "the gateway is no tunnel" },
+  {
+    when: [status("EQ", 426)],
+    early: true,
+    code: "UPGRADE_REQUIRED",
+    message: "HTTP/1.1 or newer is required",
+  },
+  { when: [status("EQ", 429)], code: "RATE_LIMITED", message: "too many requests; try again later" },
+  {
+    when: [status("EQ", 431)],
+    early: true,
+    code: "HEADERS_TOO_LARGE",
+    message: "the request's headers are larger than allowed",
+  },
+  {
+    when: [status("EQ", 503), flags("UH", "UF", "UO", "NC", "UC", "UR", "LR")],
+    code: "UPSTREAM_UNAVAILABLE",
+    message: "the backend cannot be reached",
+  },
+  {
+    when: [status("EQ", 503)],
+    code: "SERVICE_UNAVAILABLE",
+    message: "the gateway cannot decide about requests now",
+  },
+  { when: [status("EQ", 504)], code: "UPSTREAM_TIMEOUT", message: "the backend did not answer in time" },
+  { when: [status("EQ", 502)], code: "UPSTREAM_UNAVAILABLE", message: "the backend's answer is malformed" },
+  { when: [status("GE", 500)], code: "INTERNAL_ERROR", message: "the gateway failed" },
+  { when: [status("GE", 400)], code: "BAD_REQUEST", message: "the request cannot be served" },
+];
+
+/**
+ * Gives Envoy's own answers the envelope of the REST API. A denial is the service's answer, which Envoy counts among
+ * its own: it keeps its body. What a backend answers is not touched.
+ */
+export function localReplies(config: GatewayConfig): EnvoyJson {
+  const headers = config.gateway.security.hsts_header ? { headers_to_add: [overwrite(HSTS_HEADER)] } : {};
+  const kept = { filter: allOf([detail("ext_authz_denied")]), ...headers };
+  const mappers = REPLIES.flatMap((reply) => [
+    ...(reply.early === true ? [mapper({ ...reply, when: [...reply.when, NO_ID_YET] }, "%UNIQUE_ID%")] : []),
+    mapper(reply, "%STREAM_ID%"),
+  ]).map((entry) => ({ ...entry, ...headers }));
+  return { mappers: [kept, ...mappers] };
+}
+
+function mapper({ when, code, message, status: instead }: LocalReply, id: string): EnvoyJson {
+  return {
+    filter: allOf(when),
+    ...(instead === undefined ? {} : { status_code: instead }),
+    body_format_override: { json_format: envelope(code, message, id), content_type: "application/json" },
+  };
+}
+
+function envelope(code: string, message: string, id: string): EnvoyJson {
+  return {
+    success: false,
+    error: { code, message },
+    meta: { timestamp: "%START_TIME(%Y-%m-%dT%H:%M:%S.%3fZ)%", request_id: id },
+  };
+}
+
+const NO_ID_YET = {
+  header_filter: { header: { name: "x-request-id", present_match: true, invert_match: true } },
+};
+
+function status(op: "EQ" | "GE", code: number): EnvoyJson {
+  const value = { default_value: code, runtime_key: "gatehouse.unused" };
+  return { status_code_filter: { comparison: { op, value } } };
+}
+
+function flags(...names: readonly string[]): EnvoyJson {
+  return { response_flag_filter: { flags: names } };
+}
+
+/** Tells ext_authz's denial from its failure, which no flag does. */
+function detail(name: string): EnvoyJson {
+  return {
+    extension_filter: extension(
+      "envoy.access_loggers.extension_filters.cel",
+      "envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilter",
+      { expression: `response.code_details == "${name}"` },
+    ),
+  };
+}
+
+function allOf(filters: readonly EnvoyJson[]): EnvoyJson | undefined {
+  return filters.length === 1 ? filters[0] : { and_filter: { filters } };
+}

@@ -1,0 +1,134 @@
+import { randomUUID } from "node:crypto";
+import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { GatewayConfig } from "../config/index.ts";
+import { pathExpression } from "./body-paths.ts";
+import type { BodyRoute } from "./body-paths.ts";
+import { backendsOf } from "./clusters.ts";
+import type { Backend } from "./clusters.ts";
+import { HSTS_HEADER, overwrite, seconds, typed } from "./envoy-json.ts";
+import type { EnvoyJson } from "./envoy-json.ts";
+import { BUFFER, EXT_AUTHZ } from "./http-filters.ts";
+
+export const ROUTE_CONFIG_NAME = "gateway";
+
+/**
+ * Where requests go, and what is special about them on the way.
+ *
+ * @param bodyRoutes the rules whose conditions read `request.body`: only their requests' bodies are held back and
+ *   handed to the service.
+ */
+export function routeConfiguration(config: GatewayConfig, bodyRoutes: readonly BodyRoute[]): EnvoyJson {
+  const targets = [...unique(bodyRoutes.map(bodyMatch)), undefined];
+  const routes = backendsOf(config).flatMap((backend) =>
+    targets.flatMap((target) =>
+      lengthClasses(backend).map((length) => route(config, backend, target, length)),
+    ),
+  );
+  return {
+    name: ROUTE_CONFIG_NAME,
+    virtual_hosts: [{ name: "gateway", domains: ["*"], routes: [NO_TUNNELS, ...routes] }],
+    request_headers_to_remove: ["x-backend-url"],
+    response_headers_to_remove: ["server"],
+    ...(config.gateway.security.hsts_header ? { response_headers_to_add: [overwrite(HSTS_HEADER)] } : {}),
+  };
+}
+
+/**
+ * Writes the routes for Envoy to take over, by one rename: it never sees half a file. The folder must hold nothing
+ * else that is renamed, because Envoy watches it.
+ *
+ * @param file in an existing folder; replaced.
+ */
+export function writeRoutes(file: string, config: GatewayConfig, bodyRoutes: readonly BodyRoute[]): void {
+  const resource = typed("envoy.config.route.v3.RouteConfiguration", routeConfiguration(config, bodyRoutes));
+  const temporary = join(dirname(file), `.${randomUUID()}.tmp`);
+  try {
+    writeFileSync(temporary, JSON.stringify({ version_info: randomUUID(), resources: [resource] }), {
+      mode: 0o600,
+    });
+    renameSync(temporary, file);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}
+
+const BUFFER_OFF = typed("envoy.extensions.filters.http.buffer.v3.BufferPerRoute", { disabled: true });
+
+/** The body goes to the application and not to the service. */
+const WITHOUT_BODY = typed("envoy.extensions.filters.http.ext_authz.v3.ExtAuthzPerRoute", {
+  check_settings: { disable_request_body_buffering: true },
+});
+
+/** CONNECT is answered at once: behind the buffer it would wait for the end of a body that never ends. */
+const NO_TUNNELS: EnvoyJson = {
+  match: { connect_matcher: {} },
+  direct_response: { status: 405 },
+  typed_per_filter_config: { [EXT_AUTHZ]: WITHOUT_BODY, [BUFFER]: BUFFER_OFF },
+};
+
+interface LengthClass {
+  readonly headers: readonly EnvoyJson[];
+  readonly buffered: boolean;
+}
+
+/** A body of known length flows through, and so does gRPC; one of unknown length is held back and measured. */
+function lengthClasses(backend: Backend): readonly LengthClass[] {
+  const known = { headers: [{ name: "content-length", present_match: true }], buffered: false };
+  const grpc = {
+    headers: [{ name: "content-type", string_match: { prefix: "application/grpc" } }],
+    buffered: false,
+  };
+  return [known, ...(backend.http2 ? [grpc] : []), { headers: [], buffered: true }];
+}
+
+interface BodyMatch {
+  readonly path: string;
+  readonly method: string;
+}
+
+function bodyMatch({ method, segments }: BodyRoute): BodyMatch {
+  return { path: pathExpression(segments), method };
+}
+
+function unique(matches: readonly BodyMatch[]): readonly BodyMatch[] {
+  return [...new Map(matches.map((match) => [`${match.method} ${match.path}`, match])).values()];
+}
+
+function route(
+  config: GatewayConfig,
+  backend: Backend,
+  target: BodyMatch | undefined,
+  { headers, buffered }: LengthClass,
+): EnvoyJson {
+  const chosen = backend.chosenBy === undefined ? [] : [exactly("x-backend-url", backend.chosenBy)];
+  const perFilter = {
+    ...(buffered ? {} : { [BUFFER]: BUFFER_OFF }),
+    ...(target === undefined ? { [EXT_AUTHZ]: WITHOUT_BODY } : {}),
+  };
+  return {
+    match: {
+      ...(target === undefined ? { prefix: "/" } : { safe_regex: { regex: target.path } }),
+      headers: [...chosen, ...(target === undefined ? [] : methodMatch(target.method)), ...headers],
+    },
+    route: {
+      cluster: backend.cluster,
+      // no bound on the whole answer, which may be a long download or a stream, but on silence
+      timeout: "0s",
+      retry_policy: { num_retries: 0, per_try_idle_timeout: seconds(config.gateway.upstream_timeout) },
+    },
+    typed_per_filter_config: perFilter,
+  };
+}
+
+/** Rules for GET judge HEAD too. */
+function methodMatch(method: string): readonly EnvoyJson[] {
+  if (method === "*") return [];
+  if (method !== "GET") return [exactly(":method", method)];
+  return [{ name: ":method", string_match: { safe_regex: { regex: "GET|HEAD" } } }];
+}
+
+function exactly(name: string, value: string): EnvoyJson {
+  return { name, string_match: { exact: value } };
+}

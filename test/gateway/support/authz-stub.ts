@@ -1,0 +1,100 @@
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import * as grpc from "@grpc/grpc-js";
+import { loadSync } from "@grpc/proto-loader";
+
+/** What a test reads of an `envoy.service.auth.v3.CheckRequest`. */
+export interface Check {
+  readonly attributes: {
+    readonly source: { readonly address: { readonly socketAddress: { readonly address: string } } };
+    readonly request: {
+      readonly http: {
+        readonly method: string;
+        readonly path: string;
+        readonly host: string;
+        readonly body: string;
+        readonly rawBody: Buffer;
+        readonly headerMap: {
+          readonly headers: readonly { readonly key: string; readonly rawValue: Buffer }[];
+        } | null;
+      };
+    };
+  };
+}
+
+export type CheckAnswer = Readonly<Record<string, unknown>>;
+/** `never`: no answer at all. */
+export type Decide = (check: Check) => CheckAnswer | "never";
+
+export const ALLOW: CheckAnswer = { status: { code: 0 }, okResponse: {} };
+export function denial(status: number, body: string): CheckAnswer {
+  const headers = [{ header: { key: "content-type", value: "text/x-denial" } }];
+  return { status: { code: 7 }, deniedResponse: { status: { code: status }, headers, body } };
+}
+
+const protos = join(
+  dirname(createRequire(import.meta.url).resolve("@grpc/grpc-js-xds/package.json")),
+  "deps",
+);
+const definition = loadSync("envoy/service/auth/v3/external_auth.proto", {
+  includeDirs: ["envoy-api", "googleapis", "protoc-gen-validate", "xds"].map((name) => join(protos, name)),
+  longs: Number,
+  enums: String,
+  defaults: true,
+});
+
+const passBytes = (bytes: Buffer) => bytes;
+const health = {
+  Check: {
+    path: "/grpc.health.v1.Health/Check",
+    requestStream: false,
+    responseStream: false,
+    requestSerialize: passBytes,
+    requestDeserialize: passBytes,
+    responseSerialize: passBytes,
+    responseDeserialize: passBytes,
+  },
+} as const;
+/** `HealthCheckResponse { status: SERVING }` */
+const SERVING = Buffer.from([0x08, 0x01]);
+
+/** The least that Envoy takes for an authorization service; answers as it is told and remembers what it was asked. */
+export class AuthzStub {
+  readonly checks: Check[] = [];
+  decide: Decide = () => ALLOW;
+  port = 0;
+  readonly #server = new grpc.Server();
+
+  async listen(): Promise<this> {
+    const service = definition["envoy.service.auth.v3.Authorization"] as grpc.ServiceDefinition;
+    this.#server.addService(service, {
+      Check: (call: grpc.ServerUnaryCall<Check, unknown>, respond: grpc.sendUnaryData<unknown>) => {
+        this.checks.push(call.request);
+        const answer = this.decide(call.request);
+        if (answer !== "never") respond(null, answer);
+      },
+    });
+    this.#server.addService(health, {
+      Check: (_: unknown, respond: grpc.sendUnaryData<Buffer>) => {
+        respond(null, SERVING);
+      },
+    });
+    this.port = await new Promise((resolve, reject) => {
+      this.#server.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error, port) => {
+        if (error === null) resolve(port);
+        else reject(error);
+      });
+    });
+    return this;
+  }
+
+  stop(): void {
+    this.#server.forceShutdown();
+  }
+}
+
+/** All values of a header as the service got them, byte by byte (latin1). */
+export function headerValues(check: Check | undefined, name: string): readonly string[] {
+  const headers = check?.attributes.request.http.headerMap?.headers ?? [];
+  return headers.filter(({ key }) => key === name).map(({ rawValue }) => rawValue.toString("latin1"));
+}

@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { connect } from "node:tls";
+import type { SecureVersion } from "node:tls";
+import { selfSigned } from "./support/certificate.ts";
+import { send } from "./support/client.ts";
+import { startGateway } from "./support/gateway.ts";
+
+/** The protocol that was agreed, or the error. */
+function handshake(port: number, version: SecureVersion, ca: string): Promise<string> {
+  return new Promise((resolve) => {
+    const options = { host: "127.0.0.1", port, servername: "gateway.test", ca, ALPNProtocols: ["h2"] };
+    const socket = connect({ ...options, minVersion: version, maxVersion: version }, () => {
+      resolve(`${String(socket.getProtocol())} ${String(socket.alpnProtocol)}`);
+      socket.destroy();
+    });
+    socket.on("error", (error: Error) => {
+      resolve(error.message);
+    });
+  });
+}
+
+describe("gateway TLS", () => {
+  let folder: string;
+  const own = selfSigned("gateway.test");
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), "gatehouse-"));
+    await writeFile(join(folder, "certificate.pem"), own.certificate);
+    await writeFile(join(folder, "key.pem"), own.privateKey);
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  for (const least of ["1.2", "1.3"] as const) {
+    it(`takes nothing older than ${least}`, async () => {
+      const gateway = await startGateway({
+        overrides: {
+          "gateway.security.tls_min_version": least,
+          "gateway.security.tls_certificate": join(folder, "certificate.pem"),
+          "gateway.security.tls_private_key": join(folder, "key.pem"),
+        },
+      });
+      try {
+        assert.equal(await handshake(gateway.port, "TLSv1.3", own.certificate), "TLSv1.3 h2");
+        const older = await handshake(gateway.port, "TLSv1.2", own.certificate);
+        if (least === "1.2") assert.equal(older, "TLSv1.2 h2");
+        else assert.match(older, /protocol version/);
+        assert.match(await handshake(gateway.port, "TLSv1.1", own.certificate), /protocol|no ciphers/);
+      } finally {
+        await gateway.stop();
+      }
+    });
+  }
+
+  it("forwards to an https backend only when its certificate is for that name and from that authority", async () => {
+    const backend = selfSigned("127.0.0.1");
+    const elsewhere = selfSigned("127.0.0.2");
+    await writeFile(join(folder, "backend.pem"), backend.certificate);
+    await writeFile(join(folder, "elsewhere.pem"), elsewhere.certificate);
+    const cases = [
+      { served: backend, authority: "backend.pem", status: 200 },
+      { served: backend, authority: "certificate.pem", status: 503 },
+      { served: elsewhere, authority: "elsewhere.pem", status: 503 },
+    ];
+    for (const { served, authority, status } of cases) {
+      const server = createServer({ cert: served.certificate, key: served.privateKey }, (_, response) => {
+        response.end("secure");
+      });
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      const { port } = server.address() as AddressInfo;
+      const gateway = await startGateway({
+        overrides: {
+          "gateway.backend": `https://127.0.0.1:${port}`,
+          "gateway.backend_ca": join(folder, authority),
+        },
+      });
+      try {
+        const answer = await send(gateway.port, "/a");
+        assert.equal(answer.status, status);
+        assert.equal(answer.body === "secure", status === 200);
+      } finally {
+        await gateway.stop();
+        server.closeAllConnections();
+        server.close();
+      }
+    }
+  });
+});
