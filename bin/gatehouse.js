@@ -1,0 +1,19 @@
+#!/usr/bin/env node
+// Plain JavaScript, so that an old Node says what is missing instead of failing on the first line of TypeScript.
+import { existsSync } from "node:fs";
+
+const NEEDED = 24;
+const major = Number(process.versions.node.split(".")[0]);
+if (major < NEEDED) {
+  process.stderr.write(
+    `gatehouse needs Node.js ${NEEDED} or newer, this is ${process.versions.node}.\n` +
+      "In a checkout `npx gatehouse` brings its own; elsewhere install Node.js 24.\n",
+  );
+  process.exit(2);
+}
+
+// A checkout runs from source by type stripping; the published package holds the compiled files.
+const source = new URL("../src/cli/main.ts", import.meta.url);
+const entry = existsSync(source) ? source : new URL("../dist/cli/main.js", import.meta.url);
+const { main } = await import(entry.href);
+await main(process.argv);

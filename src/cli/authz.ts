@@ -1,0 +1,22 @@
+import { Command } from "commander";
+import { startSupervisor } from "../supervisor.ts";
+import { notEnforcedYet } from "./not-enforced.ts";
+import { CONFIG_OPTION, loadConfig } from "./options.ts";
+import { runUntilSignal } from "./run.ts";
+
+/** `gatehouse authz`: the gRPC service alone, for an Envoy or a mesh that is already there. */
+export function authzCommand(): Command {
+  return new Command("authz")
+    .description(
+      "run the decision service alone (envoy.service.auth.v3 over gRPC), for a mesh or an Envoy of your own",
+    )
+    .option(...CONFIG_OPTION)
+    .action(async ({ config: file }: { config?: string }) => {
+      const config = loadConfig(file, []);
+      await notEnforcedYet(config);
+      const supervisor = await startSupervisor(config, {});
+      await runUntilSignal(supervisor, () => {
+        process.stdout.write(`gatehouse authz ready on ${supervisor.addresses().join(" ")}\n`);
+      });
+    });
+}

@@ -1,0 +1,30 @@
+import { Command } from "commander";
+import { certificateAuthorities, toEndpoint } from "../envoy-keeper.ts";
+import { envoyBootstrap, findEnvoy } from "../gateway/index.ts";
+import { authzAddresses } from "../supervisor.ts";
+import { CONFIG_OPTION, loadConfig } from "./options.ts";
+import { progressLog } from "./progress.ts";
+
+/** `gatehouse envoy-config`: the bootstrap for an Envoy that you run yourself. */
+export function envoyConfigCommand(): Command {
+  return new Command("envoy-config")
+    .description("print the Envoy bootstrap that belongs to the configuration")
+    .option(...CONFIG_OPTION)
+    .action(({ config: file }: { config?: string }) => {
+      const config = loadConfig(file, ["gateway.backend"]);
+      const bootstrap = envoyBootstrap(config, {
+        authzEndpoints: authzAddresses(config).map(toEndpoint),
+        ...certificateAuthorities(config),
+      });
+      process.stdout.write(`${JSON.stringify(bootstrap, null, 2)}\n`);
+    });
+}
+
+/** `gatehouse envoy-install`: what `gateway` does by itself when there is no Envoy yet. */
+export function envoyInstallCommand(): Command {
+  return new Command("envoy-install")
+    .description("install Envoy into .gatehouse/ and print its path")
+    .action(async () => {
+      process.stdout.write(`${await findEnvoy({ installIfMissing: true, log: progressLog })}\n`);
+    });
+}

@@ -1,0 +1,23 @@
+import { Command } from "commander";
+import { findEnvoy } from "../gateway/index.ts";
+import { startSupervisor } from "../supervisor.ts";
+import { CONFIG_OPTION, loadConfig } from "./options.ts";
+import { notEnforcedYet } from "./not-enforced.ts";
+import { runUntilSignal } from "./run.ts";
+import { progressLog } from "./progress.ts";
+
+/** `gatehouse gateway`: the decision service and Envoy, from one file. */
+export function gatewayCommand(): Command {
+  return new Command("gateway")
+    .description("run the gateway: the decision service and Envoy in front of your application")
+    .option(...CONFIG_OPTION)
+    .action(async ({ config: file }: { config?: string }) => {
+      const config = loadConfig(file, ["gateway.backend"]);
+      await notEnforcedYet(config);
+      const envoy = await findEnvoy({ installIfMissing: true, log: progressLog });
+      const supervisor = await startSupervisor(config, { envoy });
+      await runUntilSignal(supervisor, () => {
+        process.stdout.write(`gatehouse gateway ready on ${supervisor.addresses().join(" ")}\n`);
+      });
+    });
+}

@@ -1,0 +1,31 @@
+import type { GatewayConfig } from "../config/index.ts";
+import { readPolicyFolder } from "../decision/policy-folder.ts";
+import { compilePolicySet, renderDiagnostics, type PolicySetIR } from "../policy/index.ts";
+import { progress } from "./progress.ts";
+
+/**
+ * Says at start, on stderr, what is wrong with the policy set, and which of its sections this version compiles but
+ * does not enforce.
+ */
+export async function notEnforcedYet({ policies }: GatewayConfig): Promise<void> {
+  const folder = await readPolicyFolder(policies.directory, policies.policy_set);
+  const { ir, diagnostics } =
+    folder.diagnostics.length > 0
+      ? { ir: undefined, diagnostics: folder.diagnostics }
+      : compilePolicySet([...folder.files], { name: policies.policy_set });
+  if (diagnostics.length > 0) progress(renderDiagnostics([...diagnostics], [...folder.files]).trimEnd());
+  if (ir === undefined) progress("the gateway denies everything until the policy set is good");
+  else for (const line of describe(ir)) progress(line);
+}
+
+function describe(ir: PolicySetIR): string[] {
+  const sections = new Set([
+    ...ir.responses.map(({ section }) => section),
+    ...ir.graphql.rules.map(({ section }) => section),
+    ...[...ir.websocket.connections, ...ir.websocket.messages].map(({ section }) => section),
+  ]);
+  return [...sections].map(
+    (section) =>
+      `policy set ${ir.name}@${ir.version}: \`${section}\` is checked but NOT ENFORCED by this version`,
+  );
+}

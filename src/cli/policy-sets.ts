@@ -1,0 +1,46 @@
+import { readdir } from "node:fs/promises";
+import { Option } from "commander";
+import { compilePolicySet, type Diagnostic, type PolicyFile, type PolicySetIR } from "../policy/index.ts";
+import { readPolicyFolder, SUITE_SUFFIX } from "../decision/policy-folder.ts";
+import { EXIT_USAGE, ExitError } from "./exit.ts";
+
+/** `--directory` of the policy commands. */
+export const directoryOption = () =>
+  new Option("-d, --directory <folder>", "folder with the policy sets").default("policies");
+
+/** A set as it came out of its files. */
+export interface CompiledSet {
+  readonly name: string;
+  readonly files: readonly PolicyFile[];
+  readonly diagnostics: readonly Diagnostic[];
+  readonly ir?: PolicySetIR;
+}
+
+/** Reads and compiles one policy set. Never rejects: what is wrong is in its diagnostics. */
+export async function compileSet(directory: string, name: string): Promise<CompiledSet> {
+  const { files, diagnostics } = await readPolicyFolder(directory, name);
+  if (diagnostics.length > 0) return { name, files, diagnostics };
+  return { name, files, ...compilePolicySet([...files], { name }) };
+}
+
+/**
+ * @returns the names of the policy sets in the folder: its `.yaml` files, and its folders that hold any
+ * @throws ExitError when the folder cannot be read or holds none
+ */
+export async function policySetNames(directory: string): Promise<readonly string[]> {
+  const entries = await readdir(directory, { withFileTypes: true }).catch((error: unknown) => {
+    throw new ExitError(`the folder ${directory} cannot be read: ${String(error)}`, EXIT_USAGE);
+  });
+  const isPolicy = (name: string) =>
+    name.endsWith(".yaml") && !name.endsWith(SUITE_SUFFIX) && !name.startsWith(".");
+  const names = await Promise.all(
+    entries.map(async (entry) => {
+      if (!entry.isDirectory()) return isPolicy(entry.name) ? [entry.name.slice(0, -".yaml".length)] : [];
+      const inside = await readdir(`${directory}/${entry.name}`);
+      return inside.some(isPolicy) ? [entry.name] : [];
+    }),
+  );
+  const found = [...new Set(names.flat())].sort();
+  if (found.length === 0) throw new ExitError(`there is no policy set in ${directory}`, EXIT_USAGE);
+  return found;
+}

@@ -1,0 +1,116 @@
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Command } from "commander";
+import { explainDecision, renderExplanation } from "../decision/explain.ts";
+import { decideOffline } from "../decision/offline.ts";
+import { SUITE_SUFFIX } from "../decision/policy-folder.ts";
+import { createSnapshot, type Snapshot } from "../decision/snapshot.ts";
+import { renderDiagnostics, UNAVAILABLE } from "../policy/index.ts";
+import {
+  allPassed,
+  coverageBySet,
+  coverageGap,
+  junit,
+  parseSuite,
+  renderSuite,
+  runSuite,
+  type Suite,
+  type SuiteDecision,
+  type SuiteInput,
+  type SuiteResult,
+} from "../policy/suite/index.ts";
+import { EXIT_USAGE, ExitError } from "./exit.ts";
+import { compileSet, directoryOption } from "./policy-sets.ts";
+import { createRawRequest, wireText } from "./raw-request.ts";
+
+interface TestOptions {
+  readonly directory: string;
+  readonly junit?: string;
+  readonly requireCoverage?: true;
+}
+
+/** `gatehouse policy test`: the suites that stand beside the policies. */
+export function policyTestCommand(): Command {
+  return new Command("test")
+    .description("run the *.test.yaml suites beside the policies; exit code 1 when a test fails")
+    .argument("[files...]", "names of suites (default: all of the folder)")
+    .addOption(directoryOption())
+    .option("--junit <file>", "write the results as JUnit XML, too")
+    .option("--require-coverage", "fail also where a rule is not seen with every outcome")
+    .action(async (names: string[], options: TestOptions) => {
+      const suites = await readSuites(options.directory, names);
+      const results: SuiteResult[] = [];
+      for (const suite of suites)
+        results.push(await runSuite(suite, await subjectOf(suite, options.directory)));
+      process.stdout.write(renderSuite(results));
+      if (options.junit !== undefined) await writeFile(options.junit, junit(results));
+      const covered = [...coverageBySet(results).values()].flat().every((rule) => coverageGap(rule) === "");
+      if (!allPassed(results) || (options.requireCoverage && !covered)) throw new ExitError("");
+    });
+}
+
+async function readSuites(directory: string, names: readonly string[]): Promise<Suite[]> {
+  const entries = names.length > 0 ? names : await suiteNames(directory);
+  const suites: Suite[] = [];
+  let broken = "";
+  for (const name of entries) {
+    const file = { name, text: await readFile(join(directory, name), "utf8").catch(unreadable(name)) };
+    const { suite, diagnostics } = parseSuite(file);
+    broken += renderDiagnostics([...diagnostics], [file]);
+    if (suite !== undefined) suites.push(suite);
+  }
+  if (suites.length < entries.length) throw new ExitError(broken.trimEnd());
+  return suites;
+}
+
+async function suiteNames(directory: string): Promise<readonly string[]> {
+  const names = await readdir(directory).catch(unreadable(directory));
+  const found = names.filter((name) => name.endsWith(SUITE_SUFFIX)).sort();
+  if (found.length === 0) throw new ExitError(`there is no *${SUITE_SUFFIX} in ${directory}`, EXIT_USAGE);
+  return found;
+}
+
+function unreadable(name: string): (error: unknown) => never {
+  return (error) => {
+    throw new ExitError(
+      `${name} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+      EXIT_USAGE,
+    );
+  };
+}
+
+async function subjectOf(suite: Suite, directory: string) {
+  const { ir, diagnostics, files } = await compileSet(directory, suite.policySet);
+  if (ir === undefined) throw new ExitError(renderDiagnostics([...diagnostics], [...files]).trimEnd());
+  const snapshot = createSnapshot(ir, { caseSensitive: false });
+  return { rules: ir.rules, decide: (input: SuiteInput) => decide(snapshot, input) };
+}
+
+async function decide(snapshot: Snapshot, input: SuiteInput): Promise<SuiteDecision> {
+  const { request, user, customer, attributes, env } = input;
+  const { time, environment } = env;
+  const decision = await decideOffline(snapshot, {
+    raw: createRawRequest({
+      method: request.method,
+      target: request.path,
+      headers: request.headers.map(([name, value]) => [name, wireText(value)]),
+      body: request.body === undefined ? undefined : JSON.stringify(request.body),
+    }),
+    ...(user && { user }),
+    ...(customer && { customer }),
+    lookup(root) {
+      const found = Object.hasOwn(attributes, root) ? attributes[root] : undefined;
+      if (found === UNAVAILABLE) throw new Error(`${root} is unavailable in this test`);
+      return found;
+    },
+    now: typeof time === "string" ? Date.parse(time) : Date.now(),
+    ...(typeof environment === "string" && { environment }),
+  });
+  const { verdict, reason, rule } = decision;
+  return {
+    decision: verdict === "ALLOW" ? "allow" : "deny",
+    reason,
+    ...(rule && { rule: rule.id }),
+    explanation: renderExplanation(decision, explainDecision(decision)),
+  };
+}

@@ -1,0 +1,15 @@
+import { Command } from "commander";
+import { policyExplainCommand } from "./policy-explain.ts";
+import { policyFmtCommand } from "./policy-fmt.ts";
+import { policyTestCommand } from "./policy-test.ts";
+import { policyValidateCommand } from "./policy-validate.ts";
+
+/** `gatehouse policy ...`: work on policies without running anything. */
+export function policyCommand(): Command {
+  return new Command("policy")
+    .description("validate, format, test and explain policies")
+    .addCommand(policyValidateCommand())
+    .addCommand(policyFmtCommand())
+    .addCommand(policyTestCommand())
+    .addCommand(policyExplainCommand());
+}

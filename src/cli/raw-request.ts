@@ -1,0 +1,54 @@
+import type { RawRequest } from "../request/index.ts";
+import { EXIT_USAGE, ExitError } from "./exit.ts";
+
+/** UTF-8 text as a door would see it: one latin1 character a byte. */
+export function wireText(text: string): string {
+  return Buffer.from(text, "utf8").toString("latin1");
+}
+
+/**
+ * A request as somebody writes it on a command line.
+ *
+ * @param line - `METHOD /path?query`
+ * @param headers - `name: value`
+ * @throws ExitError when a line is not of that form
+ */
+export function rawRequest(line: string, headers: readonly string[], body: string | undefined): RawRequest {
+  const space = line.indexOf(" ");
+  if (space < 1)
+    throw new ExitError(`\`${line}\` is not a method and a path such as "GET /api/orders"`, EXIT_USAGE);
+  const pairs = headers.map((header) => {
+    const colon = header.indexOf(":");
+    if (colon < 1) throw new ExitError(`\`${header}\` is not a header such as "x-tier: gold"`, EXIT_USAGE);
+    return [header.slice(0, colon).trim().toLowerCase(), wireText(header.slice(colon + 1).trim())] as const;
+  });
+  return createRawRequest({
+    method: line.slice(0, space),
+    target: line.slice(space + 1).trim(),
+    headers: pairs,
+    body,
+  });
+}
+
+/** A request over HTTP/1.1 to a host that no rule knows, JSON where there is a body. */
+export function createRawRequest(input: {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: string | undefined;
+}): RawRequest {
+  const base = {
+    method: input.method,
+    target: wireText(input.target),
+    scheme: "http",
+    host: "gateway.local",
+    protocol: "HTTP/1.1",
+  };
+  if (input.body === undefined) return { ...base, headers: input.headers };
+  const typed = input.headers.some(([name]) => name === "content-type");
+  return {
+    ...base,
+    headers: typed ? input.headers : [...input.headers, ["content-type", "application/json"]],
+    body: { bytes: new TextEncoder().encode(input.body), complete: true },
+  };
+}

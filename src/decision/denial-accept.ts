@@ -1,0 +1,51 @@
+/** More than any browser sends; the rest is not looked at. */
+const MAX_RANGES = 50;
+const MAX_LENGTH = 2_000;
+
+/**
+ * Content negotiation (RFC 9110, section 12.5.1) between an HTML page and JSON.
+ *
+ * @param accept - the Accept header's values, if there are any
+ * @returns true when HTML is wanted more than JSON; at equal weight (a wildcard, no header) JSON it is
+ */
+export function prefersHtml(accept: readonly string[] | undefined): boolean {
+  if (accept === undefined) return false;
+  const text = accept.join(",").toLowerCase();
+  // Nearly every API client: no need to take it apart.
+  if (text.length > MAX_LENGTH || !text.includes("text/")) return false;
+  const html = { weight: 0, specificity: -1 };
+  const json = { weight: 0, specificity: -1 };
+  for (const range of text.split(",", MAX_RANGES)) {
+    const [type = "", ...parameters] = range.split(";");
+    const weight = weightOf(parameters);
+    if (weight === undefined) continue;
+    const name = type.trim();
+    note(html, specificity(name, "text/html", "text/*"), weight);
+    note(json, specificity(name, "application/json", "application/*"), weight);
+  }
+  return html.weight > json.weight;
+}
+
+/** Section 12.5.1: the most specific range that matches counts. */
+function specificity(range: string, exact: string, subtypes: string): number {
+  if (range === exact) return 2;
+  if (range === subtypes) return 1;
+  return range === "*/*" ? 0 : -1;
+}
+
+function note(best: { weight: number; specificity: number }, specific: number, weight: number): void {
+  if (specific < 0 || specific < best.specificity) return;
+  best.weight = specific === best.specificity ? Math.max(best.weight, weight) : weight;
+  best.specificity = specific;
+}
+
+/** Section 12.4.2: 0 to 1 with up to three decimals, 1 by default; `undefined` when it is written otherwise. */
+function weightOf(parameters: readonly string[]): number | undefined {
+  for (const parameter of parameters) {
+    const [name = "", value = ""] = parameter.split("=");
+    if (name.trim() !== "q") continue;
+    const text = value.trim();
+    return /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(text) ? Number(text) : undefined;
+  }
+  return 1;
+}

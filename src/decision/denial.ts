@@ -1,0 +1,194 @@
+import { REASONS, type Reason } from "../reasons.ts";
+import type { CanonicalRequest } from "../request/types.ts";
+import { prefersHtml } from "./denial-accept.ts";
+import { PAGE_POLICY, renderPage } from "./denial-page.ts";
+
+/** What a denial is told about the request; nothing of it is trusted to be harmless. */
+export interface DenialInput {
+  readonly reason: Reason;
+  readonly requestId: string;
+  readonly method: string;
+  /** Canonical path; empty where there is none. */
+  readonly resource: string;
+  /** Absent when the request had no canonical reading: the answer is JSON then. */
+  readonly headers: CanonicalRequest["headers"] | undefined;
+  /** `none` keeps to what the public code says; `reason` adds why, for clients that may know. */
+  readonly details: "none" | "reason";
+  /** Unix ms. */
+  readonly now: number;
+  /** What a 401 says in place of what follows from the reason. */
+  readonly challenge?: Challenge;
+}
+
+/** RFC 6750, section 3.1. */
+export interface Challenge {
+  readonly error: "invalid_request" | "invalid_token" | "insufficient_scope";
+  readonly description: string;
+}
+
+/** A complete HTTP answer: names in lower case, a body in UTF-8 that is empty for HEAD. */
+export interface DenialResponse {
+  readonly status: number;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: string;
+}
+
+type Code = (typeof REASONS)[Reason]["code"];
+type Headers = DenialResponse["headers"];
+
+/** What a client may read without being told the reason: no more than its code says. */
+const PUBLIC_MESSAGES = {
+  ALLOWED: "the decision failed",
+  AMBIGUOUS_PATH: "the path can be read in more than one way",
+  AMBIGUOUS_HEADERS: "the headers can be read in more than one way",
+  AMBIGUOUS_METHOD: "the method can be read in more than one way",
+  AMBIGUOUS_BODY: "the body can be read in more than one way",
+  UNKNOWN_BACKEND: "the backend address is not accepted",
+  UNTRUSTED_PROXY_HEADER: "a header of the request is not accepted",
+  REQUEST_TOO_LARGE: "the request is larger than allowed",
+  IDENTITY_REQUIRED: "a bearer token is required",
+  TOKEN_INVALID: "the token is not valid",
+  TOKEN_NOT_YET_VALID: "the token is not valid yet",
+  TOKEN_EXPIRED: "the token has expired",
+  ACCESS_DENIED: "access is denied",
+  PREFLIGHT_DENIED: "the CORS preflight is denied",
+  SERVICE_UNAVAILABLE: "the service is not available",
+  INTERNAL_ERROR: "the decision failed",
+} as const satisfies Record<Code, string>;
+
+/**
+ * gRPC status codes. Envoy would take them from the HTTP status by gRPC's table for proxies, which makes 400 an
+ * INTERNAL and 413 an UNKNOWN; a `grpc-status` header of ours comes first.
+ */
+const GRPC_STATUS: Readonly<Record<number, string>> = {
+  400: "3",
+  401: "16",
+  403: "7",
+  413: "8",
+  500: "13",
+  503: "14",
+};
+
+const COMMON_HEADERS: Headers = [
+  ["cache-control", "no-store"],
+  ["x-content-type-options", "nosniff"],
+];
+const JSON_HEADERS: Headers = [["content-type", "application/json"], ...COMMON_HEADERS];
+const HTML_HEADERS: Headers = [
+  ["content-type", "text/html; charset=utf-8"],
+  ["content-security-policy", PAGE_POLICY],
+  ["referrer-policy", "no-referrer"],
+  ...COMMON_HEADERS,
+];
+
+/** The parts that are the same for every denial of one reason. */
+interface Template {
+  readonly status: number;
+  readonly code: Code;
+  readonly messages: Readonly<Record<DenialInput["details"], string>>;
+  /** JSON up to the details. */
+  readonly json: Readonly<Record<DenialInput["details"], string>>;
+  readonly challenges: Readonly<Record<DenialInput["details"], Headers>>;
+}
+
+const TEMPLATES = Object.fromEntries(
+  (Object.keys(REASONS) as Reason[]).map((reason) => [reason, createTemplate(reason)]),
+) as Readonly<Record<Reason, Template>>;
+
+/**
+ * Renders a denial as the client can read it best: a gRPC status, a page for a browser, else the JSON envelope
+ * (specification 2.1 and 7).
+ */
+export function renderDenial(input: DenialInput): DenialResponse {
+  const { details, headers } = input;
+  const template = TEMPLATES[input.reason];
+  const { status } = template;
+  if (isGrpc(headers)) return renderGrpc(template, details);
+
+  const html = prefersHtml(headers?.["accept"]);
+  const challenge = input.challenge
+    ? challengeHeaders(status, input.challenge)
+    : template.challenges[details];
+  const common = html ? HTML_HEADERS : JSON_HEADERS;
+  const all = challenge.length === 0 ? common : [...common, ...challenge];
+  if (input.method === "HEAD") return { status, headers: all, body: "" };
+  return { status, headers: all, body: html ? htmlBody(template, input) : jsonBody(template, input) };
+}
+
+function jsonBody(template: Template, { details, requestId, now, ...input }: DenialInput): string {
+  const { reason, method, resource } = input;
+  const context =
+    details === "reason" ? JSON.stringify({ reason, resource: clip(resource), action: clip(method) }) : "{}";
+  const timestamp = new Date(now).toISOString();
+  return `${template.json[details]}${context}},"meta":{"timestamp":"${timestamp}","request_id":${JSON.stringify(requestId)}}}`;
+}
+
+function htmlBody(template: Template, { details, requestId, now, ...input }: DenialInput): string {
+  const why =
+    details === "reason"
+      ? ([
+          ["Reason", input.reason],
+          ["Request", clip(`${input.method} ${input.resource}`.trim())],
+        ] as const)
+      : [];
+  return renderPage({
+    status: template.status,
+    code: template.code,
+    message: template.messages[details],
+    facts: [...why, ["Request ID", requestId], ["Time", new Date(now).toISOString()]],
+  });
+}
+
+/**
+ * Envoy turns its own answers to gRPC calls into trailers and sends the body as `grpc-message`. The content type is
+ * left to it: any other than gRPC's would make the answer unreadable.
+ */
+function renderGrpc(template: Template, details: DenialInput["details"]): DenialResponse {
+  const { status, code, messages } = template;
+  return {
+    status,
+    headers: [["grpc-status", GRPC_STATUS[status] ?? "13"], ...COMMON_HEADERS],
+    body: `${code}: ${messages[details]}`,
+  };
+}
+
+/** As Envoy itself recognizes gRPC; gRPC-Web and Connect read the HTTP status. */
+function isGrpc(headers: CanonicalRequest["headers"] | undefined): boolean {
+  const type = headers?.["content-type"]?.[0];
+  return type !== undefined && /^application\/grpc(?:$|[+; ])/i.test(type);
+}
+
+function createTemplate(reason: Reason): Template {
+  // An allow has no denial: whoever asks for one has lost its way, and the door stays shut.
+  const { status, code, message } = REASONS[REASONS[reason].status < 400 ? "INTERNAL_ERROR" : reason];
+  const messages = { none: PUBLIC_MESSAGES[code], reason: message };
+  const json = (text: string) =>
+    `{"success":false,"error":{"code":"${code}","message":${JSON.stringify(text)},"details":`;
+  const challenge = (text: string) =>
+    challengeHeaders(
+      status,
+      code.startsWith("TOKEN_") ? { error: "invalid_token", description: text } : undefined,
+    );
+  return {
+    status,
+    code,
+    messages,
+    json: { none: json(messages.none), reason: json(messages.reason) },
+    challenges: { none: challenge(messages.none), reason: challenge(messages.reason) },
+  };
+}
+
+/** RFC 6750, section 3: no error code for a request without a token; none of `"`, `\` and controls in a description. */
+function challengeHeaders(status: number, challenge: Challenge | undefined): Headers {
+  if (status !== 401) return [];
+  const scheme = 'Bearer realm="gatehouse"';
+  if (challenge === undefined) return [["www-authenticate", scheme]];
+  const description = challenge.description.replace(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, " ");
+  return [["www-authenticate", `${scheme}, error="${challenge.error}", error_description="${description}"`]];
+}
+
+const MAX_ECHO = 1_000;
+
+function clip(text: string): string {
+  return text.length > MAX_ECHO ? `${text.slice(0, MAX_ECHO)}...` : text;
+}

@@ -1,0 +1,40 @@
+import { extractToken } from "../identity/index.ts";
+import type { Identity, IdentityFailure, IdentityResult, TokenVerifier } from "../identity/types.ts";
+import type { CanonicalRequest } from "../request/index.ts";
+
+/** Who is asking, or why nobody is known. Neither: the request carries no token. */
+export interface Caller {
+  readonly identity?: Identity;
+  readonly failure?: {
+    readonly reason: IdentityFailure;
+    readonly detail: string;
+    /** The request is denied whatever its rule reads. */
+    readonly final: boolean;
+  };
+}
+
+/** Finds the caller of a request; at once where the token is known already. Never rejects. */
+export type Identify = (request: CanonicalRequest, trustedProxy: boolean) => Caller | Promise<Caller>;
+
+/**
+ * @returns identification by token. A bearer token is presented on purpose (RFC 6750, section 3.1): when it is bad, the
+ * request is. A cookie is only there, and keys may only be late: these two matter where the rule asks who it is.
+ */
+export function createIdentify(verifier: TokenVerifier, options: { readonly cookie?: string }): Identify {
+  return (request, trustedProxy) => {
+    const token = extractToken(request.headers, { trustedProxy, ...options });
+    if (token.kind === "none") return {};
+    if (token.kind === "malformed") {
+      // malformed without the cookie, too: it was presented on purpose
+      const final = extractToken(request.headers, { trustedProxy }).kind === "malformed";
+      return { failure: { reason: "TOKEN_MALFORMED", detail: token.detail, final } };
+    }
+    const toCaller = (result: IdentityResult): Caller => {
+      if (result.ok) return { identity: result.identity };
+      const final = token.kind !== "cookie" && result.reason !== "IDENTITY_NOT_READY";
+      return { failure: { reason: result.reason, detail: result.detail, final } };
+    };
+    const known = verifier.cached(token.token);
+    return known === undefined ? verifier.verify(token.token).then(toCaller) : toCaller(known);
+  };
+}

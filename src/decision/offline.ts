@@ -1,0 +1,61 @@
+import type { Identity } from "../identity/types.ts";
+import type { ValueObject } from "../policy/index.ts";
+import type { RawRequest, RefusalCheck } from "../request/index.ts";
+import { createMetrics } from "../telemetry/metrics.ts";
+import { createDecider } from "./decide.ts";
+import type { Snapshot } from "./snapshot.ts";
+import type { Decision } from "./types.ts";
+import { VerdictCache } from "./verdict-cache.ts";
+
+/** A request as somebody describes it at a desk, its caller already known. */
+export interface OfflineRequest {
+  readonly raw: RawRequest;
+  readonly user?: ValueObject;
+  readonly customer?: ValueObject;
+  /** What an attribute source has for a root such as `target_user`; throws where it cannot say. */
+  readonly lookup: (root: string) => ValueObject | undefined;
+  /** Unix ms. */
+  readonly now: number;
+  readonly environment?: string;
+  readonly clientIp?: string;
+}
+
+/**
+ * Decides without network, tokens and caches, through the very function that the gateway decides with. For
+ * `policy test` and `policy explain`. Throws nothing of its own.
+ */
+export async function decideOffline(
+  snapshot: Snapshot,
+  input: OfflineRequest,
+  switchedOff: ReadonlySet<RefusalCheck> = new Set(),
+): Promise<Decision> {
+  const caller = input.user === undefined ? {} : { identity: offlineIdentity(input.user, input.customer) };
+  const source = { lookup: (_key: string, root: string) => input.lookup(root) };
+  const names = Object.values(snapshot.ir.attributes).flatMap(({ source }) => (source ? [source.name] : []));
+  const decide = createDecider({
+    snapshot: () => snapshot,
+    identify: () => caller,
+    cache: new VerdictCache({ size: 0, ttlMs: 0 }, createMetrics()),
+    sources: new Map(names.map((name) => [name, source])),
+    frontProxy: { trustedProxies: [], backends: [] },
+    switchedOff,
+    environment: input.environment ?? "production",
+  });
+  return decide({
+    raw: input.raw,
+    peer: input.clientIp ?? "127.0.0.1",
+    requestId: "offline",
+    receivedAt: input.now,
+    deadline: Number.POSITIVE_INFINITY,
+  });
+}
+
+function offlineIdentity(user: ValueObject, customer: ValueObject | undefined): Identity {
+  const { id } = user;
+  return {
+    user,
+    ...(customer && { customer }),
+    userId: typeof id === "string" ? id : "",
+    expiresAt: Number.POSITIVE_INFINITY,
+  };
+}

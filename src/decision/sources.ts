@@ -1,0 +1,69 @@
+import { readFile, stat } from "node:fs/promises";
+import type { ValueObject } from "../policy/index.ts";
+
+/** Where a declared attribute root such as `target_user` comes from. */
+export interface AttributeSource {
+  /**
+   * @param root - the attribute root that is looked up, e.g. `target_user`
+   * @returns the entry's attributes, or `undefined` when there is no entry of that key
+   * @throws when the source cannot say: the attribute is then unavailable, which is not the same as absent.
+   */
+  lookup(key: string, root: string): ValueObject | undefined | Promise<ValueObject | undefined>;
+}
+
+/** The part of a log that sources use. */
+interface Log {
+  warn(object: object, message: string): void;
+}
+
+/**
+ * A source over one JSON file, an object of entries by key. Read again when it changes; a file that cannot be read
+ * leaves the last good content in force, and without any, every look-up throws.
+ */
+export class FileSource implements AttributeSource {
+  readonly #path: string;
+  readonly #log: Log;
+  #entries: ReadonlyMap<string, ValueObject> | undefined;
+  #version = "";
+
+  constructor(path: string, log: Log) {
+    this.#path = path;
+    this.#log = log;
+  }
+
+  lookup(key: string): ValueObject | undefined {
+    if (this.#entries === undefined) throw new Error(`attribute source ${this.#path} is not loaded`);
+    return this.#entries.get(key);
+  }
+
+  /** Takes the file over if it has changed. Never rejects. */
+  async refresh(): Promise<void> {
+    try {
+      const { mtimeMs, size, ino } = await stat(this.#path);
+      const version = `${mtimeMs}:${size}:${ino}`;
+      if (version === this.#version) return;
+      this.#entries = parseEntries(await readFile(this.#path, "utf8"));
+      this.#version = version;
+    } catch (error) {
+      this.#log.warn(
+        { err: error, path: this.#path },
+        "attribute source cannot be read; the last good content stays",
+      );
+    }
+  }
+}
+
+function parseEntries(text: string): ReadonlyMap<string, ValueObject> {
+  const parsed: unknown = JSON.parse(text);
+  if (!isObject(parsed)) throw new Error("an attribute source is a JSON object of entries by key");
+  return new Map(
+    Object.entries(parsed).map(([key, entry]) => {
+      if (!isObject(entry)) throw new Error(`entry \`${key}\` of the attribute source is not an object`);
+      return [key, entry];
+    }),
+  );
+}
+
+function isObject(value: unknown): value is ValueObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

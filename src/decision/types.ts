@@ -1,0 +1,38 @@
+import type { Identity } from "../identity/types.ts";
+import type { Attributes, PathRuleIR } from "../policy/index.ts";
+import type { Reason } from "../reasons.ts";
+import type { CanonicalRequest, RawRequest } from "../request/types.ts";
+import type { Snapshot } from "./snapshot.ts";
+
+/** A request as a door hands it to the policy decision point. */
+export interface AccessRequest {
+  readonly raw: RawRequest;
+  /** Address of the connection's other end, as the proxy saw it. */
+  readonly peer: string;
+  readonly requestId: string;
+  /** W3C trace context, as received. */
+  readonly traceparent?: string;
+  /** Unix ms. */
+  readonly receivedAt: number;
+  /** Unix ms: an answer after this is worthless and becomes a denial. */
+  readonly deadline: number;
+}
+
+/** What was decided about one request, with all that an answer or a record needs to say why. */
+export interface Decision {
+  readonly verdict: "ALLOW" | "DENY";
+  readonly reason: Reason;
+  /** What exactly was wrong, for logs and audit; never a secret. */
+  readonly detail?: string;
+  readonly snapshot?: Snapshot;
+  readonly rule?: PathRuleIR;
+  readonly request?: CanonicalRequest;
+  readonly identity?: Identity;
+  readonly clientIp: string;
+  /** The peer is one of the configured front proxies. */
+  readonly trustedPeer: boolean;
+  /** Switched-off checks that would have refused the request. */
+  readonly accepted: readonly string[];
+  /** What the rule's condition was evaluated over. */
+  readonly attributes?: Attributes;
+}

@@ -1,0 +1,70 @@
+/** What the demo application keeps, in memory: every start begins with the same content. */
+export interface DemoStore {
+  readonly customers: Map<string, Customer>;
+  readonly orders: Order[];
+}
+
+export const CUSTOMER_STATUSES = ["active", "trial", "suspended"] as const;
+
+export interface Customer {
+  readonly id: string;
+  readonly name: string;
+  readonly status: (typeof CUSTOMER_STATUSES)[number];
+  readonly plan: string;
+  readonly city: string;
+  readonly created_at: string;
+}
+
+export interface Order {
+  readonly id: string;
+  readonly customer_id: string;
+  readonly item: string;
+  readonly quantity: number;
+  readonly unit_price_cents: number;
+  readonly created_at: string;
+}
+
+const CUSTOMERS: readonly Customer[] = [
+  customer("c-1", "Northwind Traders", "active", "enterprise", "Rotterdam", "2023-02-14"),
+  customer("c-2", "Blue Heron Logistics", "active", "business", "Gdynia", "2023-06-01"),
+  customer("c-3", "Alpenglow Optics", "active", "business", "Innsbruck", "2024-01-22"),
+  customer("c-4", "Saffron & Salt", "trial", "starter", "Lisbon", "2025-09-30"),
+  customer("c-5", "Kite Robotics", "active", "enterprise", "Osaka", "2024-11-05"),
+  customer("c-6", "Old Mill Bakery", "suspended", "starter", "York", "2022-08-19"),
+];
+
+const ORDERS: readonly Order[] = [
+  order("o-1001", "c-1", "Rack scale, 2 t", 3, 129_900, "2025-10-02"),
+  order("o-1002", "c-1", "Label printer", 12, 24_950, "2025-11-18"),
+  order("o-1003", "c-2", "Pallet sensor", 240, 3_900, "2025-10-27"),
+  order("o-1004", "c-3", "Calibration kit", 5, 58_000, "2025-12-03"),
+  order("o-1005", "c-4", "Label printer", 1, 24_950, "2025-12-11"),
+  order("o-1006", "c-5", "Torque arm", 8, 312_000, "2025-11-29"),
+  order("o-1007", "c-5", "Calibration kit", 2, 58_000, "2025-12-15"),
+  order("o-1008", "c-6", "Pallet sensor", 4, 3_900, "2025-10-08"),
+];
+
+/** @returns a fresh store with the demo's content. */
+export function createDemoStore(): DemoStore {
+  return { customers: new Map(CUSTOMERS.map((entry) => [entry.id, entry])), orders: [...ORDERS] };
+}
+
+/** What an order comes to, in cents. */
+export function orderTotal(entry: Order): number {
+  return entry.quantity * entry.unit_price_cents;
+}
+
+function customer(
+  id: string,
+  name: string,
+  status: Customer["status"],
+  plan: string,
+  city: string,
+  day: string,
+): Customer {
+  return { id, name, status, plan, city, created_at: `${day}T09:00:00Z` };
+}
+
+function order(id: string, owner: string, item: string, quantity: number, price: number, day: string): Order {
+  return { id, customer_id: owner, item, quantity, unit_price_cents: price, created_at: `${day}T12:00:00Z` };
+}

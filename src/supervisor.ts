@@ -1,0 +1,131 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { GatewayConfig } from "./config/index.ts";
+import { startWorkerPool, type WorkerPool } from "./extauthz/worker-pool.ts";
+import { EnvoyKeeper } from "./envoy-keeper.ts";
+import { startAdminServer } from "./telemetry/admin-server.ts";
+import { aggregateMetrics, type MetricsJson, type WorkerMetrics } from "./telemetry/aggregate.ts";
+import { createLog } from "./telemetry/log.ts";
+import { createMetrics } from "./telemetry/metrics.ts";
+import type { WorkerAddress, WorkerPlan } from "./worker.ts";
+
+/** What runs until it is stopped. */
+export interface Supervisor {
+  /** Resolves when every worker serves and, where there is one, Envoy answers. */
+  ready(): Promise<void>;
+  /** Where requests come in: the gateway's URL, or the workers' addresses. */
+  readonly addresses: () => readonly string[];
+  readonly adminUrl: string;
+  /** Stops taking requests, lets those under way finish, and ends every process. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the worker processes and, for a gateway, Envoy; keeps them running; adds up their metrics.
+ *
+ * @param options.envoy - path of the Envoy binary; without it only the gRPC service runs
+ */
+export async function startSupervisor(
+  config: GatewayConfig,
+  options: { readonly envoy?: string },
+): Promise<Supervisor> {
+  const log = createLog({ level: config.telemetry.log_level, name: "supervisor" });
+  const metrics = createMetrics();
+  const runtime = mkdtempSync(join(tmpdir(), "gatehouse-"));
+  const listen = options.envoy === undefined ? authzAddresses(config) : socketAddresses(config, runtime);
+  const planFile = join(runtime, "worker.json");
+  writeFileSync(planFile, JSON.stringify(plan(config, listen, options.envoy === undefined)), { mode: 0o600 });
+
+  const pool = startWorkerPool({
+    count: listen.length,
+    entry: new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url),
+    argsFor: (index) => [planFile, String(index)],
+    log,
+    metrics,
+  });
+  const keeper =
+    options.envoy === undefined
+      ? undefined
+      : new EnvoyKeeper(config, { binary: options.envoy, runtime, endpoints: listen, log, metrics });
+
+  const admin = await startAdminServer({
+    address: config.telemetry.listen_address,
+    port: config.telemetry.port,
+    metrics: async () => ({
+      contentType: metrics.registry.contentType,
+      body: await aggregateMetrics(await workerMetrics(pool), metrics.registry),
+    }),
+    health: () => true,
+    ready: () => {
+      const workers = pool.workers().filter(({ serving }) => serving).length;
+      const checks = { workers: `${workers}/${listen.length}`, ...(keeper && { envoy: keeper.running }) };
+      return { ready: workers > 0 && keeper?.running !== false, checks };
+    },
+    log,
+  });
+  const adminUrl = `http://${hostPort(config.telemetry.listen_address, admin.port)}`;
+  log.info({ admin: adminUrl }, "metrics and health");
+
+  return {
+    adminUrl,
+    addresses: () => (keeper === undefined ? listen.map(describeAddress) : [keeper.url]),
+    async ready() {
+      await Promise.all([pool.ready(), keeper?.start()]);
+      await keeper?.seesWorkers();
+    },
+    async close() {
+      await keeper?.close();
+      await pool.close(config.authz.drain_timeout);
+      await admin.close();
+      rmSync(runtime, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What the workers report came from our own registry, through JSON. */
+async function workerMetrics(pool: WorkerPool): Promise<WorkerMetrics[]> {
+  const parts = await pool.collectMetrics();
+  return parts.map(({ worker, metrics }) => ({ worker: String(worker), metrics: metrics as MetricsJson }));
+}
+
+/** `host:port`, with brackets around an IPv6 address. */
+export function hostPort(host: string, port: number): string {
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+function plan(config: GatewayConfig, listen: readonly WorkerAddress[], withTls: boolean): WorkerPlan {
+  const { certificate, private_key, client_ca } = config.authz.tls;
+  if (!withTls || certificate === undefined || private_key === undefined) return { config, listen };
+  const tls = {
+    certificate,
+    privateKey: private_key,
+    ...(client_ca !== undefined && { clientCa: client_ca }),
+  };
+  return { config, listen, tls };
+}
+
+/** Behind Envoy each worker has a socket of its own: Envoy keeps one connection per endpoint. */
+function socketAddresses(config: GatewayConfig, runtime: string): WorkerAddress[] {
+  return Array.from({ length: config.gateway.cluster.nodes }, (_, index) => ({
+    unix: join(runtime, `authz-${index}.sock`),
+  }));
+}
+
+/** For other proxies: the configured address for one worker, the following ports or numbered sockets for more. */
+export function authzAddresses(config: GatewayConfig): WorkerAddress[] {
+  const { listen } = config.authz;
+  return Array.from({ length: config.gateway.cluster.nodes }, (_, index) => {
+    if (listen.startsWith("unix:")) {
+      const path = listen.slice("unix:".length);
+      return { unix: index === 0 ? path : `${path}.${index}` };
+    }
+    const colon = listen.lastIndexOf(":");
+    const host = listen.slice(0, colon).replace(/^\[(.*)\]$/, "$1");
+    return { host, port: Number(listen.slice(colon + 1)) + index };
+  });
+}
+
+function describeAddress(address: WorkerAddress): string {
+  return "unix" in address ? `unix:${address.unix}` : hostPort(address.host, address.port);
+}

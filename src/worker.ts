@@ -1,0 +1,70 @@
+import { readFileSync } from "node:fs";
+import type { GatewayConfig } from "./config/index.ts";
+import { HealthState } from "./extauthz/health.ts";
+import { startAuthzServer } from "./extauthz/server.ts";
+import { connectToSupervisor } from "./extauthz/worker-channel.ts";
+import { createService } from "./service.ts";
+import { createLog } from "./telemetry/log.ts";
+import { createMetrics } from "./telemetry/metrics.ts";
+
+/** Where one worker listens. */
+export type WorkerAddress = { readonly unix: string } | { readonly host: string; readonly port: number };
+
+/** What the supervisor hands to its workers, as one JSON file that only its user can read. */
+export interface WorkerPlan {
+  readonly config: GatewayConfig;
+  /** By index of the worker. */
+  readonly listen: readonly WorkerAddress[];
+  readonly tls?: { readonly certificate: string; readonly privateKey: string; readonly clientCa?: string };
+}
+
+/** How often readiness is looked at; policies and keys come and go on their own. */
+const READINESS_MS = 100;
+
+/**
+ * One worker process: the decision service behind a gRPC server. It serves (and says NOT_SERVING) from the first
+ * moment, becomes ready when policies and keys are there, and ends when its supervisor is gone.
+ */
+async function runWorker(planFile: string, index: number): Promise<void> {
+  const plan = JSON.parse(readFileSync(planFile, "utf8")) as WorkerPlan;
+  const listen = plan.listen[index];
+  if (listen === undefined) throw new Error(`the plan has no worker ${index}`);
+  const log = createLog({ level: plan.config.telemetry.log_level, name: `worker-${index}` });
+  const metrics = createMetrics();
+  const service = await createService(plan.config, { metrics, log });
+  const health = new HealthState();
+  const server = await startAuthzServer({
+    listen,
+    check: service.check,
+    health,
+    log,
+    ...(plan.tls && { tls: plan.tls }),
+  });
+
+  const channel = connectToSupervisor({
+    metrics: () => metrics.registry.getMetricsAsJSON(),
+    log,
+    async drain(graceMs) {
+      clearInterval(timer);
+      await server.close(graceMs);
+      await service.close();
+    },
+  });
+  let serving = false;
+  const look = () => {
+    const readiness = service.readiness();
+    const now = readiness.policies && readiness.identity;
+    if (now === serving) return;
+    serving = now;
+    health.set(now);
+    channel.serving(now);
+    log.info(readiness, now ? "ready" : "not ready");
+  };
+  const timer = setInterval(look, READINESS_MS);
+  await service.start();
+  look();
+}
+
+const [planFile, index] = process.argv.slice(2);
+if (planFile === undefined || index === undefined) throw new Error("a worker is started by its supervisor");
+await runWorker(planFile, Number(index));

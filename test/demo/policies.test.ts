@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createSnapshot } from "../../src/decision/snapshot.ts";
+import { decideOffline } from "../../src/decision/offline.ts";
+import { startDemoApplication } from "../../src/demo/application.ts";
+import { PEOPLE, personOfRole, type DemoRole } from "../../src/demo/people.ts";
+import { compilePolicySet, UNAVAILABLE, type PathRuleIR, type PolicySetIR } from "../../src/policy/index.ts";
+import { coverageGap, parseSuite, runSuite, type SuiteInput } from "../../src/policy/suite/index.ts";
+
+function shipped(name: string): { name: string; text: string } {
+  return { name, text: readFileSync(new URL(`../../policies/${name}`, import.meta.url), "utf8") };
+}
+
+const { ir, diagnostics } = compilePolicySet([shipped("default.yaml")]);
+const { suite, diagnostics: suiteDiagnostics } = parseSuite(shipped("default.test.yaml"));
+assert.ok(ir);
+assert.ok(suite);
+const [set, tests] = [ir, suite];
+
+/** Runs the shipped tests against a set, through the function that the gateway decides with. */
+function run(against: PolicySetIR) {
+  const snapshot = createSnapshot(against, { caseSensitive: false });
+  const decide = async ({ request, user, customer, attributes }: SuiteInput) => {
+    const decision = await decideOffline(snapshot, {
+      raw: {
+        method: request.method,
+        target: request.path,
+        scheme: "http",
+        host: "demo.test",
+        protocol: "HTTP/1.1",
+        headers: request.headers,
+      },
+      ...(user && { user }),
+      ...(customer && { customer }),
+      lookup: (root) => {
+        const found = attributes[root];
+        if (found === UNAVAILABLE) throw new Error("unavailable");
+        return found;
+      },
+      now: Date.parse("2026-01-01T00:00:00Z"),
+    });
+    const verdict = decision.verdict === "ALLOW" ? ("allow" as const) : ("deny" as const);
+    return { decision: verdict, reason: decision.reason, ...(decision.rule && { rule: decision.rule.id }) };
+  };
+  return runSuite(tests, { rules: against.rules, decide });
+}
+
+function withCondition(rule: PathRuleIR, value: boolean): PolicySetIR {
+  const condition = { expression: { op: "literal", value }, source: String(value), reads: [] } as const;
+  return { ...set, rules: set.rules.map((other) => (other === rule ? { ...rule, condition } : other)) };
+}
+
+describe("shipped policies", () => {
+  it("compile without a finding, and so do their tests", () => {
+    assert.deepEqual(diagnostics, []);
+    assert.deepEqual(suiteDiagnostics, []);
+  });
+
+  it("pass their tests, which show every rule from both sides", async () => {
+    const { cases, coverage } = await run(set);
+    assert.deepEqual(
+      cases.filter(({ ok }) => !ok),
+      [],
+    );
+    assert.deepEqual(
+      coverage.filter((rule) => coverageGap(rule) !== ""),
+      [],
+    );
+  });
+
+  it("have tests that notice when a rule lets everybody in, or nobody", async () => {
+    for (const rule of set.rules) {
+      for (const value of [true, false]) {
+        if (rule.condition.source === String(value)) continue;
+        const { cases } = await run(withCondition(rule, value));
+        assert.ok(
+          cases.some(({ ok }) => !ok),
+          `no test notices that ${rule.name ?? rule.id} is always ${value}`,
+        );
+      }
+    }
+  });
+
+  it("guard what the demo application has", async () => {
+    const application = await startDemoApplication({ port: 0 });
+    try {
+      const deletingLast = set.rules.toSorted(
+        (a, b) => Number(a.method === "DELETE") - Number(b.method === "DELETE"),
+      );
+      for (const { method, pattern } of deletingLast) {
+        const path = pattern
+          .replace("{customer_id}", "c-1")
+          .replace("{user_id}", "u-1")
+          .replace("/assets/*", "/assets/style.css")
+          .replace("/admin/*", "/admin/settings");
+        const answer = await fetch(application.url + path, { method: method === "*" ? "GET" : method });
+        assert.notEqual(answer.status, 404, `${method} ${path}`);
+      }
+    } finally {
+      await application.close();
+    }
+  });
+});
+
+describe("shipped directory and test people", () => {
+  it("have the departments that tokens have", () => {
+    const users = JSON.parse(shipped("directory/users.json").text) as Record<string, { department: string }>;
+    assert.deepEqual(users, Object.fromEntries(PEOPLE.map(({ id, department }) => [id, { department }])));
+  });
+
+  it("have the attributes that tokens have", () => {
+    const users = new Map(tests.cases.map(({ input }) => [input.user?.["id"], input.user]));
+    for (const role of ["admin", "manager", "support", "viewer"] satisfies DemoRole[]) {
+      const person = personOfRole(role);
+      const { name, email } = person;
+      assert.deepEqual({ name, email, ...users.get(person.id) }, person);
+    }
+  });
+});

@@ -1,0 +1,190 @@
+import assert from "node:assert/strict";
+import { createHmac, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
+import { startGateway, type RunningGateway } from "../support/gateway.ts";
+import { startIssuer, type TestIssuer } from "../support/issuer.ts";
+import { rawGet, sendRaw } from "../support/raw-http.ts";
+import { startRecordingUpstream, type RecordingUpstream } from "../support/recording-upstream.ts";
+
+const POLICIES = `
+policies:
+  - resource: "GET /public/**"
+    condition: "true"
+  - resource: "* /admin/**"
+    condition: user.role == "admin"
+  - resource: "GET /customers/{id}"
+    condition: user.customer_id == path.id
+  - resource: "GET /beta"
+    condition: request.headers["x-beta"].includes("yes")
+  - resource: "GET /pages"
+    condition: request.query.page.includes("1")
+  - resource: "POST /orders"
+    condition: request.body.amount < 100
+`;
+
+describe("end to end: hostile tokens and bodies through Envoy", function () {
+  this.timeout(120_000);
+  let upstream: RecordingUpstream;
+  let issuer: TestIssuer;
+  let gateway: RunningGateway;
+
+  before(async () => {
+    [upstream, issuer] = await Promise.all([startRecordingUpstream(), startIssuer()]);
+    gateway = await startGateway({ backend: upstream.url, issuer, policies: { "default.yaml": POLICIES } });
+  });
+  after(async () => {
+    await Promise.all([gateway.stop(), issuer.close()]);
+    await upstream.close();
+  });
+
+  /** Sends raw bytes; gives the status and how many requests got through. */
+  const send = async (request: string) => {
+    const before = upstream.seen.length;
+    const answer = await sendRaw(gateway.port, request);
+    return { ...answer, passed: upstream.seen.length - before };
+  };
+  const bearer = (token: string) => `Authorization: Bearer ${token}`;
+
+  describe("tokens", () => {
+    const refused = async (name: string, token: string, code: string) => {
+      const { status, body, passed } = await send(rawGet("/admin/x", [bearer(token)]));
+      assert.deepEqual([name, status, passed], [name, 401, 0]);
+      assert.ok(body.includes(code), `${name}: ${body}`);
+    };
+    const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
+
+    it("lets the right one in", async () => {
+      assert.equal(
+        (await send(rawGet("/admin/x", [bearer(await issuer.token({ role: "admin" }))]))).status,
+        200,
+      );
+    });
+
+    it("refuses stale and foreign ones", async () => {
+      const now = Math.floor(Date.now() / 1000);
+      await refused("expired", await issuer.token({ role: "admin", exp: now - 3600 }), "TOKEN_EXPIRED");
+      await refused("early", await issuer.token({ role: "admin", nbf: now + 3600 }), "TOKEN_NOT_YET_VALID");
+      await refused(
+        "audience",
+        await issuer.token({ role: "admin", aud: "other" }),
+        "TOKEN_AUDIENCE_MISMATCH",
+      );
+      await refused(
+        "issuer",
+        await issuer.token({ role: "admin", iss: "http://other.test" }),
+        "TOKEN_ISSUER_MISMATCH",
+      );
+      const foreign = await startIssuer();
+      await refused(
+        "foreign key",
+        await foreign.token({ role: "admin", iss: issuer.url }),
+        "TOKEN_SIGNATURE_INVALID",
+      );
+      await refused(
+        "unknown key",
+        await foreign.token({ role: "admin", iss: issuer.url }, { kid: "nobody" }),
+        "TOKEN_KEY_UNKNOWN",
+      );
+      await foreign.close();
+    });
+
+    it("refuses confused algorithms and keys that a token brings along", async () => {
+      const jwk = issuer.publicKeys()[0]!;
+      const claims = part({
+        iss: issuer.url,
+        aud: issuer.audience,
+        sub: "u",
+        role: "admin",
+        exp: Math.floor(Date.now() / 1000) + 600,
+      });
+      const pem = createPublicKey({ key: jwk, format: "jwk" }).export({ format: "pem", type: "spki" });
+      for (const secret of [pem, JSON.stringify(jwk)]) {
+        const head = part({ alg: "HS256", kid: jwk.kid });
+        const mac = createHmac("sha256", secret).update(`${head}.${claims}`).digest("base64url");
+        await refused("HS256 by the public key", `${head}.${claims}.${mac}`, "TOKEN_ALGORITHM_NOT_ALLOWED");
+      }
+      for (const alg of ["none", "None", "NONE", "nOnE", ""]) {
+        await refused(alg, `${part({ alg, kid: jwk.kid })}.${claims}.`, "TOKEN_");
+        await refused(alg, `${part({ alg, kid: jwk.kid })}.${claims}.AAAA`, "TOKEN_");
+      }
+      const own = generateKeyPairSync("ec", { namedCurve: "P-256" });
+      const ownJwk = own.publicKey.export({ format: "jwk" });
+      const head = part({
+        alg: "ES256",
+        kid: jwk.kid,
+        jwk: ownJwk,
+        jku: "http://127.0.0.1:1/jwks",
+        x5u: "http://127.0.0.1:1/c",
+      });
+      const signature = sign("sha256", Buffer.from(`${head}.${claims}`), {
+        key: own.privateKey,
+        dsaEncoding: "ieee-p1363",
+      });
+      await refused(
+        "own key",
+        `${head}.${claims}.${signature.toString("base64url")}`,
+        "TOKEN_SIGNATURE_INVALID",
+      );
+    });
+
+    it("refuses what is no token", async () => {
+      const good = await issuer.token({ role: "admin" });
+      for (const token of [
+        "x",
+        "a.b",
+        "a.b.c",
+        `${good}.x`,
+        good.slice(0, -2),
+        `${good}=`,
+        "null",
+        "eyJhbGciOiJFUzI1NiJ9..x",
+      ]) {
+        await refused(token.slice(0, 20), token, "TOKEN_");
+      }
+    });
+  });
+
+  describe("bodies that a rule reads", () => {
+    const post = (body: string, headers: readonly string[] = ["Content-Type: application/json"]) =>
+      send(
+        [
+          "POST /orders HTTP/1.1",
+          "Host: app.test",
+          "Connection: close",
+          ...headers,
+          `Content-Length: ${body.length}`,
+          "",
+          body,
+        ].join("\r\n"),
+      );
+
+    it("permits what the rule permits, and hands the body on unchanged", async () => {
+      const body = '{ "amount" : 5.0, "text": "5.00" }';
+      assert.equal((await post(body)).status, 200);
+      assert.equal(upstream.seen.at(-1)!.body, body);
+    });
+
+    it("denies what it does not permit or cannot know", async () => {
+      for (const body of ['{"amount":100}', '{"amount":"5"}', "{}", "[]", "5", '{"amount":null}']) {
+        const { status, passed } = await post(body);
+        assert.deepEqual([body, status, passed], [body, 403, 0]);
+      }
+      assert.equal((await post("amount=5", ["Content-Type: application/x-www-form-urlencoded"])).status, 403);
+    });
+
+    it("refuses bodies that can be read in two ways", async () => {
+      const json = "Content-Type: application/json";
+      for (const [body, headers] of [
+        ['{"amount":5,"amount":500}', [json]],
+        ['{"amount":5,"\\u0061mount":500}', [json]],
+        ['{"amount":5', [json]],
+        ['{"amount":5} {"amount":500}', [json]],
+        ['{"amount":5}', [json, "Content-Encoding: gzip"]],
+        ['{"amount":5,"x":"\xff"}', [json]],
+        [`${"[".repeat(5000)}${"]".repeat(5000)}`, [json]],
+      ] as const) {
+        const { status, passed } = await post(body, headers);
+        assert.deepEqual([body.slice(0, 30), status, passed], [body.slice(0, 30), 400, 0]);
+      }
+    });
+  });
+});

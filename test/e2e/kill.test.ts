@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { setTimeout as delay } from "node:timers/promises";
+import { eventually } from "../support/eventually.ts";
+import { startGateway, type RunningGateway } from "../support/gateway.ts";
+import { startIssuer, type TestIssuer } from "../support/issuer.ts";
+import { startRecordingUpstream, type RecordingUpstream } from "../support/recording-upstream.ts";
+
+const POLICIES = `
+policies:
+  - resource: "GET /things/{id}"
+    condition: user.role == "reader"
+`;
+
+describe("end to end: processes that are killed under load", function () {
+  this.timeout(120_000);
+  let upstream: RecordingUpstream;
+  let issuer: TestIssuer;
+  let gateway: RunningGateway;
+  let good: string;
+  let bad: string;
+
+  beforeEach(async () => {
+    [upstream, issuer] = await Promise.all([startRecordingUpstream(), startIssuer()]);
+    gateway = await startGateway({ backend: upstream.url, issuer, policies: { "default.yaml": POLICIES } });
+    [good, bad] = await Promise.all([issuer.token({ role: "reader" }), issuer.token({ role: "other" })]);
+  });
+  afterEach(async () => {
+    await gateway.stop();
+    await Promise.all([issuer.close(), upstream.close()]);
+  });
+
+  const ask = async (token: string | undefined, path: string): Promise<number> => {
+    try {
+      const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+      const answer = await fetch(`${gateway.url}${path}`, { headers, signal: AbortSignal.timeout(10_000) });
+      await answer.arrayBuffer();
+      return answer.status;
+    } catch {
+      return 0; // no answer at all: the connection broke
+    }
+  };
+
+  /** Requests of three kinds, four at a time, for as long as `during` takes; then what was answered. */
+  const underLoad = async (during: () => Promise<void>) => {
+    const statuses = { good: new Set<number>(), denied: new Set<number>() };
+    let running = true;
+    const client = async () => {
+      while (running) {
+        statuses.good.add(await ask(good, "/things/good"));
+        statuses.denied.add(await ask(bad, "/things/denied"));
+        statuses.denied.add(await ask(undefined, "/things/denied"));
+        statuses.denied.add(await ask(good, "/nowhere/denied"));
+      }
+    };
+    const clients = Array.from({ length: 4 }, client);
+    try {
+      await during();
+    } finally {
+      running = false;
+      await Promise.all(clients);
+    }
+    assert.equal(statuses.denied.has(200), false);
+    assert.equal(upstream.seen.filter(({ url }) => url.includes("denied")).length, 0);
+    return statuses;
+  };
+  const recovered = () =>
+    eventually("the gateway's recovery", async () => (await ask(good, "/things/good")) === 200);
+
+  it("a worker: nothing gets through, and it comes back", async () => {
+    await underLoad(async () => {
+      for (let round = 0; round < 3; round += 1) {
+        await delay(150);
+        const { workers } = await gateway.children();
+        for (const pid of workers) process.kill(pid, "SIGKILL");
+        await eventually("new workers", async () => {
+          const now = (await gateway.children()).workers;
+          return now.length === workers.length && now.every((pid) => !workers.includes(pid));
+        });
+        await recovered();
+      }
+    });
+    assert.ok((await gateway.metric("gatehouse_process_restarts_total", { process: "worker" })) >= 3);
+  });
+
+  it("Envoy: it comes back on the same port", async () => {
+    const { envoy } = await gateway.children();
+    assert.ok(envoy.length > 0);
+    await underLoad(async () => {
+      await delay(150);
+      for (const pid of envoy) process.kill(pid, "SIGKILL");
+      await eventually("a new Envoy", async () => {
+        const now = (await gateway.children()).envoy;
+        return now.length > 0 && now.every((pid) => !envoy.includes(pid));
+      });
+      await recovered();
+    });
+    assert.equal(await gateway.metric("gatehouse_process_restarts_total", { process: "envoy" }), 1);
+  });
+
+  it("workers that hang: 503 in time, never an allow", async () => {
+    const { workers } = await gateway.children();
+    for (const pid of workers) process.kill(pid, "SIGSTOP");
+    try {
+      assert.equal(await ask(good, "/things/good"), 503);
+      assert.equal(upstream.seen.length, 0);
+    } finally {
+      for (const pid of workers) process.kill(pid, "SIGCONT");
+    }
+    await recovered();
+  });
+
+  it("the supervisor: nothing is left behind", async () => {
+    const { envoy, workers } = await gateway.children();
+    await underLoad(async () => {
+      await delay(150);
+      process.kill(gateway.process.pid!, "SIGKILL");
+      await eventually(
+        "the end of all its processes",
+        () => [...envoy, ...workers].every((pid) => !alive(pid)),
+        30_000,
+      );
+    });
+    assert.equal(await ask(good, "/things/good"), 0);
+  });
+});
+
+function alive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
