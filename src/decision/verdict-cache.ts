@@ -96,7 +96,7 @@ function keyPart(value: Value | symbol | undefined): string {
       return "m";
     case "symbol":
       return "u";
-    case "object": {
+    default: {
       if (value === null) return "0";
       if (isList(value)) return `[${value.map(keyPart).join("")}]`;
       return `{${Object.entries(value)

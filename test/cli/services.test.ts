@@ -1,0 +1,205 @@
+import assert from "node:assert/strict";
+import { execFile, spawn } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { decodeJwt, decodeProtectedHeader, importJWK, jwtVerify, type JWK } from "jose";
+import { readFile, writeFile } from "node:fs/promises";
+import { envoyBinary } from "../support/envoy.ts";
+import { eventually } from "../support/eventually.ts";
+import { startIssuer } from "../support/issuer.ts";
+import { CLI, folderOf, gatehouse, type Folder } from "./support.ts";
+
+const run = promisify(execFile);
+
+const POLICIES = `policies:
+  - { resource: "GET /open", condition: "true" }
+response_masks:
+  - api_pattern: /api/customers/*
+    fields:
+      - { name: card_number, condition: user.role != "billing", mask_type: partial }
+graphql_policies:
+  - { query: customers, condition: user.role == "admin" }
+`;
+const CONFIG = `gateway:
+  backend: http://127.0.0.1:1
+identity:
+  issuer: http://127.0.0.1:1
+  audience: test-api
+`;
+
+describe("cli: what runs", () => {
+  let folder: Folder;
+
+  beforeEach(async () => {
+    folder = await folderOf({ "gateway.yaml": CONFIG, "policies/default.yaml": POLICIES });
+  });
+  afterEach(() => folder.remove());
+
+  const cli = (...args: string[]) => gatehouse(args, { cwd: folder.path });
+
+  describe("configuration", () => {
+    const broken = `gateway:
+  lisen_port: 8000
+  backend: 7
+identity:
+  issuer: http://127.0.0.1:1
+`;
+    for (const command of ["gateway", "authz", "envoy-config"]) {
+      it(`stops \`${command}\` with all that is wrong, each with its place, and the nearest key`, async () => {
+        await folder.add({ "broken.yaml": broken });
+        const { code, stdout, stderr } = await cli(command, "--config", "broken.yaml");
+        assert.deepEqual([code, stdout], [2, ""]);
+        assert.match(stderr, /broken\.yaml:2:3: `gateway\.lisen_port` is not a key/);
+        assert.match(stderr, /^ 2 \| {3}lisen_port: 8000\n {3}\| {3}\^{10}$/m);
+        assert.match(stderr, /did you mean `listen_port`\?/);
+        assert.match(stderr, /broken\.yaml:3:\d+: `gateway\.backend`/);
+        assert.match(stderr, /`identity\.audience` is missing/);
+      });
+    }
+    it("says that the file is not there", async () => {
+      const { code, stderr } = await cli("gateway", "--config", "nowhere.yaml");
+      assert.equal(code, 2);
+      assert.match(stderr, /nowhere\.yaml/);
+    });
+    it("wants a backend for `gateway`, in gateway.yaml where no file is named", async () => {
+      await folder.add({ "gateway.yaml": CONFIG.replace(/gateway:\n.*\n/, "") });
+      const { code, stderr } = await cli("gateway");
+      assert.equal(code, 2);
+      assert.match(stderr, /gateway\.yaml.*`gateway\.backend` is missing/);
+    });
+  });
+
+  describe("envoy-config", () => {
+    it("prints a bootstrap that Envoy takes", async function () {
+      this.timeout(120_000);
+      const { code, stdout, stderr } = await cli("envoy-config");
+      assert.deepEqual([code, stderr], [0, ""]);
+      const path = join(folder.path, "envoy.json");
+      await writeFile(path, JSON.stringify(JSON.parse(stdout)));
+      const valid = await run(await envoyBinary(), ["--mode", "validate", "-c", path]);
+      assert.match(`${valid.stdout}${valid.stderr}`, /configuration '.*' OK/);
+      await writeFile(path, stdout.replace('"static_resources"', '"static_resource"'));
+      await assert.rejects(run(await envoyBinary(), ["--mode", "validate", "-c", path]));
+    });
+  });
+
+  describe("authz", () => {
+    /** Starts the service, waits until `seen` is on stderr and the service is ready, and stops it. */
+    const startAndStop = async (config: string, seen: RegExp) => {
+      await folder.add({ "authz.yaml": config });
+      const child = spawn(process.execPath, [CLI, "authz", "--config", "authz.yaml"], {
+        cwd: folder.path,
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      let stdout = "";
+      let stderr = "";
+      child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
+      child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+      const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
+      try {
+        await eventually(`${String(seen)} in ${stderr}`, () => seen.test(stderr), 20_000);
+        await eventually("the ready line", () => stdout.includes("ready on"), 20_000);
+      } finally {
+        child.kill("SIGTERM");
+      }
+      return { code: await ended, stdout, stderr };
+    };
+    const config = (issuer: string) => `identity:
+  issuer: ${issuer}
+  audience: test-api
+gateway:
+  cluster: { nodes: 1 }
+authz: { listen: "unix:authz.sock", drain_timeout: 1s }
+telemetry: { port: 0 }
+audit: { destination: file, path: audit.log }
+`;
+
+    it("says which sections are not enforced, is ready, and ends at SIGTERM with 0", async function () {
+      this.timeout(60_000);
+      const issuer = await startIssuer();
+      try {
+        const { code, stdout, stderr } = await startAndStop(config(issuer.url), /NOT ENFORCED/);
+        assert.match(stdout, /^gatehouse authz ready on \S+\n$/);
+        assert.equal(code, 0, stderr);
+        for (const section of ["response_masks", "graphql_policies"])
+          assert.match(
+            stderr,
+            new RegExp(
+              `^policy set default@v0: \`${section}\` is checked but NOT ENFORCED by this version$`,
+              "m",
+            ),
+          );
+        assert.doesNotMatch(stderr, /`(policies|web_policies|websocket_policies)` is checked/);
+      } finally {
+        await issuer.close();
+      }
+    });
+  });
+
+  describe("what is not enforced", () => {
+    it("and a broken set are said by `gateway`, too, before it looks for anything else", async () => {
+      // an Envoy that is no program ends the start right after
+      const gateway = (policies: string) => {
+        return new Promise<string>((resolve) => {
+          void folder.add({ "policies/default.yaml": policies }).then(() => {
+            const child = spawn(process.execPath, [CLI, "gateway"], {
+              cwd: folder.path,
+              env: { ...process.env, ENVOY_BIN: join(folder.path, "no-envoy") },
+              stdio: ["ignore", "ignore", "pipe"],
+            });
+            let stderr = "";
+            child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+            child.once("close", (code) => {
+              resolve(`${stderr}\nexit ${code ?? "by signal"}`);
+            });
+          });
+        });
+      };
+      const masks = await gateway(POLICIES);
+      assert.match(masks, /`response_masks` is checked but NOT ENFORCED/);
+      assert.match(masks, /exit 1$/);
+      const broken = await gateway("policies:\n  - { resource: GET /x, conditon: 'true' }\n");
+      assert.match(broken, /default\.yaml:2:\d+: error: .*`conditon`/);
+      assert.match(broken, /the gateway denies everything until the policy set is good/);
+      const fine = await gateway('policies:\n  - { resource: GET /x, condition: "true" }\n');
+      assert.doesNotMatch(fine, /NOT ENFORCED|error: /);
+    });
+  });
+
+  describe("demo token", () => {
+    it("is a token of the demo's issuer about who was asked for", async () => {
+      const { code, stdout, stderr } = await cli("demo", "token", "--role", "admin");
+      assert.deepEqual([code, stderr], [0, ""]);
+      const token = stdout.trim();
+      const jwks = JSON.parse(
+        await readFile(join(folder.path, ".gatehouse/demo/demo-jwks.json"), "utf8"),
+      ) as { keys: JWK[] };
+      const { payload } = await jwtVerify(token, await importJWK(jwks.keys[0]!, "ES256"), {
+        issuer: "http://demo.gatehouse.localhost",
+        audience: "gatehouse-demo",
+      });
+      assert.deepEqual([payload.sub, payload["role"]], ["u-1", "admin"]);
+      assert.equal(decodeProtectedHeader(token).alg, "ES256");
+    });
+    it("takes a person's attributes from the options", async () => {
+      const { stdout } = await cli(
+        ...["demo", "token", "--user", "u-99", "--customer", "c-9", "--department", "legal"],
+        ...["--permissions", "a,b", "--expires-in", "-60"],
+      );
+      const claims = decodeJwt(stdout.trim());
+      assert.deepEqual(
+        [claims.sub, claims["customer_id"], claims["department"], claims["permissions"], claims["role"]],
+        ["u-99", "c-9", "legal", ["a", "b"], "manager"],
+      );
+      assert.ok(claims.exp! < Date.now() / 1000);
+    });
+    it("exits with 2 for a role or a lifetime that is none", async () => {
+      const role = await cli("demo", "token", "--role", "root");
+      assert.equal(role.code, 2);
+      assert.match(role.stderr, /Allowed choices are admin, manager, support, viewer/);
+      const lifetime = await cli("demo", "token", "--expires-in", "soon");
+      assert.equal(lifetime.code, 2);
+      assert.match(lifetime.stderr, /is not a whole number/);
+    });
+  });
+});

@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { explainDecision, renderExplanation } from "../../src/decision/explain.ts";
+import { decideOffline, type OfflineRequest } from "../../src/decision/offline.ts";
+import { accessOf, snapshotOf, type RequestParts } from "./support.ts";
+
+const POLICIES = `
+attributes:
+  target: { source: users, key: path.id }
+policies:
+  - { name: read a user, resource: "GET /users/{id}", condition: user.role == "admin" or user.dept == target.dept }
+  - { name: my own, resource: "GET /users/me", condition: user.level >= 2 and exists(user.id) }
+  - { resource: "DELETE /users/{id}", condition: user.role == "admin" }
+  - { name: by day, resource: "GET /users/{id}/day", condition: env.hour < 18 and env.environment == "production" }
+  - { name: all, resource: "GET /users/**", condition: user.role == "admin" }
+`;
+
+describe("decision: explain", () => {
+  const snapshot = snapshotOf(POLICIES);
+  const decide = (parts: RequestParts, more: Partial<OfflineRequest> = {}, set = snapshot) =>
+    decideOffline(set, {
+      raw: accessOf(parts).raw,
+      lookup: () => ({ dept: "sales" }),
+      now: Date.UTC(2026, 0, 31, 12),
+      ...more,
+    });
+  const explained = async (parts: RequestParts, more: Partial<OfflineRequest> = {}) => {
+    const decision = await decide(parts, more);
+    const explanation = explainDecision(decision);
+    return { decision, explanation, text: renderExplanation(decision, explanation) };
+  };
+
+  it("shows the rule, each part of its condition, and the values it saw", async () => {
+    const user = { role: "viewer", dept: "legal" };
+    const { explanation, text } = await explained({ path: "/users/u-7" }, { user });
+    assert.equal(explanation.rule?.name, "read a user");
+    assert.equal(explanation.rule.at, "test.yaml:5");
+    assert.equal(explanation.rule.condition.verdict, "false");
+    assert.deepEqual(
+      explanation.rule.condition.children.map(({ reads }) => reads.map(({ path, value }) => [path, value])),
+      [
+        [["user.role", "viewer"]],
+        [
+          ["user.dept", "legal"],
+          ["target.dept", "sales"],
+        ],
+      ],
+    );
+    assert.match(text, /^DENY \(403\) CONDITION_FALSE: /);
+    assert.match(text, /policy set test@v0/);
+    assert.match(text, /user\.role is "viewer"/);
+    assert.match(text, /GET \/users\/\{id\} {2}read a user {2}\(test\.yaml:5\)/);
+  });
+
+  it("says what was missing, and what was unavailable", async () => {
+    const { text } = await explained(
+      { path: "/users/u-7" },
+      {
+        user: { dept: "sales" },
+        lookup: () => {
+          throw new Error("down");
+        },
+      },
+    );
+    assert.match(text, /CONDITION_UNKNOWN/);
+    assert.match(text, /user\.role is missing/);
+    assert.match(text, /target\.dept is unavailable/);
+  });
+
+  it("names rules that came close and what kept each of them from it", async () => {
+    const { explanation, text } = await explained(
+      { path: "/users/me" },
+      { user: { role: "admin", level: 1 } },
+    );
+    const near = Object.fromEntries(
+      explanation.near.map(({ resource, failing }) => [resource, failing.kind]),
+    );
+    assert.equal(near["GET /users/{id}"], "less-specific");
+    assert.equal(near["DELETE /users/{id}"], "method");
+    assert.match(text, /is for DELETE, the request is GET/);
+    assert.match(text, /its condition is true, but a more specific rule decides/);
+  });
+
+  it("names the segment that does not fit", async () => {
+    const { explanation, text } = await explained({ path: "/user/u-7" }, { user: {} });
+    assert.equal(explanation.rule, undefined);
+    assert.match(text, /NO_MATCHING_RULE/);
+    assert.match(text, /segment 1: `users` is expected, the request has `user`/);
+    const short = await explained({ path: "/" }, { user: {} });
+    assert.match(short.text, /`users` is expected, the path ends/);
+    const long = await explained({ path: "/users/me/x" }, { user: {} });
+    assert.match(long.text, /the end of the path is expected, the request has `x`/);
+  });
+
+  it("shows no look-up and no time to rules that did not decide", async () => {
+    const { text } = await explained({ path: "/users/me" }, { user: { role: "viewer", level: 2, id: "u" } });
+    assert.match(text, /ALLOW CONDITION_TRUE/);
+    assert.match(text, /unknown: user\.dept == target\.dept|(false|unknown): .*target\.dept/);
+    const day = await explained({ path: "/users/u-7/night" }, { user: {} });
+    assert.match(day.text, /segment 3: `day` is expected/);
+    const other = snapshotOf(
+      `policies:
+  - { resource: "GET /a/b", condition: "false or user.id == 'x'" }
+  - { resource: "GET /a/{id}", condition: "env.environment == 'production'" }`,
+    );
+    const decision = await decide({ path: "/a/b" }, { user: {} }, other);
+    assert.match(
+      renderExplanation(decision, explainDecision(decision)),
+      /unknown: env\.environment == "production"/,
+    );
+  });
+
+  it("has nothing to explain where no rule was looked at", async () => {
+    const { explanation, text } = await explained({ path: "/a//b" });
+    assert.deepEqual(explanation, { near: [] });
+    assert.match(text, /^DENY \(400\) AMBIGUOUS_PATH: .*\(empty_segment: /);
+    assert.deepEqual(
+      explainDecision({
+        verdict: "DENY",
+        reason: "POLICY_NOT_READY",
+        clientIp: "",
+        trustedPeer: false,
+        accepted: [],
+      }),
+      { near: [] },
+    );
+  });
+});

@@ -1,0 +1,103 @@
+import { createDecider, type Decide, type DeciderDependencies } from "../../src/decision/decide.ts";
+import { createIdentify } from "../../src/decision/identify.ts";
+import { createSnapshot, type Snapshot } from "../../src/decision/snapshot.ts";
+import type { AccessRequest, Decision } from "../../src/decision/types.ts";
+import { VerdictCache } from "../../src/decision/verdict-cache.ts";
+import { createTokenVerifier, type RunningTokenVerifier } from "../../src/identity/index.ts";
+import { compilePolicySet, renderDiagnostics, type PolicySetIR } from "../../src/policy/index.ts";
+import { createMetrics, type Metrics } from "../../src/telemetry/metrics.ts";
+import type { TestIssuer } from "../support/issuer.ts";
+
+export const silent = () => undefined;
+export const silentLog = { debug: silent, info: silent, warn: silent, error: silent };
+
+export function compileText(text: string, name = "test", file = `${name}.yaml`): PolicySetIR {
+  const files = [{ name: file, text }];
+  const { ir, diagnostics } = compilePolicySet(files, { name });
+  if (ir === undefined) throw new Error(renderDiagnostics(diagnostics, files));
+  return ir;
+}
+
+export function snapshotOf(text: string, caseSensitive = false): Snapshot {
+  return createSnapshot(compileText(text), { caseSensitive });
+}
+
+/** One rule, for `GET /x`. */
+export const ruleOf = (condition: string, head = "") =>
+  `${head}\npolicies:\n  - { resource: "GET /x", condition: ${JSON.stringify(condition)} }\n`;
+
+export interface RequestParts {
+  readonly method?: string;
+  readonly path?: string;
+  readonly headers?: readonly (readonly [name: string, value: string])[];
+  readonly body?: string;
+  readonly complete?: boolean;
+  readonly peer?: string;
+  readonly at?: number;
+  readonly requestId?: string;
+  readonly deadline?: number;
+}
+
+/** A request as the door hands it over. */
+export function accessOf(parts: RequestParts = {}): AccessRequest {
+  const { method = "GET", path = "/x", headers = [], body, complete = true } = parts;
+  return {
+    raw: {
+      method,
+      target: path,
+      scheme: "http",
+      host: "app.test",
+      protocol: "HTTP/1.1",
+      headers,
+      ...(body !== undefined && { body: { bytes: Buffer.from(body), complete } }),
+    },
+    peer: parts.peer ?? "127.0.0.1",
+    requestId: parts.requestId ?? "request-1",
+    receivedAt: parts.at ?? Date.now(),
+    deadline: parts.deadline ?? Number.POSITIVE_INFINITY,
+  };
+}
+
+export const bearer = (token: string) => ["authorization", `Bearer ${token}`] as const;
+
+export function verifierFor(issuer: TestIssuer, metrics: Metrics = createMetrics()): RunningTokenVerifier {
+  return createTokenVerifier(
+    {
+      issuer: issuer.url,
+      audience: issuer.audience,
+      algorithms: ["ES256"],
+      tokenTypes: ["JWT", "at+jwt", ""],
+    },
+    { metrics, log: silentLog },
+  );
+}
+
+export interface DeciderParts extends Partial<Omit<DeciderDependencies, "snapshot" | "identify">> {
+  readonly verifier: RunningTokenVerifier;
+  readonly cookie?: string;
+}
+
+/** A decider over one snapshot (or none). */
+export function deciderOf(
+  snapshot: Snapshot | undefined,
+  { verifier, cookie, ...rest }: DeciderParts,
+): Decide {
+  return createDecider({
+    snapshot: () => snapshot,
+    identify: createIdentify(verifier, { ...(cookie !== undefined && { cookie }) }),
+    cache: new VerdictCache({ size: 100, ttlMs: 60_000 }, createMetrics()),
+    sources: new Map(),
+    frontProxy: { trustedProxies: [], backends: [] },
+    switchedOff: new Set(),
+    environment: "production",
+    ...rest,
+  });
+}
+
+/** `ALLOW CONDITION_TRUE`, say. */
+export const outcome = ({ verdict, reason }: Decision) => `${verdict} ${reason}`;
+
+/** Stands where nothing must be called. */
+export function never(): never {
+  throw new Error("must not be called");
+}

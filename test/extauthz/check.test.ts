@@ -1,0 +1,333 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createAuditLog, type AuditRecord } from "../../src/audit/index.ts";
+import { DecisionPoint } from "../../src/decision/decision-point.ts";
+import { createIdentityHeaders } from "../../src/decision/identity-headers.ts";
+import { createCheck, type CheckDependencies } from "../../src/extauthz/check.ts";
+import type { RunningTokenVerifier } from "../../src/identity/index.ts";
+import { createMetrics } from "../../src/telemetry/metrics.ts";
+import type { SpanAttributes } from "../../src/telemetry/tracing.ts";
+import { bearer, deciderOf, silentLog, snapshotOf, verifierFor } from "../decision/support.ts";
+import { checkRequest, USUAL_HEADERS } from "../support/check-request.ts";
+import { startIssuer, type TestIssuer } from "../support/issuer.ts";
+import { encode } from "./support/checks.ts";
+import { CHECK_REQUEST, CHECK_RESPONSE, decodeWith, encodeWith, loadProtos } from "./support/protos.ts";
+
+const envoys = loadProtos("envoys");
+
+const POLICIES = `
+policies:
+  - { resource: "GET /public", condition: "true" }
+  - { resource: "GET /me", condition: exists(user.id) }
+  - { resource: "GET /admin", condition: user.role == "admin" }
+  - { resource: "GET /kept", condition: "true", audit: required }
+`;
+
+interface HeaderOption {
+  readonly header: { readonly key: string; readonly value: string };
+  readonly append_action?: number;
+}
+interface Answer {
+  readonly status?: { readonly code?: number };
+  readonly ok_response?: { readonly headers?: HeaderOption[]; readonly headers_to_remove?: string[] };
+  readonly denied_response?: {
+    readonly status: { readonly code: number };
+    readonly headers: HeaderOption[];
+    readonly body?: string;
+  };
+}
+
+describe("extauthz: check", () => {
+  let directory: string;
+  let issuer: TestIssuer;
+  let verifier: RunningTokenVerifier;
+  let serial = 0;
+
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), "gatehouse-check-"));
+    issuer = await startIssuer();
+    verifier = verifierFor(issuer);
+    await verifier.start();
+  });
+  after(async () => {
+    verifier.close();
+    await issuer.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  /** A check over real parts: bytes in, what Envoy makes of the bytes that come out, and the records. */
+  function checkOf(change: Partial<CheckDependencies> = {}, enabled = true) {
+    const metrics = createMetrics();
+    const path = join(directory, `audit-${(serial += 1)}.log`);
+    const audit = createAuditLog(
+      { enabled, destination: { kind: "file", path }, level: "info" },
+      { metrics, log: silentLog },
+    );
+    const snapshot = snapshotOf(POLICIES);
+    const warnings: string[] = [];
+    const spans: SpanAttributes[] = [];
+    const decide = deciderOf(snapshot, {
+      verifier,
+      frontProxy: { trustedProxies: ["10.0.0.1"], backends: [] },
+    });
+    const point = new DecisionPoint({ decide, snapshot: () => snapshot, audit, metrics, log: silentLog });
+    const check = createCheck({
+      point,
+      identityHeaders: createIdentityHeaders([
+        ["x-user-id", ["user", "id"]],
+        ["x-user-role", ["user", "role"]],
+      ]),
+      denialDetails: "reason",
+      tracing: {
+        span: () => ({ recording: true, end: (attributes = {}) => void spans.push(attributes) }),
+        shutdown: () => Promise.resolve(),
+      },
+      log: { warn: (_context, message) => warnings.push(message) },
+      ...change,
+    });
+    const ask = async (bytes: Buffer, deadline = Number.POSITIVE_INFINITY): Promise<Answer> =>
+      decodeWith(envoys, CHECK_RESPONSE, await check(bytes, { deadline }));
+    const records = async (): Promise<AuditRecord[]> => {
+      await audit.close();
+      const text = await readFile(path, "utf8").catch(() => "");
+      return text
+        .split("\n")
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as AuditRecord);
+    };
+    return { ask, records, warnings, spans, metrics, check };
+  }
+
+  const get = async (path: string, claims?: Record<string, unknown>, more: [string, string][] = []) =>
+    checkRequest({
+      path,
+      headers: [...USUAL_HEADERS, ...more, ...(claims ? [bearer(await issuer.token(claims))] : [])],
+    });
+
+  /** Fails on anything that Envoy would not take for a plain allow. */
+  function allowed(answer: Answer) {
+    assert.equal(answer.denied_response, undefined);
+    assert.equal(answer.status?.code ?? 0, 0);
+    const headers = answer.ok_response?.headers ?? [];
+    for (const { append_action } of headers) assert.equal(append_action, 2, "OVERWRITE_IF_EXISTS_OR_ADD");
+    return {
+      set: Object.fromEntries(headers.map(({ header }) => [header.key, header.value])),
+      remove: [...(answer.ok_response?.headers_to_remove ?? [])].sort(),
+    };
+  }
+  function denied(answer: Answer) {
+    assert.equal(answer.ok_response, undefined);
+    assert.ok(answer.denied_response);
+    assert.ok(answer.status?.code === 7 || answer.status?.code === 16, "what Envoy takes for a denial");
+    const { status, headers, body = "" } = answer.denied_response;
+    for (const { append_action } of headers) assert.equal(append_action, 2);
+    return {
+      status: status.code,
+      grpc: answer.status.code,
+      headers: Object.fromEntries(headers.map(({ header }) => [header.key, header.value])),
+      body,
+    };
+  }
+
+  it("allows with the caller's headers set and every other one removed", async () => {
+    const { ask, records } = checkOf();
+    const answer = allowed(await ask(await get("/me", { sub: "u-7" }, [["x-user-role", "admin"]])));
+    assert.deepEqual(answer.set, { "x-user-id": "u-7" });
+    assert.deepEqual(answer.remove, ["x-backend-url", "x-real-ip", "x-user-role", "x-user-token"]);
+    const [record, ...more] = await records();
+    assert.deepEqual(more, []);
+    assert.deepEqual(
+      [record?.decision, record?.reason, record?.user_id, record?.resource, record?.action],
+      ["ALLOW", "CONDITION_TRUE", "u-7", "/me", "GET"],
+    );
+  });
+
+  it("allows nobody with nothing set", async () => {
+    const answer = allowed(await checkOf().ask(await get("/public")));
+    assert.deepEqual(answer.set, {});
+    assert.deepEqual(answer.remove, [
+      "x-backend-url",
+      "x-real-ip",
+      "x-user-id",
+      "x-user-role",
+      "x-user-token",
+    ]);
+  });
+
+  it("leaves X-Real-IP to a trusted proxy alone, whoever asked before", async () => {
+    const { ask } = checkOf();
+    const token = await issuer.token({ sub: "u-1" });
+    const from = (peer: string, path: string) => checkRequest({ path, peer, headers: [bearer(token)] });
+    for (const path of ["/me", "/public"]) {
+      for (const [peer, removed] of [
+        ["10.0.0.1", false],
+        ["10.0.0.2", true],
+        ["10.0.0.1", false],
+      ] as const)
+        assert.equal(allowed(await ask(from(peer, path))).remove.includes("x-real-ip"), removed);
+    }
+  });
+
+  it("never mixes identities, in whatever order they come, waiting or not", async () => {
+    const { ask, records } = checkOf();
+    const people = await Promise.all(
+      ["ada", "bob", "eve", "joe"].map(async (name) => ({
+        name,
+        bytes: await get("/me", { sub: name, role: `${name}'s` }),
+        anonymous: await get("/public"),
+      })),
+    );
+    const order = Array.from(
+      { length: 80 },
+      (_, index) => people[(index * 7 + (index >> 2)) % people.length]!,
+    );
+    await Promise.all(
+      order.map(async ({ name, bytes, anonymous }) => {
+        assert.deepEqual(allowed(await ask(bytes)).set, { "x-user-id": name, "x-user-role": `${name}'s` });
+        assert.deepEqual(allowed(await ask(anonymous)).set, {});
+      }),
+    );
+    assert.equal((await records()).length, 160);
+  });
+
+  it("gives the same answer for the same token when it is known already, without waiting", async () => {
+    const { check } = checkOf();
+    const bytes = await get("/me", { sub: "u-9" });
+    const first = await check(bytes, { deadline: Infinity });
+    const second = check(bytes, { deadline: Infinity });
+    assert.ok(Buffer.isBuffer(second));
+    assert.deepEqual(second, first);
+    const renewed = await check(await get("/me", { sub: "u-9", jti: "2" }), { deadline: Infinity });
+    assert.deepEqual(renewed, first);
+  });
+
+  describe("denies", () => {
+    it("as JSON", async () => {
+      const { ask } = checkOf();
+      const { status, grpc, headers, body } = denied(await ask(await get("/admin", { role: "viewer" })));
+      assert.deepEqual([status, grpc], [403, 7]);
+      assert.equal(headers["content-type"], "application/json");
+      const { error, meta } = JSON.parse(body) as {
+        error: { code: string; details: object };
+        meta: { request_id: string };
+      };
+      assert.equal(error.code, "ACCESS_DENIED");
+      assert.deepEqual(error.details, { reason: "CONDITION_FALSE", resource: "/admin", action: "GET" });
+      assert.equal(meta.request_id, "3dded9cd-c371-4991-8ec2-0b2235be6220");
+    });
+    it("with a challenge where nobody is known", async () => {
+      const { status, grpc, headers } = denied(await checkOf().ask(await get("/admin")));
+      assert.deepEqual([status, grpc], [401, 16]);
+      assert.equal(headers["www-authenticate"], 'Bearer realm="gatehouse"');
+    });
+    it("as a page for browsers", async () => {
+      const bytes = checkRequest({ path: "/admin", headers: [["accept", "text/html,*/*;q=0.8"]] });
+      const { status, headers, body } = denied(await checkOf().ask(bytes));
+      assert.equal(status, 401);
+      assert.match(headers["content-type"] ?? "", /^text\/html/);
+      assert.match(body, /^<!doctype html>/);
+    });
+    it("as a gRPC status for gRPC callers", async () => {
+      const headers = [["content-type", "application/grpc"]] as const;
+      const { status, headers: sent } = denied(
+        await checkOf().ask(checkRequest({ method: "POST", path: "/admin", headers })),
+      );
+      assert.equal(status, 403);
+      assert.equal(sent["grpc-status"], "7");
+      assert.equal(sent["content-type"], undefined);
+    });
+    it("without a body for HEAD", async () => {
+      const { body } = denied(await checkOf().ask(checkRequest({ method: "HEAD", path: "/admin" })));
+      assert.equal(body, "");
+    });
+    it("without the reason where it is not to be told", async () => {
+      const { ask, records } = checkOf({ denialDetails: "none" });
+      const { body } = denied(await ask(await get("/admin", { role: "viewer" })));
+      assert.ok(!body.includes("CONDITION_FALSE") && !body.includes("/admin"));
+      assert.equal((await records())[0]?.reason, "CONDITION_FALSE");
+    });
+    it("what can be read in two ways", async () => {
+      const { status, body } = denied(await checkOf().ask(checkRequest({ path: "/public/%2e%2e/admin" })));
+      assert.equal(status, 400);
+      assert.match(body, /"AMBIGUOUS_PATH"/);
+    });
+    it("what comes too late, and what must be recorded and cannot be", async () => {
+      const late = checkOf();
+      assert.equal(denied(await late.ask(await get("/public"), 1)).status, 503);
+      assert.deepEqual(
+        (await late.records()).map(({ decision, reason }) => [decision, reason]),
+        [["DENY", "DEADLINE_EXCEEDED"]],
+      );
+      assert.deepEqual(late.spans, [
+        { "gatehouse.decision": "DENY", "gatehouse.reason": "DEADLINE_EXCEEDED" },
+      ]);
+      const unrecorded = checkOf({}, false);
+      assert.equal(denied(await unrecorded.ask(await get("/kept"))).status, 503);
+      allowed(await unrecorded.ask(await get("/public")));
+    });
+  });
+
+  describe("bytes that are no check", () => {
+    const good = checkRequest({ path: "/public" });
+    const cases: readonly [string, Buffer][] = [
+      ["nothing", Buffer.alloc(0)],
+      ["noise", Buffer.from("ffffffffffffffffffff01", "hex")],
+      ["half of one", good.subarray(0, good.length >> 1)],
+      ["one and a bit", Buffer.concat([good, Buffer.from([0x0a])])],
+      ["one about no request", encodeWith(envoys, CHECK_REQUEST, { attributes: { source: {} } })],
+    ];
+    for (const [what, bytes] of cases) {
+      it(`${what}: a denial with one record`, async () => {
+        const { ask, records, metrics } = checkOf();
+        assert.equal(denied(await ask(bytes)).status, 500);
+        assert.deepEqual(
+          (await records()).map(({ decision, reason }) => [decision, reason]),
+          [["DENY", "INTERNAL_ERROR"]],
+        );
+        const { values } = await metrics.decisions.get();
+        assert.deepEqual(
+          values.map(({ labels, value }) => [labels.reason, value]),
+          [["INTERNAL_ERROR", 1]],
+        );
+      });
+    }
+    it("every beginning of a check is a denial, or the check of what is there", async () => {
+      const { ask, records } = checkOf();
+      const secret = await get("/admin", { role: "viewer" });
+      for (let end = 0; end <= secret.length; end += 1) denied(await ask(secret.subarray(0, end)));
+      assert.equal((await records()).length, secret.length + 1);
+    });
+  });
+
+  it("denies with one record where the answer cannot be made", async () => {
+    const faults: CheckDependencies["identityHeaders"][] = [
+      () => {
+        throw new Error("no headers");
+      },
+      () => ({ set: [["x-user-id", "a\r\nb"]], remove: [] }),
+      () => ({ set: [["host", "evil.test"]], remove: [] }),
+      () => ({ set: [["x-a", "1"]], remove: ["x-a"] }),
+    ];
+    for (const identityHeaders of faults) {
+      const { ask, records, spans } = checkOf({ identityHeaders });
+      assert.equal(denied(await ask(await get("/public"))).status, 500);
+      assert.deepEqual(
+        (await records()).map(({ decision, reason }) => [decision, reason]),
+        [["DENY", "INTERNAL_ERROR"]],
+      );
+      assert.equal(spans[0]?.["gatehouse.reason"], "INTERNAL_ERROR");
+    }
+  });
+
+  it("warns once about an Envoy that joins headers", async () => {
+    const { ask, warnings } = checkOf();
+    const joined = encode({
+      http: { method: "GET", path: "/public", headers: { ":authority": "app.test" } },
+    });
+    for (let times = 0; times < 3; times += 1) await ask(joined);
+    await ask(await get("/public"));
+    assert.equal(warnings.length, 1);
+  });
+});
