@@ -43,11 +43,6 @@ export const REASONS = {
     code: "UNTRUSTED_PROXY_HEADER",
     message: "the sender may not choose the backend",
   },
-  REQUEST_TOO_LARGE: {
-    status: 413,
-    code: "REQUEST_TOO_LARGE",
-    message: "the request is larger than allowed",
-  },
 
   // who is asking
   IDENTITY_REQUIRED: { status: 401, code: "IDENTITY_REQUIRED", message: "a bearer token is required" },
@@ -111,7 +106,6 @@ export const REASONS = {
     message: "the audit record cannot be taken",
   },
   DEADLINE_EXCEEDED: { status: 503, code: "SERVICE_UNAVAILABLE", message: "the decision came too late" },
-  SHUTTING_DOWN: { status: 503, code: "SERVICE_UNAVAILABLE", message: "the service is stopping" },
   INTERNAL_ERROR: { status: 500, code: "INTERNAL_ERROR", message: "the decision failed" },
 } as const satisfies Record<string, { status: number; code: string; message: string }>;
 

@@ -7,7 +7,8 @@ import { createIdentityHeaders } from "./decision/identity-headers.ts";
 import { PolicyStore } from "./decision/policy-store.ts";
 import { FileSource } from "./decision/sources.ts";
 import { VerdictCache } from "./decision/verdict-cache.ts";
-import { createCheck, type Check } from "./extauthz/check.ts";
+import { createCheck } from "./extauthz/check.ts";
+import type { CheckHandler } from "./extauthz/server.ts";
 import { createTokenVerifier } from "./identity/index.ts";
 import { REFUSAL_CHECKS, type RefusalCheck } from "./request/index.ts";
 import type { Log } from "./telemetry/log.ts";
@@ -16,7 +17,7 @@ import { startTracing } from "./telemetry/tracing.ts";
 
 /** The decision service of one process, without the server in front of it. */
 export interface Service {
-  readonly check: Check;
+  readonly check: CheckHandler;
   /** Named conditions of readiness; the service is ready when all hold. */
   readiness(): { readonly policies: boolean; readonly identity: boolean };
   /** Loads policies, keys and sources, and goes on following them. Never rejects. */

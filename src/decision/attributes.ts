@@ -35,28 +35,47 @@ export function attributesFor(needs: RuleNeeds, input: AttributeInput): Attribut
   };
 }
 
+/** How long one look-up may take, ms; Envoy gives up on the whole decision not much later. */
+const LOOKUP_MS = 250;
+
 /**
- * Looks up the sources a rule reads. A source that fails, or is not configured, leaves UNAVAILABLE: unknown to every
- * operator. Rejects never.
+ * Looks up the sources a rule reads. A source that fails, is late, or is not configured, leaves UNAVAILABLE: unknown to
+ * every operator. Rejects never.
  */
 export async function withSources(
   needs: RuleNeeds,
   attributes: Attributes,
   sources: ReadonlyMap<string, AttributeSource>,
+  timeoutMs = LOOKUP_MS,
 ): Promise<Attributes> {
   const found = await Promise.all(
     needs.sources.map(async ({ root, source, key }) => {
       const at = onlyValue(valueAt(attributes, key));
+      if (at === UNAVAILABLE) return [root, UNAVAILABLE] as const;
       if (typeof at !== "string" && typeof at !== "number") return [root, undefined] as const;
       try {
         const reader = sources.get(source);
-        return [root, reader === undefined ? UNAVAILABLE : await reader.lookup(String(at), root)] as const;
+        const entry = reader === undefined ? UNAVAILABLE : reader.lookup(String(at), root);
+        return [root, entry instanceof Promise ? await inTime(entry, timeoutMs) : entry] as const;
       } catch {
         return [root, UNAVAILABLE] as const; // the source counts and logs its own failures
       }
     }),
   );
   return { ...attributes, ...Object.fromEntries(found) };
+}
+
+/** @returns what `entry` resolves to, or UNAVAILABLE when it takes too long. Rejects as it does. */
+async function inTime<T>(entry: Promise<T>, timeoutMs: number): Promise<T | typeof UNAVAILABLE> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<typeof UNAVAILABLE>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs, UNAVAILABLE);
+  });
+  try {
+    return await Promise.race([entry, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Headers and query parameters are lists: one that was sent once is a key, one that was repeated is none. */

@@ -45,7 +45,6 @@ const PUBLIC_MESSAGES = {
   AMBIGUOUS_BODY: "the body can be read in more than one way",
   UNKNOWN_BACKEND: "the backend address is not accepted",
   UNTRUSTED_PROXY_HEADER: "a header of the request is not accepted",
-  REQUEST_TOO_LARGE: "the request is larger than allowed",
   IDENTITY_REQUIRED: "a bearer token is required",
   TOKEN_INVALID: "the token is not valid",
   TOKEN_NOT_YET_VALID: "the token is not valid yet",
@@ -58,13 +57,12 @@ const PUBLIC_MESSAGES = {
 
 /**
  * gRPC status codes. Envoy would take them from the HTTP status by gRPC's table for proxies, which makes 400 an
- * INTERNAL and 413 an UNKNOWN; a `grpc-status` header of ours comes first.
+ * INTERNAL; a `grpc-status` header of ours comes first.
  */
 const GRPC_STATUS: Readonly<Record<number, string>> = {
   400: "3",
   401: "16",
   403: "7",
-  413: "8",
   500: "13",
   503: "14",
 };

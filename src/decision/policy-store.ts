@@ -106,7 +106,7 @@ export class PolicyStore {
     const { directory, policySet } = this.#options;
     let folder = await readPolicyFolder(directory, policySet);
     if (folder.fingerprint === this.#seen && this.#seen !== "") return folder;
-    for (let look = 0; look < SETTLE_LOOKS && this.#current !== undefined; look += 1) {
+    for (let look = 0; look < SETTLE_LOOKS; look += 1) {
       await delay(SETTLE_MS);
       const next = await readPolicyFolder(directory, policySet);
       if (next.fingerprint === folder.fingerprint) break;

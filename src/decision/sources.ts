@@ -1,4 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
+import { CORE_SCHEMA, load } from "js-yaml";
 import type { ValueObject } from "../policy/index.ts";
 
 /** Where a declared attribute root such as `target_user` comes from. */
@@ -17,7 +18,7 @@ interface Log {
 }
 
 /**
- * A source over one JSON file, an object of entries by key. Read again when it changes; a file that cannot be read
+ * A source over one JSON or YAML file, an object of entries by key, read strictly: UTF-8, no repeated keys. Read again when it changes; a file that cannot be read
  * leaves the last good content in force, and without any, every look-up throws.
  */
 export class FileSource implements AttributeSource {
@@ -42,7 +43,7 @@ export class FileSource implements AttributeSource {
       const { mtimeMs, size, ino } = await stat(this.#path);
       const version = `${mtimeMs}:${size}:${ino}`;
       if (version === this.#version) return;
-      this.#entries = parseEntries(await readFile(this.#path, "utf8"));
+      this.#entries = parseEntries(await readFile(this.#path));
       this.#version = version;
     } catch (error) {
       this.#log.warn(
@@ -53,9 +54,10 @@ export class FileSource implements AttributeSource {
   }
 }
 
-function parseEntries(text: string): ReadonlyMap<string, ValueObject> {
-  const parsed: unknown = JSON.parse(text);
-  if (!isObject(parsed)) throw new Error("an attribute source is a JSON object of entries by key");
+function parseEntries(bytes: Uint8Array): ReadonlyMap<string, ValueObject> {
+  const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  const parsed = load(text, { schema: CORE_SCHEMA });
+  if (!isObject(parsed)) throw new Error("an attribute source is an object of entries by key");
   return new Map(
     Object.entries(parsed).map(([key, entry]) => {
       if (!isObject(entry)) throw new Error(`entry \`${key}\` of the attribute source is not an object`);

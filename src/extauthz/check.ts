@@ -6,6 +6,7 @@ import type { Identity } from "../identity/types.ts";
 import { REASONS } from "../reasons.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
 import { decodeCheck, type CheckCall } from "./decode.ts";
+import type { CheckHandler } from "./server.ts";
 import { encodeAllow, encodeDenial } from "./encode.ts";
 
 /** What the check of one request uses. */
@@ -14,20 +15,28 @@ export interface CheckDependencies {
   readonly identityHeaders: (identity: Identity | undefined, trustedPeer: boolean) => IdentityHeaders;
   readonly denialDetails: "none" | "reason";
   readonly tracing: Tracing;
-  readonly log: { warn(object: object, message: string): void };
+  readonly log: { warn(object: object, message: string): void; error(object: object, message: string): void };
 }
 
-/** Answers one `Authorization/Check`: CheckRequest bytes in, CheckResponse bytes out. Never throws, never rejects. */
-export type Check = (bytes: Buffer, call: { readonly deadline: number }) => Buffer | Promise<Buffer>;
+/** Sent when even a denial cannot be encoded. */
+const LAST_RESORT = encodeDenial({ httpStatus: 500, grpcStatus: 7, headers: [], body: "" });
 
 /**
  * The path of one check: decode, judge, encode, conclude. The answer is encoded before the decision is made final, so
- * that nothing can go wrong between what is recorded and what is sent.
+ * that nothing can go wrong between what is recorded and what is sent. The function never throws and never rejects.
  */
-export function createCheck(dependencies: CheckDependencies): Check {
+export function createCheck(dependencies: CheckDependencies): CheckHandler {
   const { point, tracing, log } = dependencies;
   let warned = false;
   const encodeAnswer = createAnswerEncoder(dependencies);
+  const encodeFailure = (denial: Decision, call: CheckCall | undefined): Buffer => {
+    try {
+      return encodeAnswer(denial, call);
+    } catch (error) {
+      log.error({ err: error }, "a denial cannot be encoded");
+      return LAST_RESORT;
+    }
+  };
 
   const finish = (judged: Decision, call: CheckCall, access: AccessRequest, started: number) => {
     let decision = judged;
@@ -36,13 +45,13 @@ export function createCheck(dependencies: CheckDependencies): Check {
       answer = encodeAnswer(decision, call);
     } catch (error) {
       decision = point.failed(error, access);
-      answer = encodeAnswer(decision, call);
+      answer = encodeFailure(decision, call);
     }
     const final = point.conclude(decision, { access, at: Date.now() }, access.deadline, started);
-    return { final, answer: final === decision ? answer : encodeAnswer(final, call) };
+    return { final, answer: final === decision ? answer : encodeFailure(final, call) };
   };
 
-  return (bytes, { deadline }) => {
+  return (bytes, { deadline, traceparent: ofCall }) => {
     const started = performance.now();
     let call: CheckCall;
     try {
@@ -54,21 +63,23 @@ export function createCheck(dependencies: CheckDependencies): Check {
         deadline,
         started,
       );
-      return encodeAnswer(final, undefined);
+      return encodeFailure(final, undefined);
     }
     if (call.headersJoined && !warned) {
       warned = true;
       log.warn({}, "envoy joins repeated headers: set `encode_raw_headers: true` in its ext_authz filter");
     }
+    // where Envoy traces, the call itself is a span of the request's trace, and ours is its child
+    const traceparent = ofCall ?? call.traceparent;
     const access: AccessRequest = {
       raw: call.request,
       peer: call.source.address,
       requestId: call.requestId,
       receivedAt: call.receivedAt,
       deadline,
-      ...(call.traceparent !== undefined && { traceparent: call.traceparent }),
+      ...(traceparent !== undefined && { traceparent }),
     };
-    const span = tracing.span("gatehouse.check", call.traceparent);
+    const span = tracing.span("gatehouse.check", traceparent);
     const end = (judged: Decision): Buffer => {
       const { final, answer } = finish(judged, call, access, started);
       span.end({ "gatehouse.decision": final.verdict, "gatehouse.reason": final.reason });

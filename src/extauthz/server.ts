@@ -8,8 +8,16 @@ import { listen, type ListenAddress } from "./server-socket.ts";
 export type { TlsFiles } from "./server-credentials.ts";
 export type { ListenAddress } from "./server-socket.ts";
 
-/** Answers one check: CheckRequest bytes in, CheckResponse bytes out; `deadline` in Unix ms, or Infinity. */
-export type CheckHandler = (bytes: Buffer, call: { readonly deadline: number }) => Buffer | Promise<Buffer>;
+/** What the call says beside its message. */
+export interface CheckContext {
+  /** Unix ms, or Infinity. */
+  readonly deadline: number;
+  /** W3C trace context of the call itself: Envoy's span of asking us, where it traces. */
+  readonly traceparent?: string;
+}
+
+/** Answers one check: CheckRequest bytes in, CheckResponse bytes out. */
+export type CheckHandler = (bytes: Buffer, context: CheckContext) => Buffer | Promise<Buffer>;
 
 export interface AuthzServerOptions {
   readonly listen: ListenAddress;
@@ -148,7 +156,10 @@ class Checks {
       else callback(null, answer);
     };
     try {
-      const answer = this.#check(call.request, { deadline: Number(call.getDeadline()) });
+      const deadline = Number(call.getDeadline());
+      const [traceparent] = call.metadata.get("traceparent");
+      const context = typeof traceparent === "string" ? { deadline, traceparent } : { deadline };
+      const answer = this.#check(call.request, context);
       if (answer instanceof Promise) answer.then(reply, fail);
       else reply(answer);
     } catch (error) {

@@ -305,8 +305,6 @@ describe("decision: decide", () => {
   describe("all of it", () => {
     it("has met every reason that `decide` can give", () => {
       const elsewhere: Reason[] = [
-        "REQUEST_TOO_LARGE", // Envoy
-        "SHUTTING_DOWN", // the server
         "AUDIT_UNAVAILABLE", // the decision point, as the next two
         "DEADLINE_EXCEEDED",
         "INTERNAL_ERROR",

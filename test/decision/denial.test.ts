@@ -225,7 +225,6 @@ describe("decision: denial", () => {
         AMBIGUOUS_PATH: "3",
         TOKEN_EXPIRED: "16",
         CONDITION_FALSE: "7",
-        REQUEST_TOO_LARGE: "8",
         INTERNAL_ERROR: "13",
         POLICY_NOT_READY: "14",
       };

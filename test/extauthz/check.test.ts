@@ -84,7 +84,7 @@ describe("extauthz: check", () => {
         span: () => ({ recording: true, end: (attributes = {}) => void spans.push(attributes) }),
         shutdown: () => Promise.resolve(),
       },
-      log: { warn: (_context, message) => warnings.push(message) },
+      log: { warn: (_context, message) => warnings.push(message), error: () => undefined },
       ...change,
     });
     const ask = async (bytes: Buffer, deadline = Number.POSITIVE_INFINITY): Promise<Answer> =>

@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { withSources } from "../../src/decision/attributes.ts";
+import type { RuleNeeds } from "../../src/decision/snapshot.ts";
+import { UNAVAILABLE, type ValueObject } from "../../src/policy/index.ts";
+import { snapshotOf } from "./support.ts";
+
+const POLICY = `
+attributes:
+  target_user: { source: users, key: request.query.id, types: { department: string } }
+policies:
+  - resource: GET /x
+    condition: target_user.department == "sales"
+`;
+
+describe("decision: attribute look-ups", () => {
+  const snapshot = snapshotOf(POLICY);
+  const needs = [...snapshot.needs.values()][0] as RuleNeeds;
+  const lookUp = async (
+    ids: readonly string[] | undefined,
+    lookup: (key: string) => ValueObject | undefined | Promise<ValueObject | undefined>,
+  ) => {
+    const request = ids === undefined ? { query: {} } : { query: { id: ids } };
+    const found = await withSources(needs, { request }, new Map([["users", { lookup }]]), 20);
+    return found["target_user"];
+  };
+  const sales = { department: "sales" };
+
+  it("takes a parameter that was sent once as the key", async () => {
+    assert.equal(await lookUp(["u-1"], (key) => (key === "u-1" ? sales : undefined)), sales);
+  });
+
+  it("finds nothing by a key that is missing or was sent twice", async () => {
+    const lookup = () => assert.fail("nothing is looked up") as undefined;
+    assert.equal(await lookUp(undefined, lookup), undefined);
+    assert.equal(await lookUp(["u-1", "u-2"], lookup), undefined);
+  });
+
+  it("takes a source that throws, rejects or never answers for unavailable, which is not absent", async () => {
+    const failing = () => {
+      throw new Error("down");
+    };
+    assert.equal(await lookUp(["u-1"], failing), UNAVAILABLE);
+    assert.equal(await lookUp(["u-1"], () => Promise.reject(new Error("down"))), UNAVAILABLE);
+    assert.equal(await lookUp(["u-1"], () => new Promise(() => undefined)), UNAVAILABLE);
+    assert.equal(await lookUp(["u-1"], () => undefined), undefined);
+    assert.equal(
+      (await withSources(needs, { request: { query: { id: ["u-1"] } } }, new Map()))["target_user"],
+      UNAVAILABLE,
+    );
+    assert.equal((await withSources(needs, { request: UNAVAILABLE }, new Map()))["target_user"], UNAVAILABLE);
+  });
+});
