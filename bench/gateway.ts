@@ -2,7 +2,10 @@ import { execFile, spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { loadGatewayConfig } from "../src/config/index.ts";
+import { envoyBootstrap } from "../src/gateway/index.ts";
 import { envoyBinary } from "../test/support/envoy.ts";
 import { freePort } from "../test/support/free-port.ts";
 import { eventually } from "../test/support/eventually.ts";
@@ -43,6 +46,7 @@ export async function benchmarkGateway(): Promise<Row[]> {
     policies: { "bench.yaml": policySetOf(RULES) },
     config: { policies: { directory: "policies", policy_set: "bench" } },
   });
+  const idle = await runIdle(envoy, directory, backend);
   try {
     const token = await issuer.token({
       role: "viewer",
@@ -52,8 +56,12 @@ export async function benchmarkGateway(): Promise<Row[]> {
     });
     const path = requestPath(RULES, "c-1");
     await eventually("the plain Envoy", async () => (await fetch(`http://127.0.0.1:${plainPort}${path}`)).ok);
+    await load(tool, `${gateway.url}${path}`, token); // not counted: the processes compile their hot paths
+    const warmIdle = `http://127.0.0.1:${idle.port}${path}`;
+    await load(tool, warmIdle, token);
     const alone = await load(tool, `http://127.0.0.1:${plainPort}${path}`, token);
     const allowed = await load(tool, `${gateway.url}${path}`, token);
+    const nothing = await load(tool, warmIdle, token);
     const denied = await load(tool, `${gateway.url}${requestPath(RULES, "c-2")}`, token);
     const again = await load(tool, `http://127.0.0.1:${plainPort}${path}`, token);
     const limit = (alone.rate + again.rate) / 2;
@@ -68,14 +76,14 @@ export async function benchmarkGateway(): Promise<Row[]> {
     process.stdout.write(`load by ${tool}, ${CONNECTIONS} connections, ${SECONDS} s each, ${RULES} rules\n`);
     return [
       row("Envoy alone", alone),
+      row("Envoy and a service that looks at nothing", nothing),
       row("gateway: JWT, rules, audit; allowed", allowed),
       row("gateway: the same; denied", denied),
       row("Envoy alone, again", again),
     ];
   } finally {
     await gateway.stop();
-    upstream.kill();
-    plain.kill();
+    for (const child of [upstream, plain, ...idle.children]) child.kill();
     await issuer.close();
     await rm(directory, { recursive: true, force: true });
   }
@@ -132,6 +140,28 @@ async function load(tool: Tool, url: string, token: string): Promise<Load> {
 function milliseconds(text = ""): number {
   const [, value, unit] = /^([\d.]+)(us|ms|s)$/.exec(text) ?? [];
   return Number(value) * (unit === "us" ? 0.001 : unit === "s" ? 1000 : 1);
+}
+
+/** The gateway's own Envoy configuration in front of two processes that decide nothing. */
+async function runIdle(binary: string, directory: string, backend: string) {
+  const port = await freePort();
+  const loaded = loadGatewayConfig({
+    env: {},
+    overrides: {
+      "gateway.backend": backend,
+      "gateway.listen_port": port,
+      "identity.issuer": "http://127.0.0.1:1",
+      "identity.audience": "none",
+    },
+  });
+  if (!loaded.ok) throw new Error(loaded.errors);
+  const sockets = [join(directory, "idle-0.sock"), join(directory, "idle-1.sock")];
+  const script = fileURLToPath(new URL("./idle-authz.ts", import.meta.url));
+  const services = sockets.map((socket) => spawn(process.execPath, [script, socket], { stdio: "inherit" }));
+  const authzEndpoints = sockets.map((unixSocket) => ({ unixSocket }));
+  const proxy = await runEnvoy(binary, directory, "idle", envoyBootstrap(loaded.config, { authzEndpoints }));
+  await eventually("the idle service", async () => (await fetch(`http://127.0.0.1:${port}/`)).ok);
+  return { port, children: [proxy, ...services] };
 }
 
 async function runEnvoy(binary: string, directory: string, name: string, bootstrap: object) {

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { withSources } from "../../src/decision/attributes.ts";
-import type { RuleNeeds } from "../../src/decision/snapshot.ts";
 import { UNAVAILABLE, type ValueObject } from "../../src/policy/index.ts";
 import { snapshotOf } from "./support.ts";
 
@@ -14,7 +13,7 @@ policies:
 
 describe("decision: attribute look-ups", () => {
   const snapshot = snapshotOf(POLICY);
-  const needs = [...snapshot.needs.values()][0] as RuleNeeds;
+  const needs = [...snapshot.needs.values()][0]!;
   const lookUp = async (
     ids: readonly string[] | undefined,
     lookup: (key: string) => ValueObject | undefined | Promise<ValueObject | undefined>,
