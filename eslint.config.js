@@ -49,6 +49,8 @@ export default defineConfig(
       "max-lines": ["error", { max: 350, skipBlankLines: true, skipComments: true }],
     },
   },
+  // plain JavaScript: there are no types to check by
+  { files: ["**/*.js"], ...tseslint.configs.disableTypeChecked },
   { files: ["src/config/environment.ts"], rules: { "no-restricted-properties": "off" } },
   {
     files: ["test/**", "bench/**"],
