@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { createAuditLog, type AuditRecord } from "../../src/audit/index.ts";
+import { createAuditLog, type AuditLog, type AuditRecord } from "../../src/audit/index.ts";
 import type { Decide } from "../../src/decision/decide.ts";
 import { DecisionPoint } from "../../src/decision/decision-point.ts";
 import type { Snapshot } from "../../src/decision/snapshot.ts";
@@ -40,6 +40,8 @@ describe("decision: decision point", () => {
   before(async () => {
     directory = await mkdtemp(join(tmpdir(), "gatehouse-point-"));
   });
+  const audits: AuditLog[] = [];
+  afterEach(() => Promise.all(audits.splice(0).map((audit) => audit.close())));
   after(() => rm(directory, { recursive: true, force: true }));
 
   /** A decision point over a real audit file. `space` is how many records the audit takes. */
@@ -58,6 +60,7 @@ describe("decision: decision point", () => {
       },
       { metrics, log: silentLog },
     );
+    audits.push(audit);
     const errors: object[] = [];
     const point = new DecisionPoint({
       decide,

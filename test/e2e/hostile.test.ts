@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { eventually } from "../support/eventually.ts";
 import { startGateway, type RunningGateway } from "../support/gateway.ts";
 import { startIssuer, type TestIssuer } from "../support/issuer.ts";
 import { rawGet, sendRaw } from "../support/raw-http.ts";
@@ -250,7 +251,10 @@ describe("end to end: hostile requests through Envoy", function () {
   // a suite of its own, so that it runs after the others
   describe("afterwards", () => {
     it("has recorded every one of these decisions, in printable text", async () => {
-      const records = await gateway.audit();
+      const records = await eventually("the last record", async () => {
+        const lines = await gateway.audit();
+        return lines.filter(({ decision }) => decision === "ALLOW").length >= upstream.seen.length && lines;
+      });
       assert.ok(records.length > 50);
       for (const record of records) {
         assert.match(JSON.stringify(record), /^[\x20-\x7e\u00a1-\uffff]*$/);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createAuditLog, type AuditRecord } from "../../src/audit/index.ts";
+import { createAuditLog, type AuditLog, type AuditRecord } from "../../src/audit/index.ts";
 import { DecisionPoint } from "../../src/decision/decision-point.ts";
 import { createIdentityHeaders } from "../../src/decision/identity-headers.ts";
 import { createCheck, type CheckDependencies } from "../../src/extauthz/check.ts";
@@ -51,6 +51,8 @@ describe("extauthz: check", () => {
     verifier = verifierFor(issuer);
     await verifier.start();
   });
+  const audits: AuditLog[] = [];
+  afterEach(() => Promise.all(audits.splice(0).map((audit) => audit.close())));
   after(async () => {
     verifier.close();
     await issuer.close();
@@ -65,6 +67,7 @@ describe("extauthz: check", () => {
       { enabled, destination: { kind: "file", path }, level: "info" },
       { metrics, log: silentLog },
     );
+    audits.push(audit);
     const snapshot = snapshotOf(POLICIES);
     const warnings: string[] = [];
     const spans: SpanAttributes[] = [];

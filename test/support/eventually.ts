@@ -5,13 +5,14 @@ export async function eventually<T>(
   what: string,
   probe: () => T | Promise<T>,
   boundMs = 15_000,
-): Promise<NonNullable<T>> {
+): Promise<Exclude<NonNullable<T>, false>> {
   const end = Date.now() + boundMs;
   let last: unknown;
   while (Date.now() < end) {
     try {
       const found = await probe();
-      if (found !== undefined && found !== null && found !== false) return found;
+      if (found !== undefined && found !== null && found !== false)
+        return found as Exclude<NonNullable<T>, false>;
     } catch (error) {
       last = error;
     }
