@@ -7,6 +7,7 @@ import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { BUSY, DISK_FULL, FaultyDestination } from "./support/fault.ts";
 import { auditRecord, counts, memoryLog } from "./support/records.ts";
 import { until } from "./support/wait.ts";
+import { runs } from "../support/runs.ts";
 
 function queue(options: Partial<QueueOptions> = {}) {
   const destination = new FaultyDestination();
@@ -301,7 +302,7 @@ describe("audit: queue", () => {
         assert.equal(recorded, destination.lines.length, "what counts as recorded is written");
         assert.deepEqual(ids(), taken.slice(0, recorded), "in order, none twice");
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 });

@@ -11,8 +11,9 @@ import type { Decision } from "../../src/decision/types.ts";
 import type { Reason } from "../../src/reasons.ts";
 import { createMetrics, type Metrics } from "../../src/telemetry/metrics.ts";
 import { accessOf, never, outcome, ruleOf, silent, silentLog, snapshotOf } from "./support.ts";
+import { runs } from "../support/runs.ts";
 
-const RUNS = Number(process.env["FUZZ_RUNS"] ?? 300);
+const RUNS = runs(300);
 
 const open = snapshotOf(ruleOf("true"));
 const requiredBySet = snapshotOf(ruleOf("true", "audit: required"));

@@ -14,8 +14,9 @@ import {
 import { createMetrics, type Metrics } from "../../src/telemetry/metrics.ts";
 import { attributes, expression } from "../policy/condition/arbitraries.ts";
 import { never } from "./support.ts";
+import { runs } from "../support/runs.ts";
 
-const RUNS = Number(process.env["FUZZ_RUNS"] ?? 300);
+const RUNS = runs(300);
 
 function readsOf(expression: Expression): AttributePath[] {
   switch (expression.op) {

@@ -206,6 +206,18 @@ describe("end to end: hostile requests through Envoy", function () {
       );
     });
 
+    it("lets no request leave HTTP by an upgrade", async () => {
+      for (const protocol of ["websocket", "h2c", "TLS/1.0"]) {
+        const { status, passed } = await send(
+          rawGet("/public/x", ["Connection: Upgrade", `Upgrade: ${protocol}`]),
+        );
+        assert.ok(
+          passed === 0 ? status >= 400 : upstream.seen.at(-1)!.headers["upgrade"] === undefined,
+          protocol,
+        );
+      }
+    });
+
     it("refuses an underscore, which some servers read as a dash", async () => {
       const { status, passed } = await send(rawGet("/public/x", ["X_User_Role: admin"]));
       assert.deepEqual([status, passed], [400, 0]);

@@ -59,7 +59,9 @@ describe("end to end: processes that are killed under load", function () {
       running = false;
       await Promise.all(clients);
     }
-    assert.equal(statuses.denied.has(200), false);
+    // an allow, an outage, or no answer at all; a denial, an outage, or no answer at all
+    for (const status of statuses.good) assert.ok([200, 503, 0].includes(status), `allowed: ${status}`);
+    for (const status of statuses.denied) assert.ok([401, 403, 503, 0].includes(status), `denied: ${status}`);
     assert.equal(upstream.seen.filter(({ url }) => url.includes("denied")).length, 0);
     return statuses;
   };

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import type protobuf from "protobufjs";
 import { decodeCheck, DecodeError } from "../../src/extauthz/decode.ts";
 import { RECORDED, encode, rawHeaders, write, inHttp, malformed } from "./support/checks.ts";
+import { runs } from "../support/runs.ts";
 
 describe("extauthz: decode, the wire format", () => {
   const http = (fill: (writer: protobuf.Writer) => unknown) => decodeCheck(inHttp(write(fill))).request;
@@ -115,7 +116,7 @@ describe("extauthz: decode, the wire format", () => {
           assert.ok(error instanceof DecodeError, String(error));
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
@@ -125,7 +126,7 @@ describe("extauthz: decode, the wire format", () => {
           assert.ok(error instanceof DecodeError, String(error));
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 });

@@ -11,6 +11,7 @@ import {
   loadProtos,
   SHARED_FILES,
 } from "./support/protos.ts";
+import { runs } from "../support/runs.ts";
 
 const HEALTH = "grpc/health/v1/health.proto";
 
@@ -140,7 +141,7 @@ describe("extauthz: proto files", () => {
           assert.deepEqual(there, meaning);
           assert.deepEqual(decodeWith(ours, type, encodeWith(envoys, type, there)), meaning);
         }),
-        { numRuns: 150 },
+        { numRuns: runs(150) },
       );
     });
   }

@@ -7,6 +7,7 @@ import {
   createMatcher,
   type PolicySetIR,
 } from "../../src/policy/index.ts";
+import { runs } from "../support/runs.ts";
 
 function compiled(text: string, name = "a.yaml", options = {}): PolicySetIR {
   const { ir, diagnostics } = compilePolicySet([{ name, text }], options);
@@ -79,7 +80,7 @@ describe("compiling a policy set", () => {
           assert.ok(match.kind !== "rule" || !hidden.has(match.rule.pattern), `${path.join("/")}: ${text}`);
         }
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
     assert.ok(flagged > 10, `only ${flagged} flagged`);
   });

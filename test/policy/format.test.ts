@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { canonicalContent, compilePolicySet, formatPolicyFile } from "../../src/policy/index.ts";
+import { runs } from "../support/runs.ts";
 
 function formatted(text: string): string {
   const { text: result, diagnostics } = formatPolicyFile({ name: "f.yaml", text });
@@ -136,7 +137,7 @@ describe("formatting a policy file", () => {
         assert.equal(formatted(once), once);
         assert.ok(once.endsWith("\n") && !once.includes("\r"));
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

@@ -6,6 +6,7 @@ import {
   MAX_DIAGNOSTICS,
   renderDiagnostics,
 } from "../../src/policy/index.ts";
+import { runs } from "../support/runs.ts";
 
 function codesOf(text: string): string[] {
   const files = [{ name: "h.yaml", text }];
@@ -166,7 +167,7 @@ describe("hostile policy files", () => {
         codesOf(hostile);
         formatPolicyFile({ name: "h.yaml", text: hostile });
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { compilePolicySet, createMatcher, type Match, type MatcherOptions } from "../../src/policy/index.ts";
+import { runs } from "../support/runs.ts";
 
 /** `GET /a` goes to policies, `/a` to web_policies. */
 function matcherOf(rules: readonly string[], options?: MatcherOptions) {
@@ -176,7 +177,7 @@ describe("matching", () => {
         const matcher = createMatcher({ rules });
         assert.equal(outcome(matcher.match("GET", request)), slowly(rules, request));
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 });

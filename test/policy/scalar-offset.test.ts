@@ -5,6 +5,7 @@ import { readScalar } from "../../src/policy/syntax/read-scalar.ts";
 import { offsetsOf, sourceOffset } from "../../src/policy/syntax/scalar-offset.ts";
 import { SourceText } from "../../src/policy/syntax/source-text.ts";
 import type { ScalarNode } from "../../src/policy/syntax/tree.ts";
+import { runs } from "../support/runs.ts";
 
 /** The last scalar of a document, or nothing where it is no YAML. */
 function lastScalar(text: string): ScalarNode | undefined {
@@ -81,7 +82,7 @@ describe("offsets of a scalar", () => {
           if (!/\s/.test(decoded) && there !== "\\") assert.equal(there, decoded);
         }
       }),
-      { numRuns: 5000 },
+      { numRuns: runs(5000) },
     );
     assert.ok(judged > 1000, `only ${judged} were YAML`);
   });

@@ -8,8 +8,9 @@ import {
   type RawRequest,
   type RefusalCheck,
 } from "../../src/request/index.ts";
+import { runs } from "../support/runs.ts";
 
-const RUNS = { numRuns: 2000 };
+const RUNS = { numRuns: runs(2000) };
 
 function oneOf(characters: string): fc.Arbitrary<string> {
   return fc.constantFrom(...characters.split(""));
@@ -139,7 +140,7 @@ describe("request: properties", () => {
         accepted += 1;
         sanePath(outcome.request);
       }),
-      { numRuns: 10_000 },
+      { numRuns: runs(10_000) },
     );
     assert.ok(accepted > 100, `only ${accepted} of the generated paths were accepted`);
   });
@@ -237,7 +238,7 @@ describe("request: properties", () => {
         if (body === "" || !outcome.ok) return;
         assert.equal(JSON.stringify(outcome.json), JSON.stringify(JSON.parse(body)));
       }),
-      { numRuns: 10_000 },
+      { numRuns: runs(10_000) },
     );
   });
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { redactTarget } from "../../src/request/index.ts";
+import { runs } from "../support/runs.ts";
 
 const CASES: readonly (readonly [target: string, redacted: string])[] = [
   ["", ""],
@@ -58,7 +59,7 @@ describe("request: redactTarget", () => {
         assert.doesNotMatch(redacted, /5eCr3T/);
         assert.match(redactTarget(redacted), /^[\x20-\x7e]{0,1024}$/);
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
   });
 });

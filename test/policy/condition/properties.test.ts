@@ -16,6 +16,7 @@ import type { Expression } from "../../../src/policy/ir.ts";
 import type { Attributes, Verdict } from "../../../src/policy/value.ts";
 import { anything, attributes, expression, expressionWithoutExists, growing } from "./arbitraries.ts";
 import { sloppy } from "./sloppy.ts";
+import { runs } from "../../support/runs.ts";
 
 function parsed(text: string): ConditionNode {
   const { ast, findings } = parseCondition(text);
@@ -28,7 +29,7 @@ function holds<Values extends [unknown, ...unknown[]]>(
   arbitraries: { [Index in keyof Values]: fc.Arbitrary<Values[Index]> },
   claim: (...values: Values) => void,
 ): void {
-  fc.assert(fc.property(...arbitraries, claim), { numRuns: 500 });
+  fc.assert(fc.property(...arbitraries, claim), { numRuns: runs(500) });
 }
 
 const and = (...args: Expression[]): Expression => ({ op: "and", args });

@@ -5,6 +5,7 @@ import { MAX_CASES, parseSuite } from "../../../src/policy/suite/index.ts";
 import type { Suite } from "../../../src/policy/suite/types.ts";
 import { UNAVAILABLE } from "../../../src/policy/value.ts";
 import { one } from "./support.ts";
+import { runs } from "../../support/runs.ts";
 
 const parse = (text: string) => parseSuite({ name: "a.test.yaml", text });
 
@@ -198,7 +199,7 @@ describe("policy suite: hostile files", () => {
         if (suite === undefined) assert.ok(diagnostics.some(({ severity }) => severity === "error"));
         else assert.ok(suite.cases.length > 0);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 });
