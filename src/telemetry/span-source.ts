@@ -11,7 +11,7 @@ import {
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
 import { NodeSDK } from "@opentelemetry/sdk-node";
 import type { TraceParent } from "./traceparent.ts";
-import type { Span, SpanAttributes, SpanSource, TracingOptions } from "./tracing.ts";
+import type { Span, SpanAttributes, SpanSource, TracingOptions } from "./span.ts";
 
 /**
  * Starts the OpenTelemetry SDK of this process: spans in batches to one OTLP/HTTP endpoint, and nothing else (no

@@ -1,7 +1,7 @@
 import { checkCondition, compileCondition } from "../condition/index.ts";
 import { reportWithin } from "../diagnostics/report-within.ts";
 import { BASE_ROOTS, rootsOf } from "../roots.ts";
-import type { Check } from "./index.ts";
+import type { Check } from "./check.ts";
 import { conditionsOf } from "./uses.ts";
 
 /** Conditions read what is there for them, and compare what can be compared. */

@@ -1,6 +1,6 @@
 import { placeName, placeOf } from "../diagnostics/reporter.ts";
 import { quoted } from "../diagnostics/wording.ts";
-import type { Check } from "./index.ts";
+import type { Check } from "./check.ts";
 
 /** The same field, masked twice in the same way under the same condition, was probably meant to be another one. */
 export const duplicateFields: Check = (set, report) => {

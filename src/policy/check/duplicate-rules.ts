@@ -2,7 +2,7 @@ import { placeName, placeOf } from "../diagnostics/reporter.ts";
 import { quoted } from "../diagnostics/wording.ts";
 import { shapeOf } from "../pattern/shape.ts";
 import type { YamlNode } from "../syntax/tree.ts";
-import type { Check } from "./index.ts";
+import type { Check } from "./check.ts";
 
 /** Of two rules for the same thing only one could ever count. */
 export const duplicateRules: Check = (set, report) => {

@@ -1,5 +1,5 @@
 import { placeOf } from "../diagnostics/reporter.ts";
-import type { Check } from "./index.ts";
+import type { Check } from "./check.ts";
 
 /** A set without rules is legal, and seldom meant. */
 export const emptySet: Check = (set, report) => {

@@ -1,5 +1,6 @@
 import type { Reporter } from "../diagnostics/reporter.ts";
 import type { PolicySetSource } from "../read/index.ts";
+import type { Check } from "./check.ts";
 import { conditions } from "./conditions.ts";
 import { duplicateFields } from "./duplicate-fields.ts";
 import { duplicateRules } from "./duplicate-rules.ts";
@@ -7,9 +8,6 @@ import { emptySet } from "./empty-set.ts";
 import { lookupKeys } from "./lookup-keys.ts";
 import { neverTrue } from "./never-true.ts";
 import { unreachableRules } from "./unreachable-rules.ts";
-
-/** Looks for one kind of mistake in a set whose parts are well-formed. */
-export type Check = (set: PolicySetSource, report: Reporter) => void;
 
 const CHECKS: readonly Check[] = [
   emptySet,

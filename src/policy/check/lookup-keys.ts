@@ -1,7 +1,7 @@
 import { compileCondition } from "../condition/index.ts";
 import { placeOf } from "../diagnostics/reporter.ts";
 import { quoted } from "../diagnostics/wording.ts";
-import type { Check } from "./index.ts";
+import type { Check } from "./check.ts";
 import { conditionsOf } from "./uses.ts";
 
 /** What is looked up by a path parameter is missing in every rule whose path has no such parameter. */

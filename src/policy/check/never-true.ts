@@ -1,5 +1,5 @@
 import { placeOf } from "../diagnostics/reporter.ts";
-import type { Check } from "./index.ts";
+import type { Check } from "./check.ts";
 import { conditionsOf } from "./uses.ts";
 
 /** `condition: false` has a meaning, but seldom the one that was meant. */

@@ -2,7 +2,7 @@ import { placeName, placeOf } from "../diagnostics/reporter.ts";
 import { quoted } from "../diagnostics/wording.ts";
 import type { SegmentIR } from "../ir.ts";
 import type { PathRuleSource } from "../read/index.ts";
-import type { Check } from "./index.ts";
+import type { Check } from "./check.ts";
 
 /** A tree of patterns as the matcher has it, with the rules that end at each node. */
 interface PatternNode {
