@@ -1,48 +1,17 @@
 import assert from "node:assert/strict";
 import { createHmac, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
-import { startGateway, type RunningGateway } from "../support/gateway.ts";
-import { startIssuer, type TestIssuer } from "../support/issuer.ts";
-import { rawGet, sendRaw } from "../support/raw-http.ts";
-import { startRecordingUpstream, type RecordingUpstream } from "../support/recording-upstream.ts";
-
-const POLICIES = `
-policies:
-  - resource: "GET /public/**"
-    condition: "true"
-  - resource: "* /admin/**"
-    condition: user.role == "admin"
-  - resource: "GET /customers/{id}"
-    condition: user.customer_id == path.id
-  - resource: "GET /beta"
-    condition: request.headers["x-beta"].includes("yes")
-  - resource: "GET /pages"
-    condition: request.query.page.includes("1")
-  - resource: "POST /orders"
-    condition: request.body.amount < 100
-`;
+import { bearer, startGuardedApplication, type GuardedApplication } from "../support/guarded-application.ts";
+import { startIssuer } from "../support/issuer.ts";
+import { rawGet } from "../support/raw-http.ts";
 
 describe("end to end: hostile tokens and bodies through Envoy", function () {
   this.timeout(120_000);
-  let upstream: RecordingUpstream;
-  let issuer: TestIssuer;
-  let gateway: RunningGateway;
-
+  let application: GuardedApplication;
   before(async () => {
-    [upstream, issuer] = await Promise.all([startRecordingUpstream(), startIssuer()]);
-    gateway = await startGateway({ backend: upstream.url, issuer, policies: { "default.yaml": POLICIES } });
+    application = await startGuardedApplication();
   });
-  after(async () => {
-    await Promise.all([gateway.stop(), issuer.close()]);
-    await upstream.close();
-  });
-
-  /** Sends raw bytes; gives the status and how many requests got through. */
-  const send = async (request: string) => {
-    const before = upstream.seen.length;
-    const answer = await sendRaw(gateway.port, request);
-    return { ...answer, passed: upstream.seen.length - before };
-  };
-  const bearer = (token: string) => `Authorization: Bearer ${token}`;
+  after(() => application.stop());
+  const send = (request: string) => application.send(request);
 
   describe("tokens", () => {
     const refused = async (name: string, token: string, code: string) => {
@@ -54,44 +23,52 @@ describe("end to end: hostile tokens and bodies through Envoy", function () {
 
     it("lets the right one in", async () => {
       assert.equal(
-        (await send(rawGet("/admin/x", [bearer(await issuer.token({ role: "admin" }))]))).status,
+        (await send(rawGet("/admin/x", [bearer(await application.issuer.token({ role: "admin" }))]))).status,
         200,
       );
     });
 
     it("refuses stale and foreign ones", async () => {
       const now = Math.floor(Date.now() / 1000);
-      await refused("expired", await issuer.token({ role: "admin", exp: now - 3600 }), "TOKEN_EXPIRED");
-      await refused("early", await issuer.token({ role: "admin", nbf: now + 3600 }), "TOKEN_NOT_YET_VALID");
+      await refused(
+        "expired",
+        await application.issuer.token({ role: "admin", exp: now - 3600 }),
+        "TOKEN_EXPIRED",
+      );
+      await refused(
+        "early",
+        await application.issuer.token({ role: "admin", nbf: now + 3600 }),
+        "TOKEN_NOT_YET_VALID",
+      );
       await refused(
         "audience",
-        await issuer.token({ role: "admin", aud: "other" }),
+        await application.issuer.token({ role: "admin", aud: "other" }),
         "TOKEN_AUDIENCE_MISMATCH",
       );
       await refused(
         "issuer",
-        await issuer.token({ role: "admin", iss: "http://other.test" }),
+        await application.issuer.token({ role: "admin", iss: "http://other.test" }),
         "TOKEN_ISSUER_MISMATCH",
       );
       const foreign = await startIssuer();
       await refused(
         "foreign key",
-        await foreign.token({ role: "admin", iss: issuer.url }),
+        await foreign.token({ role: "admin", iss: application.issuer.url }),
         "TOKEN_SIGNATURE_INVALID",
       );
       await refused(
         "unknown key",
-        await foreign.token({ role: "admin", iss: issuer.url }, { kid: "nobody" }),
+        await foreign.token({ role: "admin", iss: application.issuer.url }, { kid: "nobody" }),
         "TOKEN_KEY_UNKNOWN",
       );
       await foreign.close();
     });
 
     it("refuses confused algorithms and keys that a token brings along", async () => {
-      const jwk = issuer.publicKeys()[0]!;
+      const jwk = application.issuer.publicKeys()[0]!;
       const claims = part({
-        iss: issuer.url,
-        aud: issuer.audience,
+        iss: application.issuer.url,
+        aud: application.issuer.audience,
         sub: "u",
         role: "admin",
         exp: Math.floor(Date.now() / 1000) + 600,
@@ -127,7 +104,7 @@ describe("end to end: hostile tokens and bodies through Envoy", function () {
     });
 
     it("refuses what is no token", async () => {
-      const good = await issuer.token({ role: "admin" });
+      const good = await application.issuer.token({ role: "admin" });
       for (const token of [
         "x",
         "a.b",
@@ -160,7 +137,7 @@ describe("end to end: hostile tokens and bodies through Envoy", function () {
     it("permits what the rule permits, and hands the body on unchanged", async () => {
       const body = '{ "amount" : 5.0, "text": "5.00" }';
       assert.equal((await post(body)).status, 200);
-      assert.equal(upstream.seen.at(-1)!.body, body);
+      assert.equal(application.upstream.seen.at(-1)!.body, body);
     });
 
     it("denies what it does not permit or cannot know", async () => {

@@ -1,48 +1,16 @@
 import assert from "node:assert/strict";
 import { eventually } from "../support/eventually.ts";
-import { startGateway, type RunningGateway } from "../support/gateway.ts";
-import { startIssuer, type TestIssuer } from "../support/issuer.ts";
-import { rawGet, sendRaw } from "../support/raw-http.ts";
-import { startRecordingUpstream, type RecordingUpstream } from "../support/recording-upstream.ts";
-
-const POLICIES = `
-policies:
-  - resource: "GET /public/**"
-    condition: "true"
-  - resource: "* /admin/**"
-    condition: user.role == "admin"
-  - resource: "GET /customers/{id}"
-    condition: user.customer_id == path.id
-  - resource: "GET /beta"
-    condition: request.headers["x-beta"].includes("yes")
-  - resource: "GET /pages"
-    condition: request.query.page.includes("1")
-  - resource: "POST /orders"
-    condition: request.body.amount < 100
-`;
+import { bearer, startGuardedApplication, type GuardedApplication } from "../support/guarded-application.ts";
+import { rawGet } from "../support/raw-http.ts";
 
 describe("end to end: hostile requests through Envoy", function () {
   this.timeout(120_000);
-  let upstream: RecordingUpstream;
-  let issuer: TestIssuer;
-  let gateway: RunningGateway;
-
+  let application: GuardedApplication;
   before(async () => {
-    [upstream, issuer] = await Promise.all([startRecordingUpstream(), startIssuer()]);
-    gateway = await startGateway({ backend: upstream.url, issuer, policies: { "default.yaml": POLICIES } });
+    application = await startGuardedApplication();
   });
-  after(async () => {
-    await Promise.all([gateway.stop(), issuer.close()]);
-    await upstream.close();
-  });
-
-  /** Sends raw bytes; gives the status and how many requests got through. */
-  const send = async (request: string) => {
-    const before = upstream.seen.length;
-    const answer = await sendRaw(gateway.port, request);
-    return { ...answer, passed: upstream.seen.length - before };
-  };
-  const bearer = (token: string) => `Authorization: Bearer ${token}`;
+  after(() => application.stop());
+  const send = (request: string) => application.send(request);
 
   describe("path confusions: nothing of /admin is reached by way of /public", () => {
     const spellings = [
@@ -119,7 +87,7 @@ describe("end to end: hostile requests through Envoy", function () {
     it("judges and forwards one and the same path where Envoy has normalized it", async () => {
       const { status } = await send(rawGet("/public//../admin/x"));
       assert.equal(status, 200);
-      assert.equal(upstream.seen.at(-1)!.url, "/public/admin/x");
+      assert.equal(application.upstream.seen.at(-1)!.url, "/public/admin/x");
     });
 
     it("leaves alone what only looks strange", async () => {
@@ -169,7 +137,7 @@ describe("end to end: hostile requests through Envoy", function () {
 
   describe("headers", () => {
     it("replaces forged identity headers, in every spelling that reaches it", async () => {
-      const token = await issuer.token({ sub: "u-9", role: "viewer", customer_id: "c-9" });
+      const token = await application.issuer.token({ sub: "u-9", role: "viewer", customer_id: "c-9" });
       const forged = [
         "X-User-Id: root",
         "X-USER-ROLE: admin",
@@ -179,7 +147,7 @@ describe("end to end: hostile requests through Envoy", function () {
       ];
       const { status } = await send(rawGet("/customers/c-9", [bearer(token), ...forged]));
       assert.equal(status, 200);
-      const { rawHeaders } = upstream.seen.at(-1)!;
+      const { rawHeaders } = application.upstream.seen.at(-1)!;
       const seen = rawHeaders.flatMap((name, index) =>
         index % 2 === 0 ? [`${name.toLowerCase()}=${rawHeaders[index + 1]}`] : [],
       );
@@ -199,7 +167,7 @@ describe("end to end: hostile requests through Envoy", function () {
           "X-User-Token: t",
         ]),
       );
-      const names = Object.keys(upstream.seen.at(-1)!.headers);
+      const names = Object.keys(application.upstream.seen.at(-1)!.headers);
       assert.deepEqual(
         names.filter((name) => /^x-(user|customer|real)/.test(name)),
         [],
@@ -212,7 +180,7 @@ describe("end to end: hostile requests through Envoy", function () {
           rawGet("/public/x", ["Connection: Upgrade", `Upgrade: ${protocol}`]),
         );
         assert.ok(
-          passed === 0 ? status >= 400 : upstream.seen.at(-1)!.headers["upgrade"] === undefined,
+          passed === 0 ? status >= 400 : application.upstream.seen.at(-1)!.headers["upgrade"] === undefined,
           protocol,
         );
       }
@@ -223,7 +191,7 @@ describe("end to end: hostile requests through Envoy", function () {
       assert.deepEqual([status, passed], [400, 0]);
     });
 
-    const token = () => issuer.token({ role: "admin" });
+    const token = () => application.issuer.token({ role: "admin" });
     it("refuses a repeated Authorization header", async () => {
       const { status, passed } = await send(
         rawGet("/admin/x", [bearer(await token()), "Authorization: Basic eDp5"]),
@@ -264,8 +232,11 @@ describe("end to end: hostile requests through Envoy", function () {
   describe("afterwards", () => {
     it("has recorded every one of these decisions, in printable text", async () => {
       const records = await eventually("the last record", async () => {
-        const lines = await gateway.audit();
-        return lines.filter(({ decision }) => decision === "ALLOW").length >= upstream.seen.length && lines;
+        const lines = await application.gateway.audit();
+        return (
+          lines.filter(({ decision }) => decision === "ALLOW").length >= application.upstream.seen.length &&
+          lines
+        );
       });
       assert.ok(records.length > 50);
       for (const record of records) {
@@ -273,7 +244,7 @@ describe("end to end: hostile requests through Envoy", function () {
         assert.ok(record.decision === "ALLOW" || record.decision === "DENY");
       }
       const allowed = records.filter(({ decision }) => decision === "ALLOW").length;
-      assert.equal(allowed, upstream.seen.length);
+      assert.equal(allowed, application.upstream.seen.length);
     });
   });
 });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { execFile, spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -46,11 +46,12 @@ describe("end to end: `gatehouse up` as the README has it", function () {
 
   it("prints examples that work as it says", async () => {
     const cli = `${process.execPath} ${join(ROOT, "bin/gatehouse.js")}`;
+    const noCurl = spawnSync("curl", ["--version"]).error !== undefined;
+    const curl = noCurl ? `${process.execPath} ${join(ROOT, "test/support/curl.ts")} ` : "curl ";
     for (const { title, command, expect } of demoExamples(url)) {
       assert.ok(stdout.includes(command), title);
-      const { stdout: answer } = await run("sh", ["-c", command.replaceAll("npx gatehouse", cli)], {
-        cwd: folder,
-      });
+      const line = command.replaceAll("npx gatehouse", cli).replace(/^curl /, curl);
+      const { stdout: answer } = await run("sh", ["-c", line], { cwd: folder });
       assert.match(answer, new RegExp(`^HTTP/1.1 ${expect.status} `), title);
       assert.ok(answer.includes(expect.body), `${title}: ${answer}`);
     }
