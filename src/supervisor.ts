@@ -75,6 +75,7 @@ export async function startSupervisor(
       await keeper?.seesWorkers();
     },
     async close() {
+      pool.retire();
       await keeper?.close();
       await pool.close(config.authz.drain_timeout);
       await admin.close();

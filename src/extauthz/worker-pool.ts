@@ -48,6 +48,11 @@ export interface WorkerPool {
   onMessage(handler: (worker: number, event: unknown) => void): void;
   /** Called at every change of a worker's state. */
   onChange(handler: (worker: WorkerInfo) => void): void;
+  /**
+   * Says that the end is near: a worker that ends from now on is not started again. A service manager's SIGTERM may reach
+   * the workers before `close` does.
+   */
+  retire(): void;
   /** Drains all, then ends what is left. Resolves when the last one has exited. */
   close(graceMs: number): Promise<void>;
 }
@@ -131,6 +136,9 @@ export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
     onChange: (handler) => {
       changeHandlers.push(handler);
     },
+    retire: () => {
+      for (const worker of workers) worker.retire();
+    },
     close: (graceMs) => (closing ??= close(graceMs)),
   };
 }
@@ -201,6 +209,12 @@ class Worker {
     this.#events.change(this.info());
   }
 
+  /** From now on it is not started again when it ends. */
+  retire(): void {
+    this.#closed = true;
+    clearTimeout(this.#restartTimer);
+  }
+
   /** Returns false when nobody is there to receive it. */
   send(message: SupervisorMessage): boolean {
     if (this.#child?.connected !== true) return false;
@@ -209,8 +223,7 @@ class Worker {
   }
 
   close(graceMs: number): Promise<void> {
-    this.#closed = true;
-    clearTimeout(this.#restartTimer);
+    this.retire();
     const child = this.#child;
     if (child === undefined) return Promise.resolve();
     return new Promise((resolve) => {

@@ -183,6 +183,17 @@ describe("extauthz: worker pool", () => {
     });
   });
 
+  it("starts nothing again once it is retired", async () => {
+    const pool = start([""]);
+    await pool.ready();
+    pool.retire();
+    logged.length = 0;
+    process.kill(pool.workers()[0]!.pid!, "SIGTERM");
+    await until(() => pool.workers()[0]!.pid === undefined, "the worker ends");
+    assert.deepEqual(logged, []); // a restart would have been announced
+    await pool.close(0);
+  });
+
   describe("a worker", () => {
     const forkWorker = async (mode = "") => {
       const worker = fork(WORKER, [socket(0), mode], { stdio: ["ignore", "inherit", "ignore", "ipc"] });
