@@ -114,7 +114,7 @@ export class EnvoyKeeper {
       bootstrap: envoyBootstrap(config, {
         authzEndpoints: endpoints.map(toEndpoint),
         routesFile: this.#routes,
-        ...certificateAuthorities(config),
+        ...certificateAuthorities(),
       }),
       binary,
       runtimeDirectory: join(runtime, "envoy"),
@@ -159,8 +159,8 @@ export function toEndpoint(address: WorkerAddress): AuthzEndpoint {
   return "unix" in address ? { unixSocket: address.unix } : { address: address.host, port: address.port };
 }
 
-/** What `https` backends are verified with: the configured authorities, or the system's. */
-export function certificateAuthorities({ gateway }: GatewayConfig): { caFile?: string } {
-  const caFile = gateway.backend_ca ?? systemCertificateAuthorities();
+/** What `https` peers are verified with, unless `gateway.backend_ca` says otherwise. */
+export function certificateAuthorities(): { caFile?: string } {
+  const caFile = systemCertificateAuthorities();
   return caFile === undefined ? {} : { caFile };
 }

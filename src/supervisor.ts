@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { GatewayConfig } from "./config/index.ts";
+import { parseSocketAddress, type GatewayConfig } from "./config/index.ts";
 import { startWorkerPool, type WorkerPool } from "./extauthz/worker-pool.ts";
 import { EnvoyKeeper } from "./envoy-keeper.ts";
 import { startAdminServer } from "./telemetry/admin-server.ts";
@@ -63,6 +63,11 @@ export async function startSupervisor(
       return { ready: workers > 0 && keeper?.running !== false, checks };
     },
     log,
+  }).catch(async (error: unknown) => {
+    // workers that are left running would keep this process from ending
+    await pool.close(0);
+    rmSync(runtime, { recursive: true, force: true });
+    throw error;
   });
   const adminUrl = `http://${hostPort(config.telemetry.listen_address, admin.port)}`;
   log.info({ admin: adminUrl }, "metrics and health");
@@ -121,9 +126,9 @@ export function authzAddresses(config: GatewayConfig): WorkerAddress[] {
       const path = listen.slice("unix:".length);
       return { unix: index === 0 ? path : `${path}.${index}` };
     }
-    const colon = listen.lastIndexOf(":");
-    const host = listen.slice(0, colon).replace(/^\[(.*)\]$/, "$1");
-    return { host, port: Number(listen.slice(colon + 1)) + index };
+    const tcp = parseSocketAddress(listen);
+    if (tcp === undefined) throw new Error(`authz.listen is no address: ${listen}`);
+    return { host: tcp.address, port: tcp.port + index };
   });
 }
 

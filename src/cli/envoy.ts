@@ -14,7 +14,7 @@ export function envoyConfigCommand(): Command {
       const config = loadConfig(file, ["gateway.backend"]);
       const bootstrap = envoyBootstrap(config, {
         authzEndpoints: authzAddresses(config).map(toEndpoint),
-        ...certificateAuthorities(config),
+        ...certificateAuthorities(),
       });
       process.stdout.write(`${JSON.stringify(bootstrap, null, 2)}\n`);
     });

@@ -1,6 +1,6 @@
 import type { GatewayConfig } from "../config/index.ts";
-import { readPolicyFolder } from "../decision/policy-folder.ts";
-import { compilePolicySet, renderDiagnostics, type PolicySetIR } from "../policy/index.ts";
+import { renderDiagnostics, type PolicySetIR } from "../policy/index.ts";
+import { compileSet } from "./policy-sets.ts";
 import { progress } from "./progress.ts";
 
 /**
@@ -8,12 +8,8 @@ import { progress } from "./progress.ts";
  * does not enforce.
  */
 export async function notEnforcedYet({ policies }: GatewayConfig): Promise<void> {
-  const folder = await readPolicyFolder(policies.directory, policies.policy_set);
-  const { ir, diagnostics } =
-    folder.diagnostics.length > 0
-      ? { ir: undefined, diagnostics: folder.diagnostics }
-      : compilePolicySet([...folder.files], { name: policies.policy_set });
-  if (diagnostics.length > 0) progress(renderDiagnostics([...diagnostics], [...folder.files]).trimEnd());
+  const { ir, diagnostics, files } = await compileSet(policies.directory, policies.policy_set);
+  if (diagnostics.length > 0) progress(renderDiagnostics([...diagnostics], [...files]).trimEnd());
   if (ir === undefined) progress("the gateway denies everything until the policy set is good");
   else for (const line of describe(ir)) progress(line);
 }

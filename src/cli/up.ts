@@ -21,38 +21,46 @@ export function upCommand(): Command {
     .option("--port <port>", "port of the gateway (default: 8000)", port)
     .option("--admin-port <port>", "port of metrics and health (default: 9090)", port)
     .action(async (options: { port?: number; adminPort?: number }) => {
-      const identity = await createDemoIdentity(DEMO_KEYS);
       const application = await startDemoApplication({ port: 0 });
-      const auditPath = join(DATA_DIRECTORY, "audit.log");
-      const directory = policyDirectory();
-      const loaded = loadGatewayConfig({
-        overrides: {
-          "gateway.backend": application.url,
-          "gateway.listen_port": options.port,
-          "identity.issuer": identity.issuer,
-          "identity.audience": identity.audience,
-          "identity.jwks": resolve(identity.jwksFile),
-          "policies.directory": directory,
-          "policies.refresh_interval": "2s",
-          attribute_sources: { users: { type: "file", path: join(directory, "directory", "users.json") } },
-          "audit.destination": "file",
-          "audit.path": resolve(auditPath),
-          "telemetry.port": options.adminPort,
-          "telemetry.log_level": "warn",
-        },
-      });
-      if (!loaded.ok) throw new ExitError(loaded.errors, EXIT_USAGE);
-      await notEnforcedYet(loaded.config);
-      const envoy = await findEnvoy({ installIfMissing: true, log: progressLog });
-      const supervisor = await startSupervisor(loaded.config, { envoy });
-      await runUntilSignal(supervisor, () => {
-        const [url = ""] = supervisor.addresses();
-        process.stdout.write(
-          welcome(url, { application: application.url, admin: supervisor.adminUrl, directory, auditPath }),
-        );
-      });
-      await application.close();
+      try {
+        await runDemo(application.url, options);
+      } finally {
+        await application.close();
+      }
     });
+}
+
+/** Runs the gateway in front of the demo application until a signal comes. */
+async function runDemo(backend: string, options: { port?: number; adminPort?: number }): Promise<void> {
+  const identity = await createDemoIdentity(DEMO_KEYS);
+  const auditPath = join(DATA_DIRECTORY, "audit.log");
+  const directory = policyDirectory();
+  const loaded = loadGatewayConfig({
+    overrides: {
+      "gateway.backend": backend,
+      "gateway.listen_port": options.port,
+      "identity.issuer": identity.issuer,
+      "identity.audience": identity.audience,
+      "identity.jwks": resolve(identity.jwksFile),
+      "policies.directory": directory,
+      "policies.refresh_interval": "2s",
+      attribute_sources: { users: { type: "file", path: join(directory, "directory", "users.json") } },
+      "audit.destination": "file",
+      "audit.path": resolve(auditPath),
+      "telemetry.port": options.adminPort,
+      "telemetry.log_level": "warn",
+    },
+  });
+  if (!loaded.ok) throw new ExitError(loaded.errors, EXIT_USAGE);
+  await notEnforcedYet(loaded.config);
+  const envoy = await findEnvoy({ installIfMissing: true, log: progressLog });
+  const supervisor = await startSupervisor(loaded.config, { envoy });
+  await runUntilSignal(supervisor, () => {
+    const [url = ""] = supervisor.addresses();
+    process.stdout.write(
+      welcome(url, { application: backend, admin: supervisor.adminUrl, directory, auditPath }),
+    );
+  });
 }
 
 /** The folder beside the person who calls, or the one that comes with the package. */

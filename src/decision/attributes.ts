@@ -1,7 +1,7 @@
 import type { Identity } from "../identity/types.ts";
 import {
+  readAttribute,
   UNAVAILABLE,
-  type AttributePath,
   type Attributes,
   type Value,
   type ValueList,
@@ -50,7 +50,7 @@ export async function withSources(
 ): Promise<Attributes> {
   const found = await Promise.all(
     needs.sources.map(async ({ root, source, key }) => {
-      const at = onlyValue(valueAt(attributes, key));
+      const at = onlyValue(readAttribute(key, attributes));
       if (at === UNAVAILABLE) return [root, UNAVAILABLE] as const;
       if (typeof at !== "string" && typeof at !== "number") return [root, undefined] as const;
       try {
@@ -81,22 +81,6 @@ async function inTime<T>(entry: Promise<T>, timeoutMs: number): Promise<T | type
 /** Headers and query parameters are lists: one that was sent once is a key, one that was repeated is none. */
 function onlyValue(value: Value | typeof UNAVAILABLE | undefined): Value | typeof UNAVAILABLE | undefined {
   return Array.isArray(value) && value.length === 1 ? (value as ValueList)[0] : value;
-}
-
-/** @returns the value at `path`, following own members only; `undefined` when there is none. */
-export function valueAt(attributes: Attributes, path: AttributePath): Value | typeof UNAVAILABLE | undefined {
-  let value: Value | typeof UNAVAILABLE | undefined;
-  let members: Attributes = attributes;
-  for (const key of path) {
-    value = Object.hasOwn(members, key) ? members[key] : undefined;
-    if (value === UNAVAILABLE) return UNAVAILABLE;
-    members = isObject(value) ? value : {};
-  }
-  return value;
-}
-
-function isObject(value: Value | typeof UNAVAILABLE | undefined): value is ValueObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function requestAttributes(needs: RuleNeeds, { request, clientIp, body }: AttributeInput): ValueObject {

@@ -1,6 +1,5 @@
 import type { Identity } from "../identity/types.ts";
-import { type AttributePath, type Value } from "../policy/index.ts";
-import { valueAt } from "./attributes.ts";
+import { readAttribute, type AttributePath, type Value } from "../policy/index.ts";
 
 /** What the upstream is told about the caller, and what must not reach it. */
 export interface IdentityHeaders {
@@ -36,7 +35,7 @@ export function createIdentityHeaders(
     if (set === undefined) {
       const attributes = { user: identity.user, customer: identity.customer };
       set = mapping.flatMap(([header, path]) => {
-        const text = headerText(valueAt(attributes, path));
+        const text = headerText(readAttribute(path, attributes));
         return text === undefined ? [] : [[header, text] as const];
       });
       known.set(identity, set);

@@ -1,7 +1,14 @@
 import { LRUCache } from "lru-cache";
-import type { Attributes, ConditionIR, Value, ValueList, ValueObject, Verdict } from "../policy/index.ts";
+import {
+  readAttribute,
+  type Attributes,
+  type ConditionIR,
+  type Value,
+  type ValueList,
+  type ValueObject,
+  type Verdict,
+} from "../policy/index.ts";
 import type { CacheName, Metrics } from "../telemetry/metrics.ts";
-import { valueAt } from "./attributes.ts";
 
 /** Verdicts are stored wrapped: *unknown* is an answer, not a miss. */
 interface Entry {
@@ -79,7 +86,7 @@ export class VerdictCache {
 /** Every part carries its type and where it ends, so that no two sets of values share a key. */
 function keyOf(rule: string, condition: ConditionIR, attributes: Attributes): string {
   let key = `${rule}|`;
-  for (const path of condition.reads) key += keyPart(valueAt(attributes, path));
+  for (const path of condition.reads) key += keyPart(readAttribute(path, attributes));
   return key;
 }
 

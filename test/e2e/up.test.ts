@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { execFile, spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -90,5 +91,36 @@ describe("end to end: `gatehouse up` as the README has it", function () {
     );
     assert.match(explained.stdout, /^DENY \(403\) CONDITION_FALSE/);
     assert.match(explained.stdout, /user\.department is "sales"/);
+  });
+});
+
+describe("end to end: a port that is taken", function () {
+  this.timeout(60_000);
+
+  it("ends `up` with a failure and leaves no process behind", async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+    const { port } = taken.address() as AddressInfo;
+    const folder = await mkdtemp(join(tmpdir(), "gatehouse-taken-"));
+    const up = spawn(
+      process.execPath,
+      [join(ROOT, "bin/gatehouse.js"), "up", "--port", "0", "--admin-port", String(port)],
+      {
+        cwd: folder,
+        env: { ...process.env, ENVOY_BIN: await envoyBinary() },
+        stdio: ["ignore", "ignore", "pipe"],
+      },
+    );
+    let stderr = "";
+    up.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+    try {
+      const ended = new Promise((resolve) => up.once("exit", resolve));
+      assert.equal(await ended, 1);
+      assert.match(stderr, /EADDRINUSE/);
+    } finally {
+      up.kill("SIGKILL");
+      taken.close();
+      await rm(folder, { recursive: true });
+    }
   });
 });
