@@ -6,13 +6,14 @@ import tseslint from "typescript-eslint";
 const rooms = {
   policy: [],
   request: [],
+  graphql: ["policy", "request"],
   telemetry: [],
   demo: [],
   config: ["policy", "request", "identity"],
   identity: ["policy", "reasons", "telemetry"],
   audit: ["policy", "reasons", "telemetry"],
-  decision: ["policy", "request", "identity", "audit", "reasons", "telemetry"],
-  extauthz: ["decision", "policy", "request", "identity", "audit", "reasons", "telemetry"],
+  decision: ["policy", "request", "graphql", "identity", "audit", "reasons", "telemetry"],
+  extauthz: ["decision", "policy", "request", "graphql", "identity", "audit", "reasons", "telemetry"],
   gateway: ["config", "policy", "telemetry"],
 };
 

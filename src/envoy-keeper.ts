@@ -9,11 +9,13 @@ import {
   askAdmin,
   envoyBootstrap,
   EXT_AUTHZ_CLUSTER,
+  NO_NEEDS,
   startEnvoy,
   systemCertificateAuthorities,
   writeRoutes,
   type AuthzEndpoint,
   type EnvoyProcess,
+  type RouteNeeds,
 } from "./gateway/index.ts";
 import type { Log } from "./telemetry/log.ts";
 import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
@@ -34,6 +36,8 @@ export interface EnvoyKeeperOptions {
   readonly endpoints: readonly WorkerAddress[];
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Called when a running Envoy has ended. */
+  readonly onEnvoyEnd: () => void;
 }
 
 /**
@@ -81,7 +85,7 @@ export class EnvoyKeeper {
 
   /** Resolves when Envoy answers for the first time. Rejects when it cannot even start once. */
   async start(): Promise<void> {
-    writeRoutes(this.#routes, this.#config, []);
+    writeRoutes(this.#routes, this.#config, NO_NEEDS);
     await this.#store.start();
     this.#starting = this.#run();
     await this.#starting;
@@ -127,8 +131,9 @@ export class EnvoyKeeper {
 
   /** After Envoy has ended: starts it again, later and later while that fails. */
   async #again(started: number): Promise<void> {
-    const { metrics, log } = this.#options;
+    const { metrics, log, onEnvoyEnd } = this.#options;
     this.#envoy = undefined;
+    onEnvoyEnd();
     if (this.#isClosing()) return;
     if (Date.now() - started > HEALTHY_MS) this.#retryMs = FIRST_RETRY_MS;
     metrics.processRestarts.inc({ process: "envoy" });
@@ -149,9 +154,19 @@ export class EnvoyKeeper {
   }
 
   #follow(snapshot: Snapshot): void {
-    const bodyRules = snapshot.ir.rules.filter((rule) => snapshot.needs.get(rule)?.body === true);
-    writeRoutes(this.#routes, this.#config, bodyRules);
+    writeRoutes(this.#routes, this.#config, routeNeeds(snapshot));
   }
+}
+
+/** What the policy set asks of Envoy's routes. */
+function routeNeeds({ ir, needs, endpoints, responses }: Snapshot): RouteNeeds {
+  const rules = ir.rules.filter((rule) => needs.get(rule)?.body === true);
+  const responding = responses.rules.filter((prepared) => prepared.needs.body);
+  const operations = endpoints.rules.map(({ segments }) => ({ method: "POST", segments }));
+  return {
+    bodies: [...rules, ...responding, ...operations],
+    responses: ir.responses.length > 0 || ir.graphql.rules.some(({ onDeny }) => onDeny === "null"),
+  };
 }
 
 /** A worker's address in the form of the Envoy configuration. */

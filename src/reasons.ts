@@ -6,6 +6,7 @@ export const REASONS = {
   CONDITION_TRUE: { status: 200, code: "ALLOWED", message: "the rule's condition is true" },
   DEFAULT_ALLOW: { status: 200, code: "ALLOWED", message: "no rule matches and the set's default is allow" },
   PREFLIGHT_ALLOWED: { status: 200, code: "ALLOWED", message: "a CORS preflight, allowed by the set" },
+  GRAPHQL_ALLOWED: { status: 200, code: "ALLOWED", message: "every field of the operation is permitted" },
 
   // refused before any rule: the request can be read in two ways, or not at all
   AMBIGUOUS_PATH: {
@@ -86,6 +87,21 @@ export const REASONS = {
     code: "ACCESS_DENIED",
     message: "the rule's condition cannot be decided",
   },
+  GRAPHQL_DENIED: {
+    status: 403,
+    code: "ACCESS_DENIED",
+    message: "a field of the operation is not permitted",
+  },
+  GRAPHQL_MALFORMED: {
+    status: 400,
+    code: "GRAPHQL_MALFORMED",
+    message: "the GraphQL request cannot be read in one way only",
+  },
+  GRAPHQL_LIMIT_EXCEEDED: {
+    status: 400,
+    code: "GRAPHQL_LIMIT_EXCEEDED",
+    message: "the GraphQL request is larger than the limits of the set",
+  },
   PREFLIGHT_DENIED: {
     status: 403,
     code: "PREFLIGHT_DENIED",
@@ -104,6 +120,11 @@ export const REASONS = {
     status: 503,
     code: "SERVICE_UNAVAILABLE",
     message: "the audit record cannot be taken",
+  },
+  TOO_MANY_CONNECTIONS: {
+    status: 503,
+    code: "SERVICE_UNAVAILABLE",
+    message: "too many WebSocket connections are open",
   },
   DEADLINE_EXCEEDED: { status: 503, code: "SERVICE_UNAVAILABLE", message: "the decision came too late" },
   INTERNAL_ERROR: { status: 500, code: "INTERNAL_ERROR", message: "the decision failed" },

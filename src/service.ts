@@ -1,12 +1,19 @@
 import { createAuditLog } from "./audit/index.ts";
 import type { GatewayConfig } from "./config/index.ts";
+import { ConnectionState } from "./decision/connection-state.ts";
+import { ConnectionRegistry, type Rejudgement } from "./decision/connections.ts";
+import { gatherEnded, takeConnectionMessage } from "./decision/connections-ended.ts";
 import { createDecider } from "./decision/decide.ts";
 import { DecisionPoint } from "./decision/decision-point.ts";
 import { createIdentify } from "./decision/identify.ts";
 import { createIdentityHeaders } from "./decision/identity-headers.ts";
 import { PolicyStore } from "./decision/policy-store.ts";
+import { nextDecisionId } from "./decision/record.ts";
 import { FileSource } from "./decision/sources.ts";
 import { VerdictCache } from "./decision/verdict-cache.ts";
+import type { AccessRequest, Decision } from "./decision/types.ts";
+import { createAccessLog, type AccessLogHandler } from "./extauthz/access-log.ts";
+import { createOutcomeHandler } from "./extauthz/access-log-record.ts";
 import { createCheck } from "./extauthz/check.ts";
 import type { CheckHandler } from "./extauthz/server.ts";
 import { createTokenVerifier } from "./identity/index.ts";
@@ -18,6 +25,10 @@ import { startTracing } from "./telemetry/tracing.ts";
 /** The decision service of one process, without the server in front of it. */
 export interface Service {
   readonly check: CheckHandler;
+  /** What Envoy says about requests that are over. */
+  readonly accessLog: AccessLogHandler;
+  /** Takes what another process sent to all; anything else is ignored. */
+  onMessage(message: unknown): void;
   /** Named conditions of readiness; the service is ready when all hold. */
   readiness(): { readonly policies: boolean; readonly identity: boolean };
   /** Loads policies, keys and sources, and goes on following them. Never rejects. */
@@ -25,10 +36,22 @@ export interface Service {
   close(): Promise<void>;
 }
 
+/** What a service shares with the processes around it. */
+export interface ServiceSurroundings {
+  readonly metrics: Metrics;
+  readonly log: Log;
+  /** Index of this process. */
+  readonly worker: number;
+  /** Folder of ours in which Envoy's Lua finds what became of open connections. */
+  readonly stateDirectory: string;
+  /** Sends to every worker, this one included. */
+  readonly broadcast: (message: unknown) => void;
+}
+
 /** Composes one process's service from the configuration: the only place where the parts meet. */
 export async function createService(
   config: GatewayConfig,
-  { metrics, log }: { readonly metrics: Metrics; readonly log: Log },
+  { metrics, log, worker, stateDirectory, broadcast }: ServiceSurroundings,
 ): Promise<Service> {
   const { gateway, identity, policies, telemetry } = config;
   const tracing = await startTracing({
@@ -56,7 +79,26 @@ export async function createService(
     frontProxy: { trustedProxies: gateway.trusted_proxies, backends: gateway.backends },
     switchedOff: switchedOff(config),
     environment: policies.environment,
+    limits: { response: gateway.security.response_size_limit, message: gateway.security.message_size_limit },
   });
+  const registry = new ConnectionRegistry({
+    judge: async (access) => rejudgementOf(await decide(access)),
+    changed: () => {
+      state.changed();
+    },
+    every: policies.refresh_interval,
+    metrics,
+    log,
+  });
+  const state = new ConnectionState({
+    directory: stateDirectory,
+    worker,
+    standings: () => registry.standings(),
+    metrics,
+    log,
+  });
+  store.afterChange(() => void registry.rejudge());
+  const ended = gatherEnded(broadcast);
   const point = new DecisionPoint({ decide, snapshot: () => store.current, audit, metrics, log });
   const check = createCheck({
     point,
@@ -65,13 +107,39 @@ export async function createService(
     ),
     denialDetails: gateway.denial_details,
     tracing,
+    nextDecisionId,
+    connections: {
+      place: state.place,
+      add: ({ decisionId, text, expiresAt }, access, identity) =>
+        registry.add({ decisionId, planText: text, expiresAt, access: lasting(access), identity }),
+      ended: (ids) => {
+        registry.ended(ids);
+      },
+    },
+    log,
+  });
+  const accessLog = createAccessLog({
+    onOutcome: createOutcomeHandler({
+      audit,
+      metrics,
+      connectionEnded: (id) => {
+        ended.add(id);
+      },
+    }),
+    metrics,
     log,
   });
 
   return {
     check,
+    accessLog,
+    onMessage: (message) => {
+      takeConnectionMessage(message, registry);
+    },
     readiness: () => ({ policies: store.current !== undefined, identity: verifier.ready() }),
     async start() {
+      await state.start();
+      registry.start();
       await Promise.all([store.start(), verifier.start(), refreshSources()]);
       timer = setInterval(() => void refreshSources(), policies.refresh_interval).unref();
     },
@@ -79,9 +147,21 @@ export async function createService(
       clearInterval(timer);
       store.close();
       verifier.close();
-      await Promise.all([audit.close(), tracing.shutdown()]);
+      registry.close();
+      ended.flush();
+      await Promise.all([state.close(), audit.close(), tracing.shutdown()]);
     },
   };
+}
+
+/** What a connection's handshake comes to, looked at again. */
+function rejudgementOf({ verdict, reason, plan }: Decision): Rejudgement {
+  return verdict === "ALLOW" ? { verdict, planText: JSON.stringify(plan) } : { verdict, reason };
+}
+
+/** A handshake as it is kept: its trace is over, and its deadline was for its answer. */
+function lasting({ raw, peer, requestId, receivedAt }: AccessRequest): AccessRequest {
+  return { raw, peer, requestId, receivedAt, deadline: Number.POSITIVE_INFINITY };
 }
 
 /** How the policy store of a process is set up; the supervisor follows the same folder. */

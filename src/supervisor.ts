@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseSocketAddress, type GatewayConfig } from "./config/index.ts";
+import { isConnectionMessage, type ConnectionMessage } from "./decision/connections-ended.ts";
 import { startWorkerPool, type WorkerPool } from "./extauthz/worker-pool.ts";
 import { EnvoyKeeper } from "./envoy-keeper.ts";
 import { startAdminServer } from "./telemetry/admin-server.ts";
@@ -35,7 +36,10 @@ export async function startSupervisor(
   const runtime = mkdtempSync(join(tmpdir(), "gatehouse-"));
   const listen = options.envoy === undefined ? authzAddresses(config) : socketAddresses(config, runtime);
   const planFile = join(runtime, "worker.json");
-  writeFileSync(planFile, JSON.stringify(plan(config, listen, options.envoy === undefined)), { mode: 0o600 });
+  const shared = { config, listen, stateDirectory: join(runtime, "connections") };
+  writeFileSync(planFile, JSON.stringify({ ...shared, ...tls(config, options.envoy === undefined) }), {
+    mode: 0o600,
+  });
 
   const pool = startWorkerPool({
     count: listen.length,
@@ -44,10 +48,25 @@ export async function startSupervisor(
     log,
     metrics,
   });
+  // what one worker has to say about connections is for whoever looks after them
+  pool.onMessage((_worker, event) => {
+    if (isConnectionMessage(event)) pool.broadcast(event);
+  });
+  const onEnvoyEnd = () => {
+    const message: ConnectionMessage = { type: "connections_ended_all" };
+    pool.broadcast(message);
+  };
   const keeper =
     options.envoy === undefined
       ? undefined
-      : new EnvoyKeeper(config, { binary: options.envoy, runtime, endpoints: listen, log, metrics });
+      : new EnvoyKeeper(config, {
+          binary: options.envoy,
+          runtime,
+          endpoints: listen,
+          log,
+          metrics,
+          onEnvoyEnd,
+        });
 
   const admin = await startAdminServer({
     address: config.telemetry.listen_address,
@@ -100,15 +119,12 @@ export function hostPort(host: string, port: number): string {
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-function plan(config: GatewayConfig, listen: readonly WorkerAddress[], withTls: boolean): WorkerPlan {
+/** Behind our own Envoy the workers' sockets are files that only we can open. */
+function tls(config: GatewayConfig, reachable: boolean): Pick<WorkerPlan, "tls"> {
   const { certificate, private_key, client_ca } = config.authz.tls;
-  if (!withTls || certificate === undefined || private_key === undefined) return { config, listen };
-  const tls = {
-    certificate,
-    privateKey: private_key,
-    ...(client_ca !== undefined && { clientCa: client_ca }),
-  };
-  return { config, listen, tls };
+  if (!reachable || certificate === undefined || private_key === undefined) return {};
+  const files = { certificate, privateKey: private_key };
+  return { tls: { ...files, ...(client_ca !== undefined && { clientCa: client_ca }) } };
 }
 
 /** Behind Envoy each worker has a socket of its own: Envoy keeps one connection per endpoint. */

@@ -13,6 +13,8 @@ export type WorkerAddress = { readonly unix: string } | { readonly host: string;
 /** What the supervisor hands to its workers, as one JSON file that only its user can read. */
 export interface WorkerPlan {
   readonly config: GatewayConfig;
+  /** Folder for what became of open connections, one file a worker. */
+  readonly stateDirectory: string;
   /** By index of the worker. */
   readonly listen: readonly WorkerAddress[];
   readonly tls?: { readonly certificate: string; readonly privateKey: string; readonly clientCa?: string };
@@ -31,11 +33,20 @@ async function runWorker(planFile: string, index: number): Promise<void> {
   if (listen === undefined) throw new Error(`the plan has no worker ${index}`);
   const log = createLog({ level: plan.config.telemetry.log_level, name: `worker-${index}` });
   const metrics = createMetrics();
-  const service = await createService(plan.config, { metrics, log });
+  const service = await createService(plan.config, {
+    metrics,
+    log,
+    worker: index,
+    stateDirectory: plan.stateDirectory,
+    broadcast: (message) => {
+      channel.send(message);
+    },
+  });
   const health = new HealthState();
   const server = await startAuthzServer({
     listen,
     check: service.check,
+    ...(isOurs(listen, plan.tls) && { accessLog: service.accessLog }),
     health,
     log,
     ...(plan.tls && { tls: plan.tls }),
@@ -44,6 +55,9 @@ async function runWorker(planFile: string, index: number): Promise<void> {
   const channel = connectToSupervisor({
     metrics: () => metrics.registry.getMetricsAsJSON(),
     log,
+    onMessage: (message) => {
+      service.onMessage(message);
+    },
     async drain(graceMs) {
       clearInterval(timer);
       await server.close(graceMs);
@@ -63,6 +77,12 @@ async function runWorker(planFile: string, index: number): Promise<void> {
   const timer = setInterval(look, READINESS_MS);
   await service.start();
   look();
+}
+
+/** Whether only our Envoy can reach the server: what others say about requests that are over is not believed. */
+function isOurs(listen: WorkerAddress, tls: WorkerPlan["tls"]): boolean {
+  if ("unix" in listen || tls?.clientCa !== undefined) return true;
+  return listen.host === "::1" || listen.host.startsWith("127.");
 }
 
 const [planFile, index] = process.argv.slice(2);

@@ -1,11 +1,11 @@
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Destination, WriteError } from "./destination.ts";
-import { minimalRecord } from "./minimal-record.ts";
-import { MAX_LINE, MAX_TRACED_LINE, serializeRecord } from "./serialize.ts";
-import type { AuditLog, AuditRecord } from "./types.ts";
+import { minimalOutcome, minimalRecord } from "./minimal-record.ts";
+import { MAX_LINE, MAX_TRACED_LINE, serializeOutcome, serializeRecord } from "./serialize.ts";
+import { Tally, type AuditMetrics } from "./tally.ts";
+import type { AuditLog, AuditRecord, OutcomeLog, OutcomeRecord } from "./types.ts";
 
 export type AuditLevel = "info" | "warn" | "debug";
-type DropCause = "level" | "queue_full" | "write_failed";
 
 export interface QueueOptions {
   readonly level: AuditLevel;
@@ -19,7 +19,7 @@ export interface QueueOptions {
 
 export interface QueueDependencies {
   readonly destination: Destination;
-  readonly metrics: Pick<Metrics, "auditRecorded" | "auditDropped" | "auditQueue" | "auditBuildFailures">;
+  readonly metrics: AuditMetrics & Pick<Metrics, "auditBuildFailures">;
   readonly log: AuditLogger;
 }
 
@@ -28,10 +28,16 @@ export interface AuditLogger {
   error(fields: object, message: string): void;
 }
 
-interface Waiting {
-  readonly decision: AuditRecord["decision"];
-  readonly build: () => AuditRecord;
-}
+/** A record that is not built yet. */
+type Waiting =
+  | {
+      readonly kind: "decision";
+      readonly decision: AuditRecord["decision"];
+      readonly build: () => AuditRecord;
+    }
+  | { readonly kind: "outcome"; readonly build: () => OutcomeRecord };
+
+type Kind = Waiting["kind"];
 
 /** Records are serialized at the latest so long after their decision, so many together ... */
 const COLLECT_MS = 10;
@@ -40,6 +46,11 @@ const COLLECT_RECORDS = 128;
 const SLICE_MS = 2;
 /** What is handed to the destination at once. */
 const BATCH_BYTES = 256 * 1024;
+
+/**
+ * The share of the queue that outcomes may fill: the rest is for decisions, for which a full queue may mean a denial.
+ */
+const OUTCOME_SHARE = 0.75;
 
 const FIRST_RETRY_MS = 50;
 const LAST_RETRY_MS = 2_000;
@@ -51,17 +62,19 @@ const CLOSING_RETRY_MS = 100;
  * serialized in batches a little later, whether the destination works or not (so that no request is kept alive by its
  * record), and written in order, one write at a time. What fails is tried again until it is written or the log closes.
  *
- * Every decision is in exactly one of the metrics recorded, dropped and queue, at any moment.
+ * Every decision is in exactly one of the metrics recorded, dropped and queue, at any moment, and so is every outcome.
  */
-export class QueuedAuditLog implements AuditLog {
+export class QueuedAuditLog implements AuditLog, OutcomeLog {
   readonly wantsTrace: boolean;
   readonly #options: QueueOptions;
   readonly #dependencies: QueueDependencies;
   readonly #maxLine: number;
-  readonly #dropped: Readonly<Record<DropCause, { inc(count: number): void }>>;
+  readonly #tallies: Readonly<Record<Kind, Tally>>;
   #waiting: Waiting[] = [];
   /** Serialized, in order; what is being written stays here until it is written. */
   readonly #lines: string[] = [];
+  /** What each line is about. */
+  readonly #kinds: Kind[] = [];
   #bytes = 0;
   /** Records taken, and records written or given up, since the start. */
   #taken = 0;
@@ -80,38 +93,53 @@ export class QueuedAuditLog implements AuditLog {
     this.#dependencies = dependencies;
     this.wantsTrace = options.level === "debug";
     this.#maxLine = this.wantsTrace ? MAX_TRACED_LINE : MAX_LINE;
-    const { auditDropped } = dependencies.metrics;
-    this.#dropped = {
-      level: auditDropped.labels("level"),
-      queue_full: auditDropped.labels("queue_full"),
-      write_failed: auditDropped.labels("write_failed"),
-    };
+    const { metrics } = dependencies;
+    this.#tallies = { decision: Tally.ofDecisions(metrics), outcome: Tally.ofOutcomes(metrics) };
   }
 
   record(decision: AuditRecord["decision"], build: () => AuditRecord, required = false): boolean {
     if (this.#options.level === "warn" && decision === "ALLOW" && !required) {
-      this.#drop("level", 1);
+      this.#tallies.decision.refuse("level");
       return true;
     }
-    if (!this.accepting()) {
-      this.#drop(this.#state === "open" ? "queue_full" : "write_failed", 1);
-      return false;
+    return this.#take({ kind: "decision", decision, build }, this.accepting());
+  }
+
+  recordOutcome(notable: boolean, build: () => OutcomeRecord): boolean {
+    if (this.#options.level === "warn" && !notable) {
+      this.#tallies.outcome.refuse("level");
+      return true;
     }
-    this.#waiting.push({ decision, build });
-    this.#taken++;
-    this.#bytes += this.#maxLine;
-    this.#dependencies.metrics.auditQueue.inc();
-    if (this.#waiting.length >= COLLECT_RECORDS) this.#slicing ??= setImmediate(this.#serialize);
-    else this.#collecting ??= setTimeout(this.#serialize, COLLECT_MS);
-    return true;
+    return this.#take({ kind: "outcome", build }, this.#hasRoom(OUTCOME_SHARE));
   }
 
   accepting(): boolean {
+    return this.#hasRoom(1);
+  }
+
+  /** Whether one more fits into this share of the queue. */
+  #hasRoom(share: number): boolean {
+    const { queueSize, queueBytes } = this.#options;
     return (
       this.#state === "open" &&
-      this.#taken - this.#settled < this.#options.queueSize &&
-      this.#bytes + this.#maxLine <= this.#options.queueBytes
+      this.#taken - this.#settled < queueSize * share &&
+      this.#bytes + this.#maxLine <= queueBytes * share
     );
+  }
+
+  #take(waiting: Waiting, hasRoom: boolean): boolean {
+    const tally = this.#tallies[waiting.kind];
+    if (!hasRoom) {
+      tally.refuse(this.#state === "open" ? "queue_full" : "write_failed");
+      return false;
+    }
+    this.#waiting.push(waiting);
+    this.#taken++;
+    this.#bytes += this.#maxLine;
+    tally.take();
+    if (this.#waiting.length >= COLLECT_RECORDS) this.#slicing ??= setImmediate(this.#serialize);
+    else this.#collecting ??= setTimeout(this.#serialize, COLLECT_MS);
+    return true;
   }
 
   flush(): Promise<void> {
@@ -142,11 +170,13 @@ export class QueuedAuditLog implements AuditLog {
     const left = this.#taken - this.#settled;
     clearTimeout(this.#collecting);
     clearImmediate(this.#slicing);
+    const lost = [...this.#kinds, ...this.#waiting.map(({ kind }) => kind)];
     this.#waiting = [];
     this.#lines.length = 0;
+    this.#kinds.length = 0;
     this.#bytes = 0;
     if (left === 0) return;
-    this.#drop("write_failed", left);
+    for (const kind of lost) this.#tallies[kind].lost(1);
     this.#settle(left);
     this.#dependencies.log.error(
       { records: left },
@@ -165,6 +195,7 @@ export class QueuedAuditLog implements AuditLog {
     for (const waiting of this.#waiting) {
       const line = this.#line(waiting);
       this.#lines.push(line);
+      this.#kinds.push(waiting.kind);
       this.#bytes += line.length - this.#maxLine;
       if (++done % 16 === 0 && performance.now() >= end) break;
     }
@@ -174,13 +205,17 @@ export class QueuedAuditLog implements AuditLog {
   };
 
   /** A record that cannot be built is written all the same, with what is known of it. */
-  #line({ decision, build }: Waiting): string {
+  #line(waiting: Waiting): string {
     try {
-      return serializeRecord(build(), this.wantsTrace);
+      return waiting.kind === "decision"
+        ? serializeRecord(waiting.build(), this.wantsTrace)
+        : serializeOutcome(waiting.build());
     } catch (error) {
       this.#dependencies.metrics.auditBuildFailures.inc();
       this.#dependencies.log.error({ err: error }, "an audit record could not be built");
-      return serializeRecord(minimalRecord(decision, error), false);
+      return waiting.kind === "decision"
+        ? serializeRecord(minimalRecord(waiting.decision, error), false)
+        : serializeOutcome(minimalOutcome(error));
     }
   }
 
@@ -193,7 +228,7 @@ export class QueuedAuditLog implements AuditLog {
       const { written, error } = await this.#dependencies.destination.write(this.#batch());
       // given up meanwhile: what was being written has been counted as lost
       if (this.#isClosed()) break;
-      this.#dependencies.metrics.auditRecorded.inc(written);
+      this.#countWritten(written);
       this.#bytes -= this.#lines.splice(0, written).reduce((bytes, line) => bytes + line.length, 0);
       this.#settle(written);
       this.#report(error, written);
@@ -209,6 +244,13 @@ export class QueuedAuditLog implements AuditLog {
       }
     }
     this.#writing = false;
+  }
+
+  #countWritten(written: number): void {
+    const kinds = this.#kinds.splice(0, written);
+    const outcomes = kinds.reduce((count, kind) => count + (kind === "outcome" ? 1 : 0), 0);
+    this.#tallies.outcome.written(outcomes);
+    this.#tallies.decision.written(kinds.length - outcomes);
   }
 
   #isClosed(): boolean {
@@ -256,14 +298,9 @@ export class QueuedAuditLog implements AuditLog {
 
   #settle(count: number): void {
     this.#settled += count;
-    this.#dependencies.metrics.auditQueue.dec(count);
     while (this.#flushes[0] !== undefined && this.#flushes[0].until <= this.#settled) {
       this.#flushes.shift()?.resolve();
     }
-  }
-
-  #drop(cause: DropCause, count: number): void {
-    this.#dropped[cause].inc(count);
   }
 }
 

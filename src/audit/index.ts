@@ -3,12 +3,12 @@ import { QueuedAuditLog, type AuditLevel, type AuditLogger } from "./audit-log.t
 import type { Destination } from "./destination.ts";
 import { FileDestination } from "./file-destination.ts";
 import { stdoutDestination } from "./stdout-destination.ts";
-import type { AuditLog } from "./types.ts";
+import type { AuditLog, OutcomeLog } from "./types.ts";
 
 export type { AuditLevel, AuditLogger } from "./audit-log.ts";
 export { createDecisionIds } from "./decision-id.ts";
 export { sanitize, sanitizeValue } from "./redact.ts";
-export type { AuditLog, AuditRecord } from "./types.ts";
+export type { AuditLog, AuditRecord, OutcomeLog, OutcomeRecord } from "./types.ts";
 
 /** Where records are written. Several processes may have the same one. */
 export type AuditDestination =
@@ -45,7 +45,10 @@ export interface AuditDependencies {
  * Makes the audit log of one process. It opens its destination at the first record, so that a destination that is
  * not there yet costs no start; `record` never throws.
  */
-export function createAuditLog(options: AuditOptions, dependencies: AuditDependencies): AuditLog {
+export function createAuditLog(
+  options: AuditOptions,
+  dependencies: AuditDependencies,
+): AuditLog & OutcomeLog {
   if (!options.enabled) return disabledAuditLog(dependencies.metrics);
   const queue = {
     level: options.level,
@@ -75,13 +78,18 @@ function createDestination(destination: AuditDestination, log: AuditLogger): Des
   });
 }
 
-function disabledAuditLog(metrics: Metrics): AuditLog {
-  const dropped = metrics.auditDropped.labels("disabled");
+function disabledAuditLog({ auditDropped, auditOutcomesDropped }: Metrics): AuditLog & OutcomeLog {
+  const dropped = auditDropped.labels("disabled");
+  const outcomesDropped = auditOutcomesDropped.labels("disabled");
   return {
     wantsTrace: false,
     accepting: () => false,
     record: () => {
       dropped.inc();
+      return false;
+    },
+    recordOutcome: () => {
+      outcomesDropped.inc();
       return false;
     },
     flush: () => Promise.resolve(),

@@ -1,4 +1,4 @@
-import type { AuditRecord } from "./types.ts";
+import type { AuditRecord, OutcomeRecord } from "./types.ts";
 
 /** What is written of a decision whose record could not be built. */
 export function minimalRecord(decision: AuditRecord["decision"], error: unknown): AuditRecord {
@@ -19,6 +19,26 @@ export function minimalRecord(decision: AuditRecord["decision"], error: unknown)
     host: "",
     raw_path: "",
     evaluation_time_us: 0,
-    detail: `the record could not be built: ${error instanceof Error ? error.message : "error"}`,
+    detail: causeOf(error),
   };
+}
+
+/** What is written of an outcome whose record could not be built. */
+export function minimalOutcome(error: unknown): OutcomeRecord {
+  return {
+    timestamp: new Date().toISOString(),
+    event: "response",
+    decision_id: "",
+    response_code: 0,
+    duration_ms: 0,
+    result: "unfinished",
+    masked_count: 0,
+    masked_paths: [],
+    response_bytes: 0,
+    detail: causeOf(error),
+  };
+}
+
+function causeOf(error: unknown): string {
+  return `the record could not be built: ${error instanceof Error ? error.message : "error"}`;
 }

@@ -38,6 +38,50 @@ export interface AuditRecord {
   readonly trace?: unknown;
 }
 
+/** What became of a request after it was allowed, in a record of its own: Envoy tells it when the request is over. */
+export interface OutcomeRecord {
+  /** ISO 8601 UTC with milliseconds: when the request was over. */
+  readonly timestamp: string;
+  readonly event: "response" | "connection";
+  /** Of the decision's record. */
+  readonly decision_id: string;
+  /** 0 where nothing was answered. */
+  readonly response_code: number;
+  /** Whole milliseconds, rounded down. */
+  readonly duration_ms: number;
+  /** Of an answer; of a connection, whether the gateway `closed` it or it `ended` otherwise. */
+  readonly result: "masked" | "unchanged" | "refused" | "unfinished" | "closed" | "ended";
+  /** Why an answer was refused. */
+  readonly reason?: string;
+  /** Values changed in an answer, messages changed on a connection. */
+  readonly masked_count: number;
+  /** Where values were changed; never the values. */
+  readonly masked_paths: readonly string[];
+  /** Documents of a stream that were not delivered. */
+  readonly documents_dropped?: number;
+  readonly response_bytes: number;
+  /** Messages of the client ... */
+  readonly sent_delivered?: number;
+  readonly sent_dropped?: number;
+  /** ... and of the server. */
+  readonly received_delivered?: number;
+  readonly received_dropped?: number;
+  readonly denied_messages?: readonly DeniedMessagesRecord[];
+  readonly close_code?: number;
+  readonly close_reason?: string;
+  readonly closed_by?: string;
+  /** Envoy's own word for how the answer came about. */
+  readonly detail: string;
+}
+
+export interface DeniedMessagesRecord {
+  readonly direction: string;
+  /** Id of the rule; empty where none names the type. */
+  readonly rule: string;
+  readonly type: string;
+  readonly count: number;
+}
+
 /** Takes one record a decision and brings it to its destination. */
 export interface AuditLog {
   /**
@@ -56,4 +100,15 @@ export interface AuditLog {
   flush(): Promise<void>;
   /** Flushes and releases the destination. */
   close(): Promise<void>;
+}
+
+/** Takes outcomes, behind the decisions that they belong to. */
+export interface OutcomeLog {
+  /**
+   * Accepts the record of an outcome, like {@link AuditLog.record}. It is written where every decision is, and, when
+   * `notable`, where only denials are.
+   *
+   * @param notable - something was kept back or cut off
+   */
+  recordOutcome(notable: boolean, build: () => OutcomeRecord): boolean;
 }

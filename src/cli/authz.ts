@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { startSupervisor } from "../supervisor.ts";
-import { notEnforcedYet } from "./not-enforced.ts";
+import { reportPolicies } from "./report-policies.ts";
 import { CONFIG_OPTION, loadConfig } from "./options.ts";
 import { runUntilSignal } from "./run.ts";
 
@@ -13,7 +13,7 @@ export function authzCommand(): Command {
     .option(...CONFIG_OPTION)
     .action(async ({ config: file }: { config?: string }) => {
       const config = loadConfig(file, []);
-      await notEnforcedYet(config);
+      await reportPolicies(config);
       const supervisor = await startSupervisor(config, {});
       await runUntilSignal(supervisor, () => {
         process.stdout.write(`gatehouse authz ready on ${supervisor.addresses().join(" ")}\n`);

@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { findEnvoy } from "../gateway/index.ts";
 import { startSupervisor } from "../supervisor.ts";
 import { CONFIG_OPTION, loadConfig } from "./options.ts";
-import { notEnforcedYet } from "./not-enforced.ts";
+import { reportPolicies } from "./report-policies.ts";
 import { runUntilSignal } from "./run.ts";
 import { progressLog } from "./progress.ts";
 
@@ -13,7 +13,7 @@ export function gatewayCommand(): Command {
     .option(...CONFIG_OPTION)
     .action(async ({ config: file }: { config?: string }) => {
       const config = loadConfig(file, ["gateway.backend"]);
-      await notEnforcedYet(config);
+      await reportPolicies(config);
       const envoy = await findEnvoy({ installIfMissing: true, log: progressLog });
       const supervisor = await startSupervisor(config, { envoy });
       await runUntilSignal(supervisor, () => {

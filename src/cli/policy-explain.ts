@@ -1,9 +1,16 @@
+import { readFile } from "node:fs/promises";
 import { Command, InvalidArgumentError } from "commander";
+import { explainAnswer, explainOffline, type ExplainedAnswer } from "../decision/explain-offline.ts";
 import { decideOffline } from "../decision/offline.ts";
-import { explainDecision, renderExplanation } from "../decision/explain.ts";
+import { openConnection } from "../decision/offline-connection.ts";
+import type { Direction } from "../decision/passage.ts";
+import { renderAnswer, renderDelivery, renderExplanation } from "../decision/render-explanation.ts";
+import type { SampleAnswer } from "../decision/sample-answer.ts";
 import { createSnapshot } from "../decision/snapshot.ts";
-import { renderDiagnostics, type ValueObject } from "../policy/index.ts";
+import { renderDiagnostics, type PolicySetIR, type ValueObject } from "../policy/index.ts";
+import { HANDSHAKE_HEADERS } from "../policy/suite/index.ts";
 import { REASONS } from "../reasons.ts";
+import type { RawRequest } from "../request/index.ts";
 import { EXIT_USAGE, ExitError } from "./exit.ts";
 import { compileSet, directoryOption } from "./policy-sets.ts";
 import { rawRequest } from "./raw-request.ts";
@@ -11,23 +18,51 @@ import { rawRequest } from "./raw-request.ts";
 interface ExplainOptions {
   readonly directory: string;
   readonly policySet: string;
-  readonly request: string;
+  readonly request?: string;
+  readonly graphql?: string;
+  readonly endpoint?: string;
+  readonly variables?: ValueObject;
+  readonly operationName?: string;
+  readonly websocket?: string;
   readonly header: readonly string[];
   readonly body?: string;
   readonly user?: ValueObject;
   readonly customer?: ValueObject;
   readonly attributes?: ValueObject;
   readonly time?: string;
+  readonly response?: string;
+  readonly responseStatus: number;
+  readonly responseHeader: readonly string[];
   readonly json?: true;
+}
+
+interface Message {
+  readonly direction: Direction;
+  readonly text: string;
 }
 
 /** `gatehouse policy explain`: how a request would be answered, and why. */
 export function policyExplainCommand(): Command {
+  const messages: Message[] = []; // of both options, in the order in which they are given
+  const add = (direction: Direction) => (text: string) => messages.push({ direction, text });
   return new Command("explain")
-    .description("say how a request would be answered, and why; exit code 0 whatever the answer")
-    .requiredOption("-r, --request <line>", 'method and path, e.g. "GET /api/customers/c-1?page=2"')
+    .description(
+      "say how a request, a GraphQL operation or a WebSocket handshake would be answered, and why; " +
+        "exit code 0 whatever the answer",
+    )
+    .option("-r, --request <line>", 'method and path, e.g. "GET /api/customers/c-1?page=2"')
+    .option("--graphql <document>", 'a GraphQL operation instead, e.g. "{ customers { id } }"')
+    .option("--variables <json>", "its variables", jsonObject)
+    .option("--operation-name <name>", "its operationName")
+    .option("--endpoint <path>", "where it is sent to (default: the set's first GraphQL path)")
+    .option("--websocket <path>", "a WebSocket handshake instead")
+    .option("--message <json>", "a message that the client then sends; may be repeated", add("send"))
+    .option("--receive <json>", "a message that the server then sends; may be repeated", add("receive"))
     .option("-H, --header <line>", "a header, e.g. 'x-tier: gold'; may be repeated", collect, [])
     .option("--body <json>", "the request's JSON body")
+    .option("--response <json>", "what the application answers: JSON, or the name of a file")
+    .option("--response-status <number>", "its status", status, 200)
+    .option("--response-header <line>", "one of its headers; may be repeated", collect, [])
     .option("-u, --user <json>", "attributes of the caller; without it nobody is signed in", jsonObject)
     .option("--customer <json>", "attributes of the caller's customer", jsonObject)
     .option(
@@ -40,22 +75,100 @@ export function policyExplainCommand(): Command {
     .addOption(directoryOption())
     .option("--json", "the explanation as JSON")
     .action(async (options: ExplainOptions) => {
+      checkOptions(options, messages);
       const { ir, diagnostics, files } = await compileSet(options.directory, options.policySet);
       if (ir === undefined) throw new ExitError(renderDiagnostics([...diagnostics], [...files]).trimEnd());
-      const decision = await decideOffline(createSnapshot(ir, { caseSensitive: false }), {
-        raw: rawRequest(options.request, options.header, options.body),
-        ...(options.user && { user: options.user }),
-        ...(options.customer && { customer: options.customer }),
-        lookup: (root) => lookup(options.attributes, root),
-        now: timeOf(options.time),
-      });
-      const explanation = explainDecision(decision);
-      if (options.json) {
-        const { verdict, reason, detail } = decision;
-        const answer = { decision: verdict, reason, status: REASONS[reason].status, detail, ...explanation };
-        process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);
-      } else process.stdout.write(renderExplanation(decision, explanation));
+      process.stdout.write(await explain(ir, options, messages));
     });
+}
+
+async function explain(
+  ir: PolicySetIR,
+  options: ExplainOptions,
+  messages: readonly Message[],
+): Promise<string> {
+  const offline = await decideOffline(createSnapshot(ir, { caseSensitive: false }), {
+    raw: requestOf(options, ir),
+    ...(options.user && { user: options.user }),
+    ...(options.customer && { customer: options.customer }),
+    lookup: (root) => lookup(options.attributes, root),
+    now: timeOf(options.time),
+  });
+  const explained = await explainOffline(offline);
+  const sample = await sampleOf(options);
+  const allowed = offline.decision.verdict === "ALLOW";
+  const answer = sample && allowed ? answerOf(() => explainAnswer(explained, sample)) : undefined;
+  const connection = await openConnection(offline);
+  const deliveries = messages.flatMap(({ direction, text }) => connection?.message(direction, text) ?? []);
+  if (options.json) {
+    const { verdict, reason, detail } = offline.decision;
+    return `${JSON.stringify(
+      {
+        ...{ decision: verdict, reason, status: REASONS[reason].status, detail },
+        ...explained.explanation,
+        ...(answer && { answer: { ...answer.outcome, fields: answer.fields } }),
+        ...(deliveries.length > 0 && {
+          messages: deliveries.map((delivery) => ({ ...delivery, judged: undefined })),
+        }),
+      },
+      null,
+      2,
+    )}\n`;
+  }
+  return [
+    renderExplanation(offline.decision, explained.explanation),
+    ...(answer ? [renderAnswer(answer)] : []),
+    ...deliveries.map(renderDelivery),
+  ].join("\n");
+}
+
+/** Options that mean nothing together would be taken for an answer to what was asked. */
+function checkOptions(options: ExplainOptions, messages: readonly Message[]): void {
+  const given = [options.request, options.graphql, options.websocket].filter((one) => one !== undefined);
+  if (given.length !== 1) throw usage("say one of --request, --graphql and --websocket");
+  if (options.websocket === undefined && messages.length > 0) {
+    throw usage("--message and --receive need --websocket");
+  }
+  if (options.websocket !== undefined && options.response !== undefined) {
+    throw usage("--response is for --request and --graphql: a WebSocket has --receive");
+  }
+}
+
+function requestOf(options: ExplainOptions, ir: PolicySetIR): RawRequest {
+  const { graphql, websocket, request = "", variables, operationName } = options;
+  if (graphql !== undefined) {
+    const path = options.endpoint ?? ir.graphql.settings.paths[0] ?? "/graphql";
+    const body = { query: graphql, ...(variables && { variables }), ...(operationName && { operationName }) };
+    return rawRequest(`POST ${path}`, options.header, JSON.stringify(body));
+  }
+  if (websocket === undefined) return rawRequest(request, options.header, options.body);
+  const handshake = rawRequest(`GET ${websocket}`, options.header, undefined);
+  return { ...handshake, headers: [...HANDSHAKE_HEADERS, ...handshake.headers] };
+}
+
+async function sampleOf(options: ExplainOptions): Promise<SampleAnswer | undefined> {
+  const { response, responseStatus, responseHeader } = options;
+  if (response === undefined) return undefined;
+  const text = /^\s*[[{"]/.test(response)
+    ? response
+    : await readFile(response, "utf8").catch(unreadable(response));
+  const { headers } = rawRequest("GET /", responseHeader, undefined);
+  return { status: responseStatus, headers, text };
+}
+
+function unreadable(name: string): (error: unknown) => never {
+  return (error) => {
+    throw usage(`${name} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  };
+}
+
+/** A sample that cannot be tried at all is a slip of the caller's. */
+function answerOf(explained: () => ExplainedAnswer): ExplainedAnswer {
+  try {
+    return explained();
+  } catch (error) {
+    throw usage(error instanceof Error ? error.message : String(error));
+  }
 }
 
 function lookup(attributes: ValueObject | undefined, root: string): ValueObject | undefined {
@@ -66,9 +179,13 @@ function lookup(attributes: ValueObject | undefined, root: string): ValueObject 
 
 function timeOf(text: string | undefined): number {
   const time = text === undefined ? Date.now() : Date.parse(text);
-  if (Number.isNaN(time))
-    throw new ExitError(`\`${text ?? ""}\` is not a time such as 2026-01-31T12:00:00Z`, EXIT_USAGE);
+  if (Number.isNaN(time)) throw usage(`\`${text ?? ""}\` is not a time such as 2026-01-31T12:00:00Z`);
   return time;
+}
+
+function status(text: string): number {
+  if (/^[2-5]\d\d$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("is not a status from 200 to 599");
 }
 
 function jsonObject(text: string): ValueObject {
@@ -79,6 +196,10 @@ function jsonObject(text: string): ValueObject {
     // said below, together with JSON that is no object
   }
   throw new InvalidArgumentError("is not a JSON object");
+}
+
+function usage(message: string): ExitError {
+  return new ExitError(message, EXIT_USAGE);
 }
 
 function isObject(value: unknown): value is ValueObject {

@@ -1,11 +1,8 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Command } from "commander";
-import { explainDecision, renderExplanation } from "../decision/explain.ts";
-import { decideOffline } from "../decision/offline.ts";
 import { SUITE_SUFFIX } from "../decision/policy-folder.ts";
-import { createSnapshot, type Snapshot } from "../decision/snapshot.ts";
-import { renderDiagnostics, UNAVAILABLE } from "../policy/index.ts";
+import { renderDiagnostics } from "../policy/index.ts";
 import {
   allPassed,
   coverageBySet,
@@ -15,13 +12,12 @@ import {
   renderSuite,
   runSuite,
   type Suite,
-  type SuiteDecision,
-  type SuiteInput,
   type SuiteResult,
+  type SuiteSubject,
 } from "../policy/suite/index.ts";
 import { EXIT_USAGE, ExitError } from "./exit.ts";
 import { compileSet, directoryOption } from "./policy-sets.ts";
-import { createRawRequest, wireText } from "./raw-request.ts";
+import { createSuiteSubject } from "./suite-subject.ts";
 
 interface TestOptions {
   readonly directory: string;
@@ -36,7 +32,7 @@ export function policyTestCommand(): Command {
     .argument("[files...]", "names of suites (default: all of the folder)")
     .addOption(directoryOption())
     .option("--junit <file>", "write the results as JUnit XML, too")
-    .option("--require-coverage", "fail also where a rule is not seen with every outcome")
+    .option("--require-coverage", "fail also where a condition is not seen with every outcome")
     .action(async (names: string[], options: TestOptions) => {
       const suites = await readSuites(options.directory, names);
       const results: SuiteResult[] = [];
@@ -79,38 +75,8 @@ function unreadable(name: string): (error: unknown) => never {
   };
 }
 
-async function subjectOf(suite: Suite, directory: string) {
+async function subjectOf(suite: Suite, directory: string): Promise<SuiteSubject> {
   const { ir, diagnostics, files } = await compileSet(directory, suite.policySet);
   if (ir === undefined) throw new ExitError(renderDiagnostics([...diagnostics], [...files]).trimEnd());
-  const snapshot = createSnapshot(ir, { caseSensitive: false });
-  return { rules: ir.rules, decide: (input: SuiteInput) => decide(snapshot, input) };
-}
-
-async function decide(snapshot: Snapshot, input: SuiteInput): Promise<SuiteDecision> {
-  const { request, user, customer, attributes, env } = input;
-  const { time, environment } = env;
-  const decision = await decideOffline(snapshot, {
-    raw: createRawRequest({
-      method: request.method,
-      target: request.path,
-      headers: request.headers.map(([name, value]) => [name, wireText(value)]),
-      body: request.body === undefined ? undefined : JSON.stringify(request.body),
-    }),
-    ...(user && { user }),
-    ...(customer && { customer }),
-    lookup(root) {
-      const found = Object.hasOwn(attributes, root) ? attributes[root] : undefined;
-      if (found === UNAVAILABLE) throw new Error(`${root} is unavailable in this test`);
-      return found;
-    },
-    now: typeof time === "string" ? Date.parse(time) : Date.now(),
-    ...(typeof environment === "string" && { environment }),
-  });
-  const { verdict, reason, rule } = decision;
-  return {
-    decision: verdict === "ALLOW" ? "allow" : "deny",
-    reason,
-    ...(rule && { rule: rule.id }),
-    explanation: renderExplanation(decision, explainDecision(decision)),
-  };
+  return createSuiteSubject(ir);
 }

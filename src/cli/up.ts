@@ -10,7 +10,7 @@ import { findEnvoy } from "../gateway/index.ts";
 import { startSupervisor } from "../supervisor.ts";
 import { DATA_DIRECTORY, DEMO_KEYS } from "./demo.ts";
 import { EXIT_USAGE, ExitError } from "./exit.ts";
-import { notEnforcedYet } from "./not-enforced.ts";
+import { reportPolicies } from "./report-policies.ts";
 import { progressLog } from "./progress.ts";
 import { runUntilSignal } from "./run.ts";
 
@@ -52,7 +52,7 @@ async function runDemo(backend: string, options: { port?: number; adminPort?: nu
     },
   });
   if (!loaded.ok) throw new ExitError(loaded.errors, EXIT_USAGE);
-  await notEnforcedYet(loaded.config);
+  await reportPolicies(loaded.config);
   const envoy = await findEnvoy({ installIfMissing: true, log: progressLog });
   const supervisor = await startSupervisor(loaded.config, { envoy });
   await runUntilSignal(supervisor, () => {

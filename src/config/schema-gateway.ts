@@ -89,6 +89,17 @@ const security = z.strictObject({
       "length is held back until it is complete, so that its length is known; gRPC calls to an `h2c` or `https` backend, " +
       "which are streams by nature, are not.",
   ),
+  response_size_limit: setting(
+    size(1, 1_000_000_000),
+    "10MB",
+    "Largest response body that a response rule is applied to; it is held back as a whole. Above it: 502. Responses " +
+      "that no rule touches are not bounded.",
+  ),
+  message_size_limit: setting(
+    size(1, 100_000_000),
+    "1MB",
+    "Largest WebSocket message, all its fragments together, in either direction. Above it the connection closes with 1009.",
+  ),
   rate_limiting: rateLimiting.prefault({}),
 });
 
@@ -119,6 +130,11 @@ export const gateway = z
       duration("10ms", "24h"),
       "30s",
       "How long a backend may stay silent: until its answer begins, and between two parts of it. After it: 504.",
+    ),
+    websocket_idle_timeout: setting(
+      duration("1s", "24h"),
+      "5m",
+      "How long a WebSocket connection may carry nothing in either direction. After it, it is closed.",
     ),
     trusted_proxies: setting(
       list(cidr()),

@@ -8,7 +8,7 @@ import {
   type ValueObject,
 } from "../policy/index.ts";
 import type { CanonicalRequest } from "../request/index.ts";
-import type { RuleNeeds } from "./snapshot.ts";
+import type { RuleNeeds } from "./needs.ts";
 import type { AttributeSource } from "./sources.ts";
 
 /** What the attributes of one request are made from. */
@@ -111,7 +111,7 @@ function bodyAttribute(request: CanonicalRequest, json: Value | undefined): Valu
 const WEEKDAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"] as const;
 
 /** `env.*`: UTC throughout; `time` in whole seconds, so that times compare as strings. */
-function environmentAttributes(now: number, environment: string): ValueObject {
+export function environmentAttributes(now: number, environment: string): ValueObject {
   const date = new Date(now);
   const iso = date.toISOString();
   return {

@@ -94,7 +94,9 @@ export class DecisionPoint {
 }
 
 function auditRequired(decision: Decision): boolean {
-  return decision.snapshot?.ir.auditRequired === true || decision.rule?.auditRequired === true;
+  return [decision.snapshot?.ir, decision.rule, decision.connection].some(
+    (part) => part?.auditRequired === true,
+  );
 }
 
 function denied(decision: Decision, reason: Reason): Decision {

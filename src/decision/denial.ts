@@ -1,3 +1,4 @@
+import type { GraphqlErrorIR } from "../policy/index.ts";
 import { REASONS, type Reason } from "../reasons.ts";
 import type { CanonicalRequest } from "../request/types.ts";
 import { prefersHtml } from "./denial-accept.ts";
@@ -18,6 +19,8 @@ export interface DenialInput {
   readonly now: number;
   /** What a 401 says in place of what follows from the reason. */
   readonly challenge?: Challenge;
+  /** What a GraphQL operation was denied for: the answer is GraphQL's. */
+  readonly graphqlErrors?: readonly GraphqlErrorIR[];
 }
 
 /** RFC 6750, section 3.1. */
@@ -50,6 +53,8 @@ const PUBLIC_MESSAGES = {
   TOKEN_NOT_YET_VALID: "the token is not valid yet",
   TOKEN_EXPIRED: "the token has expired",
   ACCESS_DENIED: "access is denied",
+  GRAPHQL_MALFORMED: "the GraphQL request cannot be read in one way only",
+  GRAPHQL_LIMIT_EXCEEDED: "the GraphQL request is too large",
   PREFLIGHT_DENIED: "the CORS preflight is denied",
   SERVICE_UNAVAILABLE: "the service is not available",
   INTERNAL_ERROR: "the decision failed",
@@ -103,14 +108,30 @@ export function renderDenial(input: DenialInput): DenialResponse {
   const { status } = template;
   if (isGrpc(headers)) return renderGrpc(template, details);
 
-  const html = prefersHtml(headers?.["accept"]);
+  const errors = input.graphqlErrors;
+  const html = errors === undefined && prefersHtml(headers?.["accept"]);
   const challenge = input.challenge
     ? challengeHeaders(status, input.challenge)
     : template.challenges[details];
-  const common = html ? HTML_HEADERS : JSON_HEADERS;
+  const common = errors ? graphqlHeaders(headers?.["accept"]) : html ? HTML_HEADERS : JSON_HEADERS;
   const all = challenge.length === 0 ? common : [...common, ...challenge];
   if (input.method === "HEAD") return { status, headers: all, body: "" };
+  if (errors) return { status, headers: all, body: graphqlBody(errors, input) };
   return { status, headers: all, body: html ? htmlBody(template, input) : jsonBody(template, input) };
+}
+
+const GRAPHQL_TYPE = "application/graphql-response+json";
+
+/** GraphQL over HTTP, section 6.4: clients that know the newer type read errors under any status. */
+function graphqlHeaders(accept: readonly string[] | undefined): Headers {
+  const known = accept?.some((value) => value.toLowerCase().includes(GRAPHQL_TYPE)) === true;
+  return known ? [["content-type", `${GRAPHQL_TYPE}; charset=utf-8`], ...COMMON_HEADERS] : JSON_HEADERS;
+}
+
+/** GraphQL specification, section 7.1: no `data` where execution did not begin. */
+function graphqlBody(errors: readonly GraphqlErrorIR[], { requestId, now }: DenialInput): string {
+  const timestamp = new Date(now).toISOString();
+  return JSON.stringify({ errors, extensions: { timestamp, request_id: requestId } });
 }
 
 function jsonBody(template: Template, { details, requestId, now, ...input }: DenialInput): string {

@@ -1,30 +1,41 @@
 import {
+  explain,
   explainMatch,
+  UNAVAILABLE,
   type Attributes,
   type FailingPart,
   type PathRuleIR,
   type TraceNode,
-  type TraceRead,
-  UNAVAILABLE,
 } from "../policy/index.ts";
-import { REASONS } from "../reasons.ts";
+import type { GraphqlDenial } from "../graphql/index.ts";
+import type { Reason } from "../reasons.ts";
 import { attributesFor } from "./attributes.ts";
+import { refer, type RuleReference } from "./refer.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { Decision } from "./types.ts";
 
-/** A rule as an explanation names it. */
-export interface RuleReference {
-  readonly id: string;
-  readonly name?: string;
-  /** `METHOD /pattern`. */
-  readonly resource: string;
-  /** `file:line`. */
-  readonly at: string;
+/** A rule, and what its condition came to, part by part. */
+export interface ExplainedRule extends RuleReference {
+  readonly condition: TraceNode;
+}
+
+/** A field of a GraphQL operation that is not permitted, and the rule that denied it, where one did. */
+export interface DeniedField {
+  /** Response keys from the root field on. */
+  readonly path: readonly string[];
+  readonly code: string;
+  readonly message: string;
+  readonly rule?: RuleReference;
 }
 
 /** Why a request was decided as it was. Plain JSON. */
 export interface Explanation {
-  readonly rule?: RuleReference & { readonly condition: TraceNode };
+  /** Of `policies` or `web_policies`. */
+  readonly rule?: ExplainedRule;
+  /** Of `websocket_policies`, where a handshake was judged. */
+  readonly connection?: ExplainedRule;
+  /** Fields of a GraphQL operation that are not permitted. */
+  readonly denied?: readonly DeniedField[];
   /** Other rules that came close, the closest first, and what first kept each from permitting the request. */
   readonly near: readonly (RuleReference & { readonly failing: FailingPart })[];
 }
@@ -34,20 +45,43 @@ export interface Explanation {
  * refused before any rule was looked at has nothing to explain beyond its reason and detail.
  */
 export function explainDecision(decision: Decision): Explanation {
-  const { snapshot, request } = decision;
+  const { snapshot, request, connection, denials, graphqlErrors } = decision;
   if (snapshot === undefined || request === undefined) return { near: [] };
+  if (connection !== undefined) {
+    // the attributes are the connection's where it was judged; path rules, if there are any, have permitted before
+    const { attributes } = decision;
+    if (attributes === undefined || !JUDGED.includes(decision.reason)) return { near: [] };
+    const trace = explain(connection.condition.expression, attributes);
+    return { connection: { ...refer(connection), condition: trace }, near: [] };
+  }
   const match = explainMatch(snapshot.matcher, request.method, request.segments, (rule, params) =>
     rule === decision.rule && decision.attributes !== undefined
       ? decision.attributes
       : attributesOfOther(rule, params, decision, snapshot),
   );
+  const isOperation = graphqlErrors !== undefined || decision.reason === "GRAPHQL_ALLOWED";
   const decided = match.match.kind === "rule" ? match.match.rule : undefined;
   return {
     ...(decided !== undefined &&
       match.trace !== undefined && { rule: { ...refer(decided), condition: match.trace } }),
-    near: match.near.map(({ rule, failing }) => ({ ...refer(rule), failing })),
+    ...(denials && { denied: denials.map((denial) => deniedField(denial, snapshot)) }),
+    // an operation needs no path rule
+    near: isOperation ? [] : match.near.map(({ rule, failing }) => ({ ...refer(rule), failing })),
   };
 }
+
+function deniedField({ path, code, message, rule: id }: GraphqlDenial, { graphql }: Snapshot): DeniedField {
+  const found = graphql.rules.find(({ rule }) => rule.id === id);
+  return { path, code, message, ...(found && { rule: refer(found.rule) }) };
+}
+
+/** Reasons that a condition gave. */
+const JUDGED: readonly Reason[] = [
+  "CONDITION_TRUE",
+  "CONDITION_FALSE",
+  "CONDITION_UNKNOWN",
+  "IDENTITY_REQUIRED",
+];
 
 /**
  * What a rule that did not decide would have seen. Nothing is looked up or read for it, and no other time than that of
@@ -74,63 +108,5 @@ function attributesOfOther(
     ...known,
     ...(needs.roots.has("env") && { env: attributes?.["env"] ?? UNAVAILABLE }),
     ...Object.fromEntries(needs.sources.map(({ root }) => [root, UNAVAILABLE])),
-  };
-}
-
-/** The explanation for people, several lines. */
-export function renderExplanation(decision: Decision, explanation: Explanation): string {
-  const { verdict, reason, detail, snapshot } = decision;
-  const { status, message } = REASONS[reason];
-  const lines = [
-    `${verdict} ${verdict === "ALLOW" ? "" : `(${status}) `}${reason}: ${message}${detail === undefined ? "" : ` (${detail})`}`,
-    `policy set ${snapshot?.label ?? "-"}`,
-  ];
-  const { rule, near } = explanation;
-  if (rule !== undefined) lines.push("", `rule ${describe(rule)}`, ...renderTrace(rule.condition, 1));
-  if (near.length > 0) lines.push("", "other rules that came close:");
-  for (const other of near) lines.push(`  ${describe(other)}`, `    ${describeFailing(other.failing)}`);
-  return `${lines.join("\n")}\n`;
-}
-
-function renderTrace(node: TraceNode, depth: number): string[] {
-  const indent = "  ".repeat(depth);
-  const values = node.reads.map((read) => `${indent}        ${describeRead(read)}`);
-  return [
-    `${indent}${node.verdict.padEnd(7)} ${node.text}`,
-    ...values,
-    ...node.children.flatMap((child) => renderTrace(child, depth + 1)),
-  ];
-}
-
-function describeRead({ path, state, value }: TraceRead): string {
-  return state === "present" ? `${path} is ${JSON.stringify(value)}` : `${path} is ${state}`;
-}
-
-function describeFailing(failing: FailingPart): string {
-  switch (failing.kind) {
-    case "method":
-      return `is for ${failing.expected}, the request is ${failing.actual}`;
-    case "segment": {
-      const expected = failing.expected === undefined ? "the end of the path" : `\`${failing.expected}\``;
-      const actual = failing.actual === undefined ? "the path ends" : `the request has \`${failing.actual}\``;
-      return `segment ${failing.number}: ${expected} is expected, ${actual}`;
-    }
-    case "condition":
-      return `${failing.part.verdict}: ${failing.part.text}`;
-    case "less-specific":
-      return "its condition is true, but a more specific rule decides";
-  }
-}
-
-function describe({ id, name, resource, at }: RuleReference): string {
-  return `${resource}  ${name ?? id}  (${at})`;
-}
-
-function refer(rule: PathRuleIR): RuleReference {
-  return {
-    id: rule.id,
-    ...(rule.name !== undefined && { name: rule.name }),
-    resource: `${rule.method} ${rule.pattern}`,
-    at: `${rule.at.file}:${rule.at.line}`,
   };
 }

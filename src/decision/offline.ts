@@ -3,8 +3,9 @@ import type { ValueObject } from "../policy/index.ts";
 import type { RawRequest, RefusalCheck } from "../request/index.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { createDecider } from "./decide.ts";
+import type { Judgement, JudgementDependencies } from "./judgement.ts";
 import type { Snapshot } from "./snapshot.ts";
-import type { Decision } from "./types.ts";
+import type { AccessRequest, Decision } from "./types.ts";
 import { VerdictCache } from "./verdict-cache.ts";
 
 /** A request as somebody describes it at a desk, its caller already known. */
@@ -20,6 +21,13 @@ export interface OfflineRequest {
   readonly clientIp?: string;
 }
 
+/** A decision, and what explanations of it are made from. */
+export interface OfflineDecision {
+  readonly decision: Decision;
+  /** Absent where the request was refused before any rule. */
+  readonly judgement?: Judgement;
+}
+
 /**
  * Decides without network, tokens and caches, through the very function that the gateway decides with. For
  * `policy test` and `policy explain`. Throws nothing of its own.
@@ -28,26 +36,35 @@ export async function decideOffline(
   snapshot: Snapshot,
   input: OfflineRequest,
   switchedOff: ReadonlySet<RefusalCheck> = new Set(),
-): Promise<Decision> {
+): Promise<OfflineDecision> {
   const caller = input.user === undefined ? {} : { identity: offlineIdentity(input.user, input.customer) };
   const source = { lookup: (_key: string, root: string) => input.lookup(root) };
   const names = Object.values(snapshot.ir.attributes).flatMap(({ source }) => (source ? [source.name] : []));
-  const decide = createDecider({
-    snapshot: () => snapshot,
-    identify: () => caller,
+  const dependencies: JudgementDependencies = {
     cache: new VerdictCache({ size: 0, ttlMs: 0 }, createMetrics()),
     sources: new Map(names.map((name) => [name, source])),
-    frontProxy: { trustedProxies: [], backends: [] },
     switchedOff,
     environment: input.environment ?? "production",
+    limits: { response: Number.MAX_SAFE_INTEGER, message: Number.MAX_SAFE_INTEGER },
+  };
+  const decide = createDecider({
+    ...dependencies,
+    snapshot: () => snapshot,
+    identify: () => caller,
+    frontProxy: { trustedProxies: [], backends: [] },
   });
-  return decide({
+  const access: AccessRequest = {
     raw: input.raw,
     peer: input.clientIp ?? "127.0.0.1",
     requestId: "offline",
     receivedAt: input.now,
     deadline: Number.POSITIVE_INFINITY,
-  });
+  };
+  const decision = await decide(access);
+  const { request, clientIp, trustedPeer, accepted } = decision;
+  if (request === undefined) return { decision };
+  const draft = { clientIp, trustedPeer, accepted, snapshot, request, ...caller };
+  return { decision, judgement: { with: dependencies, snapshot, request, access, caller, draft } };
 }
 
 function offlineIdentity(user: ValueObject, customer: ValueObject | undefined): Identity {

@@ -34,6 +34,7 @@ export class PolicyStore {
   readonly #metrics: Metrics;
   readonly #log: Log;
   readonly #listeners: ((snapshot: Snapshot) => void | Promise<void>)[] = [];
+  readonly #followers: (() => void)[] = [];
   #current: Snapshot | undefined;
   #seen = "";
   #loading: Promise<void> | undefined;
@@ -56,6 +57,11 @@ export class PolicyStore {
   /** Calls `listener` before each new set is put in force, and waits for it. */
   beforeChange(listener: (snapshot: Snapshot) => void | Promise<void>): void {
     this.#listeners.push(listener);
+  }
+
+  /** Calls `follower` after each new set was put in force. */
+  afterChange(follower: () => void): void {
+    this.#followers.push(follower);
   }
 
   /** Loads the set for the first time and goes on watching it. Never rejects; look at {@link current}. */
@@ -140,6 +146,7 @@ export class PolicyStore {
     for (const listener of this.#listeners) await listener(snapshot);
     this.#putInForce(snapshot);
     this.#seen = folder.fingerprint;
+    for (const follower of this.#followers) follower();
     this.#log.info(
       {
         policy_set: snapshot.label,

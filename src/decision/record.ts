@@ -10,9 +10,12 @@ export interface RecordContext {
   readonly access: AccessRequest | undefined;
   /** Unix ms. */
   readonly at: number;
+  /** Where the decision has an id already, because something refers to it. */
+  readonly decisionId?: string;
 }
 
-const nextDecisionId = createDecisionIds();
+/** Ids of this process's decisions. */
+export const nextDecisionId = createDecisionIds();
 
 /** Builds the audit record of a final decision (specification 2.8 and ours). Called when the record is written. */
 export function auditRecord(
@@ -22,7 +25,8 @@ export function auditRecord(
   trace: boolean,
 ): AuditRecord {
   const { access } = context;
-  const { snapshot, rule, request, identity } = decision;
+  const { snapshot, request, identity } = decision;
+  const rule = decision.connection ?? decision.rule;
   const rawPath = access === undefined ? "" : redactTarget(access.raw.target);
   const traceId = access?.traceparent === undefined ? undefined : traceIdOf(access.traceparent);
   const customer = identity?.customer?.["id"];
@@ -37,7 +41,7 @@ export function auditRecord(
     policy_set: snapshot?.label ?? "",
     evaluation_time_ms: Math.floor(elapsedMs),
     client_ip: decision.clientIp,
-    decision_id: nextDecisionId(),
+    decision_id: context.decisionId ?? nextDecisionId(),
     reason: decision.reason,
     rule: rule?.id ?? null,
     ...(rule?.name !== undefined && { rule_name: rule.name }),

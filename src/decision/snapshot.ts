@@ -2,30 +2,20 @@ import { createHash } from "node:crypto";
 import {
   canonicalContent,
   createMatcher,
+  createRuleIndex,
+  parsePattern,
+  type GraphqlRuleIR,
   type Matcher,
   type PathRuleIR,
   type PolicySetIR,
+  type ResponseFieldIR,
+  type ResponseRuleIR,
+  type RuleIndex,
+  type SegmentIR,
+  type WebsocketConnectionIR,
+  type WebsocketMessageIR,
 } from "../policy/index.ts";
-
-/** What one rule needs to be judged, worked out once so that a request builds nothing that its rule does not read. */
-export interface RuleNeeds {
-  readonly roots: ReadonlySet<string>;
-  /** The rule reads who is asking: without an identity the answer is 401, not 403. */
-  readonly identity: boolean;
-  readonly headers: boolean;
-  readonly query: boolean;
-  readonly body: boolean;
-  /** Attribute roots to look up, each with its source and the path of its key. */
-  readonly sources: readonly {
-    readonly root: string;
-    readonly source: string;
-    readonly key: readonly string[];
-  }[];
-  /** False where an answer is stale the moment it is given (the rule reads the time). */
-  readonly cacheable: boolean;
-  /** `digest#id`: tells a rule of one policy set from every other rule ever loaded. */
-  readonly cacheKey: string;
-}
+import { lookedUp, needsOf, type RuleNeeds } from "./needs.ts";
 
 /** One policy set, ready to decide with. Immutable: a request takes it once and keeps it to its end. */
 export interface Snapshot {
@@ -36,6 +26,44 @@ export interface Snapshot {
   readonly digest: string;
   readonly matcher: Matcher;
   readonly needs: ReadonlyMap<PathRuleIR, RuleNeeds>;
+  /** Response rules, of which all apply that match. */
+  readonly responses: RuleIndex<PreparedResponse>;
+  /** Where WebSocket connections are judged: the most specific entry counts, with its messages. */
+  readonly connections: Matcher<PreparedConnection>;
+  /** GraphQL endpoints; none where the set has no GraphQL policies. */
+  readonly endpoints: Matcher<PreparedEndpoint>;
+  readonly graphql: PreparedGraphql;
+}
+
+export interface PreparedResponse {
+  readonly method: string;
+  readonly segments: readonly SegmentIR[];
+  readonly rule: ResponseRuleIR;
+  readonly needs: RuleNeeds;
+}
+
+/** As the matcher takes it: for every method. */
+interface Place {
+  readonly section: "policies";
+  readonly method: "*";
+  readonly segments: readonly SegmentIR[];
+}
+
+export interface PreparedConnection extends Place {
+  readonly rule: WebsocketConnectionIR;
+  readonly needs: RuleNeeds;
+  readonly messages: readonly WebsocketMessageIR[];
+  /** Of all messages and their fields together. */
+  readonly messageNeeds: RuleNeeds;
+}
+
+export type PreparedEndpoint = Place;
+
+export interface PreparedGraphql {
+  /** Each with the roots of its condition that are known only with the operation or with what it delivers. */
+  readonly rules: readonly { readonly rule: GraphqlRuleIR; readonly late: ReadonlySet<string> }[];
+  /** Of all rules together. */
+  readonly needs: RuleNeeds;
 }
 
 /** @returns sha256 (hex) over the set's meaning: comments, layout and positions in files do not count. */
@@ -46,33 +74,71 @@ export function digestOf(ir: PolicySetIR): string {
 /** Makes a snapshot of a compiled set. `caseSensitive` takes paths that differ only in letter case as different. */
 export function createSnapshot(ir: PolicySetIR, options: { readonly caseSensitive: boolean }): Snapshot {
   const digest = digestOf(ir);
+  const of = (id: string) => ({ ir, digest, id });
   return {
     ir,
     label: `${ir.name}@${ir.version}`,
     digest,
-    matcher: createMatcher(ir, { caseSensitive: options.caseSensitive }),
-    needs: new Map(ir.rules.map((rule) => [rule, needsOf(rule, ir, digest)])),
+    matcher: createMatcher(ir, options),
+    needs: new Map(ir.rules.map((rule) => [rule, needsOf(rule.condition.reads, of(rule.id))])),
+    responses: createRuleIndex(
+      ir.responses.map((rule) => ({
+        method: rule.method,
+        segments: rule.segments,
+        rule,
+        needs: needsOf(fieldReads(rule.fields), of(rule.id)),
+      })),
+    ),
+    connections: createMatcher(
+      { rules: ir.websocket.connections.map((rule) => connection(rule, ir, of)) },
+      options,
+    ),
+    endpoints: createMatcher({ rules: endpoints(ir) }, options),
+    graphql: {
+      rules: ir.graphql.rules.map((rule) => ({ rule, late: lateRoots(rule, ir) })),
+      needs: needsOf(
+        ir.graphql.rules.flatMap((rule) => rule.condition.reads),
+        of("graphql_policies"),
+      ),
+    },
   };
 }
 
-function needsOf(rule: PathRuleIR, ir: PolicySetIR, digest: string): RuleNeeds {
-  const read = rule.condition.reads;
-  const sources = [...new Set(read.map(([root]) => root ?? ""))].flatMap((root) => {
-    const source = Object.hasOwn(ir.attributes, root) ? ir.attributes[root]?.source : undefined;
-    return source === undefined ? [] : [{ root, source: source.name, key: source.key }];
-  });
-  const all = [...read, ...sources.map((source) => source.key)];
-  const roots = new Set(all.map(([root]) => root ?? ""));
-  const readsRequest = (member: string) =>
-    all.some(([root, second]) => root === "request" && (second === undefined || second === member));
+function connection(
+  rule: WebsocketConnectionIR,
+  ir: PolicySetIR,
+  of: (id: string) => Parameters<typeof needsOf>[1],
+): PreparedConnection {
+  const entry = rule.id.slice(0, rule.id.lastIndexOf("."));
+  const messages = ir.websocket.messages.filter(({ id }) => id.startsWith(`${entry}.`));
+  const reads = messages.flatMap(({ condition, fields }) => [...condition.reads, ...fieldReads(fields)]);
   return {
-    roots,
-    identity: roots.has("user") || roots.has("customer"),
-    headers: readsRequest("headers"),
-    query: readsRequest("query"),
-    body: readsRequest("body"),
-    sources,
-    cacheable: !roots.has("env") && !readsRequest("body"),
-    cacheKey: `${digest}#${rule.id}`,
+    ...place(rule.segments),
+    rule,
+    needs: needsOf(rule.condition.reads, of(rule.id)),
+    messages,
+    messageNeeds: needsOf(reads, of(entry)),
   };
+}
+
+function endpoints(ir: PolicySetIR): PreparedEndpoint[] {
+  if (ir.graphql.rules.length === 0) return [];
+  return ir.graphql.settings.paths.map((path) => place(parsePattern(path, "none").segments));
+}
+
+function place(segments: readonly SegmentIR[]): Place {
+  return { section: "policies", method: "*", segments };
+}
+
+function fieldReads(fields: readonly ResponseFieldIR[]) {
+  return fields.flatMap(({ condition }) => condition.reads);
+}
+
+/** Roots that the request fills. */
+const REQUEST_ROOTS = ["user", "customer", "path", "request"];
+
+/** `args`, `env`, and what a subscription names for what it delivers. */
+function lateRoots({ condition }: GraphqlRuleIR, ir: PolicySetIR): ReadonlySet<string> {
+  const roots = condition.reads.map(([root = ""]) => root);
+  return new Set(roots.filter((root) => !REQUEST_ROOTS.includes(root) && lookedUp(ir, root) === undefined));
 }

@@ -1,5 +1,12 @@
+import type { GraphqlDenial } from "../graphql/index.ts";
 import type { Identity } from "../identity/types.ts";
-import type { Attributes, PathRuleIR } from "../policy/index.ts";
+import type {
+  Attributes,
+  GraphqlErrorIR,
+  PathRuleIR,
+  PlanIR,
+  WebsocketConnectionIR,
+} from "../policy/index.ts";
 import type { Reason } from "../reasons.ts";
 import type { CanonicalRequest, RawRequest } from "../request/types.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -25,7 +32,16 @@ export interface Decision {
   /** What exactly was wrong, for logs and audit; never a secret. */
   readonly detail?: string;
   readonly snapshot?: Snapshot;
+  /** Of `policies` or `web_policies`. */
   readonly rule?: PathRuleIR;
+  /** Where a WebSocket handshake was judged. */
+  readonly connection?: WebsocketConnectionIR;
+  /** Fields of a GraphQL operation that are not permitted. */
+  readonly denials?: readonly GraphqlDenial[];
+  /** What a denied GraphQL operation is told. */
+  readonly graphqlErrors?: readonly GraphqlErrorIR[];
+  /** What the gateway still has to do with the answer, or on the connection. */
+  readonly plan?: PlanIR;
   readonly request?: CanonicalRequest;
   readonly identity?: Identity;
   readonly clientIp: string;
@@ -33,6 +49,6 @@ export interface Decision {
   readonly trustedPeer: boolean;
   /** Switched-off checks that would have refused the request. */
   readonly accepted: readonly string[];
-  /** What the rule's condition was evaluated over. */
+  /** What the condition of the rule that decided was evaluated over. */
   readonly attributes?: Attributes;
 }

@@ -2,45 +2,63 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import express, { type Express } from "express";
+import { contactRoutes } from "./contacts.ts";
 import { customerRoutes } from "./customers.ts";
+import { createGraphqlEndpoint, type GraphqlEndpoint } from "./graphql.ts";
 import { reportError, RequestError } from "./http.ts";
+import { createOrderFeed, type OrderFeed } from "./order-feed.ts";
+import { createOrderSocket } from "./order-socket.ts";
 import { orderRoutes } from "./orders.ts";
 import { pageRoutes } from "./pages.ts";
 import { reportRoutes } from "./reports.ts";
-import { createDemoStore } from "./store.ts";
+import { attachSockets } from "./sockets.ts";
+import { createDemoStore, type DemoStore } from "./store.ts";
 import { userRoutes } from "./users.ts";
 import { whoamiRoutes } from "./whoami.ts";
 
 export interface DemoApplicationOptions {
   /** 0 takes any free port. */
   readonly port: number;
+  /** Ms between two events of its streams. */
+  readonly eventInterval?: number;
   readonly log?: { info(object: object, message: string): void };
 }
+
+const EVENT_INTERVAL = 5000;
 
 /** A running demo application. */
 export interface DemoApplication {
   readonly port: number;
   /** `http://127.0.0.1:PORT` */
   readonly url: string;
-  /** How many requests have arrived, health checks aside: what was denied in front must not show here. */
+  /** How many requests and handshakes have arrived, health checks aside: what was denied in front must not show here. */
   readonly requests: number;
   /** Stops listening and drops what is still connected. */
   close(): Promise<void>;
 }
 
 /**
- * Starts the demo application on 127.0.0.1: a customer API and a few web pages that know nothing about
- * authorization, so that everything a caller may or may not do is the gateway's doing.
+ * Starts the demo application on 127.0.0.1: a customer API, GraphQL, a WebSocket feed and a few web pages that know
+ * nothing about authorization, so that everything a caller may or may not do is the gateway's doing.
  *
  * @throws when the port is taken.
  */
 export async function startDemoApplication(options: DemoApplicationOptions): Promise<DemoApplication> {
   let requests = 0;
-  const app = createApplication(({ method, path }) => {
+  const onRequest = ({ method, path }: RequestLine) => {
     requests += 1;
     options.log?.info({ method, path }, "demo application request");
-  });
-  const server = createServer(app);
+  };
+  const interval = options.eventInterval ?? EVENT_INTERVAL;
+  const store = createDemoStore();
+  const feed = createOrderFeed(store, interval);
+  const graphql = createGraphqlEndpoint(store, feed);
+  const server = createServer(createApplication({ store, feed, graphql, interval }, onRequest));
+  const sockets = new Map([
+    ["/ws/orders", createOrderSocket(store, feed)],
+    ["/graphql", graphql.sockets],
+  ]);
+  const endConnections = attachSockets(server, sockets, onRequest);
   server.listen(options.port, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
@@ -56,14 +74,29 @@ export async function startDemoApplication(options: DemoApplicationOptions): Pro
           resolve(); // with an error where it is closed already, which is as good
         });
         server.closeAllConnections();
+        endConnections(); // with the last one that listens, the timers end
       });
     },
   };
 }
 
+interface RequestLine {
+  readonly method: string;
+  readonly path: string;
+}
+
+interface Parts {
+  readonly store: DemoStore;
+  readonly feed: OrderFeed;
+  readonly graphql: GraphqlEndpoint;
+  readonly interval: number;
+}
+
 /** The steps of a request, one a line. */
-function createApplication(onRequest: (request: { method: string; path: string }) => void): Express {
-  const store = createDemoStore();
+function createApplication(
+  { store, feed, graphql, interval }: Parts,
+  onRequest: (request: RequestLine) => void,
+): Express {
   const app = express();
   app.disable("x-powered-by");
   app.get("/health", (_request, response) => {
@@ -75,7 +108,9 @@ function createApplication(onRequest: (request: { method: string; path: string }
   });
   app.use(express.json({ limit: "1mb" }));
   app.use(customerRoutes(store));
-  app.use(orderRoutes(store));
+  app.use(contactRoutes(store, interval));
+  app.use(orderRoutes(store, feed));
+  app.all("/graphql", graphql.handler);
   app.use(userRoutes());
   app.use(reportRoutes(store));
   app.use(whoamiRoutes());

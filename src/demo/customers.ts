@@ -53,7 +53,11 @@ function withStatus(customers: readonly Customer[], asked: unknown): readonly Cu
   return customers.filter(({ status }) => statuses.includes(status));
 }
 
-function customerOf(store: DemoStore, id: string): Customer {
+/**
+ * @returns the customer.
+ * @throws RequestError 404 when there is none.
+ */
+export function customerOf(store: DemoStore, id: string): Customer {
   const customer = store.customers.get(id);
   if (customer === undefined) throw new RequestError(404, "no such customer");
   return customer;

@@ -1,49 +1,203 @@
 /** One thing to try against a running `gatehouse up`. */
 export interface DemoExample {
   readonly title: string;
-  /** One line for a POSIX shell; prints status line, headers and body. */
+  /** One line for a POSIX shell; prints status line, headers and body, or what a WebSocket says. */
   readonly command: string;
   readonly expect: {
-    readonly status: number;
-    /** Stands in the answer's body. */
+    /** Of the answer; none for a WebSocket. */
+    readonly status?: number;
+    /** Stands in what is printed. */
     readonly body: string;
+    /** Does not stand there: what a rule takes away. */
+    readonly absent?: string;
   };
 }
 
 /**
- * What a newcomer tries first: an allow, and each kind of denial.
+ * What a newcomer tries: an allow, each kind of denial, then each kind of rule.
  * @param gatewayUrl e.g. `http://127.0.0.1:8000`, without a trailing slash.
  */
 export function demoExamples(gatewayUrl: string): readonly DemoExample[] {
-  const curl = (path: string, ...options: string[]) =>
-    ["curl", "-si", ...options, `'${gatewayUrl}${path}'`].join(" ");
-  const as = (role: string) => `-H "Authorization: Bearer $(npx gatehouse demo token --role ${role})"`;
+  return [
+    ...requestExamples(gatewayUrl),
+    ...answerExamples(gatewayUrl),
+    ...graphqlExamples(gatewayUrl),
+    ...socketExamples(gatewayUrl),
+  ];
+}
 
+function requestExamples(url: string): readonly DemoExample[] {
   return [
     {
       title: "a manager reads a customer: allowed",
-      command: curl("/api/customers/c-1", as("manager")),
+      command: curl(`${url}/api/customers/c-1`, as("manager")),
       expect: { status: 200, body: '"name":"Northwind Traders"' },
     },
     {
       title: "a manager deletes one: denied, only administrators may",
-      command: curl("/api/customers/c-1", "-X DELETE", as("manager")),
+      command: curl(`${url}/api/customers/c-1`, "-X DELETE", as("manager")),
       expect: { status: 403, body: '"ACCESS_DENIED"' },
     },
     {
       title: "nobody signed in: a token is required",
-      command: curl("/api/customers/c-1"),
+      command: curl(`${url}/api/customers/c-1`),
       expect: { status: 401, body: '"IDENTITY_REQUIRED"' },
     },
     {
       title: "a path that two servers could read in two ways: refused before any rule is looked at",
-      command: curl("/admin/settings;x=1", as("admin")),
+      command: curl(`${url}/admin/settings;x=1`, as("admin")),
       expect: { status: 400, body: '"AMBIGUOUS_PATH"' },
     },
     {
       title: "a forged identity header: the application sees what the token says",
-      command: curl("/api/whoami", "-H 'x-user-role: admin'", as("viewer")),
+      command: curl(`${url}/api/whoami`, "-H 'x-user-role: admin'", as("viewer")),
       expect: { status: 200, body: '"x-user-role":"viewer"' },
     },
   ];
+}
+
+/** `response_filters` and `response_masks`. */
+function answerExamples(url: string): readonly DemoExample[] {
+  const contacts = `${url}/api/customers/c-1/contacts`;
+  return [
+    {
+      title:
+        "a manager reads contacts: numbers masked, salaries gone, phones only of those in the manager's care",
+      command: curl(contacts, as("manager")),
+      expect: {
+        status: 200,
+        body:
+          '"phone":"+31 10 555 0147","ssn":"***6789","card_number":"***","internal_notes":"Pays late in December.",' +
+          '"owner":"u-2"',
+        absent: "salary_cents",
+      },
+    },
+    {
+      title: "a viewer reads them as lines of JSON: no notes, and no phone",
+      command: curl(`${contacts}/export`, as("viewer")),
+      expect: {
+        status: 200,
+        body: '"phone":"ask the owner","ssn":"***1120","card_number":"***","owner":"u-1"',
+        absent: "internal_notes",
+      },
+    },
+    {
+      title: "an event stream: masked event by event",
+      command: curl(`${contacts}/calls?events=1`, as("manager")),
+      expect: { status: 200, body: '"ssn":"***6789"', absent: "900-41-6789" },
+    },
+    {
+      title: "an error that says too much: it no longer does",
+      command: curl(`${contacts}/k-4`, as("manager")),
+      expect: {
+        status: 410,
+        body: '{"error":"the contact has moved to another customer"}',
+        absent: "piotr.lis@customers.example",
+      },
+    },
+  ];
+}
+
+/** `graphql_policies`. */
+function graphqlExamples(url: string): readonly DemoExample[] {
+  const graphql = (query: string, role: string) =>
+    curl(
+      `${url}/graphql`,
+      as(role),
+      "-H 'content-type: application/json'",
+      `-d '${JSON.stringify({ query })}'`,
+    );
+  return [
+    {
+      title: "GraphQL, a field that a viewer may not see: the answer comes without it, and says so",
+      command: graphql('{ mine: customer(id: "c-1") { name tax_id } }', "viewer"),
+      expect: {
+        status: 200,
+        body: '"mine":{"name":"Northwind Traders","tax_id":null}',
+        absent: "NL-8204-7731",
+      },
+    },
+    {
+      title: "GraphQL, an alias for a field that is denied: denied, whatever it is called",
+      command: graphql('{ customers { name } harmless: orders(customer_id: "c-3") { item } }', "viewer"),
+      expect: { status: 403, body: '"path":["harmless"]', absent: "Northwind" },
+    },
+  ];
+}
+
+/** `websocket_policies`, and subscriptions. */
+function socketExamples(url: string): readonly DemoExample[] {
+  const feed = (role: string, ...messages: object[]) => socket(`${url}/ws/orders`, role, "", messages);
+  return [
+    {
+      title: "WebSocket, the orders of one's own customer: delivered, without the contact's address",
+      command: feed("manager", { type: "subscribe", customer_id: "c-1" }),
+      expect: {
+        body: '"contact":{"name":"Iris de Vries","email":"***"',
+        absent: "iris.de.vries@customers.example",
+      },
+    },
+    {
+      title: "WebSocket, the orders of somebody else's: the message is not delivered, the connection goes on",
+      command: feed("manager", { type: "subscribe", customer_id: "c-3" }, { type: "ping" }),
+      expect: { body: '"ACCESS_DENIED"', absent: "order_updated" },
+    },
+    {
+      title: "WebSocket, a message whose rule says `on_deny: close`: closed with 1008",
+      command: feed("support", { type: "cancel_order", order_id: "o-1003" }),
+      expect: { body: "closed 1008", absent: "order_updated" },
+    },
+    {
+      title: "a GraphQL subscription: of the orders of all customers, those that one may see",
+      command: socket(`${url}/graphql`, "support", "graphql-transport-ws", [
+        { type: "connection_init" },
+        {
+          id: "1",
+          type: "subscribe",
+          payload: { query: "subscription { orderUpdated { customer_id item } }" },
+        },
+      ]),
+      expect: { body: '{"customer_id":"c-2","item":"Pallet sensor"}', absent: '"customer_id":"c-1"' },
+    },
+  ];
+}
+
+function curl(url: string, ...options: string[]): string {
+  return ["curl", "-si", ...options, `'${url}'`].join(" ");
+}
+
+function as(role: string): string {
+  return `-H "Authorization: Bearer ${token(role)}"`;
+}
+
+function token(role: string): string {
+  return `$(npx gatehouse demo token --role ${role})`;
+}
+
+/**
+ * A client of Node's own: it says one thing, waits for an answer, says the next, and hangs up after the last answer.
+ * No single quotes in it, for the shell's sake.
+ */
+const SOCKET_CLIENT = [
+  "const [url, token, protocol, ...say] = process.argv.slice(1)",
+  'const options = { protocols: protocol ? [protocol] : [], headers: { authorization: "Bearer " + token } }',
+  "const socket = new WebSocket(url, options)",
+  "const next = () => say.length ? socket.send(say.shift()) : socket.close()",
+  "socket.onopen = next",
+  "socket.onmessage = ({ data }) => { console.log(data); next() }",
+  'socket.onclose = ({ code }) => console.log("closed", code)',
+].join("; ");
+
+/** `npx node`, because the checkout's Node has a WebSocket client and the one on the PATH may not. */
+function socket(url: string, role: string, protocol: string, messages: readonly object[]): string {
+  const said = messages.map((message) => `'${JSON.stringify(message)}'`);
+  const address = url.replace(/^http/, "ws");
+  return [
+    "npx node -e",
+    `'${SOCKET_CLIENT}'`,
+    `'${address}'`,
+    `"${token(role)}"`,
+    `'${protocol}'`,
+    ...said,
+  ].join(" ");
 }

@@ -18,10 +18,19 @@ export class RequestError extends Error {
  * @throws RequestError 400 that says what is wrong with it.
  */
 export function readBody<T>(schema: z.ZodType<T>, request: Request): T {
-  const result = schema.safeParse(request.body);
+  return parseAs(schema, request.body, "body");
+}
+
+/**
+ * @param what - what the value is, for the error
+ * @returns the value in the schema's shape.
+ * @throws RequestError 400 that says what is wrong with it.
+ */
+export function parseAs<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
+  const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const problems = result.error.issues.map((issue) => `${issue.path.join(".") || "body"}: ${issue.message}`);
-  throw new RequestError(400, "the body is not valid", problems);
+  const problems = result.error.issues.map((issue) => `${issue.path.join(".") || what}: ${issue.message}`);
+  throw new RequestError(400, `the ${what} is not valid`, problems);
 }
 
 /** Escapes text for an HTML element or a quoted attribute. */

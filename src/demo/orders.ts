@@ -1,6 +1,7 @@
 import { Router } from "express";
 import { z } from "zod";
-import { readBody, RequestError } from "./http.ts";
+import { parseAs, RequestError } from "./http.ts";
+import type { OrderFeed } from "./order-feed.ts";
 import type { DemoStore, Order } from "./store.ts";
 
 const NewOrder = z.strictObject({
@@ -11,20 +12,30 @@ const NewOrder = z.strictObject({
 });
 
 /** `POST /api/orders`. */
-export function orderRoutes(store: DemoStore): Router {
+export function orderRoutes(store: DemoStore, feed: OrderFeed): Router {
   const router = Router();
 
   router.post("/api/orders", (request, response) => {
-    const wanted = readBody(NewOrder, request);
-    if (!store.customers.has(wanted.customer_id)) throw new RequestError(422, "no such customer");
-    const order: Order = {
-      id: `o-${1001 + store.orders.length}`,
-      ...wanted,
-      created_at: new Date().toISOString(),
-    };
-    store.orders.push(order);
+    const order = placeOrder(store, feed, request.body);
     response.status(201).location(`/api/customers/${order.customer_id}/orders`).json(order);
   });
 
   return router;
+}
+
+/**
+ * Takes an order.
+ * @throws RequestError 400 or 422 that says what is wrong with it.
+ */
+export function placeOrder(store: DemoStore, feed: OrderFeed, wanted: unknown): Order {
+  const content = parseAs(NewOrder, wanted, "body");
+  if (!store.customers.has(content.customer_id)) throw new RequestError(422, "no such customer");
+  const order: Order = {
+    id: `o-${1001 + store.orders.length}`,
+    ...content,
+    status: "placed",
+    created_at: new Date().toISOString(),
+  };
+  feed.add(order);
+  return order;
 }

@@ -1,6 +1,9 @@
+import { CONTACTS, type Contact } from "./address-book.ts";
+
 /** What the demo application keeps, in memory: every start begins with the same content. */
 export interface DemoStore {
   readonly customers: Map<string, Customer>;
+  readonly contacts: readonly Contact[];
   readonly orders: Order[];
 }
 
@@ -12,8 +15,12 @@ export interface Customer {
   readonly status: (typeof CUSTOMER_STATUSES)[number];
   readonly plan: string;
   readonly city: string;
+  readonly tax_id: string;
   readonly created_at: string;
 }
+
+export const ORDER_STATUSES = ["placed", "packed", "shipped", "delivered", "cancelled"] as const;
+export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
 export interface Order {
   readonly id: string;
@@ -21,16 +28,17 @@ export interface Order {
   readonly item: string;
   readonly quantity: number;
   readonly unit_price_cents: number;
+  readonly status: OrderStatus;
   readonly created_at: string;
 }
 
 const CUSTOMERS: readonly Customer[] = [
-  customer("c-1", "Northwind Traders", "active", "enterprise", "Rotterdam", "2023-02-14"),
-  customer("c-2", "Blue Heron Logistics", "active", "business", "Gdynia", "2023-06-01"),
-  customer("c-3", "Alpenglow Optics", "active", "business", "Innsbruck", "2024-01-22"),
-  customer("c-4", "Saffron & Salt", "trial", "starter", "Lisbon", "2025-09-30"),
-  customer("c-5", "Kite Robotics", "active", "enterprise", "Osaka", "2024-11-05"),
-  customer("c-6", "Old Mill Bakery", "suspended", "starter", "York", "2022-08-19"),
+  customer("c-1", "Northwind Traders", "active", "enterprise", "Rotterdam", "NL-8204-7731", "2023-02-14"),
+  customer("c-2", "Blue Heron Logistics", "active", "business", "Gdynia", "PL-5871-0496", "2023-06-01"),
+  customer("c-3", "Alpenglow Optics", "active", "business", "Innsbruck", "AT-6619-2048", "2024-01-22"),
+  customer("c-4", "Saffron & Salt", "trial", "starter", "Lisbon", "PT-5093-6617", "2025-09-30"),
+  customer("c-5", "Kite Robotics", "active", "enterprise", "Osaka", "JP-7010-4825", "2024-11-05"),
+  customer("c-6", "Old Mill Bakery", "suspended", "starter", "York", "GB-3345-9170", "2022-08-19"),
 ];
 
 const ORDERS: readonly Order[] = [
@@ -46,7 +54,11 @@ const ORDERS: readonly Order[] = [
 
 /** @returns a fresh store with the demo's content. */
 export function createDemoStore(): DemoStore {
-  return { customers: new Map(CUSTOMERS.map((entry) => [entry.id, entry])), orders: [...ORDERS] };
+  return {
+    customers: new Map(CUSTOMERS.map((entry) => [entry.id, entry])),
+    contacts: CONTACTS,
+    orders: [...ORDERS],
+  };
 }
 
 /** What an order comes to, in cents. */
@@ -60,11 +72,20 @@ function customer(
   status: Customer["status"],
   plan: string,
   city: string,
+  taxId: string,
   day: string,
 ): Customer {
-  return { id, name, status, plan, city, created_at: `${day}T09:00:00Z` };
+  return { id, name, status, plan, city, tax_id: taxId, created_at: `${day}T09:00:00Z` };
 }
 
 function order(id: string, owner: string, item: string, quantity: number, price: number, day: string): Order {
-  return { id, customer_id: owner, item, quantity, unit_price_cents: price, created_at: `${day}T12:00:00Z` };
+  return {
+    id,
+    customer_id: owner,
+    item,
+    quantity,
+    unit_price_cents: price,
+    status: "placed",
+    created_at: `${day}T12:00:00Z`,
+  };
 }

@@ -8,6 +8,7 @@ import type { Tracing } from "../telemetry/tracing.ts";
 import { decodeCheck, type CheckCall } from "./decode.ts";
 import type { CheckHandler } from "./server.ts";
 import { encodeAllow, encodeDenial } from "./encode.ts";
+import { planMetadata, REMOVED_FOR_PLANS, type EncodedPlan, type OpenConnections } from "./plan-metadata.ts";
 
 /** What the check of one request uses. */
 export interface CheckDependencies {
@@ -15,6 +16,10 @@ export interface CheckDependencies {
   readonly identityHeaders: (identity: Identity | undefined, trustedPeer: boolean) => IdentityHeaders;
   readonly denialDetails: "none" | "reason";
   readonly tracing: Tracing;
+  /** Ids of decisions. */
+  readonly nextDecisionId: () => string;
+  /** WebSocket connections that outlive their handshake. */
+  readonly connections: OpenConnections;
   readonly log: { warn(object: object, message: string): void; error(object: object, message: string): void };
 }
 
@@ -26,12 +31,12 @@ const LAST_RESORT = encodeDenial({ httpStatus: 500, grpcStatus: 7, headers: [], 
  * that nothing can go wrong between what is recorded and what is sent. The function never throws and never rejects.
  */
 export function createCheck(dependencies: CheckDependencies): CheckHandler {
-  const { point, tracing, log } = dependencies;
+  const { point, tracing, log, nextDecisionId, connections } = dependencies;
   let warned = false;
   const encodeAnswer = createAnswerEncoder(dependencies);
   const encodeFailure = (denial: Decision, call: CheckCall | undefined): Buffer => {
     try {
-      return encodeAnswer(denial, call);
+      return encodeAnswer(denial, call, undefined);
     } catch (error) {
       log.error({ err: error }, "a denial cannot be encoded");
       return LAST_RESORT;
@@ -41,13 +46,20 @@ export function createCheck(dependencies: CheckDependencies): CheckHandler {
   const finish = (judged: Decision, call: CheckCall, access: AccessRequest, started: number) => {
     let decision = judged;
     let answer: Buffer;
+    let plan: EncodedPlan | undefined;
     try {
-      answer = encodeAnswer(decision, call);
+      plan = planMetadata(decision, nextDecisionId, connections.place);
+      if (plan?.websocket === true && !connections.add(plan, access, decision.identity)) {
+        decision = { ...decision, verdict: "DENY", reason: "TOO_MANY_CONNECTIONS" };
+      }
+      answer = encodeAnswer(decision, call, plan);
     } catch (error) {
       decision = point.failed(error, access);
       answer = encodeFailure(decision, call);
     }
-    const final = point.conclude(decision, { access, at: Date.now() }, access.deadline, started);
+    const context = { access, at: Date.now(), ...(plan && { decisionId: plan.decisionId }) };
+    const final = point.conclude(decision, context, access.deadline, started);
+    if (plan?.websocket === true && final.verdict === "DENY") connections.ended([plan.decisionId]);
     return { final, answer: final === decision ? answer : encodeFailure(final, call) };
   };
 
@@ -90,12 +102,23 @@ export function createCheck(dependencies: CheckDependencies): CheckHandler {
   };
 }
 
-/** Allows differ only by identity and trust in the peer, so each is serialized once. */
+/** Allows without a plan differ only by identity and trust in the peer, so each is serialized once. */
 function createAnswerEncoder({ identityHeaders, denialDetails }: CheckDependencies) {
   const byIdentity = { trusted: new WeakMap<Identity, Buffer>(), untrusted: new WeakMap<Identity, Buffer>() };
   const anonymous: { trusted?: Buffer; untrusted?: Buffer } = {};
 
-  const allowed = ({ identity, trustedPeer }: Decision): Buffer => {
+  const withPlan = ({ identity, trustedPeer }: Decision, plan: EncodedPlan): Buffer => {
+    const { set, remove } = identityHeaders(identity, trustedPeer);
+    return encodeAllow({
+      setHeaders: set,
+      removeHeaders: [...remove, ...REMOVED_FOR_PLANS],
+      dynamicMetadata: plan.metadata,
+    });
+  };
+
+  const allowed = (decision: Decision, plan: EncodedPlan | undefined): Buffer => {
+    if (plan !== undefined) return withPlan(decision, plan);
+    const { identity, trustedPeer } = decision;
     const trust = trustedPeer ? "trusted" : "untrusted";
     const known = identity === undefined ? anonymous[trust] : byIdentity[trust].get(identity);
     if (known !== undefined) return known;
@@ -115,11 +138,12 @@ function createAnswerEncoder({ identityHeaders, denialDetails }: CheckDependenci
       headers: decision.request?.headers,
       details: denialDetails,
       now: Date.now(),
+      ...(decision.graphqlErrors && { graphqlErrors: decision.graphqlErrors }),
     });
     const grpcStatus = REASONS[decision.reason].status === 401 ? 16 : 7;
     return encodeDenial({ httpStatus: status, grpcStatus, headers, body });
   };
 
-  return (decision: Decision, call: CheckCall | undefined): Buffer =>
-    decision.verdict === "ALLOW" ? allowed(decision) : denied(decision, call);
+  return (decision: Decision, call: CheckCall | undefined, plan: EncodedPlan | undefined): Buffer =>
+    decision.verdict === "ALLOW" ? allowed(decision, plan) : denied(decision, call);
 }

@@ -1,5 +1,7 @@
 import { createServer, type Socket } from "node:net";
 import { Server, status as GrpcStatus, type handleUnaryCall, type ServerOptions } from "@grpc/grpc-js";
+import type { AccessLogHandler } from "./access-log.ts";
+import { createAccessLogService } from "./access-log-service.ts";
 import { createHealthService, type HealthState } from "./health.ts";
 import { loadServerCredentials, type TlsFiles } from "./server-credentials.ts";
 import { AUTHORIZATION_SERVICE, loadDefinitions } from "./server-definitions.ts";
@@ -23,6 +25,8 @@ export interface AuthzServerOptions {
   readonly listen: ListenAddress;
   readonly tls?: TlsFiles;
   readonly check: CheckHandler;
+  /** Without it the server has no access log service. */
+  readonly accessLog?: AccessLogHandler;
   readonly health: HealthState;
   readonly log: { error(object: object, message: string): void };
   /** How often the TLS files are read again; ms. */
@@ -56,7 +60,7 @@ const OPTIONS: ServerOptions = {
 };
 
 /**
- * Serves envoy.service.auth.v3.Authorization and grpc.health.v1.Health.
+ * Serves envoy.service.auth.v3.Authorization, envoy.service.accesslog.v3.AccessLogService and grpc.health.v1.Health.
  *
  * The sockets are accepted here and handed to grpc-js: so a Unix socket has its mode from the first moment, and closing
  * knows when the last client has gone.
@@ -67,6 +71,7 @@ export async function startAuthzServer(options: AuthzServerOptions): Promise<Aut
   const { health, log } = options;
   const checks = new Checks(options.check, log);
   const healthService = createHealthService(health, ["", AUTHORIZATION_SERVICE]);
+  const accessLogService = options.accessLog && createAccessLogService(options.accessLog);
   const definitions = loadDefinitions();
   const { credentials, stop: stopCredentials } = await loadServerCredentials(
     options.tls,
@@ -76,6 +81,7 @@ export async function startAuthzServer(options: AuthzServerOptions): Promise<Aut
 
   const grpc = new Server(OPTIONS);
   grpc.addService(definitions.authorization, { Check: checks.handle });
+  if (accessLogService) grpc.addService(definitions.accessLog, { StreamAccessLogs: accessLogService.stream });
   grpc.addService(definitions.health, { Check: healthService.check, Watch: healthService.watch });
   const injector = grpc.createConnectionInjector(credentials);
   const connections = new Set<Socket>();
@@ -116,6 +122,7 @@ export async function startAuthzServer(options: AuthzServerOptions): Promise<Aut
     await within(FINISH_MS, (done) => {
       whenLastGone(done);
       healthService.end();
+      accessLogService?.end();
       // Each session closes when its streams have ended. grpc-js would call back before that: on Node 24 closing an
       // HTTP/2 server marks its sessions closed at once.
       grpc.tryShutdown(() => undefined);

@@ -15,6 +15,8 @@ export interface BootstrapOptions {
   readonly caFile?: string;
   /** Absolute path of the admin interface's Unix socket, used where `gateway.envoy_admin` is `off`. */
   readonly adminSocket?: string;
+  /** Another copy of `envoy/lua`. */
+  readonly luaDirectory?: string;
 }
 
 /** Clients that may be connected at once; further ones are turned away, so that those who are there stay served. */
@@ -22,7 +24,7 @@ const MOST_CONNECTIONS = 50_000;
 
 /** A complete Envoy configuration (`envoy.config.bootstrap.v3.Bootstrap` as JSON). */
 export function envoyBootstrap(config: GatewayConfig, options: BootstrapOptions): EnvoyJson {
-  const { authzEndpoints, routesFile, caFile } = options;
+  const { authzEndpoints, routesFile, luaDirectory, caFile } = options;
   return {
     node: { id: "gatehouse-gateway", cluster: "gatehouse" },
     ...admin(config, options.adminSocket),
@@ -36,7 +38,7 @@ export function envoyBootstrap(config: GatewayConfig, options: BootstrapOptions)
       ],
     },
     static_resources: {
-      listeners: [listener(config, routesFile)],
+      listeners: [listener(config, { routesFile, luaDirectory })],
       clusters: clusters(config, authzEndpoints, caFile),
     },
   };

@@ -17,6 +17,8 @@ export interface Backend {
   readonly chosenBy?: string;
   /** The backend can take gRPC: it may speak HTTP/2. */
   readonly http2: boolean;
+  /** For WebSocket handshakes, which few servers take over HTTP/2 (RFC 8441): `https` in HTTP/1.1. */
+  readonly upgradeCluster: string;
 }
 
 /** The applications behind the gateway, those that a header chooses first. */
@@ -30,7 +32,9 @@ export function backendsOf(config: GatewayConfig): readonly Backend[] {
 }
 
 function describe(cluster: string, url: string): Backend {
-  return { cluster, url, http2: new URL(url).protocol !== "http:" };
+  const { protocol: scheme } = new URL(url);
+  const upgradeCluster = scheme === "https:" ? `${cluster}_upgrades` : cluster;
+  return { cluster, url, http2: scheme !== "http:", upgradeCluster };
 }
 
 /** @param caFile PEM bundle that `https` peers are verified with. */
@@ -42,7 +46,7 @@ export function clusters(
   const { endpoint } = config.telemetry.tracing;
   return [
     extAuthzCluster(config, authzEndpoints),
-    ...backendsOf(config).map((backend) => backendCluster(config, backend, caFile)),
+    ...backendsOf(config).flatMap((backend) => backendClusters(config, backend, caFile)),
     ...(endpoint === undefined
       ? []
       : [{ ...peer(TRACING_CLUSTER, endpoint, caFile), connect_timeout: "1s" }]),
@@ -87,12 +91,20 @@ function extAuthzCluster(config: GatewayConfig, endpoints: readonly AuthzEndpoin
   };
 }
 
-function backendCluster(config: GatewayConfig, backend: Backend, caFile: string | undefined): EnvoyJson {
-  return {
-    ...peer(backend.cluster, backend.url, config.gateway.backend_ca ?? caFile),
+function backendClusters(
+  config: GatewayConfig,
+  backend: Backend,
+  caFile: string | undefined,
+): readonly EnvoyJson[] {
+  const cluster = (name: string): EnvoyJson => ({
+    ...peer(name, backend.url, config.gateway.backend_ca ?? caFile),
     connect_timeout: seconds(Math.min(5000, config.gateway.upstream_timeout)),
     circuit_breakers: limits(config.gateway.performance.connection_pool_size),
-  };
+  });
+  const own = cluster(backend.cluster);
+  if (backend.upgradeCluster === backend.cluster) return [own];
+  const http1 = protocol({ explicit_http_config: { http_protocol_options: {} } });
+  return [own, { ...cluster(backend.upgradeCluster), typed_extension_protocol_options: http1 }];
 }
 
 /** The server that a URL names: http in HTTP/1.1, h2c in HTTP/2, https in what ALPN finds, its name verified. */
@@ -108,7 +120,9 @@ function peer(name: string, url: string, caFile: string | undefined): EnvoyJson 
   if (scheme === "h2c:") {
     return {
       ...base,
-      typed_extension_protocol_options: protocol({ explicit_http_config: { http2_protocol_options: {} } }),
+      typed_extension_protocol_options: protocol({
+        explicit_http_config: { http2_protocol_options: { allow_connect: true } },
+      }),
     };
   }
   if (scheme === "http:") return base;

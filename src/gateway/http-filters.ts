@@ -3,6 +3,7 @@ import { EXT_AUTHZ_CLUSTER } from "./clusters.ts";
 import { extension, overwrite, seconds } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 import { TOO_LARGE } from "./local-replies.ts";
+import { luaFilters } from "./lua-bundle.ts";
 
 export const EXT_AUTHZ = "envoy.filters.http.ext_authz";
 export const BUFFER = "envoy.filters.http.buffer";
@@ -13,12 +14,20 @@ export const CONNECTION_BUFFER_BYTES = 1024 * 1024;
 /** The most of a body that the service is given; a larger one is answered 413 where a rule reads the body. */
 export const MOST_BODY_BYTES = 1024 * 1024;
 
-/** What every request passes, in this order. */
-export function httpFilters(config: GatewayConfig): readonly EnvoyJson[] {
+/**
+ * What every request passes, in this order, and every answer in the opposite one.
+ *
+ * @param luaDirectory - another copy of the Lua runtime
+ */
+export function httpFilters(config: GatewayConfig, luaDirectory?: string): readonly EnvoyJson[] {
+  const scripts = luaFilters(luaDirectory);
   return [
+    lua("guard_response", scripts.response),
     requestSize(config),
     ...rateLimit(config),
     extAuthz(config),
+    lua("filter", scripts.filter),
+    lua("guard_request", scripts.request),
     bufferBody(config),
     requestSize(config),
     router(),
@@ -109,6 +118,13 @@ function extAuthz(config: GatewayConfig): EnvoyJson {
       allow_partial_message: false,
       pack_as_bytes: true,
     },
+  });
+}
+
+/** Response bodies and WebSocket messages; see envoy/lua. */
+function lua(name: string, script: string): EnvoyJson {
+  return extension(`gatehouse.lua.${name}`, "envoy.extensions.filters.http.lua.v3.Lua", {
+    default_source_code: { inline_string: script },
   });
 }
 

@@ -1,26 +1,32 @@
 import { dirname } from "node:path";
 import type { GatewayConfig } from "../config/index.ts";
-import { TRACING_CLUSTER } from "./clusters.ts";
+import { EXT_AUTHZ_CLUSTER, TRACING_CLUSTER } from "./clusters.ts";
 import { extension, seconds, socketAddress } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 import { CONNECTION_BUFFER_BYTES, httpFilters } from "./http-filters.ts";
 import { localReplies } from "./local-replies.ts";
-import { ROUTE_CONFIG_NAME, routeConfiguration } from "./routes.ts";
+import { NO_NEEDS, ROUTE_CONFIG_NAME, routeConfiguration } from "./routes.ts";
 
 export const LISTENER_NAME = "gateway";
 
-/** @param routesFile file that Envoy takes its routes from and watches; absent: they are part of the listener. */
-export function listener(config: GatewayConfig, routesFile: string | undefined): EnvoyJson {
+export interface ListenerOptions {
+  /** File that Envoy takes its routes from and watches; absent: they are part of the listener. */
+  readonly routesFile?: string | undefined;
+  /** Another copy of the Lua runtime. */
+  readonly luaDirectory?: string | undefined;
+}
+
+export function listener(config: GatewayConfig, options: ListenerOptions): EnvoyJson {
   const { listen_address: address, listen_port: port } = config.gateway;
   return {
     name: LISTENER_NAME,
     address: socketAddress(address, port),
     per_connection_buffer_limit_bytes: CONNECTION_BUFFER_BYTES,
-    filter_chains: [{ filters: [connectionManager(config, routesFile)], ...tls(config) }],
+    filter_chains: [{ filters: [connectionManager(config, options)], ...tls(config) }],
   };
 }
 
-function connectionManager(config: GatewayConfig, routesFile: string | undefined): EnvoyJson {
+function connectionManager(config: GatewayConfig, { routesFile, luaDirectory }: ListenerOptions): EnvoyJson {
   const { performance, upstream_timeout: upstreamTimeout } = config.gateway;
   const requestTimeout = performance.request_timeout;
   return extension(
@@ -55,7 +61,10 @@ function connectionManager(config: GatewayConfig, routesFile: string | undefined
         max_concurrent_streams: 100,
         initial_stream_window_size: 65_536,
         initial_connection_window_size: 1_048_576,
+        // RFC 8441: WebSocket over HTTP/2
+        allow_connect: true,
       },
+      upgrade_configs: [{ upgrade_type: "websocket" }],
 
       // slow clients, and streams on which nothing moves
       request_headers_timeout: seconds(Math.min(10_000, requestTimeout)),
@@ -65,9 +74,10 @@ function connectionManager(config: GatewayConfig, routesFile: string | undefined
       server_header_transformation: "PASS_THROUGH",
       local_reply_config: localReplies(config),
       ...tracing(config),
-      http_filters: httpFilters(config),
+      access_log: [outcomeLog()],
+      http_filters: httpFilters(config, luaDirectory),
       ...(routesFile === undefined
-        ? { route_config: routeConfiguration(config, []) }
+        ? { route_config: routeConfiguration(config, NO_NEEDS) }
         : { rds: { route_config_name: ROUTE_CONFIG_NAME, config_source: watched(routesFile) } }),
     },
   );
@@ -90,6 +100,35 @@ function removeForgedHeaders(config: GatewayConfig): EnvoyJson {
       ],
     },
   );
+}
+
+/** What became of requests that had a plan goes back to the service, which writes it beside the decision. */
+function outcomeLog(): EnvoyJson {
+  return {
+    ...extension(
+      "envoy.access_loggers.http_grpc",
+      "envoy.extensions.access_loggers.grpc.v3.HttpGrpcAccessLogConfig",
+      {
+        common_config: {
+          log_name: "gatehouse",
+          transport_api_version: "V3",
+          grpc_service: { envoy_grpc: { cluster_name: EXT_AUTHZ_CLUSTER } },
+          buffer_flush_interval: "0.200s",
+          buffer_size_bytes: 65_536,
+        },
+      },
+    ),
+    filter: {
+      metadata_filter: {
+        matcher: {
+          filter: "gatehouse",
+          path: [{ key: "decision_id" }],
+          value: { present_match: true },
+        },
+        match_if_key_not_found: false,
+      },
+    },
+  };
 }
 
 function tls(config: GatewayConfig): EnvoyJson {

@@ -64,6 +64,13 @@ const REPLIES: readonly LocalReply[] = [
   },
   { when: [status("EQ", 504)], code: "UPSTREAM_TIMEOUT", message: "the backend did not answer in time" },
   { when: [status("EQ", 502)], code: "UPSTREAM_UNAVAILABLE", message: "the backend's answer is malformed" },
+  {
+    // the body outgrew what is held back for response rules
+    when: [status("EQ", 500), detail("response_payload_too_large")],
+    status: 502,
+    code: "RESPONSE_NOT_DELIVERED",
+    message: "the answer could not be checked against the policies",
+  },
   { when: [status("GE", 500)], code: "INTERNAL_ERROR", message: "the gateway failed" },
   { when: [status("GE", 400)], code: "BAD_REQUEST", message: "the request cannot be served" },
 ];

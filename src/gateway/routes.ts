@@ -8,23 +8,35 @@ import { backendsOf } from "./clusters.ts";
 import type { Backend } from "./clusters.ts";
 import { HSTS_HEADER, overwrite, seconds, typed } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
-import { BUFFER, EXT_AUTHZ } from "./http-filters.ts";
+import { BUFFER, CONNECTION_BUFFER_BYTES, EXT_AUTHZ } from "./http-filters.ts";
 
 export const ROUTE_CONFIG_NAME = "gateway";
 
-/**
- * Where requests go, and what is special about them on the way.
- *
- * @param bodyRoutes the rules whose conditions read `request.body`: only their requests' bodies are held back and
- *   handed to the service.
- */
-export function routeConfiguration(config: GatewayConfig, bodyRoutes: readonly BodyRoute[]): EnvoyJson {
-  const targets = [...unique(bodyRoutes.map(bodyMatch)), undefined];
-  const routes = backendsOf(config).flatMap((backend) =>
-    targets.flatMap((target) =>
-      lengthClasses(backend).map((length) => route(config, backend, target, length)),
+/** What a policy set asks of the routes. */
+export interface RouteNeeds {
+  /**
+   * Requests whose conditions read the body, and GraphQL endpoints: only their bodies are held back and handed to the
+   * service.
+   */
+  readonly bodies: readonly BodyRoute[];
+  /** Answers may have to be held back as a whole. */
+  readonly responses: boolean;
+}
+
+export const NO_NEEDS: RouteNeeds = { bodies: [], responses: false };
+
+/** Where requests go, and what is special about them on the way. */
+export function routeConfiguration(config: GatewayConfig, { bodies, responses }: RouteNeeds): EnvoyJson {
+  const targets = [...unique(bodies.map(bodyMatch)), undefined];
+  const routes = backendsOf(config).flatMap((backend) => [
+    upgradeRoute(config, backend),
+    ...targets.flatMap((target) =>
+      lengthClasses(backend).map((length) => ({
+        ...route(config, backend, target, length),
+        ...(responses && { request_body_buffer_limit: heldBytes(config) }),
+      })),
     ),
-  );
+  ]);
   return {
     name: ROUTE_CONFIG_NAME,
     virtual_hosts: [{ name: "gateway", domains: ["*"], routes: [NO_TUNNELS, ...routes] }],
@@ -40,8 +52,8 @@ export function routeConfiguration(config: GatewayConfig, bodyRoutes: readonly B
  *
  * @param file in an existing folder; replaced.
  */
-export function writeRoutes(file: string, config: GatewayConfig, bodyRoutes: readonly BodyRoute[]): void {
-  const resource = typed("envoy.config.route.v3.RouteConfiguration", routeConfiguration(config, bodyRoutes));
+export function writeRoutes(file: string, config: GatewayConfig, needs: RouteNeeds): void {
+  const resource = typed("envoy.config.route.v3.RouteConfiguration", routeConfiguration(config, needs));
   const temporary = join(dirname(file), `.${randomUUID()}.tmp`);
   try {
     writeFileSync(temporary, JSON.stringify({ version_info: randomUUID(), resources: [resource] }), {
@@ -67,6 +79,31 @@ const NO_TUNNELS: EnvoyJson = {
   direct_response: { status: 405 },
   typed_per_filter_config: { [EXT_AUTHZ]: WITHOUT_BODY, [BUFFER]: BUFFER_OFF },
 };
+
+/** Despite its name it bounds answers, too. Lua refuses what is over the limit; more than that never reaches it. */
+function heldBytes({ gateway: { security } }: GatewayConfig): number {
+  return Math.max(security.response_size_limit, security.request_size_limit, 4 * CONNECTION_BUFFER_BYTES);
+}
+
+const UPGRADE = [
+  { name: ":method", string_match: { exact: "GET" } },
+  { name: "upgrade", string_match: { exact: "websocket", ignore_case: true } },
+  { name: "connection", string_match: { contains: "upgrade", ignore_case: true } },
+];
+
+/** WebSocket handshakes: what follows them is no body, and is silent at times. */
+function upgradeRoute(config: GatewayConfig, backend: Backend): EnvoyJson {
+  const chosen = backend.chosenBy === undefined ? [] : [exactly("x-backend-url", backend.chosenBy)];
+  return {
+    match: { prefix: "/", headers: [...chosen, ...UPGRADE] },
+    route: {
+      cluster: backend.upgradeCluster,
+      timeout: "0s",
+      idle_timeout: seconds(config.gateway.websocket_idle_timeout),
+    },
+    typed_per_filter_config: { [EXT_AUTHZ]: WITHOUT_BODY, [BUFFER]: BUFFER_OFF },
+  };
+}
 
 interface LengthClass {
   readonly headers: readonly EnvoyJson[];

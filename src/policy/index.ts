@@ -3,16 +3,17 @@
  */
 import { checkPolicySet } from "./check/index.ts";
 import { compileSource } from "./compile/compile.ts";
+import { withSchema } from "./compile/with-schema.ts";
 import type { Diagnostic, PolicyFile } from "./diagnostic.ts";
 import { Reporter } from "./diagnostics/reporter.ts";
 import type { PolicySetIR } from "./ir.ts";
-import { readPolicySet } from "./read/index.ts";
+import { isSchemaFile, readPolicySet } from "./read/index.ts";
 import { parseFiles } from "./syntax/index.ts";
 
 /**
  * Compiles a policy set: parse, read, check, compile. Never throws, and takes bounded time whatever the files hold.
  *
- * @param files - merged in the order of their names, which is by code unit
+ * @param files - merged in the order of their names, which is by code unit; and the SDL file that `graphql.schema` names
  * @param options - `name` is the set's name where no file says `policy_set`; without both it is `default`
  * @returns every finding, by file, line and column, and the set, unless a finding is an error
  */
@@ -21,8 +22,11 @@ export function compilePolicySet(
   options: { readonly name?: string } = {},
 ): { ir?: PolicySetIR; diagnostics: Diagnostic[] } {
   const report = new Reporter();
-  const documents = parseFiles(files, report);
-  const source = readPolicySet(documents, report);
+  const documents = parseFiles(
+    files.filter((file) => !isSchemaFile(file)),
+    report,
+  );
+  const source = withSchema(readPolicySet(documents, report), files, report);
   checkPolicySet(source, report);
   const diagnostics = report.diagnostics();
   return report.clean
@@ -46,4 +50,16 @@ export {
   type MatchExplanation,
   type NearRule,
 } from "./match/explain-match.ts";
-export { createMatcher, type Match, type Matcher, type MatcherOptions } from "./match/matcher.ts";
+export {
+  paramsOf,
+  createMatcher,
+  type Match,
+  type Matchable,
+  type Matcher,
+  type MatcherOptions,
+} from "./match/matcher.ts";
+export { createRuleIndex, type RuleIndex } from "./match/rule-index.ts";
+export { isSchemaFile, mentionedSchemaFiles } from "./read/schema-file.ts";
+export { parsePattern } from "./pattern/parse-pattern.ts";
+export * from "./graphql-ir.ts";
+export * from "./plan.ts";

@@ -1,3 +1,5 @@
+import type { GraphqlLimitsIR, GraphqlSchemaIR } from "./graphql-ir.ts";
+
 /**
  * The intermediate form that policies are compiled to: plain JSON, versioned, read as data by every evaluator
  * (TypeScript here, Lua in Envoy). Nothing in it refers to YAML or to source text except `at`, which is for people.
@@ -115,15 +117,12 @@ export interface GraphqlRuleIR extends RuleIR {
 /** The `graphql` head of a set. */
 export interface GraphqlSettingsIR {
   readonly paths: readonly string[];
-  /** File name of the SDL, relative to the policy file that names it. */
-  readonly schema?: string;
+  /** What the SDL file says, where `graphql.schema` names one. */
+  readonly schema?: GraphqlSchemaIR;
+  /** Multipart requests, which carry files beside the operation. */
+  readonly multipart: "allow" | "deny";
   readonly introspection: "allow" | "deny";
-  readonly limits: {
-    readonly depth: number;
-    readonly aliases: number;
-    readonly rootFields: number;
-    readonly tokens: number;
-  };
+  readonly limits: GraphqlLimitsIR;
 }
 
 export interface WebsocketConnectionIR extends RuleIR {
@@ -141,6 +140,8 @@ export interface WebsocketMessageIR extends RuleIR {
   readonly direction: "send" | "receive";
   readonly condition: ConditionIR;
   readonly onDeny: "drop" | "close";
+  /** What is changed in a message from the server before it is delivered. Empty for messages from the client. */
+  readonly fields: readonly ResponseFieldIR[];
 }
 
 export type AttributeType = "string" | "number" | "boolean" | "list" | "object";

@@ -7,7 +7,8 @@ export type CacheName = "tokens" | "decisions" | "denials" | "policy_sets" | "at
  * Every metric of the service, named here and nowhere else. One instance a process (and one a test), so that
  * nothing is shared by accident.
  *
- * `decisions = audit_recorded + audit_dropped + audit_queue` holds at any moment; the queue is empty at rest.
+ * `decisions = audit_recorded + audit_dropped + audit_queue` holds at any moment; the queue is empty at rest. So does
+ * `outcomes = audit_outcomes_recorded + audit_outcomes_dropped + audit_outcomes_queue`.
  */
 export function createMetrics() {
   const registry = new Registry();
@@ -47,6 +48,62 @@ export function createMetrics() {
     auditQueue: new Gauge({
       name: "gatehouse_audit_queue_records",
       help: "Audit records accepted and not written yet.",
+      registers,
+    }),
+    outcomes: new Counter({
+      name: "gatehouse_outcomes_total",
+      help: "Requests with a plan that are over, by event (response, connection).",
+      labelNames: ["event"] as const,
+      registers,
+    }),
+    auditOutcomesRecorded: new Counter({
+      name: "gatehouse_audit_outcomes_recorded_total",
+      help: "Outcome records written to their destination.",
+      registers,
+    }),
+    auditOutcomesDropped: new Counter({
+      name: "gatehouse_audit_outcomes_dropped_total",
+      help: "Outcomes without a written record, by cause (level, disabled, queue_full, write_failed).",
+      labelNames: ["cause"] as const,
+      registers,
+    }),
+    auditOutcomesQueue: new Gauge({
+      name: "gatehouse_audit_outcomes_queue_records",
+      help: "Outcome records accepted and not written yet.",
+      registers,
+    }),
+    accessLogSkipped: new Counter({
+      name: "gatehouse_access_log_skipped_total",
+      help: "Entries of Envoy's access log that were not understood or not needed, by cause (intermediate, no_decision, malformed, outcome).",
+      labelNames: ["cause"] as const,
+      registers,
+    }),
+    responses: new Counter({
+      name: "gatehouse_responses_total",
+      help: "Answers that response rules applied to, by result (masked, unchanged, refused, unfinished).",
+      labelNames: ["result"] as const,
+      registers,
+    }),
+    messagesDropped: new Counter({
+      name: "gatehouse_websocket_messages_dropped_total",
+      help: "WebSocket messages that were not delivered, by direction (send, receive).",
+      labelNames: ["direction"] as const,
+      registers,
+    }),
+    connectionsClosed: new Counter({
+      name: "gatehouse_websocket_connections_closed_total",
+      help: "WebSocket connections that are over, by reason.",
+      labelNames: ["reason"] as const,
+      registers,
+    }),
+    connections: new Gauge({
+      name: "gatehouse_websocket_connections",
+      help: "WebSocket connections that are looked after.",
+      registers,
+    }),
+    connectionStateFailures: new Counter({
+      name: "gatehouse_connection_state_failures_total",
+      help: "Failed attempts to write the file that tells Envoy what became of open connections.",
       registers,
     }),
     cacheHits: new Counter({

@@ -147,7 +147,7 @@ matrix:
       const { code, stdout, stderr } = await policy("test");
       assert.deepEqual([code, stderr], [0, ""]);
       assert.match(stdout, /^shop\.test\.yaml: 9 passed, 0 failed$/m);
-      assert.match(stdout, /^policy set shop: 2 of 2 rules reached/m);
+      assert.match(stdout, /^policy set shop: 2 of 2 conditions reached/m);
     });
     it("fails with the explanation, exits with 1, and writes a JUnit file", async () => {
       await folder.add({ "policies/shop.test.yaml": suite("allow") });
@@ -283,6 +283,12 @@ policies:
       [["-r", "GET /x", "--time", "noon"], /`noon` is not a time/],
       [["-r", "GET /x", "-u", "[]"], /is not a JSON object/],
       [["-r", "GET /x", "-u", "{"], /is not a JSON object/],
+      [[], /say one of --request, --graphql and --websocket/],
+      [["-r", "GET /x", "--graphql", "{ a }"], /say one of --request, --graphql and --websocket/],
+      [["-r", "GET /x", "--message", "{}"], /--message and --receive need --websocket/],
+      [["--websocket", "/ws", "--response", "{}"], /a WebSocket has --receive/],
+      [["-r", "GET /x", "--response-status", "99"], /is not a status/],
+      [["-r", "GET /open", "--response", "nowhere.json"], /nowhere\.json cannot be read/],
     ];
     for (const [args, message] of bad) {
       it(`exits with 2 for ${args.join(" ")}`, async () => {

@@ -291,6 +291,7 @@ describe("decision: decide", () => {
       frontProxy: { trustedProxies: [], backends: [] },
       switchedOff: new Set(),
       environment: "test",
+      limits: { response: 1, message: 1 },
     });
     const before = current;
     const answer = decider(accessOf({ headers: await withToken({ role: "viewer" }) }));
@@ -308,6 +309,11 @@ describe("decision: decide", () => {
         "AUDIT_UNAVAILABLE", // the decision point, as the next two
         "DEADLINE_EXCEEDED",
         "INTERNAL_ERROR",
+        "TOO_MANY_CONNECTIONS", // the door
+        "GRAPHQL_ALLOWED", // decide-graphql.test.ts, as the next three
+        "GRAPHQL_DENIED",
+        "GRAPHQL_LIMIT_EXCEEDED",
+        "GRAPHQL_MALFORMED",
       ];
       const all = Object.keys(REASONS) as Reason[];
       assert.deepEqual(all.filter((reason) => !seen.has(reason)).sort(), elsewhere.sort());

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
-import { explainDecision, renderExplanation } from "../../src/decision/explain.ts";
+import { explainDecision } from "../../src/decision/explain.ts";
 import { decideOffline, type OfflineRequest } from "../../src/decision/offline.ts";
+import { renderExplanation } from "../../src/decision/render-explanation.ts";
+import { HANDSHAKE_HEADERS } from "../../src/policy/suite/index.ts";
 import { accessOf, snapshotOf, type RequestParts } from "./support.ts";
 
 const POLICIES = `
@@ -16,13 +18,15 @@ policies:
 
 describe("decision: explain", () => {
   const snapshot = snapshotOf(POLICIES);
-  const decide = (parts: RequestParts, more: Partial<OfflineRequest> = {}, set = snapshot) =>
-    decideOffline(set, {
+  const decide = async (parts: RequestParts, more: Partial<OfflineRequest> = {}, set = snapshot) => {
+    const { decision } = await decideOffline(set, {
       raw: accessOf(parts).raw,
       lookup: () => ({ dept: "sales" }),
       now: Date.UTC(2026, 0, 31, 12),
       ...more,
     });
+    return decision;
+  };
   const explained = async (parts: RequestParts, more: Partial<OfflineRequest> = {}) => {
     const decision = await decide(parts, more);
     const explanation = explainDecision(decision);
@@ -123,5 +127,61 @@ describe("decision: explain", () => {
       }),
       { near: [] },
     );
+  });
+
+  it("names the connection that a handshake was judged by", async () => {
+    const sockets = snapshotOf(`
+policies: [{ resource: "GET /ws", condition: exists(user.id) }]
+websocket_policies: [{ connection: { name: feed, path: /ws, condition: user.role == "admin" } }]
+`);
+    const headers = [...HANDSHAKE_HEADERS];
+    const denied = await decide({ path: "/ws", headers }, { user: { id: "u", role: "viewer" } }, sockets);
+    const explanation = explainDecision(denied);
+    assert.equal(explanation.rule, undefined);
+    assert.deepEqual(
+      [
+        explanation.connection?.id,
+        explanation.connection?.resource,
+        explanation.connection?.condition.verdict,
+      ],
+      ["websocket_policies[0].connection", "WebSocket /ws", "false"],
+    );
+    const text = renderExplanation(denied, explanation);
+    assert.match(text, /^connection WebSocket \/ws {2}feed {2}\(test\.yaml:3\)$/m);
+    assert.match(text, /user\.role is "viewer"/);
+    const path = explainDecision(await decide({ path: "/ws", headers }, {}, sockets));
+    assert.equal(path.rule?.resource, "GET /ws");
+  });
+
+  it("explains no connection that was not judged", async () => {
+    const sockets = snapshotOf(
+      "websocket_policies: [{ connection: { path: /ws, condition: exists(request.body.x) } }]",
+    );
+    const headers = [...HANDSHAKE_HEADERS, ["content-type", "application/json"]] as const;
+    const decision = await decide({ path: "/ws", headers, body: "{" }, { user: {} }, sockets);
+    assert.equal(decision.reason, "AMBIGUOUS_BODY");
+    assert.deepEqual(explainDecision(decision), { near: [] });
+  });
+
+  it("names the fields that an operation was denied", async () => {
+    const graph = snapshotOf("graphql_policies: [{ query: a, condition: user.id == 'x' }]");
+    const headers = [["content-type", "application/json"]] as const;
+    const parts = { method: "POST", path: "/graphql", headers };
+    const user = { id: "u" };
+    const denied = explainDecision(await decide({ ...parts, body: '{"query":"{ b: a }"}' }, { user }, graph));
+    assert.deepEqual(denied, {
+      denied: [
+        {
+          path: ["b"],
+          code: "ACCESS_DENIED",
+          message: 'access to "b" is denied',
+          rule: { id: "graphql_policies[0]", resource: "query a", at: "test.yaml:1" },
+        },
+      ],
+      near: [],
+    });
+    const allowed = await decide({ ...parts, body: '{"query":"{ a }"}' }, { user: { id: "x" } }, graph);
+    assert.equal(allowed.reason, "GRAPHQL_ALLOWED");
+    assert.deepEqual(explainDecision(allowed), { near: [] });
   });
 });

@@ -12,13 +12,15 @@ policies:
 
 describe("decision: offline", () => {
   const snapshot = snapshotOf(POLICIES);
-  const decide = (parts: RequestParts, more: Partial<OfflineRequest> = {}, set = snapshot) =>
-    decideOffline(set, {
+  const decide = async (parts: RequestParts, more: Partial<OfflineRequest> = {}, set = snapshot) => {
+    const { decision } = await decideOffline(set, {
       raw: accessOf(parts).raw,
       lookup: () => ({ dept: "sales" }),
       now: Date.UTC(2026, 0, 31, 12),
       ...more,
     });
+    return decision;
+  };
 
   it("decides for a caller whom it is told", async () => {
     const path = "/users/u-7";
@@ -60,12 +62,13 @@ describe("decision: offline", () => {
   it("trusts no header of a front proxy and accepts what is switched off", async () => {
     const headers = [["x-backend-url", "http://a.test"]] as const;
     assert.equal(outcome(await decide({ headers })), "DENY UNTRUSTED_PROXY_HEADER");
-    const off = await decideOffline(
+    const { decision: off, judgement } = await decideOffline(
       createSnapshot(compileText("default: allow"), { caseSensitive: false }),
       { raw: accessOf({ path: "/a//b" }).raw, lookup: () => undefined, now: 0 },
       new Set(["empty_segment"]),
     );
     assert.equal(outcome(off), "ALLOW DEFAULT_ALLOW");
     assert.deepEqual(off.accepted, ["empty_segment"]);
+    assert.deepEqual(judgement?.draft.accepted, ["empty_segment"]);
   });
 });

@@ -63,7 +63,15 @@ describe("service", () => {
     });
     if (!loaded.ok) throw new Error(loaded.errors);
     const metrics = createMetrics();
-    const service = await createService(loaded.config, { metrics, log: silentLog });
+    const service = await createService(loaded.config, {
+      metrics,
+      log: silentLog,
+      worker: 0,
+      stateDirectory: join(directory, "connections"),
+      broadcast: (message) => {
+        service.onMessage(message);
+      },
+    });
     services.push(service);
     if (start) await service.start();
     const ask = async (

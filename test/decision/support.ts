@@ -90,6 +90,7 @@ export function deciderOf(
     frontProxy: { trustedProxies: [], backends: [] },
     switchedOff: new Set(),
     environment: "production",
+    limits: { response: 1_000_000, message: 65_536 },
     ...rest,
   });
 }

@@ -1,138 +1,20 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createAuditLog, type AuditLog, type AuditRecord } from "../../src/audit/index.ts";
-import { DecisionPoint } from "../../src/decision/decision-point.ts";
-import { createIdentityHeaders } from "../../src/decision/identity-headers.ts";
-import { createCheck, type CheckDependencies } from "../../src/extauthz/check.ts";
-import type { RunningTokenVerifier } from "../../src/identity/index.ts";
-import { createMetrics } from "../../src/telemetry/metrics.ts";
-import type { SpanAttributes } from "../../src/telemetry/tracing.ts";
-import { bearer, deciderOf, silentLog, snapshotOf, verifierFor } from "../decision/support.ts";
-import { checkRequest, USUAL_HEADERS } from "../support/check-request.ts";
-import { startIssuer, type TestIssuer } from "../support/issuer.ts";
+import type { CheckDependencies } from "../../src/extauthz/check.ts";
+import { bearer } from "../decision/support.ts";
+import { checkRequest } from "../support/check-request.ts";
 import { encode } from "./support/checks.ts";
-import { CHECK_REQUEST, CHECK_RESPONSE, decodeWith, encodeWith, loadProtos } from "./support/protos.ts";
-
-const envoys = loadProtos("envoys");
-
-const POLICIES = `
-policies:
-  - { resource: "GET /public", condition: "true" }
-  - { resource: "GET /me", condition: exists(user.id) }
-  - { resource: "GET /admin", condition: user.role == "admin" }
-  - { resource: "GET /kept", condition: "true", audit: required }
-`;
-
-interface HeaderOption {
-  readonly header: { readonly key: string; readonly value: string };
-  readonly append_action?: number;
-}
-interface Answer {
-  readonly status?: { readonly code?: number };
-  readonly ok_response?: { readonly headers?: HeaderOption[]; readonly headers_to_remove?: string[] };
-  readonly denied_response?: {
-    readonly status: { readonly code: number };
-    readonly headers: HeaderOption[];
-    readonly body?: string;
-  };
-}
+import { allowed, denied, envoys, openCheckWorld } from "./support/check-world.ts";
+import { CHECK_REQUEST, encodeWith } from "./support/protos.ts";
 
 describe("extauthz: check", () => {
-  let directory: string;
-  let issuer: TestIssuer;
-  let verifier: RunningTokenVerifier;
-  let serial = 0;
-
+  let world: Awaited<ReturnType<typeof openCheckWorld>>;
   before(async () => {
-    directory = await mkdtemp(join(tmpdir(), "gatehouse-check-"));
-    issuer = await startIssuer();
-    verifier = verifierFor(issuer);
-    await verifier.start();
+    world = await openCheckWorld();
   });
-  const audits: AuditLog[] = [];
-  afterEach(() => Promise.all(audits.splice(0).map((audit) => audit.close())));
-  after(async () => {
-    verifier.close();
-    await issuer.close();
-    await rm(directory, { recursive: true, force: true });
-  });
-
-  /** A check over real parts: bytes in, what Envoy makes of the bytes that come out, and the records. */
-  function checkOf(change: Partial<CheckDependencies> = {}, enabled = true) {
-    const metrics = createMetrics();
-    const path = join(directory, `audit-${(serial += 1)}.log`);
-    const audit = createAuditLog(
-      { enabled, destination: { kind: "file", path }, level: "info" },
-      { metrics, log: silentLog },
-    );
-    audits.push(audit);
-    const snapshot = snapshotOf(POLICIES);
-    const warnings: string[] = [];
-    const spans: SpanAttributes[] = [];
-    const decide = deciderOf(snapshot, {
-      verifier,
-      frontProxy: { trustedProxies: ["10.0.0.1"], backends: [] },
-    });
-    const point = new DecisionPoint({ decide, snapshot: () => snapshot, audit, metrics, log: silentLog });
-    const check = createCheck({
-      point,
-      identityHeaders: createIdentityHeaders([
-        ["x-user-id", ["user", "id"]],
-        ["x-user-role", ["user", "role"]],
-      ]),
-      denialDetails: "reason",
-      tracing: {
-        span: () => ({ recording: true, end: (attributes = {}) => void spans.push(attributes) }),
-        shutdown: () => Promise.resolve(),
-      },
-      log: { warn: (_context, message) => warnings.push(message), error: () => undefined },
-      ...change,
-    });
-    const ask = async (bytes: Buffer, deadline = Number.POSITIVE_INFINITY): Promise<Answer> =>
-      decodeWith(envoys, CHECK_RESPONSE, await check(bytes, { deadline }));
-    const records = async (): Promise<AuditRecord[]> => {
-      await audit.close();
-      const text = await readFile(path, "utf8").catch(() => "");
-      return text
-        .split("\n")
-        .filter(Boolean)
-        .map((line) => JSON.parse(line) as AuditRecord);
-    };
-    return { ask, records, warnings, spans, metrics, check };
-  }
-
-  const get = async (path: string, claims?: Record<string, unknown>, more: [string, string][] = []) =>
-    checkRequest({
-      path,
-      headers: [...USUAL_HEADERS, ...more, ...(claims ? [bearer(await issuer.token(claims))] : [])],
-    });
-
-  /** Fails on anything that Envoy would not take for a plain allow. */
-  function allowed(answer: Answer) {
-    assert.equal(answer.denied_response, undefined);
-    assert.equal(answer.status?.code ?? 0, 0);
-    const headers = answer.ok_response?.headers ?? [];
-    for (const { append_action } of headers) assert.equal(append_action, 2, "OVERWRITE_IF_EXISTS_OR_ADD");
-    return {
-      set: Object.fromEntries(headers.map(({ header }) => [header.key, header.value])),
-      remove: [...(answer.ok_response?.headers_to_remove ?? [])].sort(),
-    };
-  }
-  function denied(answer: Answer) {
-    assert.equal(answer.ok_response, undefined);
-    assert.ok(answer.denied_response);
-    assert.ok(answer.status?.code === 7 || answer.status?.code === 16, "what Envoy takes for a denial");
-    const { status, headers, body = "" } = answer.denied_response;
-    for (const { append_action } of headers) assert.equal(append_action, 2);
-    return {
-      status: status.code,
-      grpc: answer.status.code,
-      headers: Object.fromEntries(headers.map(({ header }) => [header.key, header.value])),
-      body,
-    };
-  }
+  afterEach(() => world.flush());
+  after(() => world.close());
+  const checkOf: typeof world.checkOf = (...change) => world.checkOf(...change);
+  const get: typeof world.get = (...parts) => world.get(...parts);
 
   it("allows with the caller's headers set and every other one removed", async () => {
     const { ask, records } = checkOf();
@@ -161,7 +43,7 @@ describe("extauthz: check", () => {
 
   it("leaves X-Real-IP to a trusted proxy alone, whoever asked before", async () => {
     const { ask } = checkOf();
-    const token = await issuer.token({ sub: "u-1" });
+    const token = await world.issuer.token({ sub: "u-1" });
     const from = (peer: string, path: string) => checkRequest({ path, peer, headers: [bearer(token)] });
     for (const path of ["/me", "/public"]) {
       for (const [peer, removed] of [

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import protobuf from "protobufjs";
 import {
+  ACCESS_LOGS,
   CHECK_REQUEST,
   CHECK_RESPONSE,
   decodeWith,
@@ -14,6 +15,7 @@ import {
 import { runs } from "../support/runs.ts";
 
 const HEALTH = "grpc/health/v1/health.proto";
+const ACCESS_LOGS_ANSWER = "envoy.service.accesslog.v3.StreamAccessLogsResponse";
 
 function typesOf(namespace: protobuf.NamespaceBase): (protobuf.Type | protobuf.Enum)[] {
   return namespace.nestedArray.flatMap((object) => {
@@ -79,6 +81,7 @@ function values(field: protobuf.Field, depth: number): fc.Arbitrary<unknown> {
     int32: fc.integer(),
     uint32: fc.nat(),
     int64: fc.maxSafeInteger(),
+    uint64: fc.maxSafeNat(),
   };
   const scalar = scalars[field.type];
   if (scalar === undefined) throw new Error(`no generator for ${field.type}`);
@@ -119,18 +122,31 @@ describe("extauthz: proto files", () => {
     assert.ok(fields > 40);
   });
 
-  it("have Envoy's service", () => {
+  it("have Envoy's services", () => {
+    const services = [
+      ["envoy.service.auth.v3.Authorization", "Check", CHECK_REQUEST, CHECK_RESPONSE, false],
+      [
+        "envoy.service.accesslog.v3.AccessLogService",
+        "StreamAccessLogs",
+        ACCESS_LOGS,
+        ACCESS_LOGS_ANSWER,
+        true,
+      ],
+    ] as const;
     for (const root of [ours, envoys]) {
-      const check = root.lookupService("envoy.service.auth.v3.Authorization").methods["Check"]?.resolve();
-      assert.ok(check instanceof protobuf.Method);
-      assert.deepEqual(
-        [check.resolvedRequestType?.fullName, check.resolvedResponseType?.fullName],
-        [`.${CHECK_REQUEST}`, `.${CHECK_RESPONSE}`],
-      );
+      for (const [service, name, request, response, streams] of services) {
+        const method = root.lookupService(service).methods[name]?.resolve();
+        assert.ok(method instanceof protobuf.Method);
+        assert.deepEqual(
+          [method.resolvedRequestType?.fullName, method.resolvedResponseType?.fullName],
+          [`.${request}`, `.${response}`],
+        );
+        assert.deepEqual([method.requestStream === true, method.responseStream === true], [streams, false]);
+      }
     }
   });
 
-  for (const type of [CHECK_REQUEST, CHECK_RESPONSE]) {
+  for (const type of [CHECK_REQUEST, CHECK_RESPONSE, ACCESS_LOGS]) {
     it(`take any ${type} to Envoy and back`, () => {
       fc.assert(
         fc.property(messages(ours.lookupType(type)), (object) => {

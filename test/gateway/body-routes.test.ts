@@ -117,7 +117,10 @@ describe("gateway routes for bodies", () => {
         "the slow request is under way",
       );
       gateway.upstream.answer = (_, response) => response.end("hello");
-      writeRoutes(gateway.routesFile, gateway.config, [{ method: "*", segments: [literal("new")] }]);
+      writeRoutes(gateway.routesFile, gateway.config, {
+        bodies: [{ method: "*", segments: [literal("new")] }],
+        responses: false,
+      });
       await until(() => bodyReachesService("/new"), "the new routes are in force");
       assert.equal(await bodyReachesService("/orders/1"), false);
       assert.equal(sockets.size, 1, "one connection served all requests");
@@ -125,7 +128,7 @@ describe("gateway routes for bodies", () => {
       assert.equal((await slow).body, "half whole");
     } finally {
       agent.destroy();
-      writeRoutes(gateway.routesFile, gateway.config, [orders, notes]);
+      writeRoutes(gateway.routesFile, gateway.config, { bodies: [orders, notes], responses: false });
     }
   });
 
@@ -138,7 +141,7 @@ describe("gateway routes for bodies", () => {
       "Envoy says so",
     );
     assert.equal((await send(gateway.port, "/else")).status, 200);
-    writeRoutes(gateway.routesFile, gateway.config, [orders, notes]);
+    writeRoutes(gateway.routesFile, gateway.config, { bodies: [orders, notes], responses: false });
   });
 });
 
@@ -147,13 +150,13 @@ describe("gateway route files", () => {
     const folder = mkdtempSync(join(tmpdir(), "gatehouse-"));
     try {
       const config = configWith({ "gateway.backend": "http://127.0.0.1:1" });
-      writeRoutes(join(folder, "routes.json"), config, []);
+      writeRoutes(join(folder, "routes.json"), config, { bodies: [], responses: false });
       assert.deepEqual(readdirSync(folder), ["routes.json"]);
       assert.throws(() => {
-        writeRoutes(join(folder, "missing", "routes.json"), config, []);
+        writeRoutes(join(folder, "missing", "routes.json"), config, { bodies: [], responses: false });
       }, /ENOENT/);
       assert.throws(() => {
-        writeRoutes(folder, config, []);
+        writeRoutes(folder, config, { bodies: [], responses: false });
       });
       assert.deepEqual(readdirSync(folder), ["routes.json"]);
     } finally {
@@ -163,12 +166,15 @@ describe("gateway route files", () => {
 
   it("give GET's rules HEAD too, and every method to `*`", () => {
     const config = configWith({ "gateway.backend": "http://127.0.0.1:1" });
-    const text = JSON.stringify(routeConfiguration(config, [{ method: "GET", segments: [] }]));
-    assert.match(text, /\{"name":":method","string_match":\{"safe_regex":\{"regex":"GET\|HEAD"\}\}\}/);
-    assert.doesNotMatch(
-      JSON.stringify(routeConfiguration(config, [{ method: "*", segments: [] }])),
-      /:method/,
+    const text = JSON.stringify(
+      routeConfiguration(config, { bodies: [{ method: "GET", segments: [] }], responses: false }),
     );
+    assert.match(text, /\{"name":":method","string_match":\{"safe_regex":\{"regex":"GET\|HEAD"\}\}\}/);
+    const every = routeConfiguration(config, { bodies: [{ method: "*", segments: [] }], responses: false });
+    // that of handshakes stays
+    assert.deepEqual(JSON.stringify(every).match(/":method","string_match":\{[^}]*\}/g), [
+      '":method","string_match":{"exact":"GET"}',
+    ]);
   });
 });
 

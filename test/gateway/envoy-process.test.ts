@@ -143,13 +143,17 @@ describe("envoy process", () => {
     const script = join(folder, "parent.mjs");
     await writeFile(
       script,
-      `import { startEnvoy } from ${JSON.stringify(new URL("../../src/gateway/index.ts", import.meta.url).href)};
+      `import { readFile } from "node:fs/promises";
+       import { startEnvoy } from ${JSON.stringify(new URL("../../src/gateway/index.ts", import.meta.url).href)};
        const log = { info() {}, warn() {}, error() {} };
-       const envoy = await startEnvoy({ ...JSON.parse(process.argv[2]), log });
+       const options = JSON.parse(await readFile(process.argv[2], "utf8"));
+       const envoy = await startEnvoy({ ...options, log });
        console.log(envoy.pid, envoy.listenPort);
        setInterval(() => {}, 1000);`,
     );
-    const parent = spawn(process.execPath, [script, JSON.stringify(options)], {
+    const file = join(folder, "parent.json");
+    await writeFile(file, JSON.stringify(options));
+    const parent = spawn(process.execPath, [script, file], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     try {

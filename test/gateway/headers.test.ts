@@ -134,12 +134,15 @@ describe("gateway headers", () => {
     gateway.authz.decide = () => ({ status: { code: 0 }, okResponse: {} });
   });
 
-  it("turns down an upgrade", async () => {
-    const upgrade = "GET /ws HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n";
-    const answer = await sendRaw(gateway.port, upgrade, (text) => text.includes("false}"));
-    assert.match(answer, /^HTTP\/1.1 403 /);
-    assert.match(answer, /"code":"UPGRADE_NOT_SUPPORTED"/);
-    assert.equal(gateway.upstream.seen.length, 0);
+  it("turns down upgrades other than to WebSocket", async () => {
+    const before = gateway.upstream.seen.length;
+    for (const protocol of ["foo", "websocket2", "websocket, foo"]) {
+      const upgrade = `GET /ws HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: ${protocol}\r\n\r\n`;
+      const answer = await sendRaw(gateway.port, upgrade, (text) => text.includes("false}"));
+      assert.match(answer, /^HTTP\/1.1 403 /);
+      assert.match(answer, /"code":"UPGRADE_NOT_SUPPORTED"/);
+    }
+    assert.equal(gateway.upstream.seen.length, before);
   });
 });
 

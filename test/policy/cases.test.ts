@@ -18,7 +18,7 @@ describe("policy set cases", () => {
       const path = new URL(name, folder);
       const archive = parseArchive(readFileSync(path, "utf8"));
       const files = [...archive.parts]
-        .filter(([part]) => part.endsWith(".yaml"))
+        .filter(([part]) => /\.(?:yaml|graphql)$/.test(part))
         .map(([part, text]) => ({ name: part, text }));
       const { ir, diagnostics } = compilePolicySet(files, { name: "case" });
       for (const { code } of diagnostics) produced.add(code);

@@ -103,6 +103,8 @@ describe("canonical content", () => {
     const base = text(
       "attributes: { t: { source: s, key: path.x }, user: { types: { at: string, source: string } } }\n",
     );
+    const ip = (mask: string, condition: string) =>
+      `, fields: [{ name: ip, condition: ${condition}, mask_type: ${mask} }]`;
     const variants = [
       base,
       base.replace("source: s,", "source: t,"),
@@ -120,6 +122,11 @@ describe("canonical content", () => {
       `${base}response_masks:\n  - { api_pattern: /a, fields: [{ name: x, condition: true, mask_type: full }] }\n`,
       `${base}response_masks:\n  - { api_pattern: /a, fields: [{ name: x, condition: true, mask_type: partial }] }\n`,
       `${base}websocket_policies: { connection: { condition: true } }\n`,
+      ...["", ip("full", "true"), ip("partial", "true"), ip("full", "item.a == 1")].map(
+        (fields) =>
+          `${base}websocket_policies:\n  - connection: { condition: true }\n    message_types:\n` +
+          `      - { type: a, direction: receive, condition: true${fields} }\n`,
+      ),
       `${base}graphql_policies: [{ query: a, condition: true }]\n`,
       `${base}graphql_policies: [{ query: a, condition: true, on_deny: null }]\n`,
     ].map((variant) => canonicalContent(compiled(variant)));
@@ -128,7 +135,7 @@ describe("canonical content", () => {
 });
 
 describe("purity", () => {
-  for (const room of ["policy", "request"]) {
+  for (const room of ["policy", "request", "graphql"]) {
     it(`src/${room} can be bundled for a platform without I/O`, async () => {
       const { metafile, warnings } = await build({
         entryPoints: [new URL(`../../src/${room}/index.ts`, import.meta.url).pathname],
@@ -154,6 +161,7 @@ describe("purity", () => {
         "@chevrotain/regexp-to-ast",
         "@chevrotain/types",
         "@chevrotain/utils",
+        "graphql",
         "js-yaml",
       ]);
       assert.deepEqual(

@@ -116,6 +116,15 @@ describe("formatting a policy file", () => {
     assert.equal(formatted(before), before.replace("a==1", "a == 1"));
   });
 
+  it("formats the conditions of masked fields, of responses and of messages", () => {
+    const field = "{ name: x, condition: item.a==1, mask_type: full }";
+    const before =
+      `response_masks:\n  - { api_pattern: /a, fields: [${field}] }\n` +
+      "websocket_policies:\n  - connection: { condition: true }\n    message_types:\n" +
+      `      - { type: t, direction: receive, condition: true, fields: [${field}] }\n`;
+    assert.equal(formatted(before), before.replaceAll("a==1", "a == 1"));
+  });
+
   it("leaves a file with errors alone, and says what they are", () => {
     const broken = formatPolicyFile({
       name: "f.yaml",

@@ -8,8 +8,9 @@ export function checkRequest(options: {
   readonly path: string;
   readonly headers?: readonly (readonly [name: string, value: string])[];
   readonly peer?: string;
+  readonly body?: Buffer;
 }): Buffer {
-  const { method = "GET", path, headers = [], peer = "127.0.0.1" } = options;
+  const { method = "GET", path, headers = [], peer = "127.0.0.1", body } = options;
   const pseudo = [
     [":authority", "app.test"],
     [":path", path],
@@ -28,6 +29,7 @@ export function checkRequest(options: {
           host: "app.test",
           scheme: "http",
           protocol: "HTTP/1.1",
+          ...(body && { raw_body: body }),
           header_map: {
             headers: [...pseudo, ...headers].map(([key, value]) => ({
               key,

@@ -4,7 +4,7 @@ import type { Check } from "./check.ts";
 
 /** The same field, masked twice in the same way under the same condition, was probably meant to be another one. */
 export const duplicateFields: Check = (set, report) => {
-  for (const { fields } of set.responses) {
+  for (const { fields } of [...set.responses, ...set.messages]) {
     const seen = new Map<string, (typeof fields)[number]>();
     for (const entry of fields) {
       const key = JSON.stringify([entry.field, entry.action, entry.condition.text]);

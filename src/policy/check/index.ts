@@ -7,6 +7,7 @@ import { duplicateRules } from "./duplicate-rules.ts";
 import { emptySet } from "./empty-set.ts";
 import { lookupKeys } from "./lookup-keys.ts";
 import { neverTrue } from "./never-true.ts";
+import { schemaFields } from "./schema-fields.ts";
 import { unreachableRules } from "./unreachable-rules.ts";
 
 const CHECKS: readonly Check[] = [
@@ -17,6 +18,7 @@ const CHECKS: readonly Check[] = [
   conditions,
   neverTrue,
   lookupKeys,
+  schemaFields,
 ];
 
 /** Reports every mistake that only shows when the set is seen as a whole. */

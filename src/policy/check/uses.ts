@@ -25,7 +25,7 @@ export function conditionsOf(set: PolicySetSource): UsedCondition[] {
       use: "request" as const,
       parameters: parametersOf(pattern.segments),
     })),
-    ...set.responses.flatMap(({ fields, pattern }) =>
+    ...[...set.responses, ...set.messages].flatMap(({ fields, pattern }) =>
       fields.map(({ condition }) => ({
         condition,
         use: "response" as const,

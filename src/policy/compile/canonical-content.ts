@@ -1,4 +1,4 @@
-import type { ConditionIR, PolicySetIR, SourcePosition } from "../ir.ts";
+import type { ConditionIR, PolicySetIR, ResponseFieldIR, SourcePosition } from "../ir.ts";
 
 /**
  * Prints what a set means as JSON with sorted keys: equal for sets that decide alike, names and order of rules
@@ -8,17 +8,21 @@ export function canonicalContent(ir: PolicySetIR): string {
   return sortedJson({
     ...ir,
     rules: ir.rules.map(ruleContent),
-    responses: ir.responses.map((rule) => ({ ...withoutPlace(rule), fields: rule.fields.map(ruleContent) })),
+    responses: ir.responses.map((rule) => ({ ...withoutPlace(rule), fields: fieldsContent(rule) })),
     graphql: { ...ir.graphql, rules: ir.graphql.rules.map(ruleContent) },
     websocket: {
       connections: ir.websocket.connections.map(ruleContent),
-      messages: ir.websocket.messages.map(ruleContent),
+      messages: ir.websocket.messages.map((rule) => ({ ...ruleContent(rule), fields: fieldsContent(rule) })),
     },
   });
 }
 
 function ruleContent(rule: { readonly at: SourcePosition; readonly condition: ConditionIR }): object {
   return { ...withoutPlace(rule), condition: rule.condition.expression };
+}
+
+function fieldsContent({ fields }: { readonly fields: readonly ResponseFieldIR[] }): readonly object[] {
+  return fields.map(ruleContent);
 }
 
 function withoutPlace(rule: { readonly at: SourcePosition }): object {

@@ -6,6 +6,7 @@ import {
   type GraphqlRuleIR,
   type PathRuleIR,
   type PolicySetIR,
+  type ResponseFieldIR,
   type ResponseRuleIR,
   type SourcePosition,
   type WebsocketConnectionIR,
@@ -20,6 +21,7 @@ import {
   type MessageSource,
   type PathRuleSource,
   type PolicySetSource,
+  type ResponseFieldSource,
   type ResponseRuleSource,
 } from "../read/index.ts";
 import type { YamlNode } from "../syntax/tree.ts";
@@ -30,7 +32,7 @@ import type { YamlNode } from "../syntax/tree.ts";
  * @param fallbackName - the set's name where its head has none
  */
 export function compileSource(source: PolicySetSource, fallbackName: string): PolicySetIR {
-  const { head } = source;
+  const { head, schema } = source;
   return {
     ir: IR_VERSION,
     name: head.name ?? fallbackName,
@@ -42,7 +44,7 @@ export function compileSource(source: PolicySetSource, fallbackName: string): Po
     rules: source.rules.map(compilePathRule),
     responses: source.responses.map(compileResponseRule),
     graphql: {
-      settings: head.graphql?.settings ?? GRAPHQL_DEFAULTS,
+      settings: { ...(head.graphql?.settings ?? GRAPHQL_DEFAULTS), ...(schema && { schema }) },
       rules: source.graphql.map(compileGraphqlRule),
     },
     websocket: {
@@ -79,13 +81,12 @@ function compileResponseRule(rule: ResponseRuleSource): ResponseRuleIR {
     section,
     ...path(pattern),
     method: pattern.method,
-    fields: fields.map(({ field, action, condition, node }) => ({
-      field,
-      action,
-      condition: compileOne(condition),
-      at: positionOf(node),
-    })),
+    fields: fields.map(compileField),
   };
+}
+
+function compileField({ field, action, condition, node }: ResponseFieldSource): ResponseFieldIR {
+  return { field, action, condition: compileOne(condition), at: positionOf(node) };
 }
 
 function compileGraphqlRule(rule: GraphqlRuleSource): GraphqlRuleIR {
@@ -100,7 +101,7 @@ function compileConnection(rule: ConnectionSource): WebsocketConnectionIR {
 }
 
 function compileMessage(rule: MessageSource): WebsocketMessageIR {
-  const { section, pattern, type, direction, condition, onDeny } = rule;
+  const { section, pattern, type, direction, condition, onDeny, fields } = rule;
   return {
     ...common(rule),
     section,
@@ -109,6 +110,7 @@ function compileMessage(rule: MessageSource): WebsocketMessageIR {
     direction,
     condition: compileOne(condition),
     onDeny,
+    fields: fields.map(compileField),
   };
 }
 

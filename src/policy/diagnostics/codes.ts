@@ -31,6 +31,11 @@ export const POLICY_CODES = [
   "invalid-pattern",
   "suspicious-pattern",
   "invalid-field",
+  // the GraphQL schema
+  "missing-file",
+  "invalid-schema",
+  "unknown-graphql-type",
+  "unknown-graphql-field",
   // the set as a whole
   "no-rules",
   "duplicate-rule",

@@ -1,16 +1,19 @@
-import type { PathRuleIR, PolicySetIR } from "../ir.ts";
+import type { PathRuleIR, SegmentIR } from "../ir.ts";
 import { foldCase } from "./fold.ts";
 
+/** What has a path pattern, and so can be found by a request's path. */
+export type Matchable = Pick<PathRuleIR, "section" | "method" | "segments">;
+
 /** What a request's method and path come to. */
-export type Match =
-  | { readonly kind: "rule"; readonly rule: PathRuleIR; readonly params: Readonly<Record<string, string>> }
+export type Match<Rule extends Matchable = PathRuleIR> =
+  | { readonly kind: "rule"; readonly rule: Rule; readonly params: Readonly<Record<string, string>> }
   | { readonly kind: "none" }
   /** The path is that of a rule but for the letter case: a framework that ignores case would take it for that. */
   | { readonly kind: "case" };
 
-export interface Matcher {
-  /** All path rules of the set. */
-  readonly rules: readonly PathRuleIR[];
+export interface Matcher<Rule extends Matchable = PathRuleIR> {
+  /** All rules it was made of. */
+  readonly rules: readonly Rule[];
   /**
    * Finds the rule that decides. The most specific one does: literal before `{param}` before `*` before the rest,
    * segment by segment; then the exact method before `*`, and `policies` before `web_policies`.
@@ -18,7 +21,7 @@ export interface Matcher {
    * @param method - as received
    * @param segments - decoded, without the empty one of a trailing slash
    */
-  match(method: string, segments: readonly string[]): Match;
+  match(method: string, segments: readonly string[]): Match<Rule>;
 }
 
 export interface MatcherOptions {
@@ -27,31 +30,34 @@ export interface MatcherOptions {
 }
 
 /** A node of the segment tree. Literals are folded: spellings that differ in letter case share a branch. */
-interface Node {
-  literals: Map<string, Node> | undefined;
-  param: Node | undefined;
-  any: Node | undefined;
+interface Node<Rule> {
+  literals: Map<string, Node<Rule>> | undefined;
+  param: Node<Rule> | undefined;
+  any: Node<Rule> | undefined;
   /** Rules whose pattern ends here with the rest. */
-  rest: Leaf | undefined;
+  rest: Leaf<Rule> | undefined;
   /** Rules whose pattern ends here. */
-  leaf: Leaf | undefined;
+  leaf: Leaf<Rule> | undefined;
 }
 
 /** Rules of one pattern. Several that are for the same differ in the letter case of their paths. */
-interface Leaf {
-  readonly methods: Map<string, PathRuleIR[]>;
+interface Leaf<Rule> {
+  readonly methods: Map<string, Rule[]>;
   /** Of `policies`, for every method. */
-  readonly every: PathRuleIR[];
-  readonly web: PathRuleIR[];
+  readonly every: Rule[];
+  readonly web: Rule[];
 }
 
-const NONE: Match = { kind: "none" };
-const CASE: Match = { kind: "case" };
+const NONE = { kind: "none" } as const;
+const CASE = { kind: "case" } as const;
 
 /** Builds the segment tree of a set's path rules. Matching takes time by the segments of the path, not by the rules. */
-export function createMatcher(ir: Pick<PolicySetIR, "rules">, options: MatcherOptions = {}): Matcher {
+export function createMatcher<Rule extends Matchable>(
+  ir: { readonly rules: readonly Rule[] },
+  options: MatcherOptions = {},
+): Matcher<Rule> {
   const fold = options.caseSensitive === true ? (segment: string) => segment : foldCase;
-  const root = node();
+  const root = node<Rule>();
   for (const rule of ir.rules) add(root, rule, fold);
 
   return {
@@ -66,7 +72,10 @@ export function createMatcher(ir: Pick<PolicySetIR, "rules">, options: MatcherOp
 }
 
 /** @returns the parameters of a rule whose pattern the segments match. Null prototype. */
-export function paramsOf(rule: PathRuleIR, segments: readonly string[]): Record<string, string> {
+export function paramsOf(
+  rule: { readonly segments: readonly SegmentIR[] },
+  segments: readonly string[],
+): Record<string, string> {
   const params = Object.create(null) as Record<string, string>;
   for (const [index, segment] of rule.segments.entries()) {
     if (segment.kind === "param") params[segment.name] = segments[index] ?? "";
@@ -79,13 +88,13 @@ export function paramsOf(rule: PathRuleIR, segments: readonly string[]): Record<
  *
  * @returns the rules of the first pattern found, all of one method; several where they differ in letter case alone
  */
-function search(
-  at: Node,
+function search<Rule>(
+  at: Node<Rule>,
   method: string,
   segments: readonly string[],
   index: number,
   fold: (segment: string) => string,
-): PathRuleIR[] | undefined {
+): Rule[] | undefined {
   const segment = segments[index];
   if (segment === undefined) return rulesFor(at.leaf, method) ?? rulesFor(at.rest, method);
   const literal = at.literals?.get(fold(segment));
@@ -98,7 +107,7 @@ function search(
 }
 
 /** RFC 9110 section 9.3.2: HEAD is GET without the content. */
-function rulesFor(leaf: Leaf | undefined, method: string): PathRuleIR[] | undefined {
+function rulesFor<Rule>(leaf: Leaf<Rule> | undefined, method: string): Rule[] | undefined {
   if (leaf === undefined) return undefined;
   const exact = leaf.methods.get(method) ?? (method === "HEAD" ? leaf.methods.get("GET") : undefined);
   if (exact !== undefined) return exact;
@@ -106,20 +115,20 @@ function rulesFor(leaf: Leaf | undefined, method: string): PathRuleIR[] | undefi
   return wildcard.length > 0 ? wildcard : undefined;
 }
 
-function isSpelled(rule: PathRuleIR, segments: readonly string[]): boolean {
+function isSpelled(rule: Matchable, segments: readonly string[]): boolean {
   return rule.segments.every(
     (segment, index) => segment.kind !== "literal" || segment.value === segments[index],
   );
 }
 
-function add(root: Node, rule: PathRuleIR, fold: (segment: string) => string): void {
+function add<Rule extends Matchable>(root: Node<Rule>, rule: Rule, fold: (segment: string) => string): void {
   let at = root;
   for (const segment of rule.segments) {
     switch (segment.kind) {
       case "literal": {
         const key = fold(segment.value);
-        const literals = (at.literals ??= new Map<string, Node>());
-        const next: Node = literals.get(key) ?? node();
+        const literals = (at.literals ??= new Map<string, Node<Rule>>());
+        const next: Node<Rule> = literals.get(key) ?? node();
         literals.set(key, next);
         at = next;
         break;
@@ -136,16 +145,16 @@ function add(root: Node, rule: PathRuleIR, fold: (segment: string) => string): v
   addTo((at.leaf ??= emptyLeaf()), rule);
 }
 
-function addTo(leaf: Leaf, rule: PathRuleIR): void {
+function addTo<Rule extends Matchable>(leaf: Leaf<Rule>, rule: Rule): void {
   if (rule.section === "web_policies") leaf.web.push(rule);
   else if (rule.method === "*") leaf.every.push(rule);
   else leaf.methods.set(rule.method, [...(leaf.methods.get(rule.method) ?? []), rule]);
 }
 
-function node(): Node {
+function node<Rule>(): Node<Rule> {
   return { literals: undefined, param: undefined, any: undefined, rest: undefined, leaf: undefined };
 }
 
-function emptyLeaf(): Leaf {
+function emptyLeaf<Rule>(): Leaf<Rule> {
   return { methods: new Map(), every: [], web: [] };
 }

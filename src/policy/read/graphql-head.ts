@@ -6,32 +6,42 @@ import type { YamlNode } from "../syntax/tree.ts";
 import { readPattern } from "./pattern.ts";
 import type { GraphqlHeadSource } from "./policy-source.ts";
 import { readChoice, readFields, readInteger, readItems, readString } from "./reader.ts";
+import { schemaFileName } from "./schema-file.ts";
 
 /** What holds where a set says nothing. */
-export const GRAPHQL_DEFAULTS: GraphqlSettingsIR = {
+export const GRAPHQL_DEFAULTS: GraphqlHeadSource["settings"] = {
   paths: ["/graphql"],
+  multipart: "deny",
   introspection: "deny",
   limits: { depth: 12, aliases: 30, rootFields: 10, tokens: 5000 },
 };
 
 /** Reads the `graphql` head. */
 export function readGraphqlHead(report: Reporter, node: YamlNode): GraphqlHeadSource | undefined {
-  const fields = readFields(report, node, "`graphql`", ["paths", "schema", "introspection", "limits"]);
+  const fields = readFields(report, node, "`graphql`", [
+    "paths",
+    "schema",
+    "multipart",
+    "introspection",
+    "limits",
+  ]);
   if (fields === undefined) return undefined;
   const paths = fields.get("paths");
   const schema = fields.get("schema");
+  const multipart = fields.get("multipart");
   const introspection = fields.get("introspection");
   const limits = fields.get("limits");
+  const choice = (value: YamlNode, what: string) => readChoice(report, value, what, ["allow", "deny"]);
   const patterns = paths && readPaths(report, paths);
   const file = schema && readSchema(report, schema);
   return {
     parameters: (patterns ?? []).flatMap(({ segments }) => parametersOf(segments)),
+    ...(file && { schema: file }),
     settings: {
       paths: patterns?.map(({ text }) => text) ?? GRAPHQL_DEFAULTS.paths,
-      ...(file !== undefined && { schema: file }),
+      multipart: (multipart && choice(multipart, "`multipart`")) ?? GRAPHQL_DEFAULTS.multipart,
       introspection:
-        (introspection && readChoice(report, introspection, "`introspection`", ["allow", "deny"])) ??
-        GRAPHQL_DEFAULTS.introspection,
+        (introspection && choice(introspection, "`introspection`")) ?? GRAPHQL_DEFAULTS.introspection,
       limits: limits === undefined ? GRAPHQL_DEFAULTS.limits : readLimits(report, limits),
     },
   };
@@ -47,12 +57,12 @@ function readPaths(report: Reporter, node: YamlNode) {
 }
 
 /** The SDL file lies beside the policy file, or below: policy text must not reach other files. */
-function readSchema(report: Reporter, node: YamlNode): string | undefined {
+function readSchema(report: Reporter, node: YamlNode): GraphqlHeadSource["schema"] {
   const scalar = readString(report, node, "`schema`");
   if (scalar === undefined) return undefined;
-  const outside = /^[/~]|^[A-Za-z]:|\\|(?:^|\/)\.\.(?:\/|$)/.test(scalar.text);
-  if (!outside) return scalar.text;
-  const hint = "name a file relative to this one, in this folder or below";
+  const file = schemaFileName(scalar.source.file, scalar.text);
+  if (file !== undefined) return { node: scalar, file };
+  const hint = "name a `.graphql` file relative to this one, in this folder or below";
   report.error(placeOf(scalar), "invalid-value", `\`schema\` cannot be ${quoted(scalar.text)}`, hint);
   return undefined;
 }

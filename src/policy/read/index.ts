@@ -13,6 +13,7 @@ import { readWebsocketEntry } from "./websocket-rules.ts";
 
 export type * from "./policy-source.ts";
 export { GRAPHQL_DEFAULTS } from "./graphql-head.ts";
+export { isSchemaFile, mentionedSchemaFiles } from "./schema-file.ts";
 
 const SECTIONS: readonly SectionName[] = [
   "policies",

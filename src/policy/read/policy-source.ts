@@ -1,4 +1,5 @@
 import type { ConditionNode } from "../condition/index.ts";
+import type { GraphqlSchemaIR } from "../graphql-ir.ts";
 import type {
   AttributePath,
   AttributeType,
@@ -21,6 +22,8 @@ export interface PolicySetSource {
   readonly rules: readonly PathRuleSource[];
   readonly responses: readonly ResponseRuleSource[];
   readonly graphql: readonly GraphqlRuleSource[];
+  /** Where `graphql.schema` names one that can be read. */
+  readonly schema?: GraphqlSchemaIR;
   readonly connections: readonly ConnectionSource[];
   readonly messages: readonly MessageSource[];
 }
@@ -44,7 +47,9 @@ export interface AttributeRootSource {
 }
 
 export interface GraphqlHeadSource {
-  readonly settings: GraphqlSettingsIR;
+  readonly settings: Omit<GraphqlSettingsIR, "schema">;
+  /** The SDL file, by its name in the set. */
+  readonly schema?: { readonly node: ScalarNode; readonly file: string };
   /** Parameters of its paths. */
   readonly parameters: readonly string[];
 }
@@ -117,4 +122,6 @@ export interface MessageSource extends RuleSource {
   readonly direction: "send" | "receive";
   readonly condition: ConditionSource;
   readonly onDeny: "drop" | "close";
+  /** What is changed in a message from the server. Empty for messages from the client. */
+  readonly fields: readonly ResponseFieldSource[];
 }

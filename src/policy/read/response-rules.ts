@@ -57,12 +57,21 @@ export function readResponseRule(
     path && readPattern(report, path, `\`${spelling.pattern}\``, { method: "optional", wildcards: "web" });
   const list = rule.fields.require(spelling.list);
   if (list === undefined) return undefined;
+  const fields = readFieldList(report, list, spelling);
+  return pattern && { section, id, ...rule.head, pattern, fields };
+}
+
+/** Reads a list of fields to mask, as `response_masks` and types of messages have it. */
+export function readMaskedFields(report: Reporter, list: YamlNode): readonly ResponseFieldSource[] {
+  return readFieldList(report, list, SPELLINGS.response_masks);
+}
+
+function readFieldList(report: Reporter, list: YamlNode, spelling: Spelling): readonly ResponseFieldSource[] {
   const items = readItems(report, list, `\`${spelling.list}\``);
   if (list.kind === "sequence" && items.length === 0) {
     report.error(placeOf(list), "empty-value", `\`${spelling.list}\` is empty`);
   }
-  const fields = items.flatMap((item) => readField(report, item, spelling) ?? []);
-  return pattern && { section, id, ...rule.head, pattern, fields };
+  return items.flatMap((item) => readField(report, item, spelling) ?? []);
 }
 
 function readField(report: Reporter, node: YamlNode, spelling: Spelling): ResponseFieldSource | undefined {

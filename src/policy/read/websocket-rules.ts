@@ -3,7 +3,8 @@ import type { YamlNode } from "../syntax/tree.ts";
 import { readCondition } from "./condition.ts";
 import { readPattern } from "./pattern.ts";
 import type { ConnectionSource, MessageSource } from "./policy-source.ts";
-import { readChoice, readFields, readItems, readString } from "./reader.ts";
+import { placeOfKey, readChoice, readFields, readItems, readString, type Fields } from "./reader.ts";
+import { readMaskedFields } from "./response-rules.ts";
 import { readRule } from "./rule.ts";
 
 type Pattern = ConnectionSource["pattern"];
@@ -51,17 +52,37 @@ function readMessage(
   node: YamlNode,
   id: string,
 ): Omit<MessageSource, "pattern"> | undefined {
-  const rule = readRule(report, node, "a message type", ["type", "direction", "condition", "on_deny"]);
+  const keys = ["type", "direction", "condition", "on_deny", "fields"];
+  const rule = readRule(report, node, "a message type", keys);
   if (rule === undefined) return undefined;
-  const { fields, head } = rule;
-  const name = fields.require("type");
+  const { head } = rule;
+  const name = rule.fields.require("type");
   const type = name && readString(report, name, "`type`");
-  const way = fields.get("direction");
+  const way = rule.fields.get("direction");
   const direction = way === undefined ? "send" : readChoice(report, way, "`direction`", ["send", "receive"]);
-  const answer = fields.get("on_deny");
+  const answer = rule.fields.get("on_deny");
   const onDeny = answer === undefined ? "drop" : readChoice(report, answer, "`on_deny`", ["drop", "close"]);
-  const condition = readCondition(report, fields);
-  return (
-    type && direction && onDeny && condition && { section, id, ...head, type, direction, onDeny, condition }
-  );
+  const condition = readCondition(report, rule.fields);
+  const fields = readMessageFields(report, rule.fields, direction);
+  if (!type || !direction || !onDeny || !condition) return undefined;
+  return { section, id, ...head, type, direction, condition, onDeny, fields };
+}
+
+/** What a client sends is delivered as it is, or not at all: changing it would put words into its mouth. */
+function readMessageFields(
+  report: Reporter,
+  rule: Fields,
+  direction: MessageSource["direction"] | undefined,
+): MessageSource["fields"] {
+  const list = rule.get("fields");
+  if (list === undefined) return [];
+  if (direction === "send") {
+    report.error(
+      placeOfKey(rule, "fields"),
+      "unexpected-key",
+      "a message from the client has no `fields`",
+      "only messages from the server are masked: write `direction: receive`",
+    );
+  }
+  return readMaskedFields(report, list);
 }

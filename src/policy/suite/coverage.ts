@@ -1,21 +1,38 @@
-import type { CaseResult, RuleCoverage, SuiteResult, SuiteSubject } from "./types.ts";
+import type { PolicySetIR, ResponseFieldIR } from "../ir.ts";
+import type { CoveredCondition, JudgedCondition, RuleCoverage, SuiteResult, SuiteSubject } from "./types.ts";
 
-/** Which rules the cases reached, and what their conditions were. */
+/** @returns every condition of a set, in the order of its sections. */
+export function conditionsOf({ rules, responses, graphql, websocket }: PolicySetIR): CoveredCondition[] {
+  return [
+    ...rules.map((rule) => covered(rule, rule.condition)),
+    ...responses.flatMap((rule) => rule.fields.map((field) => coveredField(rule, field))),
+    ...graphql.rules.map((rule) => covered(rule, rule.condition)),
+    ...websocket.connections.map((rule) => covered(rule, rule.condition)),
+    ...websocket.messages.flatMap((rule) => [
+      covered(rule, rule.condition),
+      ...rule.fields.map((field) => coveredField(rule, field)),
+    ]),
+  ];
+}
+
+/** @returns `ssn`, or `$.customer.ssn`, as policies write it. */
+export function fieldText({ anchored, keys }: ResponseFieldIR["field"]): string {
+  return [...(anchored ? ["$"] : []), ...keys].join(".");
+}
+
+/** Which conditions the cases reached, and what they came to. */
 export function countVerdicts(
-  rules: SuiteSubject["rules"],
-  cases: readonly Pick<CaseResult, "actual">[],
+  conditions: SuiteSubject["conditions"],
+  cases: readonly { readonly judged: readonly JudgedCondition[] }[],
 ): readonly RuleCoverage[] {
-  const counts = new Map(rules.map((rule) => [rule.id, { true: 0, false: 0, unknown: 0 }]));
-  for (const { actual } of cases) {
-    const count = counts.get(actual?.rule ?? "");
-    if (actual !== undefined && count !== undefined) count[verdictOf(actual.reason)] += 1;
+  const counts = new Map(conditions.map((one) => [keyOf(one), { true: 0, false: 0, unknown: 0 }]));
+  for (const { judged } of cases) {
+    for (const { rule, field, verdict } of judged) {
+      const count = counts.get(keyOf({ id: rule, field }));
+      if (count !== undefined) count[verdict] += 1;
+    }
   }
-  return rules.map(({ id, name, condition }) => ({
-    id,
-    ...(name !== undefined && { name }),
-    ...(counts.get(id) ?? { true: 0, false: 0, unknown: 0 }),
-    constant: condition.reads.length === 0,
-  }));
+  return conditions.map((one) => ({ ...one, ...(counts.get(keyOf(one)) ?? NONE) }));
 }
 
 /** Adds up the coverage of several suites, one entry a policy set, sets in order of first appearance. */
@@ -28,12 +45,12 @@ export function coverageBySet(results: readonly SuiteResult[]): ReadonlyMap<stri
   return sets;
 }
 
-/** How often the rule decided at all. */
+/** How often the condition was judged at all. */
 export function timesReached(rule: RuleCoverage): number {
   return rule.true + rule.false + rule.unknown;
 }
 
-/** What a rule's tests leave out, for people; empty when they leave out nothing. */
+/** What a condition's tests leave out, for people; empty when they leave out nothing. */
 export function coverageGap(rule: RuleCoverage): string {
   if (timesReached(rule) === 0) return "never reached";
   if (rule.constant) return "";
@@ -41,8 +58,28 @@ export function coverageGap(rule: RuleCoverage): string {
   return rule.false === 0 ? "never false" : "";
 }
 
+const NONE = { true: 0, false: 0, unknown: 0 };
+
+function covered(
+  { id, name }: Pick<CoveredCondition, "id"> & { readonly name?: string | undefined },
+  condition: ResponseFieldIR["condition"],
+): CoveredCondition {
+  return { id, ...(name !== undefined && { name }), constant: condition.reads.length === 0 };
+}
+
+function coveredField(
+  rule: Parameters<typeof covered>[0],
+  { field, condition }: ResponseFieldIR,
+): CoveredCondition {
+  return { ...covered(rule, condition), field: fieldText(field) };
+}
+
+function keyOf({ id, field }: { readonly id: string; readonly field?: string | undefined }): string {
+  return field === undefined ? id : `${id} ${field}`;
+}
+
 function add(rule: RuleCoverage, others: readonly RuleCoverage[]): RuleCoverage {
-  const other = others.find(({ id }) => id === rule.id);
+  const other = others.find((candidate) => keyOf(candidate) === keyOf(rule));
   if (other === undefined) return rule;
   return {
     ...rule,
@@ -50,10 +87,4 @@ function add(rule: RuleCoverage, others: readonly RuleCoverage[]): RuleCoverage 
     false: rule.false + other.false,
     unknown: rule.unknown + other.unknown,
   };
-}
-
-/** A rule that matched and was neither true nor false could not be decided, whatever the answer is called. */
-function verdictOf(reason: string): "true" | "false" | "unknown" {
-  if (reason === "CONDITION_TRUE") return "true";
-  return reason === "CONDITION_FALSE" ? "false" : "unknown";
 }

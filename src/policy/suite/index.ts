@@ -1,17 +1,24 @@
 /** Tests of policy sets: `*.test.yaml` to results. Pure; whoever calls decides what a decision is. */
 export { allPassed, runSuite } from "./run.ts";
-export { coverageBySet, coverageGap, timesReached } from "./coverage.ts";
+export { conditionsOf, coverageBySet, coverageGap, fieldText, timesReached } from "./coverage.ts";
 export { junit } from "./junit.ts";
 export { MAX_CASES, parseSuite, type ParsedSuite } from "./parse.ts";
 export { renderSuite } from "./render.ts";
+export { HANDSHAKE_HEADERS } from "./parse-websocket.ts";
 export type {
   CaseResult,
+  CoveredCondition,
   Expectation,
+  JudgedCondition,
   RuleCoverage,
+  SampleAnswer,
   Suite,
+  SuiteAnswer,
   SuiteCase,
   SuiteDecision,
+  SuiteDelivery,
   SuiteInput,
+  SuiteMessage,
   SuiteRequest,
   SuiteResult,
   SuiteSubject,

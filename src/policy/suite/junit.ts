@@ -20,7 +20,8 @@ export function junit(results: readonly SuiteResult[]): string {
 function testcase(entry: CaseResult, { file, policySet }: SuiteResult): readonly string[] {
   const head = `    <testcase${attributes({ name: entry.name, classname: policySet, file, line: entry.line })}`;
   if (entry.ok) return [`${head}/>`];
-  const message = `expected ${describeExpected(entry.expected)}; got ${describeActual(entry)}`;
+  const decision = `expected ${describeExpected(entry.expected)}; got ${describeActual(entry)}`;
+  const message = [decision, ...entry.differences].join("; ");
   const element = entry.problem === undefined ? "failure" : "error";
   const text = escape(entry.actual?.explanation ?? message);
   return [`${head}>`, `      <${element}${attributes({ message })}>${text}</${element}>`, "    </testcase>"];

@@ -7,9 +7,9 @@ export function describeExpected({ decision, reason, rule }: Expectation): strin
 
 /** What was decided, or why nothing was. */
 export function describeActual({ actual, problem }: Pick<CaseResult, "actual" | "problem">): string {
-  return actual === undefined ? (problem ?? "no decision") : describeDecision(actual);
+  return problem ?? (actual === undefined ? "no decision" : describeDecision(actual));
 }
 
-function describeDecision({ decision, reason, rule }: SuiteDecision): string {
-  return [decision, reason, rule ?? "no rule"].join(", ");
+function describeDecision({ decision, reason, rules }: SuiteDecision): string {
+  return [decision, reason, ...(rules.length > 0 ? rules : ["no rule"])].join(", ");
 }

@@ -9,7 +9,7 @@ import type { SuiteRequest } from "./types.ts";
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /** Stands in for a request that has been reported; its suite is never run. */
-const NO_REQUEST: SuiteRequest = { method: "GET", path: "/", headers: [] };
+const NO_REQUEST = { method: "GET", path: "/", headers: [] } satisfies SuiteRequest;
 
 /** Reads a request: `GET /path`, or a mapping. */
 export function parseRequest(node: YamlNode, report: Reporter): SuiteRequest {
@@ -80,8 +80,8 @@ function checkMethod(method: string, node: YamlNode, report: Reporter): void {
   }
 }
 
-/** Only what could not be sent at all: a test may well send a path that the gateway refuses. */
-function checkPath(path: string, node: YamlNode, report: Reporter): void {
+/** Reports only what could not be sent at all: a test may well send a path that the gateway refuses. */
+export function checkPath(path: string, node: YamlNode, report: Reporter): void {
   if (path.startsWith("/")) return;
   const hint = path.includes("://") ? "leave out scheme and host" : undefined;
   report.error(placeOf(node), "invalid-path", `the path ${quoted(path)} does not begin with a slash`, hint);

@@ -1,14 +1,27 @@
 import { placeOf, type Reporter } from "../diagnostics/reporter.ts";
 import { quoted } from "../diagnostics/wording.ts";
-import { readChoice, readFields, readString, type Fields } from "../read/reader.ts";
+import { placeOfKey, readChoice, readFields, readString, type Fields } from "../read/reader.ts";
 import type { YamlNode } from "../syntax/tree.ts";
 import { parseUser, withCustomer } from "./parse-actor.ts";
+import { ANSWER_KEYS, parseAnswer, parseAnswerExpectation, readNames } from "./parse-answer.ts";
 import { positionOf, readName, type ParseContext } from "./parse-context.ts";
+import { parseGraphql } from "./parse-graphql.ts";
 import { parseRequest } from "./parse-request.ts";
 import { parseSurroundings } from "./parse-surroundings.ts";
-import { VERDICTS, type Expectation, type SuiteCase } from "./types.ts";
+import { parseMessages, parseWebsocket } from "./parse-websocket.ts";
+import { VERDICTS, type Expectation, type SuiteCase, type SuiteRequest } from "./types.ts";
 
-const KEYS = ["name", "request", "user", "customer", "attributes", "env", "expect", "reason", "rule"];
+/** What is decided about; a test has one of them. */
+const SUBJECTS: Readonly<Record<string, (node: YamlNode, report: Reporter) => SuiteRequest>> = {
+  request: parseRequest,
+  graphql: parseGraphql,
+  websocket: parseWebsocket,
+};
+
+const KEYS = [
+  ...["name", ...Object.keys(SUBJECTS), "user", "customer", "attributes", "env", "expect", "reason", "rule"],
+  ...["denied", "response", ...ANSWER_KEYS, "messages"],
+];
 
 /** Reads one entry of `tests`; `undefined` where there is too little of it. */
 export function parseTest(node: YamlNode, context: ParseContext): SuiteCase | undefined {
@@ -16,13 +29,34 @@ export function parseTest(node: YamlNode, context: ParseContext): SuiteCase | un
   const fields = readFields(report, node, "a test", KEYS);
   if (fields === undefined) return undefined;
   const name = readName(fields, context);
-  const requestNode = fields.require("request");
-  const request = requestNode && parseRequest(requestNode, report);
+  const request = parseSubject(fields, report);
   const actor = withCustomer(parseUser(fields.get("user"), context), fields.get("customer"), report);
   const surroundings = parseSurroundings(fields, report);
   const expected = parseExpectation(fields, report);
+  checkKeys(fields, expected, report);
+  const responseNode = fields.get("response");
+  const answer = responseNode && parseAnswer(responseNode, report);
+  const messagesNode = fields.get("messages");
+  const messages = messagesNode && parseMessages(messagesNode, report);
   if (request === undefined || expected === undefined) return undefined;
-  return { name, at: positionOf(node), input: { request, ...actor, ...surroundings }, expected };
+  return {
+    name,
+    at: positionOf(node),
+    input: { request, ...actor, ...surroundings },
+    ...(answer && { answer }),
+    ...(messages && { messages }),
+    expected,
+  };
+}
+
+function parseSubject(fields: Fields, report: Reporter): SuiteRequest | undefined {
+  const [first, second] = Object.keys(SUBJECTS).filter((key) => fields.get(key) !== undefined);
+  if (second !== undefined) {
+    const message = "a test has one of `request`, `graphql` and `websocket`";
+    report.error(placeOfKey(fields, second), "unexpected-key", message);
+  }
+  const node = fields.require(first ?? "request");
+  return node && SUBJECTS[first ?? "request"]?.(node, report);
 }
 
 function parseExpectation(fields: Fields, report: Reporter): Expectation | undefined {
@@ -32,8 +66,33 @@ function parseExpectation(fields: Fields, report: Reporter): Expectation | undef
   const reason = reasonNode && parseReason(reasonNode, report);
   const ruleNode = fields.get("rule");
   const rule = ruleNode && readString(report, ruleNode, "`rule`")?.text;
+  const deniedNode = fields.get("denied");
+  const denied = deniedNode && readNames(deniedNode, "`denied`", report);
+  const answer = parseAnswerExpectation(fields, report);
   if (decision === undefined) return undefined;
-  return { decision, ...(reason !== undefined && { reason }), ...(rule !== undefined && { rule }) };
+  return {
+    decision,
+    ...(reason !== undefined && { reason }),
+    ...(rule !== undefined && { rule }),
+    ...(denied && { denied }),
+    ...(answer && Object.keys(answer).length > 0 && { answer }),
+  };
+}
+
+/** Keys that say nothing without another one: a test would look as if it tested something. */
+function checkKeys(fields: Fields, expected: Expectation | undefined, report: Reporter): void {
+  const has = (key: string) => fields.get(key) !== undefined;
+  const complain = (key: string, message: string) => {
+    if (has(key)) report.error(placeOfKey(fields, key), "unexpected-key", message);
+  };
+  if (!has("graphql")) complain("denied", "only a test of `graphql` has `denied` fields");
+  if (!has("websocket")) complain("messages", "only a test of a `websocket` has `messages`");
+  else complain("response", "a WebSocket has `messages`, and no `response`");
+  if (!has("response"))
+    for (const key of ANSWER_KEYS) complain(key, `without \`response\` there is no ${quoted(key)}`);
+  if (expected?.decision !== "deny") return;
+  complain("response", "a denied request is not answered");
+  complain("messages", "a denied connection has no messages");
 }
 
 /** Which codes there are is the caller's business; here one only has to look like a code. */

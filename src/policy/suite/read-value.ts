@@ -41,3 +41,9 @@ export function readValue(report: Reporter, node: YamlNode): Value {
 function toObject(report: Reporter, { entries }: MappingNode): ValueObject {
   return Object.fromEntries(entries.map(({ key, value }) => [key.text, readValue(report, value)]));
 }
+
+/** @returns a document as text: JSON of any node; a string is the very text. */
+export function documentText(report: Reporter, node: YamlNode): string {
+  if (node.kind === "scalar" && typeof node.value === "string") return node.text;
+  return JSON.stringify(readValue(report, node));
+}

@@ -28,6 +28,7 @@ function renderFailure(entry: CaseResult, file: string): readonly string[] {
     visible(`  ${entry.name} (${file}:${entry.line})`),
     visible(`    expected: ${describeExpected(entry.expected)}`),
     visible(`    actual:   ${describeActual(entry)}`),
+    ...entry.differences.map((line) => visible(`    ${line}`)),
     ...explanation.map((line) => visible(`      ${line}`)),
   ];
 }
@@ -37,13 +38,15 @@ function renderCoverage(policySet: string, rules: readonly RuleCoverage[]): read
   const gaps = rules.filter((rule) => coverageGap(rule) !== "");
   return [
     visible(
-      `policy set ${policySet}: ${reached} of ${rules.length} rules reached, ` +
+      `policy set ${policySet}: ${reached} of ${rules.length} conditions reached, ` +
         `${rules.length - gaps.length} of them with every outcome`,
     ),
     ...gaps.map((rule) => visible(`  ${label(rule)}: ${coverageGap(rule)}`)),
   ];
 }
 
-function label({ id, name }: RuleCoverage): string {
-  return name === undefined ? id : `${id} (${name})`;
+function label({ id, name, field }: RuleCoverage): string {
+  return [id, ...(field === undefined ? [] : [field]), ...(name === undefined ? [] : [`(${name})`])].join(
+    " ",
+  );
 }

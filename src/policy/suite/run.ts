@@ -1,11 +1,15 @@
 import { nearestHint } from "../condition/index.ts";
 import { countVerdicts } from "./coverage.ts";
+import { documentDifferences, setDifferences } from "./differences.ts";
 import type {
   CaseResult,
   Expectation,
+  JudgedCondition,
+  SampleAnswer,
   Suite,
   SuiteCase,
   SuiteDecision,
+  SuiteMessage,
   SuiteResult,
   SuiteSubject,
 } from "./types.ts";
@@ -18,7 +22,7 @@ export async function runSuite(suite: Suite, subject: SuiteSubject): Promise<Sui
     file: suite.file,
     policySet: suite.policySet,
     cases,
-    coverage: countVerdicts(subject.rules, cases),
+    coverage: countVerdicts(subject.conditions, cases),
   };
 }
 
@@ -28,36 +32,101 @@ export function allPassed(results: readonly SuiteResult[]): boolean {
   return cases.length > 0 && cases.every((entry) => entry.ok);
 }
 
-async function runCase({ name, at, input, expected }: SuiteCase, subject: SuiteSubject): Promise<CaseResult> {
-  const result = { name, line: at.line, expected };
-  const unknownRule = unknownRuleProblem(expected, subject);
-  if (unknownRule !== undefined) return { ...result, ok: false, problem: unknownRule };
+async function runCase(test: SuiteCase, subject: SuiteSubject): Promise<CaseResult> {
+  const result = { name: test.name, line: test.at.line, expected: test.expected };
+  const unknownRule = unknownRuleProblem(test, subject);
+  if (unknownRule !== undefined)
+    return { ...result, ok: false, problem: unknownRule, differences: [], judged: [] };
+  const judged: JudgedCondition[] = [];
+  let actual: SuiteDecision | undefined;
   try {
-    const actual = await subject.decide(input);
-    return { ...result, ok: meets(actual, expected, subject), actual };
+    actual = await subject.decide(test.input);
+    judged.push(...actual.judged);
+    const differences = differencesOf(test, actual, judged, subject);
+    const ok = meets(actual, test.expected, subject) && differences.length === 0;
+    return { ...result, ok, actual, differences, judged };
   } catch (error) {
-    return {
-      ...result,
-      ok: false,
-      problem: `deciding failed: ${error instanceof Error ? error.message : String(error)}`,
-    };
+    const problem = `deciding failed: ${error instanceof Error ? error.message : String(error)}`;
+    return { ...result, ok: false, ...(actual && { actual }), problem, differences: [], judged };
   }
 }
 
-function meets(actual: SuiteDecision, expected: Expectation, { rules }: SuiteSubject): boolean {
-  const name = rules.find((rule) => rule.id === actual.rule)?.name;
+function meets(actual: SuiteDecision, expected: Expectation, subject: SuiteSubject): boolean {
   return (
     actual.decision === expected.decision &&
     (expected.reason === undefined || expected.reason === actual.reason) &&
-    (expected.rule === undefined || expected.rule === actual.rule || expected.rule === name)
+    (expected.rule === undefined || actual.rules.some((id) => isCalled(id, expected.rule, subject)))
   );
 }
 
+function isCalled(id: string, called: string | undefined, { conditions }: SuiteSubject): boolean {
+  return id === called || conditions.some((rule) => rule.id === id && rule.name === called);
+}
+
+/** What follows on the decision: fields of the operation, the answer, messages. */
+function differencesOf(
+  { answer, messages = [], expected }: SuiteCase,
+  actual: SuiteDecision,
+  judged: JudgedCondition[],
+  subject: SuiteSubject,
+): string[] {
+  const denied = expected.denied === undefined ? [] : setDifferences(expected.denied, actual.denied);
+  const differences = denied.map((line) => `denied fields: ${line}`);
+  if (actual.decision === "deny") return differences; // there is no answer, and no connection
+  if (answer !== undefined) differences.push(...answerDifferences(answer, expected, actual, judged));
+  for (const message of messages) differences.push(...messageDifferences(message, actual, judged, subject));
+  return differences;
+}
+
+function answerDifferences(
+  sample: SampleAnswer,
+  { answer: expected = {} }: Expectation,
+  actual: SuiteDecision,
+  judged: JudgedCondition[],
+): string[] {
+  const { text, reason, masked, judged: conditions } = actual.answer(sample);
+  judged.push(...conditions);
+  if (text === undefined) {
+    return expected.refused ? [] : [`the answer is withheld: ${reason ?? "it cannot be read"}`];
+  }
+  if (expected.refused) return ["the answer is delivered, and should be withheld"];
+  const body = expected.body === undefined ? [] : documentDifferences(expected.body, text);
+  const paths = expected.masked === undefined ? [] : setDifferences(expected.masked, masked);
+  return [...body.map((line) => `body: ${line}`), ...paths.map((line) => `masked paths: ${line}`)];
+}
+
+function messageDifferences(
+  { at, direction, text: sent, expected }: SuiteMessage,
+  actual: SuiteDecision,
+  judged: JudgedCondition[],
+  subject: SuiteSubject,
+): string[] {
+  const { text, reason, rule, judged: conditions } = actual.message(direction, sent);
+  judged.push(...conditions);
+  const decision = text === undefined ? "deny" : "allow";
+  const differences: string[] = [];
+  if (decision !== expected.decision) {
+    differences.push(`expected ${expected.decision}, got ${decision}: ${reason}, ${rule ?? "no rule"}`);
+  }
+  if (expected.rule !== undefined && (rule === undefined || !isCalled(rule, expected.rule, subject))) {
+    differences.push(`expected the rule ${expected.rule}, got ${rule ?? "no rule"}`);
+  }
+  if (text !== undefined && expected.delivered !== undefined) {
+    differences.push(...documentDifferences(expected.delivered, text));
+  }
+  return differences.map((line) => `the message in line ${at.line}: ${line}`);
+}
+
 /** A misspelled rule would otherwise read as a wrong decision. */
-function unknownRuleProblem({ rule }: Expectation, { rules }: SuiteSubject): string | undefined {
-  if (rule === undefined) return undefined;
-  const known = rules.flatMap(({ id, name }) => (name === undefined ? [id] : [id, name]));
-  if (known.includes(rule)) return undefined;
-  const hint = nearestHint(rule, known);
-  return `the policy set has no rule \`${rule}\`${hint === undefined ? "" : `; ${hint}`}`;
+function unknownRuleProblem(
+  { expected, messages = [] }: SuiteCase,
+  { conditions }: SuiteSubject,
+): string | undefined {
+  const known = [...new Set(conditions.flatMap(({ id, name }) => (name === undefined ? [id] : [id, name])))];
+  for (const { rule } of [expected, ...messages.map((message) => message.expected)]) {
+    if (rule === undefined || known.includes(rule)) continue;
+    const hint = nearestHint(rule, known);
+    return `the policy set has no rule \`${rule}\`${hint === undefined ? "" : `; ${hint}`}`;
+  }
+  return undefined;
 }

@@ -3,6 +3,8 @@ import {
   type AuditLog,
   type AuditOptions,
   type AuditRecord,
+  type OutcomeLog,
+  type OutcomeRecord,
 } from "../../../src/audit/index.ts";
 import { createMetrics, type Metrics } from "../../../src/telemetry/metrics.ts";
 
@@ -28,6 +30,22 @@ export function auditRecord(changes: Partial<AuditRecord> = {}): AuditRecord {
   };
 }
 
+export function outcomeRecord(changes: Partial<OutcomeRecord> = {}): OutcomeRecord {
+  return {
+    timestamp: "2026-01-02T03:04:06.678Z",
+    event: "response",
+    decision_id: "dec_0",
+    response_code: 200,
+    duration_ms: 12,
+    result: "masked",
+    masked_count: 1,
+    masked_paths: ["$.ssn"],
+    response_bytes: 100,
+    detail: "via_upstream",
+    ...changes,
+  };
+}
+
 /** Keeps what was logged, to look at. */
 export function memoryLog() {
   const entries: { level: "info" | "error"; fields: object; message: string }[] = [];
@@ -45,13 +63,22 @@ export interface Counts {
   readonly causes: Readonly<Record<string, number>>;
 }
 
-/** What the metrics say, and by cause. */
-export async function counts(metrics: Metrics): Promise<Counts> {
-  const [recorded, queued, dropped] = await Promise.all([
-    metrics.auditRecorded.get(),
-    metrics.auditQueue.get(),
-    metrics.auditDropped.get(),
-  ]);
+/** What the metrics say of decisions, and by cause. */
+export function counts(metrics: Metrics): Promise<Counts> {
+  return countsOf(metrics.auditRecorded, metrics.auditQueue, metrics.auditDropped);
+}
+
+/** The same of outcomes. */
+export function outcomeCounts(metrics: Metrics): Promise<Counts> {
+  return countsOf(metrics.auditOutcomesRecorded, metrics.auditOutcomesQueue, metrics.auditOutcomesDropped);
+}
+
+async function countsOf(
+  recordedIn: Metrics["auditRecorded"],
+  queuedIn: Metrics["auditQueue"],
+  droppedIn: Metrics["auditDropped"],
+): Promise<Counts> {
+  const [recorded, queued, dropped] = await Promise.all([recordedIn.get(), queuedIn.get(), droppedIn.get()]);
   const causes: Record<string, number> = {};
   for (const { labels, value } of dropped.values) if (value > 0) causes[String(labels.cause)] = value;
   return {
@@ -65,7 +92,7 @@ export async function counts(metrics: Metrics): Promise<Counts> {
 export function fileAudit(
   path: string,
   options: Partial<AuditOptions> & { maxBytes?: number; maxFiles?: number } = {},
-): { audit: AuditLog; metrics: Metrics; log: ReturnType<typeof memoryLog> } {
+): { audit: AuditLog & OutcomeLog; metrics: Metrics; log: ReturnType<typeof memoryLog> } {
   const { maxBytes, maxFiles, ...rest } = options;
   const metrics = createMetrics();
   const log = memoryLog();

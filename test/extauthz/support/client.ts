@@ -50,6 +50,20 @@ export function connectClient(
     health: async (service = "") => (await unary("/grpc.health.v1.Health/Check", healthRequest(service)))[1],
     watch: (service: string) =>
       client.makeServerStreamRequest("/grpc.health.v1.Health/Watch", same, same, healthRequest(service)),
+    /** A stream of access logs; `ended` is the code it ends with. */
+    accessLogs: () => {
+      const { promise: ended, resolve } = Promise.withResolvers<status>();
+      const stream = client.makeClientStreamRequest(
+        "/envoy.service.accesslog.v3.AccessLogService/StreamAccessLogs",
+        same,
+        same,
+        (error) => {
+          resolve(error?.code ?? status.OK);
+        },
+      );
+      stream.on("error", () => undefined);
+      return { stream, ended };
+    },
     call: unary,
     close: () => {
       client.close();

@@ -17,6 +17,8 @@ const folders = {
 export const SHARED_FILES = [
   "envoy/service/auth/v3/external_auth.proto",
   "envoy/service/auth/v3/attribute_context.proto",
+  "envoy/service/accesslog/v3/als.proto",
+  "envoy/data/accesslog/v3/accesslog.proto",
   "envoy/config/core/v3/base.proto",
   "envoy/config/core/v3/address.proto",
   "envoy/type/v3/http_status.proto",
@@ -40,6 +42,7 @@ export function loadProtos(
 
 export const CHECK_REQUEST = "envoy.service.auth.v3.CheckRequest";
 export const CHECK_RESPONSE = "envoy.service.auth.v3.CheckResponse";
+export const ACCESS_LOGS = "envoy.service.accesslog.v3.StreamAccessLogsMessage";
 
 /** Plain objects, field names as in the files, absent fields absent, bytes as Buffers. */
 export function decodeWith(root: protobuf.Root, type: string, bytes: Uint8Array): Record<string, unknown> {

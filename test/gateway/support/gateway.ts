@@ -41,12 +41,16 @@ export interface TestGateway {
 export interface TestGatewayOptions {
   readonly overrides?: Overrides;
   readonly bodyRoutes?: readonly BodyRoute[];
+  /** Answers may be held back. */
+  readonly responses?: boolean;
+  /** Another copy of envoy/lua. */
+  readonly luaDirectory?: string;
   /** Further workers, besides the gateway's own stub. */
   readonly workers?: readonly AuthzStub[];
 }
 
 export async function startGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
-  const { overrides = {}, bodyRoutes = [], workers = [] } = options;
+  const { overrides = {}, bodyRoutes = [], responses = false, luaDirectory, workers = [] } = options;
   const folder = await mkdtemp(join(tmpdir(), "gatehouse-"));
   const [authz, upstream] = [await new AuthzStub().listen(), await new Upstream().listen()];
   const config = configWith({
@@ -57,13 +61,14 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   });
   await mkdir(join(folder, "routes"));
   const routesFile = join(folder, "routes", "routes.json");
-  writeRoutes(routesFile, config, bodyRoutes);
+  writeRoutes(routesFile, config, { bodies: bodyRoutes, responses });
   const warnings: string[] = [];
   const keep = (message: string) => void warnings.push(message);
   const envoy = await startEnvoy({
     bootstrap: envoyBootstrap(config, {
       authzEndpoints: [authz, ...workers].map(({ port }) => ({ address: "127.0.0.1", port })),
       routesFile,
+      ...(luaDirectory !== undefined && { luaDirectory }),
     }),
     binary: await envoyBinary(),
     runtimeDirectory: join(folder, "run"),

@@ -2,24 +2,27 @@ import assert from "node:assert/strict";
 import { junit } from "../../../src/policy/suite/junit.ts";
 import { renderSuite } from "../../../src/policy/suite/render.ts";
 import type { CaseResult, SuiteResult } from "../../../src/policy/suite/types.ts";
+import { decided } from "./support.ts";
+
+const NOTHING_ELSE = { differences: [], judged: [] } as const;
 
 const passed: CaseResult = {
   name: "a manager reads a customer",
   line: 4,
   ok: true,
   expected: { decision: "allow" },
-  actual: { decision: "allow", reason: "CONDITION_TRUE", rule: "policies[0]" },
+  actual: decided("allow", "CONDITION_TRUE", "policies[0]"),
+  ...NOTHING_ELSE,
 };
 const failed: CaseResult = {
   name: "a viewer reads a customer",
   line: 9,
   ok: false,
   expected: { decision: "deny", reason: "CONDITION_FALSE", rule: "policies[0]" },
-  actual: {
-    decision: "allow",
-    reason: "DEFAULT_ALLOW",
+  actual: decided("allow", "DEFAULT_ALLOW", undefined, {
     explanation: "no rule matches GET /\nclosest: policies[0]\n",
-  },
+  }),
+  ...NOTHING_ELSE,
 };
 const broken: CaseResult = {
   name: "broken",
@@ -27,6 +30,7 @@ const broken: CaseResult = {
   ok: false,
   expected: failed.expected,
   problem: "deciding failed: it broke",
+  ...NOTHING_ELSE,
 };
 
 function result(cases: readonly CaseResult[], changes: Partial<SuiteResult> = {}): SuiteResult {
@@ -82,9 +86,10 @@ closest: policies[0]
 
   it("stays well-formed whatever names and explanations hold", () => {
     const hostile = `</testcase><!-- ]]> & "'\u0000\u001b[31m\u0085\ud800\uffff\ufffe\u202e 😀\t\r\n`;
-    const decision = { decision: "allow", reason: hostile, rule: hostile, explanation: hostile } as const;
+    const expected = { decision: "allow", reason: hostile, rule: hostile } as const;
+    const actual = decided("allow", hostile, hostile, { explanation: hostile });
     const cases = [
-      { ...failed, name: hostile, expected: decision, actual: decision },
+      { ...failed, name: hostile, expected, actual, differences: [hostile] },
       { ...broken, problem: hostile },
     ];
     const xml = junit([result(cases, { file: hostile, policySet: hostile })]);
@@ -128,7 +133,7 @@ describe("policy suite: text", () => {
     expected: deny, CONDITION_FALSE, policies[0]
     actual:   deciding failed: it broke
 
-policy set default: 2 of 3 rules reached, 1 of them with every outcome
+policy set default: 2 of 3 conditions reached, 1 of them with every outcome
   policies[1]: never false
   policies[2] (home): never reached
 `,
@@ -141,7 +146,7 @@ policy set default: 2 of 3 rules reached, 1 of them with every outcome
         coverage: [{ id: "r", true: 0, false: 0, unknown: 0, constant: false, [verdict]: 1 }],
       });
     const text = renderSuite([half("true"), half("false")]);
-    assert.match(text, /policy set default: 1 of 1 rules reached, 1 of them with every outcome\n$/);
+    assert.match(text, /policy set default: 1 of 1 conditions reached, 1 of them with every outcome\n$/);
   });
 
   it("lets no control character through to a terminal", () => {
@@ -149,8 +154,9 @@ policy set default: 2 of 3 rules reached, 1 of them with every outcome
     const bad = {
       ...failed,
       name: hostile,
-      actual: { decision: "allow", reason: hostile, explanation: hostile },
-    } as const;
+      actual: decided("allow", hostile, undefined, { explanation: hostile }),
+      differences: [hostile],
+    };
     const text = renderSuite([result([bad], { file: hostile, policySet: hostile, coverage })]);
     assert.doesNotMatch(text, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u202e]/);
     assert.match(text, /a\\u001b\[2Jb\\u0000\\u0085\\u202ec\\u000dd\\u2028e/);
@@ -158,6 +164,7 @@ policy set default: 2 of 3 rules reached, 1 of them with every outcome
 
   it("says so when nothing was decided", () => {
     const { name, line, ok, expected } = failed;
-    assert.match(renderSuite([result([{ name, line, ok, expected }])]), /actual: {3}no decision/);
+    const undecided = { name, line, ok, expected, ...NOTHING_ELSE };
+    assert.match(renderSuite([result([undecided])]), /actual: {3}no decision/);
   });
 });

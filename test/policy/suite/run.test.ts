@@ -2,14 +2,18 @@ import assert from "node:assert/strict";
 import { coverageBySet, coverageGap } from "../../../src/policy/suite/coverage.ts";
 import { allPassed, runSuite } from "../../../src/policy/suite/run.ts";
 import type { RuleCoverage, SuiteDecision, SuiteInput } from "../../../src/policy/suite/types.ts";
-import { rule, suiteOf, testCase } from "./support.ts";
+import { decided, rule, suiteOf, testCase } from "./support.ts";
 
-const ALLOW: SuiteDecision = { decision: "allow", reason: "CONDITION_TRUE", rule: "policies[0]" };
-const DENY: SuiteDecision = { decision: "deny", reason: "CONDITION_FALSE", rule: "policies[0]" };
-const rules = [rule("policies[0]", "read a customer"), rule("policies[1]", "home", []), rule("policies[2]")];
+const ALLOW = decided("allow", "CONDITION_TRUE", "policies[0]");
+const DENY = decided("deny", "CONDITION_FALSE", "policies[0]");
+const conditions = [
+  rule("policies[0]", "read a customer"),
+  rule("policies[1]", "home", true),
+  rule("policies[2]"),
+];
 
-async function resultOf(expected: Parameters<typeof testCase>[1], decided: SuiteDecision) {
-  const result = await runSuite(suiteOf(testCase("t", expected)), { rules, decide: () => decided });
+async function resultOf(expected: Parameters<typeof testCase>[1], actual: SuiteDecision) {
+  const result = await runSuite(suiteOf(testCase("t", expected)), { conditions, decide: () => actual });
   return result.cases[0]!;
 }
 
@@ -17,8 +21,9 @@ describe("policy suite: run", () => {
   it("hands each case's input to the decision, in order", async () => {
     const seen: SuiteInput[] = [];
     const cases = [testCase("a", { decision: "allow" }), testCase("b", { decision: "allow" })];
+    const nothingElse = { differences: [], judged: ALLOW.judged };
     const result = await runSuite(suiteOf(...cases), {
-      rules,
+      conditions,
       decide: (input) => {
         seen.push(input);
         return ALLOW;
@@ -29,8 +34,8 @@ describe("policy suite: run", () => {
       cases.map(({ input }) => input),
     );
     assert.deepEqual(result.cases, [
-      { name: "a", line: 7, ok: true, expected: { decision: "allow" }, actual: ALLOW },
-      { name: "b", line: 7, ok: true, expected: { decision: "allow" }, actual: ALLOW },
+      { name: "a", line: 7, ok: true, expected: { decision: "allow" }, actual: ALLOW, ...nothingElse },
+      { name: "b", line: 7, ok: true, expected: { decision: "allow" }, actual: ALLOW, ...nothingElse },
     ]);
     assert.equal(result.file, "a.test.yaml");
     assert.equal(result.policySet, "default");
@@ -52,8 +57,8 @@ describe("policy suite: run", () => {
     assert.equal((await resultOf({ decision: "allow", rule: "read a customer" }, ALLOW)).ok, true);
     assert.equal((await resultOf({ decision: "allow", rule: "policies[1]" }, ALLOW)).ok, false);
     assert.equal((await resultOf({ decision: "allow", rule: "home" }, ALLOW)).ok, false);
-    const { decision, reason } = DENY;
-    assert.equal((await resultOf({ decision: "deny", rule: "policies[0]" }, { decision, reason })).ok, false);
+    const none = decided("deny", "NO_MATCHING_RULE");
+    assert.equal((await resultOf({ decision: "deny", rule: "policies[0]" }, none)).ok, false);
   });
 
   it("fails a case that names a rule the set does not have, and names the nearest", async () => {
@@ -71,7 +76,7 @@ describe("policy suite: run", () => {
 
   it("fails a case that names a rule where the set has none", async () => {
     const result = await runSuite(suiteOf(testCase("t", { decision: "deny", rule: "home" })), {
-      rules: [],
+      conditions: [],
       decide: () => DENY,
     });
     assert.equal(result.cases[0]!.problem, "the policy set has no rule `home`");
@@ -81,7 +86,7 @@ describe("policy suite: run", () => {
     let calls = 0;
     const cases = ["a", "b", "c", "d"].map((name) => testCase(name, { decision: "deny" }));
     const result = await runSuite(suiteOf(...cases), {
-      rules,
+      conditions,
       decide: () => {
         calls += 1;
         if (calls === 1) throw new Error("it broke");
@@ -103,7 +108,7 @@ describe("policy suite: run", () => {
   });
 
   it("passes only where there is something that passed", async () => {
-    const subject = { rules, decide: () => ALLOW };
+    const subject = { conditions, decide: () => ALLOW };
     assert.equal(allPassed([]), false);
     assert.equal(allPassed([await runSuite(suiteOf(), subject)]), false);
     assert.equal(allPassed([await runSuite(suiteOf(testCase("t", { decision: "allow" })), subject)]), true);
@@ -118,9 +123,9 @@ describe("policy suite: run", () => {
 });
 
 describe("policy suite: coverage", () => {
-  const decide = (input: SuiteInput): SuiteDecision => {
-    const [reason = "", id = ""] = input.request.path.split(" ");
-    return { decision: "deny", reason, ...(id !== "" && { rule: id }) };
+  const decide = (input: SuiteInput) => {
+    const [reason = "", id] = input.request.path!.split(" ");
+    return decided("deny", reason, id);
   };
   const run = (...paths: string[]) =>
     runSuite(
@@ -130,7 +135,7 @@ describe("policy suite: coverage", () => {
           return { ...test, input: { ...test.input, request: { ...test.input.request, path } } };
         }),
       ),
-      { rules, decide },
+      { conditions, decide },
     );
 
   it("counts what each rule's condition was", async () => {

@@ -1,16 +1,32 @@
-import type { PathRuleIR } from "../../../src/policy/ir.ts";
-import type { Suite, SuiteCase, SuiteSubject } from "../../../src/policy/suite/types.ts";
-
-type Rule = SuiteSubject["rules"][number];
+import type { CoveredCondition, Suite, SuiteCase, SuiteDecision } from "../../../src/policy/suite/types.ts";
 
 /** A rule as far as suites look at one. */
-export function rule(
-  id: string,
-  name?: string,
-  reads: PathRuleIR["condition"]["reads"] = [["user", "role"]],
-): Rule {
-  const condition = { expression: { op: "literal", value: true }, source: "true", reads } as const;
-  return { id, condition, ...(name !== undefined && { name }) };
+export function rule(id: string, name?: string, constant = false): CoveredCondition {
+  return { id, constant, ...(name !== undefined && { name }) };
+}
+
+/** A decision by one rule whose condition was as the reason says. */
+export function decided(
+  decision: SuiteDecision["decision"],
+  reason: string,
+  id?: string,
+  changes: Partial<SuiteDecision> = {},
+): SuiteDecision {
+  const verdict = reason === "CONDITION_TRUE" ? "true" : reason === "CONDITION_FALSE" ? "false" : "unknown";
+  return {
+    decision,
+    reason,
+    rules: id === undefined ? [] : [id],
+    denied: [],
+    judged: id === undefined ? [] : [{ rule: id, verdict }],
+    answer: () => {
+      throw new Error("there is no answer");
+    },
+    message: () => {
+      throw new Error("there is no connection");
+    },
+    ...changes,
+  };
 }
 
 /** A case on `GET /`, from line 7. */
@@ -30,9 +46,10 @@ export function suiteOf(...cases: SuiteCase[]): Suite {
 /** A suite of one test, which is allowed unless `lines` say otherwise. */
 export function one(...lines: string[]): string {
   const given = (key: string) => lines.some((line) => line.startsWith(`${key}:`));
+  const hasSubject = ["request", "graphql", "websocket"].some(given);
   const defaults = [
     ...(given("name") ? [] : ["name: t"]),
-    ...(given("request") ? [] : ["request: GET /"]),
+    ...(hasSubject ? [] : ["request: GET /"]),
     ...(given("expect") ? [] : ["expect: allow"]),
   ];
   const [first = "", ...rest] = [...defaults, ...lines];

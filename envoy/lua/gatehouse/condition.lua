@@ -1,0 +1,199 @@
+-- Conditions, as src/policy/condition/evaluate.ts decides them, over the values of values.lua; the README there says
+-- what every evaluator must do. A verdict is true, false, or nil for unknown. An operand that cannot be compared is
+-- nil. What has not the form of an expression is unknown to what it stands in.
+local values = require("gatehouse.values")
+local null, unavailable = values.null, values.unavailable
+local sub, type = string.sub, type
+
+local condition = {}
+
+-- Whatever lies deeper in an expression is unknown.
+local MAX_DEPTH = 512
+
+local EMPTY_LIST = values.list({}, 0)
+
+local verdict_at, operand_at
+
+-- How many elements an IR list has; nil where it is none. Decoded JSON tells no empty object from an empty list.
+local function length_of(list)
+  if type(list) ~= "table" then return nil end
+  local n = #list
+  if n == 0 and next(list) ~= nil then return nil end
+  return n
+end
+
+local function is_path(path)
+  local n = length_of(path)
+  if n == nil then return false end
+  for i = 1, n do
+    if type(path[i]) ~= "string" then return false end
+  end
+  return true
+end
+
+-- The value at a path, by members of objects alone, for lists and scalars have none: nil where it is missing,
+-- values.unavailable where that stands at the path or above it.
+local function read(path, roots)
+  local n = #path
+  if n == 0 then return nil end
+  local value = roots[path[1]]
+  for i = 2, n do
+    if type(value) ~= "table" then return nil end
+    if value == unavailable then return value end
+    if value.kind ~= "object" then return nil end
+    value = value.members[path[i]]
+  end
+  return value
+end
+
+-- What can be compared. Not so: missing, unavailable and opaque values, and numbers that are not finite.
+local function operand_of(value)
+  local kind = type(value)
+  if kind == "string" or kind == "boolean" then return value end
+  if kind == "number" and value - value == 0 then return value end
+  if kind == "table" and (value == null or value.kind == "list" or value.kind == "object") then return value end
+  return nil
+end
+
+-- Scalars of one type. null differs from everything else; a list or an object equals nothing we know.
+local function equal(a, b)
+  if a == nil or b == nil then return nil end
+  if a == null or b == null then return a == b end
+  local kind = type(a)
+  if kind ~= type(b) or kind == "table" then return nil end
+  return a == b
+end
+
+local function negated(verdict)
+  if verdict == nil then return nil end
+  return not verdict
+end
+
+-- Kleene's `and` (`decisive` is false) and `or` (it is true). Of no arguments at all nothing is known.
+local function connective(decisive)
+  return function(expression, roots, depth)
+    local args = expression.args
+    local n = length_of(args)
+    if n == nil or n == 0 then return nil end
+    local verdict = not decisive
+    for i = 1, n do
+      local one = verdict_at(args[i], roots, depth)
+      if one == decisive then return decisive end
+      if one == nil then verdict = nil end
+    end
+    return verdict
+  end
+end
+
+-- LuaJIT orders strings by their bytes, in any locale; in UTF-8 that is the order of code points.
+local function ordering(holds)
+  return function(expression, roots, depth)
+    local left, right = operand_at(expression.left, roots, depth), operand_at(expression.right, roots, depth)
+    local kind = type(left)
+    if kind ~= type(right) or kind ~= "number" and kind ~= "string" then return nil end
+    return holds(left, right)
+  end
+end
+
+local function string_test(holds)
+  return function(expression, roots, depth)
+    local whole, part = operand_at(expression.target, roots, depth), operand_at(expression.arg, roots, depth)
+    if type(whole) ~= "string" or type(part) ~= "string" then return nil end
+    return holds(whole, part)
+  end
+end
+
+-- `value == item` for any of `items`; `to_operand` makes an operand of each. No closure is made here: LuaJIT does not
+-- compile code that makes one.
+local function any_equal(value, items, n, to_operand, roots, depth)
+  local verdict = false
+  for i = 1, n do
+    local same = equal(value, to_operand(items[i], roots, depth))
+    if same then return true end
+    if same == nil then verdict = nil end
+  end
+  return verdict
+end
+
+local function membership(expression, roots, depth)
+  local value, list = operand_at(expression.value, roots, depth), expression.list
+  if type(list) == "table" and list.op == "list" then
+    local n = length_of(list.items)
+    if n == nil then return nil end
+    return any_equal(value, list.items, n, operand_at, roots, depth)
+  end
+  local items = operand_at(list, roots, depth)
+  if type(items) ~= "table" or items.kind ~= "list" then return nil end
+  return any_equal(value, items, items.n, operand_of)
+end
+
+local function equality(expression, roots, depth)
+  return equal(operand_at(expression.left, roots, depth), operand_at(expression.right, roots, depth))
+end
+
+-- The operators of conditions. `depth` is that of what the expression consists of.
+local CONDITIONS = {
+  ["and"] = connective(false),
+  ["or"] = connective(true),
+  ["not"] = function(expression, roots, depth) return negated(verdict_at(expression.arg, roots, depth)) end,
+  ["=="] = equality,
+  ["!="] = function(expression, roots, depth) return negated(equality(expression, roots, depth)) end,
+  ["<"] = ordering(function(a, b) return a < b end),
+  ["<="] = ordering(function(a, b) return a <= b end),
+  [">"] = ordering(function(a, b) return a > b end),
+  [">="] = ordering(function(a, b) return a >= b end),
+  ["in"] = membership,
+  startsWith = string_test(function(whole, part) return sub(whole, 1, #part) == part end),
+  endsWith = string_test(function(whole, part) return sub(whole, #whole - #part + 1) == part end),
+  exists = function(expression, roots)
+    if not is_path(expression.path) then return nil end
+    local value = read(expression.path, roots)
+    if value == unavailable then return nil end
+    return value ~= nil
+  end,
+}
+
+-- The operators that stand for a value.
+local OPERANDS = {
+  attribute = function(expression, roots)
+    if not is_path(expression.path) then return nil end
+    return operand_of(read(expression.path, roots))
+  end,
+  literal = function(expression)
+    local value = operand_of(expression.value)
+    if type(value) == "table" and value ~= null then return nil end
+    return value
+  end,
+  list = function(expression)
+    -- outside of `in`, all that counts is that it is a list
+    return length_of(expression.items) and EMPTY_LIST
+  end,
+}
+
+function verdict_at(expression, roots, depth)
+  if depth > MAX_DEPTH or type(expression) ~= "table" then return nil end
+  local decide = CONDITIONS[expression.op]
+  if decide ~= nil then return decide(expression, roots, depth + 1) end
+  local value = operand_at(expression, roots, depth)
+  if type(value) ~= "boolean" then return nil end
+  return value
+end
+
+function operand_at(expression, roots, depth)
+  if type(expression) ~= "table" then return nil end
+  local op = expression.op
+  if OPERANDS[op] ~= nil then return OPERANDS[op](expression, roots) end
+  if CONDITIONS[op] ~= nil then return verdict_at(expression, roots, depth) end
+  return nil -- an operator of a later version
+end
+
+-- Decides a condition.
+--   expression  IR as plain tables (`json.plain`)
+--   roots       name of a root -> value
+-- Gives true, false, or nil for unknown, and raises nothing, whatever the expression is.
+function condition.evaluate(expression, roots)
+  if type(roots) ~= "table" then return nil end
+  return verdict_at(expression, roots, 0)
+end
+
+return condition

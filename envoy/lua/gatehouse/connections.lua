@@ -1,0 +1,51 @@
+-- What became of open WebSocket connections: the service writes one small file, and each Envoy worker looks at it at most
+-- once a second. A file that is missing, stale or of another life of the service means that nobody looks after the
+-- connection any more.
+local json = require("gatehouse.json")
+
+local connections = {}
+
+local LOOK_SECONDS = 1
+-- The service writes every two seconds.
+local STALE_SECONDS = 15
+
+-- By path of the file: { looked = unix seconds, state = table or nil }
+local seen = {}
+
+local function read(path)
+  local file = io.open(path, "rb")
+  if not file then return nil end
+  local text = file:read("*a")
+  file:close()
+  local state = text and json.plain(text)
+  return type(state) == "table" and state or nil
+end
+
+local function current(path, now)
+  local known = seen[path]
+  if known and now - known.looked < LOOK_SECONDS and now >= known.looked then return known.state end
+  local state = read(path)
+  seen[path] = { looked = now, state = state }
+  return state
+end
+
+local LOST = { code = 1013, reason = "SERVICE_UNAVAILABLE", by = "policy" }
+
+-- connections.check(decision, now) -> nil, or { code, reason, by } where the connection has to close; and, where the
+-- policies have changed what may pass, the new plan's text
+-- decision: what the service sent along: { decision_id, state_file, state_epoch, expires_at }
+function connections.check(decision, now)
+  if decision.expires_at and now >= decision.expires_at then
+    return { code = 1008, reason = "TOKEN_EXPIRED", by = "expiry" }
+  end
+  local state = current(decision.state_file, now)
+  if not state or state.epoch ~= decision.state_epoch then return LOST end
+  if type(state.at) ~= "number" or now - state.at > STALE_SECONDS then return LOST end
+  local closed = state.closed and state.closed[decision.decision_id]
+  if closed then
+    return { code = tonumber(closed.code) or 1008, reason = tostring(closed.reason), by = "policy" }
+  end
+  return nil, state.plans and state.plans[decision.decision_id]
+end
+
+return connections

@@ -1,0 +1,92 @@
+-- Arguments of fields as conditions see them.
+local json = require("gatehouse.json")
+local values = require("gatehouse.values")
+
+local graphql_arguments = {}
+
+local function has_twice(named)
+  local seen = {}
+  for _, one in ipairs(named) do
+    if seen[one.name] then return true end
+    seen[one.name] = true
+  end
+  return false
+end
+
+-- Whether an argument (or variable), or a member of an input object, is given twice: servers differ in what they take.
+function graphql_arguments.are_ambiguous(arguments)
+  if has_twice(arguments) then return true end
+  local open = {}
+  for _, argument in ipairs(arguments) do open[#open + 1] = argument.value end
+  while #open > 0 do
+    local node = table.remove(open)
+    if node.members and has_twice(node.members) then return true end
+    for _, member in ipairs(node.members or {}) do open[#open + 1] = member.value end
+    for _, item in ipairs(node.items or {}) do open[#open + 1] = item end
+  end
+  return false
+end
+
+-- The variables of an operation.
+--   operation  as graphql_document has it
+--   given      the request's `variables`: an object, or nil
+-- -> a scope for `read`
+function graphql_arguments.scope(operation, given)
+  local declared = {}
+  for _, variable in ipairs(operation.variables) do declared[variable.name] = variable end
+  return { declared = declared, given = given and given.members or {}, undeclared = false }
+end
+
+local read_value
+
+local function read_variable(name, scope)
+  local variable = scope.declared[name]
+  if not variable then
+    scope.undeclared = true
+    return values.unavailable
+  end
+  local given = scope.given[name]
+  if given ~= nil then return given end
+  return variable.value and read_value(variable.value, scope)
+end
+
+-- -> nil for a variable that has no value
+function read_value(node, scope)
+  if node.kind == "variable" then return read_variable(node.name, scope) end
+  if node.kind == "number" then return json.number(node.text) end -- literals are those of JSON
+  if node.kind == "null" then return values.null end
+  if node.kind == "list" then
+    local items = {}
+    for index, item in ipairs(node.items) do
+      local value = read_value(item, scope)
+      if value == nil then value = values.null end
+      items[index] = value
+    end
+    return values.list(items, #node.items)
+  end
+  if node.kind == "object" then
+    local members = {}
+    for _, member in ipairs(node.members) do members[member.name] = read_value(member.value, scope) end
+    return values.object(members)
+  end
+  return node.value
+end
+
+-- The arguments of a field.
+--   arguments  as graphql_document has them
+--   scope      of its operation
+--   defaults   what the schema gives to arguments that are not given: JSON's plain tables by name, or nil
+-- -> an object of values.lua
+function graphql_arguments.read(arguments, scope, defaults)
+  local members = {}
+  for name, default in pairs(defaults or {}) do members[name] = json.from_plain(default) end
+  for _, argument in ipairs(arguments) do
+    scope.undeclared = false
+    local value = read_value(argument.value, scope)
+    if scope.undeclared then value = values.unavailable end
+    if value ~= nil then members[argument.name] = value end
+  end
+  return values.object(members)
+end
+
+return graphql_arguments

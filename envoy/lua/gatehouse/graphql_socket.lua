@@ -1,0 +1,181 @@
+-- GraphQL over WebSocket: which messages of a connection pass. Two protocols, told apart by the subprotocol that the
+-- server chose: `graphql-transport-ws` (library graphql-ws, PROTOCOL.md) and the older `graphql-ws` (library
+-- subscriptions-transport-ws, PROTOCOL.md).
+local graphql_events = require("gatehouse.graphql_events")
+local graphql_judge = require("gatehouse.graphql_judge")
+local graphql_payload = require("gatehouse.graphql_payload")
+local json = require("gatehouse.json")
+
+local graphql_socket = {}
+
+local MOST_OPERATIONS = 1000
+local MOST_RETIRED = 10000
+local MOST_ID_BYTES = 255
+-- Of the messages that are kept, because arguments of their operations are read at each event.
+local MOST_KEPT_BYTES = 1024 * 1024
+
+local TOO_MANY = "too many operations run on this connection"
+
+-- What becomes of a message by its type: `pass`, or what it does to an operation.
+graphql_socket.protocols = {
+  ["graphql-transport-ws"] = {
+    client = { connection_init = "pass", ping = "pass", pong = "pass", subscribe = "start", complete = "stop" },
+    server = {
+      connection_ack = "pass", ping = "pass", pong = "pass", next = "result", error = "finish", complete = "finish",
+    },
+    error_payload = function(errors) return errors end,
+  },
+  ["graphql-ws"] = {
+    client = { connection_init = "pass", connection_terminate = "pass", start = "start", stop = "stop" },
+    server = {
+      connection_ack = "pass", connection_error = "pass", ka = "pass",
+      data = "result", error = "finish", complete = "finish",
+    },
+    -- clients take `errors` where it is there, otherwise `message` (its client's formatErrors)
+    error_payload = function(errors)
+      local first = errors[1]
+      local all = #errors > 1 and errors or nil
+      return { message = first.message, path = first.path, extensions = first.extensions, errors = all }
+    end,
+  },
+}
+
+local Socket = {}
+Socket.__index = Socket
+
+-- A connection whose client and server agreed on `protocol`, a name in `graphql_socket.protocols`.
+--   plan  GraphqlPlanIR as plain tables
+function graphql_socket.new(plan, protocol)
+  return setmetatable({
+    plan = plan,
+    protocol = graphql_socket.protocols[protocol],
+    -- operations that run, by id: { events = … or nil, bytes = how many are kept }
+    running = {}, n_running = 0, kept_bytes = 0,
+    -- ids that the client ended while results may be on their way, which nothing judges any more
+    retired = {}, n_retired = 0,
+  }, Socket)
+end
+
+local function close(code, reason)
+  return { close = code, reason = reason }
+end
+
+local MEMBERS = { id = true, type = true, payload = true }
+
+-- -> the message, its id where that is a string, and its type; or nil where it is no message
+local function parts_of(message)
+  if type(message) ~= "table" or message.kind ~= "object" then return nil end
+  local id, kind = message.members.id, message.members.type
+  if type(kind) ~= "string" then return nil end
+  return message, type(id) == "string" and id or nil, kind
+end
+
+local function is_fit(id)
+  return id and id ~= "" and #id <= MOST_ID_BYTES and not id:find("[%z\1-\31\127]")
+end
+
+function Socket:refusal(id, errors, rule)
+  local payload = self.protocol.error_payload(errors)
+  local reply = json.encode({ id = id, type = "error", payload = payload })
+  return { drop = true, reply = reply, rule = rule, code = errors[1].extensions.code }
+end
+
+function Socket:refusal_of(id, code, message)
+  return self:refusal(id, { { message = message, extensions = { code = code } } })
+end
+
+local function errors_of(denials)
+  local errors = {}
+  for index, denial in ipairs(denials) do
+    errors[index] = { message = denial.message, path = denial.path, extensions = { code = denial.code } }
+  end
+  return errors
+end
+
+function Socket:start(text, message, id, env)
+  if not is_fit(id) then return close(4400, "invalid id") end
+  if self.running[id] then return close(4409, "the id is in use") end
+  if self.retired[id] then
+    return self:refusal_of(id, "GRAPHQL_MALFORMED", "the id of a subscription cannot be used again")
+  end
+  if self.n_running == MOST_OPERATIONS then return self:refusal_of(id, "GRAPHQL_LIMIT_EXCEEDED", TOO_MANY) end
+  local verdict = graphql_judge.judge(self.plan, message.members.payload, env)
+  if verdict.kind == "refused" then return self:refusal_of(id, verdict.code, verdict.message) end
+  if verdict.kind ~= "allowed" then return self:refusal(id, errors_of(verdict.denials), verdict.denials[1].rule) end
+  local has_events = #verdict.events > 0
+  local bytes = has_events and #text or 0
+  if self.kept_bytes + bytes > MOST_KEPT_BYTES then return self:refusal_of(id, "GRAPHQL_LIMIT_EXCEEDED", TOO_MANY) end
+  self.running[id] = { events = has_events and verdict.events or nil, bytes = bytes }
+  self.n_running, self.kept_bytes = self.n_running + 1, self.kept_bytes + bytes
+  return { deliver = text }
+end
+
+function Socket:finish(id)
+  local operation = id and self.running[id]
+  if operation then
+    self.running[id] = nil
+    self.n_running, self.kept_bytes = self.n_running - 1, self.kept_bytes - operation.bytes
+  end
+  if id and self.retired[id] then
+    self.retired[id] = nil
+    self.n_retired = self.n_retired - 1
+  end
+end
+
+-- The client ends an operation. The server may have sent results before it reads that; under a new operation of the
+-- same id they would be judged by the new one's rules.
+function Socket:stop(text, id)
+  local operation = id and self.running[id]
+  if operation then
+    self:finish(id)
+    if operation.events then
+      if self.n_retired == MOST_RETIRED then return close(1013, "reconnect to go on") end
+      self.retired[id] = true
+      self.n_retired = self.n_retired + 1
+    end
+  end
+  return { deliver = text }
+end
+
+-- A text message from the client.
+--   env  value of `env` for conditions, or nil
+-- -> { deliver = text }
+--    { drop = true, reply = text for the client, rule, code }
+--    { close = code, reason = text }
+function Socket:from_client(text, env)
+  local message, id, kind = parts_of(graphql_payload.decode(text))
+  if not message then return close(4400, "invalid message") end
+  for _, name in ipairs(json.names(message)) do
+    if not MEMBERS[name] then return close(4400, "invalid message") end
+  end
+  local effect = self.protocol.client[kind]
+  if effect == "start" then return self:start(text, message, id, env) end
+  if effect == "stop" then return self:stop(text, id) end
+  if effect == "pass" then return { deliver = text } end
+  return close(4400, "invalid message type")
+end
+
+function Socket:result(text, message, id, env)
+  local operation = id and self.running[id]
+  if not operation then return { drop = true } end
+  if not operation.events then return { deliver = text } end
+  local permitted, rule = graphql_events.judge(operation.events, message.members.payload, env)
+  if permitted then return { deliver = text } end
+  return { drop = true, rule = rule, code = "ACCESS_DENIED" }
+end
+
+-- A text message from the server. What is not delivered is dropped without a word to anyone.
+--   env  value of `env` for conditions, or nil
+-- -> { deliver = text } or { drop = true, rule, code }
+function Socket:from_server(text, env)
+  local document = json.scan(text)
+  if not document or json.has_duplicates(document) then return { drop = true } end
+  local message, id, kind = parts_of(json.value(document))
+  if not message then return { drop = true } end
+  local effect = self.protocol.server[kind]
+  if effect == "result" then return self:result(text, message, id, env) end
+  if effect == "finish" then self:finish(id) end
+  return effect and { deliver = text } or { drop = true }
+end
+
+return graphql_socket

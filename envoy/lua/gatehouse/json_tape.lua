@@ -1,0 +1,262 @@
+-- Reads a JSON text strictly (RFC 8259) into a tape: one node a token, in the order of the text. Nothing is decoded.
+--
+-- A node has
+--   start, stop  bytes of the text, from 0, `stop` excluded; strings with their quotes
+--   kind         one of json_tape.KIND
+--   next         index of the node after the whole value (not of keys)
+--   parent       index of the object or array around it, -1 for the root
+-- A member is its key and then its value, so that a value belongs to a key exactly where the node before it is one.
+local ffi = require("ffi")
+
+local json_tape = {}
+
+local node_type = ffi.typeof("struct { int32_t start, stop, next, parent, kind; }")
+local new_nodes = ffi.typeof("$[?]", node_type)
+local bytes_type = ffi.typeof("const uint8_t *")
+local NODE_SIZE = ffi.sizeof(node_type)
+
+-- Those marked ESCAPED have a backslash in them.
+local KIND = {
+  OBJECT = 1, ARRAY = 2, STRING = 3, STRING_ESCAPED = 4, KEY = 5, KEY_ESCAPED = 6, NUMBER = 7, TRUE = 8, FALSE = 9,
+  NULL = 10,
+}
+json_tape.KIND = KIND
+local OBJECT, ARRAY, STRING, KEY, NUMBER = KIND.OBJECT, KIND.ARRAY, KIND.STRING, KIND.KEY, KIND.NUMBER
+
+local DEPTH = 256
+-- Positions are int32.
+local MOST_BYTES = 2 ^ 31 - 2
+
+local QUOTE, BACKSLASH, COMMA, COLON, MINUS, ZERO, POINT = 0x22, 0x5c, 0x2c, 0x3a, 0x2d, 0x30, 0x2e
+local OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET = 0x7b, 0x7d, 0x5b, 0x5d
+
+-- How a string goes on at a byte.
+local PLAIN, ENDS, ESCAPE, CONTROL, MULTIBYTE = 0, 1, 2, 3, 4
+local in_string = ffi.new("uint8_t[256]")
+for byte = 0, 0x1f do in_string[byte] = CONTROL end
+for byte = 0x80, 0xff do in_string[byte] = MULTIBYTE end
+in_string[QUOTE], in_string[BACKSLASH] = ENDS, ESCAPE
+
+-- What may follow a backslash (section 7).
+local escapable = ffi.new("uint8_t[256]")
+for byte in ('"\\/bfnrtu'):gmatch(".") do escapable[byte:byte()] = 1 end
+
+local is_hex = ffi.new("uint8_t[256]")
+for byte in ("0123456789abcdefABCDEF"):gmatch(".") do is_hex[byte:byte()] = 1 end
+
+-- UTF-8 (RFC 3629, section 4): how many bytes follow a first byte (0: none may), and the range of the second, which
+-- leaves out what is overlong, a surrogate, or above U+10FFFF.
+local following = ffi.new("uint8_t[256]")
+local second_least, second_most = ffi.new("uint8_t[256]"), ffi.new("uint8_t[256]")
+for byte = 0xc2, 0xf4 do
+  following[byte] = byte < 0xe0 and 1 or byte < 0xf0 and 2 or 3
+  second_least[byte] = byte == 0xe0 and 0xa0 or byte == 0xf0 and 0x90 or 0x80
+  second_most[byte] = byte == 0xed and 0x9f or byte == 0xf4 and 0x8f or 0xbf
+end
+
+-- In all of these, `bytes` end with the zero byte that stands behind every Lua string. It is part of no token, so it
+-- stops each loop, and positions need no comparing with the length.
+
+-- json_tape.multibyte(bytes, at) -> the position after the multibyte character at `at`, or nil where it is not UTF-8
+local function multibyte(bytes, at)
+  local first, second = bytes[at], bytes[at + 1]
+  local more = following[first]
+  if more == 0 or second < second_least[first] or second > second_most[first] then return nil end
+  for index = 2, more do
+    local byte = bytes[at + index]
+    if byte < 0x80 or byte > 0xbf then return nil end
+  end
+  return at + more + 1
+end
+json_tape.multibyte = multibyte
+
+local function after_space(bytes, at)
+  local byte = bytes[at]
+  if byte > 0x20 then return at end
+  while byte == 0x20 or byte == 0x0a or byte == 0x0d or byte == 0x09 do
+    at = at + 1
+    byte = bytes[at]
+  end
+  return at
+end
+
+-- -> the position after the string that opens at `at`, and 1 where it has escapes, otherwise 0; or nil, reason, position
+local function after_string(bytes, at)
+  local escaped = 0
+  at = at + 1
+  while true do
+    local class = in_string[bytes[at]]
+    if class == PLAIN then
+      at = at + 1
+    elseif class == ENDS then
+      return at + 1, escaped
+    elseif class == ESCAPE then
+      escaped = 1
+      local byte = bytes[at + 1]
+      if escapable[byte] == 0 then return nil, "syntax", at end
+      at = at + 2
+      if byte == 0x75 then
+        for index = at, at + 3 do
+          if is_hex[bytes[index]] == 0 then return nil, "syntax", index end
+        end
+        at = at + 4
+      end
+    elseif class == MULTIBYTE then
+      local after = multibyte(bytes, at)
+      if not after then return nil, "utf8", at end
+      at = after
+    else
+      return nil, "syntax", at
+    end
+  end
+end
+
+local function after_digits(bytes, at)
+  local byte = bytes[at]
+  while byte >= 0x30 and byte <= 0x39 do
+    at = at + 1
+    byte = bytes[at]
+  end
+  return at
+end
+
+-- json_tape.after_number(bytes, at) -> the position after the number at `at` (section 6), or nil, position
+local function after_number(bytes, at)
+  if bytes[at] == MINUS then at = at + 1 end
+  local after = bytes[at] == ZERO and at + 1 or after_digits(bytes, at)
+  if after == at then return nil, at end
+  at = after
+  if bytes[at] == POINT then
+    after = after_digits(bytes, at + 1)
+    if after == at + 1 then return nil, after end
+    at = after
+  end
+  local byte = bytes[at]
+  if byte == 0x65 or byte == 0x45 then
+    byte = bytes[at + 1]
+    local digits = (byte == 0x2b or byte == MINUS) and at + 2 or at + 1
+    after = after_digits(bytes, digits)
+    if after == digits then return nil, after end
+    at = after
+  end
+  return at
+end
+json_tape.after_number = after_number
+
+local LITERALS = {
+  [0x74] = { text = "true", kind = KIND.TRUE },
+  [0x66] = { text = "false", kind = KIND.FALSE },
+  [0x6e] = { text = "null", kind = KIND.NULL },
+}
+for _, literal in pairs(LITERALS) do literal.bytes = ffi.cast(bytes_type, literal.text) end
+
+-- -> the position after the literal at `at`, and its kind; or nil, reason, position
+local function after_literal(bytes, at)
+  local literal = LITERALS[bytes[at]]
+  if not literal then return nil, "syntax", at end
+  for index = 1, #literal.text - 1 do
+    if bytes[at + index] ~= literal.bytes[index] then return nil, "syntax", at + index end
+  end
+  return at + #literal.text, literal.kind
+end
+
+-- -> the position after a string, number or literal, and its kind; or nil, reason, position
+local function after_scalar(bytes, at)
+  local byte = bytes[at]
+  if byte == QUOTE then
+    local after, escaped, where = after_string(bytes, at)
+    if not after then return nil, escaped, where end
+    return after, STRING + escaped
+  end
+  if byte == MINUS or (byte >= 0x30 and byte <= 0x39) then
+    local after, where = after_number(bytes, at)
+    if not after then return nil, "syntax", where end
+    return after, NUMBER
+  end
+  return after_literal(bytes, at)
+end
+
+local function grown(nodes, capacity, wanted)
+  local larger = new_nodes(wanted)
+  ffi.copy(larger, nodes, capacity * NODE_SIZE)
+  return larger
+end
+
+-- json_tape.scan(text, options) -> { text, bytes, nodes, count }, or nil, reason, position
+--   options.depth  how deep objects and arrays may lie in each other (default 256)
+-- Reasons: `syntax`, `utf8`, `depth`, `too_large` (positions would not fit).
+function json_tape.scan(text, options)
+  if #text > MOST_BYTES then return nil, "too_large", 0 end
+  local bytes = ffi.cast(bytes_type, text)
+  local most_depth = options and options.depth or DEPTH
+  -- typical documents have a token in 8 bytes; others make it grow
+  local capacity = math.floor(#text / 8) + 16
+  local nodes = new_nodes(capacity)
+  local count, depth = 0, 0
+  -- the innermost open object or array, and its kind
+  local container, container_kind = -1, 0
+  local at = after_space(bytes, 0)
+
+  while true do
+    -- here stands a key and its value, or a value
+    if count + 2 > capacity then
+      nodes = grown(nodes, capacity, capacity * 2)
+      capacity = capacity * 2
+    end
+    if container_kind == OBJECT then
+      if bytes[at] ~= QUOTE then return nil, "syntax", at end
+      local after, escaped, where = after_string(bytes, at)
+      if not after then return nil, escaped, where end
+      local key = nodes[count]
+      key.start, key.stop, key.parent, key.kind = at, after, container, KEY + escaped
+      count = count + 1
+      at = after_space(bytes, after)
+      if bytes[at] ~= COLON then return nil, "syntax", at end
+      at = after_space(bytes, at + 1)
+    end
+
+    local byte = bytes[at]
+    local is_open = false
+    if byte == OPEN_BRACE or byte == OPEN_BRACKET then
+      if depth == most_depth then return nil, "depth", at end
+      depth = depth + 1
+      local node = nodes[count]
+      container_kind = byte == OPEN_BRACE and OBJECT or ARRAY
+      node.start, node.parent, node.kind = at, container, container_kind
+      container = count
+      count = count + 1
+      at = after_space(bytes, at + 1)
+      byte = bytes[at]
+      is_open = byte ~= CLOSE_BRACE and byte ~= CLOSE_BRACKET
+    else
+      local after, kind, where = after_scalar(bytes, at)
+      if not after then return nil, kind, where end
+      local node = nodes[count]
+      count = count + 1
+      node.start, node.stop, node.next, node.parent, node.kind = at, after, count, container, kind
+      at = after_space(bytes, after)
+    end
+
+    -- a value has ended, unless something was opened that has content
+    while not is_open do
+      if container < 0 then
+        if at ~= #text then return nil, "syntax", at end
+        return { text = text, bytes = bytes, nodes = nodes, count = count }
+      end
+      byte = bytes[at]
+      if byte == COMMA then
+        at = after_space(bytes, at + 1)
+        break
+      end
+      if byte ~= (container_kind == OBJECT and CLOSE_BRACE or CLOSE_BRACKET) then return nil, "syntax", at end
+      local node = nodes[container]
+      node.stop, node.next = at + 1, count
+      depth = depth - 1
+      container = node.parent
+      container_kind = container < 0 and 0 or nodes[container].kind
+      at = after_space(bytes, at + 1)
+    end
+  end
+end
+
+return json_tape

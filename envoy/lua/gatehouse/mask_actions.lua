@@ -1,0 +1,47 @@
+-- What is put in a value's place.
+local json = require("gatehouse.json")
+local json_tape = require("gatehouse.json_tape")
+local json_text = require("gatehouse.json_text")
+local KIND = json_tape.KIND
+
+local mask_actions = {}
+
+local HIDDEN = '"***"'
+local SHOWN = 4
+
+-- The last characters of UTF-8 text, where it has more than those.
+local function last_characters(text)
+  local at, count = #text + 1, 0
+  while at > 1 do
+    if count == SHOWN then return text:sub(at) end
+    repeat at = at - 1 until text:byte(at) < 0x80 or text:byte(at) >= 0xc0
+    count = count + 1
+  end
+  return nil
+end
+
+local function partial(doc, value)
+  local kind = doc.nodes[value].kind
+  local text
+  if kind == KIND.STRING or kind == KIND.NUMBER then text = json.source(doc, value) end
+  -- half a surrogate pair cannot be shown, and so nothing is
+  if kind == KIND.STRING_ESCAPED then text = json_text.decode(json.source(doc, value)) end
+  local shown = text and last_characters(text)
+  return shown and json.quote("***" .. shown) or HIDDEN
+end
+
+local ACTIONS = {
+  null = function() return "null" end,
+  full = function() return HIDDEN end,
+  replace = function(action)
+    return type(action.replacement) == "string" and json.quote(action.replacement) or HIDDEN
+  end,
+  partial = function(_, doc, value) return partial(doc, value) end,
+}
+
+-- mask_actions.text(action, doc, value) -> JSON text in place of the node `value`; for every action but `remove`
+function mask_actions.text(action, doc, value)
+  return ACTIONS[action.kind](action, doc, value)
+end
+
+return mask_actions

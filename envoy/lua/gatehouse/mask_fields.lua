@@ -1,0 +1,74 @@
+-- The fields of a plan, in the order of strictness, found by the last key of their paths.
+local ffi = require("ffi")
+local values = require("gatehouse.values")
+
+local mask_fields = {}
+
+-- Where several fields hit one member, the strictest that applies wins; of equally strict ones, the first.
+local STRICTNESS = { remove = 5, null = 4, full = 3, replace = 2, partial = 1 }
+
+-- Longer names count as of this length.
+local LONGEST = 63
+mask_fields.LONGEST = LONGEST
+
+-- By list of fields, as long as its plan is kept.
+local prepared = setmetatable({}, { __mode = "k" })
+
+-- mask_fields.is_list(plain) -> whether it may be a list of the plan; json.plain gives the same for an empty list
+-- and an empty object.
+function mask_fields.is_list(plain)
+  return type(plain) == "table" and (#plain > 0 or next(plain) == nil)
+end
+
+local function is_sound(field)
+  if type(field) ~= "table" or not mask_fields.is_list(field.keys) or #field.keys == 0 then return false end
+  for _, key in ipairs(field.keys) do
+    if type(key) ~= "string" and key ~= values.opaque then return false end
+  end
+  local action = field.action
+  return type(action) == "table" and action ~= values.null and STRICTNESS[action.kind] ~= nil
+end
+
+local function by_strictness(a, b)
+  if a.strictness ~= b.strictness then return a.strictness > b.strictness end
+  return a.order < b.order
+end
+
+local function prepare(fields)
+  local found = { by_name = {}, lengths = ffi.new("uint8_t[?]", LONGEST + 1), first_bytes = ffi.new("uint8_t[256]") }
+  for order, field in ipairs(fields) do
+    if not is_sound(field) then return nil end
+    local name = field.keys[#field.keys]
+    -- half a surrogate pair (opaque) is no name of anything
+    if name ~= values.opaque then
+      found.by_name[name] = found.by_name[name] or {}
+      table.insert(found.by_name[name], {
+        keys = field.keys, anchored = field.anchored == true, action = field.action, when = field.when,
+        strictness = STRICTNESS[field.action.kind], order = order,
+        everywhere = #field.keys == 1 and field.anchored ~= true and field.when == nil,
+      })
+      found.lengths[math.min(#name, LONGEST)] = 1
+      -- of the empty name, what is met is the quote that ends it
+      found.first_bytes[name == "" and 0x22 or name:byte()] = 1
+    end
+  end
+  for _, list in pairs(found.by_name) do table.sort(list, by_strictness) end
+  return found
+end
+
+-- mask_fields.of(fields) -> { by_name, lengths, first_bytes }, or nil where the plan is bad
+--   by_name      last key -> fields, strictest first
+--   lengths      1 at the lengths in bytes that last keys have; those over LONGEST count as LONGEST
+--   first_bytes  1 at their first bytes
+-- `everywhere` is set where the last key alone decides.
+function mask_fields.of(fields)
+  if not mask_fields.is_list(fields) then return nil end
+  local known = prepared[fields]
+  if not known then
+    known = prepare(fields)
+    prepared[fields] = known
+  end
+  return known
+end
+
+return mask_fields

@@ -1,0 +1,62 @@
+-- Answers in place of one that must not be delivered. Lua cannot send a local reply on the way back (respond() there is an
+-- error, and errors let the original pass), so that status, headers and body are replaced one by one.
+local json = require("gatehouse.json")
+
+local refusal = {}
+
+local STATUS = 502
+
+-- Headers of an answer that are about its body, or let it be kept.
+local ABOUT_BODY = {
+  "content-length", "content-encoding", "content-range", "content-disposition", "content-language", "content-location",
+  "accept-ranges", "etag", "last-modified", "digest", "content-digest", "repr-digest", "content-md5", "expires", "age",
+  "set-cookie", "trailer", "grpc-status", "grpc-message", "location", "refresh", "link",
+}
+
+-- Headers by which an answer accepts a handshake; with them Envoy takes what follows for no body, and says so.
+local ABOUT_UPGRADE = {
+  "connection", "upgrade", "sec-websocket-accept", "sec-websocket-extensions", "sec-websocket-protocol",
+}
+
+-- refusal.envelope(options) -> JSON text, as the REST API has it
+function refusal.envelope(options)
+  return string.format(
+    '{"success":false,"error":{"code":%s,"message":%s,"details":{}},"meta":{"timestamp":"%s","request_id":%s}}',
+    json.quote(options.code), json.quote(options.message), os.date("!%Y-%m-%dT%H:%M:%S.000Z"),
+    json.quote(options.request_id or ""))
+end
+
+-- refusal.headers(headers, status): makes the headers those of a refusal
+function refusal.headers(headers, status)
+  for _, name in ipairs(ABOUT_BODY) do headers:remove(name) end
+  for _, name in ipairs(ABOUT_UPGRADE) do headers:remove(name) end
+  headers:replace(":status", tostring(status or STATUS))
+  headers:replace("content-type", "application/json")
+  headers:replace("cache-control", "no-store")
+  headers:replace("x-content-type-options", "nosniff")
+end
+
+-- refusal.stream(handle, options): replaces an answer whose body has not been read; yields until the body has passed.
+-- options: { status, code, message, request_id, passed }; passed(n) is called when n chunks were replaced
+function refusal.stream(handle, options)
+  local headers = handle:headers()
+  local text = refusal.envelope(options)
+  refusal.headers(headers, options.status)
+  local count = 0
+  for chunk in handle:bodyChunks() do
+    chunk:setBytes(count == 0 and text or "")
+    count = count + 1
+    if options.passed then options.passed(count) end
+  end
+end
+
+-- refusal.body(handle, body, options): replaces an answer whose body is held back
+function refusal.body(handle, body, options)
+  local headers = handle:headers()
+  local text = refusal.envelope(options)
+  refusal.headers(headers, options.status)
+  body:setBytes(text)
+  headers:replace("content-length", tostring(#text))
+end
+
+return refusal

@@ -1,0 +1,298 @@
+-- One WebSocket connection, both directions: bytes in, bytes out. What comes out is always whole frames, so a CLOSE can
+-- follow at any time. Nothing can be sent of our own accord, only in place of what passes:
+--   * A denied message from the client becomes a PING with a secret. The server must answer it (RFC 6455, section 5.5.2),
+--     and in place of that PONG, or before it with anything else from the server, the client gets its notice.
+--   * To close, a CLOSE goes each way in place of the next bytes, and nothing after it.
+local frames = require("gatehouse.frames")
+
+local socket = {}
+
+local MOST_NOTICES = 100
+local MOST_DENIED = 20
+local MOST_PATHS = 50
+
+local Socket = {}
+Socket.__index = Socket
+
+-- What is no list counts as one: then messages.apply lets nothing through.
+local function is_listed(fields) return fields ~= nil and next(fields) ~= nil end
+
+-- Must messages be read as a whole: the client's, the server's?
+local function collected(plan)
+  local client = plan.graphql ~= nil or plan.send ~= nil
+  local server = plan.graphql ~= nil or plan.receive ~= nil or is_listed(plan.fields)
+  return client, server
+end
+
+-- socket.new(options)
+--   plan       WebsocketPlanIR (src/policy/plan.ts), as plain tables
+--   random     function(n) -> n bytes that nobody can guess
+--   env        function() -> the value of `env` for conditions
+--   messages, mask, condition, graphql    the modules of these names; graphql is graphql_socket
+function socket.new(options)
+  local plan = options.plan
+  local client, server = collected(plan)
+  return setmetatable({
+    plan = plan,
+    random = options.random,
+    env = options.env,
+    messages = options.messages,
+    protocols = options.graphql,
+    context = { evaluate = options.condition.evaluate, mask = options.mask, env = options.env },
+    client = frames.reader({ masked = true, limit = plan.limit, collect = client }),
+    server = frames.reader({ masked = false, limit = plan.limit, collect = server }),
+    -- the state of the GraphQL protocol, once it is known
+    graphql = nil,
+    -- texts for the client, and the payload of the PING whose PONG brings them at the latest
+    notices = {}, token = nil,
+    -- a part of a message was passed to the client, the rest not yet
+    client_waits = false,
+    -- { code, reason }: no message passes any more; and which sides got their CLOSE, ours or the peer's
+    closing = nil, server_ended = false, client_ended = false,
+    sent = { delivered = 0, dropped = 0 },
+    received = { delivered = 0, dropped = 0, masked = 0 },
+    denied = {}, denied_by_key = {},
+    paths = {}, path_seen = {},
+    closed = nil,
+  }, Socket)
+end
+
+-- socket:accepted(protocol): the server accepts the connection, with the subprotocol that it names, or nil.
+-- -> false where it must not come about
+function Socket:accepted(protocol)
+  if not self.plan.graphql then return true end
+  if type(protocol) ~= "string" or not self.protocols.protocols[protocol] then return false end
+  self.graphql = self.protocols.new(self.plan.graphql, protocol)
+  return true
+end
+
+-- socket:close(code, reason, by): from now on no message passes, and each side gets a CLOSE with its next bytes. The
+-- first call counts.
+function Socket:close(code, reason, by)
+  if self.closing then return end
+  if not frames.is_close_code(code) then code = 1008 end
+  self.closing = { code = code, reason = tostring(reason or "") }
+  self.closed = self.closed or { code = code, reason = self.closing.reason, by = by }
+end
+
+-- socket:replan(plan): another plan for the same connection, from the next message on. Running GraphQL operations, and
+-- messages that have passed in part, cannot be judged again: the client has to connect anew (1012, IANA's registry).
+function Socket:replan(plan)
+  local client, server = collected(plan)
+  local client_fits = self.client:set(plan.limit, client)
+  local server_fits = self.server:set(plan.limit, server)
+  if self.plan.graphql or plan.graphql or not client_fits or not server_fits then
+    return self:close(1012, "POLICY_CHANGED", "policy")
+  end
+  self.plan = plan
+end
+
+-- A fresh mask key (section 5.3).
+function Socket:key()
+  local key = self.random(4)
+  if type(key) ~= "string" or #key ~= 4 then error("no random bytes") end
+  return key
+end
+
+local function put(out, bytes) out[#out + 1] = bytes end
+
+function Socket:note_denied(direction, name, rule)
+  local label = name and self.messages.label(name)
+  local key = table.concat({ direction, label or "", rule or "" }, "\0")
+  local entry = self.denied_by_key[key]
+  if not entry then
+    if #self.denied == MOST_DENIED then return end
+    entry = { direction = direction, type = label, rule = rule, count = 0 }
+    self.denied_by_key[key] = entry
+    self.denied[#self.denied + 1] = entry
+  end
+  entry.count = entry.count + 1
+end
+
+function Socket:note_masked(result)
+  self.received.masked = self.received.masked + 1
+  for _, path in ipairs(result.paths) do
+    if not self.path_seen[path] and #self.paths < MOST_PATHS then
+      self.path_seen[path] = true
+      self.paths[#self.paths + 1] = path
+    end
+  end
+end
+
+-- Tells the client, by a PING to the server where none is on its way.
+function Socket:notify(text, out)
+  if #self.notices == MOST_NOTICES then return self:close(1008, "TOO_MANY_DENIED", "policy") end
+  self.notices[#self.notices + 1] = text
+  if self.token then return end
+  local secret = self.random(16)
+  if type(secret) ~= "string" or #secret ~= 16 then error("no random bytes") end
+  self.token = secret:gsub(".", function(byte) return ("%02x"):format(byte:byte()) end)
+  put(out, frames.ping(self.token, self:key()))
+end
+
+-- A data frame in the midst of a fragmented message would break it (section 5.4).
+function Socket:put_notices(out)
+  if self.client_waits or #self.notices == 0 then return end
+  for _, text in ipairs(self.notices) do put(out, frames.text(text)) end
+  self.notices = {}
+end
+
+function Socket:deny(direction, counts, verdict)
+  counts.dropped = counts.dropped + 1
+  self:note_denied(direction, verdict.type, verdict.rule)
+  if verdict.on_deny == "close" then self:close(1008, "ACCESS_DENIED", "policy") end
+end
+
+function Socket:deliver_to_server(payload, binary, out)
+  put(out, (binary and frames.binary or frames.text)(payload, self:key()))
+  self.sent.delivered = self.sent.delivered + 1
+end
+
+-- An operation, or what else a GraphQL client says: nothing before the server has accepted (section 4.1).
+function Socket:operation(event, out)
+  if not self.graphql then return self:close(1002, "data before the handshake was over", "protocol") end
+  if event.binary then return self:close(4400, "invalid message", "protocol") end
+  local action = self.graphql:from_client(event.payload, self.env())
+  if action.deliver then return self:deliver_to_server(action.deliver, false, out) end
+  self:deny("send", self.sent, { rule = action.rule })
+  if action.close then return self:close(action.close, action.reason, "protocol") end
+  if action.reply then self:notify(action.reply, out) end
+end
+
+function Socket:message_from_client(event, out)
+  if self.plan.graphql then return self:operation(event, out) end
+  if self.plan.send then
+    local text = not event.binary and event.payload or nil
+    local verdict = self.messages.judge(self.plan.send, text, self.context)
+    if not verdict.permit then
+      self:deny("send", self.sent, verdict)
+      if not self.closing then self:notify(self.messages.notice(verdict), out) end
+      return
+    end
+  end
+  self:deliver_to_server(event.payload, event.binary, out)
+end
+
+-- What the rules say of a text from the server: a verdict as of messages.judge.
+function Socket:judge_from_server(text)
+  if self.plan.graphql then
+    local action = self.graphql:from_server(text, self.env())
+    return { permit = action.deliver ~= nil, rule = action.rule }
+  end
+  if self.plan.receive then return self.messages.judge(self.plan.receive, text, self.context) end
+  return { permit = true }
+end
+
+function Socket:message_from_server(event, out)
+  local plan, payload, result = self.plan, event.payload, nil
+  if event.binary then
+    -- what cannot be read can be neither judged nor masked
+    if plan.graphql or plan.receive or is_listed(plan.fields) then return self:deny("receive", self.received, {}) end
+  else
+    local verdict = self:judge_from_server(payload)
+    if not verdict.permit then return self:deny("receive", self.received, verdict) end
+    payload, result = self.messages.apply(payload, verdict.fields, plan.fields, self.context)
+    if not payload then
+      return self:deny("receive", self.received, { type = verdict.type, rule = verdict.rule })
+    end
+    if result then self:note_masked(result) end
+  end
+  put(out, (event.binary and frames.binary or frames.text)(payload))
+  self.received.delivered = self.received.delivered + 1
+end
+
+local function pass_piece(counts, event, out)
+  put(out, event.bytes)
+  if event.last then counts.delivered = counts.delivered + 1 end
+end
+
+function Socket:pass_close(event, key, out)
+  put(out, frames.close(event.code, event.reason, key))
+  self.closed = self.closed or { code = event.code, reason = event.reason, by = "peer" }
+end
+
+function Socket:event_from_client(event, out)
+  if event.kind == "message" then return self:message_from_client(event, out) end
+  if event.kind == "piece" then return pass_piece(self.sent, event, out) end
+  if event.kind == "close" then
+    self.server_ended = true
+    return self:pass_close(event, self:key(), out)
+  end
+  if self.token and event.payload == self.token then return self:close(1002, "unexpected payload", "protocol") end
+  put(out, frames[event.kind](event.payload, self:key()))
+end
+
+function Socket:event_from_server(event, out)
+  self:put_notices(out)
+  if event.kind == "message" then return self:message_from_server(event, out) end
+  if event.kind == "piece" then
+    self.client_waits = not event.last
+    return pass_piece(self.received, event, out)
+  end
+  if event.kind == "close" then
+    self.client_ended = true
+    return self:pass_close(event, nil, out)
+  end
+  if event.kind == "pong" and self.token and event.payload == self.token then
+    self.token = nil
+    return
+  end
+  put(out, frames[event.kind](event.payload))
+end
+
+function Socket:read(reader, handle, bytes, out)
+  local events, code, reason = reader:feed(bytes)
+  for _, event in ipairs(events) do
+    if self.closing then return end
+    handle(self, event, out)
+  end
+  if code then self:close(code, reason, "protocol") end
+end
+
+-- The last resort of a direction: whatever is raised closes the connection. What was put out before that was judged.
+function Socket:guarded(reader, handle, bytes, out)
+  if self.closing then return end
+  local ok = pcall(self.read, self, reader, handle, bytes, out)
+  if not ok then self:close(1011, "INTERNAL_ERROR", "error") end
+end
+
+-- socket:from_client(bytes) -> bytes for the server
+function Socket:from_client(bytes)
+  if self.server_ended then return "" end
+  local out = {}
+  self:guarded(self.client, self.event_from_client, bytes, out)
+  if self.closing and not self.server_ended then
+    self.server_ended = true
+    local ok, key = pcall(self.key, self)
+    -- without random bytes there is no frame for the server; the client's end is closed all the same
+    if ok then put(out, frames.close(self.closing.code, self.closing.reason, key)) end
+  end
+  return table.concat(out)
+end
+
+-- socket:from_server(bytes) -> bytes for the client
+function Socket:from_server(bytes)
+  if self.client_ended then return "" end
+  local out = {}
+  self:guarded(self.server, self.event_from_server, bytes, out)
+  if not self.client_ended then
+    self:put_notices(out)
+    if self.closing then
+      self.client_ended = true
+      put(out, frames.close(self.closing.code, self.closing.reason))
+    end
+  end
+  return table.concat(out)
+end
+
+-- socket:outcome() -> what happened so far (src/extauthz/access-log-outcome.ts):
+--   { sent = { delivered, dropped }, received = { delivered, dropped, masked }, denied = up to 20 of { direction = "send"
+--   or "receive", type, rule, count }, paths = up to 50, closed = nil or { code, reason, by } }
+-- The numbers count messages. `by` is policy, protocol, expiry, peer or error. It is not a copy.
+function Socket:outcome()
+  return {
+    sent = self.sent, received = self.received, denied = self.denied, paths = self.paths, closed = self.closed,
+  }
+end
+
+return socket

@@ -1,0 +1,140 @@
+-- Envoy's side of WebSocket connections: one socket for both directions, fed by two coroutines.
+local condition = require("gatehouse.condition")
+local connections = require("gatehouse.connections")
+local graphql_socket = require("gatehouse.graphql_socket")
+local json = require("gatehouse.json")
+local mask = require("gatehouse.mask")
+local messages = require("gatehouse.messages")
+local plan_of = require("gatehouse.plan")
+local socket = require("gatehouse.socket")
+local stream = require("gatehouse.stream")
+local values = require("gatehouse.values")
+
+local upgrade = {}
+
+-- Sockets by decision id, for the direction that comes second. Weak: a socket lives as long as the coroutines that use
+-- it, and Envoy tells nobody when a stream is gone.
+local open = setmetatable({}, { __mode = "v" })
+
+local WEEKDAYS = { "sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday" }
+
+-- `env` for conditions, of this moment (src/decision/attributes.ts)
+local function env_of(environment)
+  local now = os.time()
+  local date = os.date("!*t", now)
+  return values.object({
+    time = os.date("!%Y-%m-%dT%H:%M:%SZ", now),
+    date = os.date("!%Y-%m-%d", now),
+    hour = date.hour,
+    weekday = WEEKDAYS[date.wday],
+    environment = environment,
+  })
+end
+
+local urandom
+
+-- Unpredictable bytes, from the system.
+local function random(n)
+  urandom = urandom or io.open("/dev/urandom", "rb")
+  return urandom:read(n)
+end
+
+local function make(plan)
+  return socket.new({
+    plan = plan.websocket,
+    random = random,
+    now = os.time,
+    env = function() return env_of(plan.websocket.environment) end,
+    messages = messages,
+    mask = mask,
+    condition = condition,
+    graphql = graphql_socket,
+  })
+end
+
+-- One chunk of one direction: is the connection still allowed, and what of these bytes may pass.
+local function pass(direction, connection, decision, bytes)
+  local closing, text = connections.check(decision, os.time())
+  if closing then
+    connection:close(closing.code, closing.reason, closing.by)
+  elseif text and text ~= connection.plan_text then
+    local fresh = plan_of.read(text)
+    if fresh and fresh.websocket then
+      connection:replan(fresh.websocket)
+    else
+      connection:close(1011, "PLAN_UNUSABLE", "policy")
+    end
+    connection.plan_text = text
+  end
+  return connection[direction](connection, bytes)
+end
+
+local function report(handle, connection, before)
+  local now = json.encode({ websocket = connection:outcome() })
+  if now ~= before then stream.note(handle, "outcome", now) end
+  return now
+end
+
+-- What follows a handshake is no body (RFC 9110, section 7.8), but setBytes writes a length into the request's head, which
+-- may not have been sent yet.
+local function drop_length(handle) handle:headers():remove("content-length") end
+
+-- Feeds every chunk of one direction through the socket. An error closes this direction for good: nothing passes any more.
+local function pump(handle, direction, connection, decision, counter)
+  local count, dead, reported = 0, false, nil
+  for chunk in handle:bodyChunks() do
+    local output = ""
+    if not dead then
+      local size = chunk:length()
+      local bytes = size > 0 and chunk:getBytes(0, size) or ""
+      local ok, result = pcall(pass, direction, connection, decision, bytes)
+      if ok and type(result) == "string" then output = result else dead = true end
+    end
+    chunk:setBytes(output)
+    if direction == "from_client" then drop_length(handle) end
+    count = count + 1
+    stream.note(handle, counter, count)
+    if not dead then reported = report(handle, connection, reported) end
+  end
+end
+
+-- upgrade.request(handle, plan, decision): client to server. Yields until the stream ends.
+function upgrade.request(handle, plan, decision)
+  local connection = make(plan)
+  open[decision.decision_id] = connection
+  drop_length(handle)
+  pump(handle, "from_client", connection, decision, "client_chunks")
+end
+
+-- Why an answer of 101 must not bring the connection about, or nil.
+local function fault(headers, connection)
+  if (headers:get("upgrade") or ""):lower() ~= "websocket" then return "upgrade" end
+  -- the request offered none: whatever this is, the frames could not be read
+  if headers:get("sec-websocket-extensions") then return "extensions" end
+  if not connection:accepted(headers:get("sec-websocket-protocol")) then return "protocol" end
+  return nil
+end
+
+-- upgrade.response(handle, plan, decision): server to client, when the server has answered 101. Yields.
+function upgrade.response(handle, plan, decision)
+  local connection = open[decision.decision_id]
+  if not connection then error("a response without its request") end
+  local reason = fault(handle:headers(), connection)
+  if reason then
+    -- the server takes the connection for open: its side ends, too
+    connection:close(1002, "UPGRADE_NOT_DELIVERED", "protocol")
+    return upgrade.refuse(handle, reason)
+  end
+  stream.note(handle, "state", "stream")
+  pump(handle, "from_server", connection, decision, "chunks")
+end
+
+-- upgrade.refuse(handle, reason, status): an answer to a handshake that must not be delivered
+function upgrade.refuse(handle, reason, status)
+  stream.note(handle, "outcome", json.encode({ response = { result = "refused", reason = reason } }))
+  stream.refuse(handle, {
+    status = status, code = "UPGRADE_NOT_DELIVERED", message = "the connection was not upgraded",
+  })
+end
+
+return upgrade

@@ -1,0 +1,86 @@
+import { explainAnswer, explainOffline, type ExplainedDecision } from "../decision/explain-offline.ts";
+import { decideOffline } from "../decision/offline.ts";
+import { openConnection } from "../decision/offline-connection.ts";
+import { renderExplanation } from "../decision/render-explanation.ts";
+import { createSnapshot, type Snapshot } from "../decision/snapshot.ts";
+import { UNAVAILABLE, type PolicySetIR } from "../policy/index.ts";
+import {
+  conditionsOf,
+  type SuiteAnswer,
+  type SuiteDecision,
+  type SuiteDelivery,
+  type SuiteInput,
+  type SuiteSubject,
+} from "../policy/suite/index.ts";
+import type { SampleAnswer } from "../decision/sample-answer.ts";
+import { createRawRequest, wireText } from "./raw-request.ts";
+
+/** @returns a policy set for suites to try: every case is decided as the gateway would decide it. */
+export function createSuiteSubject(ir: PolicySetIR): SuiteSubject {
+  const snapshot = createSnapshot(ir, { caseSensitive: false });
+  return { conditions: conditionsOf(ir), decide: (input) => decide(snapshot, input) };
+}
+
+async function decide(snapshot: Snapshot, input: SuiteInput): Promise<SuiteDecision> {
+  const { request, user, customer, attributes, env } = input;
+  const [endpoint = "/graphql"] = snapshot.ir.graphql.settings.paths;
+  const raw = createRawRequest({
+    method: request.method,
+    target: request.path ?? endpoint,
+    headers: request.headers.map(([name, value]) => [name, wireText(value)]),
+    body: request.body === undefined ? undefined : JSON.stringify(request.body),
+  });
+  const offline = await decideOffline(snapshot, {
+    raw: { ...raw, ...(request.host !== undefined && { host: wireText(request.host) }) },
+    ...(user && { user }),
+    ...(customer && { customer }),
+    lookup(root) {
+      const found = Object.hasOwn(attributes, root) ? attributes[root] : undefined;
+      if (found === UNAVAILABLE) throw new Error(`${root} is unavailable in this test`);
+      return found;
+    },
+    now: env.time === undefined ? Date.now() : Date.parse(env.time),
+    ...(env.environment !== undefined && { environment: env.environment }),
+    ...(request.clientIp !== undefined && { clientIp: request.clientIp }),
+  });
+  const explained = await explainOffline(offline);
+  const { decision, explanation, judged } = explained;
+  const connection = await openConnection(offline);
+  return {
+    decision: decision.verdict === "ALLOW" ? "allow" : "deny",
+    reason: decision.reason,
+    rules: decidingRules(explained),
+    denied: explanation.operation?.denied.map(({ path }) => path) ?? [],
+    judged,
+    explanation: renderExplanation(decision, explanation),
+    answer: (sample) => answer(explained, sample),
+    message(direction, text): SuiteDelivery {
+      if (connection === undefined) throw new Error("the request opens no connection that is looked into");
+      const { delivered, code, rule, judged } = connection.message(direction, text);
+      return {
+        ...(delivered !== undefined && { text: delivered }),
+        reason: code,
+        ...(rule && { rule: rule.id }),
+        judged,
+      };
+    },
+  };
+}
+
+function answer(explained: ExplainedDecision, sample: SampleAnswer): SuiteAnswer {
+  const { outcome, judged } = explainAnswer(explained, sample);
+  return outcome.ok
+    ? { text: outcome.text, masked: outcome.paths, judged }
+    : { reason: outcome.reason, masked: [], judged };
+}
+
+/** The rule of the path or the connection; of an operation all that denied it, or else all that permitted it. */
+function decidingRules({ decision, explanation: { operation } }: ExplainedDecision): readonly string[] {
+  const rule = decision.connection ?? decision.rule;
+  const own = rule === undefined ? [] : [rule.id];
+  if (operation === undefined) return own;
+  const denying = operation.denied.flatMap(({ rule }) => rule ?? []);
+  const asked = operation.rules.map(({ rule }) => rule.id);
+  if (decision.verdict === "DENY") return [...new Set(denying)];
+  return [...new Set([...own, ...asked])];
+}

@@ -1,0 +1,57 @@
+/**
+ * What workers tell each other by way of the supervisor: Envoy's access log may reach another worker than the one that
+ * looks after the connection.
+ */
+export type ConnectionMessage =
+  | { readonly type: "connections_ended"; readonly ids: readonly string[] }
+  /** Envoy itself has ended, and every connection with it. */
+  | { readonly type: "connections_ended_all" };
+
+/** Whether it is one; from a process of ours, and yet through JSON. */
+export function isConnectionMessage(message: unknown): message is ConnectionMessage {
+  if (typeof message !== "object" || message === null || !("type" in message)) return false;
+  if (message.type === "connections_ended_all") return true;
+  if (message.type !== "connections_ended" || !("ids" in message)) return false;
+  return Array.isArray(message.ids) && message.ids.every((id) => typeof id === "string");
+}
+
+/** Hands a message to the registry, where it is one. */
+export function takeConnectionMessage(
+  message: unknown,
+  registry: { ended(decisionIds: readonly string[]): void; endedAll(): void },
+): void {
+  if (!isConnectionMessage(message)) return;
+  if (message.type === "connections_ended") registry.ended(message.ids);
+  else registry.endedAll();
+}
+
+/** Gathers the ids of connections that have ended, and sends many at once. */
+export interface EndedConnections {
+  add(decisionId: string): void;
+  /** Sends what is gathered now. */
+  flush(): void;
+}
+
+const GATHER_MS = 50;
+const MAX_IDS = 500;
+
+export function gatherEnded(send: (message: ConnectionMessage) => void): EndedConnections {
+  let ids: string[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  const flush = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (ids.length === 0) return;
+    const gathered = ids;
+    ids = [];
+    send({ type: "connections_ended", ids: gathered });
+  };
+  return {
+    add: (decisionId) => {
+      ids.push(decisionId);
+      if (ids.length >= MAX_IDS) flush();
+      else timer ??= setTimeout(flush, GATHER_MS).unref();
+    },
+    flush,
+  };
+}

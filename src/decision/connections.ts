@@ -1,0 +1,329 @@
+import { createHash } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Identity } from "../identity/types.ts";
+import { REASONS, type Reason } from "../reasons.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { AccessRequest } from "./types.ts";
+
+/** A WebSocket connection whose handshake was allowed. */
+export interface LiveConnection {
+  readonly decisionId: string;
+  readonly access: AccessRequest;
+  /** The plan that Envoy has of it. */
+  readonly planText: string;
+  /** Unix seconds at which Envoy closes it by itself. */
+  readonly expiresAt?: number | undefined;
+  /** For {@link ConnectionRegistry.revoke}. */
+  readonly identity?: Identity | undefined;
+}
+
+/** What a judge says about a connection's handshake, looked at again. */
+export type Rejudgement =
+  | { readonly verdict: "ALLOW"; readonly planText: string }
+  | { readonly verdict: "DENY"; readonly reason: Reason };
+
+/** How a connection is closed: a code of RFC 6455 (section 7.4), and a reason that the client may see. */
+export interface Closing {
+  readonly code: number;
+  readonly reason: string;
+}
+
+/** What Envoy has to know of open connections, by decision id; those that go on as they are, are not in it. */
+export interface ConnectionStandings {
+  readonly closed: Readonly<Record<string, Closing>>;
+  /** Plans in place of those that Envoy had first. */
+  readonly plans: Readonly<Record<string, string>>;
+}
+
+export interface ConnectionRegistryOptions {
+  readonly judge: (access: AccessRequest) => Rejudgement | Promise<Rejudgement>;
+  /** Called when {@link ConnectionRegistry.standings} has changed. */
+  readonly changed: () => void;
+  readonly metrics: Pick<Metrics, "connections">;
+  readonly log: { info(object: object, message: string): void; error(object: object, message: string): void };
+  /** Connections; 10,000. */
+  readonly capacity?: number;
+  /** How often all are judged again, besides; ms. Absent: only when {@link ConnectionRegistry.rejudge} is called. */
+  readonly every?: number;
+  /** Characters of all new plans together, which Envoy reads every second; 2 Mi. */
+  readonly planSpace?: number;
+  /** How long one judgement may take; ms. */
+  readonly judgeWithin?: number;
+  /** Unix ms. */
+  readonly clock?: () => number;
+}
+
+interface Entry {
+  readonly connection: Omit<LiveConnection, "planText">;
+  /** Hash of the plan in force: plans may be long, and most never change. */
+  planHash: string;
+  /** In place of the first one. */
+  newPlan?: string;
+  closing?: Closing;
+  /** The round it was last judged in. */
+  round: number;
+}
+
+/** What a round came to. */
+interface Findings {
+  closed: number;
+  replanned: number;
+  failed: number;
+}
+
+/** Judged before other work has its turn. */
+const SLICE = 200;
+const SWEEP_MS = 10_000;
+/** After its end an entry is kept for so long, for a clock that is a little behind. */
+const KEEP_MS = 60_000;
+/** A request for a WebSocket has no body; what somebody sends all the same is not kept for hours. */
+const MAX_BODY = 16_384;
+
+const POLICY_VIOLATION = 1008;
+const INTERNAL_ERROR = 1011;
+const COME_AGAIN = 1012;
+const TRY_AGAIN_LATER = 1013;
+
+/**
+ * WebSocket connections live long after their handshake was allowed: here they are remembered, and judged again when
+ * something has changed. What no longer is permitted is closed for good; what is permitted in another way gets a new plan.
+ */
+export class ConnectionRegistry {
+  readonly #options: ConnectionRegistryOptions;
+  readonly #capacity: number;
+  readonly #planSpace: number;
+  readonly #clock: () => number;
+  readonly #entries = new Map<string, Entry>();
+  #planCharacters = 0;
+  #round = 0;
+  /** Unix ms: who asked before this may have been judged by what was in force before. */
+  #roundBegan = 0;
+  #pending = false;
+  #working: Promise<void> | undefined;
+  #timers: NodeJS.Timeout[] = [];
+
+  constructor(options: ConnectionRegistryOptions) {
+    this.#options = options;
+    this.#capacity = options.capacity ?? 10_000;
+    this.#planSpace = options.planSpace ?? 2 * 1024 * 1024;
+    this.#clock = options.clock ?? Date.now;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** Begins to forget what has expired and, where asked for, to judge again by itself. */
+  start(): void {
+    const { every } = this.#options;
+    this.#timers = [
+      setInterval(() => {
+        this.sweep();
+      }, SWEEP_MS).unref(),
+    ];
+    if (every !== undefined) this.#timers.push(setInterval(() => void this.rejudge(), every).unref());
+  }
+
+  close(): void {
+    for (const timer of this.#timers) clearInterval(timer);
+  }
+
+  /** @returns false where it cannot be looked after: then it must not be let in. */
+  add({ planText, ...connection }: LiveConnection): boolean {
+    const { decisionId, access } = connection;
+    if (this.#entries.size >= this.#capacity || this.#entries.has(decisionId)) return false;
+    if ((access.raw.body?.bytes.length ?? 0) > MAX_BODY) return false;
+    // the judgement that let it in may have begun before the last change
+    const late = access.receivedAt <= this.#roundBegan;
+    const round = late ? this.#round - 1 : this.#round;
+    this.#entries.set(decisionId, { connection, planHash: hashOf(planText), round });
+    this.#count();
+    if (late) void this.#work();
+    return true;
+  }
+
+  /** These connections are over; ids that are not known here belong to another process. */
+  ended(decisionIds: readonly string[]): void {
+    let listed = false;
+    for (const id of decisionIds) {
+      const entry = this.#entries.get(id);
+      if (entry === undefined) continue;
+      listed ||= isListed(entry);
+      this.#forget(entry);
+    }
+    this.#count();
+    if (listed) this.#options.changed();
+  }
+
+  /** All connections are over: Envoy itself was. */
+  endedAll(): void {
+    this.ended([...this.#entries.keys()]);
+  }
+
+  /** Forgets those that Envoy has closed by itself for a while: the message that they ended may have been lost. */
+  sweep(): void {
+    const now = this.#clock();
+    const over = [...this.#entries.values()].filter(
+      ({ connection: { expiresAt } }) => expiresAt !== undefined && expiresAt * 1000 + KEEP_MS < now,
+    );
+    this.ended(over.map(({ connection }) => connection.decisionId));
+  }
+
+  /**
+   * Closes the connections for which `predicate` holds.
+   *
+   * @returns how many
+   */
+  revoke(
+    predicate: (connection: Omit<LiveConnection, "planText">) => boolean,
+    closing: Closing = { code: POLICY_VIOLATION, reason: "SESSION_ENDED" },
+  ): number {
+    let count = 0;
+    for (const entry of this.#entries.values()) {
+      if (entry.closing !== undefined || !predicate(entry.connection)) continue;
+      this.#close(entry, closing);
+      count += 1;
+    }
+    return count;
+  }
+
+  /**
+   * Judges every open connection again, some at a time. Resolves when that is done, and never rejects. A call while this
+   * is under way begins anew: who was judged already may have been by what was in force before.
+   */
+  rejudge(): Promise<void> {
+    this.#round += 1;
+    this.#roundBegan = this.#clock();
+    return this.#work();
+  }
+
+  standings(): ConnectionStandings {
+    const closed: [string, Closing][] = [];
+    const plans: [string, string][] = [];
+    for (const [id, { closing, newPlan }] of this.#entries) {
+      if (closing !== undefined) closed.push([id, closing]);
+      else if (newPlan !== undefined) plans.push([id, newPlan]);
+    }
+    return { closed: Object.fromEntries(closed), plans: Object.fromEntries(plans) };
+  }
+
+  #work(): Promise<void> {
+    this.#pending = true;
+    return (this.#working ??= this.#judgeAll());
+  }
+
+  async #judgeAll(): Promise<void> {
+    // also so that whoever called has the promise before this ends
+    await nextTurn();
+    const found: Findings = { closed: 0, replanned: 0, failed: 0 };
+    while (this.#isPending()) {
+      this.#pending = false;
+      let slice: Promise<void>[] = [];
+      // a Map's iterator also comes to what is added meanwhile
+      for (const entry of this.#entries.values()) {
+        if (entry.round === this.#round || entry.closing !== undefined) continue;
+        entry.round = this.#round;
+        slice.push(this.#judge(entry, found));
+        if (slice.length < SLICE) continue;
+        await Promise.all(slice);
+        slice = [];
+        await nextTurn();
+      }
+      await Promise.all(slice);
+    }
+    this.#working = undefined;
+    if (found.closed + found.replanned > 0)
+      this.#options.log.info(found, "open connections were judged again");
+  }
+
+  /** A method, because it may have changed while something was awaited. */
+  #isPending(): boolean {
+    return this.#pending;
+  }
+
+  async #judge(entry: Entry, found: Findings): Promise<void> {
+    const { decisionId, access } = entry.connection;
+    const { judge, judgeWithin = 5_000, log } = this.#options;
+    const now = this.#clock();
+    try {
+      const answer = judge({ ...access, receivedAt: now, deadline: now + judgeWithin });
+      const judged = answer instanceof Promise ? await withinTime(answer, judgeWithin) : answer;
+      this.#apply(entry, judged, found);
+    } catch (error) {
+      // one is told of: the next ten thousand will fail in the same way
+      found.failed += 1;
+      if (found.failed === 1)
+        log.error({ err: error, decision_id: decisionId }, "an open connection could not be judged again");
+      this.#apply(entry, { verdict: "DENY", reason: "INTERNAL_ERROR" }, found);
+    }
+  }
+
+  #apply(entry: Entry, judged: Rejudgement, found: Findings): void {
+    // it may have ended, or been revoked, meanwhile
+    if (this.#entries.get(entry.connection.decisionId) !== entry || entry.closing !== undefined) return;
+    const change =
+      judged.verdict === "DENY"
+        ? this.#close(entry, closingFor(judged.reason))
+        : this.#replan(entry, judged.planText);
+    if (change !== undefined) found[change] += 1;
+  }
+
+  #close(entry: Entry, closing: Closing): "closed" {
+    this.#planCharacters -= entry.newPlan?.length ?? 0;
+    delete entry.newPlan;
+    entry.closing = closing;
+    this.#options.changed();
+    return "closed";
+  }
+
+  #replan(entry: Entry, planText: string): "replanned" | "closed" | undefined {
+    const planHash = hashOf(planText);
+    if (planHash === entry.planHash) return undefined;
+    const characters = this.#planCharacters - (entry.newPlan?.length ?? 0) + planText.length;
+    // it is permitted, but only under its new plan, for which there is no room: a new handshake brings that along
+    if (characters > this.#planSpace)
+      return this.#close(entry, { code: COME_AGAIN, reason: "POLICY_CHANGED" });
+    this.#planCharacters = characters;
+    entry.planHash = planHash;
+    entry.newPlan = planText;
+    this.#options.changed();
+    return "replanned";
+  }
+
+  #forget(entry: Entry): void {
+    this.#entries.delete(entry.connection.decisionId);
+    this.#planCharacters -= entry.newPlan?.length ?? 0;
+  }
+
+  #count(): void {
+    this.#options.metrics.connections.set(this.#entries.size);
+  }
+}
+
+function isListed({ closing, newPlan }: Entry): boolean {
+  return closing !== undefined || newPlan !== undefined;
+}
+
+function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("base64");
+}
+
+/** What the client is told: that its permission is gone, or that the trouble is ours. */
+function closingFor(reason: Reason): Closing {
+  const { status, code } = REASONS[reason];
+  if (status === 503) return { code: TRY_AGAIN_LATER, reason: code };
+  if (status === 500) return { code: INTERNAL_ERROR, reason: code };
+  return { code: POLICY_VIOLATION, reason: status === 401 ? code : "POLICY_CHANGED" };
+}
+
+async function withinTime(judging: Promise<Rejudgement>, ms: number): Promise<Rejudgement> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Rejudgement>((resolve) => {
+    timer = setTimeout(resolve, ms, { verdict: "DENY", reason: "DEADLINE_EXCEEDED" });
+  });
+  try {
+    return await Promise.race([judging, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,51 @@
+import type { CanonicalRequest } from "../request/index.ts";
+import {
+  allow,
+  chain,
+  deny,
+  fromVerdict,
+  gather,
+  verdictOf,
+  type Eventually,
+  type Judgement,
+} from "./judgement.ts";
+import type { Decision } from "./types.ts";
+
+/**
+ * Judges a request by `policies` and `web_policies`: the most specific rule decides.
+ *
+ * @returns `undefined` where no rule matches
+ */
+export function judgePath(judgement: Judgement): Eventually<Decision | undefined> {
+  const { snapshot, request, draft, caller } = judgement;
+  const match = snapshot.matcher.match(request.method, request.segments);
+  if (match.kind === "case") return deny(draft, "AMBIGUOUS_CASE");
+  const explicit = match.kind === "rule" && match.rule.method === "OPTIONS";
+  if (!explicit && isPreflight(request)) {
+    return snapshot.ir.preflight === "allow"
+      ? allow(draft, "PREFLIGHT_ALLOWED")
+      : deny(draft, "PREFLIGHT_DENIED");
+  }
+  if (match.kind === "none") return undefined;
+
+  const { rule, params } = match;
+  const needs = snapshot.needs.get(rule);
+  if (needs === undefined) throw new Error(`rule ${rule.id} is not of this snapshot`);
+  const judged = { ...draft, rule };
+  return chain(gather({ ...judgement, draft: judged }, needs, params), (gathered) => {
+    if (!gathered.ok) return gathered.denial;
+    const { attributes } = gathered;
+    const accepted = [...judged.accepted, ...gathered.accepted];
+    const verdict = verdictOf(judgement.with, rule.condition, needs, attributes);
+    return fromVerdict({ ...judged, accepted, attributes }, needs, caller, verdict);
+  });
+}
+
+/** Fetch standard, section 3.2.2: an OPTIONS request with these two headers is a CORS preflight. */
+function isPreflight(request: CanonicalRequest): boolean {
+  return (
+    request.method === "OPTIONS" &&
+    request.headers["origin"] !== undefined &&
+    request.headers["access-control-request-method"] !== undefined
+  );
+}

@@ -1,0 +1,119 @@
+import {
+  IR_VERSION,
+  paramsOf,
+  type PlanIR,
+  type PlannedField,
+  type WebsocketPlanIR,
+} from "../policy/index.ts";
+import type { CanonicalRequest } from "../request/index.ts";
+import {
+  byDefault,
+  chain,
+  deny,
+  fromVerdict,
+  gather,
+  verdictOf,
+  type Eventually,
+  type Judgement,
+} from "./judgement.ts";
+import { planOperations } from "./judge-graphql.ts";
+import { judgeResponses } from "./judge-responses.ts";
+import { planMessages } from "./plan.ts";
+import type { PreparedConnection } from "./snapshot.ts";
+import type { Decision } from "./types.ts";
+
+/** RFC 6455, section 4.1: what Envoy takes for a WebSocket handshake, and so hands through as raw bytes. */
+export function isWebsocketUpgrade({ method, headers }: CanonicalRequest): boolean {
+  const upgrade = headers["upgrade"] ?? [];
+  const connection = (headers["connection"] ?? []).flatMap((value) => value.toLowerCase().split(","));
+  return (
+    method === "GET" &&
+    upgrade.some((value) => value.toLowerCase() === "websocket") &&
+    connection.some((option) => option.trim() === "upgrade")
+  );
+}
+
+/**
+ * Judges a WebSocket handshake and plans what may pass on the connection.
+ *
+ * @param path - what the path rules say; none is needed, and one that matches has permitted
+ * @param endpoint - the path is a GraphQL endpoint
+ */
+export function judgeUpgrade(
+  judgement: Judgement,
+  path: Decision | undefined,
+  endpoint: boolean,
+): Eventually<Decision> {
+  return chain(judgeConnection(judgement, path), ({ decision, entry }) => {
+    if (decision.verdict === "DENY") return decision;
+    return chain(judgeResponses(judgement), (responses) => {
+      if (!responses.ok) return responses.denial;
+      const { fields } = responses;
+      const part = endpoint ? planSocket(judgement, fields) : planEntry(judgement, entry);
+      return chain(part, (planned) =>
+        planned.ok
+          ? { ...decision, plan: plan(judgement, planned, fields, path !== undefined) }
+          : planned.denial,
+      );
+    });
+  });
+}
+
+interface JudgedConnection {
+  readonly decision: Decision;
+  readonly entry?: PreparedConnection;
+}
+
+function judgeConnection(judgement: Judgement, path: Decision | undefined): Eventually<JudgedConnection> {
+  const { snapshot, request, draft, caller } = judgement;
+  // without any websocket_policies it is a path like others
+  if (snapshot.connections.rules.length === 0) return { decision: path ?? byDefault(judgement) };
+  const match = snapshot.connections.match(request.method, request.segments);
+  if (match.kind === "case") return { decision: deny(draft, "AMBIGUOUS_CASE") };
+  if (match.kind === "none") return { decision: byDefault(judgement) };
+  const { rule: entry, params } = match;
+  const judged = { ...draft, connection: entry.rule };
+  return chain(gather({ ...judgement, draft: judged }, entry.needs, params), (gathered) => {
+    if (!gathered.ok) return { decision: gathered.denial };
+    const verdict = verdictOf(judgement.with, entry.rule.condition, entry.needs, gathered.attributes);
+    const decided = { ...judged, attributes: gathered.attributes };
+    return { decision: fromVerdict(decided, entry.needs, caller, verdict), entry };
+  });
+}
+
+interface Part {
+  readonly ok: true;
+  readonly rules: Pick<WebsocketPlanIR, "send" | "receive" | "graphql">;
+}
+type Planned = Part | { readonly ok: false; readonly denial: Decision };
+
+function planSocket(judgement: Judgement, fields: readonly PlannedField[]): Eventually<Planned> {
+  return chain(planOperations(judgement, fields), (planned) =>
+    planned.ok ? { ok: true, rules: { graphql: planned.graphql } } : planned,
+  );
+}
+
+function planEntry(judgement: Judgement, entry: PreparedConnection | undefined): Eventually<Planned> {
+  if (entry === undefined || entry.messages.length === 0) return { ok: true, rules: {} };
+  const params = paramsOf(entry, judgement.request.segments);
+  return chain(gather(judgement, entry.messageNeeds, params), (gathered): Planned => {
+    if (!gathered.ok) return gathered;
+    const send = planMessages(entry.messages, "send", gathered.attributes);
+    const receive = planMessages(entry.messages, "receive", gathered.attributes);
+    return { ok: true, rules: { ...(send && { send }), ...(receive && { receive }) } };
+  });
+}
+
+function plan(
+  { with: { limits, environment } }: Judgement,
+  { rules }: Part,
+  fields: readonly PlannedField[],
+  plain: boolean,
+): PlanIR {
+  const masked = fields.length > 0;
+  return {
+    ir: IR_VERSION,
+    websocket: { limit: limits.message, environment, plain, ...rules, ...(masked && { fields }) },
+    ...(masked && { response: { limit: limits.response, fields } }),
+  };
+}

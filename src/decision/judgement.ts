@@ -1,0 +1,124 @@
+import { evaluate, type Attributes, type ConditionIR, type Verdict } from "../policy/index.ts";
+import { REFUSAL_REASONS, type Reason } from "../reasons.ts";
+import { readBody, type CanonicalRequest, type Refusal, type RefusalCheck } from "../request/index.ts";
+import { attributesFor, withSources } from "./attributes.ts";
+import type { Caller } from "./identify.ts";
+import type { RuleNeeds } from "./needs.ts";
+import type { Snapshot } from "./snapshot.ts";
+import type { AttributeSource } from "./sources.ts";
+import type { AccessRequest, Decision } from "./types.ts";
+import type { VerdictCache } from "./verdict-cache.ts";
+
+/** What rules are judged with, whatever the request. */
+export interface JudgementDependencies {
+  readonly cache: VerdictCache;
+  readonly sources: ReadonlyMap<string, AttributeSource>;
+  readonly switchedOff: ReadonlySet<RefusalCheck>;
+  /** `env.environment`. */
+  readonly environment: string;
+  readonly limits: PlanLimits;
+}
+
+/** Bounds that go along with plans; bytes. */
+export interface PlanLimits {
+  /** The largest response that is read to be masked. */
+  readonly response: number;
+  /** The largest WebSocket message. */
+  readonly message: number;
+}
+
+/** The decision as far as it has come. */
+export type Draft = Omit<Decision, "verdict" | "reason">;
+
+/** One request that is read and whose caller is known, before its rules. */
+export interface Judgement {
+  readonly with: JudgementDependencies;
+  readonly snapshot: Snapshot;
+  readonly request: CanonicalRequest;
+  readonly access: AccessRequest;
+  readonly caller: Caller;
+  readonly draft: Draft;
+}
+
+/** What a part of the judgement comes to, at once where nothing has to be waited for. */
+export type Eventually<T> = T | Promise<T>;
+
+export function chain<A, B>(value: Eventually<A>, next: (value: A) => Eventually<B>): Eventually<B> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}
+
+export function allow(draft: Draft, reason: Reason): Decision {
+  return { ...draft, verdict: "ALLOW", reason };
+}
+
+export function deny(draft: Draft, reason: Reason, detail?: string): Decision {
+  return detail === undefined
+    ? { ...draft, verdict: "DENY", reason }
+    : { ...draft, verdict: "DENY", reason, detail };
+}
+
+export function refuse(draft: Draft, refusal: Refusal): Decision {
+  return deny(draft, REFUSAL_REASONS[refusal.check], `${refusal.check}: ${refusal.detail}`);
+}
+
+/** What a request gets that no rule matches. */
+export function byDefault({ snapshot, draft }: Judgement): Decision {
+  return snapshot.ir.default === "allow" ? allow(draft, "DEFAULT_ALLOW") : deny(draft, "NO_MATCHING_RULE");
+}
+
+/** The attributes that conditions read, or why they cannot be had. */
+export type Gathered =
+  | { readonly ok: true; readonly attributes: Attributes; readonly accepted: readonly string[] }
+  | { readonly ok: false; readonly denial: Decision };
+
+/**
+ * Builds what `needs` says, look-ups and body included.
+ *
+ * @param params - path parameters of the rule
+ */
+export function gather(
+  judgement: Judgement,
+  needs: RuleNeeds,
+  params: Readonly<Record<string, string>>,
+): Eventually<Gathered> {
+  const { with: dependencies, request, access, caller, draft } = judgement;
+  if (needs.identity && caller.failure !== undefined) {
+    return { ok: false, denial: deny(draft, caller.failure.reason, caller.failure.detail) };
+  }
+  const read = needs.body ? readBody(request, { switchedOff: dependencies.switchedOff }) : undefined;
+  if (read?.ok === false) return { ok: false, denial: refuse(draft, read.refusal) };
+  const attributes = attributesFor(needs, {
+    request,
+    params,
+    identity: caller.identity,
+    clientIp: draft.clientIp,
+    body: read?.json,
+    now: access.receivedAt,
+    environment: dependencies.environment,
+  });
+  const accepted = read?.accepted ?? [];
+  if (needs.sources.length === 0) return { ok: true, attributes, accepted };
+  return withSources(needs, attributes, dependencies.sources).then((complete) => ({
+    ok: true,
+    attributes: complete,
+    accepted,
+  }));
+}
+
+/** Judges one condition; the answer is remembered where it may be. */
+export function verdictOf(
+  { cache }: JudgementDependencies,
+  condition: ConditionIR,
+  needs: RuleNeeds,
+  attributes: Attributes,
+): Verdict {
+  const fresh = () => evaluate(condition.expression, attributes);
+  return needs.cacheable ? cache.verdict(needs.cacheKey, condition, attributes, fresh) : fresh();
+}
+
+/** Only *true* opens the door; without an identity that the rule asks for, the answer is to sign in. */
+export function fromVerdict(draft: Draft, needs: RuleNeeds, caller: Caller, verdict: Verdict): Decision {
+  if (verdict === true) return allow(draft, "CONDITION_TRUE");
+  if (needs.identity && caller.identity === undefined) return deny(draft, "IDENTITY_REQUIRED");
+  return deny(draft, verdict === false ? "CONDITION_FALSE" : "CONDITION_UNKNOWN");
+}

@@ -1,0 +1,105 @@
+import type { OutcomeLog, OutcomeRecord } from "../audit/types.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { RequestOutcome } from "./access-log.ts";
+import type { ConnectionOutcome, ResponseOutcome } from "./access-log-outcome.ts";
+
+export interface OutcomeDependencies {
+  readonly audit: OutcomeLog;
+  readonly metrics: Pick<Metrics, "outcomes" | "responses" | "messagesDropped" | "connectionsClosed">;
+  /** Called for each WebSocket handshake that was let in, when its connection is over. */
+  readonly connectionEnded: (decisionId: string) => void;
+}
+
+/** @returns what is done with each outcome: it is counted and recorded, and whoever looks after connections is told. */
+export function createOutcomeHandler(dependencies: OutcomeDependencies): (outcome: RequestOutcome) => void {
+  const { audit, metrics, connectionEnded } = dependencies;
+  const reasonOf = closeReasons();
+  return (outcome) => {
+    // first: nothing that fails below may leave a connection in the books
+    if (outcome.handshake || outcome.event === "connection") connectionEnded(outcome.decisionId);
+    metrics.outcomes.inc({ event: outcome.event });
+    audit.recordOutcome(isNotable(outcome), () => outcomeRecord(outcome));
+    if (outcome.event === "response") metrics.responses.inc({ result: outcome.response.result });
+    else {
+      const { sent, received, closed } = outcome.connection;
+      metrics.messagesDropped.inc({ direction: "send" }, sent.dropped);
+      metrics.messagesDropped.inc({ direction: "receive" }, received.dropped);
+      metrics.connectionsClosed.inc({ reason: reasonOf(closed) });
+    }
+  };
+}
+
+/** Something was kept back or cut off by the gateway. */
+function isNotable(outcome: RequestOutcome): boolean {
+  if (outcome.event === "response") {
+    const { result, dropped, reason } = outcome.response;
+    return result === "refused" || dropped > 0 || reason !== undefined;
+  }
+  const { sent, received, closed } = outcome.connection;
+  return sent.dropped > 0 || received.dropped > 0 || byGateway(closed);
+}
+
+type Closed = ConnectionOutcome["closed"];
+
+function byGateway(closed: Closed): boolean {
+  return closed !== undefined && closed.by !== "peer";
+}
+
+/** The record of an outcome. Called when it is written. */
+export function outcomeRecord(outcome: RequestOutcome): OutcomeRecord {
+  const common = {
+    timestamp: new Date(outcome.at).toISOString(),
+    event: outcome.event,
+    decision_id: outcome.decisionId,
+    response_code: outcome.responseCode,
+    duration_ms: Math.floor(outcome.durationMs),
+    response_bytes: outcome.responseBytes,
+    detail: outcome.details,
+  };
+  return outcome.event === "response"
+    ? { ...common, ...responseFields(outcome.response) }
+    : { ...common, ...connectionFields(outcome.connection) };
+}
+
+function responseFields({ result, reason, paths, count, dropped }: ResponseOutcome) {
+  return {
+    result,
+    ...(reason !== undefined && { reason }),
+    masked_count: count,
+    masked_paths: paths,
+    documents_dropped: dropped,
+  };
+}
+
+function connectionFields({ sent, received, denied, paths, closed }: ConnectionOutcome) {
+  return {
+    result: byGateway(closed) ? ("closed" as const) : ("ended" as const),
+    masked_count: received.masked,
+    masked_paths: paths,
+    sent_delivered: sent.delivered,
+    sent_dropped: sent.dropped,
+    received_delivered: received.delivered,
+    received_dropped: received.dropped,
+    denied_messages: denied,
+    ...(closed && {
+      ...(closed.code !== undefined && { close_code: closed.code }),
+      close_reason: closed.reason,
+      closed_by: closed.by,
+    }),
+  };
+}
+
+/** Far more than Lua has reasons for; a label must not have as many values as somebody likes. */
+const MAX_REASONS = 40;
+
+/** Names of reasons for a metric: the gateway's own reasons, `PEER`, `NONE` where nobody said any, `OTHER`. */
+function closeReasons(): (closed: Closed) => string {
+  const seen = new Set<string>();
+  return (closed) => {
+    if (closed === undefined) return "NONE";
+    if (!byGateway(closed)) return "PEER";
+    if (!/^[A-Z][A-Z_]{0,39}$/.test(closed.reason)) return "OTHER";
+    if (seen.size < MAX_REASONS) seen.add(closed.reason);
+    return seen.has(closed.reason) ? closed.reason : "OTHER";
+  };
+}

@@ -1,0 +1,94 @@
+import type { Metrics } from "../telemetry/metrics.ts";
+import { readAccessLog, type AccessLogEntry } from "./access-log-decode.ts";
+import { readOutcome, type ConnectionOutcome, type NotedOutcome } from "./access-log-outcome.ts";
+
+/** What became of a request that had a plan, as only Envoy knows it. */
+export type RequestOutcome = NotedOutcome & {
+  readonly decisionId: string;
+  /** It was a WebSocket handshake that was let in: the connection, if there ever was one, is over. */
+  readonly handshake: boolean;
+  /** Unix ms: when the request was over. */
+  readonly at: number;
+  readonly durationMs: number;
+  /** 0 where nothing was answered. */
+  readonly responseCode: number;
+  readonly responseBytes: number;
+  /** Envoy's own word for how the answer came about. */
+  readonly details: string;
+};
+
+export interface AccessLogDependencies {
+  readonly onOutcome: (outcome: RequestOutcome) => void;
+  readonly metrics: Pick<Metrics, "accessLogSkipped">;
+  readonly log: { error(object: object, message: string): void };
+  /** Unix ms. */
+  readonly clock?: () => number;
+}
+
+/** Takes the bytes of one StreamAccessLogsMessage. Never throws. */
+export type AccessLogHandler = (bytes: Buffer) => void;
+
+/**
+ * Envoy's access log of requests with a plan, as outcomes. What cannot be read is counted; where at least the decision is
+ * known there is an outcome all the same, `unfinished`, so that nothing that was planned is over without a word.
+ */
+export function createAccessLog(dependencies: AccessLogDependencies): AccessLogHandler {
+  const { onOutcome, metrics, log } = dependencies;
+  const clock = dependencies.clock ?? Date.now;
+  const take = (entry: AccessLogEntry): void => {
+    const noted = notedIn(entry);
+    if (noted === undefined) metrics.accessLogSkipped.inc({ cause: "outcome" });
+    try {
+      onOutcome(outcomeOf(entry, noted ?? UNREADABLE, clock()));
+    } catch (error) {
+      log.error({ err: error, decision_id: entry.decisionId }, "an outcome was lost");
+    }
+  };
+  return (bytes) => {
+    readAccessLog(bytes, take, (cause) => {
+      metrics.accessLogSkipped.inc({ cause });
+    });
+  };
+}
+
+const UNREADABLE: NotedOutcome = {
+  event: "response",
+  response: { result: "unfinished", reason: "unreadable_outcome", paths: [], count: 0, dropped: 0 },
+};
+const SILENT: ConnectionOutcome = {
+  sent: { delivered: 0, dropped: 0 },
+  received: { delivered: 0, dropped: 0, masked: 0 },
+  denied: [],
+  paths: [],
+};
+
+/** What Lua noted, or what it means that it noted nothing. */
+function notedIn({ outcome, handshake, state }: AccessLogEntry): NotedOutcome | undefined {
+  if (outcome !== undefined) return readOutcome(outcome);
+  if (handshake && state === "stream") return { event: "connection", connection: SILENT };
+  const result = state === "done" ? "unchanged" : "unfinished";
+  return { event: "response", response: { result, paths: [], count: 0, dropped: 0 } };
+}
+
+function outcomeOf(entry: AccessLogEntry, noted: NotedOutcome, now: number): RequestOutcome {
+  const { decisionId, handshake, responseCode, responseBytes, details } = entry;
+  const { startedAt, answeredAfter, endedAfter } = entry;
+  // an answer is over with its last byte, a connection when its stream is
+  const [first, second] =
+    noted.event === "response" ? [answeredAfter, endedAfter] : [endedAfter, answeredAfter];
+  const durationMs = first ?? second ?? 0;
+  const at = startedAt === undefined ? now : startedAt + durationMs;
+  return {
+    ...noted,
+    decisionId,
+    handshake,
+    at: at <= MAX_TIME ? at : now,
+    durationMs,
+    responseCode,
+    responseBytes,
+    details,
+  };
+}
+
+/** The last moment that has a date (ECMA-262, section 21.4.1.1). */
+const MAX_TIME = 8.64e15;

@@ -1,0 +1,55 @@
+import type { AccessRequest, Decision } from "../decision/types.ts";
+import type { Identity } from "../identity/types.ts";
+import type { MetadataObject } from "./wire-struct.ts";
+
+/** A plan as it goes to Envoy. */
+export interface EncodedPlan {
+  readonly decisionId: string;
+  /** The plan's JSON, which Lua keeps by this very text. */
+  readonly text: string;
+  readonly websocket: boolean;
+  /** Unix seconds at which a connection ends: with the caller's token, or after a day. */
+  readonly expiresAt: number;
+  /** For `envoy.filters.http.ext_authz`. */
+  readonly metadata: MetadataObject;
+}
+
+/** WebSocket connections that were let in and are looked after from then on. */
+export interface OpenConnections {
+  /** Where Lua finds what became of them: a file, and which process's life it is from. */
+  readonly place: { readonly file: string; readonly epoch: string };
+  /** @returns false where no more can be looked after; the handshake is denied then. */
+  add(plan: EncodedPlan, access: AccessRequest, identity: Identity | undefined): boolean;
+  ended(decisionIds: readonly string[]): void;
+}
+
+/**
+ * Request headers that do not go to the application where its answer is looked into: it would compress the body or send
+ * a part of it, or compress messages.
+ */
+export const REMOVED_FOR_PLANS = ["accept-encoding", "range", "if-range", "sec-websocket-extensions"];
+
+/** Connections of callers without a token end, too: nobody could say that their permission is gone. */
+const LONGEST_SECONDS = 86_400;
+
+/** @returns what goes along with an allowed request that has a plan. */
+export function planMetadata(
+  { verdict, plan, identity }: Decision,
+  nextDecisionId: () => string,
+  place: OpenConnections["place"],
+): EncodedPlan | undefined {
+  if (verdict !== "ALLOW" || plan === undefined) return undefined;
+  const decisionId = nextDecisionId();
+  const text = JSON.stringify(plan);
+  const websocket = plan.websocket !== undefined;
+  const expiresAt = Math.min(
+    identity?.expiresAt ?? Infinity,
+    Math.floor(Date.now() / 1000) + LONGEST_SECONDS,
+  );
+  const metadata = {
+    plan: text,
+    decision_id: decisionId,
+    ...(websocket && { state_file: place.file, state_epoch: place.epoch, expires_at: expiresAt }),
+  };
+  return { decisionId, text, websocket, expiresAt, metadata };
+}

@@ -1,0 +1,70 @@
+import type { FieldNode } from "graphql";
+import {
+  evaluate,
+  UNAVAILABLE,
+  type AttributePath,
+  type Attributes,
+  type PlannedGraphqlRule,
+  type Verdict,
+} from "../policy/index.ts";
+import { lateReads } from "./late-reads.ts";
+import { argumentsOf, type Variables } from "./literals.ts";
+import type { InputObject, InputValue } from "./types.ts";
+import type { Occurrence } from "./walk.ts";
+
+/** What a rule's condition comes to before anything is delivered. */
+export interface JudgedCondition {
+  readonly args: InputObject;
+  readonly verdict: Verdict;
+  /** What it reads of what a subscription delivers. */
+  readonly late: readonly AttributePath[];
+}
+
+interface JudgedField {
+  readonly defaults: Readonly<Record<string, unknown>> | undefined;
+  readonly args: InputObject;
+  readonly conditions: Map<PlannedGraphqlRule, JudgedCondition>;
+}
+
+/**
+ * Judges conditions at the fields of one operation. Fragments lead to a field again and again, and its arguments may be
+ * as long as a document: each field is judged once.
+ */
+export class Conditions {
+  readonly #variables: Variables;
+  readonly #env: InputValue;
+  readonly #fields = new Map<FieldNode, JudgedField>();
+
+  constructor(variables: Variables, env: InputValue) {
+    this.#variables = variables;
+    this.#env = env;
+  }
+
+  judge(occurrence: Occurrence, rule: PlannedGraphqlRule): JudgedCondition {
+    const { args, conditions } = this.#field(occurrence);
+    let judged = conditions.get(rule);
+    if (judged === undefined) {
+      judged = { args, ...this.#condition(rule, args) };
+      conditions.set(rule, judged);
+    }
+    return judged;
+  }
+
+  #field({ node, fields }: Occurrence): JudgedField {
+    const defaults = fields.at(-1)?.defaults;
+    const known = this.#fields.get(node);
+    if (known !== undefined && known.defaults === defaults) return known;
+    const args = argumentsOf(node.arguments ?? [], this.#variables, defaults);
+    const field = { defaults, args, conditions: new Map() };
+    this.#fields.set(node, field);
+    return field;
+  }
+
+  #condition({ when }: PlannedGraphqlRule, args: InputObject): Omit<JudgedCondition, "args"> {
+    if (when === undefined || when === false) return { verdict: when !== false, late: [] };
+    const late = lateReads(when);
+    const unknown = late.map(([root = ""]): [string, InputValue] => [root, UNAVAILABLE]);
+    const attributes = { ...Object.fromEntries(unknown), args, env: this.#env } as Attributes;
+    return { verdict: evaluate(when, attributes), late };
+  }
+}

@@ -1,0 +1,23 @@
+/**
+ * GraphQL operations over HTTP: a request to its operations, and those to a verdict. Pure; see README.md.
+ */
+export { graphqlErrorBody, graphqlErrors } from "./errors.ts";
+export { judgeGraphql } from "./judge.ts";
+export { judgeEvent, type EventVerdict } from "./judge-event.ts";
+export { readJson } from "./read-json.ts";
+export { readPayload } from "./read-payload.ts";
+export { readGraphqlRequest, type GraphqlRequestRead } from "./read-request.ts";
+export { MAX_DENIALS, GraphqlRefusal } from "./types.ts";
+export type {
+  GraphqlDenial,
+  GraphqlEvent,
+  GraphqlPayload,
+  GraphqlRefused,
+  GraphqlRequest,
+  GraphqlVerdict,
+  InputObject,
+  InputValue,
+  JudgedRule,
+  JudgeOptions,
+  OperationKind,
+} from "./types.ts";

@@ -1,0 +1,110 @@
+import { Kind, type ArgumentNode, type OperationDefinitionNode, type ValueNode } from "graphql";
+import { isExact } from "../request/body/exact-number.ts";
+import { UNAVAILABLE } from "../policy/index.ts";
+import { malformed, type GraphqlPayload, type InputObject, type InputValue } from "./types.ts";
+
+/** The variables of one operation: those it defines, with what they stand for; `undefined` where that is nothing. */
+export type Variables = ReadonlyMap<string, InputValue | undefined>;
+
+/** GraphQL, section 6.1.2, without coercion: a given value is taken as it is. */
+export function variablesOf(
+  { variableDefinitions = [] }: OperationDefinitionNode,
+  { variables }: GraphqlPayload,
+): Variables {
+  return new Map(
+    variableDefinitions.map(({ variable, defaultValue }) => {
+      const name = variable.name.value;
+      if (Object.hasOwn(variables, name)) return [name, variables[name]];
+      return [name, defaultValue && valueOf(defaultValue, new Map())];
+    }),
+  );
+}
+
+/**
+ * @param defaults - of arguments that have one in the schema
+ * @returns the arguments of a field (GraphQL, section 6.4.1); null prototype
+ */
+export function argumentsOf(
+  given: readonly ArgumentNode[],
+  variables: Variables,
+  defaults: Readonly<Record<string, unknown>> = {},
+): InputObject {
+  const values = Object.create(null) as Record<string, InputValue>;
+  for (const [name, value] of Object.entries(defaults)) values[name] = value as InputValue;
+  for (const { name, value } of given) {
+    const known = !readsUndefined(value, variables);
+    const result = known ? valueOf(value, variables) : UNAVAILABLE;
+    if (result !== undefined) values[name.value] = result;
+  }
+  return values;
+}
+
+/** The server would refuse it, or take it as a null: nobody can say which. */
+function readsUndefined(node: ValueNode, variables: Variables): boolean {
+  switch (node.kind) {
+    case Kind.VARIABLE:
+      return !variables.has(node.name.value);
+    case Kind.LIST:
+      return node.values.some((value) => readsUndefined(value, variables));
+    case Kind.OBJECT:
+      return node.fields.some(({ value }) => readsUndefined(value, variables));
+    default:
+      return false;
+  }
+}
+
+/** @returns `undefined` for a variable that stands for nothing. */
+function valueOf(node: ValueNode, variables: Variables): InputValue | undefined {
+  switch (node.kind) {
+    case Kind.VARIABLE:
+      return variables.get(node.name.value);
+    case Kind.INT:
+    case Kind.FLOAT:
+      return exactNumber(node.value);
+    case Kind.NULL:
+      return null;
+    case Kind.LIST:
+      return node.values.map((value) => valueOf(value, variables) ?? null);
+    case Kind.OBJECT: {
+      const object = Object.create(null) as Record<string, InputValue>;
+      for (const { name, value } of node.fields) {
+        const member = valueOf(value, variables);
+        if (member !== undefined) object[name.value] = member;
+      }
+      return object;
+    }
+    default:
+      return node.value; // strings, booleans, and enum values by their names
+  }
+}
+
+/** NaN is there, and no operator takes it. */
+export function exactNumber(literal: string): number {
+  const nearest = Number(literal);
+  return isExact(literal, nearest) ? nearest : NaN;
+}
+
+/** GraphQL, section 5.4.2. @throws GraphqlRefusal */
+export function checkArguments(given: readonly ArgumentNode[]): void {
+  checkUnique(
+    given.map(({ name }) => name.value),
+    "an argument is given twice",
+  );
+  for (const { value } of given) checkMembers(value);
+}
+
+/** GraphQL, section 5.6.3. @throws GraphqlRefusal */
+export function checkMembers(node: ValueNode): void {
+  if (node.kind === Kind.LIST) for (const value of node.values) checkMembers(value);
+  if (node.kind !== Kind.OBJECT) return;
+  checkUnique(
+    node.fields.map(({ name }) => name.value),
+    "a member of an input object is given twice",
+  );
+  for (const { value } of node.fields) checkMembers(value);
+}
+
+/** @throws GraphqlRefusal */
+export function checkUnique(names: readonly (string | undefined)[], message: string): void {
+  if (new Set(names).size < names.length) malformed(message);
+}

@@ -1,0 +1,65 @@
+import { UNAVAILABLE } from "../policy/index.ts";
+import { isList, isObject, memberOf } from "./input.ts";
+import { decodeUtf8 } from "../request/decode.ts";
+import { readParts, type Part } from "./multipart-parts.ts";
+import { readJson } from "./read-json.ts";
+import { malformed, type InputValue } from "./types.ts";
+
+/**
+ * Reads a request of the GraphQL multipart request specification: `operations`, then `map`, then the files that `map`
+ * names, each once. Where a file goes there is UNAVAILABLE.
+ *
+ * @returns what `operations` holds
+ * @throws GraphqlRefusal
+ */
+export function readMultipart(contentType: string, body: Uint8Array): InputValue {
+  const [first, second, ...files] = readParts(contentType, body);
+  const operations = readJsonPart(first, "operations");
+  const map = readJsonPart(second, "map");
+  if (!isObject(map)) return malformed("`map` is not an object");
+  const names = Object.keys(map);
+  checkFiles(files, names);
+  for (const name of names) {
+    const paths = map[name];
+    if (!isList(paths)) return malformed("`map` holds other things than lists of paths");
+    for (const path of paths) placeFile(operations, path);
+  }
+  return operations;
+}
+
+function readJsonPart(part: Part | undefined, name: string): InputValue {
+  if (
+    part?.name !== name ||
+    part.filename ||
+    !/^(?:application\/json(?:; ?charset=utf-8)?)?$/i.test(part.type)
+  ) {
+    return malformed("`operations` and `map` are not the first two parts");
+  }
+  const { text, valid } = decodeUtf8(part.content);
+  return valid ? readJson(text) : malformed("a part is not UTF-8");
+}
+
+function checkFiles(files: readonly Part[], names: readonly string[]): void {
+  const given = new Set(files.map(({ name }) => name));
+  const listed = files.length === names.length && names.every((name) => given.has(name));
+  if (!listed || files.some(({ filename }) => !filename))
+    malformed("the files are not those that `map` names");
+}
+
+/** `variables.files.0`, or `1.variables.file` in a batch: names and indexes that every library splits alike. */
+const PATH = /^(?:(?:0|[1-9]\d?)\.)?variables(?:\.[_0-9A-Za-z]+)+$/;
+
+/** Puts UNAVAILABLE in the place of the null that `path` leads to. */
+function placeFile(operations: InputValue, path: InputValue): void {
+  if (typeof path !== "string" || !PATH.test(path)) malformed("`map` leads elsewhere than into variables");
+  const keys = path.split(".");
+  const last = keys.pop() ?? "";
+  const around = keys.reduce(step, operations);
+  if (step(around, last) !== null) malformed("`map` leads to something else than a null");
+  (around as Record<string, InputValue>)[last] = UNAVAILABLE;
+}
+
+function step(value: InputValue | undefined, key: string): InputValue | undefined {
+  if (!isList(value)) return memberOf(value, key);
+  return /^(?:0|[1-9]\d*)$/.test(key) ? value[Number(key)] : undefined;
+}

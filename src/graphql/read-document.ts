@@ -1,0 +1,107 @@
+import {
+  Kind,
+  parse,
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+} from "graphql";
+import { checkMembers, checkUnique } from "./literals.ts";
+import { syntaxErrorAt } from "./scan-tokens.ts";
+import { malformed, type GraphqlPayload, type OperationKind } from "./types.ts";
+
+/** An executable document: its fragments are all there, and none holds itself. */
+export interface ExecutableDocument {
+  readonly operations: readonly OperationDefinitionNode[];
+  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+}
+
+/**
+ * Reads a document whose tokens were counted (GraphQL, section 2.2). Which of its operations is run is not asked: servers
+ * differ, and so all of them are judged.
+ *
+ * @throws GraphqlRefusal
+ */
+export function readDocument(
+  { query, operationName }: GraphqlPayload,
+  kinds: readonly OperationKind[],
+): ExecutableDocument {
+  const operations: OperationDefinitionNode[] = [];
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const definition of parseDocument(query).definitions) {
+    if (definition.kind === Kind.OPERATION_DEFINITION) operations.push(definition);
+    else if (definition.kind !== Kind.FRAGMENT_DEFINITION) malformed("the document defines types");
+    else if (fragments.has(definition.name.value)) malformed("two fragments have one name");
+    else fragments.set(definition.name.value, definition);
+  }
+  checkNames(operations, operationName);
+  for (const operation of operations) {
+    checkVariables(operation);
+    if (!kinds.includes(operation.operation)) {
+      malformed(`operations of kind ${operation.operation} are not served in this way`);
+    }
+  }
+  checkSpreads(operations, fragments);
+  return { operations, fragments };
+}
+
+function parseDocument(text: string): DocumentNode {
+  try {
+    return parse(text, { noLocation: true });
+  } catch (error) {
+    return malformed(syntaxErrorAt(error));
+  }
+}
+
+/** GraphQL, sections 5.2.2 and 6.1: which operation is meant has one answer. */
+function checkNames(operations: readonly OperationDefinitionNode[], chosen: string | undefined): void {
+  const names = operations.map(({ name }) => name?.value);
+  if (names.length === 0) malformed("the document has no operation");
+  checkUnique(names, "two operations have one name");
+  if (names.length > 1 && names.includes(undefined))
+    malformed("an operation without a name is not the only one");
+  if (chosen === undefined && names.length > 1) malformed("of several operations none is named");
+  if (chosen !== undefined && !names.includes(chosen)) malformed("no operation has the name that is given");
+}
+
+function checkVariables({ variableDefinitions = [] }: OperationDefinitionNode): void {
+  checkUnique(
+    variableDefinitions.map(({ variable }) => variable.name.value),
+    "a variable is defined twice",
+  );
+  for (const { defaultValue } of variableDefinitions) if (defaultValue) checkMembers(defaultValue);
+}
+
+/** GraphQL, sections 5.5.2.1 and 5.5.2.2. Without recursion: chains of fragments may be as long as a document. */
+function checkSpreads(
+  operations: readonly OperationDefinitionNode[],
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+): void {
+  const spreadBy = new Map<string, Set<string>>();
+  for (const [name, { selectionSet }] of fragments) spreadBy.set(name, spreadsIn(selectionSet));
+  const all = [...operations.map(({ selectionSet }) => spreadsIn(selectionSet)), ...spreadBy.values()];
+  if (all.some((names) => [...names].some((name) => !fragments.has(name)))) {
+    malformed("a fragment that is spread is not defined");
+  }
+  // fragments that spread none that is left are taken away; what remains at the end goes round in circles
+  const users = new Map<string, string[]>([...fragments.keys()].map((name) => [name, []]));
+  for (const [name, spreads] of spreadBy) for (const spread of spreads) users.get(spread)?.push(name);
+  const ready = [...spreadBy].filter(([, spreads]) => spreads.size === 0).map(([name]) => name);
+  for (const name of ready) {
+    for (const user of users.get(name) ?? []) {
+      const left = spreadBy.get(user);
+      left?.delete(name);
+      if (left?.size === 0) ready.push(user);
+    }
+  }
+  if (ready.length < fragments.size) malformed("a fragment spreads itself");
+}
+
+/** The brackets of a document bound how deep this goes. */
+function spreadsIn({ selections }: SelectionSetNode, found = new Set<string>()): Set<string> {
+  for (const selection of selections) {
+    if (selection.kind === Kind.FRAGMENT_SPREAD) found.add(selection.name.value);
+    else if (selection.selectionSet) spreadsIn(selection.selectionSet, found);
+  }
+  return found;
+}

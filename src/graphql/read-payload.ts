@@ -1,0 +1,29 @@
+import { isObject, memberOf } from "./input.ts";
+import { malformed, type GraphqlPayload, type InputValue } from "./types.ts";
+
+const MEMBERS: readonly string[] = ["query", "operationName", "variables", "extensions"];
+
+/**
+ * Reads one operation that is asked for. The document must be there: one that the server finds by a hash or an id is
+ * nothing that can be judged.
+ *
+ * @throws GraphqlRefusal
+ */
+export function readPayload(value: InputValue): GraphqlPayload {
+  if (!isObject(value)) return malformed("an operation is a JSON object");
+  const unknown = Object.keys(value).some((name) => !MEMBERS.includes(name));
+  if (unknown) malformed(`an operation has other members than ${MEMBERS.join(", ")}`);
+
+  const query = memberOf(value, "query");
+  if (typeof query !== "string" || query === "") return malformed("an operation has no `query`");
+  const operationName = memberOf(value, "operationName") ?? undefined;
+  if (operationName !== undefined && typeof operationName !== "string") {
+    return malformed("`operationName` is not a string");
+  }
+  const variables = memberOf(value, "variables") ?? {};
+  if (!isObject(variables)) return malformed("`variables` is not an object");
+  const extensions = memberOf(value, "extensions") ?? {};
+  if (!isObject(extensions)) return malformed("`extensions` is not an object");
+  if (Object.hasOwn(extensions, "persistedQuery")) malformed("the query is to be found by its hash");
+  return { query, variables, ...(operationName !== undefined && { operationName }) };
+}

@@ -1,0 +1,87 @@
+import type { GraphqlSettingsIR } from "../policy/index.ts";
+import type { CanonicalRequest } from "../request/index.ts";
+import { decodeBytes } from "../request/decode.ts";
+import { checkNoBody, readWholeBody } from "./body.ts";
+import { isList } from "./input.ts";
+import { readMultipart } from "./multipart.ts";
+import { checkNoParameters, readParameters } from "./parameters.ts";
+import { readJson } from "./read-json.ts";
+import { readPayload } from "./read-payload.ts";
+import {
+  GraphqlRefusal,
+  malformed,
+  overLimit,
+  type GraphqlPayload,
+  type GraphqlRefused,
+  type GraphqlRequest,
+  type InputValue,
+} from "./types.ts";
+
+/** Operations of one request. */
+const MAX_BATCH = 10;
+
+/** As many parameters as servers agree on: none but `charset`, and of charsets UTF-8 (RFC 8259, section 8.1). */
+const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i;
+const MULTIPART_TYPE = /^multipart\/form-data[ \t]*;/i;
+
+/** A request that could be read, or why not. */
+export type GraphqlRequestRead =
+  ({ readonly ok: true } & GraphqlRequest) | ({ readonly ok: false } & GraphqlRefused);
+
+/**
+ * Reads a request to a GraphQL endpoint (GraphQL over HTTP) in the one way in which every server reads it: POST with
+ * JSON, or with multipart where that is allowed, and GET and HEAD for queries. Subscriptions are not served in this way.
+ * What is thrown is a fault of ours.
+ */
+export function readGraphqlRequest(
+  request: CanonicalRequest,
+  settings: Pick<GraphqlSettingsIR, "multipart">,
+): GraphqlRequestRead {
+  try {
+    return { ok: true, ...read(request, settings) };
+  } catch (error) {
+    if (error instanceof GraphqlRefusal) return { ok: false, code: error.code, message: error.message };
+    throw error;
+  }
+}
+
+function read(
+  request: CanonicalRequest,
+  { multipart }: Pick<GraphqlSettingsIR, "multipart">,
+): GraphqlRequest {
+  switch (request.method) {
+    case "GET":
+    case "HEAD":
+      checkNoBody(request);
+      return { payloads: [readParameters(request.query)], batch: false, kinds: ["query"], nullable: true };
+    case "POST":
+      checkNoParameters(request.query);
+      return { ...readBody(request, multipart), kinds: ["query", "mutation"], nullable: true };
+    default:
+      return malformed("GraphQL operations come by GET or POST");
+  }
+}
+
+function readBody(
+  request: CanonicalRequest,
+  multipart: GraphqlSettingsIR["multipart"],
+): Pick<GraphqlRequest, "payloads" | "batch"> {
+  const [type = "", ...others] = request.headers["content-type"] ?? [];
+  if (others.length > 0) malformed("the header `content-type` is repeated");
+  if (JSON_TYPE.test(type)) {
+    const { text, valid } = decodeBytes(readWholeBody(request));
+    if (!valid) malformed("the body is not UTF-8");
+    return readOperations(readJson(text));
+  }
+  if (MULTIPART_TYPE.test(type) && multipart === "allow") {
+    return readOperations(readMultipart(type, readWholeBody(request)));
+  }
+  return malformed("the body of a GraphQL request is `application/json` in UTF-8");
+}
+
+function readOperations(json: InputValue): { payloads: readonly GraphqlPayload[]; batch: boolean } {
+  if (!isList(json)) return { payloads: [readPayload(json)], batch: false };
+  if (json.length === 0) malformed("the batch is empty");
+  if (json.length > MAX_BATCH) overLimit(`more than ${MAX_BATCH} operations in one request`);
+  return { payloads: json.map(readPayload), batch: true };
+}

@@ -1,0 +1,46 @@
+import { GraphQLError, Lexer, Source, TokenKind } from "graphql";
+import { malformed, overLimit } from "./types.ts";
+
+/** Brackets open at once: nothing that reads the document by recursion goes deeper. */
+const MAX_BRACKETS = 200;
+
+const OPENING: ReadonlySet<string> = new Set([TokenKind.PAREN_L, TokenKind.BRACKET_L, TokenKind.BRACE_L]);
+const CLOSING: ReadonlySet<string> = new Set([TokenKind.PAREN_R, TokenKind.BRACKET_R, TokenKind.BRACE_R]);
+
+/**
+ * Counts the lexical tokens of a document (GraphQL, section 2.1.6), punctuators included, comments not.
+ *
+ * @param budget - more tokens are refused
+ * @returns how many there are
+ * @throws GraphqlRefusal
+ */
+export function scanTokens(text: string, budget: number): number {
+  const lexer = new Lexer(new Source(text));
+  let count = 0;
+  let open = 0;
+  for (;;) {
+    const kind = nextKind(lexer);
+    if (kind === TokenKind.EOF) return count;
+    count += 1;
+    if (count > budget) overLimit("the documents have more tokens than the limit");
+    if (OPENING.has(kind)) {
+      open += 1;
+      if (open > MAX_BRACKETS) overLimit(`more than ${MAX_BRACKETS} brackets are open at once`);
+    } else if (CLOSING.has(kind)) open = Math.max(0, open - 1);
+  }
+}
+
+function nextKind(lexer: Lexer): TokenKind {
+  try {
+    return lexer.advance().kind;
+  } catch (error) {
+    return malformed(syntaxErrorAt(error));
+  }
+}
+
+/** Where a document is not well-formed; nothing of its text. */
+export function syntaxErrorAt(error: unknown): string {
+  const [at] = (error instanceof GraphQLError ? error.locations : undefined) ?? [];
+  const place = at === undefined ? "" : ` at line ${at.line}, column ${at.column}`;
+  return `the document is not well-formed GraphQL${place}`;
+}

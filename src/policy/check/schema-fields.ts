@@ -1,0 +1,43 @@
+import { nearestHint } from "../condition/index.ts";
+import { placeOf, type Finding } from "../diagnostics/reporter.ts";
+import { quoted } from "../diagnostics/wording.ts";
+import type { GraphqlSchemaIR } from "../graphql-ir.ts";
+import type { GraphqlRuleSource } from "../read/index.ts";
+import type { Check } from "./check.ts";
+
+/** A rule for a field that the schema does not have guards nothing, and its author believes that it does. */
+export const schemaFields: Check = ({ schema, graphql }, report) => {
+  if (schema === undefined) return;
+  for (const rule of graphql) {
+    const finding = findIn(schema, rule);
+    if (finding !== undefined) report.report(placeOf(rule.target), { severity: "error", ...finding });
+  }
+};
+
+function findIn(
+  { roots, types }: GraphqlSchemaIR,
+  { operation, type: given, field }: GraphqlRuleSource,
+): Omit<Finding, "severity"> | undefined {
+  const name = given ?? roots[operation];
+  if (name === undefined) {
+    return { code: "unknown-graphql-type", message: `the schema has no ${operation}` };
+  }
+  const type = Object.hasOwn(types, name) ? types[name] : undefined;
+  if (type === undefined) {
+    const hint = () => nearestHint(name, Object.keys(types));
+    return {
+      code: "unknown-graphql-type",
+      message: `the schema has no type ${quoted(name)} with fields`,
+      hint,
+    };
+  }
+  if (!Object.hasOwn(type.fields, field)) {
+    const hint = () => nearestHint(field, Object.keys(type.fields));
+    const message = `the type ${quoted(name)} of the schema has no field ${quoted(field)}`;
+    return { code: "unknown-graphql-field", message, hint };
+  }
+  const kind = (["query", "mutation", "subscription"] as const).find((one) => roots[one] === name);
+  if (kind === undefined || kind === operation) return undefined;
+  const message = `${quoted(name)} is the root of each ${kind}, and no ${operation} has its fields`;
+  return { code: "unknown-graphql-field", message, hint: `write \`${kind}: ${field}\`` };
+}

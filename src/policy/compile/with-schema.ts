@@ -1,0 +1,23 @@
+import type { PolicyFile } from "../diagnostic.ts";
+import { placeOf, type Reporter } from "../diagnostics/reporter.ts";
+import { quoted } from "../diagnostics/wording.ts";
+import type { PolicySetSource } from "../read/index.ts";
+import { SourceText } from "../syntax/source-text.ts";
+import { compileSchema } from "./compile-schema.ts";
+
+/** @returns the set with the schema that it names among `files`; a file that is not there is reported. */
+export function withSchema(
+  set: PolicySetSource,
+  files: readonly PolicyFile[],
+  report: Reporter,
+): PolicySetSource {
+  const named = set.head.graphql?.schema;
+  if (named === undefined) return set;
+  const file = files.find(({ name }) => name === named.file);
+  if (file === undefined) {
+    report.error(placeOf(named.node), "missing-file", `there is no file ${quoted(named.file)}`);
+    return set;
+  }
+  const schema = compileSchema(new SourceText(file), report);
+  return schema === undefined ? set : { ...set, schema };
+}

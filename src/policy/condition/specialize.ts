@@ -1,0 +1,209 @@
+import type { AttributePath, Expression } from "../ir.ts";
+import type { Attributes, Verdict } from "../value.ts";
+import { evaluate, MAX_DEPTH } from "./evaluate.ts";
+import { anyEqual, isList, operandOf, readAttribute, type Operand } from "./values.ts";
+
+/** What is left of a condition: its verdict, or an expression that reads only what is not known yet. */
+export type Specialized =
+  | { readonly known: true; readonly verdict: Verdict }
+  | { readonly known: false; readonly residual: Expression };
+
+/** The same of an operand. A verdict is one. */
+type Part =
+  | { readonly known: true; readonly value: Operand }
+  | { readonly known: false; readonly residual: Expression };
+
+/** What is known now, and the roots that are not. */
+interface Knowledge {
+  readonly attributes: Attributes;
+  readonly late: ReadonlySet<string>;
+}
+
+/** An empty path is missing, so that this is unknown to every operator. */
+const UNKNOWN: Expression = { op: "attribute", path: [] };
+const TRUE: Expression = { op: "literal", value: true };
+
+/**
+ * Decides as much of a condition as `attributes` tell. For all values `after` of the `late` roots, evaluating the
+ * residual over `after` comes to what evaluating `expression` over both comes to. No condition in the residual lies
+ * deeper than it did, and nothing of `attributes` is in it but values that late parts are compared with.
+ *
+ * @param late - roots that are not known yet; members of `attributes` by these names are not looked at
+ */
+export function specialize(
+  expression: Expression,
+  attributes: Attributes,
+  late: ReadonlySet<string>,
+): Specialized {
+  return conditionAt(expression, { attributes, late }, 0);
+}
+
+function conditionAt(expression: Expression, knowledge: Knowledge, depth: number): Specialized {
+  if (depth > MAX_DEPTH) return decided(undefined);
+  const below = depth + 1;
+  switch (expression.op) {
+    case "and":
+      return connective("and", false, expression.args, knowledge, below);
+    case "or":
+      return connective("or", true, expression.args, knowledge, below);
+    case "not":
+      return negated(conditionAt(expression.arg, knowledge, below));
+    case "==":
+    case "!=":
+    case "<":
+    case "<=":
+    case ">":
+    case ">=": {
+      const { op } = expression;
+      const left = operandAt(expression.left, knowledge, below);
+      const right = operandAt(expression.right, knowledge, below);
+      return operation([left, right], (a, b) => ({ op, left: a, right: b }));
+    }
+    case "startsWith":
+    case "endsWith": {
+      const { op } = expression;
+      const target = operandAt(expression.target, knowledge, below);
+      const arg = operandAt(expression.arg, knowledge, below);
+      return operation([target, arg], (a, b) => ({ op, target: a, arg: b }));
+    }
+    case "in":
+      return membership(expression, knowledge, below);
+    case "exists":
+      return isLate(expression.path, knowledge)
+        ? { known: false, residual: expression }
+        : decided(evaluate(expression, knowledge.attributes));
+    case "attribute":
+    case "literal":
+    case "list": {
+      const part = operandAt(expression, knowledge, depth);
+      return part.known ? decided(typeof part.value === "boolean" ? part.value : undefined) : part;
+    }
+    default:
+      return decided(undefined); // an operator of a later version
+  }
+}
+
+function operandAt(expression: Expression, knowledge: Knowledge, depth: number): Part {
+  switch (expression.op) {
+    case "attribute":
+      return isLate(expression.path, knowledge)
+        ? { known: false, residual: expression }
+        : known(operandOf(readAttribute(expression.path, knowledge.attributes)));
+    case "literal":
+      return known(operandOf(expression.value));
+    case "list":
+      return known([]); // outside of `in`, all that counts is that it is a list
+    default: {
+      const part = conditionAt(expression, knowledge, depth);
+      return part.known ? known(part.verdict) : { known: false, residual: verdictOf(part.residual) };
+    }
+  }
+}
+
+/** `and` (`decisive` is false) or `or` (it is true), without the arguments that are decided and do not decide it. */
+function connective(
+  op: "and" | "or",
+  decisive: boolean,
+  args: readonly Expression[],
+  knowledge: Knowledge,
+  depth: number,
+): Specialized {
+  const left: Expression[] = [];
+  let verdict: Verdict = args.length === 0 ? undefined : !decisive;
+  for (const arg of args) {
+    const part = conditionAt(arg, knowledge, depth);
+    if (!part.known) {
+      for (const one of part.residual.op === op ? part.residual.args : [part.residual]) left.push(one);
+    } else if (part.verdict === decisive) return decided(decisive);
+    else if (part.verdict === undefined) verdict = undefined;
+  }
+  const [first] = left;
+  if (first === undefined) return decided(verdict);
+  if (verdict === undefined) left.push(UNKNOWN); // with it, the others can only come to `decisive` or unknown
+  return { known: false, residual: left.length === 1 ? first : { op, args: left } };
+}
+
+function negated(part: Specialized): Specialized {
+  if (part.known) return decided(part.verdict === undefined ? undefined : !part.verdict);
+  const { residual } = part;
+  return { known: false, residual: residual.op === "not" ? residual.arg : { op: "not", arg: residual } };
+}
+
+/** An operator that takes two operands, and is unknown where one of them is unknown. */
+function operation(
+  [left, right]: readonly [Part, Part],
+  made: (left: Expression, right: Expression) => Expression,
+): Specialized {
+  const expression = made(expressionOf(left), expressionOf(right));
+  if (left.known && right.known) return decided(evaluate(expression, {}));
+  const unknown = (left.known && left.value === undefined) || (right.known && right.value === undefined);
+  return unknown ? decided(undefined) : { known: false, residual: expression };
+}
+
+function membership(
+  { value: valueExpression, list }: Extract<Expression, { op: "in" }>,
+  knowledge: Knowledge,
+  depth: number,
+): Specialized {
+  const value = operandAt(valueExpression, knowledge, depth);
+  if (list.op === "list") {
+    return membershipOf(
+      value,
+      list.items.map((item) => operandAt(item, knowledge, depth)),
+    );
+  }
+  const part = operandAt(list, knowledge, depth);
+  if (!part.known) {
+    return { known: false, residual: { op: "in", value: expressionOf(value), list: part.residual } };
+  }
+  if (!isList(part.value)) return decided(undefined);
+  return membershipOf(
+    value,
+    Array.from(part.value, (item) => known(operandOf(item))),
+  );
+}
+
+/** `value in [items]`, without the items that a known value is not equal to. */
+function membershipOf(value: Part, items: readonly Part[]): Specialized {
+  if (items.length === 0) return decided(false); // whatever the value is
+  if (!value.known) return remaining(value, items);
+  if (value.value === undefined) return decided(undefined);
+  const now = items.flatMap((item) => (item.known ? [item.value] : []));
+  const verdict = anyEqual(value.value, now, (item) => item);
+  const late = items.filter((item) => !item.known);
+  if (verdict === true || late.length === 0) return decided(verdict);
+  return remaining(value, verdict === false ? late : [...late, known(undefined)]);
+}
+
+function remaining(value: Part, items: readonly Part[]): Specialized {
+  const list: Expression = { op: "list", items: items.map(expressionOf) };
+  return { known: false, residual: { op: "in", value: expressionOf(value), list } };
+}
+
+/** Stands for a known operand, or for one that is not known yet. */
+function expressionOf(part: Part): Expression {
+  if (!part.known) return part.residual;
+  const { value } = part;
+  if (value === undefined) return UNKNOWN;
+  // as an operand, an object is what a list is: no scalar, and not null
+  if (typeof value === "object" && value !== null) return { op: "list", items: [] };
+  return { op: "literal", value };
+}
+
+/** A condition's residual where it stands as an operand: a bare attribute would be more than its verdict there. */
+function verdictOf(residual: Expression): Expression {
+  return residual.op === "attribute" ? { op: "and", args: [residual, TRUE] } : residual;
+}
+
+function isLate(path: AttributePath, { late }: Knowledge): boolean {
+  const [root] = path;
+  return root !== undefined && late.has(root);
+}
+
+function decided(verdict: Verdict): Specialized {
+  return { known: true, verdict };
+}
+
+function known(value: Operand): Part {
+  return { known: true, value };
+}

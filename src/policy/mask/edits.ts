@@ -1,0 +1,18 @@
+/** `text` in place of what stands from `start` to `stop` (excluded). */
+export interface Edit {
+  readonly start: number;
+  readonly stop: number;
+  readonly text: string;
+}
+
+/** Applies edits, which are in order and do not overlap. All else stays as it is. */
+export function applyEdits(text: string, edits: readonly Edit[]): string {
+  const pieces: string[] = [];
+  let kept = 0;
+  for (const edit of edits) {
+    pieces.push(text.slice(kept, edit.start), edit.text);
+    kept = edit.stop;
+  }
+  pieces.push(text.slice(kept));
+  return pieces.join("");
+}

@@ -1,0 +1,11 @@
+/** JSON documents, strictly read, and masked at the spans that a plan names. */
+export { maskDocument, type MaskedResponse, type MaskResult } from "./mask-document.ts";
+export {
+  parseJson,
+  seenValue,
+  type JsonMember,
+  type JsonNode,
+  type JsonReason,
+  type JsonResult,
+  type SeenValue,
+} from "./json-tree.ts";

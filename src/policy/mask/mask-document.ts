@@ -1,0 +1,144 @@
+import { evaluate } from "../condition/evaluate.ts";
+import type { FieldAction, PlannedField, ResponsePlanIR } from "../plan.ts";
+import type { Attributes } from "../value.ts";
+import { addErrors } from "./add-errors.ts";
+import { applyEdits, type Edit } from "./edits.ts";
+import {
+  parseJson,
+  seenValue,
+  type JsonMember,
+  type JsonNode,
+  type JsonObject,
+  type JsonReason,
+} from "./json-tree.ts";
+import { replacementOf } from "./replacement.ts";
+import { elementsPath, memberPath, ROOT_PATH } from "./structural-path.ts";
+
+/** What conditions may read of the answer besides its body. */
+export interface MaskedResponse {
+  readonly status?: number;
+  /** By name in lower case. */
+  readonly headers?: Readonly<Record<string, readonly string[]>>;
+}
+
+export type MaskResult =
+  | {
+      readonly ok: true;
+      readonly text: string;
+      /** Members that were changed. */
+      readonly count: number;
+      /** Where: `$.customers[*].ssn`; each path once, and at most 50 of them. */
+      readonly paths: readonly string[];
+    }
+  /** Nothing of the document may be delivered. `not_object`: errors are to be added, and there is no place. */
+  | { readonly ok: false; readonly reason: JsonReason | "not_object" };
+
+const MAX_PATHS = 50;
+
+/** Where several fields hit one member, the strictest that applies wins; of equally strict ones, the first. */
+const STRICTNESS = { remove: 5, null: 4, full: 3, replace: 2, partial: 1 } satisfies Record<
+  FieldAction["kind"],
+  number
+>;
+
+/**
+ * Changes the fields of a JSON document that a plan names, at their spans of the text: everything else stays as it is.
+ * The same as `envoy/lua/gatehouse/mask.lua` does in Envoy. Pure; never throws.
+ */
+export function maskDocument(
+  text: string,
+  plan: Pick<ResponsePlanIR, "fields" | "errors">,
+  response: MaskedResponse,
+): MaskResult {
+  const document = parseJson(text);
+  if (!document.ok) return document;
+  const masker = new Masker(text, document.root, plan.fields, response);
+  masker.visit(document.root, [], ROOT_PATH);
+  const { edits, paths } = masker;
+  const result = { ok: true, text: applyEdits(text, edits), count: masker.count, paths: [...paths] } as const;
+  if (plan.errors === undefined || plan.errors.length === 0) return result;
+  const masked = parseJson(result.text);
+  if (!masked.ok || masked.root.kind !== "object") return { ok: false, reason: "not_object" };
+  return { ...result, text: addErrors(result.text, masked.root, plan.errors) };
+}
+
+class Masker {
+  readonly edits: Edit[] = [];
+  readonly paths = new Set<string>();
+  count = 0;
+  readonly #text: string;
+  readonly #fields: readonly PlannedField[];
+  readonly #response: Attributes[string];
+  /** Verdicts, so that a key that stands a thousand times in an object is not decided a thousand times. */
+  readonly #wanted = new Map<JsonObject, Map<PlannedField, boolean>>();
+
+  constructor(text: string, root: JsonNode, fields: readonly PlannedField[], response: MaskedResponse) {
+    this.#text = text;
+    this.#fields = fields.toSorted((a, b) => STRICTNESS[b.action.kind] - STRICTNESS[a.action.kind]);
+    // as an attribute, it may have UNAVAILABLE in it
+    this.#response = {
+      ...(response.status === undefined ? {} : { status: response.status }),
+      headers: response.headers ?? {},
+      body: seenValue(root),
+    } as Attributes[string];
+  }
+
+  /**
+   * @param keys - the keys that lead to `node`, arrays left away
+   * @param path - the same for the records
+   */
+  visit(node: JsonNode, keys: readonly string[], path: string): void {
+    if (node.kind === "array") for (const item of node.items) this.visit(item, keys, elementsPath(path));
+    if (node.kind !== "object") return;
+    let someLeft = false;
+    for (const [index, member] of node.members.entries()) {
+      const memberKeys = [...keys, member.name];
+      const field = this.#fields.find((one) => matches(one, memberKeys) && this.#isWanted(one, node));
+      if (field === undefined) {
+        this.visit(member.value, memberKeys, memberPath(path, member.name));
+        someLeft = true;
+        continue;
+      }
+      const replacement = replacementOf(field.action, member.value, this.#text);
+      if (replacement === undefined) {
+        this.edits.push(
+          removal(member, someLeft ? node.members[index - 1] : undefined, node.members[index + 1]),
+        );
+      } else {
+        this.edits.push({ start: member.value.start, stop: member.value.stop, text: replacement });
+        someLeft = true;
+      }
+      this.count += 1;
+      if (this.paths.size < MAX_PATHS) this.paths.add(memberPath(path, member.name));
+    }
+  }
+
+  /** A rule is left out only on false: what is unknown masks. */
+  #isWanted(field: PlannedField, object: JsonObject): boolean {
+    if (field.when === undefined) return true;
+    const known = this.#wanted.get(object) ?? new Map<PlannedField, boolean>();
+    this.#wanted.set(object, known);
+    const item = seenValue(object) as Attributes[string];
+    const wanted = known.get(field) ?? evaluate(field.when, { item, response: this.#response }) !== false;
+    known.set(field, wanted);
+    return wanted;
+  }
+}
+
+/** Whether keys end with those of the field, or, where it is anchored, are those. Half a surrogate pair is no name. */
+function matches(field: PlannedField, keys: readonly string[]): boolean {
+  const offset = keys.length - field.keys.length;
+  if (offset < 0 || (field.anchored && offset > 0)) return false;
+  return field.keys.every((key, index) => key.isWellFormed() && key === keys[offset + index]);
+}
+
+/**
+ * A member goes with the comma before it, where one before it is left. Otherwise it goes with the comma behind it, up to
+ * the next key.
+ */
+function removal(member: JsonMember, before: JsonMember | undefined, behind: JsonMember | undefined): Edit {
+  const { start, value } = member;
+  return before === undefined
+    ? { start, stop: behind?.start ?? value.stop, text: "" }
+    : { start: before.value.stop, stop: value.stop, text: "" };
+}

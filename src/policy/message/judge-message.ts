@@ -1,0 +1,66 @@
+import { evaluate } from "../condition/index.ts";
+import { parseJson, seenValue } from "../mask/index.ts";
+import type { PlannedField, PlannedMessage } from "../plan.ts";
+import type { Value, ValueObject } from "../value.ts";
+
+/** Why a message is delivered or not. */
+export type MessageCode =
+  | "PERMITTED"
+  /** No JSON object with exactly one `type` that is a string, the name without escapes. */
+  | "UNREADABLE"
+  /** No rule is for messages of its type. */
+  | "UNLISTED"
+  /** The condition of its rule is not true. */
+  | "CONDITION";
+
+export interface MessageVerdict {
+  readonly permit: boolean;
+  readonly code: MessageCode;
+  /** Absent where it cannot be told. */
+  readonly type?: string;
+  /** Id of the rule for its type. */
+  readonly rule?: string;
+  /** What becomes of the connection where the message is denied. */
+  readonly onDeny: PlannedMessage["onDeny"];
+  /** What is changed in a permitted message before it is delivered. */
+  readonly fields: readonly PlannedField[];
+}
+
+/**
+ * Judges a text message by the rules of its direction: one that is not listed is denied. Pure; never throws. The same as
+ * `envoy/lua/gatehouse/messages.lua` does in Envoy.
+ *
+ * @param rules - by type
+ */
+export function judgeMessage(
+  rules: Readonly<Record<string, PlannedMessage>>,
+  text: string,
+  { env }: { readonly env: Value },
+): MessageVerdict {
+  const message = readMessage(text);
+  const type = message?.["type"];
+  if (message === undefined || typeof type !== "string" || !type.isWellFormed()) {
+    return { permit: false, code: "UNREADABLE", onDeny: "drop", fields: [] };
+  }
+  const planned = Object.hasOwn(rules, type) ? rules[type] : undefined;
+  if (planned === undefined) return { permit: false, code: "UNLISTED", type, onDeny: "drop", fields: [] };
+  const { rule, when, onDeny, fields = [] } = planned;
+  const permit = when === undefined || (when !== false && evaluate(when, { message, env }) === true);
+  const code = permit ? "PERMITTED" : "CONDITION";
+  return { permit, code, type, rule, onDeny, fields: permit ? fields : [] };
+}
+
+/**
+ * @returns the object that a message is, as conditions see it; `undefined` where it is none. Nor is it one where `type` is
+ *   written with escapes: readers that compare names as they are written would find another one, or none.
+ */
+export function readMessage(text: string): ValueObject | undefined {
+  const document = parseJson(text);
+  if (!document.ok || document.root.kind !== "object") return undefined;
+  const disguised = document.root.members.some(
+    ({ name, start }) => name === "type" && !text.startsWith(PLAIN_TYPE, start),
+  );
+  return disguised ? undefined : (seenValue(document.root) as ValueObject);
+}
+
+const PLAIN_TYPE = '"type"';

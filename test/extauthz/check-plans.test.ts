@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import type { EncodedPlan } from "../../src/extauthz/plan-metadata.ts";
+import type { PlanIR } from "../../src/policy/index.ts";
+import { checkRequest } from "../support/check-request.ts";
+import { allowed, denied, envoys, openCheckWorld, type Answer } from "./support/check-world.ts";
+import { CHECK_RESPONSE, decodeWith } from "./support/protos.ts";
+
+describe("extauthz: check sends along what is left to do", () => {
+  let world: Awaited<ReturnType<typeof openCheckWorld>>;
+  before(async () => {
+    world = await openCheckWorld();
+  });
+  afterEach(() => world.flush());
+  after(() => world.close());
+  const checkOf: typeof world.checkOf = (...change) => world.checkOf(...change);
+  const get: typeof world.get = (...parts) => world.get(...parts);
+
+  const metadataOf = ({ dynamic_metadata: metadata }: Answer) =>
+    Object.fromEntries(
+      Object.entries(metadata?.fields ?? {}).map(([key, value]) => [
+        key,
+        value.stringValue ?? value.numberValue,
+      ]),
+    );
+  const HANDSHAKE: [string, string][] = [
+    ["connection", "Upgrade"],
+    ["upgrade", "websocket"],
+  ];
+
+  it("with the answer, and under the id of the decision's record", async () => {
+    const { ask, records } = checkOf();
+    const answer = await ask(await get("/masked", { role: "viewer" }));
+    const { set, remove } = allowed(answer);
+    assert.equal(set["x-user-role"], "viewer");
+    for (const name of ["accept-encoding", "range", "if-range"]) assert.ok(remove.includes(name), name);
+    const { plan, decision_id, ...others } = metadataOf(answer);
+    assert.deepEqual(others, {});
+    assert.equal((JSON.parse(String(plan)) as PlanIR).response?.fields[0]?.action.kind, "remove");
+    assert.equal((await records())[0]?.decision_id, decision_id);
+  });
+
+  it("not where nothing is", async () => {
+    const { ask } = checkOf();
+    const answer = await ask(await get("/masked", { role: "admin" }));
+    assert.ok(!allowed(answer).remove.includes("accept-encoding"));
+    assert.deepEqual(metadataOf(answer), {});
+  });
+
+  it("with a handshake, which is looked after from then on", async () => {
+    const open: EncodedPlan[] = [];
+    const connections = {
+      place: { file: "/run/0.json", epoch: "e-7" },
+      add: (plan: EncodedPlan) => open.push(plan) < 3,
+      ended: () => undefined,
+    };
+    const { ask } = checkOf({ connections });
+    const exp = Math.floor(Date.now() / 1000) + 60;
+    const answer = await ask(await get("/feed", { exp }, HANDSHAKE));
+    assert.ok(allowed(answer).remove.includes("sec-websocket-extensions"));
+    const { state_file, state_epoch, expires_at, plan, decision_id } = metadataOf(answer);
+    assert.deepEqual([state_file, state_epoch, expires_at], ["/run/0.json", "e-7", exp]);
+    assert.deepEqual(
+      open.map(({ text, decisionId, expiresAt }) => [text, decisionId, expiresAt]),
+      [[plan, decision_id, exp]],
+    );
+    await ask(await get("/feed", {}, HANDSHAKE));
+    assert.equal(denied(await ask(await get("/feed", {}, HANDSHAKE))).status, 503);
+  });
+
+  it("and forgets the connection where the decision is turned in the end", async () => {
+    const ended: string[] = [];
+    const connections = {
+      place: { file: "", epoch: "" },
+      add: () => true,
+      ended: (ids: readonly string[]) => void ended.push(...ids),
+    };
+    const { check } = checkOf({ connections });
+    const bytes = await check(await get("/feed", {}, HANDSHAKE), { deadline: 1 });
+    assert.equal(denied(decodeWith(envoys, CHECK_RESPONSE, bytes)).status, 503);
+    assert.equal(ended.length, 1);
+  });
+
+  it("tells GraphQL clients in their own shape", async () => {
+    const { ask } = checkOf();
+    const body = '{"query":"{ you { id } }"}';
+    const request = (accept: string) =>
+      checkRequest({
+        method: "POST",
+        path: "/graphql",
+        headers: [
+          ["content-type", "application/json"],
+          ["accept", accept],
+          ["x-envoy-auth-partial-body", "false"],
+        ],
+        body: Buffer.from(body),
+      });
+    const { status, headers, body: text } = denied(await ask(request("text/html")));
+    assert.deepEqual([status, headers["content-type"]], [403, "application/json"]);
+    const { errors, extensions } = JSON.parse(text) as {
+      errors: { path: string[]; extensions: { code: string } }[];
+      extensions: { request_id: string };
+    };
+    assert.deepEqual(
+      errors.map(({ path, extensions }) => [path, extensions.code]),
+      [[["you"], "ACCESS_DENIED"]],
+    );
+    assert.equal(typeof extensions.request_id, "string");
+    const newer = denied(await ask(request("application/graphql-response+json")));
+    assert.equal(newer.headers["content-type"], "application/graphql-response+json; charset=utf-8");
+  });
+});

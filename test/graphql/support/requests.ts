@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { readGraphqlRequest, type GraphqlRequestRead } from "../../../src/graphql/index.ts";
+import { canonicalize, type RawRequest } from "../../../src/request/index.ts";
+
+interface Sent {
+  readonly method?: string;
+  readonly target?: string;
+  readonly type?: string;
+  /** latin1 */
+  readonly body?: string;
+  readonly headers?: RawRequest["headers"];
+  readonly complete?: boolean;
+  readonly multipart?: "allow" | "deny";
+}
+
+/** Reads a request as it comes over the wire; by default a POST of JSON. */
+export function readSent(sent: Sent): GraphqlRequestRead {
+  const { method = "POST", target = "/graphql", type, body, headers = [], complete = true } = sent;
+  const bytes = body === undefined ? undefined : Buffer.from(body, "latin1");
+  const raw: RawRequest = {
+    method,
+    target,
+    scheme: "https",
+    host: "app.test",
+    protocol: "HTTP/2",
+    headers: [...(type === undefined ? [] : [["content-type", type] as const]), ...headers],
+    ...(bytes && { body: { bytes, complete } }),
+  };
+  // what it refuses is refused here, too, where it is switched off
+  const canonical = canonicalize(raw, { switchedOff: new Set(["parameter_collision"]) });
+  assert.ok(canonical.ok, JSON.stringify(canonical));
+  return readGraphqlRequest(canonical.request, { multipart: sent.multipart ?? "deny" });
+}
+
+/** POST of JSON. */
+export function posted(json: unknown, sent: Sent = {}): GraphqlRequestRead {
+  const body = typeof json === "string" ? json : JSON.stringify(json);
+  return readSent({ type: "application/json", body: Buffer.from(body).toString("latin1"), ...sent });
+}
+
+/** @returns what was read, or the code of the refusal. */
+export function outcomeOf(read: GraphqlRequestRead) {
+  return read.ok ? read.payloads : read.code;
+}
