@@ -121,6 +121,11 @@ export const REASONS = {
     code: "SERVICE_UNAVAILABLE",
     message: "the audit record cannot be taken",
   },
+  PLAN_NOT_ENFORCEABLE: {
+    status: 503,
+    code: "SERVICE_UNAVAILABLE",
+    message: "the proxy does not run the filters that the policies need",
+  },
   TOO_MANY_CONNECTIONS: {
     status: 503,
     code: "SERVICE_UNAVAILABLE",

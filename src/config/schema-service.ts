@@ -97,6 +97,11 @@ export const authz = z
       "Time for one decision. After it the request is answered 503, never forwarded. After half of it another worker is " +
         "asked.",
     ),
+    state_directory: optional(
+      path(),
+      "Folder in which Envoy finds what became of open WebSocket connections, for an Envoy of your own that runs " +
+        "elsewhere: a volume that both have, which nobody else can read. Default: one that is made at every start.",
+    ),
     drain_timeout: setting(
       duration("0s", "1h"),
       "10s",

@@ -8,7 +8,13 @@ import type { Tracing } from "../telemetry/tracing.ts";
 import { decodeCheck, type CheckCall } from "./decode.ts";
 import type { CheckHandler } from "./server.ts";
 import { encodeAllow, encodeDenial } from "./encode.ts";
-import { planMetadata, REMOVED_FOR_PLANS, type EncodedPlan, type OpenConnections } from "./plan-metadata.ts";
+import {
+  enforceable,
+  planMetadata,
+  REMOVED_FOR_PLANS,
+  type EncodedPlan,
+  type OpenConnections,
+} from "./plan-metadata.ts";
 
 /** What the check of one request uses. */
 export interface CheckDependencies {
@@ -63,7 +69,7 @@ export function createCheck(dependencies: CheckDependencies): CheckHandler {
     return { final, answer: final === decision ? answer : encodeFailure(final, call) };
   };
 
-  return (bytes, { deadline, traceparent: ofCall }) => {
+  return (bytes, { deadline, traceparent: ofCall, plans }) => {
     const started = performance.now();
     let call: CheckCall;
     try {
@@ -93,7 +99,7 @@ export function createCheck(dependencies: CheckDependencies): CheckHandler {
     };
     const span = tracing.span("gatehouse.check", traceparent);
     const end = (judged: Decision): Buffer => {
-      const { final, answer } = finish(judged, call, access, started);
+      const { final, answer } = finish(enforceable(judged, plans), call, access, started);
       span.end({ "gatehouse.decision": final.verdict, "gatehouse.reason": final.reason });
       return answer;
     };

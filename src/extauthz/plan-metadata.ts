@@ -1,5 +1,6 @@
 import type { AccessRequest, Decision } from "../decision/types.ts";
 import type { Identity } from "../identity/types.ts";
+import type { PlanIR } from "../policy/index.ts";
 import type { MetadataObject } from "./wire-struct.ts";
 
 /** A plan as it goes to Envoy. */
@@ -28,6 +29,28 @@ export interface OpenConnections {
  * a part of it, or compress messages.
  */
 export const REMOVED_FOR_PLANS = ["accept-encoding", "range", "if-range", "sec-websocket-extensions"];
+
+/**
+ * What is planned has to be carried out by the proxy's filters.
+ *
+ * @param plans - the version of plans that the proxy says it carries out
+ * @returns the decision; a denial where there is something to carry out and nobody to do it
+ */
+export function enforceable(decision: Decision, plans: string | undefined): Decision {
+  const { verdict, plan } = decision;
+  if (verdict === "DENY" || plan === undefined || plans === String(plan.ir)) return decision;
+  if (isEssential(plan)) return { ...decision, verdict: "DENY", reason: "PLAN_NOT_ENFORCEABLE" };
+  const rest: { -readonly [Key in keyof Decision]: Decision[Key] } = { ...decision };
+  delete rest.plan;
+  return rest;
+}
+
+/** There is more in it than that a connection, which a path rule permits, ends in time. */
+function isEssential({ response, websocket }: PlanIR): boolean {
+  if (response !== undefined || websocket === undefined) return true;
+  const { send, receive, fields, graphql, plain } = websocket;
+  return !plain || [send, receive, fields, graphql].some((part) => part !== undefined);
+}
 
 /** Connections of callers without a token end, too: nobody could say that their permission is gone. */
 const LONGEST_SECONDS = 86_400;

@@ -1,4 +1,5 @@
 import type { GatewayConfig } from "../config/index.ts";
+import { IR_VERSION } from "../policy/index.ts";
 import { EXT_AUTHZ_CLUSTER } from "./clusters.ts";
 import { extension, overwrite, seconds } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
@@ -103,6 +104,8 @@ function extAuthz(config: GatewayConfig): EnvoyJson {
         host_selection_retry_max_attempts: 16,
       },
       timeout: seconds(config.authz.decision_timeout),
+      // the filters behind this one carry out plans (PLANS_HEADER in src/extauthz/server.ts)
+      initial_metadata: [{ key: "x-gatehouse-plans", value: String(IR_VERSION) }],
     },
     failure_mode_allow: false,
     // without it an outage would look like a denial

@@ -309,7 +309,8 @@ describe("decision: decide", () => {
         "AUDIT_UNAVAILABLE", // the decision point, as the next two
         "DEADLINE_EXCEEDED",
         "INTERNAL_ERROR",
-        "TOO_MANY_CONNECTIONS", // the door
+        "TOO_MANY_CONNECTIONS", // the door, as the next one
+        "PLAN_NOT_ENFORCEABLE",
         "GRAPHQL_ALLOWED", // decide-graphql.test.ts, as the next three
         "GRAPHQL_DENIED",
         "GRAPHQL_LIMIT_EXCEEDED",

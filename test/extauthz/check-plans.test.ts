@@ -67,6 +67,25 @@ describe("extauthz: check sends along what is left to do", () => {
     assert.equal(denied(await ask(await get("/feed", {}, HANDSHAKE))).status, 503);
   });
 
+  it("but denies where the proxy does not say that it can carry it out", async () => {
+    const { ask } = checkOf();
+    for (const plans of ["", "2"]) {
+      for (const bytes of [await get("/masked", {}), await get("/feed", {}, HANDSHAKE)]) {
+        const { status } = denied(await ask(bytes, Infinity, plans));
+        assert.equal(status, 503);
+      }
+      // nothing to carry out: an administrator sees all, and a path rule lets the connection be
+      allowed(await ask(await get("/masked", { role: "admin" }), Infinity, plans));
+    }
+  });
+
+  it("and leaves a connection that only has to end some day to proxies without filters", async () => {
+    const { ask } = checkOf({}, true, 'policies: [{ resource: GET /ws, condition: "true" }]');
+    const answer = await ask(await get("/ws", {}, HANDSHAKE), Infinity, "");
+    allowed(answer);
+    assert.deepEqual(metadataOf(answer), {});
+  });
+
   it("and forgets the connection where the decision is turned in the end", async () => {
     const ended: string[] = [];
     const connections = {
@@ -75,7 +94,7 @@ describe("extauthz: check sends along what is left to do", () => {
       ended: (ids: readonly string[]) => void ended.push(...ids),
     };
     const { check } = checkOf({ connections });
-    const bytes = await check(await get("/feed", {}, HANDSHAKE), { deadline: 1 });
+    const bytes = await check(await get("/feed", {}, HANDSHAKE), { deadline: 1, plans: "1" });
     assert.equal(denied(decodeWith(envoys, CHECK_RESPONSE, bytes)).status, 503);
     assert.equal(ended.length, 1);
   });

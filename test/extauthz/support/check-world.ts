@@ -65,7 +65,7 @@ export async function openCheckWorld() {
   let serial = 0;
 
   /** A check over real parts: bytes in, what Envoy makes of the bytes that come out, and the records. */
-  function checkOf(change: Partial<CheckDependencies> = {}, enabled = true) {
+  function checkOf(change: Partial<CheckDependencies> = {}, enabled = true, policies = POLICIES) {
     const metrics = createMetrics();
     const path = join(directory, `audit-${(serial += 1)}.log`);
     const audit = createAuditLog(
@@ -73,7 +73,7 @@ export async function openCheckWorld() {
       { metrics, log: silentLog },
     );
     audits.push(audit);
-    const snapshot = snapshotOf(POLICIES);
+    const snapshot = snapshotOf(policies);
     const warnings: string[] = [];
     const spans: SpanAttributes[] = [];
     const decide = deciderOf(snapshot, {
@@ -101,8 +101,16 @@ export async function openCheckWorld() {
       log: { warn: (_context, message) => warnings.push(message), error: () => undefined },
       ...change,
     });
-    const ask = async (bytes: Buffer, deadline = Number.POSITIVE_INFINITY): Promise<Answer> =>
-      decodeWith(envoys, CHECK_RESPONSE, await check(bytes, { deadline }));
+    const ask = async (
+      bytes: Buffer,
+      deadline = Number.POSITIVE_INFINITY,
+      plans = "1",
+    ): Promise<Answer> =>
+      decodeWith(
+        envoys,
+        CHECK_RESPONSE,
+        await check(bytes, { deadline, plans }),
+      );
     const records = async (): Promise<AuditRecord[]> => {
       await audit.close();
       const text = await readFile(path, "utf8").catch(() => "");
