@@ -36,7 +36,11 @@ export async function startSupervisor(
   const runtime = mkdtempSync(join(tmpdir(), "gatehouse-"));
   const listen = options.envoy === undefined ? authzAddresses(config) : socketAddresses(config, runtime);
   const planFile = join(runtime, "worker.json");
-  const shared = { config, listen, stateDirectory: config.authz.state_directory ?? join(runtime, "connections") };
+  const shared = {
+    config,
+    listen,
+    stateDirectory: config.authz.state_directory ?? join(runtime, "connections"),
+  };
   writeFileSync(planFile, JSON.stringify({ ...shared, ...tls(config, options.envoy === undefined) }), {
     mode: 0o600,
   });

@@ -11,6 +11,7 @@ import { encodeAllow, encodeDenial } from "./encode.ts";
 import {
   enforceable,
   planMetadata,
+  PLANS_EXTENSION,
   REMOVED_FOR_PLANS,
   type EncodedPlan,
   type OpenConnections,
@@ -54,7 +55,7 @@ export function createCheck(dependencies: CheckDependencies): CheckHandler {
     let answer: Buffer;
     let plan: EncodedPlan | undefined;
     try {
-      plan = planMetadata(decision, nextDecisionId, connections.place);
+      plan = planMetadata(decision, access, nextDecisionId, connections.place);
       if (plan?.websocket === true && !connections.add(plan, access, decision.identity)) {
         decision = { ...decision, verdict: "DENY", reason: "TOO_MANY_CONNECTIONS" };
       }
@@ -69,7 +70,7 @@ export function createCheck(dependencies: CheckDependencies): CheckHandler {
     return { final, answer: final === decision ? answer : encodeFailure(final, call) };
   };
 
-  return (bytes, { deadline, traceparent: ofCall, plans }) => {
+  return (bytes, { deadline, traceparent: ofCall }) => {
     const started = performance.now();
     let call: CheckCall;
     try {
@@ -99,7 +100,12 @@ export function createCheck(dependencies: CheckDependencies): CheckHandler {
     };
     const span = tracing.span("gatehouse.check", traceparent);
     const end = (judged: Decision): Buffer => {
-      const { final, answer } = finish(enforceable(judged, plans), call, access, started);
+      const { final, answer } = finish(
+        enforceable(judged, call.contextExtensions[PLANS_EXTENSION]),
+        call,
+        access,
+        started,
+      );
       span.end({ "gatehouse.decision": final.verdict, "gatehouse.reason": final.reason });
       return answer;
     };

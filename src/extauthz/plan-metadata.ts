@@ -31,9 +31,15 @@ export interface OpenConnections {
 export const REMOVED_FOR_PLANS = ["accept-encoding", "range", "if-range", "sec-websocket-extensions"];
 
 /**
+ * Context extension by which a route of our Envoy configuration says that its filters carry out plans, and of which
+ * version. Elsewhere answers would pass as they are.
+ */
+export const PLANS_EXTENSION = "gatehouse_plans";
+
+/**
  * What is planned has to be carried out by the proxy's filters.
  *
- * @param plans - the version of plans that the proxy says it carries out
+ * @param plans - the version of plans that the route says it carries out
  * @returns the decision; a denial where there is something to carry out and nobody to do it
  */
 export function enforceable(decision: Decision, plans: string | undefined): Decision {
@@ -58,6 +64,7 @@ const LONGEST_SECONDS = 86_400;
 /** @returns what goes along with an allowed request that has a plan. */
 export function planMetadata(
   { verdict, plan, identity }: Decision,
+  access: AccessRequest,
   nextDecisionId: () => string,
   place: OpenConnections["place"],
 ): EncodedPlan | undefined {
@@ -72,6 +79,8 @@ export function planMetadata(
   const metadata = {
     plan: text,
     decision_id: decisionId,
+    method: access.raw.method,
+    request_id: access.requestId,
     ...(websocket && { state_file: place.file, state_epoch: place.epoch, expires_at: expiresAt }),
   };
   return { decisionId, text, websocket, expiresAt, metadata };

@@ -16,15 +16,7 @@ export interface CheckContext {
   readonly deadline: number;
   /** W3C trace context of the call itself: Envoy's span of asking us, where it traces. */
   readonly traceparent?: string;
-  /** Version of the plans that the proxy says its filters carry out; see `PLANS_HEADER`. */
-  readonly plans?: string;
 }
-
-/**
- * Metadata of the call by which our Envoy configuration says that its filters carry out plans, and of which version. A
- * proxy that does not say so would let answers pass as they are.
- */
-export const PLANS_HEADER = "x-gatehouse-plans";
 
 /** Answers one check: CheckRequest bytes in, CheckResponse bytes out. */
 export type CheckHandler = (bytes: Buffer, context: CheckContext) => Buffer | Promise<Buffer>;
@@ -173,12 +165,7 @@ class Checks {
     try {
       const deadline = Number(call.getDeadline());
       const [traceparent] = call.metadata.get("traceparent");
-      const [plans] = call.metadata.get(PLANS_HEADER);
-      const context = {
-        deadline,
-        ...(typeof traceparent === "string" && { traceparent }),
-        ...(typeof plans === "string" && { plans }),
-      };
+      const context = typeof traceparent === "string" ? { deadline, traceparent } : { deadline };
       const answer = this.#check(call.request, context);
       if (answer instanceof Promise) answer.then(reply, fail);
       else reply(answer);

@@ -1,10 +1,9 @@
 import type { GatewayConfig } from "../config/index.ts";
-import { IR_VERSION } from "../policy/index.ts";
 import { EXT_AUTHZ_CLUSTER } from "./clusters.ts";
 import { extension, overwrite, seconds } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 import { TOO_LARGE } from "./local-replies.ts";
-import { luaFilters } from "./lua-bundle.ts";
+import { luaFilter } from "./lua-bundle.ts";
 
 export const EXT_AUTHZ = "envoy.filters.http.ext_authz";
 export const BUFFER = "envoy.filters.http.buffer";
@@ -21,14 +20,14 @@ export const MOST_BODY_BYTES = 1024 * 1024;
  * @param luaDirectory - another copy of the Lua runtime
  */
 export function httpFilters(config: GatewayConfig, luaDirectory?: string): readonly EnvoyJson[] {
-  const scripts = luaFilters(luaDirectory);
   return [
-    lua("guard_response", scripts.response),
+    lua("guard_response", luaDirectory),
     requestSize(config),
     ...rateLimit(config),
     extAuthz(config),
-    lua("filter", scripts.filter),
-    lua("guard_request", scripts.request),
+    lua("answers", luaDirectory),
+    lua("sockets", luaDirectory),
+    lua("guard_request", luaDirectory),
     bufferBody(config),
     requestSize(config),
     router(),
@@ -104,8 +103,6 @@ function extAuthz(config: GatewayConfig): EnvoyJson {
         host_selection_retry_max_attempts: 16,
       },
       timeout: seconds(config.authz.decision_timeout),
-      // the filters behind this one carry out plans (PLANS_HEADER in src/extauthz/server.ts)
-      initial_metadata: [{ key: "x-gatehouse-plans", value: String(IR_VERSION) }],
     },
     failure_mode_allow: false,
     // without it an outage would look like a denial
@@ -124,10 +121,18 @@ function extAuthz(config: GatewayConfig): EnvoyJson {
   });
 }
 
-/** Response bodies and WebSocket messages; see envoy/lua. */
-function lua(name: string, script: string): EnvoyJson {
-  return extension(`gatehouse.lua.${name}`, "envoy.extensions.filters.http.lua.v3.Lua", {
-    default_source_code: { inline_string: script },
+/** Filters in Lua (envoy/lua); each route switches off those that have nothing to do on it. */
+export const LUA_FILTERS = ["guard_response", "answers", "sockets", "guard_request"] as const;
+export type LuaFilter = (typeof LUA_FILTERS)[number];
+
+/** The name under which routes know a filter in Lua. */
+export function luaName(filter: LuaFilter): string {
+  return `gatehouse.lua.${filter}`;
+}
+
+function lua(filter: LuaFilter, directory: string | undefined): EnvoyJson {
+  return extension(luaName(filter), "envoy.extensions.filters.http.lua.v3.Lua", {
+    default_source_code: { inline_string: luaFilter(filter, directory) },
   });
 }
 

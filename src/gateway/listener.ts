@@ -5,7 +5,7 @@ import { extension, seconds, socketAddress } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 import { CONNECTION_BUFFER_BYTES, httpFilters } from "./http-filters.ts";
 import { localReplies } from "./local-replies.ts";
-import { NO_NEEDS, ROUTE_CONFIG_NAME, routeConfiguration } from "./routes.ts";
+import { ANY_ANSWERS, ROUTE_CONFIG_NAME, routeConfiguration } from "./routes.ts";
 
 export const LISTENER_NAME = "gateway";
 
@@ -64,7 +64,8 @@ function connectionManager(config: GatewayConfig, { routesFile, luaDirectory }: 
         // RFC 8441: WebSocket over HTTP/2
         allow_connect: true,
       },
-      upgrade_configs: [{ upgrade_type: "websocket" }],
+      // only on the route for handshakes, which has the filters for what comes after them
+      upgrade_configs: [{ upgrade_type: "websocket", enabled: false }],
 
       // slow clients, and streams on which nothing moves
       request_headers_timeout: seconds(Math.min(10_000, requestTimeout)),
@@ -77,7 +78,7 @@ function connectionManager(config: GatewayConfig, { routesFile, luaDirectory }: 
       access_log: [outcomeLog()],
       http_filters: httpFilters(config, luaDirectory),
       ...(routesFile === undefined
-        ? { route_config: routeConfiguration(config, NO_NEEDS) }
+        ? { route_config: routeConfiguration(config, ANY_ANSWERS) }
         : { rds: { route_config_name: ROUTE_CONFIG_NAME, config_source: watched(routesFile) } }),
     },
   );

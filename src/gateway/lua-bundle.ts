@@ -4,16 +4,9 @@ import { fileURLToPath } from "node:url";
 /** Where the Lua runtime lies. */
 export const LUA_DIRECTORY = fileURLToPath(new URL("../../envoy/lua/", import.meta.url));
 
-/** The filter behind ext_authz, and the guard for each side of it. */
-export function luaFilters(
-  directory = LUA_DIRECTORY,
-): Readonly<Record<"filter" | "request" | "response", string>> {
-  const guard = readFileSync(`${directory}/guard.lua`, "utf8");
-  return {
-    filter: bundleLua(readFileSync(`${directory}/filter.lua`, "utf8"), directory),
-    request: bundleLua(`GUARD = "request"\n${guard}`, directory),
-    response: bundleLua(`GUARD = "response"\n${guard}`, directory),
-  };
+/** @returns the script of a filter, `<name>.lua` and what it needs. */
+export function luaFilter(name: string, directory = LUA_DIRECTORY): string {
+  return bundleLua(readFileSync(`${directory}/${name}.lua`, "utf8"), directory);
 }
 
 /**

@@ -8,7 +8,15 @@ import { backendsOf } from "./clusters.ts";
 import type { Backend } from "./clusters.ts";
 import { HSTS_HEADER, overwrite, seconds, typed } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
-import { BUFFER, CONNECTION_BUFFER_BYTES, EXT_AUTHZ } from "./http-filters.ts";
+import { IR_VERSION } from "../policy/index.ts";
+import {
+  BUFFER,
+  CONNECTION_BUFFER_BYTES,
+  EXT_AUTHZ,
+  LUA_FILTERS,
+  luaName,
+  type LuaFilter,
+} from "./http-filters.ts";
 
 export const ROUTE_CONFIG_NAME = "gateway";
 
@@ -24,6 +32,8 @@ export interface RouteNeeds {
 }
 
 export const NO_NEEDS: RouteNeeds = { bodies: [], responses: false };
+/** For routes that do not follow a policy set: whatever it says about answers can be carried out. */
+export const ANY_ANSWERS: RouteNeeds = { bodies: [], responses: true };
 
 /** Where requests go, and what is special about them on the way. */
 export function routeConfiguration(config: GatewayConfig, { bodies, responses }: RouteNeeds): EnvoyJson {
@@ -31,10 +41,7 @@ export function routeConfiguration(config: GatewayConfig, { bodies, responses }:
   const routes = backendsOf(config).flatMap((backend) => [
     upgradeRoute(config, backend),
     ...targets.flatMap((target) =>
-      lengthClasses(backend).map((length) => ({
-        ...route(config, backend, target, length),
-        ...(responses && { request_body_buffer_limit: heldBytes(config) }),
-      })),
+      lengthClasses(backend).map((length) => route(config, backend, { target, length, responses })),
     ),
   ]);
   return {
@@ -68,16 +75,35 @@ export function writeRoutes(file: string, config: GatewayConfig, needs: RouteNee
 
 const BUFFER_OFF = typed("envoy.extensions.filters.http.buffer.v3.BufferPerRoute", { disabled: true });
 
-/** The body goes to the application and not to the service. */
-const WITHOUT_BODY = typed("envoy.extensions.filters.http.ext_authz.v3.ExtAuthzPerRoute", {
-  check_settings: { disable_request_body_buffering: true },
-});
+/**
+ * What a route says to the service: whether the body is handed over, and that the filters are on which carry out plans, of
+ * which version. Without that the service denies what it would have to plan for: a set that has just got its first
+ * response rule must not meet a route that lets answers pass as they are.
+ */
+function checkSettings(options: { readonly body: boolean; readonly plans: boolean }): EnvoyJson {
+  return typed("envoy.extensions.filters.http.ext_authz.v3.ExtAuthzPerRoute", {
+    check_settings: {
+      ...(options.body ? {} : { disable_request_body_buffering: true }),
+      ...(options.plans ? { context_extensions: { gatehouse_plans: String(IR_VERSION) } } : {}),
+    },
+  });
+}
+
+/** Switches filters in Lua off: each costs every request that passes it. */
+function luaOff(...filters: readonly LuaFilter[]): EnvoyJson {
+  const off = typed("envoy.extensions.filters.http.lua.v3.LuaPerRoute", { disabled: true });
+  return Object.fromEntries(filters.map((filter) => [luaName(filter), off]));
+}
 
 /** CONNECT is answered at once: behind the buffer it would wait for the end of a body that never ends. */
 const NO_TUNNELS: EnvoyJson = {
   match: { connect_matcher: {} },
   direct_response: { status: 405 },
-  typed_per_filter_config: { [EXT_AUTHZ]: WITHOUT_BODY, [BUFFER]: BUFFER_OFF },
+  typed_per_filter_config: {
+    [EXT_AUTHZ]: checkSettings({ body: false, plans: false }),
+    [BUFFER]: BUFFER_OFF,
+    ...luaOff(...LUA_FILTERS),
+  },
 };
 
 /** Despite its name it bounds answers, too. Lua refuses what is over the limit; more than that never reaches it. */
@@ -100,8 +126,14 @@ function upgradeRoute(config: GatewayConfig, backend: Backend): EnvoyJson {
       cluster: backend.upgradeCluster,
       timeout: "0s",
       idle_timeout: seconds(config.gateway.websocket_idle_timeout),
+      upgrade_configs: [{ upgrade_type: "websocket" }],
     },
-    typed_per_filter_config: { [EXT_AUTHZ]: WITHOUT_BODY, [BUFFER]: BUFFER_OFF },
+    request_body_buffer_limit: heldBytes(config),
+    typed_per_filter_config: {
+      [EXT_AUTHZ]: checkSettings({ body: false, plans: true }),
+      [BUFFER]: BUFFER_OFF,
+      ...luaOff("answers"),
+    },
   };
 }
 
@@ -133,21 +165,20 @@ function unique(matches: readonly BodyMatch[]): readonly BodyMatch[] {
   return [...new Map(matches.map((match) => [`${match.method} ${match.path}`, match])).values()];
 }
 
-function route(
-  config: GatewayConfig,
-  backend: Backend,
-  target: BodyMatch | undefined,
-  { headers, buffered }: LengthClass,
-): EnvoyJson {
+interface RouteKind {
+  /** Requests whose body goes to the service; absent: all others. */
+  readonly target: BodyMatch | undefined;
+  readonly length: LengthClass;
+  /** Answers may have to be held back. */
+  readonly responses: boolean;
+}
+
+function route(config: GatewayConfig, backend: Backend, { target, length, responses }: RouteKind): EnvoyJson {
   const chosen = backend.chosenBy === undefined ? [] : [exactly("x-backend-url", backend.chosenBy)];
-  const perFilter = {
-    ...(buffered ? {} : { [BUFFER]: BUFFER_OFF }),
-    ...(target === undefined ? { [EXT_AUTHZ]: WITHOUT_BODY } : {}),
-  };
   return {
     match: {
       ...(target === undefined ? { prefix: "/" } : { safe_regex: { regex: target.path } }),
-      headers: [...chosen, ...(target === undefined ? [] : methodMatch(target.method)), ...headers],
+      headers: [...chosen, ...(target === undefined ? [] : methodMatch(target.method)), ...length.headers],
     },
     route: {
       cluster: backend.cluster,
@@ -155,7 +186,12 @@ function route(
       timeout: "0s",
       retry_policy: { num_retries: 0, per_try_idle_timeout: seconds(config.gateway.upstream_timeout) },
     },
-    typed_per_filter_config: perFilter,
+    ...(responses && { request_body_buffer_limit: heldBytes(config) }),
+    typed_per_filter_config: {
+      ...(length.buffered ? {} : { [BUFFER]: BUFFER_OFF }),
+      [EXT_AUTHZ]: checkSettings({ body: target !== undefined, plans: responses }),
+      ...(responses ? luaOff("sockets", "guard_request") : luaOff(...LUA_FILTERS)),
+    },
   };
 }
 

@@ -199,4 +199,29 @@ describe("path expressions", () => {
       }),
     );
   });
+
+  it("switch off the filters that a set has no use for, and tell the service which are on", () => {
+    interface Route {
+      readonly match: { readonly headers?: readonly { readonly name: string }[] };
+      readonly typed_per_filter_config: Readonly<Record<string, unknown>>;
+    }
+    const describeRoutes = (responses: boolean) => {
+      const config = configWith({ "gateway.backend": "http://127.0.0.1:1" });
+      const { virtual_hosts: hosts } = routeConfiguration(config, { bodies: [], responses }) as {
+        virtual_hosts: readonly [{ readonly routes: readonly Route[] }];
+      };
+      return hosts[0].routes.map(({ match, typed_per_filter_config: filters }) => [
+        match.headers?.some(({ name }) => name === "upgrade") === true,
+        JSON.stringify(filters).includes('"gatehouse_plans":"1"'),
+        Object.keys(filters).filter((name) => name.startsWith("gatehouse.lua.")).length,
+      ]);
+    };
+    // for tunnels, handshakes, bodies of known length, and others: is it for handshakes, are plans carried out, filters off
+    const all = [
+      [false, false, 4],
+      [true, true, 1],
+    ];
+    assert.deepEqual(describeRoutes(false), [...all, [false, false, 4], [false, false, 4]]);
+    assert.deepEqual(describeRoutes(true), [...all, [false, true, 2], [false, true, 2]]);
+  });
 });

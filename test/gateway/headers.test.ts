@@ -142,6 +142,9 @@ describe("gateway headers", () => {
       assert.match(answer, /^HTTP\/1.1 403 /);
       assert.match(answer, /"code":"UPGRADE_NOT_SUPPORTED"/);
     }
+    // only GET can be a handshake, and only its route has the filters for what comes after it
+    const post = "POST /ws HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n";
+    assert.match(await sendRaw(gateway.port, post, (text) => text.includes("false}")), /^HTTP\/1.1 403 /);
     assert.equal(gateway.upstream.seen.length, before);
   });
 });

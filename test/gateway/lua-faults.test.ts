@@ -68,7 +68,7 @@ describe("gateway: a fault of the Lua runtime", () => {
       [
         "the filter raises at once",
         {
-          file: "filter.lua",
+          file: "answers.lua",
           replace: "function envoy_on_response(handle)",
           by: `function envoy_on_response(handle) ${RAISE}`,
         },
@@ -76,7 +76,7 @@ describe("gateway: a fault of the Lua runtime", () => {
       [
         "the filter does nothing",
         {
-          file: "filter.lua",
+          file: "answers.lua",
           replace: "function envoy_on_response(handle)",
           by: "function envoy_on_response(handle) do return end",
         },
@@ -146,7 +146,7 @@ describe("gateway: a fault of the Lua runtime", () => {
       [
         "the filter raises at once",
         {
-          file: "filter.lua",
+          file: "sockets.lua",
           replace: "function envoy_on_request(handle)",
           by: `function envoy_on_request(handle) ${RAISE}`,
         },
@@ -154,7 +154,7 @@ describe("gateway: a fault of the Lua runtime", () => {
       [
         "the filter does nothing",
         {
-          file: "filter.lua",
+          file: "sockets.lua",
           replace: "function envoy_on_request(handle)",
           by: "function envoy_on_request(handle) do return end",
         },
@@ -163,8 +163,8 @@ describe("gateway: a fault of the Lua runtime", () => {
         "the loop raises",
         {
           file: "gatehouse/upgrade.lua",
-          replace: 'local output = ""',
-          by: `if count >= 0 then ${RAISE} end local output = ""`,
+          replace: 'local size, output = chunk:length(), ""',
+          by: `if count >= 0 then ${RAISE} end local size, output = chunk:length(), ""`,
         },
       ],
     ];

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { send, sendRaw, get } from "./support/client.ts";
 import { startGateway, type TestGateway } from "./support/gateway.ts";
-import { ALLOW } from "./support/authz-stub.ts";
+import { ALLOW, headerValues, type Check } from "./support/authz-stub.ts";
 import { field, planned, responsePlan } from "./support/plans.ts";
 
 const SECRET = "123-45-6789";
@@ -14,6 +14,12 @@ const PLAN = responsePlan(
   field("card", { action: { kind: "partial" } }),
   field("note", { action: { kind: "remove" } }),
 );
+
+/** What the service says about the request beside the plan. */
+const requestOf = (check: Check) => ({
+  method: check.attributes.request.http.method,
+  request_id: headerValues(check, "x-request-id")[0] ?? "",
+});
 
 describe("gateway: responses", () => {
   let gateway: TestGateway;
@@ -27,7 +33,7 @@ describe("gateway: responses", () => {
     });
   });
   beforeEach(() => {
-    gateway.authz.decide = () => planned(PLAN);
+    gateway.authz.decide = (check) => planned(PLAN, requestOf(check));
   });
   after(() => gateway.stop());
 
@@ -322,7 +328,7 @@ describe("gateway: responses", () => {
         "",
         '{"ir":1,"response":{"limit":1,"fields":7}}',
       ]) {
-        gateway.authz.decide = () => planned(plan);
+        gateway.authz.decide = (check) => planned(plan, requestOf(check));
         assertRefused(await ask());
       }
     });

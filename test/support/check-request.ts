@@ -9,8 +9,10 @@ export function checkRequest(options: {
   readonly headers?: readonly (readonly [name: string, value: string])[];
   readonly peer?: string;
   readonly body?: Buffer;
+  /** Version of plans that the route carries out; none where it is empty. */
+  readonly plans?: string;
 }): Buffer {
-  const { method = "GET", path, headers = [], peer = "127.0.0.1", body } = options;
+  const { method = "GET", path, headers = [], peer = "127.0.0.1", body, plans = "1" } = options;
   const pseudo = [
     [":authority", "app.test"],
     [":path", path],
@@ -19,6 +21,7 @@ export function checkRequest(options: {
   ] as const;
   return encodeWith(protos, CHECK_REQUEST, {
     attributes: {
+      ...(plans !== "" && { context_extensions: { gatehouse_plans: plans } }),
       source: { address: { socket_address: { address: peer, port_value: 40000 } } },
       request: {
         time: { seconds: Math.floor(Date.now() / 1000), nanos: 0 },

@@ -31,6 +31,13 @@ end
 
 local LOST = { code = 1013, reason = "SERVICE_UNAVAILABLE", by = "policy" }
 
+-- What is closed is closed, whatever is wrong with how.
+local function closing_of(entry)
+  if type(entry) ~= "table" then entry = {} end
+  local reason = type(entry.reason) == "string" and entry.reason or "POLICY_CHANGED"
+  return { code = tonumber(entry.code) or 1008, reason = reason, by = "policy" }
+end
+
 -- connections.check(decision, now) -> nil, or { code, reason, by } where the connection has to close; and, where the
 -- policies have changed what may pass, the new plan's text
 -- decision: what the service sent along: { decision_id, state_file, state_epoch, expires_at }
@@ -40,12 +47,13 @@ function connections.check(decision, now)
   end
   local state = current(decision.state_file, now)
   if not state or state.epoch ~= decision.state_epoch then return LOST end
-  if type(state.at) ~= "number" or now - state.at > STALE_SECONDS then return LOST end
-  local closed = state.closed and state.closed[decision.decision_id]
-  if closed then
-    return { code = tonumber(closed.code) or 1008, reason = tostring(closed.reason), by = "policy" }
-  end
-  return nil, state.plans and state.plans[decision.decision_id]
+  -- a time to come is no better than one long ago: a clock was set, and nobody has written since
+  if type(state.at) ~= "number" or math.abs(now - state.at) > STALE_SECONDS then return LOST end
+  local closed, plans = state.closed, state.plans
+  if type(closed) ~= "table" or type(plans) ~= "table" then return LOST end
+  local closing = closed[decision.decision_id]
+  if closing then return closing_of(closing) end
+  return nil, plans[decision.decision_id]
 end
 
 return connections

@@ -12,6 +12,8 @@ local LONGEST = mask_fields.LONGEST
 
 local mask = {}
 
+local REUSE = { reuse = true }
+
 -- The key of the member that an object or array is the value of, arrays around it left away; nil at the root.
 local function owner(nodes, container)
   while container > 0 do
@@ -55,11 +57,10 @@ local function applies(field, run, object)
   return known[object]
 end
 
--- -> the field that changes a member, or nil
-local function field_of(run, key)
-  local fields = run.fields.by_name[json.name(run.doc, key)]
+-- -> the field that changes a member of that name in an object, or nil
+local function field_of(run, object, name)
+  local fields = run.fields.by_name[name]
   if not fields then return nil end
-  local object = run.doc.nodes[key].parent
   for index = 1, #fields do
     if applies(fields[index], run, object) then return fields[index] end
   end
@@ -95,7 +96,6 @@ local function change(run, key, field)
     local value = run.doc.nodes[key + 1]
     run.edits:add(value.start, value.stop, mask_actions.text(field.action, run.doc, key + 1))
   end
-  run.paths:add(key)
 end
 
 -- Looks at every key, but not inside of what is changed. Nearly all of them are told by their length and first byte.
@@ -109,9 +109,11 @@ local function change_fields(run)
     local after = index + 1
     if kind == KEY_ESCAPED or kind == KEY and lengths[length < LONGEST and length or LONGEST] == 1
       and first_bytes[bytes[node.start + 1]] == 1 then
-      local field = field_of(run, index)
+      local name = json.name(run.doc, index)
+      local field = field_of(run, node.parent, name)
       if field then
         change(run, index, field)
+        run.paths:add(node.parent, name)
         changed = changed + 1
         after = nodes[index + 1].next
       end
@@ -138,7 +140,7 @@ end
 function mask.apply(text, plan, context)
   local fields = mask_fields.of(plan.fields)
   if not fields then return nil, "plan" end
-  local doc, reason = json.scan(text)
+  local doc, reason = json.scan(text, REUSE)
   if not doc then return nil, reason end
   local run = {
     doc = doc, fields = fields, evaluate = context.evaluate, response = response_of(doc, context.response),
@@ -156,6 +158,7 @@ function mask.apply(text, plan, context)
       if not result then return nil, reason end
     end
   end
+  json.release(doc)
   return { text = result, changed = result ~= text, paths = run.paths.list, count = count }
 end
 

@@ -25,10 +25,32 @@ local function extended(path, step)
   return whole:sub(1, last) .. CUT
 end
 
-local function step_of(doc, key)
-  local name = json.name(doc, key, "\239\191\189")
+local function step_of(name)
   if name:find("^[%a_$][%w_$-]*$") then return "." .. name end
   return "[" .. json.quote(name) .. "]"
+end
+
+-- A place is where values with the same path stand. It knows those below it, so that a path is written only once.
+local function new_place(path)
+  return { path = path, members = {}, elements = nil, is_noted = false }
+end
+
+local function member_place(place, name)
+  local below = place.members[name]
+  if not below then
+    below = new_place(extended(place.path, step_of(name)))
+    place.members[name] = below
+  end
+  return below
+end
+
+local function elements_place(place)
+  local below = place.elements
+  if not below then
+    below = new_place(extended(place.path, "[*]"))
+    place.elements = below
+  end
+  return below
 end
 
 local Paths = {}
@@ -36,42 +58,35 @@ Paths.__index = Paths
 
 -- mask_paths.new(doc) -> collects paths in a document of json.scan
 function mask_paths.new(doc)
-  return setmetatable({ doc = doc, of_container = { [0] = "$" }, keys = {}, seen = {}, list = {} }, Paths)
+  return setmetatable({ doc = doc, places = { [0] = new_place("$") }, seen = {}, list = {} }, Paths)
 end
 
--- The path of an object or array; of all elements of an array it is the same.
-function Paths:container(index)
-  local known = self.of_container[index]
+-- The place of an object or array.
+function Paths:place_of(container)
+  local known = self.places[container]
   if known then return known end
-  local nodes = self.doc.nodes
-  local parent, before = nodes[index].parent, nodes[index - 1].kind
-  local path = self:container(parent)
+  local doc = self.doc
+  local around, before = self:place_of(doc.nodes[container].parent), doc.nodes[container - 1].kind
+  local place
   if before == KEY or before == KEY_ESCAPED then
-    path = extended(path, step_of(self.doc, index - 1))
+    place = member_place(around, json.name(doc, container - 1, "\239\191\189"))
   else
-    path = extended(path, "[*]")
+    place = elements_place(around)
   end
-  self.of_container[index] = path
-  return path
+  self.places[container] = place
+  return place
 end
 
--- Notes a member, by its key.
-function Paths:add(key)
+-- Notes a member of the object `container`.
+function Paths:add(container, name)
   if #self.list == MOST_PATHS then return end
-  local container = self:container(self.doc.nodes[key].parent)
-  -- most often this is a member of the next element, spelled as in the last
-  local keys = self.keys[container]
-  if not keys then
-    keys = {}
-    self.keys[container] = keys
-  end
-  local spelling = json.source(self.doc, key)
-  if keys[spelling] then return end
-  keys[spelling] = true
-  local path = extended(container, step_of(self.doc, key))
-  if self.seen[path] then return end
-  self.seen[path] = true
-  self.list[#self.list + 1] = path
+  local place = member_place(self:place_of(container), name)
+  if place.is_noted then return end
+  place.is_noted = true
+  -- cut paths may be the same
+  if self.seen[place.path] then return end
+  self.seen[place.path] = true
+  self.list[#self.list + 1] = place.path
 end
 
 return mask_paths

@@ -11,10 +11,10 @@ local values = require("gatehouse.values")
 local response = {}
 
 local function refused(handle)
-  local notes = stream.notes(handle)
+  local decision = stream.decision(handle)
   return {
     code = "RESPONSE_NOT_DELIVERED", message = "the answer could not be checked against the policies",
-    request_id = notes and notes.request_id,
+    request_id = decision and decision.request_id,
   }
 end
 

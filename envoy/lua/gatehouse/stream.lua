@@ -28,8 +28,8 @@ end
 
 -- stream.refuse(handle, options): refusal.stream, chunk by chunk under the eyes of the guard
 function stream.refuse(handle, options)
-  local notes = stream.notes(handle)
-  options.request_id = notes and notes.request_id
+  local decision = stream.decision(handle)
+  options.request_id = decision and decision.request_id
   stream.note(handle, "state", "stream")
   options.passed = function(count) stream.note(handle, "chunks", count) end
   refusal.stream(handle, options)

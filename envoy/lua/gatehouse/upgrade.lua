@@ -54,6 +54,10 @@ end
 
 -- One chunk of one direction: is the connection still allowed, and what of these bytes may pass.
 local function pass(direction, connection, decision, bytes)
+  if direction == "from_client" and not connection.answered then
+    connection.hasty = connection.hasty or bytes ~= ""
+    return ""
+  end
   local closing, text = connections.check(decision, os.time())
   if closing then
     connection:close(closing.code, closing.reason, closing.by)
@@ -75,23 +79,18 @@ local function report(handle, connection, before)
   return now
 end
 
--- What follows a handshake is no body (RFC 9110, section 7.8), but setBytes writes a length into the request's head, which
--- may not have been sent yet.
-local function drop_length(handle) handle:headers():remove("content-length") end
-
 -- Feeds every chunk of one direction through the socket. An error closes this direction for good: nothing passes any more.
 local function pump(handle, direction, connection, decision, counter)
   local count, dead, reported = 0, false, nil
   for chunk in handle:bodyChunks() do
-    local output = ""
+    local size, output = chunk:length(), ""
     if not dead then
-      local size = chunk:length()
       local bytes = size > 0 and chunk:getBytes(0, size) or ""
       local ok, result = pcall(pass, direction, connection, decision, bytes)
       if ok and type(result) == "string" then output = result else dead = true end
     end
-    chunk:setBytes(output)
-    if direction == "from_client" then drop_length(handle) end
+    -- setBytes writes a length into the request's head, where that has not been sent yet: not for nothing
+    if size > 0 or output ~= "" then chunk:setBytes(output) end
     count = count + 1
     stream.note(handle, counter, count)
     if not dead then reported = report(handle, connection, reported) end
@@ -102,12 +101,16 @@ end
 function upgrade.request(handle, plan, decision)
   local connection = make(plan)
   open[decision.decision_id] = connection
-  drop_length(handle)
+  -- what follows a handshake is no body
+  handle:headers():remove("content-length")
   pump(handle, "from_client", connection, decision, "client_chunks")
 end
 
 -- Why an answer of 101 must not bring the connection about, or nil.
 local function fault(headers, connection)
+  -- RFC 6455, section 4.1: the client has to wait for the answer. The server's HTTP parser might take what comes before
+  -- for a body
+  if connection.hasty then return "early_data" end
   if (headers:get("upgrade") or ""):lower() ~= "websocket" then return "upgrade" end
   -- the request offered none: whatever this is, the frames could not be read
   if headers:get("sec-websocket-extensions") then return "extensions" end
@@ -119,6 +122,7 @@ end
 function upgrade.response(handle, plan, decision)
   local connection = open[decision.decision_id]
   if not connection then error("a response without its request") end
+  connection.answered = true
   local reason = fault(handle:headers(), connection)
   if reason then
     -- the server takes the connection for open: its side ends, too

@@ -101,16 +101,8 @@ export async function openCheckWorld() {
       log: { warn: (_context, message) => warnings.push(message), error: () => undefined },
       ...change,
     });
-    const ask = async (
-      bytes: Buffer,
-      deadline = Number.POSITIVE_INFINITY,
-      plans = "1",
-    ): Promise<Answer> =>
-      decodeWith(
-        envoys,
-        CHECK_RESPONSE,
-        await check(bytes, { deadline, plans }),
-      );
+    const ask = async (bytes: Buffer, deadline = Number.POSITIVE_INFINITY): Promise<Answer> =>
+      decodeWith(envoys, CHECK_RESPONSE, await check(bytes, { deadline }));
     const records = async (): Promise<AuditRecord[]> => {
       await audit.close();
       const text = await readFile(path, "utf8").catch(() => "");
@@ -122,9 +114,15 @@ export async function openCheckWorld() {
     return { ask, records, warnings, spans, metrics, check };
   }
 
-  const get = async (path: string, claims?: Record<string, unknown>, more: [string, string][] = []) =>
+  const get = async (
+    path: string,
+    claims?: Record<string, unknown>,
+    more: [string, string][] = [],
+    plans = "1",
+  ) =>
     checkRequest({
       path,
+      plans,
       headers: [...USUAL_HEADERS, ...more, ...(claims ? [bearer(await issuer.token(claims))] : [])],
     });
 

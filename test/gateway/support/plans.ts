@@ -7,7 +7,7 @@ export function planned(
   more: Readonly<Record<string, string | number>> = {},
 ): CheckAnswer {
   const text = typeof plan === "string" ? plan : JSON.stringify(plan);
-  const values = { plan: text, decision_id: "dec_1", ...more };
+  const values = { plan: text, decision_id: "dec_1", method: "GET", ...more };
   const fields = Object.fromEntries(
     Object.entries(values).map(([key, value]) => [
       key,

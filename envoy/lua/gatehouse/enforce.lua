@@ -1,17 +1,15 @@
--- The filter that does what the service left to do: it stands behind ext_authz, whose metadata carry the plan.
--- Whatever is raised in here would let the original pass, so nothing leaves these functions but by the ways below; what
--- escapes all the same is caught by guard.lua.
+-- What the service left to do, for one stream. Whatever is raised in here would let the original pass, so nothing leaves
+-- these functions but by the ways below; what escapes all the same is caught by the guards.
 local plan_of = require("gatehouse.plan")
 local response = require("gatehouse.response")
 local stream = require("gatehouse.stream")
 local upgrade = require("gatehouse.upgrade")
 
+local enforce = {}
+
 local function run_request(handle, decision)
-  local plan = plan_of.read(decision.plan)
   stream.note(handle, "decision_id", decision.decision_id)
-  local headers = handle:headers()
-  stream.note(handle, "method", headers:get(":method"))
-  stream.note(handle, "request_id", headers:get("x-request-id") or "")
+  local plan = plan_of.read(decision.plan)
   if plan and plan.websocket then upgrade.request(handle, plan, decision) end
 end
 
@@ -30,21 +28,20 @@ local function run_response(handle, decision)
   elseif status == "101" then
     error("an upgrade without a plan")
   end
-  if plan.response then
-    local notes = stream.notes(handle)
-    return response.run(handle, plan.response, notes and notes.method)
-  end
+  if plan.response then return response.run(handle, plan.response, decision.method) end
   stream.note(handle, "state", "done")
 end
 
-function envoy_on_request(handle)
+-- enforce.request(handle): a handshake, and then the client's messages. Yields until the stream ends.
+function enforce.request(handle)
   local decision = stream.decision(handle)
   if not decision or not decision.plan then return end
   local ok, message = pcall(run_request, handle, decision)
   if not ok then handle:logErr("gatehouse: " .. tostring(message)) end
 end
 
-function envoy_on_response(handle)
+-- enforce.response(handle): an answer, or the server's messages. Yields until that has passed.
+function enforce.response(handle)
   local decision = stream.decision(handle)
   if not decision or not decision.plan then return end
   local ok, message = pcall(run_response, handle, decision)
@@ -55,3 +52,5 @@ function envoy_on_response(handle)
     code = "RESPONSE_NOT_DELIVERED", message = "the answer could not be checked against the policies",
   })
 end
+
+return enforce

@@ -1,7 +1,9 @@
--- The guard: lets nothing pass that the filter should have looked at and did not finish. It stands on both sides of
--- it - nearer to the client for answers, nearer to the application for WebSocket messages - and knows nothing of policies.
+-- The guards let nothing pass that a filter should have looked at and did not finish. They stand on both sides of it -
+-- nearer to the client for answers, nearer to the application for messages - and know nothing of policies.
 local refusal = require("gatehouse.refusal")
 local stream = require("gatehouse.stream")
+
+local guard = {}
 
 -- Passes only chunks for which the filter has counted one more since the last.
 local function pass_counted(handle, counter)
@@ -13,17 +15,17 @@ local function pass_counted(handle, counter)
   end
 end
 
-function envoy_on_request(handle)
-  if GUARD ~= "request" then return end
+-- guard.request(handle): what a client sends behind a handshake
+function guard.request(handle)
   -- What follows a handshake is no body but anything. Envoy leaves `upgrade` on requests that are one, whatever the
   -- service took them for, and on no others
   if handle:headers():get("upgrade") then pass_counted(handle, "client_chunks") end
 end
 
-function envoy_on_response(handle)
-  if GUARD ~= "response" then return end
-  local switched = handle:headers():get(":status") == "101"
+-- guard.response(handle): what the service has asked to look into, and every change of protocol
+function guard.response(handle)
   local decision = stream.decision(handle)
+  local switched = handle:headers():get(":status") == "101"
   if not switched and not (decision and decision.decision_id) then return end
   local notes = stream.notes(handle)
   local state = notes and notes.state
@@ -31,6 +33,8 @@ function envoy_on_response(handle)
   if state == "done" and not switched then return end
   refusal.stream(handle, {
     code = "RESPONSE_NOT_DELIVERED", message = "the answer could not be checked against the policies",
-    request_id = notes and notes.request_id,
+    request_id = decision and decision.request_id,
   })
 end
+
+return guard
