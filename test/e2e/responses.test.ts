@@ -156,4 +156,34 @@ describe("end to end: responses", function () {
     const response = await ask("/api/CUSTOMERS/c-1", { role: "viewer" });
     assert.ok(!(await response.text()).includes(SECRET));
   });
+
+  it("never come as they are once a set with its first response rule is in force", async () => {
+    const open = 'policies:\n  - { resource: "GET /api/**", condition: "true" }\n';
+    const masking = `${open}response_filters:\n  - { endpoint: "/api/**", filter_rules: [{ field: ssn, condition: "true", action: mask }] }\n`;
+    const other = await startGateway({
+      backend: upstream.url,
+      issuer,
+      policies: { "default.yaml": open },
+      config: { gateway: { listen_port: 0, backend: upstream.url, cluster: { nodes: 1 } } },
+    });
+    try {
+      answer({ ssn: SECRET });
+      const seen: string[] = [];
+      await other.writePolicies({ "default.yaml": masking });
+      await eventually("masked answers", async () => {
+        const response = await fetch(`${other.url}/api/x`);
+        const text = await response.text();
+        seen.push(text.includes(SECRET) ? "original" : response.status === 200 ? "masked" : "refused");
+        return seen.filter((one) => one === "masked").length > 20;
+      });
+      const change = seen.findIndex((one) => one !== "original");
+      assert.deepEqual(
+        seen.slice(change).filter((one) => one === "original"),
+        [],
+        seen.join(),
+      );
+    } finally {
+      await other.stop();
+    }
+  });
 });
