@@ -1,14 +1,21 @@
 import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import type { IncomingMessage } from "node:http";
+import { createSecureServer } from "node:http2";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Duplex } from "node:stream";
 import { connect } from "node:tls";
 import type { SecureVersion } from "node:tls";
+import { WebSocketServer } from "ws";
+import { connectSocket } from "../support/socket-client.ts";
 import { selfSigned } from "./support/certificate.ts";
 import { send } from "./support/client.ts";
 import { startGateway } from "./support/gateway.ts";
+import { planned } from "./support/plans.ts";
+import { openState } from "./support/state-file.ts";
 
 /** The protocol that was agreed, or the error. */
 function handshake(port: number, version: SecureVersion, ca: string): Promise<string> {
@@ -87,6 +94,47 @@ describe("gateway TLS", () => {
         server.closeAllConnections();
         server.close();
       }
+    }
+  });
+
+  it("brings WebSocket to an https backend that would rather speak HTTP/2", async () => {
+    const backend = selfSigned("127.0.0.1");
+    await writeFile(join(folder, "backend.pem"), backend.certificate);
+    const server = createSecureServer({
+      key: backend.privateKey,
+      cert: backend.certificate,
+      allowHTTP1: true,
+    });
+    server.on("request", (_request, response) => void response.end("hello"));
+    const sockets = new WebSocketServer({ noServer: true });
+    server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      sockets.handleUpgrade(request, socket, head, (client) => {
+        client.on("message", (data: Buffer) => {
+          client.send(`echo ${data.toString()}`);
+        });
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const state = await openState();
+    const gateway = await startGateway({
+      overrides: {
+        "gateway.backend": `https://127.0.0.1:${port}`,
+        "gateway.backend_ca": join(folder, "backend.pem"),
+      },
+    });
+    try {
+      assert.equal((await send(gateway.port, "/")).body, "hello");
+      const plan = { ir: 1, websocket: { limit: 1000, environment: "", plain: false } };
+      gateway.authz.decide = () => planned(plan, state.metadata);
+      const client = await connectSocket(`ws://127.0.0.1:${gateway.port}/`);
+      client.socket.send("hi");
+      assert.equal(await client.message("the echo", () => true), "echo hi");
+      client.close();
+    } finally {
+      await gateway.stop();
+      await state.close();
+      server.close();
     }
   });
 });
