@@ -1,18 +1,12 @@
-import { mkdtemp, mkdir, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { loadGatewayConfig } from "../src/config/index.ts";
 import { digestOf } from "../src/decision/snapshot.ts";
 import { decodeCheck } from "../src/extauthz/decode.ts";
 import { encodeAllow } from "../src/extauthz/encode.ts";
 import { compilePolicySet, createMatcher, evaluate } from "../src/policy/index.ts";
 import { canonicalize } from "../src/request/index.ts";
-import { createService } from "../src/service.ts";
-import { createLog } from "../src/telemetry/log.ts";
-import { createMetrics } from "../src/telemetry/metrics.ts";
 import { checkRequest, USUAL_HEADERS } from "../test/support/check-request.ts";
-import { startIssuer } from "../test/support/issuer.ts";
 import { policySetOf, requestPath } from "./rules.ts";
+import { startBenchService } from "./service.ts";
+import { time } from "./time.ts";
 
 /** One row of the table; times in microseconds, the median of several rounds. */
 interface Row {
@@ -35,31 +29,14 @@ export async function benchmarkCheck(): Promise<Row[]> {
 }
 
 async function measure(rules: number): Promise<Row> {
-  const directory = await mkdtemp(join(tmpdir(), "gatehouse-bench-"));
-  const issuer = await startIssuer();
   const text = policySetOf(rules);
-  await mkdir(join(directory, "policies"));
-  await writeFile(join(directory, "policies", "bench.yaml"), text);
-  const loaded = loadGatewayConfig({
-    env: {},
-    overrides: {
-      "identity.issuer": issuer.url,
-      "identity.audience": issuer.audience,
-      "policies.directory": join(directory, "policies"),
-      "policies.policy_set": "bench",
-      "audit.destination": "file",
-      "audit.path": join(directory, "audit.log"),
-      "audit.queue_size": 1_000_000,
-    },
-  });
-  if (!loaded.ok) throw new Error(loaded.errors);
-  const service = await createService(loaded.config, {
-    metrics: createMetrics(),
-    log: createLog({ level: "error", name: "bench" }),
-  });
+  const service = await startBenchService({ "bench.yaml": text });
   try {
-    await service.start();
-    const token = await issuer.token({ role: "viewer", customer_id: "c-1", permissions: ["items:read"] });
+    const token = await service.issuer.token({
+      role: "viewer",
+      customer_id: "c-1",
+      permissions: ["items:read"],
+    });
     const headers = [...USUAL_HEADERS, ["authorization", `Bearer ${token}`]] as const;
     const allowed = checkRequest({ path: requestPath(rules, "c-1"), headers });
     const denied = checkRequest({ path: requestPath(rules, "c-2"), headers });
@@ -103,25 +80,5 @@ async function measure(rules: number): Promise<Row> {
     };
   } finally {
     await service.close();
-    await issuer.close();
-    await rm(directory, { recursive: true, force: true });
   }
-}
-
-const ROUNDS = 9;
-const CALLS = 20_000;
-
-/** Microseconds a call: the median of the rounds after one to warm up; between rounds the event loop runs. */
-async function time(call: () => unknown): Promise<number> {
-  const rounds: number[] = [];
-  for (let round = 0; round <= ROUNDS; round++) {
-    const started = performance.now();
-    for (let index = 0; index < CALLS; index++) {
-      const result = call();
-      if (result instanceof Promise) await result;
-    }
-    rounds.push(((performance.now() - started) * 1000) / CALLS);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  return rounds.slice(1).sort((a, b) => a - b)[Math.floor(ROUNDS / 2)] ?? 0;
 }

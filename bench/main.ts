@@ -1,23 +1,60 @@
-/** `make bench`: what one check costs, and what the gateway adds to Envoy. Prints tables, writes JSON beside this file. */
-import { writeFileSync } from "node:fs";
+/**
+ * `make bench`: what the product costs, part by part, each compared with its alternatives in one run. Prints tables, and
+ * writes them into results.json and README.md beside this file. Parts may be named; `--quick` only tries them out.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
-import { benchmarkGateway } from "./gateway.ts";
 import { benchmarkCheck } from "./check.ts";
-import { printTable } from "./table.ts";
+import { quick } from "./effort.ts";
+import { benchmarkFilters } from "./filters.ts";
+import { benchmarkGateway } from "./gateway.ts";
+import { benchmarkGraphql } from "./graphql.ts";
+import { benchmarkMasking } from "./masking.ts";
+import { readmeWith } from "./readme.ts";
+import { benchmarkResponses } from "./responses.ts";
+import { tableOf } from "./table.ts";
+import { benchmarkWebsocket } from "./websocket.ts";
 
-const parts = process.argv.slice(2);
-const wanted = (part: string) => parts.length === 0 || parts.includes(part);
+interface Part {
+  readonly title: string;
+  readonly run: () => Promise<readonly object[]>;
+}
+
+const PARTS: Readonly<Record<string, Part>> = {
+  check: { title: "One check inside the service, outside grpc-js (microseconds)", run: benchmarkCheck },
+  gateway: { title: "Real Envoy: the limit without authorization, and with it", run: benchmarkGateway },
+  filters: { title: "The Lua filters, for requests that have no plan", run: benchmarkFilters },
+  masking: {
+    title: "Masking in Envoy's LuaJIT, and parsing, masking and printing in Node",
+    run: benchmarkMasking,
+  },
+  responses: {
+    title: "Answers through the gateway, with and without response rules",
+    run: benchmarkResponses,
+  },
+  websocket: { title: "Round trips of WebSocket messages", run: benchmarkWebsocket },
+  graphql: { title: "GraphQL operations (microseconds)", run: benchmarkGraphql },
+};
+
+const named = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
+const unknown = named.filter((name) => !Object.hasOwn(PARTS, name));
+if (unknown.length > 0) {
+  process.stderr.write(`no benchmark ${unknown.join(", ")}; there are ${Object.keys(PARTS).join(", ")}\n`);
+  process.exit(2);
+}
+
+const RESULTS = new URL("./results.json", import.meta.url);
+const README = new URL("./README.md", import.meta.url);
 const machine = { cpu: cpus()[0]?.model ?? "", cores: cpus().length, node: process.versions.node };
-const result: Record<string, unknown> = { machine };
 
-if (wanted("check")) {
-  const rows = await benchmarkCheck();
-  printTable("One check inside the service, outside grpc-js (microseconds)", rows);
-  result["check"] = rows;
+for (const name of named.length > 0 ? named : Object.keys(PARTS)) {
+  const { title, run } = PARTS[name]!;
+  const rows = await run();
+  const table = tableOf(rows);
+  process.stdout.write(`\n${name}: ${title}\n\n${table}\n`);
+  if (quick) continue;
+  // other parts keep what they found when they ran last: a part compares only what is in it
+  const known = JSON.parse(readFileSync(RESULTS, "utf8")) as Record<string, unknown>;
+  writeFileSync(RESULTS, `${JSON.stringify({ ...known, machine, [name]: rows }, null, 2)}\n`);
+  writeFileSync(README, readmeWith(readFileSync(README, "utf8"), name, table));
 }
-if (wanted("gateway")) {
-  const rows = await benchmarkGateway();
-  printTable("Real Envoy, one run: the limit without authorization, and with it", rows);
-  result["gateway"] = rows;
-}
-writeFileSync(new URL("./results.json", import.meta.url), `${JSON.stringify(result, null, 2)}\n`);

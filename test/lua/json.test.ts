@@ -203,18 +203,28 @@ describe("JSON values in Lua", () => {
     );
   });
 
+  it("that came from the service may be nested as deep as the deepest plan", async () => {
+    const lists = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
+    const objects = (depth: number) => `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`;
+    const told = await call("from_plain", lists(1100), objects(1100));
+    assert.deepEqual(told, [lists(1100), `${'{"object":{"a":'.repeat(1100)}1${"}}".repeat(1100)}`]);
+    assert.deepEqual(await call("encode", lists(1101), objects(1101)), ["refused: depth", "refused: depth"]);
+  });
+
   it("are written in a way that JSON allows, whatever the table holds", async () => {
     const written = await call(
       "lua",
       "return (...).encode({ b = 1/0, a = 0/0, c = print, [3] = 1, d = { kind = 'list' }, e = 1e15, f = 1763733474123, g = 0.1 })",
       "local json, values = ... return json.encode({ values.null, '\\255', true, {}, { { x = {} } } })",
       "local deep = {} deep[1] = deep return (...).encode(deep)",
+      "local json = ... return select('#', json.scan(nil), json.scan({}), json.plain(7)) .. tostring(json.plain(nil))",
     );
     assert.equal(
       written[0],
       '{"a":null,"b":null,"c":null,"d":{"kind":"list"},"e":1e+15,"f":1763733474123,"g":0.1}',
     );
     assert.equal(written[1], '[null,"\ufffd",true,[],[{"x":[]}]]');
+    assert.equal(written[3], "4nil");
     assert.equal(written[2], `${"[".repeat(64)}null${"]".repeat(64)}`);
   });
 

@@ -48,6 +48,8 @@ describe("masking in Lua", () => {
       { fields: { a: 1 } },
       { fields: [], errors: null },
       { fields: [], errors: 1 },
+      null,
+      7,
       { fields: [], errors: [1] },
       { fields: [], errors: [{ message: "m" }] },
       { fields: [], errors: [{ message: 1, extensions: { code: "X" } }] },

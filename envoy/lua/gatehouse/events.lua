@@ -125,6 +125,10 @@ function Sse:judged(lines)
   return nil
 end
 
+-- In place of an event that would have been the first: clients leave out a byte order mark where a stream begins, and
+-- that in front of a later line must not come to stand there, or what was no data would become some.
+local EMPTY_COMMENT = ":\n"
+
 -- Takes a line that is complete. -> what may leave now
 function Sse:line(text, ending)
   local mark = ""
@@ -176,6 +180,8 @@ function Sse:feed(chunk, last)
     end
     local passed = self:line(self.pending:take(), ending)
     self.last_passed = passed ~= nil
+    if not passed and not self.has_passed then passed = EMPTY_COMMENT end
+    if passed and passed ~= "" then self.has_passed = true end
     output[#output + 1] = passed
     at = stop + #ending
   end

@@ -12,6 +12,9 @@ local json = {}
 -- json.scan(text, options) -> document, or nil, reason, position; see json_tape.scan
 json.scan = json_tape.scan
 
+-- json.release(doc): see json_tape.release
+json.release = json_tape.release
+
 -- json.quote(text) -> a JSON string
 json.quote = json_text.quote
 

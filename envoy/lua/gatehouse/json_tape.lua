@@ -22,20 +22,24 @@ local KIND = {
 }
 json_tape.KIND = KIND
 local OBJECT, ARRAY, STRING, KEY, NUMBER = KIND.OBJECT, KIND.ARRAY, KIND.STRING, KIND.KEY, KIND.NUMBER
+local TRUE, FALSE, NULL = KIND.TRUE, KIND.FALSE, KIND.NULL
 
 local DEPTH = 256
 -- Positions are int32.
 local MOST_BYTES = 2 ^ 31 - 2
 
-local QUOTE, BACKSLASH, COMMA, COLON, MINUS, ZERO, POINT = 0x22, 0x5c, 0x2c, 0x3a, 0x2d, 0x30, 0x2e
+local QUOTE, COMMA, COLON, MINUS, ZERO, POINT = 0x22, 0x2c, 0x3a, 0x2d, 0x30, 0x2e
 local OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET = 0x7b, 0x7d, 0x5b, 0x5d
+local SPACE, TAB, LINE_FEED, RETURN = 0x20, 0x09, 0x0a, 0x0d
+local A, E, F, L, N, R, S, T, U = 0x61, 0x65, 0x66, 0x6c, 0x6e, 0x72, 0x73, 0x74, 0x75
+local CAPITAL_E, PLUS = 0x45, 0x2b
 
 -- How a string goes on at a byte.
-local PLAIN, ENDS, ESCAPE, CONTROL, MULTIBYTE = 0, 1, 2, 3, 4
+local PLAIN, ENDS, ESCAPE, MULTIBYTE, CONTROL = 0, 1, 2, 3, 4
 local in_string = ffi.new("uint8_t[256]")
 for byte = 0, 0x1f do in_string[byte] = CONTROL end
 for byte = 0x80, 0xff do in_string[byte] = MULTIBYTE end
-in_string[QUOTE], in_string[BACKSLASH] = ENDS, ESCAPE
+in_string[QUOTE], in_string[0x5c] = ENDS, ESCAPE
 
 -- What may follow a backslash (section 7).
 local escapable = ffi.new("uint8_t[256]")
@@ -54,30 +58,49 @@ for byte = 0xc2, 0xf4 do
   second_most[byte] = byte == 0xed and 0x9f or byte == 0xf4 and 0x8f or 0xbf
 end
 
+local function goes_on(byte)
+  return byte >= 0x80 and byte <= 0xbf
+end
+
 -- In all of these, `bytes` end with the zero byte that stands behind every Lua string. It is part of no token, so it
 -- stops each loop, and positions need no comparing with the length.
+--
+-- There are as few loops in them as may be: LuaJIT compiles a loop when it turns often enough, but gives it up for good
+-- if it is left again and again after few turns, as loops over four digits are. See also the end of this file.
 
 -- json_tape.multibyte(bytes, at) -> the position after the multibyte character at `at`, or nil where it is not UTF-8
 local function multibyte(bytes, at)
   local first, second = bytes[at], bytes[at + 1]
   local more = following[first]
   if more == 0 or second < second_least[first] or second > second_most[first] then return nil end
-  for index = 2, more do
-    local byte = bytes[at + index]
-    if byte < 0x80 or byte > 0xbf then return nil end
-  end
+  if more >= 2 and not goes_on(bytes[at + 2]) or more == 3 and not goes_on(bytes[at + 3]) then return nil end
   return at + more + 1
 end
 json_tape.multibyte = multibyte
 
+local function is_space(byte)
+  return byte == SPACE or byte == LINE_FEED or byte == RETURN or byte == TAB
+end
+
 local function after_space(bytes, at)
+  -- most often there is none, or one
   local byte = bytes[at]
-  if byte > 0x20 then return at end
-  while byte == 0x20 or byte == 0x0a or byte == 0x0d or byte == 0x09 do
-    at = at + 1
-    byte = bytes[at]
-  end
+  if byte > SPACE or not is_space(byte) then return at end
+  byte = bytes[at + 1]
+  if byte > SPACE or not is_space(byte) then return at + 1 end
+  at = at + 2
+  while is_space(bytes[at]) do at = at + 1 end
   return at
+end
+
+-- -> the position after the escape at `at`, or nil
+local function after_escape(bytes, at)
+  local byte = bytes[at + 1]
+  if escapable[byte] == 0 then return nil end
+  if byte ~= U then return at + 2 end
+  if is_hex[bytes[at + 2]] == 0 or is_hex[bytes[at + 3]] == 0 or is_hex[bytes[at + 4]] == 0
+    or is_hex[bytes[at + 5]] == 0 then return nil end
+  return at + 6
 end
 
 -- -> the position after the string that opens at `at`, and 1 where it has escapes, otherwise 0; or nil, reason, position
@@ -92,15 +115,9 @@ local function after_string(bytes, at)
       return at + 1, escaped
     elseif class == ESCAPE then
       escaped = 1
-      local byte = bytes[at + 1]
-      if escapable[byte] == 0 then return nil, "syntax", at end
-      at = at + 2
-      if byte == 0x75 then
-        for index = at, at + 3 do
-          if is_hex[bytes[index]] == 0 then return nil, "syntax", index end
-        end
-        at = at + 4
-      end
+      local after = after_escape(bytes, at)
+      if not after then return nil, "syntax", at end
+      at = after
     elseif class == MULTIBYTE then
       local after = multibyte(bytes, at)
       if not after then return nil, "utf8", at end
@@ -111,12 +128,17 @@ local function after_string(bytes, at)
   end
 end
 
+local function is_digit(byte)
+  return byte >= 0x30 and byte <= 0x39
+end
+
+-- The position after the digits at `at`, of which there may be none.
 local function after_digits(bytes, at)
-  local byte = bytes[at]
-  while byte >= 0x30 and byte <= 0x39 do
-    at = at + 1
-    byte = bytes[at]
-  end
+  if not is_digit(bytes[at]) then return at end
+  if not is_digit(bytes[at + 1]) then return at + 1 end
+  if not is_digit(bytes[at + 2]) then return at + 2 end
+  at = at + 3
+  while is_digit(bytes[at]) do at = at + 1 end
   return at
 end
 
@@ -132,9 +154,9 @@ local function after_number(bytes, at)
     at = after
   end
   local byte = bytes[at]
-  if byte == 0x65 or byte == 0x45 then
+  if byte == E or byte == CAPITAL_E then
     byte = bytes[at + 1]
-    local digits = (byte == 0x2b or byte == MINUS) and at + 2 or at + 1
+    local digits = (byte == PLUS or byte == MINUS) and at + 2 or at + 1
     after = after_digits(bytes, digits)
     if after == digits then return nil, after end
     at = after
@@ -143,21 +165,15 @@ local function after_number(bytes, at)
 end
 json_tape.after_number = after_number
 
-local LITERALS = {
-  [0x74] = { text = "true", kind = KIND.TRUE },
-  [0x66] = { text = "false", kind = KIND.FALSE },
-  [0x6e] = { text = "null", kind = KIND.NULL },
-}
-for _, literal in pairs(LITERALS) do literal.bytes = ffi.cast(bytes_type, literal.text) end
-
 -- -> the position after the literal at `at`, and its kind; or nil, reason, position
 local function after_literal(bytes, at)
-  local literal = LITERALS[bytes[at]]
-  if not literal then return nil, "syntax", at end
-  for index = 1, #literal.text - 1 do
-    if bytes[at + index] ~= literal.bytes[index] then return nil, "syntax", at + index end
+  local first = bytes[at]
+  if first == T and bytes[at + 1] == R and bytes[at + 2] == U and bytes[at + 3] == E then return at + 4, TRUE end
+  if first == F and bytes[at + 1] == A and bytes[at + 2] == L and bytes[at + 3] == S and bytes[at + 4] == E then
+    return at + 5, FALSE
   end
-  return at + #literal.text, literal.kind
+  if first == N and bytes[at + 1] == U and bytes[at + 2] == L and bytes[at + 3] == L then return at + 4, NULL end
+  return nil, "syntax", at
 end
 
 -- -> the position after a string, number or literal, and its kind; or nil, reason, position
@@ -168,7 +184,7 @@ local function after_scalar(bytes, at)
     if not after then return nil, escaped, where end
     return after, STRING + escaped
   end
-  if byte == MINUS or (byte >= 0x30 and byte <= 0x39) then
+  if byte == MINUS or is_digit(byte) then
     local after, where = after_number(bytes, at)
     if not after then return nil, "syntax", where end
     return after, NUMBER
@@ -176,22 +192,46 @@ local function after_scalar(bytes, at)
   return after_literal(bytes, at)
 end
 
-local function grown(nodes, capacity, wanted)
-  local larger = new_nodes(wanted)
-  ffi.copy(larger, nodes, capacity * NODE_SIZE)
-  return larger
+local function new_room(capacity)
+  return { nodes = new_nodes(capacity), capacity = capacity }
 end
 
--- json_tape.scan(text, options) -> { text, bytes, nodes, count }, or nil, reason, position
+local function enlarge(room)
+  local larger = new_nodes(room.capacity * 2)
+  ffi.copy(larger, room.nodes, room.capacity * NODE_SIZE)
+  room.nodes, room.capacity = larger, room.capacity * 2
+end
+
+-- Room for nodes that no document has at the moment, or nil. To clear new room takes as long as to fill it.
+local spare
+local MOST_SPARE_BYTES = 8 * 1024 * 1024
+
+-- json_tape.release(doc): the document is not used any more; then the next one that is scanned with `options.reuse` takes
+-- the room of its nodes
+function json_tape.release(doc)
+  if doc.room.capacity * NODE_SIZE <= MOST_SPARE_BYTES then spare = doc.room end
+  doc.room, doc.nodes = nil, nil
+end
+
+local function room_for(text, reuse)
+  local room = reuse and spare
+  -- typical documents have a token in 8 bytes; others make it grow
+  if not room then return new_room(math.floor(#text / 8) + 16) end
+  spare = nil
+  return room
+end
+
+-- json_tape.scan(text, options) -> { text, bytes, nodes, count, room }, or nil, reason, position
 --   options.depth  how deep objects and arrays may lie in each other (default 256)
+--   options.reuse  see json_tape.release
 -- Reasons: `syntax`, `utf8`, `depth`, `too_large` (positions would not fit).
 function json_tape.scan(text, options)
+  if type(text) ~= "string" then return nil, "syntax", 0 end
   if #text > MOST_BYTES then return nil, "too_large", 0 end
   local bytes = ffi.cast(bytes_type, text)
   local most_depth = options and options.depth or DEPTH
-  -- typical documents have a token in 8 bytes; others make it grow
-  local capacity = math.floor(#text / 8) + 16
-  local nodes = new_nodes(capacity)
+  local room = room_for(text, options and options.reuse)
+  local nodes, capacity = room.nodes, room.capacity
   local count, depth = 0, 0
   -- the innermost open object or array, and its kind
   local container, container_kind = -1, 0
@@ -200,8 +240,8 @@ function json_tape.scan(text, options)
   while true do
     -- here stands a key and its value, or a value
     if count + 2 > capacity then
-      nodes = grown(nodes, capacity, capacity * 2)
-      capacity = capacity * 2
+      enlarge(room)
+      nodes, capacity = room.nodes, room.capacity
     end
     if container_kind == OBJECT then
       if bytes[at] ~= QUOTE then return nil, "syntax", at end
@@ -241,7 +281,7 @@ function json_tape.scan(text, options)
     while not is_open do
       if container < 0 then
         if at ~= #text then return nil, "syntax", at end
-        return { text = text, bytes = bytes, nodes = nodes, count = count }
+        return { text = text, bytes = bytes, nodes = nodes, count = count, room = room }
       end
       byte = bytes[at]
       if byte == COMMA then
@@ -257,6 +297,12 @@ function json_tape.scan(text, options)
       at = after_space(bytes, at + 1)
     end
   end
+end
+
+-- Each loop is compiled here, at the start, over long runs: later it might be met by chance where it turns only a few
+-- times.
+for _, text in ipairs({ '"' .. ("x"):rep(1000) .. '"', ("1"):rep(1000), (" "):rep(1000) .. "1" }) do
+  json_tape.scan(text)
 end
 
 return json_tape

@@ -35,11 +35,21 @@ local function leads_to(field, doc, object)
   return not field.anchored or owner(nodes, object) == nil
 end
 
+-- The root `response` of conditions. The document is not read as a whole for it.
+local function response_of(doc, response)
+  return values.object({
+    status = response and response.status,
+    headers = values.object(response and response.headers or {}),
+    body = json.value(doc),
+  })
+end
+
 -- A rule is left out only on false: what is unknown masks, and so does an error.
 local function is_wanted(field, run, object)
   if field.when == nil then return true end
+  run.response = run.response or response_of(run.doc, run.context.response)
   local roots = { item = json.value(run.doc, object), response = run.response }
-  local ok, verdict = pcall(run.evaluate, field.when, roots)
+  local ok, verdict = pcall(run.context.evaluate, field.when, roots)
   return not (ok and verdict == false)
 end
 
@@ -123,14 +133,6 @@ local function change_fields(run)
   return changed
 end
 
-local function response_of(doc, response)
-  return values.object({
-    status = response and response.status,
-    headers = values.object(response and response.headers or {}),
-    body = json.value(doc),
-  })
-end
-
 -- mask.apply(text, plan, context) -> { text, changed, paths, count }, or nil, reason: then nothing may be delivered
 --   plan              ResponsePlanIR as plain tables: `fields`, `errors`
 --   context.response  { status, headers = { name = list of values.lua } }, each may be missing
@@ -138,12 +140,12 @@ end
 -- `count` is of members that were changed; `paths` says where, in at most 50 paths of at most 200 bytes. Reasons: those
 -- of json.scan, `plan` for a bad plan, `not_object` where errors are to be added and there is no place.
 function mask.apply(text, plan, context)
-  local fields = mask_fields.of(plan.fields)
+  local fields = type(plan) == "table" and mask_fields.of(plan.fields)
   if not fields then return nil, "plan" end
   local doc, reason = json.scan(text, REUSE)
   if not doc then return nil, reason end
   local run = {
-    doc = doc, fields = fields, evaluate = context.evaluate, response = response_of(doc, context.response),
+    doc = doc, fields = fields, context = context or {},
     edits = mask_edits.new(doc), paths = mask_paths.new(doc),
     -- verdicts by field and object; by object, the first member that is left, as far as all before it were removed
     known = {}, first_left = {},

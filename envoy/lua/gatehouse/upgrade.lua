@@ -43,7 +43,6 @@ local function make(plan)
   return socket.new({
     plan = plan.websocket,
     random = random,
-    now = os.time,
     env = function() return env_of(plan.websocket.environment) end,
     messages = messages,
     mask = mask,

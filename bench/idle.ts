@@ -1,0 +1,47 @@
+import { spawn } from "node:child_process";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { loadGatewayConfig } from "../src/config/index.ts";
+import { envoyBootstrap, routeConfiguration, type EnvoyJson, type RouteNeeds } from "../src/gateway/index.ts";
+import { eventually } from "../test/support/eventually.ts";
+
+/** Two processes that decide nothing, and the gateway's own Envoy configuration in front of them. */
+export interface IdleServices {
+  /** With the routes of a policy set that needs this of them. */
+  readonly bootstrap: (needs: RouteNeeds) => EnvoyJson;
+  stop(): void;
+}
+
+export async function startIdleServices(directory: string, backend: string): Promise<IdleServices> {
+  const loaded = loadGatewayConfig({
+    env: {},
+    overrides: {
+      "gateway.backend": backend,
+      "gateway.listen_port": 0,
+      "identity.issuer": "http://127.0.0.1:1",
+      "identity.audience": "none",
+    },
+  });
+  if (!loaded.ok) throw new Error(loaded.errors);
+  const { config } = loaded;
+  const sockets = [join(directory, "idle-0.sock"), join(directory, "idle-1.sock")];
+  const script = fileURLToPath(new URL("./idle-authz.ts", import.meta.url));
+  const services = sockets.map((socket) => spawn(process.execPath, [script, socket], { stdio: "inherit" }));
+  for (const socket of sockets)
+    await eventually("an idle service", async () => (await stat(socket)).isSocket());
+  const authzEndpoints = sockets.map((unixSocket) => ({ unixSocket }));
+  return {
+    bootstrap: (needs) =>
+      withRoutes(envoyBootstrap(config, { authzEndpoints }), routeConfiguration(config, needs)),
+    stop: () => {
+      for (const service of services) service.kill();
+    },
+  };
+}
+
+function withRoutes(bootstrap: EnvoyJson, routes: EnvoyJson): EnvoyJson {
+  return JSON.parse(JSON.stringify(bootstrap), (key, value: unknown) =>
+    key === "route_config" ? routes : value,
+  ) as EnvoyJson;
+}
