@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 /** Where the Lua runtime lies. */
@@ -10,20 +10,25 @@ export function luaFilter(name: string, directory = LUA_DIRECTORY): string {
 }
 
 /**
- * The Lua runtime as one text that Envoy takes inline: every file of `gatehouse/` becomes a module of that name
- * (`require("gatehouse.json")`), and then `main` runs. So Envoy needs no files of ours, and a configuration is complete.
+ * A script and all of the runtime that it needs as one text that Envoy takes inline: each file of `gatehouse/` becomes a
+ * module of that name (`require("gatehouse.json")`), and then `main` runs. So Envoy needs no files of ours, and a
+ * configuration is complete.
  *
- * @param main - Lua source that defines `envoy_on_request` and `envoy_on_response`
+ * @param main - Lua source that defines `envoy_on_request` or `envoy_on_response`
  * @param directory - holds the folder `gatehouse`
  */
 export function bundleLua(main: string, directory = LUA_DIRECTORY): string {
-  const modules = readdirSync(`${directory}/gatehouse`)
-    .filter((name) => name.endsWith(".lua"))
-    .sort()
-    .map((name) =>
-      preload(name.slice(0, -".lua".length), readFileSync(`${directory}/gatehouse/${name}`, "utf8")),
-    );
-  return [...modules, main].join("\n");
+  const modules = new Map<string, string>();
+  const add = (source: string) => {
+    for (const [, name = ""] of source.matchAll(/"gatehouse\.([a-z_]+)"/g)) {
+      if (modules.has(name)) continue;
+      const text = readFileSync(`${directory}/gatehouse/${name}.lua`, "utf8");
+      modules.set(name, text);
+      add(text);
+    }
+  };
+  add(main);
+  return [...[...modules].map(([name, source]) => preload(name, source)), main].join("\n");
 }
 
 /** Each file is a chunk of its own, so that an error names its file and line. */

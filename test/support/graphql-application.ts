@@ -25,6 +25,21 @@ type Mutation { rename(id: ID!, name: String!): Customer }
 type Subscription { orderUpdated: Order }
 `;
 
+/** Policies for it: administrators may do everything, others see a customer of their own. */
+export const POLICIES = `
+graphql: { schema: api.graphql }
+graphql_policies:
+  - { query: customer, condition: user.role == "admin" or args.id == user.customer_id }
+  - { query: me, condition: exists(user.id) }
+  - { query: node, condition: exists(user.id) }
+  - { query: Customer.ssn, condition: user.role == "admin" }
+  - { query: Customer.notes, condition: user.role == "admin", on_deny: "null" }
+  - { mutation: rename, condition: user.role == "admin" }
+  - { subscription: orderUpdated, condition: order.customer_id == user.customer_id }
+websocket_policies:
+  - connection: { path: /graphql, condition: exists(user.id) }
+`;
+
 interface OrderEvent {
   readonly id: string;
   readonly customer_id: string;
