@@ -6,6 +6,11 @@ export const REASONS = {
   CONDITION_TRUE: { status: 200, code: "ALLOWED", message: "the rule's condition is true" },
   DEFAULT_ALLOW: { status: 200, code: "ALLOWED", message: "no rule matches and the set's default is allow" },
   PREFLIGHT_ALLOWED: { status: 200, code: "ALLOWED", message: "a CORS preflight, allowed by the set" },
+  GRAPHQL_CONNECTION: {
+    status: 200,
+    code: "ALLOWED",
+    message: "a connection to a GraphQL endpoint, whose operations are judged one by one",
+  },
   GRAPHQL_ALLOWED: { status: 200, code: "ALLOWED", message: "every field of the operation is permitted" },
 
   // refused before any rule: the request can be read in two ways, or not at all

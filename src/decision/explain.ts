@@ -59,7 +59,7 @@ export function explainDecision(decision: Decision): Explanation {
       ? decision.attributes
       : attributesOfOther(rule, params, decision, snapshot),
   );
-  const isOperation = graphqlErrors !== undefined || decision.reason === "GRAPHQL_ALLOWED";
+  const isOperation = graphqlErrors !== undefined || decision.reason.startsWith("GRAPHQL_");
   const decided = match.match.kind === "rule" ? match.match.rule : undefined;
   return {
     ...(decided !== undefined &&

@@ -7,6 +7,7 @@ import {
 } from "../policy/index.ts";
 import type { CanonicalRequest } from "../request/index.ts";
 import {
+  allow,
   byDefault,
   chain,
   deny,
@@ -44,7 +45,7 @@ export function judgeUpgrade(
   path: Decision | undefined,
   endpoint: boolean,
 ): Eventually<Decision> {
-  return chain(judgeConnection(judgement, path), ({ decision, entry }) => {
+  return chain(judgeConnection(judgement, path, endpoint), ({ decision, entry }) => {
     if (decision.verdict === "DENY") return decision;
     return chain(judgeResponses(judgement), (responses) => {
       if (!responses.ok) return responses.denial;
@@ -64,10 +65,17 @@ interface JudgedConnection {
   readonly entry?: PreparedConnection;
 }
 
-function judgeConnection(judgement: Judgement, path: Decision | undefined): Eventually<JudgedConnection> {
+function judgeConnection(
+  judgement: Judgement,
+  path: Decision | undefined,
+  endpoint: boolean,
+): Eventually<JudgedConnection> {
   const { snapshot, request, draft, caller } = judgement;
-  // without any websocket_policies it is a path like others
-  if (snapshot.connections.rules.length === 0) return { decision: path ?? byDefault(judgement) };
+  // without any websocket_policies it is a path like others; a GraphQL endpoint needs no rule for its path
+  if (snapshot.connections.rules.length === 0) {
+    const otherwise = endpoint ? allow(draft, "GRAPHQL_CONNECTION") : byDefault(judgement);
+    return { decision: path ?? otherwise };
+  }
   const match = snapshot.connections.match(request.method, request.segments);
   if (match.kind === "case") return { decision: deny(draft, "AMBIGUOUS_CASE") };
   if (match.kind === "none") return { decision: byDefault(judgement) };

@@ -72,6 +72,17 @@ response_masks:
     assert.equal(outcome(await decide({ method: "POST", path: "/graphql" })), "DENY GRAPHQL_MALFORMED");
     assert.equal(outcome(await decide({ method: "POST", path: "/GraphQL" })), "DENY AMBIGUOUS_CASE");
   });
+  it("lets connections come about, for their operations are judged one by one", async () => {
+    const headers = [
+      ["connection", "upgrade"],
+      ["upgrade", "websocket"],
+    ] as const;
+    const decision = await decide({ path: "/graphql", headers });
+    assert.equal(outcome(decision), "ALLOW GRAPHQL_CONNECTION");
+    assert.deepEqual(decision.plan?.websocket?.graphql?.rules.length, 4);
+    assert.equal(decision.plan.websocket.plain, false);
+    assert.equal(outcome(await decide({ path: "/elsewhere", headers })), "DENY NO_MATCHING_RULE");
+  });
   it("asks who it is before it says no", async () => {
     const body = '{"query":"{ salary }"}';
     const headers = [["content-type", "application/json"]] as const;

@@ -311,7 +311,8 @@ describe("decision: decide", () => {
         "INTERNAL_ERROR",
         "TOO_MANY_CONNECTIONS", // the door, as the next one
         "PLAN_NOT_ENFORCEABLE",
-        "GRAPHQL_ALLOWED", // decide-graphql.test.ts, as the next three
+        "GRAPHQL_ALLOWED", // decide-graphql.test.ts, as the next four
+        "GRAPHQL_CONNECTION",
         "GRAPHQL_DENIED",
         "GRAPHQL_LIMIT_EXCEEDED",
         "GRAPHQL_MALFORMED",
