@@ -72,10 +72,16 @@ local function pass(direction, connection, decision, bytes)
   return connection[direction](connection, bytes)
 end
 
-local function report(handle, connection, before)
-  local now = json.encode({ websocket = connection:outcome() })
-  if now ~= before then stream.note(handle, "outcome", now) end
-  return now
+-- Notes what happened so far, for the access log: at once what was kept back, changed or ended, and once a second how
+-- much passed, for that changes with every message. Nobody is told when a stream ends without a word.
+-- -> what was noted last
+local function report(handle, connection, before, is_end)
+  local outcome, now = connection:outcome(), os.time()
+  local events = outcome.sent.dropped + outcome.received.dropped + outcome.received.masked
+  if outcome.closed then events = events + 1 end
+  if before and not is_end and before.at == now and before.events == events then return before end
+  stream.note(handle, "outcome", json.encode({ websocket = outcome }))
+  return { at = now, events = events }
 end
 
 -- Feeds every chunk of one direction through the socket. An error closes this direction for good: nothing passes any more.
@@ -92,7 +98,7 @@ local function pump(handle, direction, connection, decision, counter)
     if size > 0 or output ~= "" then chunk:setBytes(output) end
     count = count + 1
     stream.note(handle, counter, count)
-    if not dead then reported = report(handle, connection, reported) end
+    if not dead then reported = report(handle, connection, reported, size == 0) end
   end
 end
 
