@@ -5,6 +5,7 @@ import type { Caller, Identify } from "./identify.ts";
 import { judgeOperations } from "./judge-graphql.ts";
 import { judgePath } from "./judge-path.ts";
 import { judgeResponses } from "./judge-responses.ts";
+import { planAnswer } from "./plan.ts";
 import { isWebsocketUpgrade, judgeUpgrade } from "./judge-upgrade.ts";
 import {
   byDefault,
@@ -75,8 +76,9 @@ function judge(judgement: Judgement): Eventually<Decision> {
     if (endpoint.kind === "case") return deny(draft, "AMBIGUOUS_CASE");
     // the same facts; what they come to is decided anew
     const further = path === undefined ? judgement : { ...judgement, draft: path };
-    if (isWebsocketUpgrade(request)) return judgeUpgrade(further, path, endpoint.kind === "rule");
-    if (endpoint.kind === "rule") return judgeOperations(further);
+    const params = endpoint.kind === "rule" ? endpoint.params : undefined;
+    if (isWebsocketUpgrade(request)) return judgeUpgrade(further, path, params);
+    if (params !== undefined) return judgeOperations(further, params);
     return withResponsePlan(further, path ?? byDefault(judgement));
   });
 }
@@ -86,9 +88,7 @@ function withResponsePlan(judgement: Judgement, decision: Decision): Eventually<
   if (decision.verdict === "DENY") return decision;
   return chain(judgeResponses(judgement), (responses) => {
     if (!responses.ok) return responses.denial;
-    const { fields } = responses;
-    if (fields.length === 0) return decision;
-    const limit = judgement.with.limits.response;
-    return { ...decision, plan: { ir: IR_VERSION, response: { limit, fields } } };
+    const answer = planAnswer(judgement.with.limits.response, responses.fields);
+    return answer.response === undefined ? decision : { ...decision, plan: { ir: IR_VERSION, ...answer } };
   });
 }

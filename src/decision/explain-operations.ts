@@ -7,7 +7,6 @@ import {
 import {
   explain,
   formatExpression,
-  paramsOf,
   UNAVAILABLE,
   type Attributes,
   type GraphqlPlanIR,
@@ -60,8 +59,9 @@ export async function openOperations(judgement: Judgement): Promise<OperationDes
   if (endpoint.kind !== "rule") return undefined;
   const responses = await judgeResponses(judgement);
   if (!responses.ok) return undefined;
-  const planned = await planOperations(judgement, responses.fields);
-  const gathered = await gather(judgement, snapshot.graphql.needs, paramsOf(endpoint.rule, request.segments));
+  const { params } = endpoint;
+  const planned = await planOperations(judgement, params, responses.fields);
+  const gathered = await gather(judgement, snapshot.graphql.needs, params);
   if (!planned.ok || !gathered.ok) return undefined;
   return { judgement, plan: planned.graphql, attributes: gathered.attributes };
 }

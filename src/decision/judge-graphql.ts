@@ -1,23 +1,25 @@
 import { graphqlErrors, judgeGraphql, readGraphqlRequest } from "../graphql/index.ts";
-import { IR_VERSION, paramsOf, type GraphqlPlanIR, type PlanIR, type PlannedField } from "../policy/index.ts";
+import { IR_VERSION, type GraphqlErrorIR, type GraphqlPlanIR, type PlannedField } from "../policy/index.ts";
 import { allow, chain, deny, gather, type Eventually, type Judgement } from "./judgement.ts";
 import { environmentAttributes } from "./attributes.ts";
 import { judgeResponses } from "./judge-responses.ts";
-import { planGraphql } from "./plan.ts";
+import { planAnswer, planGraphql } from "./plan.ts";
 import type { Decision } from "./types.ts";
 
 /** What decides about operations at an endpoint, or why the request cannot be let through. */
 export type GraphqlPlanned =
   { readonly ok: true; readonly graphql: GraphqlPlanIR } | { readonly ok: false; readonly denial: Decision };
 
+/** Parameters of a path that is a GraphQL endpoint. */
+export type EndpointParams = Readonly<Record<string, string>>;
+
 /** @param fields - response rules that apply at the endpoint */
 export function planOperations(
   judgement: Judgement,
+  params: EndpointParams,
   fields: readonly PlannedField[],
 ): Eventually<GraphqlPlanned> {
-  const { snapshot, request } = judgement;
-  const endpoint = snapshot.endpoints.match(request.method, request.segments);
-  const params = endpoint.kind === "rule" ? paramsOf(endpoint.rule, request.segments) : {};
+  const { snapshot } = judgement;
   return chain(gather(judgement, snapshot.graphql.needs, params), (gathered) =>
     gathered.ok ? { ok: true, graphql: planGraphql(snapshot, gathered.attributes, fields) } : gathered,
   );
@@ -26,10 +28,10 @@ export function planOperations(
 /**
  * Judges the operations of a request to a GraphQL endpoint. The path rules have not denied it.
  */
-export function judgeOperations(judgement: Judgement): Eventually<Decision> {
+export function judgeOperations(judgement: Judgement, params: EndpointParams): Eventually<Decision> {
   return chain(judgeResponses(judgement), (responses) => {
     if (!responses.ok) return responses.denial;
-    return chain(planOperations(judgement, responses.fields), (planned) =>
+    return chain(planOperations(judgement, params, responses.fields), (planned) =>
       planned.ok ? judge(judgement, planned.graphql, responses.fields) : planned.denial,
     );
   });
@@ -57,19 +59,16 @@ function judge(judgement: Judgement, graphql: GraphqlPlanIR, fields: readonly Pl
       );
     }
     case "allowed":
-      return {
-        ...allow(draft, "GRAPHQL_ALLOWED"),
-        ...withPlan(judgement, [...fields, ...verdict.nulls], verdict.errors),
-      };
+      return allowed(judgement, [...fields, ...verdict.nulls], verdict.errors);
   }
 }
 
-function withPlan(
-  { with: { limits } }: Judgement,
+function allowed(
+  { draft, with: { limits } }: Judgement,
   fields: readonly PlannedField[],
-  errors: NonNullable<PlanIR["response"]>["errors"] = [],
-): Pick<Decision, "plan"> {
-  if (fields.length === 0) return {};
-  const response = { limit: limits.response, fields, ...(errors.length > 0 && { errors }) };
-  return { plan: { ir: IR_VERSION, response } };
+  errors: readonly GraphqlErrorIR[],
+): Decision {
+  const decision = allow(draft, "GRAPHQL_ALLOWED");
+  const answer = planAnswer(limits.response, fields, errors);
+  return answer.response === undefined ? decision : { ...decision, plan: { ir: IR_VERSION, ...answer } };
 }

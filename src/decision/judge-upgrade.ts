@@ -17,9 +17,9 @@ import {
   type Eventually,
   type Judgement,
 } from "./judgement.ts";
-import { planOperations } from "./judge-graphql.ts";
+import { planOperations, type EndpointParams } from "./judge-graphql.ts";
 import { judgeResponses } from "./judge-responses.ts";
-import { planMessages } from "./plan.ts";
+import { planAnswer, planMessages } from "./plan.ts";
 import type { PreparedConnection } from "./snapshot.ts";
 import type { Decision } from "./types.ts";
 
@@ -38,19 +38,20 @@ export function isWebsocketUpgrade({ method, headers }: CanonicalRequest): boole
  * Judges a WebSocket handshake and plans what may pass on the connection.
  *
  * @param path - what the path rules say; none is needed, and one that matches has permitted
- * @param endpoint - the path is a GraphQL endpoint
+ * @param endpoint - parameters of the path where it is a GraphQL endpoint
  */
 export function judgeUpgrade(
   judgement: Judgement,
   path: Decision | undefined,
-  endpoint: boolean,
+  endpoint: EndpointParams | undefined,
 ): Eventually<Decision> {
-  return chain(judgeConnection(judgement, path, endpoint), ({ decision, entry }) => {
+  const connection = judgeConnection(judgement, path, endpoint !== undefined);
+  return chain(connection, ({ decision, entry }) => {
     if (decision.verdict === "DENY") return decision;
     return chain(judgeResponses(judgement), (responses) => {
       if (!responses.ok) return responses.denial;
       const { fields } = responses;
-      const part = endpoint ? planSocket(judgement, fields) : planEntry(judgement, entry);
+      const part = endpoint ? planSocket(judgement, endpoint, fields) : planEntry(judgement, entry);
       return chain(part, (planned) =>
         planned.ok
           ? { ...decision, plan: plan(judgement, planned, fields, path !== undefined) }
@@ -95,8 +96,12 @@ interface Part {
 }
 type Planned = Part | { readonly ok: false; readonly denial: Decision };
 
-function planSocket(judgement: Judgement, fields: readonly PlannedField[]): Eventually<Planned> {
-  return chain(planOperations(judgement, fields), (planned) =>
+function planSocket(
+  judgement: Judgement,
+  endpoint: EndpointParams,
+  fields: readonly PlannedField[],
+): Eventually<Planned> {
+  return chain(planOperations(judgement, endpoint, fields), (planned) =>
     planned.ok ? { ok: true, rules: { graphql: planned.graphql } } : planned,
   );
 }
@@ -118,10 +123,9 @@ function plan(
   fields: readonly PlannedField[],
   plain: boolean,
 ): PlanIR {
-  const masked = fields.length > 0;
   return {
     ir: IR_VERSION,
-    websocket: { limit: limits.message, environment, plain, ...rules, ...(masked && { fields }) },
-    ...(masked && { response: { limit: limits.response, fields } }),
+    websocket: { limit: limits.message, environment, plain, ...rules, ...(fields.length > 0 && { fields }) },
+    ...planAnswer(limits.response, fields),
   };
 }

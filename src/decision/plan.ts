@@ -3,7 +3,9 @@ import {
   type Attributes,
   type ConditionIR,
   type Expression,
+  type GraphqlErrorIR,
   type GraphqlPlanIR,
+  type PlanIR,
   type PlannedField,
   type PlannedGraphqlRule,
   type PlannedMessage,
@@ -28,6 +30,15 @@ export function planFields(
     if (left.known && left.verdict === false) return [];
     return { rule, ...field, action, ...(left.known ? {} : { when: left.residual }) };
   });
+}
+
+/** @returns the plan of an answer; none where nothing is changed in it. */
+export function planAnswer(
+  limit: number,
+  fields: readonly PlannedField[],
+  errors: readonly GraphqlErrorIR[] = [],
+): Pick<PlanIR, "response"> {
+  return fields.length === 0 ? {} : { response: { limit, fields, ...(errors.length > 0 && { errors }) } };
 }
 
 /** @returns what decides about messages of one direction, by type; `undefined` where no type is listed. */

@@ -119,9 +119,8 @@ const UPGRADE = [
 
 /** WebSocket handshakes: what follows them is no body, and is silent at times. */
 function upgradeRoute(config: GatewayConfig, backend: Backend): EnvoyJson {
-  const chosen = backend.chosenBy === undefined ? [] : [exactly("x-backend-url", backend.chosenBy)];
   return {
-    match: { prefix: "/", headers: [...chosen, ...UPGRADE] },
+    match: { prefix: "/", headers: [...choice(backend), ...UPGRADE] },
     route: {
       cluster: backend.upgradeCluster,
       timeout: "0s",
@@ -174,11 +173,14 @@ interface RouteKind {
 }
 
 function route(config: GatewayConfig, backend: Backend, { target, length, responses }: RouteKind): EnvoyJson {
-  const chosen = backend.chosenBy === undefined ? [] : [exactly("x-backend-url", backend.chosenBy)];
   return {
     match: {
       ...(target === undefined ? { prefix: "/" } : { safe_regex: { regex: target.path } }),
-      headers: [...chosen, ...(target === undefined ? [] : methodMatch(target.method)), ...length.headers],
+      headers: [
+        ...choice(backend),
+        ...(target === undefined ? [] : methodMatch(target.method)),
+        ...length.headers,
+      ],
     },
     route: {
       cluster: backend.cluster,
@@ -193,6 +195,11 @@ function route(config: GatewayConfig, backend: Backend, { target, length, respon
       ...(responses ? luaOff("sockets", "guard_request") : luaOff(...LUA_FILTERS)),
     },
   };
+}
+
+/** Which backend a trusted proxy has chosen. */
+function choice({ chosenBy }: Backend): readonly EnvoyJson[] {
+  return chosenBy === undefined ? [] : [exactly("x-backend-url", chosenBy)];
 }
 
 /** Rules for GET judge HEAD too. */

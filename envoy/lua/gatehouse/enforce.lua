@@ -1,6 +1,7 @@
 -- What the service left to do, for one stream. Whatever is raised in here would let the original pass, so nothing leaves
 -- these functions but by the ways below; what escapes all the same is caught by the guards.
 local plan_of = require("gatehouse.plan")
+local refusal = require("gatehouse.refusal")
 local response = require("gatehouse.response")
 local stream = require("gatehouse.stream")
 local upgrade = require("gatehouse.upgrade")
@@ -48,9 +49,7 @@ function enforce.response(handle)
   if ok then return end
   handle:logErr("gatehouse: " .. tostring(message))
   stream.note(handle, "outcome", '{"response":{"result":"refused","reason":"error"}}')
-  stream.refuse(handle, {
-    code = "RESPONSE_NOT_DELIVERED", message = "the answer could not be checked against the policies",
-  })
+  stream.refuse(handle, refusal.undelivered(decision))
 end
 
 return enforce

@@ -31,10 +31,7 @@ function guard.response(handle)
   local state = notes and notes.state
   if state == "stream" then return pass_counted(handle, "chunks") end
   if state == "done" and not switched then return end
-  refusal.stream(handle, {
-    code = "RESPONSE_NOT_DELIVERED", message = "the answer could not be checked against the policies",
-    request_id = decision and decision.request_id,
-  })
+  refusal.stream(handle, refusal.undelivered(decision))
 end
 
 return guard

@@ -18,6 +18,14 @@ local ABOUT_UPGRADE = {
   "connection", "upgrade", "sec-websocket-accept", "sec-websocket-extensions", "sec-websocket-protocol",
 }
 
+-- refusal.undelivered(decision) -> options of a refusal of an answer; decision: what the service sent along, or nil
+function refusal.undelivered(decision)
+  return {
+    code = "RESPONSE_NOT_DELIVERED", message = "the answer could not be checked against the policies",
+    request_id = decision and decision.request_id,
+  }
+end
+
 -- refusal.envelope(options) -> JSON text, as the REST API has it
 function refusal.envelope(options)
   return string.format(

@@ -11,11 +11,7 @@ local values = require("gatehouse.values")
 local response = {}
 
 local function refused(handle)
-  local decision = stream.decision(handle)
-  return {
-    code = "RESPONSE_NOT_DELIVERED", message = "the answer could not be checked against the policies",
-    request_id = decision and decision.request_id,
-  }
+  return refusal.undelivered(stream.decision(handle))
 end
 
 -- Headers that say something about the original's bytes.
