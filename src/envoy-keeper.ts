@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { join } from "node:path";
-import { storeOptions } from "./service.ts";
+import { followControlPlane, storeOptions, type Following } from "./follow-control-plane.ts";
 import type { GatewayConfig } from "./config/index.ts";
 import { PolicyStore } from "./decision/policy-store.ts";
 import type { Snapshot } from "./decision/snapshot.ts";
@@ -49,6 +49,7 @@ export class EnvoyKeeper {
   readonly #options: EnvoyKeeperOptions;
   readonly #routes: string;
   readonly #store: PolicyStore;
+  readonly #following: Following | undefined;
   #envoy: EnvoyProcess | undefined;
   /** Chosen at the first start where the configuration says 0, and kept over restarts. */
   #port: number;
@@ -64,10 +65,17 @@ export class EnvoyKeeper {
     this.#routes = join(routes, "routes.json");
     this.#port = config.gateway.listen_port;
     // the workers count and log their own reloads of the same folder; this one only moves routes
-    const quiet = { info: () => undefined, error: () => undefined };
-    this.#store = new PolicyStore(storeOptions(config), { metrics: createMetrics(), log: quiet });
+    const quiet = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+    this.#following = followControlPlane(config, { metrics: createMetrics(), log: quiet });
+    this.#store = new PolicyStore(storeOptions(config, this.#following), {
+      metrics: createMetrics(),
+      log: quiet,
+    });
     this.#store.beforeChange((snapshot) => {
       this.#follow(snapshot);
+    });
+    this.#following?.sets.afterChange(() => {
+      if (this.#store.current !== undefined) this.#follow(this.#store.current);
     });
   }
 
@@ -86,6 +94,7 @@ export class EnvoyKeeper {
   /** Resolves when Envoy answers for the first time. Rejects when it cannot even start once. */
   async start(): Promise<void> {
     writeRoutes(this.#routes, this.#config, NO_NEEDS);
+    await this.#following?.start();
     await this.#store.start();
     this.#starting = this.#run();
     await this.#starting;
@@ -106,6 +115,7 @@ export class EnvoyKeeper {
   async close(): Promise<void> {
     this.#closing = true;
     this.#store.close();
+    this.#following?.close();
     await this.#starting.catch(() => undefined); // reported to whoever waits for the start
     await this.#envoy?.stop(this.#config.authz.drain_timeout);
   }
@@ -154,8 +164,16 @@ export class EnvoyKeeper {
   }
 
   #follow(snapshot: Snapshot): void {
-    writeRoutes(this.#routes, this.#config, routeNeeds(snapshot));
+    const all = [snapshot, ...(this.#following?.sets.snapshots() ?? [])].map(routeNeeds);
+    writeRoutes(this.#routes, this.#config, {
+      bodies: all.flatMap(({ bodies }) => bodies),
+      responses: all.some(({ responses }) => responses),
+    });
   }
+}
+
+function ignore(): void {
+  // the workers say the same, and theirs is heard
 }
 
 /** What the policy set asks of Envoy's routes. */

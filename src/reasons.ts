@@ -84,6 +84,31 @@ export const REASONS = {
   TOKEN_NOT_YET_VALID: { status: 401, code: "TOKEN_NOT_YET_VALID", message: "the token is not valid yet" },
   TOKEN_EXPIRED: { status: 401, code: "TOKEN_EXPIRED", message: "the token has expired" },
 
+  // who it is has changed, or is not enough for the customer's policies (a token is good as long as it is signed)
+  SESSION_ENDED: { status: 401, code: "SESSION_ENDED", message: "the session has ended" },
+  SESSION_TOO_OLD: {
+    status: 401,
+    code: "SESSION_TOO_OLD",
+    message: "a policy of the customer asks for a more recent sign-in",
+  },
+  MFA_REQUIRED: {
+    status: 401,
+    code: "MFA_REQUIRED",
+    message: "a policy of the customer asks for multi-factor authentication",
+  },
+  EMAIL_DOMAIN_NOT_ALLOWED: {
+    status: 403,
+    code: "EMAIL_DOMAIN_NOT_ALLOWED",
+    message: "a policy of the customer does not allow the user's e-mail domain",
+  },
+  CLIENT_ADDRESS_NOT_ALLOWED: {
+    status: 403,
+    code: "CLIENT_ADDRESS_NOT_ALLOWED",
+    message: "a policy of the customer does not allow the client's address",
+  },
+  CUSTOMER_SUSPENDED: { status: 403, code: "CUSTOMER_SUSPENDED", message: "the customer is not active" },
+  USER_SUSPENDED: { status: 403, code: "USER_SUSPENDED", message: "the user is not active" },
+
   // what the policy says
   NO_MATCHING_RULE: { status: 403, code: "ACCESS_DENIED", message: "no rule matches" },
   CONDITION_FALSE: { status: 403, code: "ACCESS_DENIED", message: "the rule's condition is false" },
@@ -121,6 +146,16 @@ export const REASONS = {
     code: "SERVICE_UNAVAILABLE",
     message: "the identity provider's keys are not available",
   },
+  STANDING_NOT_READY: {
+    status: 503,
+    code: "SERVICE_UNAVAILABLE",
+    message: "it is not known whether the session goes on",
+  },
+  POLICY_SETS_CONFLICT: {
+    status: 503,
+    code: "SERVICE_UNAVAILABLE",
+    message: "two policy sets judge the same GraphQL connection",
+  },
   AUDIT_UNAVAILABLE: {
     status: 503,
     code: "SERVICE_UNAVAILABLE",
@@ -141,6 +176,19 @@ export const REASONS = {
 } as const satisfies Record<string, { status: number; code: string; message: string }>;
 
 export type Reason = keyof typeof REASONS;
+
+/** Reasons that the standing of customer, user and session gives, whatever the rules say. */
+export const STANDING_REASONS = [
+  "SESSION_ENDED",
+  "SESSION_TOO_OLD",
+  "MFA_REQUIRED",
+  "EMAIL_DOMAIN_NOT_ALLOWED",
+  "CLIENT_ADDRESS_NOT_ALLOWED",
+  "CUSTOMER_SUSPENDED",
+  "USER_SUSPENDED",
+  "STANDING_NOT_READY",
+] as const satisfies readonly Reason[];
+export type StandingReason = (typeof STANDING_REASONS)[number];
 
 /** Which reason a refused request is answered with. */
 export const REFUSAL_REASONS = {

@@ -1,4 +1,4 @@
-import { createAuditLog } from "./audit/index.ts";
+import { createAuditLog, type AuditDestination } from "./audit/index.ts";
 import type { GatewayConfig } from "./config/index.ts";
 import { ConnectionState } from "./decision/connection-state.ts";
 import { ConnectionRegistry, type Rejudgement } from "./decision/connections.ts";
@@ -9,13 +9,16 @@ import { createIdentify } from "./decision/identify.ts";
 import { createIdentityHeaders } from "./decision/identity-headers.ts";
 import { PolicyStore } from "./decision/policy-store.ts";
 import { nextDecisionId } from "./decision/record.ts";
-import { FileSource } from "./decision/sources.ts";
+import { FileSource, type AttributeSource } from "./decision/sources.ts";
+import { UserSource } from "./decision/user-source.ts";
 import { VerdictCache } from "./decision/verdict-cache.ts";
 import type { AccessRequest, Decision } from "./decision/types.ts";
 import { createAccessLog, type AccessLogHandler } from "./extauthz/access-log.ts";
 import { createOutcomeHandler } from "./extauthz/access-log-record.ts";
 import { createCheck } from "./extauthz/check.ts";
 import type { CheckHandler } from "./extauthz/server.ts";
+import { recordIntake, StatisticsReporter } from "./following/index.ts";
+import { followControlPlane, storeOptions, type Following } from "./follow-control-plane.ts";
 import { createTokenVerifier } from "./identity/index.ts";
 import { REFUSAL_CHECKS, type RefusalCheck } from "./request/index.ts";
 import type { Log } from "./telemetry/log.ts";
@@ -30,7 +33,7 @@ export interface Service {
   /** Takes what another process sent to all; anything else is ignored. */
   onMessage(message: unknown): void;
   /** Named conditions of readiness; the service is ready when all hold. */
-  readiness(): { readonly policies: boolean; readonly identity: boolean };
+  readiness(): Readonly<Record<"policies" | "identity" | "control_plane", boolean>>;
   /** Loads policies, keys and sources, and goes on following them. Never rejects. */
   start(): Promise<void>;
   close(): Promise<void>;
@@ -59,13 +62,11 @@ export async function createService(
     sampleRatio: telemetry.tracing.sample_ratio,
     serviceName: "gatehouse",
   });
-  const audit = createAuditLog(auditOptions(config), { metrics, log });
+  const following = followControlPlane(config, { metrics, log });
+  const audit = createAuditLog(auditOptions(config, following, worker), { metrics, log });
   const verifier = createTokenVerifier(identityOptions(config), { metrics, log });
-  const store = new PolicyStore(storeOptions(config), { metrics, log });
-  const sources = new Map(
-    Object.entries(config.attribute_sources).map(([name, { path }]) => [name, new FileSource(path, log)]),
-  );
-  const refreshSources = () => Promise.all([...sources.values()].map((source) => source.refresh()));
+  const store = new PolicyStore(storeOptions(config, following), { metrics, log });
+  const { sources, refreshSources } = attributeSources(config, following, { metrics, log });
   let timer: NodeJS.Timeout | undefined;
 
   const decide = createDecider({
@@ -80,6 +81,12 @@ export async function createService(
     switchedOff: switchedOff(config),
     environment: policies.environment,
     limits: { response: gateway.security.response_size_limit, message: gateway.security.message_size_limit },
+    ...(following && {
+      following: {
+        standings: () => following.feed.current,
+        policySet: (name: string) => following.sets.get(name),
+      },
+    }),
   });
   const registry = new ConnectionRegistry({
     judge: async (access) => rejudgementOf(await decide(access)),
@@ -98,6 +105,9 @@ export async function createService(
     log,
   });
   store.afterChange(() => void registry.rejudge());
+  if (following) rejudgeOnChange(registry, following);
+  const statistics =
+    following && new StatisticsReporter(`worker-${worker}`, { client: following.client, metrics, log });
   const ended = gatherEnded(broadcast);
   const point = new DecisionPoint({ decide, snapshot: () => store.current, audit, metrics, log });
   const check = createCheck({
@@ -136,11 +146,17 @@ export async function createService(
     onMessage: (message) => {
       takeConnectionMessage(message, registry);
     },
-    readiness: () => ({ policies: store.current !== undefined, identity: verifier.ready() }),
+    readiness: () => ({
+      policies: store.current !== undefined,
+      identity: verifier.ready(),
+      control_plane: following === undefined || following.feed.current !== undefined,
+    }),
     async start() {
       await state.start();
       registry.start();
+      await following?.start();
       await Promise.all([store.start(), verifier.start(), refreshSources()]);
+      statistics?.start();
       timer = setInterval(() => void refreshSources(), policies.refresh_interval).unref();
     },
     async close() {
@@ -150,6 +166,9 @@ export async function createService(
       registry.close();
       ended.flush();
       await Promise.all([state.close(), audit.close(), tracing.shutdown()]);
+      await statistics?.close();
+      // last: the audit's records go through it
+      following?.close();
     },
   };
 }
@@ -164,35 +183,80 @@ function lasting({ raw, peer, requestId, receivedAt }: AccessRequest): AccessReq
   return { raw, peer, requestId, receivedAt, deadline: Number.POSITIVE_INFINITY };
 }
 
-/** How the policy store of a process is set up; the supervisor follows the same folder. */
-export function storeOptions({ gateway, policies }: GatewayConfig) {
-  return {
-    directory: policies.directory,
-    policySet: policies.policy_set,
-    refreshIntervalMs: policies.refresh_interval,
-    caseSensitive: gateway.accept_ambiguous.includes("letter_case"),
-  };
+/** What the control plane says ends connections, or has them judged again. */
+function rejudgeOnChange(registry: ConnectionRegistry, { feed, sets }: Following): void {
+  feed.onChange(({ sessions, customers, users, complete }) => {
+    const ended = new Set(sessions);
+    if (ended.size > 0) registry.revoke(({ identity }) => ended.has(identity?.session.id ?? ""));
+    // looked at one by one, where it may concern any of them
+    if (complete || customers.length > 0 || users.length > 0) void registry.rejudge();
+  });
+  sets.afterChange(() => void registry.rejudge());
+}
+
+/** The sources that policy sets may look attributes up in. */
+function attributeSources(
+  config: GatewayConfig,
+  following: Following | undefined,
+  { metrics, log }: { readonly metrics: Metrics; readonly log: Log },
+): {
+  readonly sources: ReadonlyMap<string, AttributeSource>;
+  readonly refreshSources: () => Promise<unknown>;
+} {
+  const files: FileSource[] = [];
+  const sources = new Map<string, AttributeSource>();
+  for (const [name, source] of Object.entries(config.attribute_sources)) {
+    if (source.type === "file") {
+      const file = new FileSource(source.path, log);
+      files.push(file);
+      sources.set(name, file);
+    } else if (following !== undefined) {
+      const users = new UserSource({}, { fetchUser: (id) => following.client.user(id), metrics, log });
+      following.feed.onChange(({ users: changed, complete }) => {
+        if (complete) users.invalidateAll();
+        else users.invalidate(changed);
+      });
+      sources.set(name, users);
+    }
+  }
+  return { sources, refreshSources: () => Promise.all(files.map((file) => file.refresh())) };
 }
 
 function switchedOff({ gateway }: GatewayConfig): ReadonlySet<RefusalCheck> {
   return new Set(REFUSAL_CHECKS.filter((check) => gateway.accept_ambiguous.includes(check)));
 }
 
-function auditOptions({ audit }: GatewayConfig) {
+function auditOptions({ audit, gateway }: GatewayConfig, following: Following | undefined, worker: number) {
   return {
     enabled: audit.enabled,
-    destination:
-      audit.destination === "stdout"
-        ? { kind: "stdout" as const }
-        : {
-            kind: "file" as const,
-            path: audit.path,
-            maxBytes: audit.max_file_size,
-            maxFiles: audit.max_files,
-          },
+    destination: auditDestination(audit, gateway.cluster.nodes, following, worker),
     level: audit.level,
     queueSize: audit.queue_size,
   };
+}
+
+function auditDestination(
+  audit: GatewayConfig["audit"],
+  workers: number,
+  following: Following | undefined,
+  worker: number,
+): AuditDestination {
+  switch (audit.destination) {
+    case "stdout":
+      return { kind: "stdout" };
+    case "file":
+      return { kind: "file", path: audit.path, maxBytes: audit.max_file_size, maxFiles: audit.max_files };
+    case "control_plane":
+      if (following === undefined) throw new Error("no control plane is followed");
+      return {
+        kind: "control_plane",
+        intake: recordIntake(following.client),
+        spoolDirectory: audit.spool_directory,
+        spoolBytes: audit.spool_size,
+        worker,
+        workers,
+      };
+  }
 }
 
 function identityOptions({ gateway, identity, policies }: GatewayConfig) {

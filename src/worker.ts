@@ -67,7 +67,7 @@ async function runWorker(planFile: string, index: number): Promise<void> {
   let serving = false;
   const look = () => {
     const readiness = service.readiness();
-    const now = readiness.policies && readiness.identity;
+    const now = readiness.policies && readiness.identity && readiness.control_plane;
     if (now === serving) return;
     serving = now;
     health.set(now);

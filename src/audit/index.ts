@@ -1,11 +1,14 @@
 import type { Metrics } from "../telemetry/metrics.ts";
 import { QueuedAuditLog, type AuditLevel, type AuditLogger } from "./audit-log.ts";
+import { ControlPlaneDestination, type RecordIntake } from "./control-plane-destination.ts";
 import type { Destination } from "./destination.ts";
 import { FileDestination } from "./file-destination.ts";
+import { abandonedFolders, spoolFolder } from "./spool-folders.ts";
 import { stdoutDestination } from "./stdout-destination.ts";
 import type { AuditLog, OutcomeLog } from "./types.ts";
 
 export type { AuditLevel, AuditLogger } from "./audit-log.ts";
+export type { IntakeAnswer, RecordIntake } from "./control-plane-destination.ts";
 export { createDecisionIds } from "./decision-id.ts";
 export { sanitize, sanitizeValue } from "./redact.ts";
 export type { AuditLog, AuditRecord, OutcomeLog, OutcomeRecord } from "./types.ts";
@@ -20,6 +23,17 @@ export type AuditDestination =
       readonly maxBytes?: number;
       /** Rotated files kept, `path.1` to `path.<maxFiles>`; 10. */
       readonly maxFiles?: number;
+    }
+  | {
+      readonly kind: "control_plane";
+      readonly intake: RecordIntake;
+      /** Folder of all workers' spools, for the time that the control plane is away. */
+      readonly spoolDirectory: string;
+      /** Bytes that wait in the spool of a worker at most; 1 GB. */
+      readonly spoolBytes?: number;
+      /** Index of this process among the workers, and how many there are. */
+      readonly worker: number;
+      readonly workers: number;
     };
 
 export interface AuditOptions {
@@ -42,8 +56,9 @@ export interface AuditDependencies {
 }
 
 /**
- * Makes the audit log of one process. It opens its destination at the first record, so that a destination that is
- * not there yet costs no start; `record` never throws.
+ * Makes the audit log of one process. It opens a file at the first record, so that one that is not there yet costs no
+ * start, and the spool in front of a control plane at once, for what an earlier process has left in it; `record` never
+ * throws.
  */
 export function createAuditLog(
   options: AuditOptions,
@@ -58,12 +73,40 @@ export function createAuditLog(
   };
   return new QueuedAuditLog(queue, {
     ...dependencies,
-    destination: createDestination(options.destination, dependencies.log),
+    destination: createDestination(options.destination, dependencies),
   });
 }
 
-function createDestination(destination: AuditDestination, log: AuditLogger): Destination {
-  if (destination.kind === "stdout") return stdoutDestination();
+function createDestination(destination: AuditDestination, dependencies: AuditDependencies): Destination {
+  switch (destination.kind) {
+    case "stdout":
+      return stdoutDestination();
+    case "file":
+      return fileDestination(destination, dependencies.log);
+    case "control_plane":
+      return controlPlaneDestination(destination, dependencies);
+  }
+}
+
+function controlPlaneDestination(
+  destination: Extract<AuditDestination, { kind: "control_plane" }>,
+  dependencies: AuditDependencies,
+): Destination {
+  const { intake, spoolDirectory: root, spoolBytes = 1_000_000_000, worker, workers } = destination;
+  return new ControlPlaneDestination(
+    {
+      spoolDirectory: spoolFolder(root, worker),
+      spoolBytes,
+      ...(worker === 0 && { abandoned: () => abandonedFolders(root, workers) }),
+    },
+    { ...dependencies, intake },
+  );
+}
+
+function fileDestination(
+  destination: Extract<AuditDestination, { kind: "file" }>,
+  log: AuditLogger,
+): Destination {
   let reported: unknown;
   return new FileDestination({
     path: destination.path,

@@ -27,6 +27,7 @@ const FIELDS = {
   rule_name: { kind: "text", usual: 256, tight: 96 },
   policy_digest: { kind: "text", usual: 80, tight: 72 },
   customer_id: { kind: "text", usual: 256, tight: 96 },
+  customer_policy_set: { kind: "text", usual: 256, tight: 96 },
   host: { kind: "text", usual: 256, tight: 192 },
   raw_path: { kind: "target", usual: 2048, tight: 440 },
   evaluation_time_us: { kind: "integer", usual: 24, tight: 24 },

@@ -25,6 +25,8 @@ export interface AuditRecord {
   /** sha256 of the set's canonical content, hex. */
   readonly policy_digest: string;
   readonly customer_id?: string;
+  /** `name@version`, where a policy set of the customer's own denied what the gateway's permits. */
+  readonly customer_policy_set?: string;
   readonly host: string;
   /** The path as received, query values redacted, sanitized. */
   readonly raw_path: string;

@@ -38,7 +38,27 @@ const CHECKS: readonly Check[] = [
     tls.client_ca !== undefined && tls.certificate === undefined
       ? fault("authz.tls.client_ca", "needs `authz.tls.certificate`")
       : undefined,
+  ({ control_plane, policies }) => needsControlPlane(control_plane, policies.source, "policies.source"),
+  ({ control_plane, audit }) => needsControlPlane(control_plane, audit.destination, "audit.destination"),
+  ({ control_plane, attribute_sources }) =>
+    Object.values(attribute_sources)
+      .map(({ type }) => needsControlPlane(control_plane, type, "attribute_sources"))
+      .find((found) => found !== undefined),
+  ({ control_plane: { url, api_key, api_key_file } }) =>
+    url !== undefined && (api_key === undefined) === (api_key_file === undefined)
+      ? fault("control_plane", "needs `api_key` or `api_key_file`, one of the two")
+      : undefined,
 ];
+
+function needsControlPlane(
+  { url }: GatewayConfig["control_plane"],
+  value: string,
+  name: string,
+): Contradiction | undefined {
+  return value === "control_plane" && url === undefined
+    ? fault(name, "needs `control_plane.url`")
+    : undefined;
+}
 
 function fault(name: string, message: string): Contradiction {
   return { path: name.split("."), message };

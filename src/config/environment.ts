@@ -19,6 +19,13 @@ export const OTHER_VARIABLES = {
   path: "PATH",
 } as const;
 
+/** Names that platforms give such variables; ours win over them. */
+const CUSTOMARY = {
+  DATABASE_URL: "database.url",
+  SANDBOX_DATABASE_URL: "database.sandbox_url",
+  REDIS_URL: "database.redis_url",
+} as const;
+
 export interface EnvironmentValue {
   readonly key: ConfigKey;
   /** As it would stand in the file; what cannot be read stays text, for the schema to refuse. */
@@ -43,6 +50,11 @@ export function readEnvironment(environment: Environment): {
   const values: EnvironmentValue[] = [];
   const problems: EnvironmentProblem[] = [];
   const known = new Map(CONFIG_KEYS.map((key) => [key.variable, key]));
+  for (const [variable, name] of Object.entries(CUSTOMARY)) {
+    const text = environment[variable];
+    const key = CONFIG_KEYS.find((candidate) => candidate.name === name);
+    if (text !== undefined && text !== "" && key !== undefined) values.push({ key, value: text });
+  }
   for (const variable of Object.keys(environment).sort()) {
     const text = environment[variable];
     if (text === undefined || text === "" || !isOurs(variable)) continue;

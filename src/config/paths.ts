@@ -4,7 +4,7 @@ import type { GatewayConfig } from "./schema.ts";
 /** The same configuration with every path absolute; relative ones count from `folder`. */
 export function resolvePaths(config: GatewayConfig, folder: string): GatewayConfig {
   const absolute = (path: string) => resolve(folder, path);
-  const { gateway, identity, policies, audit, authz } = config;
+  const { gateway, identity, policies, audit, authz, control_plane, api } = config;
   return {
     ...config,
     gateway: {
@@ -29,10 +29,16 @@ export function resolvePaths(config: GatewayConfig, folder: string): GatewayConf
     attribute_sources: Object.fromEntries(
       Object.entries(config.attribute_sources).map(([name, source]) => [
         name,
-        { ...source, path: absolute(source.path) },
+        source.type === "file" ? { ...source, path: absolute(source.path) } : source,
       ]),
     ),
-    audit: { ...audit, path: absolute(audit.path) },
+    audit: {
+      ...audit,
+      path: absolute(audit.path),
+      spool_directory: absolute(audit.spool_directory),
+    },
+    control_plane: { ...control_plane, ...each({ api_key_file: control_plane.api_key_file }, absolute) },
+    api: { ...api, data_directory: absolute(api.data_directory) },
     authz: {
       ...authz,
       listen: authz.listen.replace(/^unix:(.+)$/, (_, path: string) => `unix:${absolute(path)}`),

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { ALGORITHMS } from "../identity/options.ts";
-import { choice, duration, list, map, oneOrMore, optional, required, setting, text, url } from "./values.ts";
+import { choice, duration, list, map, oneOrMore, optional, setting, text, url } from "./values.ts";
 
 const attributePath = text().refine(
   (value) => /^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$/.test(value),
@@ -47,12 +47,15 @@ export const DEFAULT_IDENTITY_HEADERS = {
 export const identity = z
   .strictObject({
     provider: setting(choice("oidc"), "oidc", "Kind of identity provider: OpenID Connect."),
-    issuer: required(
+    issuer: setting(
       url(),
-      "URL of the identity provider: the `iss` that tokens must carry, and where its keys are discovered.",
+      "http://127.0.0.1:8080",
+      "URL of the identity provider: the `iss` that tokens must carry, and where its keys are discovered. Default: the " +
+        "control plane of this machine.",
     ),
-    audience: required(
+    audience: setting(
       oneOrMore(text()),
+      "gatehouse",
       "The `aud` that tokens must be made for; with several, one of them.",
     ),
     jwks: optional(
@@ -101,5 +104,4 @@ export const identity = z
       "How long known keys go on being used while the provider cannot be reached.",
     ),
   })
-  // an absent section still says which of its keys are missing
-  .prefault({} as never);
+  .prefault({});

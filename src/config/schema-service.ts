@@ -27,6 +27,11 @@ export const policies = z
       "default",
       "The policy set in force: the file `<name>.yaml` of the folder, or the folder `<name>` in it.",
     ),
+    source: setting(
+      choice("directory", "control_plane"),
+      "directory",
+      "Where the policy set comes from: the folder, or the version that is active in the control plane.",
+    ),
     refresh_interval: setting(
       duration("100ms", "24h"),
       "30s",
@@ -41,34 +46,46 @@ export const policies = z
   })
   .prefault({});
 
-const source = z.strictObject(
-  {
-    type: choice("file"),
-    path: path(),
-  },
-  { error: "must be a map with `type` and `path`" },
+const source = z.discriminatedUnion(
+  "type",
+  [
+    z.strictObject({ type: z.literal("file"), path: path() }),
+    z.strictObject({ type: z.literal("control_plane") }),
+  ],
+  { error: "must be a map with `type` (`file` or `control_plane`), and `path` for a file" },
 );
 
 export const attributeSources = setting(
   map(
     z.string().regex(/^[A-Za-z_]\w*$/, "must be a plain word"),
     source,
-    "name to `{ type: file, path: <file> }`",
+    "name to `{ type: file, path: <file> }` or `{ type: control_plane }`",
   ),
   {},
-  "Sources that policy sets look attributes up in. `file`: a JSON or YAML file that maps keys to attributes.",
+  "Sources that policy sets look attributes up in. `file`: a JSON or YAML file that maps keys to attributes; " +
+    "`control_plane`: its directory of users, by user id.",
 );
 
 export const audit = z
   .strictObject({
     enabled: setting(flag(), true, "Write one record for every decision."),
-    destination: setting(choice("stdout", "file"), "stdout", "Where records go, as one JSON object a line."),
+    destination: setting(
+      choice("stdout", "file", "control_plane"),
+      "stdout",
+      "Where records go: as one JSON object a line, or to the control plane.",
+    ),
     path: setting(path(), "audit.log", "The file, where the destination is `file`."),
     level: setting(
       choice("info", "warn", "debug"),
       "info",
       "`info`: every decision; `warn`: denials only; `debug`: every decision with its explanation.",
     ),
+    spool_directory: setting(
+      path(),
+      "audit-spool",
+      "Folder where records wait while the control plane is away, where it is the destination.",
+    ),
+    spool_size: setting(size(1_000_000, 1e13), "1GB", "Most bytes that wait there, per worker."),
     queue_size: setting(
       wholeNumber(1, 10_000_000),
       10_000,

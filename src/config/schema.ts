@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { attributeSources, audit, authz, policies, telemetry } from "./schema-service.ts";
+import { api, controlPlane, database, retention, signIn, webhooks } from "./schema-control.ts";
 import { gateway } from "./schema-gateway.ts";
 import { identity } from "./schema-identity.ts";
 
@@ -12,6 +13,12 @@ export const gatewaySchema = z.strictObject({
   audit,
   authz,
   telemetry,
+  control_plane: controlPlane,
+  api,
+  database,
+  sign_in: signIn,
+  webhooks,
+  retention,
 });
 
 type DeepReadonly<T> = T extends readonly (infer E)[]

@@ -1,4 +1,6 @@
 import { IR_VERSION } from "../policy/index.ts";
+import { admit, customerOf, type Standings } from "./admit.ts";
+import { joinPlans } from "./join-plans.ts";
 import { canonicalize } from "../request/index.ts";
 import { createFrontProxyReader, type FrontProxyOptions } from "./front-proxy.ts";
 import type { Caller, Identify } from "./identify.ts";
@@ -26,6 +28,13 @@ export interface DeciderDependencies extends JudgementDependencies {
   readonly snapshot: () => Snapshot | undefined;
   readonly identify: Identify;
   readonly frontProxy: FrontProxyOptions;
+  /** Where a control plane is followed. */
+  readonly following?: {
+    /** What is known at the moment of the call; `undefined` where it is nothing, or too old. */
+    readonly standings: () => Standings | undefined;
+    /** A customer's own policy set; `undefined` where it is not loaded. */
+    readonly policySet: (name: string) => Snapshot | undefined;
+  };
 }
 
 /** Decides about one request. Throws only what is a defect; the decision point turns that into a denial. */
@@ -45,6 +54,7 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
     const proxy = readFrontProxy(access.raw, access.peer);
     const known: Draft = { clientIp: proxy.clientIp, trustedPeer: proxy.trusted, accepted: [] };
     if (snapshot === undefined) return deny(known, "POLICY_NOT_READY");
+    const standings = dependencies.following?.standings();
     const draft = { ...known, snapshot };
     if (proxy.refusal !== undefined) return deny(draft, proxy.refusal.reason, proxy.refusal.detail);
 
@@ -52,19 +62,41 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
     if (!canonical.ok) return refuse(draft, canonical.refusal);
     const { request, accepted } = canonical;
 
-    const proceed = (caller: Caller): Eventually<Decision> => {
-      const identified = {
-        ...draft,
-        request,
-        accepted,
-        ...(caller.identity && { identity: caller.identity }),
-      };
+    const proceed = (found: Caller): Eventually<Decision> => {
+      const { identity } = found;
+      const identified = { ...draft, request, accepted, ...(identity && { identity }) };
+      const caller =
+        dependencies.following === undefined
+          ? found
+          : admit(found, { standings, clientIp: proxy.clientIp, now: access.receivedAt });
       if (caller.failure?.final === true)
         return deny(identified, caller.failure.reason, caller.failure.detail);
-      return judge({ with: dependencies, snapshot, request, access, caller, draft: identified });
+      const judgement = { with: dependencies, snapshot, request, access, caller, draft: identified };
+      const own =
+        standings && caller.identity ? (customerOf(caller.identity, standings)?.policy_sets ?? []) : [];
+      return own.reduce<Eventually<Decision>>(
+        (sofar, name) => chain(sofar, (decision) => alsoBy(name, decision, judgement)),
+        judge(judgement),
+      );
     };
     return chain(identify(request, proxy.trusted), proceed);
   };
+
+  /** What one policy set permits, a set of the customer's own must permit, too. */
+  function alsoBy(name: string, decision: Decision, judgement: Judgement): Eventually<Decision> {
+    if (decision.verdict === "DENY") return decision;
+    const snapshot = dependencies.following?.policySet(name);
+    if (snapshot === undefined)
+      return deny(judgement.draft, "POLICY_NOT_READY", `the customer's policy set \`${name}\` is not loaded`);
+    const draft = { ...judgement.draft, snapshot, customerPolicySet: snapshot.label };
+    return chain(judge({ ...judgement, snapshot, draft }), (second) => {
+      if (second.verdict === "DENY") return second;
+      const plan = joinPlans(decision.plan, second.plan);
+      if (plan === undefined)
+        return decision.plan === undefined ? decision : deny(draft, "POLICY_SETS_CONFLICT");
+      return { ...decision, plan };
+    });
+  }
 }
 
 /** What the path rules say comes first: where one matches, it must permit, whatever else judges the request. */

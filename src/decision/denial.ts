@@ -23,9 +23,10 @@ export interface DenialInput {
   readonly graphqlErrors?: readonly GraphqlErrorIR[];
 }
 
-/** RFC 6750, section 3.1. */
+/** RFC 6750, section 3.1, and RFC 9470, section 3. */
 export interface Challenge {
-  readonly error: "invalid_request" | "invalid_token" | "insufficient_scope";
+  readonly error:
+    "invalid_request" | "invalid_token" | "insufficient_scope" | "insufficient_user_authentication";
   readonly description: string;
 }
 
@@ -52,6 +53,13 @@ const PUBLIC_MESSAGES = {
   TOKEN_INVALID: "the token is not valid",
   TOKEN_NOT_YET_VALID: "the token is not valid yet",
   TOKEN_EXPIRED: "the token has expired",
+  SESSION_ENDED: "the session has ended",
+  SESSION_TOO_OLD: "a more recent sign-in is required",
+  MFA_REQUIRED: "multi-factor authentication is required",
+  EMAIL_DOMAIN_NOT_ALLOWED: "access is denied",
+  CLIENT_ADDRESS_NOT_ALLOWED: "access is denied",
+  CUSTOMER_SUSPENDED: "the customer is not active",
+  USER_SUSPENDED: "the user is not active",
   ACCESS_DENIED: "access is denied",
   GRAPHQL_MALFORMED: "the GraphQL request cannot be read in one way only",
   GRAPHQL_LIMIT_EXCEEDED: "the GraphQL request is too large",
@@ -183,11 +191,7 @@ function createTemplate(reason: Reason): Template {
   const messages = { none: PUBLIC_MESSAGES[code], reason: message };
   const json = (text: string) =>
     `{"success":false,"error":{"code":"${code}","message":${JSON.stringify(text)},"details":`;
-  const challenge = (text: string) =>
-    challengeHeaders(
-      status,
-      code.startsWith("TOKEN_") ? { error: "invalid_token", description: text } : undefined,
-    );
+  const challenge = (text: string) => challengeHeaders(status, challengeFor(code, text));
   return {
     status,
     code,
@@ -195,6 +199,13 @@ function createTemplate(reason: Reason): Template {
     json: { none: json(messages.none), reason: json(messages.reason) },
     challenges: { none: challenge(messages.none), reason: challenge(messages.reason) },
   };
+}
+
+function challengeFor(code: Code, description: string): Challenge | undefined {
+  if (code.startsWith("TOKEN_") || code === "SESSION_ENDED") return { error: "invalid_token", description };
+  if (code === "MFA_REQUIRED" || code === "SESSION_TOO_OLD")
+    return { error: "insufficient_user_authentication", description };
+  return undefined;
 }
 
 /** RFC 6750, section 3: no error code for a request without a token; none of `"`, `\` and controls in a description. */

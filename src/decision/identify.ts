@@ -1,12 +1,15 @@
 import { extractToken } from "../identity/index.ts";
 import type { Identity, IdentityFailure, IdentityResult, TokenVerifier } from "../identity/types.ts";
+import type { StandingReason } from "../reasons.ts";
 import type { CanonicalRequest } from "../request/index.ts";
 
 /** Who is asking, or why nobody is known. Neither: the request carries no token. */
 export interface Caller {
   readonly identity?: Identity;
+  /** The identity comes from a cookie, which is only there, rather than from a token that was presented on purpose. */
+  readonly byCookie?: true;
   readonly failure?: {
-    readonly reason: IdentityFailure;
+    readonly reason: IdentityFailure | StandingReason;
     readonly detail: string;
     /** The request is denied whatever its rule reads. */
     readonly final: boolean;
@@ -30,7 +33,7 @@ export function createIdentify(verifier: TokenVerifier, options: { readonly cook
       return { failure: { reason: "TOKEN_MALFORMED", detail: token.detail, final } };
     }
     const toCaller = (result: IdentityResult): Caller => {
-      if (result.ok) return { identity: result.identity };
+      if (result.ok) return { identity: result.identity, ...(token.kind === "cookie" && { byCookie: true }) };
       const final = token.kind !== "cookie" && result.reason !== "IDENTITY_NOT_READY";
       return { failure: { reason: result.reason, detail: result.detail, final } };
     };

@@ -73,6 +73,7 @@ function offlineIdentity(user: ValueObject, customer: ValueObject | undefined): 
     user,
     ...(customer && { customer }),
     userId: typeof id === "string" ? id : "",
+    session: { amr: [] },
     expiresAt: Number.POSITIVE_INFINITY,
   };
 }

@@ -1,14 +1,12 @@
-import { watch, type FSWatcher } from "node:fs";
-import { setTimeout as delay } from "node:timers/promises";
 import { renderDiagnostics } from "../policy/index.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { compileInThread, type Compilation } from "./compile-thread.ts";
-import { readPolicyFolder, type PolicyFolder } from "./policy-folder.ts";
+import type { PolicySource, SourcedSet } from "./policy-source.ts";
 import { createSnapshot, type Snapshot } from "./snapshot.ts";
 
 /** Where the set comes from and how often it is looked at. */
 export interface PolicyStoreOptions {
-  readonly directory: string;
+  readonly source: PolicySource;
   readonly policySet: string;
   readonly refreshIntervalMs: number;
   /** Paths that differ only in letter case are different resources. */
@@ -20,10 +18,10 @@ interface Log {
   error(object: object, message: string): void;
 }
 
-/** How long a folder must stay unchanged before it is read: an editor or a checkout may be half way through. */
-const SETTLE_MS = 50;
-/** A folder that never comes to rest is read all the same after this many looks. */
-const SETTLE_LOOKS = 40;
+type PolicyMetrics = Pick<
+  Metrics,
+  "cacheHits" | "cacheMisses" | "policyReloads" | "policyReloadTime" | "policyReloadFailed" | "policySetInfo"
+>;
 
 /**
  * The policy set in force. A change is compiled aside and put in force by one assignment; a set that has an error
@@ -31,7 +29,7 @@ const SETTLE_LOOKS = 40;
  */
 export class PolicyStore {
   readonly #options: PolicyStoreOptions;
-  readonly #metrics: Metrics;
+  readonly #metrics: PolicyMetrics;
   readonly #log: Log;
   readonly #listeners: ((snapshot: Snapshot) => void | Promise<void>)[] = [];
   readonly #followers: (() => void)[] = [];
@@ -39,11 +37,14 @@ export class PolicyStore {
   #seen = "";
   #loading: Promise<void> | undefined;
   #again = false;
-  #watchers: FSWatcher[] = [];
+  #stopWatching: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(options: PolicyStoreOptions, dependencies: { readonly metrics: Metrics; readonly log: Log }) {
+  constructor(
+    options: PolicyStoreOptions,
+    dependencies: { readonly metrics: PolicyMetrics; readonly log: Log },
+  ) {
     this.#options = options;
     this.#metrics = dependencies.metrics;
     this.#log = dependencies.log;
@@ -66,12 +67,14 @@ export class PolicyStore {
 
   /** Loads the set for the first time and goes on watching it. Never rejects; look at {@link current}. */
   async start(): Promise<void> {
+    const { source, policySet, refreshIntervalMs } = this.#options;
+    // before the first look, so that nothing is missed in between
+    this.#stopWatching = source.watch(policySet, () => void this.refresh());
+    this.#timer = setInterval(() => void this.refresh(), refreshIntervalMs).unref();
     await this.refresh();
-    this.#timer = setInterval(() => void this.refresh(), this.#options.refreshIntervalMs).unref();
-    this.#watch();
   }
 
-  /** Looks at the folder now. Calls that come while one is under way share the one after it. */
+  /** Looks at the source now. Calls that come while one is under way share the one after it. */
   async refresh(): Promise<void> {
     if (this.#loading !== undefined) {
       this.#again = true;
@@ -89,14 +92,14 @@ export class PolicyStore {
   close(): void {
     this.#closed = true;
     clearInterval(this.#timer);
-    for (const watcher of this.#watchers) watcher.close();
-    this.#watchers = [];
+    this.#stopWatching?.();
   }
 
   async #refreshUntilQuiet(): Promise<void> {
     this.#again = false;
     try {
-      await this.#load(await this.#readSettled());
+      const { source, policySet } = this.#options;
+      await this.#load(await source.read(policySet, this.#seen));
     } catch (error) {
       this.#failed({ err: error }, "the policy set cannot be loaded");
     }
@@ -108,44 +111,31 @@ export class PolicyStore {
     return this.#again && !this.#closed;
   }
 
-  async #readSettled(): Promise<PolicyFolder> {
-    const { directory, policySet } = this.#options;
-    let folder = await readPolicyFolder(directory, policySet);
-    if (folder.fingerprint === this.#seen && this.#seen !== "") return folder;
-    for (let look = 0; look < SETTLE_LOOKS; look += 1) {
-      await delay(SETTLE_MS);
-      const next = await readPolicyFolder(directory, policySet);
-      if (next.fingerprint === folder.fingerprint) break;
-      folder = next;
-    }
-    return folder;
-  }
-
-  async #load(folder: PolicyFolder): Promise<void> {
+  async #load(set: SourcedSet): Promise<void> {
     const { policySet, caseSensitive } = this.#options;
-    if (folder.fingerprint === this.#seen && this.#seen !== "") {
+    if (set.fingerprint === this.#seen && this.#seen !== "") {
       this.#metrics.cacheHits.inc({ cache: "policy_sets" });
       this.#metrics.policyReloads.inc({ result: "unchanged" });
       return;
     }
     this.#metrics.cacheMisses.inc({ cache: "policy_sets" });
     const { ir, diagnostics }: Compilation =
-      folder.diagnostics.length > 0 ? folder : await compileInThread(folder.files, policySet);
-    const report =
-      diagnostics.length > 0 ? renderDiagnostics([...diagnostics], [...folder.files]) : undefined;
+      set.diagnostics.length > 0 ? set : await compileInThread(set.files, policySet);
+    const report = diagnostics.length > 0 ? renderDiagnostics([...diagnostics], [...set.files]) : undefined;
     if (ir === undefined) {
-      this.#seen = folder.fingerprint;
+      this.#seen = set.fingerprint;
       this.#failed(
         { policy_set: policySet, report },
         "the policy set has errors; the last good one stays in force",
       );
       return;
     }
-    const snapshot = createSnapshot(ir, { caseSensitive });
+    const made = createSnapshot(ir, { caseSensitive });
+    const snapshot = set.version === undefined ? made : { ...made, label: `${ir.name}@${set.version}` };
     // a listener that throws is asked again at the next look: the set is not `seen` before it is in force
     for (const listener of this.#listeners) await listener(snapshot);
     this.#putInForce(snapshot);
-    this.#seen = folder.fingerprint;
+    this.#seen = set.fingerprint;
     for (const follower of this.#followers) follower();
     this.#log.info(
       {
@@ -171,21 +161,5 @@ export class PolicyStore {
     this.#metrics.policyReloads.inc({ result: "failed" });
     this.#metrics.policyReloadFailed.set(1);
     this.#log.error(context, message);
-  }
-
-  /** Watching only saves waiting: where it is not available, the interval finds every change. */
-  #watch(): void {
-    const { directory, policySet } = this.#options;
-    for (const path of [directory, `${directory}/${policySet}`]) {
-      try {
-        const watcher = watch(path, () => void this.refresh());
-        watcher.on("error", () => {
-          watcher.close();
-        });
-        this.#watchers.push(watcher.unref());
-      } catch {
-        continue;
-      }
-    }
   }
 }

@@ -32,6 +32,8 @@ export interface Decision {
   /** What exactly was wrong, for logs and audit; never a secret. */
   readonly detail?: string;
   readonly snapshot?: Snapshot;
+  /** `name@version` of a customer's own policy set, where that one decided. */
+  readonly customerPolicySet?: string;
   /** Of `policies` or `web_policies`. */
   readonly rule?: PathRuleIR;
   /** Where a WebSocket handshake was judged. */

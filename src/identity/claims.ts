@@ -1,9 +1,9 @@
 import type { Value, ValueObject } from "../policy/value.ts";
-import type { Identity } from "./types.ts";
+import type { Identity, SessionClaims } from "./types.ts";
 
 /** The attributes of a verified payload, or which claim makes it unusable. */
 export type ClaimsReading =
-  | { readonly ok: true; readonly attributes: Pick<Identity, "user" | "customer" | "userId"> }
+  | { readonly ok: true; readonly attributes: Pick<Identity, "user" | "customer" | "userId" | "session"> }
   | { readonly ok: false; readonly detail: string };
 export type ClaimsReader = (payload: ValueObject) => ClaimsReading;
 
@@ -61,9 +61,27 @@ export function compileClaims(configured: Readonly<Record<string, string>>): Cla
     Object.freeze(customer);
     return {
       ok: true,
-      attributes: { user, userId, ...(Object.keys(customer).length > 0 && { customer }) },
+      attributes: {
+        user,
+        userId,
+        session: readSession(payload),
+        ...(Object.keys(customer).length > 0 && { customer }),
+      },
     };
   };
+}
+
+/** What is of another type is left out: it proves nothing. */
+function readSession({ sub, sid, amr, auth_time: authTime }: ValueObject): SessionClaims {
+  const methods = Array.isArray(amr)
+    ? (amr as readonly Value[]).filter((method) => typeof method === "string")
+    : [];
+  return Object.freeze({
+    amr: Object.freeze(methods),
+    ...(typeof sub === "string" && { subject: sub }),
+    ...(typeof sid === "string" && { id: sid }),
+    ...(typeof authTime === "number" && { authTime }),
+  });
 }
 
 function parseMapping(target: string, claim: string): Mapping {

@@ -9,8 +9,21 @@ export interface Identity {
   readonly customer?: ValueObject;
   /** `user.id` as text, for audit and headers. */
   readonly userId: string;
+  /** The token's own word about the sign-in behind it. */
+  readonly session: SessionClaims;
   /** Unix seconds; the token's `exp`, without tolerance. */
   readonly expiresAt: number;
+}
+
+export interface SessionClaims {
+  /** `sub`, whatever attribute is configured to be `user.id`. */
+  readonly subject?: string;
+  /** `sid` (OpenID Connect Front-Channel Logout 1.0, section 3). */
+  readonly id?: string;
+  /** `amr` (RFC 8176). */
+  readonly amr: readonly string[];
+  /** `auth_time` (OpenID Connect Core 1.0, section 2); Unix seconds. */
+  readonly authTime?: number;
 }
 
 export type IdentityFailure = Extract<Reason, `TOKEN_${string}` | `IDENTITY_${string}`>;

@@ -45,6 +45,26 @@ export function createMetrics() {
       help: "Audit records that could not be built and were written with little more than the decision.",
       registers,
     }),
+    auditSpooled: new Counter({
+      name: "gatehouse_audit_spooled_total",
+      help: "Records of decisions and outcomes that were written to the spool, for the control plane was away.",
+      registers,
+    }),
+    auditSpoolBytes: new Gauge({
+      name: "gatehouse_audit_spool_bytes",
+      help: "Bytes in the spool of records that wait for the control plane.",
+      registers,
+    }),
+    auditRejected: new Counter({
+      name: "gatehouse_audit_rejected_total",
+      help: "Records that count as recorded here and that the control plane did not accept.",
+      registers,
+    }),
+    auditDeliveryFailures: new Counter({
+      name: "gatehouse_audit_delivery_failures_total",
+      help: "Batches of records that could not be handed to the control plane; they are tried again.",
+      registers,
+    }),
     auditQueue: new Gauge({
       name: "gatehouse_audit_queue_records",
       help: "Audit records accepted and not written yet.",
@@ -144,6 +164,39 @@ export function createMetrics() {
       name: "gatehouse_policy_set_info",
       help: "The policy set in force; always 1.",
       labelNames: ["policy_set", "digest"] as const,
+      registers,
+    }),
+    customerPolicySets: new Gauge({
+      name: "gatehouse_customer_policy_sets",
+      help: "Policy sets that customers' policies name, by state (loaded, missing).",
+      labelNames: ["state"] as const,
+      registers,
+    }),
+    userLookupFailures: new Counter({
+      name: "gatehouse_user_lookup_failures_total",
+      help: "Look-ups of users that the control plane could not answer, by cause (failed, circuit, overload).",
+      labelNames: ["cause"] as const,
+      registers,
+    }),
+    feedTime: new Gauge({
+      name: "gatehouse_control_plane_last_answer_timestamp_seconds",
+      help: "When the control plane last said what has changed, or that nothing has.",
+      registers,
+    }),
+    feedAnswers: new Counter({
+      name: "gatehouse_control_plane_answers_total",
+      help: "What the control plane said about its state, by kind (complete, change).",
+      labelNames: ["kind"] as const,
+      registers,
+    }),
+    feedFailures: new Counter({
+      name: "gatehouse_control_plane_failures_total",
+      help: "Failed attempts to learn from the control plane what has changed.",
+      registers,
+    }),
+    feedEntries: new Gauge({
+      name: "gatehouse_control_plane_entries",
+      help: "Customers, users, sessions and policy sets that the control plane has something to say about.",
       registers,
     }),
     jwksRefreshes: new Counter({

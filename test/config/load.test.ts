@@ -94,7 +94,7 @@ authz: { listen: "unix:run/a.sock", tls: { certificate: a, private_key: b, clien
     assert.equal(config.gateway.security.tls_private_key, "/abs/k.pem");
     assert.equal(config.identity.jwks, join(folder, "keys.json"));
     assert.equal(config.policies.directory, join(folder, "..", "p"));
-    assert.equal(config.attribute_sources["users"]?.path, join(folder, "users.json"));
+    assert.deepEqual(config.attribute_sources["users"], { type: "file", path: join(folder, "users.json") });
     assert.equal(config.audit.path, join(folder, "logs/audit.log"));
     assert.equal(config.authz.listen, `unix:${join(folder, "run/a.sock")}`);
     assert.equal(config.authz.tls.client_ca, join(folder, "c"));
@@ -195,8 +195,6 @@ audit: { cache_size: 1 }
       assert.equal(
         all.errors.replaceAll(file, "gateway.yaml"),
         [
-          "gateway.yaml: `identity.issuer` is missing",
-          "gateway.yaml: `identity.audience` is missing",
           "gateway.yaml:2:3: `gateway.listen_prot` is not a key",
           " 2 |   listen_prot: 1",
           "   |   ^^^^^^^^^^^",
@@ -239,11 +237,19 @@ audit: { cache_size: 1 }
       ["gateway: { security: { request_size_limit: 1.5MB } }", "must be a size"],
       ["gateway: [1]", "must be a section with keys"],
       ["policies: { policy_set: ../x }", "must be the name of a policy set"],
-      ["attribute_sources: { users: { type: sql, path: x } }", "must be `file`"],
+      ["attribute_sources: { users: { type: sql, path: x } }", "must be a map with `type`"],
       ["attribute_sources: { users: { type: file } }", "is missing"],
       ["attribute_sources: { a-b: { type: file, path: x } }", "must be a plain word"],
       ["authz: { listen: somewhere }", "must be an address and port"],
       ["authz: { listen: 1.2.3.4:70000 }", "must be an address and port"],
+      ["policies: { source: control_plane }", "needs `control_plane.url`"],
+      ["audit: { destination: control_plane }", "needs `control_plane.url`"],
+      ["attribute_sources: { users: { type: control_plane } }", "needs `control_plane.url`"],
+      ["control_plane: { url: http://a }", "needs `api_key` or `api_key_file`"],
+      ["control_plane: { url: http://a, api_key: a, api_key_file: b }", "needs `api_key` or `api_key_file`"],
+      ["api: { encryption_key: c2hvcnQ= }", "must be 32 bytes in base64"],
+      ["api: { environments: [] }", "must not be empty"],
+      ["database: { url: mysql://a }", "must be a `postgres://` URL"],
       ["telemetry: { tracing: { sample_ratio: 2 } }", "must be a number from 0 to 1"],
     ];
     for (const [text, expected] of values) {
@@ -334,7 +340,7 @@ audit: { cache_size: 1 }
 
     it("is shown in part when there is too much of it", () => {
       const result = load(Array.from({ length: 60 }, (_, n) => `key${n}: 1`).join("\n"));
-      assert.ok(!result.ok && result.errors.endsWith("and 12 more"));
+      assert.ok(!result.ok && result.errors.endsWith("and 10 more"));
     });
 
     it("never makes it throw, whatever the file holds", () => {
@@ -348,25 +354,19 @@ audit: { cache_size: 1 }
               "\n",
               "  ",
               "- ",
-              "{",
-              "}",
-              "[",
-              "]",
-              "&a",
-              "*a",
-              "!!x",
-              '"',
-              "'",
-              "#",
-              "|",
-              "?",
-              "~",
+              ...String.raw`{ } [ ] & * " ' # | ? ~ !!x`.split(" "),
             ),
           )
           .map((parts) => parts.join("")),
         fc.json().map((json) => `gateway: ${json}`),
       );
-      fc.assert(fc.property(text, (written) => !load(written).ok));
+      // nothing is required, so that some of these are good
+      fc.assert(
+        fc.property(text, (written) => {
+          const result = load(written);
+          return result.ok || result.errors.length > 0;
+        }),
+      );
     });
   });
 });

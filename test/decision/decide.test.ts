@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { REASONS, type Reason } from "../../src/reasons.ts";
+import { REASONS, STANDING_REASONS, type Reason } from "../../src/reasons.ts";
 import type { RefusalCheck } from "../../src/request/index.ts";
 import { createDecider } from "../../src/decision/decide.ts";
 import { createIdentify } from "../../src/decision/identify.ts";
@@ -311,6 +311,8 @@ describe("decision: decide", () => {
         "INTERNAL_ERROR",
         "TOO_MANY_CONNECTIONS", // the door, as the next one
         "PLAN_NOT_ENFORCEABLE",
+        ...STANDING_REASONS, // standing.test.ts, as the next one
+        "POLICY_SETS_CONFLICT",
         "GRAPHQL_ALLOWED", // decide-graphql.test.ts, as the next four
         "GRAPHQL_CONNECTION",
         "GRAPHQL_DENIED",

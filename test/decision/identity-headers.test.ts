@@ -9,6 +9,7 @@ const identityOf = (user: Record<string, Value>, customer?: Record<string, Value
   user,
   ...(customer && { customer }),
   userId: "u-1",
+  session: { amr: [] },
   expiresAt: 0,
 });
 

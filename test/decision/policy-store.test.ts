@@ -3,6 +3,7 @@ import { chmod, mkdir, mkdtemp, open, rename, rm, writeFile } from "node:fs/prom
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { folderSource } from "../../src/decision/policy-source.ts";
 import { PolicyStore } from "../../src/decision/policy-store.ts";
 import { createMetrics, type Metrics } from "../../src/telemetry/metrics.ts";
 import { eventually } from "../support/eventually.ts";
@@ -40,7 +41,7 @@ describe("decision: policy store", () => {
   /** Not started: it looks only when a test says so. */
   const storeOf = (refreshIntervalMs = 3_600_000) => {
     const store = new PolicyStore(
-      { directory, policySet: "main", refreshIntervalMs, caseSensitive: false },
+      { source: folderSource(directory), policySet: "main", refreshIntervalMs, caseSensitive: false },
       {
         metrics,
         log: {

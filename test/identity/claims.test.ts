@@ -56,8 +56,21 @@ describe("identity: claims to attributes", () => {
       user: { id: "alice", ...claims, scopes: ["read", "write"] },
       customer: { id: "c-1" },
       userId: "alice",
+      session: { subject: "alice", amr: [] },
       expiresAt: exp,
     });
+  });
+
+  it("keeps what the token says about the sign-in", async () => {
+    const { session } = await identify({ sid: "ses_1", amr: ["pwd", "otp"], auth_time: 1_700_000_000 });
+    assert.deepEqual(plain(session), {
+      subject: "alice",
+      id: "ses_1",
+      amr: ["pwd", "otp"],
+      authTime: 1_700_000_000,
+    });
+    const other = await identify({ sid: 1, amr: ["pwd", 2], auth_time: "now" });
+    assert.deepEqual(plain(other.session), { subject: "alice", amr: ["pwd"] });
   });
 
   it("leaves out what the token does not say", async () => {

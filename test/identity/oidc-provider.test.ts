@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { decodeProtectedHeader } from "jose";
-import Provider from "oidc-provider";
+import Provider, { type Adapter } from "oidc-provider";
 import {
   AUDIENCE,
   createSigner,
@@ -15,9 +15,14 @@ import {
 const CLIENT = { client_id: "reports", client_secret: "a-secret-of-the-test" };
 
 /** Nothing has to be found again: clients are configured, and tokens carry all they say. */
-class NoStorage {
+class NoStorage implements Adapter {
   upsert = () => Promise.resolve();
   find = () => Promise.resolve(undefined);
+  findByUserCode = () => Promise.resolve(undefined);
+  findByUid = () => Promise.resolve(undefined);
+  consume = () => Promise.resolve();
+  destroy = () => Promise.resolve();
+  revokeByGrantId = () => Promise.resolve();
 }
 
 /** A real OpenID provider: discovery, key set, token endpoint. Its keys are rotated by building it anew. */
@@ -27,7 +32,7 @@ describe("identity: with a real OpenID provider", () => {
   let provider: Provider;
   let subject: Subject;
 
-  const install = (keys: readonly Signer[], algorithm: string) => {
+  const install = (keys: readonly Signer[], algorithm: "RS256" | "ES256" | "EdDSA") => {
     provider = new Provider(server.origin, {
       adapter: NoStorage,
       ttl: { ClientCredentials: 600, IdToken: 600 },
@@ -49,7 +54,7 @@ describe("identity: with a real OpenID provider", () => {
         clientCredentials: { enabled: true },
         resourceIndicators: {
           enabled: true,
-          getResourceServerInfo: (_context: unknown, audience: string) => ({
+          getResourceServerInfo: (_context, audience) => ({
             audience,
             scope: "read write",
             accessTokenFormat: "jwt",
@@ -73,7 +78,12 @@ describe("identity: with a real OpenID provider", () => {
   };
   const signedByProvider = async (use: "idtoken" | "logout") => {
     const client = await provider.Client.find(CLIENT.client_id);
-    const token = new provider.IdToken({ sub: "alice" }, { client, ctx: undefined });
+    // what the library has and its types leave out
+    const IdToken = provider.IdToken as unknown as new (
+      claims: object,
+      context: { readonly client: object | undefined; readonly ctx: undefined },
+    ) => { scope: string; issue(options: { use: "idtoken" | "logout" }): Promise<string> };
+    const token = new IdToken({ sub: "alice" }, { client, ctx: undefined });
     token.scope = "openid";
     return token.issue({ use });
   };

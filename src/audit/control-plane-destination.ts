@@ -1,0 +1,273 @@
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { AuditLogger } from "./audit-log.ts";
+import { Delivery, type Away, type RecordIntake } from "./delivery.ts";
+import { writeError, type Destination, type WriteError, type WriteResult } from "./destination.ts";
+import { Spool } from "./spool.ts";
+
+export type { IntakeAnswer, RecordIntake } from "./delivery.ts";
+
+export interface ControlPlaneDestinationOptions {
+  /** Where records wait while the control plane is away; no other living process uses it. */
+  readonly spoolDirectory: string;
+  /** Bytes that wait at most. */
+  readonly spoolBytes: number;
+  /** Folders that processes have left which will not come back, if any: what is in them is handed over, too. */
+  readonly abandoned?: () => Promise<readonly string[]>;
+}
+
+export interface ControlPlaneDestinationDependencies {
+  readonly intake: RecordIntake;
+  readonly metrics: Pick<
+    Metrics,
+    "auditSpooled" | "auditSpoolBytes" | "auditRejected" | "auditDeliveryFailures"
+  >;
+  readonly log: AuditLogger;
+}
+
+/** For a batch that comes from the queue: while it waits the queue fills, and the spool is there. */
+const DIRECT_TIMEOUT_MS = 2_000;
+/** For one from the spool. */
+const SPOOLED_TIMEOUT_MS = 10_000;
+/** What is sent at once from the spool; the control plane takes 5,000 records and 16 MB. */
+const BATCH_LINES = 2_000;
+const BATCH_BYTES = 1024 * 1024;
+
+const FIRST_RETRY_MS = 100;
+const LONGEST_RETRY_MS = 5_000;
+
+/** When no more than this is left in the spool, new records wait for it to be empty: they would never catch up else. */
+const NEARLY_EMPTY_BYTES = 1024 * 1024;
+const CATCH_UP_MS = 1_000;
+
+/** How often a spool is looked for that could not be opened. */
+const REOPEN_MS = 1_000;
+
+/**
+ * The control plane. While it is away, slow or refuses us, records go to a spool on the disk, and new ones go there too
+ * until all that is in it has been handed over: what arrives, arrives in order.
+ */
+export class ControlPlaneDestination implements Destination {
+  readonly #options: ControlPlaneDestinationOptions;
+  readonly #dependencies: ControlPlaneDestinationDependencies;
+  readonly #delivery: Delivery;
+  readonly #closing = new AbortController();
+  #spool: Spool | undefined;
+  #spoolError: WriteError | undefined;
+  #opening: Promise<void> | undefined;
+  #openedAt = Number.NEGATIVE_INFINITY;
+  #draining: Promise<void> | undefined;
+  #clearing: Promise<void> = Promise.resolve();
+  /** Set while the control plane does not take records. */
+  #away: Away | undefined;
+  #failures = 0;
+  /** Called when the spool is empty, or cannot be emptied now. */
+  #waiting: (() => void)[] = [];
+
+  constructor(options: ControlPlaneDestinationOptions, dependencies: ControlPlaneDestinationDependencies) {
+    this.#options = options;
+    this.#dependencies = dependencies;
+    this.#delivery = new Delivery({
+      ...dependencies,
+      signal: this.#closing.signal,
+      onRejected: async (line) => this.#spool?.setAside(line),
+    });
+    // what an earlier process has left does not wait for the first record
+    void this.#open().then(() => {
+      this.#clearing = this.#clearAbandoned();
+    });
+  }
+
+  async write(lines: readonly string[]): Promise<WriteResult> {
+    await this.#open();
+    await this.#catchUp();
+    if (this.#spool?.isEmpty === false) return this.#append(lines);
+    const { count, away } = await this.#delivery.deliver(lines, DIRECT_TIMEOUT_MS);
+    this.#note(away);
+    if (away === undefined) return { written: count };
+    const rest = await this.#append(lines.slice(count));
+    return { ...rest, written: count + rest.written };
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#wake();
+    await Promise.all([this.#opening, this.#draining, this.#clearing]);
+    await this.#spool?.close();
+    this.#spool = undefined;
+  }
+
+  /** Opens the spool, and tries again every now and then where that fails. Never rejects. */
+  #open(): Promise<void> {
+    const isDue = performance.now() - this.#openedAt >= REOPEN_MS;
+    if (this.#spool === undefined && this.#opening === undefined && isDue && !this.#isClosed()) {
+      this.#openedAt = performance.now();
+      this.#opening = this.#tryOpen().finally(() => {
+        this.#opening = undefined;
+      });
+    }
+    return this.#opening ?? Promise.resolve();
+  }
+
+  async #tryOpen(): Promise<void> {
+    const { spoolDirectory: directory, spoolBytes: maxBytes } = this.#options;
+    const { log } = this.#dependencies;
+    try {
+      this.#spool = await Spool.open({ directory, maxBytes });
+      const { bytes } = this.#spool;
+      this.#dependencies.metrics.auditSpoolBytes.set(bytes);
+      if (bytes > 0) log.info({ directory, bytes }, "audit records of an earlier process are handed over");
+      this.#spoolError = undefined;
+      this.#drain();
+    } catch (error) {
+      const { code, message } = writeError(error);
+      if (this.#spoolError?.code !== code)
+        log.error({ code, directory, reason: message }, "the audit spool cannot be opened, trying again");
+      this.#spoolError = { busy: false, code, message };
+    }
+  }
+
+  async #append(lines: readonly string[]): Promise<WriteResult> {
+    const spool = this.#spool;
+    if (spool === undefined) return { written: 0, error: this.#spoolError ?? this.#unreachable() };
+    const result = await spool.append(lines);
+    const { metrics } = this.#dependencies;
+    metrics.auditSpooled.inc(result.written);
+    metrics.auditSpoolBytes.set(spool.bytes);
+    this.#drain();
+    return result;
+  }
+
+  #unreachable(): WriteError {
+    const { code, message } = this.#away ?? { code: "UNREACHABLE", message: "the control plane is away" };
+    return { busy: false, code, message };
+  }
+
+  /** Waits while the last lines leave the spool. */
+  async #catchUp(): Promise<void> {
+    const spool = this.#spool;
+    if (spool === undefined || spool.isEmpty || this.#away !== undefined) return;
+    if (spool.bytes > NEARLY_EMPTY_BYTES || this.#isClosed()) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, CATCH_UP_MS);
+      this.#waiting.push(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+
+  #wake(): void {
+    for (const resume of this.#waiting.splice(0)) resume();
+  }
+
+  /** Has the spool emptied, as soon as the control plane takes records. */
+  #drain(): void {
+    const spool = this.#spool;
+    if (this.#draining !== undefined || spool === undefined || spool.isEmpty || this.#isClosed()) return;
+    this.#draining = this.#empty(spool).finally(() => {
+      this.#draining = undefined;
+      this.#wake();
+      // what was appended at the very last moment
+      this.#drain();
+    });
+  }
+
+  /** Hands over what is in a spool, oldest first, until it is empty or this is closed. Never rejects. */
+  async #empty(spool: Spool): Promise<void> {
+    while (!this.#isClosed()) {
+      if (this.#away !== undefined) await this.#sleep(this.#pause());
+      try {
+        const oldest = await spool.oldest();
+        if (oldest === undefined) return;
+        if (!(await this.#handOver(oldest.lines))) return;
+        await spool.remove(oldest.segment);
+        this.#dependencies.metrics.auditSpoolBytes.set(this.#spool?.bytes ?? 0);
+      } catch (error) {
+        this.#dependencies.log.error({ err: error }, "the audit spool cannot be read, trying again");
+        await this.#sleep(LONGEST_RETRY_MS);
+      }
+    }
+  }
+
+  /** @returns whether all of them are off our hands; not so where this is closed before */
+  async #handOver(lines: readonly string[]): Promise<boolean> {
+    for (let from = 0; from < lines.length;) {
+      if (this.#isClosed()) return false;
+      const { count, away } = await this.#delivery.deliver(batchOf(lines, from), SPOOLED_TIMEOUT_MS);
+      from += count;
+      this.#note(away);
+      if (away !== undefined) await this.#sleep(this.#pause());
+    }
+    return true;
+  }
+
+  /** What processes have left that will not come back. Never rejects. */
+  async #clearAbandoned(): Promise<void> {
+    const { abandoned, spoolBytes: maxBytes } = this.#options;
+    for (const directory of (await abandoned?.()) ?? []) {
+      if (this.#isClosed()) return;
+      try {
+        const spool = await Spool.open({ directory, maxBytes });
+        await this.#empty(spool);
+        await spool.close();
+      } catch (error) {
+        const { code, message } = writeError(error);
+        this.#dependencies.log.info({ code, directory, reason: message }, "an audit spool is left alone");
+      }
+    }
+  }
+
+  /** Notes whether the control plane takes records, and says so when that changes. */
+  #note(away: Away | undefined): void {
+    const { log } = this.#dependencies;
+    if (away === undefined) {
+      if (this.#away !== undefined) log.info({}, "the control plane takes audit records again");
+      this.#failures = 0;
+      this.#away = undefined;
+      return;
+    }
+    if (this.#isClosed()) return;
+    if (this.#away?.code !== away.code)
+      log.error(
+        { code: away.code, reason: away.message },
+        "the control plane does not take audit records; they are spooled",
+      );
+    this.#failures += 1;
+    this.#away = away;
+    this.#wake();
+  }
+
+  /** A random half of it, so that gateways which were refused together do not come back together. */
+  #pause(): number {
+    const longest = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(this.#failures - 1, 10));
+    return Math.max(this.#away?.retryAfterMs ?? 0, longest / 2 + Math.random() * (longest / 2));
+  }
+
+  async #sleep(ms: number): Promise<void> {
+    const { signal } = this.#closing;
+    if (signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      signal.addEventListener("abort", done, { once: true });
+    });
+  }
+
+  #isClosed(): boolean {
+    return this.#closing.signal.aborted;
+  }
+}
+
+function batchOf(lines: readonly string[], from: number): readonly string[] {
+  let bytes = 0;
+  let to = from;
+  for (; to < lines.length && to - from < BATCH_LINES; to += 1) {
+    bytes += lines[to]?.length ?? 0;
+    if (to > from && bytes > BATCH_BYTES) break;
+  }
+  return lines.slice(from, to);
+}

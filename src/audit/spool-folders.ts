@@ -1,0 +1,17 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+
+const NAME = /^worker-(\d{1,6})$/;
+
+/** The folder of one worker: whichever process has this index takes over what the one before has left. */
+export function spoolFolder(root: string, worker: number): string {
+  return join(root, `worker-${worker}`);
+}
+
+/** @returns folders of workers that there are no more, because fewer are configured */
+export async function abandonedFolders(root: string, workers: number): Promise<readonly string[]> {
+  const names = await readdir(root).catch(() => []);
+  return names
+    .filter((name) => Number(NAME.exec(name)?.[1] ?? -1) >= workers)
+    .map((name) => join(root, name));
+}

@@ -1,0 +1,165 @@
+import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
+import type { PolicySource } from "./policy-source.ts";
+import { PolicyStore } from "./policy-store.ts";
+import type { Snapshot } from "./snapshot.ts";
+
+export interface PolicySetsOptions {
+  readonly source: PolicySource;
+  readonly refreshIntervalMs: number;
+  /** Paths that differ only in letter case are different resources. */
+  readonly caseSensitive: boolean;
+}
+
+interface Log {
+  info(object: object, message: string): void;
+  error(object: object, message: string): void;
+}
+
+interface Kept {
+  readonly store: PolicyStore;
+  readonly stopWatching: () => void;
+}
+
+/** Sets that are compiled at a time: each has a thread meanwhile. */
+const AT_ONCE = 2;
+
+/**
+ * The policy sets that customers' policies name, each as a {@link PolicyStore} keeps it: loaded when it is wanted, its
+ * last good version in force, dropped when nobody names it any more. One that is wanted and was never loaded is absent,
+ * which denies whatever it is asked about.
+ */
+export class PolicySets {
+  readonly #options: PolicySetsOptions;
+  readonly #metrics: Pick<Metrics, "customerPolicySets">;
+  readonly #log: Log;
+  /** Those of single sets are about the gateway's own set. */
+  readonly #unseen = createMetrics();
+  readonly #kept = new Map<string, Kept>();
+  readonly #followers: (() => void)[] = [];
+  readonly #due = new Set<string>();
+  readonly #timer: NodeJS.Timeout;
+  #loading = 0;
+  #idle: (() => void)[] = [];
+  #closed = false;
+
+  constructor(
+    options: PolicySetsOptions,
+    dependencies: { readonly metrics: Pick<Metrics, "customerPolicySets">; readonly log: Log },
+  ) {
+    this.#options = options;
+    this.#metrics = dependencies.metrics;
+    this.#log = dependencies.log;
+    this.#timer = setInterval(() => {
+      this.#look([...this.#kept.keys()]);
+    }, options.refreshIntervalMs).unref();
+  }
+
+  /** @returns the set's version in force; `undefined` where it is not wanted or could not be loaded */
+  get(name: string): Snapshot | undefined {
+    return this.#kept.get(name)?.store.current;
+  }
+
+  /** Every set in force. */
+  snapshots(): Snapshot[] {
+    return [...this.#kept.values()].flatMap(({ store }) => store.current ?? []);
+  }
+
+  /** Calls `follower` after a set was put in force or dropped. */
+  afterChange(follower: () => void): void {
+    this.#followers.push(follower);
+  }
+
+  /** From now on these sets are wanted, and no others. */
+  want(names: Iterable<string>): void {
+    if (this.#closed) return;
+    const wanted = new Set(names);
+    const dropped = [...this.#kept.keys()].filter((name) => !wanted.has(name));
+    for (const name of dropped) this.#drop(name);
+    const added = [...wanted].filter((name) => !this.#kept.has(name));
+    for (const name of added) this.#kept.set(name, this.#keep(name));
+    this.#look(added);
+    this.#count();
+    if (dropped.length > 0) this.#tell();
+  }
+
+  /** Has these sets looked at. */
+  #look(names: Iterable<string>): void {
+    for (const name of names) this.#due.add(name);
+    while (!this.#closed && this.#loading < AT_ONCE && this.#due.size > 0) void this.#load();
+  }
+
+  /** Resolves when every set that is wanted has been looked at. */
+  async settled(): Promise<void> {
+    if (this.#loading === 0 && this.#due.size === 0) return;
+    await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearInterval(this.#timer);
+    this.#due.clear();
+    for (const name of [...this.#kept.keys()]) this.#stop(name);
+  }
+
+  #keep(name: string): Kept {
+    const { source } = this.#options;
+    const store = new PolicyStore(
+      { ...this.#options, policySet: name },
+      { metrics: this.#unseen, log: this.#log },
+    );
+    store.afterChange(() => {
+      if (this.#kept.get(name)?.store !== store) return;
+      this.#count();
+      this.#tell();
+    });
+    const stopWatching = source.watch(name, () => {
+      this.#look([name]);
+    });
+    return { store, stopWatching };
+  }
+
+  #drop(name: string): void {
+    this.#stop(name);
+    this.#kept.delete(name);
+    this.#due.delete(name);
+  }
+
+  #stop(name: string): void {
+    const kept = this.#kept.get(name);
+    kept?.store.close();
+    kept?.stopWatching();
+  }
+
+  /** Takes what is due until nothing is. */
+  async #load(): Promise<void> {
+    this.#loading += 1;
+    for (let name = this.#next(); name !== undefined; name = this.#next()) {
+      await this.#kept.get(name)?.store.refresh();
+    }
+    this.#loading -= 1;
+    if (this.#loading > 0) return;
+    for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  #next(): string | undefined {
+    const [name] = this.#due;
+    if (name !== undefined) this.#due.delete(name);
+    return name;
+  }
+
+  #count(): void {
+    const loaded = this.snapshots().length;
+    this.#metrics.customerPolicySets.set({ state: "loaded" }, loaded);
+    this.#metrics.customerPolicySets.set({ state: "missing" }, this.#kept.size - loaded);
+  }
+
+  #tell(): void {
+    for (const follower of this.#followers) {
+      try {
+        follower();
+      } catch (error) {
+        this.#log.error({ err: error }, "a listener to customers' policy sets failed");
+      }
+    }
+  }
+}

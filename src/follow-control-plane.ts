@@ -1,0 +1,81 @@
+import { readFileSync } from "node:fs";
+import type { GatewayConfig } from "./config/index.ts";
+import { PolicySets } from "./decision/policy-sets.ts";
+import { folderSource, type PolicySource } from "./decision/policy-source.ts";
+import { ControlPlaneClient, controlPlaneSource, StateFeed } from "./following/index.ts";
+import type { Log } from "./telemetry/log.ts";
+import type { Metrics } from "./telemetry/metrics.ts";
+
+/** What a process of the gateway has of the control plane that it follows. */
+export interface Following {
+  readonly client: ControlPlaneClient;
+  readonly feed: StateFeed;
+  /** Customers' own policy sets. */
+  readonly sets: PolicySets;
+  /** Begins to follow. Never rejects. */
+  start(): Promise<void>;
+  close(): void;
+}
+
+/** @returns `undefined` where the gateway works by itself */
+export function followControlPlane(
+  config: GatewayConfig,
+  { metrics, log }: { readonly metrics: Metrics; readonly log: Log },
+): Following | undefined {
+  const { control_plane, policies } = config;
+  if (control_plane.url === undefined) return undefined;
+  const client = new ControlPlaneClient({ url: control_plane.url, apiKey: apiKeyOf(control_plane) });
+  const feed = new StateFeed({ maxStaleMs: control_plane.max_stale }, { client, metrics, log });
+  const sets = new PolicySets(
+    {
+      source: controlPlaneSource(client, feed),
+      refreshIntervalMs: policies.refresh_interval,
+      caseSensitive: caseSensitive(config),
+    },
+    { metrics, log },
+  );
+  feed.onChange(() => {
+    // where nothing is known any more, what is loaded stays: nobody is let in by it
+    if (feed.current !== undefined) sets.want(feed.current.namedPolicySets());
+  });
+  return {
+    client,
+    feed,
+    sets,
+    async start() {
+      await feed.start();
+      await sets.settled();
+    },
+    close() {
+      feed.close();
+      sets.close();
+      client.close();
+    },
+  };
+}
+
+/** How the policy store of a process is set up; the supervisor follows the same source. */
+export function storeOptions(config: GatewayConfig, following: Following | undefined) {
+  const { policies } = config;
+  return {
+    source: policySource(config, following),
+    policySet: policies.policy_set,
+    refreshIntervalMs: policies.refresh_interval,
+    caseSensitive: caseSensitive(config),
+  };
+}
+
+function policySource({ policies }: GatewayConfig, following: Following | undefined): PolicySource {
+  return policies.source === "control_plane" && following !== undefined
+    ? controlPlaneSource(following.client, following.feed)
+    : folderSource(policies.directory);
+}
+
+function caseSensitive({ gateway }: GatewayConfig): boolean {
+  return gateway.accept_ambiguous.includes("letter_case");
+}
+
+/** @throws Error where the file cannot be read; without the key nothing can be followed */
+function apiKeyOf({ api_key: key, api_key_file: file }: GatewayConfig["control_plane"]): string {
+  return key ?? (file === undefined ? "" : readFileSync(file, "utf8").trim());
+}

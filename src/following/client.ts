@@ -1,0 +1,145 @@
+import type * as z from "zod";
+import type { ValueObject } from "../policy/index.ts";
+import {
+  policySetAnswer,
+  recordsAnswer,
+  stateAnswer,
+  type PolicySetAnswer,
+  type RecordsAnswer,
+  type StateAnswer,
+  type StatisticsReport,
+} from "./answers.ts";
+import { ControlPlaneError } from "./control-plane-error.ts";
+import { Transport, type TransportOptions } from "./transport.ts";
+
+const POLICY_SET_TIMEOUT_MS = 5_000;
+/** A poll may be answered so long after its wait; a complete state takes its time. */
+const POLL_GRACE_MS = 10_000;
+/** Attributes are looked up while a request waits. */
+const USER_TIMEOUT_MS = 2_000;
+/** The last statistics are sent while a process ends. */
+const STATISTICS_TIMEOUT_MS = 2_000;
+
+const MAX_STATE_BYTES = 256 * 1024 * 1024;
+const MAX_POLICY_SET_BYTES = 64 * 1024 * 1024;
+const MAX_USER_BYTES = 1024 * 1024;
+const MAX_REPLY_BYTES = 4 * 1024 * 1024;
+
+/** Longest id of a user; a longer key is nobody's. */
+const MAX_KEY = 128;
+
+/** The routes of the control plane that gateways call, typed. Every method rejects with a ControlPlaneError only. */
+export class ControlPlaneClient {
+  readonly #transport: Transport;
+
+  /** @throws TypeError for an address or a key that cannot be used */
+  constructor(options: TransportOptions) {
+    this.#transport = new Transport(options);
+  }
+
+  /**
+   * @param after - cursor of the last answer; without it the whole state is asked for
+   * @param waitSeconds - how long the answer may be held back until there is something to say
+   */
+  async state(after: string | undefined, waitSeconds: number, signal?: AbortSignal): Promise<StateAnswer> {
+    const query =
+      after === undefined ? "" : `?after=${encodeURIComponent(after)}&wait=${Math.floor(waitSeconds)}`;
+    const answer = await this.#get(`state${query}`, stateAnswer, {
+      timeoutMs: waitSeconds * 1000 + POLL_GRACE_MS,
+      maxBytes: MAX_STATE_BYTES,
+      signal,
+    });
+    if (after === undefined && !answer.complete) throw malformed("the whole state was asked for");
+    return answer;
+  }
+
+  /** @returns the active version; `undefined` where there is none */
+  async policySet(name: string): Promise<PolicySetAnswer | undefined> {
+    const limits = { timeoutMs: POLICY_SET_TIMEOUT_MS, maxBytes: MAX_POLICY_SET_BYTES };
+    const set = await orAbsent("POLICY_SET_NOT_FOUND", () =>
+      this.#get(`policy-sets/${encodeURIComponent(name)}`, policySetAnswer, limits),
+    );
+    if (set !== undefined && set.name !== name) throw malformed("another policy set was asked for");
+    return set;
+  }
+
+  /** @returns the user's attributes; `undefined` where there is no such user */
+  async user(id: string): Promise<ValueObject | undefined> {
+    // what cannot be an id is not made part of a path
+    if (id.length > MAX_KEY || !/^\w+$/.test(id)) return undefined;
+    const user = await orAbsent("USER_NOT_FOUND", () =>
+      this.#transport.call({
+        path: `users/${id}`,
+        timeoutMs: USER_TIMEOUT_MS,
+        maxBytes: MAX_USER_BYTES,
+      }),
+    );
+    if (user === undefined) return undefined;
+    if (!isObject(user) || user["id"] !== id) throw malformed("another user was asked for");
+    return user;
+  }
+
+  /**
+   * Hands audit records over. They may be sent again: the control plane takes each once.
+   *
+   * @param lines - records as JSON, one each
+   */
+  async records(lines: readonly string[], timeoutMs: number, signal?: AbortSignal): Promise<RecordsAnswer> {
+    const body = `{"records":[${lines.map((line) => line.trimEnd()).join(",")}]}`;
+    const limits = { timeoutMs, maxBytes: MAX_REPLY_BYTES, signal };
+    const data = await this.#transport.call({ path: "records", body, ...limits });
+    const answer = parsed(recordsAnswer, data);
+    const { accepted, duplicates, rejected } = answer;
+    if (accepted + duplicates + rejected.length !== lines.length)
+      throw malformed("not every record is accounted for");
+    return answer;
+  }
+
+  /** Hands over a report. It may be sent again. */
+  async statistics(report: StatisticsReport): Promise<void> {
+    const limits = { timeoutMs: STATISTICS_TIMEOUT_MS, maxBytes: MAX_REPLY_BYTES };
+    await this.#transport.call({ path: "statistics", body: JSON.stringify(report), ...limits });
+  }
+
+  /** Gives up what is under way. */
+  close(): void {
+    this.#transport.close();
+  }
+
+  async #get<T>(
+    path: string,
+    schema: z.ZodType<T>,
+    limits: {
+      readonly timeoutMs: number;
+      readonly maxBytes: number;
+      readonly signal?: AbortSignal | undefined;
+    },
+  ): Promise<T> {
+    return parsed(schema, await this.#transport.call({ path, ...limits }));
+  }
+}
+
+function parsed<T>(schema: z.ZodType<T>, data: unknown): T {
+  const result = schema.safeParse(data);
+  if (result.success) return result.data;
+  const at = result.error.issues[0]?.path.map(String).join(".") ?? "";
+  throw malformed(`\`${at}\` is not as the contract says`);
+}
+
+async function orAbsent<T>(code: string, call: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await call();
+  } catch (error) {
+    if (error instanceof ControlPlaneError && error.code === code && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
+function malformed(message: string): ControlPlaneError {
+  return new ControlPlaneError("MALFORMED_ANSWER", message);
+}
+
+/** JSON holds nothing but values. */
+function isObject(data: unknown): data is ValueObject {
+  return typeof data === "object" && data !== null && !Array.isArray(data);
+}

@@ -1,0 +1,13 @@
+export { ControlPlaneClient } from "./client.ts";
+export { ControlPlaneError, type Failure } from "./control-plane-error.ts";
+export { controlPlaneSource } from "./policy-sets-source.ts";
+export { recordIntake } from "./record-intake.ts";
+export type { ActiveVersion, Standings, UserStatus } from "./standings.ts";
+export {
+  StateFeed,
+  type StandingsChange,
+  type StateFeedDependencies,
+  type StateFeedOptions,
+} from "./state-feed.ts";
+export { StatisticsReporter, type StatisticsDependencies } from "./statistics.ts";
+export type { TransportOptions } from "./transport.ts";

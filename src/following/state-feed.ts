@@ -1,0 +1,257 @@
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { StateAnswer } from "./answers.ts";
+import type { ControlPlaneClient } from "./client.ts";
+import { ControlPlaneError } from "./control-plane-error.ts";
+import { SessionExpiry } from "./session-expiry.ts";
+import { StandingsState, type Standings } from "./standings.ts";
+
+export interface StateFeedOptions {
+  /** Milliseconds without an answer after which nothing is known any more. */
+  readonly maxStaleMs: number;
+  /** How long the control plane may hold an answer back; 20. */
+  readonly waitSeconds?: number;
+}
+
+export interface StateFeedDependencies {
+  readonly client: Pick<ControlPlaneClient, "state">;
+  readonly metrics: Pick<Metrics, "feedTime" | "feedFailures" | "feedAnswers" | "feedEntries">;
+  readonly log: Log;
+  /** Unix ms. */
+  readonly clock?: () => number;
+}
+
+interface Log {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** What an answer was about. */
+export interface StandingsChange {
+  readonly sessions: readonly string[];
+  readonly customers: readonly string[];
+  readonly users: readonly string[];
+  readonly policySets: readonly string[];
+  /** Everything may have changed: what is not named has become ordinary, and changes may have been missed. */
+  readonly complete: boolean;
+}
+
+const WAIT_SECONDS = 20;
+const FIRST_RETRY_MS = 100;
+const LONGEST_RETRY_MS = 5_000;
+/** After an answer that says nothing and did not wait either, or that takes back a cursor: asking on at once would be a flood. */
+const IDLE_MS = 250;
+/** The whole state is read anew so often: what has become of no interest over there is forgotten here, too. */
+const RESYNC_MS = 24 * 3_600_000;
+/** How often ended sessions are forgotten that nobody needs to know of any more. */
+const SWEEP_MS = 10_000;
+
+/**
+ * Follows the control plane: asks for the whole state once, then for what changes, each question waiting there for the
+ * next change. An answer is applied aside and put in force by one assignment; while there is none, the last good one
+ * stays until it is too old.
+ */
+export class StateFeed {
+  readonly #client: StateFeedDependencies["client"];
+  readonly #metrics: StateFeedDependencies["metrics"];
+  readonly #log: Log;
+  readonly #clock: () => number;
+  readonly #maxStaleMs: number;
+  readonly #waitSeconds: number;
+  readonly #closing = new AbortController();
+  readonly #listeners = new Set<(change: StandingsChange) => void>();
+  readonly #expiry = new SessionExpiry();
+  #state: StandingsState | undefined;
+  /** When the last answer came, and the last complete one; Unix ms. */
+  #heardAt = Number.NEGATIVE_INFINITY;
+  #completeAt = Number.NEGATIVE_INFINITY;
+  #failures = 0;
+  #staleness: NodeJS.Timeout | undefined;
+  #sweeping: NodeJS.Timeout | undefined;
+  #following: Promise<void> | undefined;
+
+  constructor(options: StateFeedOptions, dependencies: StateFeedDependencies) {
+    this.#client = dependencies.client;
+    this.#metrics = dependencies.metrics;
+    this.#log = dependencies.log;
+    this.#clock = dependencies.clock ?? Date.now;
+    this.#maxStaleMs = options.maxStaleMs;
+    // while one answer waits nothing is heard: that must not come near to being too old
+    const most = Math.floor(options.maxStaleMs / 3000);
+    this.#waitSeconds = Math.max(0, Math.min(options.waitSeconds ?? WAIT_SECONDS, most));
+  }
+
+  /** What is known; `undefined` before the first answer, and when the last one is too old. */
+  get current(): Standings | undefined {
+    return this.#age() < this.#maxStaleMs ? this.#state : undefined;
+  }
+
+  /** Asks for the first time and goes on following. Never rejects; look at {@link current}. */
+  async start(): Promise<void> {
+    if (this.#following !== undefined || this.#isClosed()) return;
+    this.#sweeping = setInterval(() => {
+      this.#sweep();
+    }, SWEEP_MS).unref();
+    const first = this.#ask();
+    this.#following = first.then((pause) => this.#follow(pause));
+    await first;
+  }
+
+  close(): void {
+    this.#closing.abort();
+    clearTimeout(this.#staleness);
+    clearInterval(this.#sweeping);
+    this.#listeners.clear();
+  }
+
+  /**
+   * Calls `listener` after each change was put in force.
+   *
+   * @returns how to stop
+   */
+  onChange(listener: (change: StandingsChange) => void): () => void {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  async #follow(firstPause: number): Promise<void> {
+    let pause = firstPause;
+    while (!this.#isClosed()) {
+      if (pause > 0) await this.#sleep(pause);
+      if (!this.#isClosed()) pause = await this.#ask();
+    }
+  }
+
+  /** @returns how long to wait before the next question */
+  async #ask(): Promise<number> {
+    const began = this.#clock();
+    const isDue = this.#state === undefined || began - this.#completeAt >= RESYNC_MS;
+    const after = isDue ? undefined : this.#state?.cursor;
+    let answer: StateAnswer;
+    try {
+      answer = await this.#client.state(after, this.#waitSeconds, this.#closing.signal);
+    } catch (error) {
+      return this.#isClosed() ? 0 : this.#failed(error);
+    }
+    if (this.#isClosed()) return 0;
+    this.#succeeded(answer);
+    const saysNothingNew = answer.complete ? after !== undefined : !saysSomething(answer);
+    return saysNothingNew && this.#clock() - began < IDLE_MS ? IDLE_MS : 0;
+  }
+
+  #succeeded(answer: StateAnswer): void {
+    const now = this.#clock();
+    const next =
+      answer.complete || this.#state === undefined ? StandingsState.of(answer) : this.#state.after(answer);
+    if (answer.complete) this.#completeAt = now;
+    this.#state = next;
+    this.#heardAt = now;
+    this.#metrics.feedAnswers.inc({ kind: answer.complete ? "complete" : "change" });
+    this.#metrics.feedTime.set(now / 1000);
+    this.#metrics.feedEntries.set(next.size);
+    if (this.#failures > 0 || answer.complete)
+      this.#log.info(
+        { entries: next.size, complete: answer.complete },
+        "the control plane is being followed",
+      );
+    this.#failures = 0;
+    this.#watchAge();
+    if (answer.complete) this.#expiry.clear();
+    for (const { session_id } of answer.sessions_ended)
+      this.#expiry.add(session_id, next.forgettableAt(session_id) ?? 0);
+    if (answer.complete || saysSomething(answer)) this.#tell(answer);
+  }
+
+  #tell({ complete, customers, sessions_ended, users, policy_sets }: StateAnswer): void {
+    const change: StandingsChange = {
+      sessions: sessions_ended.map(({ session_id }) => session_id),
+      customers: customers.map(({ id }) => id),
+      users: users.map(({ id }) => id),
+      policySets: policy_sets.map(({ name }) => name),
+      complete,
+    };
+    for (const listener of this.#listeners) {
+      try {
+        listener(change);
+      } catch (error) {
+        this.#log.error({ err: error }, "a listener to the control plane's changes failed");
+      }
+    }
+  }
+
+  #failed(error: unknown): number {
+    this.#metrics.feedFailures.inc();
+    const { code, message, retryAfterMs } = asFailure(error);
+    if (this.#failures === 0)
+      this.#log.error(
+        { code, problem: message },
+        "the control plane cannot be followed; the last state stays",
+      );
+    const longest = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(this.#failures, 10));
+    this.#failures += 1;
+    // a random half, so that gateways which lost it together do not come back together
+    return Math.max(retryAfterMs ?? 0, longest / 2 + Math.random() * (longest / 2));
+  }
+
+  /** Says once when what is known has become too old. */
+  #watchAge(): void {
+    clearTimeout(this.#staleness);
+    const left = Math.min(this.#maxStaleMs, LONGEST_TIMER_MS);
+    this.#staleness = setTimeout(() => {
+      if (this.current === undefined)
+        this.#log.error({ age_ms: this.#age() }, "the control plane's state is too old to be used");
+    }, left).unref();
+  }
+
+  #sweep(): void {
+    const state = this.#state;
+    if (state === undefined) return;
+    const now = this.#clock();
+    const over = this.#expiry.takeDue(now).filter((id) => (state.forgettableAt(id) ?? 0) <= now);
+    if (over.length === 0) return;
+    this.#state = state.forgetting(over);
+    this.#metrics.feedEntries.set(this.#state.size);
+  }
+
+  /** A clock that was set back does not make what is known younger. */
+  #age(): number {
+    return Math.abs(this.#clock() - this.#heardAt);
+  }
+
+  async #sleep(ms: number): Promise<void> {
+    const { signal } = this.#closing;
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms).unref();
+      signal.addEventListener("abort", done, { once: true });
+    });
+  }
+
+  /** Looked at again after each wait; a method, so that the compiler does not take the first answer for the last. */
+  #isClosed(): boolean {
+    return this.#closing.signal.aborted;
+  }
+}
+
+/** What setTimeout can hold. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+function saysSomething({ customers, sessions_ended, users, policy_sets }: StateAnswer): boolean {
+  return customers.length + sessions_ended.length + users.length + policy_sets.length > 0;
+}
+
+function asFailure(error: unknown): Pick<ControlPlaneError, "code" | "message" | "retryAfterMs"> {
+  return error instanceof ControlPlaneError
+    ? error
+    : {
+        code: "UNKNOWN",
+        message: error instanceof Error ? error.message : "failed",
+        retryAfterMs: undefined,
+      };
+}

@@ -1,0 +1,61 @@
+import {
+  createAuditLog,
+  type AuditLog,
+  type AuditOptions,
+  type OutcomeLog,
+} from "../../../src/audit/index.ts";
+import { ControlPlaneClient, recordIntake } from "../../../src/following/index.ts";
+import { createMetrics, type Metrics } from "../../../src/telemetry/metrics.ts";
+import { auditRecord, memoryLog } from "./records.ts";
+
+export interface ControlPlaneAudit {
+  readonly audit: AuditLog & OutcomeLog;
+  readonly metrics: Metrics;
+  readonly log: ReturnType<typeof memoryLog>;
+  /** Closes the audit log and the client. */
+  close(): Promise<void>;
+}
+
+/** An audit log that goes to a control plane, and to a spool in `spoolDirectory` while that is away. */
+export function controlPlaneAudit(
+  to: { readonly url: string; readonly apiKey: string },
+  spoolDirectory: string,
+  options: Partial<AuditOptions> & { spoolBytes?: number; worker?: number; workers?: number } = {},
+): ControlPlaneAudit {
+  const { spoolBytes, worker = 0, workers = 1, ...rest } = options;
+  const client = new ControlPlaneClient(to);
+  const metrics = createMetrics();
+  const log = memoryLog();
+  const destination = {
+    kind: "control_plane",
+    intake: recordIntake(client),
+    spoolDirectory,
+    ...(spoolBytes !== undefined && { spoolBytes }),
+    worker,
+    workers,
+  } as const;
+  const audit = createAuditLog({ enabled: true, level: "info", destination, ...rest }, { metrics, log });
+  return {
+    audit,
+    metrics,
+    log,
+    async close() {
+      await audit.close();
+      client.close();
+    },
+  };
+}
+
+/** Ids of decisions, by number. */
+export const ids = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, n) => `dec_${from + n}`);
+
+/** Records decisions with these ids. @returns those that were accepted */
+export function record({ audit }: ControlPlaneAudit, from: number, to = from + 1): string[] {
+  return ids(from, to).filter((decision_id) => audit.record("ALLOW", () => auditRecord({ decision_id })));
+}
+
+/** What a metric without labels says. */
+export async function valueOf(metric: Metrics["auditSpooled"] | Metrics["auditSpoolBytes"]): Promise<number> {
+  return (await metric.get()).values[0]?.value ?? 0;
+}
