@@ -4,7 +4,10 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
+import { benchmarkAuditIntake } from "./audit-intake.ts";
 import { benchmarkCheck } from "./check.ts";
+import { benchmarkCustomers } from "./customers.ts";
+import { benchmarkDashboard } from "./dashboard.ts";
 import { quick } from "./effort.ts";
 import { benchmarkFilters } from "./filters.ts";
 import { benchmarkGateway } from "./gateway.ts";
@@ -34,6 +37,9 @@ const PARTS: Readonly<Record<string, Part>> = {
   },
   websocket: { title: "Round trips of WebSocket messages", run: benchmarkWebsocket },
   graphql: { title: "GraphQL operations (microseconds)", run: benchmarkGraphql },
+  "audit-intake": { title: "Audit records taken in, and COPY of the same rows", run: benchmarkAuditIntake },
+  customers: { title: "Routes over 1,000,000 customers, and their SQL alone", run: benchmarkCustomers },
+  dashboard: { title: "Analytics over 10,000,000 decisions", run: benchmarkDashboard },
 };
 
 const named = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));

@@ -1,29 +1,82 @@
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { createDemoIdentity, type DemoTokenOptions } from "../demo/identity.ts";
+import { describePerson, personOf, type PersonOptions } from "../demo/person.ts";
 import { DEMO_ROLES } from "../demo/people.ts";
+import { EXIT_FINDINGS, ExitError } from "./exit.ts";
 
-/** Where `up` keeps its keys and its audit file, and where `demo token` finds the keys. */
+/** Where `up` keeps its data, and where `demo token` finds what it has started. */
 export const DATA_DIRECTORY = ".gatehouse";
-export const DEMO_KEYS = join(DATA_DIRECTORY, "demo");
+/** What `up` says about itself, for {@link demoCommand}. */
+export const UP_FILE = join(DATA_DIRECTORY, "up.json");
+
+/** The sandbox that `up` runs. */
+export interface UpState {
+  readonly sandbox_url: string;
+  /** A key of full access to it. */
+  readonly api_key_file: string;
+  /** The customer whose staff the people of the demo are. */
+  readonly customer_id: string;
+}
+
+interface TokenOptions extends PersonOptions {
+  readonly expiresIn?: number;
+}
 
 /** `gatehouse demo token`: somebody to try the demo with. */
 export function demoCommand(): Command {
   const token = new Command("token")
-    .description("print a bearer token that `gatehouse up` accepts")
+    .description("sign somebody in at the sandbox of `gatehouse up`, and print the access token")
     .addOption(new Option("--role <role>", "whose token").choices(DEMO_ROLES).default("manager"))
     .option("--user <id>", "user.id instead of the person's own")
-    .option("--customer <id>", "customer_id instead of the person's own")
+    .option("--customer <id>", "user.customer_id instead of the person's own")
     .option("--department <name>", "department instead of the person's own")
     .option("--permissions <list>", "permissions, separated by commas, instead of the role's", (text) =>
       text.split(","),
     )
     .option("--expires-in <seconds>", "lifetime; negative: a token that has expired already", wholeNumber)
-    .action(async (options: DemoTokenOptions) => {
-      const identity = await createDemoIdentity(DEMO_KEYS);
-      process.stdout.write(`${await identity.token(options)}\n`);
+    .action(async (options: TokenOptions) => {
+      process.stdout.write(`${await signIn(options)}\n`);
     });
   return new Command("demo").description("things to try the demo with").addCommand(token);
+}
+
+async function signIn({ expiresIn, ...person }: TokenOptions): Promise<string> {
+  const up = await readState();
+  const key = (await readFile(up.api_key_file, "utf8")).trim();
+  const answer = await fetch(`${up.sandbox_url}/v1/sandbox/tokens`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({
+      customer_id: up.customer_id,
+      person: describePerson(personOf(person)),
+      ...(expiresIn !== undefined && { expires_in: expiresIn }),
+    }),
+  }).catch((cause: unknown) => {
+    throw new ExitError(
+      `${up.sandbox_url} does not answer: is \`gatehouse up\` running? (${String(cause)})`,
+      EXIT_FINDINGS,
+    );
+  });
+  const body = (await answer.json()) as {
+    data?: { access_token: string };
+    error?: { code: string; message: string };
+  };
+  if (body.data !== undefined) return body.data.access_token;
+  throw new ExitError(
+    `the sandbox refuses: ${body.error?.code ?? ""} ${body.error?.message ?? ""}`,
+    EXIT_FINDINGS,
+  );
+}
+
+async function readState(): Promise<UpState> {
+  const text = await readFile(UP_FILE, "utf8").catch(() => {
+    throw new ExitError(
+      `\`${UP_FILE}\` is not here: start \`gatehouse up\` in this folder first`,
+      EXIT_FINDINGS,
+    );
+  });
+  return JSON.parse(text) as UpState;
 }
 
 function wholeNumber(text: string): number {

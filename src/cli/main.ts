@@ -1,35 +1,46 @@
 import { Command, CommanderError } from "commander";
-import { authzCommand } from "./authz.ts";
-import { demoCommand } from "./demo.ts";
-import { envoyConfigCommand, envoyInstallCommand } from "./envoy.ts";
-import { ExitError, EXIT_FINDINGS, EXIT_USAGE } from "./exit.ts";
-import { gatewayCommand } from "./gateway.ts";
-import { policyCommand } from "./policy.ts";
-import { upCommand } from "./up.ts";
+import { EXIT_FINDINGS, EXIT_USAGE, ExitError } from "./exit.ts";
 import { version } from "./version.ts";
+
+/** Every command, in the order of `--help`. Each is loaded only when it is needed: most need little of the program. */
+const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  up: async () => (await import("./up.ts")).upCommand(),
+  "control-plane": async () => (await import("./control-plane.ts")).controlPlaneCommand(),
+  gateway: async () => (await import("./gateway.ts")).gatewayCommand(),
+  authz: async () => (await import("./authz.ts")).authzCommand(),
+  "envoy-config": async () => (await import("./envoy.ts")).envoyConfigCommand(),
+  "envoy-install": async () => (await import("./envoy.ts")).envoyInstallCommand(),
+  keys: async () => {
+    const { openForCommand } = await import("./open-environment.ts");
+    return (await import("./keys.ts")).keysCommand(openForCommand);
+  },
+  migrate: async () => {
+    const { locateDatabases } = await import("./open-environment.ts");
+    return (await import("./migrate.ts")).migrateCommand(locateDatabases);
+  },
+  policy: async () => (await import("./policy.ts")).policyCommand(),
+  demo: async () => (await import("./demo.ts")).demoCommand(),
+};
 
 /** Runs the command line. Exit codes: 0 good, 1 findings or failure, 2 wrong usage. */
 export async function main(argv: readonly string[]): Promise<void> {
   const program = new Command("gatehouse")
-    .description("identity and access platform: a gateway that enforces policies in front of applications")
+    .description("identity and access platform: a control plane, and a gateway that enforces policies")
     .version(version())
     .showSuggestionAfterError()
     .exitOverride();
-  const commands = [
-    upCommand(),
-    gatewayCommand(),
-    authzCommand(),
-    envoyConfigCommand(),
-    envoyInstallCommand(),
-    policyCommand(),
-    demoCommand(),
-  ];
-  for (const command of commands) program.addCommand(inherit(command));
+  for (const command of await commandsFor(argv[2])) program.addCommand(inherit(command));
   try {
     await program.parseAsync([...argv]);
   } catch (error) {
     process.exitCode = report(error);
   }
+}
+
+/** The command that is asked for; all of them where that is none, for the help and for the nearest name. */
+function commandsFor(name: string | undefined): Promise<readonly Command[]> {
+  const asked = name !== undefined && Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  return Promise.all((asked === undefined ? Object.values(COMMANDS) : [asked]).map((load) => load()));
 }
 
 /** `exitOverride` is not passed on by `addCommand`. */

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { InvalidArgumentError } from "commander";
 import { loadGatewayConfig, type GatewayConfig } from "../config/index.ts";
 import { EXIT_USAGE, ExitError } from "./exit.ts";
 
@@ -13,11 +14,22 @@ export const CONFIG_OPTION = [
  * environment.
  *
  * @param needs - keys without which the command cannot run
+ * @param overrides - values by key name that win over all; those that are `undefined` do not count
  * @throws ExitError with all that is wrong
  */
-export function loadConfig(file: string | undefined, needs: readonly string[]): GatewayConfig {
+export function loadConfig(
+  file: string | undefined,
+  needs: readonly string[],
+  overrides: Readonly<Record<string, unknown>> = {},
+): GatewayConfig {
   const path = file ?? (existsSync("gateway.yaml") ? "gateway.yaml" : undefined);
-  const result = loadGatewayConfig({ ...(path !== undefined && { file: path }), needs });
+  const result = loadGatewayConfig({ ...(path !== undefined && { file: path }), needs, overrides });
   if (!result.ok) throw new ExitError(result.errors, EXIT_USAGE);
   return result.config;
+}
+
+/** Reads a port of the command line. */
+export function portOption(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65535) throw new InvalidArgumentError("is not a port");
+  return Number(text);
 }

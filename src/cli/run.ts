@@ -1,10 +1,8 @@
 import type { Supervisor } from "../supervisor.ts";
 
-/**
- * Waits for SIGTERM or SIGINT, then closes the supervisor. A second signal ends the process at once.
- */
-export async function runUntilSignal(supervisor: Supervisor, ready: () => void): Promise<void> {
-  const stopped = new Promise<void>((resolve) => {
+/** Resolves at the first SIGTERM or SIGINT. A second one ends the process at once. */
+export function untilSignal(): Promise<void> {
+  return new Promise<void>((resolve) => {
     let asked = 0;
     const stop = () => {
       asked += 1;
@@ -14,6 +12,13 @@ export async function runUntilSignal(supervisor: Supervisor, ready: () => void):
     process.on("SIGTERM", stop);
     process.on("SIGINT", stop);
   });
+}
+
+/**
+ * Waits for a signal, then closes the supervisor.
+ */
+export async function runUntilSignal(supervisor: Supervisor, ready: () => void): Promise<void> {
+  const stopped = untilSignal();
   const started = supervisor.ready().then(ready);
   await Promise.race([stopped, started]).catch(async (error: unknown) => {
     await supervisor.close();

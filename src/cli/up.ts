@@ -1,66 +1,137 @@
 import { existsSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Command, InvalidArgumentError } from "commander";
-import { loadGatewayConfig } from "../config/index.ts";
+import { Command } from "commander";
+import { loadGatewayConfig, type GatewayConfig } from "../config/index.ts";
+import { startControlPlane, type ControlPlane, type ServedEnvironment } from "../control-plane.ts";
 import { startDemoApplication } from "../demo/application.ts";
 import { demoExamples } from "../demo/examples.ts";
-import { createDemoIdentity } from "../demo/identity.ts";
+import { DEMO_CLAIMS } from "../demo/person.ts";
+import { PEOPLE } from "../demo/people.ts";
 import { findEnvoy } from "../gateway/index.ts";
 import { startSupervisor } from "../supervisor.ts";
-import { DATA_DIRECTORY, DEMO_KEYS } from "./demo.ts";
+import { controlPlaneLog, setupLines } from "./control-plane.ts";
+import { DATA_DIRECTORY, UP_FILE, type UpState } from "./demo.ts";
 import { EXIT_USAGE, ExitError } from "./exit.ts";
+import { portOption } from "./options.ts";
 import { reportPolicies } from "./report-policies.ts";
 import { progressLog } from "./progress.ts";
 import { runUntilSignal } from "./run.ts";
+import { keyInFile } from "./up-keys.ts";
+
+interface UpOptions {
+  readonly port?: number;
+  readonly adminPort?: number;
+  readonly apiPort?: number;
+  readonly sandboxPort?: number;
+}
 
 /** `gatehouse up`: everything on one machine, with a demo application behind the gateway. */
 export function upCommand(): Command {
   return new Command("up")
-    .description("start everything on this machine, with a demo application to try it on")
-    .option("--port <port>", "port of the gateway (default: 8000)", port)
-    .option("--admin-port <port>", "port of metrics and health (default: 9090)", port)
-    .action(async (options: { port?: number; adminPort?: number }) => {
+    .description(
+      "start everything on this machine: control plane, sandbox, gateway, and a demo application behind it",
+    )
+    .option("--port <port>", "port of the gateway (default: 8000)", portOption)
+    .option("--admin-port <port>", "port of metrics and health (default: 9090)", portOption)
+    .option("--api-port <port>", "port of the control plane (default: 8080)", portOption)
+    .option("--sandbox-port <port>", "port of its sandbox (default: 8081)", portOption)
+    .action(async (options: UpOptions) => {
       const application = await startDemoApplication({ port: 0 });
       try {
-        await runDemo(application.url, options);
+        await runWithControlPlane(application.url, options);
       } finally {
         await application.close();
       }
     });
 }
 
-/** Runs the gateway in front of the demo application until a signal comes. */
-async function runDemo(backend: string, options: { port?: number; adminPort?: number }): Promise<void> {
-  const identity = await createDemoIdentity(DEMO_KEYS);
-  const auditPath = join(DATA_DIRECTORY, "audit.log");
+async function runWithControlPlane(backend: string, options: UpOptions): Promise<void> {
   const directory = policyDirectory();
-  const loaded = loadGatewayConfig({
-    overrides: {
-      "gateway.backend": backend,
-      "gateway.listen_port": options.port,
-      "identity.issuer": identity.issuer,
-      "identity.audience": identity.audience,
-      "identity.jwks": resolve(identity.jwksFile),
-      "policies.directory": directory,
-      "policies.refresh_interval": "2s",
-      attribute_sources: { users: { type: "file", path: join(directory, "directory", "users.json") } },
-      "audit.destination": "file",
-      "audit.path": resolve(auditPath),
-      "telemetry.port": options.adminPort,
-      "telemetry.log_level": "warn",
-    },
+  const common = {
+    "gateway.backend": backend,
+    "policies.directory": directory,
+    "policies.refresh_interval": "2s",
+    "telemetry.log_level": "warn",
+  };
+  const config = load({
+    ...common,
+    "api.port": options.apiPort,
+    "api.sandbox_port": options.sandboxPort,
+    "api.data_directory": resolve(DATA_DIRECTORY),
+    "api.publish_policies": true,
   });
-  if (!loaded.ok) throw new ExitError(loaded.errors, EXIT_USAGE);
-  await reportPolicies(loaded.config);
+  await reportPolicies(config);
+  const controlPlane = await startControlPlane(config, { log: controlPlaneLog(config) });
+  try {
+    const sandbox = controlPlane.environments.find(({ environment }) => environment === "sandbox");
+    if (sandbox === undefined) throw new Error("`gatehouse up` needs the sandbox");
+    const apiKeyFile = await introduce(sandbox);
+    await runGateway(load({ ...common, ...(await followSandbox(sandbox, options)) }), (url, admin) =>
+      welcome(url, { application: backend, admin, directory, controlPlane, sandbox, apiKeyFile }),
+    );
+  } finally {
+    await controlPlane.close();
+  }
+}
+
+/** Tells `gatehouse demo token` where to sign people in. @returns the file with the key */
+async function introduce({ url, context }: ServedEnvironment): Promise<string> {
+  await mkdir(DATA_DIRECTORY, { recursive: true, mode: 0o700 });
+  const apiKeyFile = join(DATA_DIRECTORY, "sandbox.key");
+  await keyInFile(context, apiKeyFile, "full_access");
+  const [first] = PEOPLE;
+  const known = await context
+    .db("sandbox_people")
+    .where({ email: first?.email })
+    .first<{ customer_id: string } | undefined>("customer_id");
+  if (known === undefined) throw new Error("the people of the demo are not in the sandbox; reset it");
+  const state: UpState = {
+    sandbox_url: url,
+    api_key_file: resolve(apiKeyFile),
+    customer_id: known.customer_id,
+  };
+  await writeFile(UP_FILE, `${JSON.stringify(state, undefined, 2)}\n`, { mode: 0o600 });
+  return apiKeyFile;
+}
+
+/** The gateway trusts the sandbox's tokens, follows it, and hands its records over to it. */
+async function followSandbox({ url, context }: ServedEnvironment, options: UpOptions) {
+  const keyFile = resolve(DATA_DIRECTORY, "gateway.key");
+  await keyInFile(context, keyFile, "gateway");
+  return {
+    "gateway.listen_port": options.port,
+    "telemetry.port": options.adminPort,
+    "identity.issuer": context.settings.publicUrl,
+    "identity.audience": context.settings.audience,
+    "identity.claims": DEMO_CLAIMS,
+    "control_plane.url": url,
+    "control_plane.api_key_file": keyFile,
+    "policies.source": "control_plane",
+    attribute_sources: { users: { type: "file", path: join(policyDirectory(), "directory", "users.json") } },
+    "audit.destination": "control_plane",
+    "audit.spool_directory": resolve(DATA_DIRECTORY, "audit-spool"),
+  };
+}
+
+async function runGateway(
+  config: GatewayConfig,
+  greeting: (url: string, admin: string) => string,
+): Promise<void> {
   const envoy = await findEnvoy({ installIfMissing: true, log: progressLog });
-  const supervisor = await startSupervisor(loaded.config, { envoy });
+  const supervisor = await startSupervisor(config, { envoy });
   await runUntilSignal(supervisor, () => {
     const [url = ""] = supervisor.addresses();
-    process.stdout.write(
-      welcome(url, { application: backend, admin: supervisor.adminUrl, directory, auditPath }),
-    );
+    process.stdout.write(greeting(url, supervisor.adminUrl));
   });
+}
+
+/** @throws ExitError with all that is wrong */
+function load(overrides: Readonly<Record<string, unknown>>): GatewayConfig {
+  const loaded = loadGatewayConfig({ overrides });
+  if (!loaded.ok) throw new ExitError(loaded.errors, EXIT_USAGE);
+  return loaded.config;
 }
 
 /** The folder beside the person who calls, or the one that comes with the package. */
@@ -70,31 +141,44 @@ function policyDirectory(): string {
     : fileURLToPath(new URL("../../policies", import.meta.url));
 }
 
+interface Surroundings {
+  readonly application: string;
+  readonly admin: string;
+  readonly directory: string;
+  readonly controlPlane: ControlPlane;
+  readonly sandbox: ServedEnvironment;
+  readonly apiKeyFile: string;
+}
+
 function welcome(
   url: string,
-  at: { application: string; admin: string; directory: string; auditPath: string },
+  { application, admin, directory, controlPlane, sandbox, apiKeyFile }: Surroundings,
 ): string {
+  const { environments } = controlPlane;
+  const production = environments.find(({ environment }) => environment === "production");
   const examples = demoExamples(url).map(({ title, command }) => `  # ${title}\n  ${command}\n`);
   return [
     `gatehouse gateway ready on ${url}`,
     "",
-    `  application  ${at.application}  (the gateway's backend; it knows nothing of all this)`,
-    `  policies     ${at.directory}  (change a file, and it is in force a moment later)`,
-    `  audit        ${at.auditPath}  (one record for every decision)`,
-    `  metrics      ${at.admin}/metrics`,
+    `  application    ${application}  (the gateway's backend; it knows nothing of all this)`,
+    `  policies       ${directory}  (change a file, and it is in force a moment later)`,
+    `  control plane  ${production?.url ?? ""}  (production; the API is described at /docs)`,
+    `  sandbox        ${sandbox.url}  (this gateway follows it; its key is in ${apiKeyFile})`,
+    `  metrics        ${admin}/metrics`,
+    ...setupLines(environments),
     "",
     "In a second terminal:",
     "",
     ...examples,
     "  # what was decided, and why",
-    `  tail -n ${examples.length} ${at.auditPath}`,
+    `  ${auditExample(sandbox.url, apiKeyFile)}`,
     "",
     "Ctrl-C ends it.",
     "",
   ].join("\n");
 }
 
-function port(text: string): number {
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65535) throw new InvalidArgumentError("is not a port");
-  return Number(text);
+/** The newest decisions, from the control plane's audit trail. */
+export function auditExample(sandboxUrl: string, apiKeyFile: string): string {
+  return `curl -s -H "Authorization: Bearer $(cat ${apiKeyFile})" '${sandboxUrl}/v1/audit/logs?kind=decision&limit=3'`;
 }

@@ -88,6 +88,8 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
     const snapshot = dependencies.following?.policySet(name);
     if (snapshot === undefined)
       return deny(judgement.draft, "POLICY_NOT_READY", `the customer's policy set \`${name}\` is not loaded`);
+    // the same rules once more would say the same
+    if (snapshot.digest === judgement.snapshot.digest) return decision;
     const draft = { ...judgement.draft, snapshot, customerPolicySet: snapshot.label };
     return chain(judge({ ...judgement, snapshot, draft }), (second) => {
       if (second.verdict === "DENY") return second;

@@ -256,12 +256,27 @@ describe("decision: where a caller stands", () => {
       assert.notEqual(send["ping"]?.when, undefined);
     });
 
-    it("does not share the operations of a GraphQL connection with another set", async () => {
+    it("is not asked again where it is the gateway's own", async () => {
       const text = `graphql_policies:\n  - { subscription: ticks, condition: "true" }\n`;
       const decision = await decide({
         customer: own,
         set: text,
         sets: set(text),
+        path: "/graphql",
+        headers: [
+          ["upgrade", "websocket"],
+          ["connection", "Upgrade"],
+        ],
+      });
+      assert.equal(decision.verdict, "ALLOW");
+    });
+
+    it("does not share the operations of a GraphQL connection with another set", async () => {
+      const text = `graphql_policies:\n  - { subscription: ticks, condition: "true" }\n`;
+      const decision = await decide({
+        customer: own,
+        set: text,
+        sets: set(`${text}  - { subscription: other, condition: "true" }\n`),
         path: "/graphql",
         headers: [
           ["upgrade", "websocket"],

@@ -6,12 +6,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { decodeJwt } from "jose";
 import { demoExamples } from "../../src/demo/examples.ts";
+import type { UpState } from "../../src/cli/demo.ts";
+import { apiClient } from "../support/control-plane.ts";
+import { createBrowser } from "../support/sign-in.ts";
 import { envoyBinary } from "../support/envoy.ts";
 import { eventually } from "../support/eventually.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const run = promisify(execFile);
+const FREE_PORTS = ["--port", "--admin-port", "--api-port", "--sandbox-port"].flatMap((option) => [
+  option,
+  "0",
+]);
 
 describe("end to end: `gatehouse up` as the README has it", function () {
   this.timeout(120_000);
@@ -24,7 +32,7 @@ describe("end to end: `gatehouse up` as the README has it", function () {
     folder = await mkdtemp(join(tmpdir(), "gatehouse-up-"));
     await cp(join(ROOT, "policies"), join(folder, "policies"), { recursive: true });
     await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
-    up = spawn(process.execPath, [join(ROOT, "bin/gatehouse.js"), "up", "--port", "0", "--admin-port", "0"], {
+    up = spawn(process.execPath, [join(ROOT, "bin/gatehouse.js"), "up", ...FREE_PORTS], {
       cwd: folder,
       env: { ...process.env, ENVOY_BIN: await envoyBinary() },
       stdio: ["ignore", "pipe", "inherit"],
@@ -61,12 +69,60 @@ describe("end to end: `gatehouse up` as the README has it", function () {
       if (expect.absent !== undefined) assert.ok(!answer.includes(expect.absent), `${title}: ${answer}`);
       assert.ok(answer.includes(expect.body), `${title}: ${answer}`);
     }
-    const records = await eventually("the records", async () => {
-      const lines = (await readFile(join(folder, ".gatehouse", "audit.log"), "utf8")).trim().split("\n");
-      return lines.length >= demoExamples(url).length ? lines : undefined;
+    const audit = /^ {2}(curl .*\/audit\/logs\?kind=decision)&limit=3'$/m.exec(stdout)?.[1];
+    assert.ok(audit !== undefined, "the command for the audit trail");
+    const line = `${audit}&user_id=u-2&limit=100'`.replace(/^curl -s /, noCurl ? curl : "curl -s ");
+    const records = await eventually("the manager's records", async () => {
+      const { stdout: answer } = await run("sh", ["-c", line], { cwd: folder });
+      const { data } = JSON.parse(answer.slice(answer.indexOf('{"success"'))) as {
+        data: { decision: string }[];
+      };
+      return data.length >= 5 ? data : undefined;
     });
-    // decisions, and what became of those that had something left to do
-    for (const line of records) assert.match(line, /"(?:decision|event)":/);
+    assert.deepEqual(new Set(records.map(({ decision }) => decision)), new Set(["ALLOW", "DENY"]));
+  });
+
+  it("signs in whom one asks for", async () => {
+    const token = async (...options: string[]) => {
+      const args = [join(ROOT, "bin/gatehouse.js"), "demo", "token", ...options];
+      return decodeJwt((await run(process.execPath, args, { cwd: folder })).stdout.trim());
+    };
+    const admin = await token("--role", "admin");
+    assert.deepEqual([admin["employee_id"], admin["account"], admin["role"]], ["u-1", "c-1", "admin"]);
+    assert.match(admin.sub ?? "", /^usr_/);
+    const other = await token(
+      ...["--user", "u-99", "--customer", "c-9", "--department", "legal"],
+      ...["--permissions", "a,b", "--expires-in", "-60"],
+    );
+    assert.deepEqual(
+      [other["employee_id"], other["account"], other["department"], other["permissions"], other["role"]],
+      ["u-99", "c-9", "legal", ["a", "b"], "manager"],
+    );
+    assert.ok(other.exp! < Date.now() / 1000);
+  });
+
+  it("signs in through the sandbox's own provider, and is refused within a second after logout", async () => {
+    const up = JSON.parse(await readFile(join(folder, ".gatehouse", "up.json"), "utf8")) as UpState;
+    const api = apiClient(up.sandbox_url, (await readFile(up.api_key_file, "utf8")).trim());
+    const returnUrl = "http://localhost:3000/callback";
+    const started = await api("POST", "/auth/authorize", {
+      customer_id: up.customer_id,
+      return_url: returnUrl,
+      login_hint: "marco.bianchi@example.com",
+    });
+    assert.equal(started.status, 200, JSON.stringify(started.body));
+    const arrived = await createBrowser().walk(started.body.data.authorization_url, { until: returnUrl });
+    assert.ok(arrived.kind === "sent", JSON.stringify(arrived));
+    assert.equal(arrived.url.searchParams.get("state"), started.body.data.state);
+    const code = arrived.url.searchParams.get("code");
+    const { body } = await api("POST", "/auth/token", { code, customer_id: up.customer_id });
+    const read = () =>
+      fetch(`${url}/api/customers/c-1`, { headers: { authorization: `Bearer ${body.data.access_token}` } });
+    assert.equal((await read()).status, 200);
+    const ended = await api("DELETE", "/auth/logout", { session_id: body.data.session.id });
+    assert.equal(ended.status, 200);
+    assert.match(ended.body.data.end_session_url, /\/idp\//);
+    await eventually("the refusal", async () => /SESSION_ENDED/.test(await (await read()).text()), 1_000);
   });
 
   it("has a first policy of one's own in force a moment later", async () => {
@@ -110,7 +166,7 @@ describe("end to end: a port that is taken", function () {
     const folder = await mkdtemp(join(tmpdir(), "gatehouse-taken-"));
     const up = spawn(
       process.execPath,
-      [join(ROOT, "bin/gatehouse.js"), "up", "--port", "0", "--admin-port", String(port)],
+      [join(ROOT, "bin/gatehouse.js"), "up", ...FREE_PORTS, "--admin-port", String(port)],
       {
         cwd: folder,
         env: { ...process.env, ENVOY_BIN: await envoyBinary() },

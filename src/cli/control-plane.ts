@@ -1,0 +1,52 @@
+import { Command } from "commander";
+import type { GatewayConfig } from "../config/index.ts";
+import { startControlPlane, type ControlPlane } from "../control-plane.ts";
+import { createLog } from "../telemetry/log.ts";
+import { CONFIG_OPTION, loadConfig, portOption } from "./options.ts";
+import { untilSignal } from "./run.ts";
+
+interface ControlPlaneOptions {
+  readonly config?: string;
+  readonly port?: number;
+  readonly sandboxPort?: number;
+  readonly dataDir?: string;
+}
+
+/** `gatehouse control-plane`: the REST API, production and sandbox. */
+export function controlPlaneCommand(): Command {
+  return new Command("control-plane")
+    .description("run the control plane: the REST API, for production and sandbox")
+    .option(...CONFIG_OPTION)
+    .option("--port <port>", "port of production (default: 8080; 0: any free one)", portOption)
+    .option("--sandbox-port <port>", "port of the sandbox (default: 8081)", portOption)
+    .option("--data-dir <folder>", "of the embedded database (default: .gatehouse)")
+    .action(async (options: ControlPlaneOptions) => {
+      const config = loadConfig(options.config, [], {
+        "api.port": options.port,
+        "api.sandbox_port": options.sandboxPort,
+        "api.data_directory": options.dataDir,
+      });
+      const stopped = untilSignal();
+      const controlPlane = await startControlPlane(config, { log: controlPlaneLog(config) });
+      process.stdout.write(announcement(controlPlane));
+      await stopped;
+      await controlPlane.close();
+    });
+}
+
+export function controlPlaneLog({ telemetry }: GatewayConfig) {
+  return createLog({ level: telemetry.log_level, name: "control-plane" });
+}
+
+/** The ready line, and the way in for the first owner as long as there is none. */
+function announcement({ environments }: ControlPlane): string {
+  const addresses = environments.map(({ url, environment }) => `${url} (${environment})`).join(", ");
+  return [`gatehouse control plane ready on ${addresses}`, ...setupLines(environments), ""].join("\n");
+}
+
+/** Links that make the first owner of an environment; each works once. */
+export function setupLines(environments: ControlPlane["environments"]): string[] {
+  return environments.flatMap(({ environment, setupLink }) =>
+    setupLink === undefined ? [] : [`  first owner of ${environment} (this link works once): ${setupLink}`],
+  );
+}

@@ -1,0 +1,163 @@
+import { Command, Option } from "commander";
+import { SCOPES, type Actor } from "../control/actor.ts";
+import { newApiKey } from "../control/api-keys/schemas.ts";
+import { createApiKey, listApiKeys, revokeApiKey, statusOfKey } from "../control/api-keys/store.ts";
+import type { ControlContext } from "../control/context.ts";
+import { ENVIRONMENTS, type Environment } from "../control/environment.ts";
+import { ApiError } from "../control/errors.ts";
+import { MAX_LIMIT } from "../control/frame/list.ts";
+import { newId } from "../control/ids.ts";
+import type { UnitOrigin } from "../control/unit.ts";
+import { EXIT_USAGE, ExitError } from "./exit.ts";
+
+/** One environment's database, opened beside a control plane that may be running. */
+export interface OpenedEnvironment {
+  readonly context: ControlContext;
+  close(): Promise<void>;
+}
+
+/** What tells where that is. */
+export interface OpenOptions {
+  readonly environment: Environment;
+  readonly config?: string;
+  readonly dataDir?: string;
+}
+
+interface CreateOptions extends OpenOptions {
+  readonly scope: string;
+  readonly name: string;
+  readonly customer?: string;
+  readonly expires?: string;
+}
+
+const OPERATOR: Actor = { kind: "system", id: "cli", name: "gatehouse keys" };
+const UNITS = { d: 86_400_000, h: 3_600_000, m: 60_000 } as const;
+
+/**
+ * `gatehouse keys ...`: API keys, made on the machine itself. Elsewhere people of the dashboard make them.
+ *
+ * @param open - opens an environment's database
+ */
+export function keysCommand(open: (options: OpenOptions) => Promise<OpenedEnvironment>): Command {
+  const within = <T>(options: OpenOptions, work: (context: ControlContext) => Promise<T>) =>
+    withEnvironment(open, options, work);
+  return new Command("keys")
+    .description("create, list and revoke API keys, on the machine itself")
+    .addCommand(
+      environmentCommand("create", "create an API key, and print it alone on stdout")
+        .addOption(new Option("-s, --scope <scope>", "what it may do").choices(SCOPES).makeOptionMandatory())
+        .requiredOption("-n, --name <name>", "what it is for")
+        .option("--customer <id>", "limit it to one customer")
+        .option("--expires <when>", "a time from now (`90d`, `12h`, `30m`), or a date (default: never)")
+        .action(async (options: CreateOptions) => {
+          const key = await within(options, (context) => create(context, options));
+          process.stdout.write(`${key}\n`);
+        }),
+    )
+    .addCommand(
+      environmentCommand("list", "list API keys, newest first")
+        .option("--json", "as JSON, one key a line")
+        .action(async (options: OpenOptions & { readonly json?: true }) => {
+          await within(options, (context) => list(context, options.json === true));
+        }),
+    )
+    .addCommand(
+      environmentCommand("revoke", "revoke an API key, from the next request on")
+        .argument("<id>", "`key_...`, as listed")
+        .action(async (id: string, options: OpenOptions) => {
+          await within(options, ({ units }) => units(origin(), (unit) => revokeApiKey(unit, id)));
+        }),
+    );
+}
+
+function environmentCommand(name: string, description: string): Command {
+  return new Command(name)
+    .description(description)
+    .addOption(
+      new Option("-e, --environment <environment>", "which one").choices(ENVIRONMENTS).makeOptionMandatory(),
+    )
+    .option("-c, --config <file>", "configuration file (default: gateway.yaml where there is one)")
+    .option("--data-dir <folder>", "of the embedded database (default: .gatehouse)");
+}
+
+async function withEnvironment<T>(
+  open: (options: OpenOptions) => Promise<OpenedEnvironment>,
+  options: OpenOptions,
+  work: (context: ControlContext) => Promise<T>,
+): Promise<T> {
+  const opened = await open(options);
+  try {
+    return await work(opened.context);
+  } catch (error) {
+    throw error instanceof ApiError ? refused(error) : error;
+  } finally {
+    await opened.close();
+  }
+}
+
+async function create(
+  { units, clock, settings }: ControlContext,
+  { name, scope, customer, expires }: CreateOptions,
+): Promise<string> {
+  const parsed = newApiKey.safeParse({
+    name,
+    scope,
+    ...(customer !== undefined && { customer_id: customer }),
+    ...(expires !== undefined && { expires_at: readExpiry(expires, clock()) }),
+  });
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map(({ path, message }) => `${path.join(".")} ${message}`);
+    throw new ExitError(problems.join("\n"), EXIT_USAGE);
+  }
+  const { data } = parsed;
+  const { secret } = await units(origin(), (unit) =>
+    createApiKey(unit, {
+      environment: settings.environment,
+      name: data.name,
+      scope: data.scope,
+      ...(data.customer_id !== undefined && { customerId: data.customer_id }),
+      ...(data.expires_at !== undefined && { expiresAt: data.expires_at }),
+    }),
+  );
+  return secret;
+}
+
+async function list({ db, clock }: ControlContext, json: boolean): Promise<void> {
+  const now = new Date(clock());
+  for (let page = 1; ; page += 1) {
+    const request = { page, limit: MAX_LIMIT, sort: "created_at", order: "desc" } as const;
+    const { rows, total } = await listApiKeys(db, request, now);
+    for (const row of rows) {
+      const status = statusOfKey(row, now);
+      const used = row.last_used_at?.toISOString() ?? "never";
+      const columns = [
+        row.id,
+        status,
+        row.scope,
+        `...${row.hint}`,
+        `used ${used}`,
+        row.customer_id ?? "all",
+        row.name,
+      ];
+      process.stdout.write(`${json ? JSON.stringify({ ...row, status }) : columns.join("  ")}\n`);
+    }
+    if (page * MAX_LIMIT >= total) return;
+  }
+}
+
+/** `90d` from now, or a date as it stands, which the schema looks at. */
+function readExpiry(text: string, now: number): string {
+  const [, count, unit] = /^(\d{1,5})([dhm])$/.exec(text) ?? [];
+  if (count !== undefined)
+    return new Date(now + Number(count) * UNITS[unit as keyof typeof UNITS]).toISOString();
+  return /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text;
+}
+
+function origin(): UnitOrigin {
+  return { actor: OPERATOR, requestId: newId("request"), clientIp: "127.0.0.1" };
+}
+
+function refused({ message, details }: ApiError): ExitError {
+  const { fields = [] } = details as { fields?: readonly { path: string; message: string }[] };
+  return new ExitError([message, ...fields.map((field) => `${field.path} ${field.message}`)].join("\n"));
+}

@@ -1,0 +1,72 @@
+import { Command, Option } from "commander";
+import {
+  closeDatabase,
+  migrate,
+  openDatabase,
+  pendingMigrations,
+  provideDatabases,
+} from "../storage/index.ts";
+import type { Database, DatabaseEnvironment, DatabaseLocation } from "../storage/index.ts";
+import { EXIT_FINDINGS, ExitError } from "./exit.ts";
+import { progressLog } from "./progress.ts";
+
+interface MigrateCommandOptions {
+  readonly environment: DatabaseEnvironment | "all";
+  readonly status?: boolean;
+}
+
+/**
+ * `gatehouse migrate`: brings the databases to the state that this version needs.
+ *
+ * @param locate - where the databases are, by the configuration
+ */
+export function migrateCommand(locate: () => DatabaseLocation): Command {
+  return new Command("migrate")
+    .description("bring the databases to the state that this version needs")
+    .addOption(
+      new Option("--environment <environment>", "which database")
+        .choices(["production", "sandbox", "all"])
+        .default("all"),
+    )
+    .option("--status", "only say what is left to do; exit 1 when something is")
+    .action(async (options: MigrateCommandOptions) => {
+      const wanted: readonly DatabaseEnvironment[] =
+        options.environment === "all" ? ["production", "sandbox"] : [options.environment];
+      const databases = await provideDatabases(locate(), wanted, progressLog).catch(fail);
+      try {
+        let isBehind = false;
+        for (const environment of wanted) {
+          const db = openDatabase(databases.url(environment), {
+            poolSize: 1,
+            applicationName: "gatehouse migrate",
+          });
+          try {
+            isBehind = (await run(environment, db, options.status === true)) || isBehind;
+          } catch (error) {
+            fail(error, environment);
+          } finally {
+            await closeDatabase(db);
+          }
+        }
+        if (isBehind) throw new ExitError("", EXIT_FINDINGS);
+      } finally {
+        await databases.close();
+      }
+    });
+}
+
+/** @returns whether something is left to do. */
+async function run(environment: DatabaseEnvironment, db: Database, isStatus: boolean): Promise<boolean> {
+  const names = isStatus ? await pendingMigrations(db) : (await migrate(db)).applied;
+  const what = isStatus ? "to do" : "applied";
+  process.stdout.write(
+    `${environment}: ${names.length === 0 ? "up to date" : `${names.length} ${what}: ${names.join(", ")}`}\n`,
+  );
+  return isStatus && names.length > 0;
+}
+
+/** What goes wrong here is the operator's to put right: the message says it, a stack does not help. */
+function fail(error: unknown, environment?: DatabaseEnvironment): never {
+  const why = error instanceof Error ? error.message : String(error);
+  throw new ExitError(`${environment === undefined ? "" : `${environment}: `}${why}`, EXIT_FINDINGS);
+}

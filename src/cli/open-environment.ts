@@ -1,0 +1,19 @@
+import { databaseLocation, openEnvironment, type OpenedEnvironment } from "../control-plane.ts";
+import { controlPlaneLog } from "./control-plane.ts";
+import type { OpenOptions } from "./keys.ts";
+import { loadConfig } from "./options.ts";
+
+/** Opens an environment's database for a command, beside a control plane that may be running. */
+export function openForCommand({
+  environment,
+  config: file,
+  dataDir,
+}: OpenOptions): Promise<OpenedEnvironment> {
+  const config = loadConfig(file, [], { "api.data_directory": dataDir, "telemetry.log_level": "warn" });
+  return openEnvironment(config, environment, controlPlaneLog(config));
+}
+
+/** Where the databases are, for `gatehouse migrate`. */
+export function locateDatabases() {
+  return databaseLocation(loadConfig(undefined, []));
+}

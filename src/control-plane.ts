@@ -1,0 +1,209 @@
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { GatewayConfig } from "./config/index.ts";
+import type { BackgroundWork, ControlContext, ControlSettings } from "./control/context.ts";
+import { ENVIRONMENTS, type Environment } from "./control/environment.ts";
+import { composeEnvironment } from "./control/compose.ts";
+import { serveOn } from "./control/frame/serve-on.ts";
+import { ApiError } from "./control/errors.ts";
+import { errorEnvelope } from "./control/frame/envelope.ts";
+import { newId } from "./control/ids.ts";
+import { createSecretBox } from "./control/secret-box.ts";
+import { createUnits } from "./control/unit.ts";
+import { unitWriters } from "./control/unit-writers.ts";
+import { controlSettings, publicUrlOf } from "./control-settings.ts";
+import { masterKey } from "./master-key.ts";
+import {
+  closeDatabase,
+  migrate,
+  openDatabase,
+  provideDatabases,
+  type DatabaseLocation,
+  type ProvidedDatabases,
+} from "./storage/index.ts";
+import { sandboxSeed } from "./sandbox-seed.ts";
+import { hostPort } from "./supervisor.ts";
+import type { Log } from "./telemetry/log.ts";
+
+/** One environment that is served. */
+export interface ServedEnvironment {
+  readonly environment: Environment;
+  /** Its own address; `context.settings.publicUrl` is the one that clients use. */
+  readonly url: string;
+  readonly context: ControlContext;
+  /** Where the first owner is made, as long as there is none. */
+  readonly setupLink?: string;
+}
+
+export interface ControlPlane {
+  readonly environments: readonly ServedEnvironment[];
+  /** Lets requests and deliveries under way finish, and ends everything, the embedded database included. */
+  close(): Promise<void>;
+}
+
+/** Where the databases are, by the configuration. */
+export function databaseLocation({ api, database }: GatewayConfig): DatabaseLocation {
+  return {
+    dataDirectory: api.data_directory,
+    ...(database.url !== undefined && { url: database.url }),
+    ...(database.sandbox_url !== undefined && { sandboxUrl: database.sandbox_url }),
+  };
+}
+
+/**
+ * Starts the control plane: databases, migrations, and one server for each environment.
+ *
+ * @param environments - which; default: those configured
+ * @throws when a port is taken, a database cannot be reached, or the encryption key is missing
+ */
+export async function startControlPlane(
+  config: GatewayConfig,
+  { log, environments = config.api.environments }: { log: Log; environments?: readonly Environment[] },
+): Promise<ControlPlane> {
+  const wanted = ENVIRONMENTS.filter((environment) => environments.includes(environment));
+  const key = await masterKey(config);
+  const databases = await provideDatabases(databaseLocation(config), wanted, log);
+  const running: { readonly served: ServedEnvironment; close(): Promise<void> }[] = [];
+  const close = async () => {
+    await Promise.all(running.map((environment) => environment.close()));
+    await databases.close();
+  };
+  try {
+    for (const environment of wanted)
+      running.push(await serveEnvironment(config, environment, { key, databases, log }));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { environments: running.map(({ served }) => served), close };
+}
+
+interface Surroundings {
+  readonly key: Uint8Array;
+  readonly databases: ProvidedDatabases;
+  readonly log: Log;
+}
+
+async function serveEnvironment(config: GatewayConfig, environment: Environment, surroundings: Surroundings) {
+  const server = createServer(notReady);
+  const port = environment === "production" ? config.api.port : config.api.sandbox_port;
+  const url = await listen(server, config.api.listen_address, port);
+  let opened: OpenedEnvironment | undefined;
+  let composed: Awaited<ReturnType<typeof composeEnvironment>> | undefined;
+  const close = async () => {
+    const closed = new Promise((resolve) => server.close(resolve));
+    server.closeIdleConnections();
+    await composed?.close();
+    // whoever still sends or reads has had its time
+    const late = setTimeout(() => {
+      server.closeAllConnections();
+    }, CLOSE_MS);
+    await closed;
+    clearTimeout(late);
+    await opened?.close();
+  };
+  try {
+    const publicUrl = publicUrlOf(config, environment, url);
+    opened = await open(config, environment, { publicUrl, ownUrl: fromHere(url) }, surroundings);
+    const { context } = opened;
+    composed = await composeEnvironment(context, {
+      seed: sandboxSeed(config),
+      ...(config.api.publish_policies && {
+        publish: { directory: config.policies.directory, policySet: config.policies.policy_set },
+      }),
+    });
+    serveOn(server.off("request", notReady), composed.application, context.clock);
+    const { setupLink } = composed;
+    const served = { environment, url, context, ...(setupLink !== undefined && { setupLink }) };
+    return { served, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Its address must be known, so it listens, before there is an application: what comes in meanwhile is answered, too. */
+const notReady: RequestListener = (_request, response) => {
+  const error = new ApiError("SERVICE_UNAVAILABLE");
+  const body = JSON.stringify(errorEnvelope(error, newId("request"), new Date()));
+  response.writeHead(error.status, { "content-type": "application/json", "retry-after": "1" }).end(body);
+};
+
+/** An address that listens on all interfaces is none to connect to. */
+function fromHere(url: string): string {
+  return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
+}
+
+/** Time for requests under way when the server ends. */
+const CLOSE_MS = 10_000;
+
+/** An environment's database and what belongs to it, for a server or for a command. */
+export interface OpenedEnvironment extends BackgroundWork {
+  readonly context: ControlContext;
+}
+
+/** Opens one environment's database beside whatever runs on it; migrated, and without a server. */
+export async function openEnvironment(
+  config: GatewayConfig,
+  environment: Environment,
+  log: Log,
+): Promise<OpenedEnvironment> {
+  const key = await masterKey(config);
+  const databases = await provideDatabases(databaseLocation(config), [environment], log);
+  try {
+    const { api } = config;
+    const own = `http://${hostPort(api.listen_address, environment === "production" ? api.port : api.sandbox_port)}`;
+    const publicUrl = publicUrlOf(config, environment, own);
+    const opened = await open(config, environment, { publicUrl }, { key, databases, log });
+    return {
+      context: opened.context,
+      async close() {
+        await opened.close();
+        await databases.close();
+      },
+    };
+  } catch (error) {
+    await databases.close();
+    throw error;
+  }
+}
+
+async function open(
+  config: GatewayConfig,
+  environment: Environment,
+  urls: Pick<ControlSettings, "publicUrl" | "ownUrl">,
+  { key, databases, log }: Surroundings,
+): Promise<OpenedEnvironment> {
+  const db = openDatabase(databases.url(environment), {
+    poolSize: config.database.pool_size,
+    applicationName: `gatehouse ${environment}`,
+  });
+  try {
+    await migrate(db, { log });
+  } catch (error) {
+    await closeDatabase(db);
+    throw error;
+  }
+  const clock = Date.now;
+  return {
+    context: {
+      settings: { ...controlSettings(config, environment, urls.publicUrl), ...urls },
+      db,
+      units: createUnits(db, unitWriters, clock),
+      box: createSecretBox(key),
+      clock,
+      log,
+    },
+    close: () => closeDatabase(db),
+  };
+}
+
+function listen(server: Server, host: string, port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      resolve(`http://${hostPort(host, (server.address() as AddressInfo).port)}`);
+    });
+  });
+}

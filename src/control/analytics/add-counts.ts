@@ -1,0 +1,96 @@
+import type { Knex } from "knex";
+
+/** How a counter grows: by adding, or by keeping the earlier or the later time. */
+type Merge = "sum" | "least" | "greatest";
+
+interface Rollup {
+  /** Column and type of what is counted by. */
+  readonly keys: Readonly<Record<string, "text" | "timestamptz" | "date" | "smallint">>;
+  readonly counters: Readonly<Record<string, Merge>>;
+  /** Busy rows exist this many times; see the migration. */
+  readonly slots?: number;
+}
+
+const PERIOD = { granularity: "text", start: "timestamptz" } as const;
+const USER = { customer_id: "text", user_id: "text" } as const;
+const OF_USER = { requests: "sum", denied: "sum", sign_ins: "sum" } as const;
+
+/** Every rollup, in the order in which transactions count into them: so they do not wait for each other in a circle. */
+const ROLLUPS = {
+  rollup_users: { keys: USER, counters: { ...OF_USER, first_seen_at: "least", last_seen_at: "greatest" } },
+  rollup_user_days: { keys: { day: "date", ...USER }, counters: OF_USER },
+  rollup_customer_traffic: {
+    keys: { customer_id: "text", start: "timestamptz", decision: "text", reason: "text", resource: "text" },
+    counters: { requests: "sum" },
+  },
+  rollup_customers: {
+    keys: { ...PERIOD, customer_id: "text" },
+    counters: { requests: "sum", denied: "sum" },
+  },
+  rollup_latency: { keys: { ...PERIOD, bucket: "smallint" }, counters: { requests: "sum" }, slots: 4 },
+  rollup_resources: {
+    keys: { ...PERIOD, resource: "text" },
+    counters: { requests: "sum", denied: "sum" },
+    slots: 4,
+  },
+  rollup_decisions: {
+    keys: { ...PERIOD, decision: "text", reason: "text" },
+    counters: { requests: "sum" },
+    slots: 4,
+  },
+  rollup_events: {
+    keys: { ...PERIOD, customer_id: "text", type: "text" },
+    counters: { events: "sum" },
+    slots: 4,
+  },
+  rollup_caches: {
+    keys: { ...PERIOD, cache: "text" },
+    counters: { hits: "sum", misses: "sum", evictions: "sum" },
+  },
+  rollup_audit: { keys: PERIOD, counters: { decided: "sum", recorded: "sum", dropped: "sum" } },
+} as const satisfies Record<string, Rollup>;
+export type RollupName = keyof typeof ROLLUPS;
+
+/** One row to count: keys and counters by column; times as ISO 8601. */
+export type CountRow = Readonly<Record<string, string | number>>;
+
+/**
+ * Adds to the rows of a rollup, making those that are missing.
+ *
+ * @param rows - each key once, and always in the same order: two transactions then never wait for each other
+ */
+export async function addCounts(
+  trx: Knex.Transaction,
+  name: RollupName,
+  rows: readonly CountRow[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  const { keys, counters, slots }: Rollup = ROLLUPS[name];
+  const types = Object.entries({ ...keys, ...typesOf(counters) });
+  const columns = types.map(([column]) => column);
+  const slot = slots === undefined ? [] : ["slot"];
+  await trx.raw(
+    `insert into ?? (${names([...columns, ...slot])})
+     select ${names(columns)}${slots === undefined ? "" : `, pg_backend_pid() % ${slots}`}
+     from json_to_recordset(?::json) as counted (${types.map(([column, type]) => `"${column}" ${type}`).join(", ")})
+     on conflict (${names([...Object.keys(keys), ...slot])}) do update set ${Object.entries(counters)
+       .map(([column, merge]) => `"${column}" = ${merged(name, column, merge)}`)
+       .join(", ")}`,
+    [name, JSON.stringify(rows)],
+  );
+}
+
+function typesOf(counters: Readonly<Record<string, Merge>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(counters).map(([column, merge]) => [column, merge === "sum" ? "bigint" : "timestamptz"]),
+  );
+}
+
+function merged(table: string, column: string, merge: Merge): string {
+  const [old, added] = [`${table}."${column}"`, `excluded."${column}"`];
+  return merge === "sum" ? `${old} + ${added}` : `${merge}(${old}, ${added})`;
+}
+
+function names(columns: readonly string[]): string {
+  return columns.map((column) => `"${column}"`).join(", ");
+}

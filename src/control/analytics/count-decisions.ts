@@ -1,0 +1,136 @@
+import type { Knex } from "knex";
+import { addCounts, type CountRow } from "./add-counts.ts";
+import { bucketOf } from "./latency.ts";
+import { PERIOD_MS, Tally, type Tallied } from "./tally.ts";
+
+/** What of a decision is counted. */
+export interface CountedDecision {
+  /** Unix ms. */
+  readonly timestamp: number;
+  readonly customer_id: string | null;
+  readonly user_id: string;
+  readonly decision: "ALLOW" | "DENY";
+  readonly reason: string;
+  /** What the rule guards; empty without a rule. */
+  readonly guarded: string;
+  readonly evaluation_time_us: number;
+}
+
+/** Counts decisions into every rollup, within the transaction that keeps their records. */
+export async function countDecisions(
+  trx: Knex.Transaction,
+  decisions: readonly CountedDecision[],
+): Promise<void> {
+  const verdicts = new Tally("minute");
+  const resources = new Tally("minute");
+  const latency = new Tally("minute");
+  const customers = new Tally("minute");
+  const ofCustomers = new Tally("hour");
+  const users = new Users();
+  for (const decided of decisions) {
+    const { timestamp, decision, reason, guarded, user_id: user } = decided;
+    const customer = decided.customer_id ?? "";
+    const denied = decision === "DENY" ? 1 : 0;
+    verdicts.add(timestamp, [decision, reason], [1]);
+    resources.add(timestamp, [guarded], [1, denied]);
+    latency.add(timestamp, [String(bucketOf(decided.evaluation_time_us))], [1]);
+    customers.add(timestamp, [customer], [1, denied]);
+    if (customer !== "") ofCustomers.add(timestamp, [customer, decision, reason, guarded], [1]);
+    if (user !== "") users.add(timestamp, customer, user, [1, denied, 0]);
+  }
+  await users.count(trx);
+  await addCounts(
+    trx,
+    "rollup_customer_traffic",
+    ofCustomers.rows().map(({ start, key: [customer, decision, reason, resource], counts }) => ({
+      ...named({ customer_id: customer, decision, reason, resource }),
+      start: new Date(start).toISOString(),
+      requests: counts[0] ?? 0,
+    })),
+  );
+  await addCounts(trx, "rollup_customers", periods(customers, ["customer_id"], ["requests", "denied"]));
+  await addCounts(trx, "rollup_latency", periods(latency, ["bucket"], ["requests"]));
+  await addCounts(trx, "rollup_resources", periods(resources, ["resource"], ["requests", "denied"]));
+  await addCounts(trx, "rollup_decisions", periods(verdicts, ["decision", "reason"], ["requests"]));
+}
+
+/**
+ * What was counted by the minute, as rows by the minute, the hour and the day.
+ *
+ * @param keys - columns of the key's texts
+ * @param counters - columns of the counts
+ */
+export function periods(
+  minutes: Tally,
+  keys: readonly string[],
+  counters: readonly string[],
+): readonly CountRow[] {
+  const row = (granularity: string) => (tallied: Tallied) => ({
+    granularity,
+    start: new Date(tallied.start).toISOString(),
+    ...Object.fromEntries(keys.map((name, index) => [name, tallied.key[index] ?? ""])),
+    ...Object.fromEntries(counters.map((name, index) => [name, tallied.counts[index] ?? 0])),
+  });
+  const hours = minutes.by("hour");
+  return [
+    ...minutes.rows().map(row("minute")),
+    ...hours.rows().map(row("hour")),
+    ...hours.by("day").rows().map(row("day")),
+  ];
+}
+
+/** Counts what users do: by the day, and over all. */
+export class Users {
+  readonly #days = new Tally("day");
+  readonly #seen = new Map<string, { first: number; last: number }>();
+
+  /** @param counts - requests, denials, sign-ins */
+  add(at: number, customer: string, user: string, counts: readonly [number, number, number]): void {
+    this.#days.add(at, [customer, user], counts);
+    const id = `${customer}\0${user}`;
+    const seen = this.#seen.get(id);
+    if (seen === undefined) this.#seen.set(id, { first: at, last: at });
+    else {
+      seen.first = Math.min(seen.first, at);
+      seen.last = Math.max(seen.last, at);
+    }
+  }
+
+  async count(trx: Knex.Transaction): Promise<void> {
+    const all = new Tally();
+    for (const { key, counts } of this.#days.rows()) all.add(0, key, counts);
+    await addCounts(
+      trx,
+      "rollup_users",
+      all.rows().map(({ key, counts }) => {
+        const { first, last } = this.#seen.get(key.join("\0")) ?? { first: 0, last: 0 };
+        const seen = {
+          first_seen_at: new Date(first).toISOString(),
+          last_seen_at: new Date(last).toISOString(),
+        };
+        return { ...userRow(key, counts), ...seen };
+      }),
+    );
+    await addCounts(
+      trx,
+      "rollup_user_days",
+      this.#days.rows().map(({ start, key, counts }) => ({ day: dayOf(start), ...userRow(key, counts) })),
+    );
+  }
+}
+
+function userRow(
+  [customer = "", user = ""]: readonly string[],
+  [requests = 0, denied = 0, signIns = 0]: readonly number[],
+): CountRow {
+  return { customer_id: customer, user_id: user, requests, denied, sign_ins: signIns };
+}
+
+/** `YYYY-MM-DD`, UTC. */
+export function dayOf(at: number): string {
+  return new Date(Math.floor(at / PERIOD_MS.day) * PERIOD_MS.day).toISOString().slice(0, 10);
+}
+
+function named(columns: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(columns).map(([name, value]) => [name, value ?? ""]));
+}

@@ -1,0 +1,115 @@
+import { onlyCustomerOf, type Actor } from "../actor.ts";
+import type { ControlContext } from "../context.ts";
+import { invalidCustomer } from "../errors.ts";
+import type { EventType } from "../events.ts";
+import { ok, page, readRoute, type Answer, type Call, type Route } from "../frame/route.ts";
+import { keptSince } from "../records/partitions.ts";
+import { readTrail } from "../records/trail.ts";
+import { readDashboard } from "./dashboard.ts";
+import { countEvents, eventRows, type EventFilters, type EventRow } from "./events.ts";
+import {
+  dashboard,
+  dashboardQuery,
+  EVENT_FAMILIES,
+  eventItems,
+  eventsQuery,
+  userItems,
+  usersQuery,
+  type EventFamily,
+  type EventsQuery,
+} from "./schemas.ts";
+import { readUsers } from "./users.ts";
+
+/** The history of events, the dashboard, and what users do. */
+export function analyticsRoutes(context: ControlContext): Route[] {
+  const { db, clock, settings } = context;
+  const common = { method: "get", tag: "Analytics", group: "analytics", permission: "read" } as const;
+  const whose = { tenancy: "handler", errors: ["INVALID_CUSTOMER"] } as const;
+  return [
+    readRoute({
+      ...common,
+      ...whose,
+      path: "/analytics/dashboard",
+      operation: "readDashboard",
+      summary: "Reads the metrics of the dashboard",
+      description: DASHBOARD,
+      query: dashboardQuery,
+      answers: { 200: dashboard },
+      read: async ({ query, actor }) => {
+        const customer = customerOf(query.customer_id, actor);
+        return ok(await readDashboard(db, { ...query, customer_id: customer }, clock(), settings.retention));
+      },
+    }),
+    readRoute({
+      ...common,
+      ...whose,
+      path: "/analytics/events",
+      operation: "listEvents",
+      summary: "Lists the history of events",
+      description:
+        "Newest first. Pages reach the first 10,000 events; the header `X-Next-Cursor` of a page is the `cursor` of the next one at any depth. `X-Total-Exact` is `false` where there are more than `total_items`, which can be with `user_id`.",
+      query: eventsQuery,
+      answers: { 200: eventItems },
+      paginated: true,
+      read: (call) => readEvents(context, call),
+    }),
+    readRoute({
+      ...common,
+      ...whose,
+      path: "/analytics/users",
+      operation: "listUserActivity",
+      summary: "Lists what users do",
+      description: "Users that asked for something or signed in, since they were first seen.",
+      query: usersQuery,
+      answers: { 200: userItems },
+      paginated: true,
+      read: async ({ query, actor }) => {
+        const customer = customerOf(query.customer_id, actor);
+        const { items, total } = await readUsers(db, { ...query, customer_id: customer }, clock());
+        return page(items, { ...query, total });
+      },
+    }),
+  ];
+}
+
+const DASHBOARD =
+  `Counts of the last day, or of a range, in whole periods of \`interval\`: \`from\` and \`to\` of the answer
+say which. Counts by the minute are kept for 8 days, by the hour for 100 days, by the day for two years. Of one customer there
+are counts by the hour, and none of latency, caches and audit, which are the gateways'. \`sessions.active\` and the last day,
+week and month of \`users\` are of now.`.replaceAll("\n", " ");
+
+async function readEvents(
+  { db, clock, settings }: ControlContext,
+  { query, actor }: Call<undefined, EventsQuery, undefined>,
+): Promise<Answer> {
+  const now = clock();
+  const since = keptSince(now, settings.retention.eventsMs);
+  const filters: EventFilters = {
+    from: Math.max(query.from?.getTime() ?? since, since),
+    to: query.to?.getTime() ?? Number.POSITIVE_INFINITY,
+    types: query.type === undefined ? undefined : typesOf(query.type),
+    customer: customerOf(query.customer_id, actor),
+    user: query.user_id,
+  };
+  const [read, { total, exact }] = await Promise.all([
+    readTrail<EventRow>(eventRows(db, filters), "events", query),
+    countEvents(db, filters, now, settings.retention),
+  ]);
+  const headers = {
+    "x-total-exact": String(exact),
+    ...(read.next !== undefined && { "x-next-cursor": read.next }),
+  };
+  const answer = page(read.rows, { ...query, total });
+  return answer.kind === "data" ? { ...answer, headers } : answer;
+}
+
+function typesOf(type: EventType | EventFamily): readonly EventType[] {
+  return type in EVENT_FAMILIES ? EVENT_FAMILIES[type as EventFamily] : [type as EventType];
+}
+
+/** The customer that is asked for. @throws ApiError 404 for another one than the key is limited to */
+function customerOf(asked: string | undefined, actor: Actor): string | undefined {
+  const only = onlyCustomerOf(actor);
+  if (only !== undefined && asked !== undefined && asked !== only) throw invalidCustomer(asked, "path");
+  return only ?? asked;
+}

@@ -1,0 +1,73 @@
+import type { Knex } from "knex";
+import type { Range } from "./range.ts";
+import type { Dashboard } from "./schemas.ts";
+import { PERIOD_MS } from "./tally.ts";
+import { ofCustomer } from "./traffic.ts";
+
+type Point = Dashboard["over_time"][number];
+
+/** Requests and sign-ins of each period of a range, those without any included. */
+export async function overTime(
+  db: Knex,
+  customer: string | undefined,
+  { from, to, interval }: Range,
+): Promise<Point[]> {
+  const period = PERIOD_MS[interval];
+  const counts = new Map<number, { allowed: number; denied: number; signIns: number; failures: number }>();
+  for (let start = from; start < to; start += period)
+    counts.set(start, { allowed: 0, denied: 0, signIns: 0, failures: 0 });
+
+  for (const { start, decision, requests } of await traffic(db, customer, { from, to, interval })) {
+    const point = counts.get(start.getTime());
+    if (point !== undefined) point[decision === "ALLOW" ? "allowed" : "denied"] += Number(requests);
+  }
+  for (const { start, type, events } of await signIns(db, customer, { from, to, interval })) {
+    const point = counts.get(start.getTime());
+    if (point !== undefined) point[type === "user.authenticated" ? "signIns" : "failures"] += Number(events);
+  }
+  return [...counts].map(([start, { allowed, denied, signIns: sign_ins, failures }]) => ({
+    start: new Date(start).toISOString(),
+    requests: allowed + denied,
+    allowed,
+    denied,
+    sign_ins,
+    failures,
+  }));
+}
+
+async function traffic(
+  db: Knex,
+  customer: string | undefined,
+  { from, to, interval }: Range,
+): Promise<{ start: Date; decision: "ALLOW" | "DENY"; requests: string }[]> {
+  const rows =
+    customer === undefined
+      ? db("rollup_decisions").where({ granularity: interval }).select("start")
+      : db("rollup_customer_traffic")
+          .where({ customer_id: customer })
+          .select(
+            db.raw("date_bin(?::interval, start, 'epoch') as start", [`${PERIOD_MS[interval]} milliseconds`]),
+          );
+  return between(rows, from, to)
+    .groupByRaw("1, 2")
+    .select("decision")
+    .sum<{ start: Date; decision: "ALLOW" | "DENY"; requests: string }[]>({ requests: "requests" });
+}
+
+async function signIns(
+  db: Knex,
+  customer: string | undefined,
+  { from, to, interval }: Range,
+): Promise<{ start: Date; type: string; events: string }[]> {
+  const rows = ofCustomer(db("rollup_events"), customer)
+    .where({ granularity: interval })
+    .whereIn("type", ["user.authenticated", "user.authentication_failed"]);
+  return between(rows, from, to)
+    .groupBy("start", "type")
+    .select("start", "type")
+    .sum<{ start: Date; type: string; events: string }[]>({ events: "events" });
+}
+
+function between(query: Knex.QueryBuilder, from: number, to: number): Knex.QueryBuilder {
+  return query.where("start", ">=", new Date(from)).where("start", "<", new Date(to));
+}

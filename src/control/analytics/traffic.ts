@@ -1,0 +1,48 @@
+import type { Knex } from "knex";
+import type { Range } from "./range.ts";
+
+/** One entry of a list of the most frequent. */
+export interface Group {
+  /** `null`: what has no such name. */
+  readonly name: string | null;
+  readonly requests: number;
+  readonly denied: number;
+}
+
+/** Counts of one customer by the hour: by decision, reason and resource. */
+export function hoursOf(db: Knex, customer: string, { from, to }: Range): Knex.QueryBuilder {
+  return db("rollup_customer_traffic")
+    .where({ customer_id: customer })
+    .where("start", ">=", new Date(from))
+    .where("start", "<", new Date(to));
+}
+
+export function ofCustomer(query: Knex.QueryBuilder, customer: string | undefined): Knex.QueryBuilder {
+  return customer === undefined ? query : query.where({ customer_id: customer });
+}
+
+/** The most frequent of a query that selects `name`, `requests` and `denied`. */
+export async function groups(query: Knex.QueryBuilder, top: number): Promise<readonly Group[]> {
+  const rows = (await query
+    .groupBy("name")
+    .orderBy([{ column: "requests", order: "desc" }, "name"])
+    .limit(top)) as { name: string; requests: string; denied: string | null }[];
+  return rows.map(({ name, requests, denied }) => ({
+    name: name === "" ? null : name,
+    requests: Number(requests),
+    denied: Number(denied ?? 0),
+  }));
+}
+
+/** A list of the most frequent, and what all others have together. */
+export function withOther<G extends Omit<Group, "name">>(
+  top: readonly G[],
+  total: { readonly requests: number; readonly denied: number },
+): { top: G[]; other: { requests: number; denied: number } } {
+  const other = { ...total };
+  for (const { requests, denied } of top) {
+    other.requests -= requests;
+    other.denied -= denied;
+  }
+  return { top: [...top], other };
+}

@@ -1,0 +1,215 @@
+import type { Knex } from "knex";
+import type { Scope } from "../actor.ts";
+import { requireCustomer } from "../customers/store.ts";
+import type { Environment } from "../environment.ts";
+import { ApiError, validationFailed } from "../errors.ts";
+import { readPage, type ListRequest } from "../frame/list.ts";
+import { newId } from "../ids.ts";
+import { hashSecret } from "../secret-box.ts";
+import type { StoredChange, Unit } from "../unit.ts";
+import { newApiKeySecret } from "./secret.ts";
+import type { KeyStatus } from "./schemas.ts";
+
+export interface ApiKeyRow {
+  readonly id: string;
+  readonly hint: string;
+  readonly name: string;
+  readonly scope: Scope;
+  readonly customer_id: string | null;
+  readonly created_by: StoredChange["actor"];
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly expires_at: Date | null;
+  readonly last_used_at: Date | null;
+  readonly revoked_at: Date | null;
+  readonly revision: number;
+}
+
+/** A key as a request presents it. */
+export interface PresentedKey extends ApiKeyRow {
+  /** Its customer is deleted; never so for keys of all customers. */
+  readonly orphaned: boolean;
+}
+
+export interface NewApiKey {
+  readonly environment: Environment;
+  readonly name: string;
+  readonly scope: Scope;
+  readonly customerId?: string;
+  readonly expiresAt?: Date;
+}
+
+const COLUMNS = [
+  "id",
+  "hint",
+  "name",
+  "scope",
+  "customer_id",
+  "created_by",
+  "created_at",
+  "updated_at",
+  "expires_at",
+  "last_used_at",
+  "revoked_at",
+  "revision",
+] as const;
+
+/** Makes a key. Its text is in the result and nowhere else. */
+export async function createApiKey(
+  unit: Unit,
+  { environment, name, scope, customerId, expiresAt }: NewApiKey,
+): Promise<{ row: ApiKeyRow; secret: string }> {
+  const { trx, now, origin } = unit;
+  if (expiresAt !== undefined) requireFuture(expiresAt, now);
+  if (customerId !== undefined) {
+    if (scope === "gateway")
+      throw validationFailed([{ path: "customer_id", message: "a gateway serves all customers" }]);
+    await requireCustomer(trx, origin.actor, customerId, "body");
+  }
+  const secret = newApiKeySecret(environment);
+  const { actor } = origin;
+  const row: ApiKeyRow = {
+    id: newId("apiKey"),
+    hint: secret.slice(-4),
+    name,
+    scope,
+    customer_id: customerId ?? null,
+    created_by: { kind: actor.kind, id: actor.id, ...("name" in actor && { name: actor.name }) },
+    created_at: now,
+    updated_at: now,
+    expires_at: expiresAt ?? null,
+    last_used_at: null,
+    revoked_at: null,
+    revision: 1,
+  };
+  await trx("api_keys").insert({ ...row, secret_hash: hashSecret(secret) });
+  unit.record({ action: "api_key.created", ...aboutKey(row), after: recordedOf(row) });
+  announce(unit, "api_key.created", row);
+  return { row, secret };
+}
+
+/** Changes name or expiry. @throws ApiError 404; 409 for a revoked key, which stays as it is */
+export async function updateApiKey(
+  unit: Unit,
+  id: string,
+  change: { readonly name?: string; readonly expires_at?: Date | null },
+  check: (before: ApiKeyRow) => void,
+): Promise<ApiKeyRow> {
+  const before = await lockApiKey(unit.trx, id);
+  check(before);
+  if (before.revoked_at !== null) throw new ApiError("CONFLICT", { message: "the API key is revoked" });
+  if (change.expires_at instanceof Date) requireFuture(change.expires_at, unit.now);
+  return write(unit, "api_key.updated", before, change);
+}
+
+/** Revokes a key, from the next request on; one that is revoked stays as it is. @throws ApiError 404 */
+export async function revokeApiKey(
+  unit: Unit,
+  id: string,
+  check: (before: ApiKeyRow) => void = () => undefined,
+): Promise<ApiKeyRow> {
+  const before = await lockApiKey(unit.trx, id);
+  check(before);
+  if (before.revoked_at !== null) return before;
+  const after = await write(unit, "api_key.revoked", before, { revoked_at: unit.now });
+  announce(unit, "api_key.revoked", after);
+  return after;
+}
+
+/** @throws ApiError 404 */
+export async function requireApiKey(db: Knex, id: string): Promise<ApiKeyRow> {
+  const row = await db("api_keys")
+    .where({ id })
+    .first<ApiKeyRow | undefined>(...COLUMNS);
+  return row ?? notFound(id);
+}
+
+/** Finds a key by its text: one indexed look-up for each request, so that a revocation holds at once and everywhere. */
+export async function findPresentedKey(db: Knex, secret: string): Promise<PresentedKey | undefined> {
+  return db("api_keys as k")
+    .leftJoin("customers as c", "c.id", "k.customer_id")
+    .where("k.secret_hash", hashSecret(secret))
+    .first<PresentedKey | undefined>(
+      ...COLUMNS.map((column) => `k.${column}`),
+      db.raw("c.deleted_at is not null as orphaned"),
+    );
+}
+
+export interface ApiKeyFilters {
+  readonly status?: KeyStatus | undefined;
+  readonly scope?: Scope | undefined;
+  readonly customer_id?: string | undefined;
+}
+
+export function listApiKeys(
+  db: Knex,
+  { status, scope, customer_id: customerId, ...request }: ListRequest & ApiKeyFilters,
+  now: Date,
+): Promise<{ readonly rows: readonly ApiKeyRow[]; readonly total: number }> {
+  const query = db("api_keys").select(COLUMNS);
+  if (scope !== undefined) void query.where({ scope });
+  if (customerId !== undefined) void query.where({ customer_id: customerId });
+  if (status === "revoked") void query.whereNotNull("revoked_at");
+  else if (status !== undefined) {
+    void query.whereNull("revoked_at");
+    if (status === "expired") void query.where("expires_at", "<=", now);
+    else void query.where((or) => void or.whereNull("expires_at").orWhere("expires_at", ">", now));
+  }
+  return readPage(query, request, { created_at: "created_at", name: "name", id: "id" });
+}
+
+export function statusOfKey(row: Pick<ApiKeyRow, "revoked_at" | "expires_at">, now: Date): KeyStatus {
+  if (row.revoked_at !== null) return "revoked";
+  return row.expires_at !== null && row.expires_at <= now ? "expired" : "active";
+}
+
+async function lockApiKey(trx: Knex.Transaction, id: string): Promise<ApiKeyRow> {
+  const row = await trx("api_keys")
+    .where({ id })
+    .forUpdate()
+    .first<ApiKeyRow | undefined>(...COLUMNS);
+  return row ?? notFound(id);
+}
+
+async function write(
+  unit: Unit,
+  action: string,
+  before: ApiKeyRow,
+  change: Partial<ApiKeyRow>,
+): Promise<ApiKeyRow> {
+  const after = { ...before, ...change, updated_at: unit.now, revision: before.revision + 1 };
+  await unit
+    .trx("api_keys")
+    .where({ id: before.id })
+    .update({ ...change, updated_at: after.updated_at, revision: after.revision });
+  unit.record({ action, ...aboutKey(after), before: recordedOf(before), after: recordedOf(after) });
+  return after;
+}
+
+function announce(unit: Unit, type: "api_key.created" | "api_key.revoked", row: ApiKeyRow): void {
+  const data = { api_key: { id: row.id, name: row.name, scope: row.scope } };
+  unit.emit({ type, ...(row.customer_id !== null && { customerId: row.customer_id }), data });
+}
+
+function aboutKey({ id, customer_id: customerId }: ApiKeyRow) {
+  return { target: { type: "api_key", id }, ...(customerId !== null && { customerId }) };
+}
+
+function recordedOf({ name, scope, customer_id, hint, expires_at, revoked_at }: ApiKeyRow) {
+  return {
+    name,
+    scope,
+    customer_id,
+    hint,
+    expires_at: expires_at?.toISOString() ?? null,
+    revoked_at: revoked_at?.toISOString() ?? null,
+  };
+}
+
+function requireFuture(time: Date, now: Date): void {
+  if (time <= now) throw validationFailed([{ path: "expires_at", message: "must be in the future" }]);
+}
+
+function notFound(id: string): never {
+  throw new ApiError("API_KEY_NOT_FOUND", { details: { id } });
+}

@@ -1,0 +1,82 @@
+import type { Knex } from "knex";
+import type { Kind } from "./schemas.ts";
+
+/** A row of the trail. */
+export interface AuditRow {
+  readonly [column: string]: unknown;
+  readonly timestamp: Date;
+  readonly kind: "decision" | "response" | "connection" | "change";
+  readonly id: string;
+  readonly request_id: string;
+  readonly customer_id: string | null;
+  readonly user_id: string;
+  readonly decision: "ALLOW" | "DENY" | null;
+  readonly reason: string | null;
+  readonly resource: string;
+  readonly action: string;
+  readonly rule: string | null;
+  readonly policy_set: string | null;
+  readonly client_ip: string | null;
+  readonly evaluation_time_us: number | null;
+  readonly record: Readonly<Record<string, unknown>>;
+}
+
+/** Which records are asked for. */
+export interface AuditFilters {
+  /** Unix ms; the end is not in it, and may be infinite. */
+  readonly from: number;
+  readonly to: number;
+  readonly kinds: readonly Kind[];
+  readonly customer_id?: string | undefined;
+  readonly user_id?: string | undefined;
+  readonly decision?: "ALLOW" | "DENY" | undefined;
+  readonly reason?: string | undefined;
+  readonly resource?: string | undefined;
+  readonly action?: string | undefined;
+  readonly rule?: string | undefined;
+  readonly policy_set?: string | undefined;
+  readonly request_id?: string | undefined;
+  readonly decision_id?: string | undefined;
+}
+
+/** Filters that are equal to a column. */
+const EQUAL = ["customer_id", "user_id", "decision", "reason", "action", "rule", "request_id"] as const;
+
+/** The records of the trail that fit. */
+export function auditRows(db: Knex, filters: AuditFilters): Knex.QueryBuilder {
+  const query = db("audit_records").where("timestamp", ">=", new Date(filters.from));
+  if (Number.isFinite(filters.to)) query.where("timestamp", "<", new Date(filters.to));
+  query.whereIn("kind", filters.kinds.flatMap(kindsOf));
+  for (const name of EQUAL) {
+    const value = filters[name];
+    if (value !== undefined) query.where(name, value);
+  }
+  const { resource, policy_set: set, decision_id: id } = filters;
+  if (resource?.endsWith("*")) query.whereRaw("starts_with(resource, ?)", [resource.slice(0, -1)]);
+  else if (resource !== undefined) query.where({ resource });
+  // a set by its name alone is all of its versions
+  if (set?.includes("@") === false) query.whereRaw("starts_with(policy_set, ?)", [`${set}@`]);
+  else if (set !== undefined) query.where({ policy_set: set });
+  if (id !== undefined) query.where({ id }).whereNot({ kind: "change" });
+  return query;
+}
+
+function kindsOf(kind: Kind): readonly AuditRow["kind"][] {
+  return kind === "outcome" ? ["response", "connection"] : [kind];
+}
+
+/** A row as it is answered: the record as its writer wrote it, and its kind. */
+export function entryOf(row: AuditRow): Readonly<Record<string, unknown>> {
+  const { timestamp, kind, id, record } = row;
+  const whose = { ...(row.customer_id !== null && { customer_id: row.customer_id }), user_id: row.user_id };
+  if (kind === "change") {
+    const { request_id, action, client_ip } = row;
+    return { ...record, kind, id, timestamp, ...whose, request_id, action, client_ip: client_ip ?? "" };
+  }
+  if (kind !== "decision")
+    return { ...record, kind: "outcome", event: kind, timestamp, decision_id: id, ...whose };
+  const { request_id, resource, action, decision, reason, rule, policy_set, client_ip } = row;
+  const decided = { request_id, resource, action, decision, reason, rule, policy_set, client_ip };
+  const took = row.evaluation_time_us;
+  return { ...record, kind, timestamp, decision_id: id, ...whose, ...decided, evaluation_time_us: took };
+}

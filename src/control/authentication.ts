@@ -1,0 +1,68 @@
+import type { Actor } from "./actor.ts";
+import { environmentOfKey } from "./api-keys/secret.ts";
+import { findPresentedKey, statusOfKey } from "./api-keys/store.ts";
+import { readBearer } from "./authentication/bearer.ts";
+import { createUseNotes } from "./authentication/last-use.ts";
+import { requireSameOrigin } from "./authentication/same-site.ts";
+import type { ControlContext } from "./context.ts";
+import { csrfTokenOf, readSessionCookie } from "./dashboard-users/session-cookie.ts";
+import { findPresentedSession } from "./dashboard-users/sessions.ts";
+import { ApiError } from "./errors.ts";
+import type { Authenticator } from "./frame/authenticator.ts";
+import { sameSecret } from "./secret-box.ts";
+
+/** Tells who asks: by an API key, or by the cookie of a dashboard session. Where both are sent, the key counts. */
+export function createAuthenticator(context: ControlContext): Authenticator {
+  const { settings, db, clock } = context;
+  const noteUse = createUseNotes(context);
+
+  async function byKey(secret: string): Promise<Actor | ApiError> {
+    const environment = environmentOfKey(secret);
+    if (environment === undefined) return new ApiError("UNAUTHORIZED");
+    if (environment !== settings.environment) {
+      const message = `this is a ${environment} key, and the ${settings.environment} environment`;
+      return new ApiError("WRONG_ENVIRONMENT", { message });
+    }
+    const key = await findPresentedKey(db, secret);
+    if (key === undefined) return new ApiError("UNAUTHORIZED");
+    const now = new Date(clock());
+    const status = statusOfKey(key, now);
+    if (status === "revoked") return new ApiError("API_KEY_REVOKED");
+    if (status === "expired") return new ApiError("API_KEY_EXPIRED");
+    const { id, name, scope, customer_id: customerId } = key;
+    if (key.orphaned) return new ApiError("UNAUTHORIZED", { message: "the API key's customer is deleted" });
+    noteUse({ table: "api_keys", id, last: key.last_used_at }, now);
+    return { kind: "api_key", id, name, scope, ...(customerId !== null && { customerId }) };
+  }
+
+  /** A cookie that is over is as good as none: browsers send it along when people sign in anew. */
+  async function bySession(token: string): Promise<Actor | undefined> {
+    const now = new Date(clock());
+    const session = await findPresentedSession(db, token, now);
+    if (session === undefined) return undefined;
+    noteUse({ table: "dashboard_sessions", id: session.id, last: session.last_seen_at }, now);
+    const { id: sessionId, user_id: id, name, role } = session;
+    return { kind: "dashboard_user", id, name, role, sessionId };
+  }
+
+  return {
+    async identify(request) {
+      const bearer = readBearer(request.headersDistinct["authorization"]);
+      if (bearer instanceof ApiError) return bearer;
+      if (bearer !== undefined) return byKey(bearer);
+      const token = readSessionCookie(request.headers, settings);
+      return token === undefined ? undefined : bySession(token);
+    },
+
+    requireSameSite({ headers }, actor) {
+      // programs with a key send it on purpose; no browser adds it to what another site asks for
+      if (actor.kind === "api_key" || actor.kind === "system") return;
+      requireSameOrigin(headers, settings.publicUrl);
+      if (actor.kind === "anonymous") return;
+      const session = readSessionCookie(headers, settings);
+      const given = headers["x-csrf-token"];
+      if (session === undefined || typeof given !== "string" || !sameSecret(given, csrfTokenOf(session)))
+        throw new ApiError("CSRF_TOKEN_INVALID");
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import { hash, verify, type Options } from "@node-rs/argon2";
+import { ApiError } from "../errors.ts";
+
+/**
+ * argon2id, the library's default algorithm, at the cost that OWASP's Password Storage Cheat Sheet names: 19 MiB, 2
+ * passes, 1 lane.
+ */
+const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const satisfies Options;
+
+/** How many are computed at once, by one process: memory and libuv's four threads are for others too. */
+const AT_ONCE = 2;
+const MAX_WAITING = 64;
+
+let running = 0;
+const waiting: (() => void)[] = [];
+let noPassword: Promise<string> | undefined;
+
+/** @throws ApiError 503, when too many are waiting */
+export function hashPassword(password: string): Promise<string> {
+  return bounded(() => hash(normalize(password), COST));
+}
+
+/**
+ * Compares a password with a hash. Without a hash the answer is false, after the same work.
+ *
+ * @param findHash - called once it is this password's turn: who is sent away with 503 has not tried
+ * @throws ApiError 503, when too many are waiting
+ */
+export async function verifyPassword(
+  findHash: () => Promise<string | null | undefined>,
+  password: string,
+): Promise<boolean> {
+  return bounded(async () => {
+    // made before either comparison, or the first one without a hash would take twice as long
+    const dummy = await (noPassword ??= hash("nobody has this password", COST));
+    const stored = await findHash();
+    const same = await verify(stored ?? dummy, normalize(password));
+    return same && typeof stored === "string";
+  });
+}
+
+/** One text for what looks the same and comes from different keyboards (NIST SP 800-63B-4, section 3.1.1.2). */
+function normalize(password: string): string {
+  return password.normalize("NFKC");
+}
+
+async function bounded<T>(work: () => Promise<T>): Promise<T> {
+  if (running < AT_ONCE) running += 1;
+  else {
+    if (waiting.length >= MAX_WAITING)
+      throw new ApiError("SERVICE_UNAVAILABLE", { headers: { "retry-after": "1" } });
+    await new Promise<void>((resolve) => waiting.push(resolve));
+  }
+  try {
+    return await work();
+  } finally {
+    // the place goes on to whoever waits longest
+    const next = waiting.shift();
+    if (next === undefined) running -= 1;
+    else next();
+  }
+}

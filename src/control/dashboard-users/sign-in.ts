@@ -1,0 +1,95 @@
+import type { ControlContext } from "../context.ts";
+import { ApiError } from "../errors.ts";
+import type { Answer, Call } from "../frame/route.ts";
+import type { Unit } from "../unit.ts";
+import { beginAttempt, forgetAttempts, type Attempt } from "./attempts.ts";
+import { verifyPassword } from "./hash-password.ts";
+import { readSessionCookie, sessionCookie } from "./session-cookie.ts";
+import { beginSession, endSessionByToken } from "./sessions.ts";
+import { viewOfSession } from "./session-view.ts";
+import { findDashboardUser, findDashboardUserByEmail, type DashboardUserRow } from "./store.ts";
+
+/** What came of an e-mail address and a password. */
+export interface Checked {
+  readonly user: DashboardUserRow | undefined;
+  readonly attempt: Attempt;
+  readonly good: boolean;
+}
+
+type LoginCall = Pick<Call<unknown, unknown, unknown>, "clientIp" | "userAgent" | "headers">;
+
+/**
+ * Compares a password with the user's, if there is one and the address is not locked. Whatever is the case, the same is
+ * done: one count, one look-up, one hash.
+ */
+export async function checkPassword(
+  { db, clock }: Pick<ControlContext, "db" | "clock">,
+  email: string,
+  password: string,
+): Promise<Checked> {
+  let attempt: Attempt = { allowed: false };
+  let user: DashboardUserRow | undefined;
+  const good = await verifyPassword(async () => {
+    attempt = await beginAttempt(db, email, new Date(clock()));
+    user = await findDashboardUserByEmail(db, email);
+    return attempt.allowed ? user?.password_hash : undefined;
+  }, password);
+  if (good) await forgetAttempts(db, email);
+  return { user, attempt, good };
+}
+
+/** Signs in who was found to be who he says, under a new token; what the browser had before has ended. */
+export async function signIn(
+  { settings }: Pick<ControlContext, "settings">,
+  { user: found, attempt, good }: Checked,
+  { clientIp, userAgent, headers }: LoginCall,
+  unit: Unit,
+): Promise<Answer> {
+  const { trx, now } = unit;
+  const user = good && found !== undefined ? await stillThere(unit, found) : undefined;
+  if (user === undefined) {
+    recordFailure(unit, found, attempt);
+    return { kind: "refusal", error: invalidCredentials() };
+  }
+  const before = readSessionCookie(headers, settings);
+  if (before !== undefined) await endSessionByToken(trx, before);
+  const session = await beginSession(trx, { userId: user.id, clientIp, userAgent }, now);
+  await trx("dashboard_users").where({ id: user.id }).update({ last_sign_in_at: now });
+  unit.record({
+    action: "dashboard_user.signed_in",
+    target: { type: "dashboard_user", id: user.id },
+    after: { session_id: session.id },
+  });
+  const { token, expiresAt } = session;
+  const data = viewOfSession({ ...user, last_sign_in_at: now }, token, expiresAt, settings);
+  return { kind: "data", status: 200, data, headers: { "set-cookie": sessionCookie(token, settings) } };
+}
+
+/** The password may have been changed, or the user deleted, since it was compared. */
+async function stillThere({ trx }: Unit, checked: DashboardUserRow): Promise<DashboardUserRow | undefined> {
+  await trx("dashboard_users").where({ id: checked.id }).forUpdate().first("id");
+  const user = await findDashboardUser(trx, checked.id);
+  return user?.password_hash === checked.password_hash ? user : undefined;
+}
+
+/** Not what was typed: people type passwords there. While the address is locked nothing is looked at, nor recorded. */
+function recordFailure(
+  unit: Unit,
+  user: DashboardUserRow | undefined,
+  { allowed, lockedUntil }: Attempt,
+): void {
+  if (!allowed) return;
+  unit.record({
+    action: "dashboard_user.sign_in_failed",
+    target: { type: "dashboard_user", id: user?.id ?? "unknown" },
+    ...(lockedUntil !== undefined && { after: { locked_until: lockedUntil.toISOString() } }),
+  });
+}
+
+/** One answer for a wrong password, an unknown address and a locked one. */
+function invalidCredentials(): ApiError {
+  return new ApiError("INVALID_CREDENTIALS", {
+    message:
+      "e-mail address and password do not fit, or have not fitted too often and are not looked at for a while",
+  });
+}

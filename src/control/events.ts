@@ -1,0 +1,57 @@
+/** Every type of event (specification, section 6), and what its `data` holds is documented with the webhooks. */
+export const EVENT_TYPES = [
+  "user.authenticated",
+  "user.authentication_failed",
+  "user.logged_out",
+  "session.revoked",
+  "policy.violated",
+  "policy.updated",
+  "policy_set.published",
+  "customer.created",
+  "customer.updated",
+  "customer.suspended",
+  "api_key.created",
+  "api_key.revoked",
+] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
+
+export interface EventUser {
+  readonly id: string;
+  readonly email?: string;
+  readonly customer_id: string;
+}
+export interface EventSession {
+  readonly id: string;
+  readonly ip_address: string;
+  readonly user_agent: string;
+}
+
+/** What is told of an event; specification 6 gives `user` and `session`. Never a secret. */
+export interface EventData {
+  readonly user?: EventUser;
+  readonly session?: EventSession;
+  readonly customer?: { readonly id: string; readonly name: string; readonly status: string };
+  readonly policy?: { readonly id: string; readonly name: string; readonly type: string };
+  readonly policy_set?: { readonly name: string; readonly version: string; readonly digest: string };
+  readonly api_key?: { readonly id: string; readonly name: string; readonly scope: string };
+  /** Of a failure, a violation or an end: a code. */
+  readonly reason?: string;
+  readonly detail?: string;
+  /** Of a violation at the gateway. */
+  readonly decision_id?: string;
+}
+
+/** An event as a change announces it. */
+export interface NewEvent {
+  readonly type: EventType;
+  /** The customer it concerns; absent for what concerns the whole environment. */
+  readonly customerId?: string;
+  readonly userId?: string;
+  readonly data: EventData;
+}
+
+/** An event as it is stored and delivered. */
+export interface StoredEvent extends NewEvent {
+  readonly id: string;
+  readonly timestamp: Date;
+}

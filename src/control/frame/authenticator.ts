@@ -1,0 +1,17 @@
+import type { Request } from "express";
+import type { Actor } from "../actor.ts";
+import type { ApiError } from "../errors.ts";
+
+/** Finds out who sends a request. */
+export interface Authenticator {
+  /**
+   * @returns the actor; an error for credentials that are presented and not good; `undefined` where there are none.
+   * Rejects where the database cannot be asked.
+   */
+  identify(request: Request): Promise<Actor | ApiError | undefined>;
+  /**
+   * RFC-less but customary: a request by cookie that changes something must prove that it comes from the dashboard.
+   * @throws ApiError CSRF_TOKEN_INVALID
+   */
+  requireSameSite(request: Request, actor: Actor): void;
+}

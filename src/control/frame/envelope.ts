@@ -1,0 +1,21 @@
+import type { ApiError } from "../errors.ts";
+import type { Pagination } from "./route.ts";
+
+/** Specification 2.1. */
+export function successEnvelope(
+  data: unknown,
+  requestId: string,
+  now: Date,
+  pagination?: Pagination,
+): object {
+  return { success: true, data, ...(pagination && { pagination }), meta: meta(requestId, now) };
+}
+
+/** Specification 7. */
+export function errorEnvelope({ code, message, details }: ApiError, requestId: string, now: Date): object {
+  return { success: false, error: { code, message, details }, meta: meta(requestId, now) };
+}
+
+function meta(requestId: string, now: Date): object {
+  return { timestamp: now.toISOString(), request_id: requestId };
+}

@@ -1,0 +1,108 @@
+import type { Knex } from "knex";
+import * as z from "zod";
+
+/** The bounds of specification 4.6, where it leaves them open. */
+export const DEFAULT_LIMIT = 20;
+export const MAX_LIMIT = 100;
+/** With it, the deepest offset stays a number that PostgreSQL takes. */
+const MAX_PAGE = 1_000_000;
+
+const wholeNumber = (name: string, min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,7}$/, `\`${name}\` must be a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .refine((n) => n >= min && n <= max, `\`${name}\` must be a whole number from ${min} to ${max}`)
+    .meta({ type: "integer", minimum: min, maximum: max });
+
+/**
+ * The query parameters of a list: page, limit, sort, order, and filters of its own.
+ *
+ * @param sortable - names that `sort` can have, the first being the default
+ */
+export function listQuery<const S extends readonly [string, ...string[]], F extends z.ZodRawShape>(
+  sortable: S,
+  filters: F,
+) {
+  return z.strictObject({
+    page: wholeNumber("page", 1, MAX_PAGE).prefault("1"),
+    limit: wholeNumber("limit", 1, MAX_LIMIT).prefault(String(DEFAULT_LIMIT)),
+    sort: z.enum(sortable).default(sortable[0] as S[number]),
+    order: z.enum(["asc", "desc"]).default("desc"),
+    ...filters,
+  });
+}
+
+/** A list's parameters, once they are read. */
+export interface ListRequest {
+  readonly page: number;
+  readonly limit: number;
+  readonly sort: string;
+  readonly order: "asc" | "desc";
+}
+
+/** What can be done better than by counting. */
+export interface PageOptions {
+  /** The number of all rows, where it is known without counting them. */
+  readonly total?: () => Promise<number>;
+}
+
+/**
+ * Reads one page and the number of all rows. Rows with equal keys keep one order, by their id.
+ *
+ * The page's ids are found first, which an index can do alone, and from the end that is nearer: so a page far down
+ * skips entries of an index rather than rows, and the last page costs what the first does.
+ *
+ * @param query - the filtered rows, without order and limit, each id once
+ * @param columns - column by name of `sort`; the id's column under `id`
+ */
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- who asks knows what it selects
+export async function readPage<Row>(
+  query: Knex.QueryBuilder,
+  { page, limit, sort, order }: ListRequest,
+  columns: Readonly<Record<string, string>> & { readonly id: string },
+  options: PageOptions = {},
+): Promise<{ readonly rows: readonly Row[]; readonly total: number }> {
+  const column = columns[sort];
+  if (column === undefined) throw new Error(`no column for sort key ${sort}`);
+  const total = await (options.total?.() ?? count(query));
+  const skipped = (page - 1) * limit;
+  const wanted = Math.min(limit, total - skipped);
+  if (wanted <= 0) return { rows: [], total };
+  const after = total - skipped - wanted;
+  const fromEnd = after < skipped;
+  const ids = query
+    .clone()
+    .clearSelect()
+    .select(columns.id)
+    .modify(orderBy, [column, columns.id], (order === "desc") === fromEnd ? "asc" : "desc")
+    .limit(wanted)
+    .offset(fromEnd ? after : skipped);
+  const rows: unknown = await query
+    .clone()
+    .whereIn(columns.id, ids)
+    .modify(orderBy, [column, columns.id], order);
+  return { rows: rows as Row[], total };
+}
+
+async function count(query: Knex.QueryBuilder): Promise<number> {
+  const counted = await query
+    .clone()
+    .clearSelect()
+    .clearOrder()
+    .count({ total: "*" })
+    .first<{ total: number | string }>();
+  return Number(counted.total);
+}
+
+function orderBy(query: Knex.QueryBuilder, columns: readonly string[], order: "asc" | "desc"): void {
+  for (const column of columns) void query.orderBy(column, order);
+}
+
+/** One filter by exact time: ISO 8601 with zone. */
+export function timestampParameter() {
+  return z.iso
+    .datetime({ offset: true, error: "must be a time such as `2026-01-31T12:00:00Z`" })
+    .transform((text) => new Date(text))
+    .meta({ type: "string", format: "date-time" });
+}

@@ -1,0 +1,59 @@
+import * as z from "zod";
+
+export type Json = Readonly<Record<string, unknown>>;
+
+/** Makes JSON Schemas of what routes validate by; those with an `id` of their own are gathered, and referred to. */
+export interface SchemaWriter {
+  write(schema: z.ZodType, io: "input" | "output"): Json;
+  /** What was gathered, by id. */
+  readonly named: Readonly<Record<string, Json>>;
+}
+
+export function createSchemaWriter(): SchemaWriter {
+  const named: Record<string, Json> = {};
+
+  function keep(id: string, schema: Json): void {
+    const before = named[id];
+    if (before !== undefined && JSON.stringify(before) !== JSON.stringify(schema))
+      throw new Error(`two schemas of the API have the id ${id}`);
+    named[id] = schema;
+  }
+
+  return {
+    named,
+    write(schema, io) {
+      const { $defs = {}, ...root } = toJsonSchema(schema, io);
+      for (const [id, part] of Object.entries($defs as Record<string, Json>)) keep(id, referring(part));
+      return referring(root);
+    },
+  };
+}
+
+export function schemaRef(name: string): Json {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** A schema that stands alone as a part of the document, which has its own place for others and names the dialect. */
+function referring(schema: Json): Json {
+  const text = JSON.stringify(schema, (name, value: unknown) =>
+    name === "$ref" && typeof value === "string" ? value.replace("#/$defs/", "#/components/schemas/") : value,
+  );
+  return Object.fromEntries(
+    Object.entries(JSON.parse(text) as Json).filter(([name]) => name !== "$schema" && name !== "id"),
+  );
+}
+
+function toJsonSchema(schema: z.ZodType, io: "input" | "output"): Json {
+  return z.toJSONSchema(schema, {
+    io,
+    target: "draft-2020-12",
+    unrepresentable: "any",
+    override: ({ zodSchema, jsonSchema: part }) => {
+      // what a schema says of itself with a `type` stands for the whole: its parts describe how it is read
+      const own = z.globalRegistry.get(zodSchema);
+      if (own?.["type"] === undefined) return;
+      for (const name of Object.keys(part))
+        if (!(name in own) && name !== "default") Reflect.deleteProperty(part, name);
+    },
+  });
+}

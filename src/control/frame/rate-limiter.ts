@@ -1,0 +1,22 @@
+import type { RateGroup } from "./route.ts";
+
+/** Where a caller stands within its limit. */
+export interface RateStanding {
+  readonly allowed: boolean;
+  /** Requests in a window. */
+  readonly limit: number;
+  readonly remaining: number;
+  /** Unix seconds: when the window ends. */
+  readonly resetAt: number;
+}
+
+/** Counts requests. */
+export interface RateLimiter {
+  /**
+   * Counts one request. Never rejects: where the shared count cannot be reached, this instance counts alone.
+   *
+   * @param subject - who is counted: a key, a dashboard user, or an address where nobody is known
+   */
+  take(group: RateGroup, subject: string): Promise<RateStanding>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,16 @@
+import type { Request, Response } from "express";
+import { newId } from "../ids.ts";
+
+/** Names a request; an id that the caller chose is kept where it can stand in a log. */
+export function nameRequest(request: Request, response: Response, next: () => void): void {
+  const given = request.headers["x-request-id"];
+  const requestId = typeof given === "string" && /^[\w.:-]{1,128}$/.test(given) ? given : newId("request");
+  response.locals["requestId"] = requestId;
+  response.setHeader("X-Request-Id", requestId);
+  next();
+}
+
+/** The id that {@link nameRequest} has given. */
+export function requestIdOf(response: Response): string {
+  return (response.locals as { readonly requestId: string }).requestId;
+}

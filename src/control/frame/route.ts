@@ -1,0 +1,212 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type * as z from "zod";
+import type { Actor, Permission } from "../actor.ts";
+import type { ApiError, ErrorCode } from "../errors.ts";
+import type { Unit } from "../unit.ts";
+
+/** Groups that requests are counted in (specification, section 8), and one for gateways. */
+export const RATE_GROUPS = ["authentication", "management", "analytics", "gateway"] as const;
+export type RateGroup = (typeof RATE_GROUPS)[number];
+
+/**
+ * How a route keeps a key that is limited to one customer to that customer:
+ * - `path`: the path parameter of this name is a customer's id; the frame answers 404 for all others;
+ * - `handler`: the route's own code does, by `onlyCustomerOf(actor)`;
+ * - `all`: the route is about more than one customer, and refuses such keys (403).
+ */
+export type Tenancy = { readonly path: string } | "handler" | "all";
+
+/** What the route's code is given. */
+export interface Call<Params, Query, Body> {
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+  readonly actor: Actor;
+  readonly requestId: string;
+  /** The client's address, behind trusted proxies too. */
+  readonly clientIp: string;
+  readonly userAgent: string;
+  /** Of Node: lower-case names. For what the frame does not read itself. */
+  readonly headers: IncomingHttpHeaders;
+  /** Aborted when the connection is gone: nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+  /**
+   * Compares the resource's ETag with `If-Match` (RFC 9110, section 13.1.1).
+   * @throws ApiError 412 when the request names another one
+   */
+  ifMatch(etag: string): void;
+}
+
+/** What a route answers. */
+export type Answer<Data = unknown> =
+  | {
+      readonly kind: "data";
+      readonly status: 200 | 201 | 202;
+      readonly data: Data;
+      readonly pagination?: Pagination;
+      readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+    }
+  | {
+      readonly kind: "redirect";
+      readonly location: string;
+      readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+    }
+  /** A page of HTML, for browsers on their way through a sign-in. */
+  | {
+      readonly kind: "page";
+      readonly status: number;
+      readonly html: string;
+      readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+    }
+  /** Newline-delimited JSON, as it comes. */
+  | { readonly kind: "lines"; readonly lines: AsyncIterable<unknown> }
+  /** Refuses, and keeps what was written: a refusal that is thrown undoes it. */
+  | { readonly kind: "refusal"; readonly error: ApiError };
+
+/** Specification 2.7. */
+export interface Pagination {
+  readonly current_page: number;
+  readonly total_pages: number;
+  readonly total_items: number;
+  readonly page_size: number;
+}
+
+type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
+
+interface Declaration<
+  P extends z.ZodType | undefined,
+  Q extends z.ZodType | undefined,
+  B extends z.ZodType | undefined,
+> {
+  /** From `/v1` on, parameters in braces: `/customers/{id}`. */
+  readonly path: string;
+  /** The operation's name in the OpenAPI document: `listCustomers`. */
+  readonly operation: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** The resource, as the OpenAPI document groups operations. */
+  readonly tag: string;
+  readonly group: RateGroup;
+  /** `public`: no key is asked for, and the route itself knows what it lets through. */
+  readonly permission: Permission | "public";
+  readonly tenancy: Tenancy;
+  readonly params?: P;
+  readonly query?: Q;
+  readonly body?: B;
+  /** The schema of `data` by status; what it does not name is not answered. `null`: the answer is no envelope. */
+  readonly answers: Readonly<Partial<Record<200 | 201 | 202 | 303, z.ZodType | null>>>;
+  /** `data` is a list with a pagination object. */
+  readonly paginated?: true;
+  /** The answer carries an ETag, and `If-Match` is understood. */
+  readonly etag?: true;
+  /** Codes beyond those that every route can answer. */
+  readonly errors?: readonly ErrorCode[];
+  /** Most bytes of the body, where the usual bound is too small. */
+  readonly bodyLimit?: number;
+  /**
+   * The body may be any JSON: the route itself looks at each of its parts for texts that PostgreSQL does not hold and for
+   * nesting, so that one bad part does not refuse the others.
+   */
+  readonly anyText?: true;
+  /** The answer may be of kind `lines`: `application/x-ndjson` is accepted beside JSON. */
+  readonly lines?: true;
+}
+
+/** A route that changes nothing. */
+interface Reading<
+  P extends z.ZodType | undefined,
+  Q extends z.ZodType | undefined,
+  B extends z.ZodType | undefined,
+> extends Declaration<P, Q, B> {
+  readonly method: "get" | "post";
+  readonly read: (call: Call<Output<P>, Output<Q>, Output<B>>) => Promise<Answer>;
+}
+
+/** A route that changes something, in one unit; with `Idempotency-Key` its answer is kept in the same transaction. */
+interface Writing<
+  P extends z.ZodType | undefined,
+  Q extends z.ZodType | undefined,
+  B extends z.ZodType | undefined,
+  Prepared,
+> extends Declaration<P, Q, B> {
+  readonly method: "get" | "post" | "put" | "patch" | "delete";
+  /** What has to be asked elsewhere, before the transaction begins. */
+  readonly prepare?: (call: Call<Output<P>, Output<Q>, Output<B>>) => Promise<Prepared>;
+  readonly write: (
+    call: Call<Output<P>, Output<Q>, Output<B>>,
+    unit: Unit,
+    prepared: Prepared,
+  ) => Promise<Answer>;
+}
+
+type AnyCall = Call<unknown, unknown, unknown>;
+
+/** A declared route, as the frame serves and documents it. */
+export interface Route extends Declaration<
+  z.ZodType | undefined,
+  z.ZodType | undefined,
+  z.ZodType | undefined
+> {
+  readonly method: "get" | "post" | "put" | "patch" | "delete";
+  readonly read?: (call: AnyCall) => Promise<Answer>;
+  readonly prepare?: (call: AnyCall) => Promise<unknown>;
+  readonly write?: (call: AnyCall, unit: Unit, prepared: unknown) => Promise<Answer>;
+}
+
+/** Declares a route that only reads. `params`, `query` and `body` of the call have the types of their schemas. */
+export function readRoute<
+  P extends z.ZodType | undefined = undefined,
+  Q extends z.ZodType | undefined = undefined,
+  B extends z.ZodType | undefined = undefined,
+>(route: Reading<P, Q, B>): Route {
+  return route as unknown as Route;
+}
+
+/** Declares a route that writes, within one unit. */
+export function writeRoute<
+  P extends z.ZodType | undefined = undefined,
+  Q extends z.ZodType | undefined = undefined,
+  B extends z.ZodType | undefined = undefined,
+  Prepared = undefined,
+>(route: Writing<P, Q, B, Prepared>): Route {
+  return route as unknown as Route;
+}
+
+/** 200 with `data`; `etag` of the resource, where the route declares one. */
+export function ok<Data>(data: Data, options: { readonly etag?: string } = {}): Answer<Data> {
+  return {
+    kind: "data",
+    status: 200,
+    data,
+    ...(options.etag !== undefined && { headers: { etag: options.etag } }),
+  };
+}
+
+/** 201 with `data`. */
+export function created<Data>(
+  data: Data,
+  options: { readonly etag?: string; readonly location?: string } = {},
+): Answer<Data> {
+  const { etag, location } = options;
+  const headers = { ...(etag !== undefined && { etag }), ...(location !== undefined && { location }) };
+  return { kind: "data", status: 201, data, headers };
+}
+
+/** One page of a list. */
+export function page<Item>(
+  items: readonly Item[],
+  at: { readonly page: number; readonly limit: number; readonly total: number },
+): Answer<readonly Item[]> {
+  const pagination = {
+    current_page: at.page,
+    total_pages: Math.ceil(at.total / at.limit),
+    total_items: at.total,
+    page_size: at.limit,
+  };
+  return { kind: "data", status: 200, data: items, pagination };
+}
+
+/** The ETag of a resource at one revision; strong, for the same revision is the same in every byte. */
+export function etagOf(id: string, revision: number): string {
+  return `"${id}.${revision}"`;
+}

@@ -1,0 +1,81 @@
+import { pipeline } from "node:stream/promises";
+import { Readable } from "node:stream";
+import type { Response } from "express";
+import type { ControlContext } from "../context.ts";
+import type { ApiError } from "../errors.ts";
+import { errorEnvelope, successEnvelope } from "./envelope.ts";
+import type { KeptAnswer } from "./idempotency.ts";
+import type { Answer, Route } from "./route.ts";
+import { requestIdOf } from "./request-id.ts";
+
+type DataAnswer = Extract<Answer, { kind: "data" }>;
+
+/** Sends what a route answers, through the schema of its answer: members that it does not name are not sent. */
+export async function sendAnswer(
+  route: Route,
+  answer: Answer,
+  response: Response,
+  { clock, log }: Pick<ControlContext, "clock" | "log">,
+): Promise<void> {
+  switch (answer.kind) {
+    case "data":
+      sendKept(keptFrom(route, answer, requestIdOf(response), new Date(clock())), response);
+      return;
+    case "redirect":
+      setHeaders(response, answer.headers);
+      // 303: a browser goes there by GET (RFC 9110, section 15.4.4)
+      response.status(303).setHeader("location", answer.location).end();
+      return;
+    case "page":
+      setHeaders(response, answer.headers);
+      response.status(answer.status).type("html").send(answer.html);
+      return;
+    case "lines":
+      response.status(200).type("application/x-ndjson");
+      await pipeline(Readable.from(lines(answer.lines)), response).catch((error: unknown) => {
+        // the head is sent: cutting the connection is the only way left to say that it is not complete
+        log.error({ err: error, request_id: requestIdOf(response) }, "an export ended before its end");
+        response.destroy();
+      });
+      return;
+    case "refusal":
+      throw answer.error;
+  }
+}
+
+/** The answer as bytes. @throws when it is not what the route declares, which is a defect of the route */
+export function keptFrom(route: Route, answer: DataAnswer, requestId: string, now: Date): KeptAnswer {
+  const schema = route.answers[answer.status];
+  if (schema === undefined || schema === null)
+    throw new Error(`the route ${route.operation} does not declare ${answer.status}`);
+  const data = schema.parse(answer.data);
+  const body = JSON.stringify(successEnvelope(data, requestId, now, answer.pagination));
+  return { status: answer.status, body, headers: answer.headers ?? {} };
+}
+
+export function sendKept({ status, body, headers }: KeptAnswer, response: Response): void {
+  setHeaders(response, headers);
+  response.status(status).type("application/json").send(body);
+}
+
+/** Answers with an error. What no route has thrown on purpose is a defect: it is logged, and its text stays here. */
+export function sendError(
+  error: ApiError,
+  response: Response,
+  { clock }: Pick<ControlContext, "clock">,
+): void {
+  setHeaders(response, error.headers);
+  if (error.status === 401) response.setHeader("www-authenticate", 'Bearer realm="gatehouse"');
+  response.status(error.status).json(errorEnvelope(error, requestIdOf(response), new Date(clock())));
+}
+
+function setHeaders(
+  response: Response,
+  headers: Readonly<Record<string, string | readonly string[]>> | undefined,
+): void {
+  for (const [name, value] of Object.entries(headers ?? {})) response.setHeader(name, value);
+}
+
+async function* lines(values: AsyncIterable<unknown>): AsyncGenerator<string> {
+  for await (const value of values) yield `${JSON.stringify(value)}\n`;
+}

@@ -1,0 +1,51 @@
+import type { Server } from "node:http";
+import type { Duplex } from "node:stream";
+import type { Express } from "express";
+import { ApiError, type ErrorCode } from "../errors.ts";
+import { newId } from "../ids.ts";
+import { errorEnvelope } from "./envelope.ts";
+
+/** Has an application answer a server's requests, those included that Node would answer by itself without the envelope. */
+export function serveOn(server: Server, application: Express, clock: () => number): void {
+  server.on("request", application);
+  // an expectation that nobody knows may be ignored (RFC 9110, section 10.1.1)
+  server.on("checkExpectation", application);
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    refuseUnreadable(error, socket, new Date(clock()));
+  });
+}
+
+const CODES: Readonly<Record<string, ErrorCode>> = {
+  HPE_HEADER_OVERFLOW: "HEADERS_TOO_LARGE",
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: "PAYLOAD_TOO_LARGE",
+  ERR_HTTP_REQUEST_TIMEOUT: "REQUEST_TIMEOUT",
+};
+
+/** What is no HTTP has no caller to count and no route: it is told so, and the connection ends. */
+function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex, now: Date): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const told = new ApiError(CODES[error.code ?? ""] ?? "MALFORMED_REQUEST");
+  const requestId = newId("request");
+  const body = JSON.stringify(errorEnvelope(told, requestId, now));
+  socket.end(
+    [
+      `HTTP/1.1 ${told.status} ${REASON_PHRASES[told.status] ?? "Bad Request"}`,
+      "Content-Type: application/json; charset=utf-8",
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      "Cache-Control: no-store",
+      `X-Request-Id: ${requestId}`,
+      "Connection: close",
+      "",
+      body,
+    ].join("\r\n"),
+  );
+}
+
+const REASON_PHRASES: Readonly<Record<number, string>> = {
+  408: "Request Timeout",
+  413: "Content Too Large",
+  431: "Request Header Fields Too Large",
+};

@@ -1,0 +1,201 @@
+import type { Request, Response } from "express";
+import { onlyCustomerOf, requirePermission, type Actor } from "../actor.ts";
+import type { ControlContext } from "../context.ts";
+import { ApiError, invalidCustomer } from "../errors.ts";
+import { requireJsonAccepted } from "./accept.ts";
+import type { Authenticator } from "./authenticator.ts";
+import {
+  claimKey,
+  fingerprintOf,
+  isIdempotent,
+  keepAnswer,
+  readIdempotencyKey,
+  releaseKey,
+  type IdempotentRequest,
+  type KeptAnswer,
+} from "./idempotency.ts";
+import { isStorable } from "./json-text.ts";
+import { parseBody, parseParameters } from "./parse-input.ts";
+import { readQuery } from "./query-string.ts";
+import type { RateLimiter, RateStanding } from "./rate-limiter.ts";
+import { BODY_LIMIT, readBody } from "./read-body.ts";
+import { requestIdOf } from "./request-id.ts";
+import { keptFrom, sendAnswer, sendKept } from "./send.ts";
+import type { Answer, Call, RateGroup, Route } from "./route.ts";
+
+/** What the frame itself is built of. */
+export interface FrameParts {
+  readonly context: Pick<ControlContext, "units" | "box" | "clock" | "log">;
+  readonly authenticator: Authenticator;
+  readonly limiter: RateLimiter;
+}
+
+/**
+ * Serves one request by its route. The steps, in this order:
+ * who asks, how often, what they may, which customer, what exactly they ask for, then the route's own code.
+ */
+export async function serve(
+  route: Route,
+  request: Request,
+  response: Response,
+  parts: FrameParts,
+): Promise<void> {
+  const caller = await identify(request, response, route.group, parts);
+  if (route.permission !== "public") requirePermission(caller, route.permission);
+  if (route.method !== "get") parts.authenticator.requireSameSite(request, caller);
+  // where no key is asked for, whose cookie happens to come along says nothing about who does it
+  const actor = route.permission === "public" ? nobody(request) : caller;
+  requireJsonAccepted(request, otherTypes(route));
+  const params = readPath(route, request);
+  requireTenancy(route, params, actor);
+  const call: Call<unknown, unknown, unknown> = {
+    params: parseParameters(route.params, params, "path"),
+    query: parseParameters(route.query, readQuery(request.originalUrl), "query"),
+    body: await readRouteBody(route, request),
+    actor,
+    requestId: requestIdOf(response),
+    clientIp: clientIpOf(request),
+    userAgent: (request.headers["user-agent"] ?? "").slice(0, 500),
+    headers: request.headers,
+    signal: goneSignal(response),
+    ifMatch(etag) {
+      requireMatch(request.headers["if-match"], etag);
+    },
+  };
+  await carryOut(route, call, request, response, parts);
+}
+
+/** Says who asks, counts the request, and writes the three headers; so on every answer, refusals included. */
+export async function identify(
+  request: Request,
+  response: Response,
+  group: RateGroup,
+  { authenticator, limiter }: Pick<FrameParts, "authenticator" | "limiter">,
+): Promise<Actor> {
+  const identified = await authenticator.identify(request);
+  const known = identified !== undefined && !(identified instanceof ApiError);
+  const actor = known ? identified : nobody(request);
+  const standing = await limiter.take(group, actor.id);
+  writeRateHeaders(response, standing);
+  if (!standing.allowed) {
+    const seconds = Math.max(1, standing.resetAt - Math.floor(Date.now() / 1000));
+    throw new ApiError("RATE_LIMIT_EXCEEDED", {
+      details: { limit: standing.limit, retry_after_seconds: seconds },
+      headers: { "retry-after": String(seconds) },
+    });
+  }
+  if (identified instanceof ApiError) throw identified;
+  return actor;
+}
+
+function nobody(request: Request): Actor {
+  return { kind: "anonymous", id: `ip:${clientIpOf(request)}` };
+}
+
+function writeRateHeaders(response: Response, { limit, remaining, resetAt }: RateStanding): void {
+  response.setHeader("X-RateLimit-Limit", limit);
+  response.setHeader("X-RateLimit-Remaining", remaining);
+  response.setHeader("X-RateLimit-Reset", resetAt);
+}
+
+function otherTypes(route: Route): readonly string[] {
+  const others = Object.values(route.answers).some((schema) => schema === null);
+  return [...(others ? ["text/html"] : []), ...(others || route.lines ? ["application/x-ndjson"] : [])];
+}
+
+function readPath(route: Route, request: Request): Readonly<Record<string, string>> {
+  const params = Object.entries(request.params).map(([name, value]) => [name, String(value)] as const);
+  // what PostgreSQL cannot hold names nothing
+  if (params.some(([, value]) => !isStorable(value))) throw new ApiError("NOT_FOUND");
+  return route.params === undefined ? {} : Object.fromEntries(params);
+}
+
+function requireTenancy({ tenancy }: Route, params: Readonly<Record<string, string>>, actor: Actor): void {
+  const only = onlyCustomerOf(actor);
+  if (only === undefined || tenancy === "handler") return;
+  if (tenancy === "all") throw new ApiError("CUSTOMER_KEY_NOT_ALLOWED", { details: { customer_id: only } });
+  const asked = params[tenancy.path] ?? "";
+  if (asked !== only) throw invalidCustomer(asked, "path");
+}
+
+async function readRouteBody(route: Route, request: Request): Promise<unknown> {
+  const body = await readBody(request, route.bodyLimit ?? BODY_LIMIT, route.anyText);
+  if (route.body !== undefined) return parseBody(route.body, body);
+  // a body that nobody reads may be meant to say something; an empty object says nothing
+  if (body !== undefined && JSON.stringify(body) !== "{}")
+    throw new ApiError("VALIDATION_FAILED", { message: "this request takes no body" });
+  return undefined;
+}
+
+/** RFC 9110, section 13.1.1: any of the listed tags, compared strongly. */
+function requireMatch(header: string | undefined, etag: string): void {
+  if (header === undefined || header.trim() === "*") return;
+  const listed = header.split(",").map((tag) => tag.trim());
+  if (!listed.includes(etag)) throw new ApiError("PRECONDITION_FAILED", { details: { etag } });
+}
+
+async function carryOut(
+  route: Route,
+  call: Call<unknown, unknown, unknown>,
+  request: Request,
+  response: Response,
+  { context }: FrameParts,
+): Promise<void> {
+  if (route.read !== undefined) {
+    await sendAnswer(route, await route.read(call), response, context);
+    return;
+  }
+  const { write } = route;
+  if (write === undefined) throw new Error(`the route ${route.operation} does nothing`);
+  const prepared = await route.prepare?.(call);
+  const { actor, requestId, clientIp } = call;
+  const origin = { actor, requestId, clientIp };
+  const once = idempotent(route, call, request);
+  if (once === undefined) {
+    await sendAnswer(
+      route,
+      await context.units(origin, (unit) => write(call, unit, prepared)),
+      response,
+      context,
+    );
+    return;
+  }
+  const outcome = await context.units(origin, async (unit): Promise<KeptAnswer | Answer> => {
+    const before = await claimKey(unit.trx, once, context.box, unit.now);
+    if (before !== undefined) return before;
+    const answer = await write(call, unit, prepared);
+    if (answer.kind !== "data") {
+      await releaseKey(unit.trx, once);
+      return answer;
+    }
+    const kept = keptFrom(route, answer, requestId, unit.now);
+    await keepAnswer(unit.trx, once, kept, context.box);
+    return kept;
+  });
+  if ("kind" in outcome) await sendAnswer(route, outcome, response, context);
+  else sendKept(outcome, response);
+}
+
+/** Where nobody is known, `Idempotency-Key` says nothing: one caller must not get another's answer. */
+function idempotent(
+  route: Route,
+  { actor, body }: Call<unknown, unknown, unknown>,
+  request: Request,
+): IdempotentRequest | undefined {
+  if (!isIdempotent(route)) return undefined;
+  const key = readIdempotencyKey(request.headers["idempotency-key"]);
+  if (key === undefined) return undefined;
+  return { actorId: actor.id, key, fingerprint: fingerprintOf(route.method, request.originalUrl, body) };
+}
+
+function goneSignal(response: Response): AbortSignal {
+  const gone = new AbortController();
+  response.once("close", () => {
+    gone.abort();
+  });
+  return gone.signal;
+}
+
+function clientIpOf(request: Request): string {
+  return (request.ip ?? "").replace(/^::ffff:(?=\d+\.)/, "");
+}

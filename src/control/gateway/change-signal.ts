@@ -1,0 +1,137 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Knex } from "knex";
+import type pg from "pg";
+import type { Log } from "../../telemetry/log.ts";
+import { CHANNEL } from "./append.ts";
+
+/** How often it is looked for changes that no notification told of. */
+const POLL_MS = 1_000;
+const FIRST_RETRY_MS = 100;
+const LAST_RETRY_MS = 2_000;
+
+/**
+ * Wakes those who wait for a change: by PostgreSQL's notifications over one connection of its own, however many wait,
+ * and by a look once a second where that connection is lost or says nothing. It may wake without a change; it never
+ * lets one pass, as long as those who wait take {@link generation} before they look.
+ */
+export class ChangeSignal {
+  readonly #db: Knex;
+  readonly #log: Log;
+  readonly #waiting = new Set<() => void>();
+  readonly #ended = new AbortController();
+  #generation = 0;
+  #listening: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #polling: Promise<void> | undefined;
+  #newest: unknown;
+
+  constructor(db: Knex, log: Log) {
+    this.#db = db;
+    this.#log = log;
+  }
+
+  /** Another number each time there may be a change. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  get closed(): boolean {
+    return this.#ended.signal.aborted;
+  }
+
+  /** Waits until the generation is another than `since`, `ms` have passed, `signal` is aborted, or this is closed. */
+  async wait(since: number, ms: number, signal: AbortSignal): Promise<void> {
+    if (this.#generation !== since || this.closed || signal.aborted) return;
+    this.#listening ??= this.#listen();
+    this.#timer ??= setInterval(() => {
+      this.#polling ??= this.#poll();
+    }, POLL_MS);
+    await new Promise<void>((resolve) => {
+      const wake = () => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", wake);
+        this.#waiting.delete(wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, ms);
+      signal.addEventListener("abort", wake);
+      this.#waiting.add(wake);
+    });
+    if (this.#waiting.size === 0) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    }
+  }
+
+  /** Wakes all who wait, and ends the connection. */
+  async close(): Promise<void> {
+    this.#ended.abort();
+    this.#wakeAll();
+    clearInterval(this.#timer);
+    await Promise.all([this.#listening, this.#polling]);
+  }
+
+  #wakeAll(): void {
+    this.#generation += 1;
+    for (const wake of [...this.#waiting]) wake();
+  }
+
+  /** Keeps a connection that listens, until this is closed. Never rejects. */
+  async #listen(): Promise<void> {
+    let retryMs = FIRST_RETRY_MS;
+    while (!this.closed) {
+      try {
+        await this.#listenOnce(() => (retryMs = FIRST_RETRY_MS));
+      } catch (error) {
+        this.#log.warn({ err: error }, "changes for gateways are not notified at the moment; polling");
+      }
+      await delay(retryMs, undefined, { signal: this.#ended.signal }).catch(() => undefined);
+      retryMs = Math.min(2 * retryMs, LAST_RETRY_MS);
+    }
+  }
+
+  /** Listens until the connection ends. */
+  async #listenOnce(onListening: () => void): Promise<void> {
+    const { signal } = this.#ended;
+    // a connection like those of the pool, and not one of them: it would be missing there
+    const client = await (
+      this.#db.client as { acquireRawConnection(): Promise<pg.Client> }
+    ).acquireRawConnection();
+    const end = () => void client.end().catch(() => undefined);
+    const lost = new Promise<void>((resolve, reject) => {
+      client.once("end", resolve);
+      client.on("error", reject);
+    });
+    // it may be lost before anybody looks
+    lost.catch(() => undefined);
+    client.on("notification", () => {
+      this.#wakeAll();
+    });
+    signal.addEventListener("abort", end);
+    try {
+      if (signal.aborted) return;
+      await client.query(`listen ${CHANNEL}`);
+      onListening();
+      // what was committed while nobody listened
+      this.#wakeAll();
+      await lost;
+    } finally {
+      signal.removeEventListener("abort", end);
+      end();
+    }
+  }
+
+  async #poll(): Promise<void> {
+    try {
+      const { newest } = await this.#db("gateway_changes")
+        .max({ newest: "seq" })
+        .first<{ newest: unknown }>();
+      if (newest !== this.#newest) this.#wakeAll();
+      this.#newest = newest;
+    } catch {
+      // whoever waits finds out by itself, and says so
+    } finally {
+      this.#polling = undefined;
+    }
+  }
+}

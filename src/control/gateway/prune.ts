@@ -1,0 +1,51 @@
+import type { Knex } from "knex";
+import type { BackgroundWork, ControlContext } from "../context.ts";
+
+const INTERVAL_MS = 600_000;
+
+/** Forgets what every gateway has heard of, now and every ten minutes. */
+export function startGatewayPruning({
+  db,
+  clock,
+  log,
+}: Pick<ControlContext, "db" | "clock" | "log">): BackgroundWork {
+  let running = run();
+  const timer = setInterval(() => {
+    running = running.then(run);
+  }, INTERVAL_MS).unref();
+  async function run(): Promise<void> {
+    try {
+      await pruneGatewayChanges(db, new Date(clock()));
+    } catch (error) {
+      log.warn({ err: error }, "old changes for gateways could not be removed; they are later");
+    }
+  }
+  return {
+    close() {
+      clearInterval(timer);
+      return running;
+    },
+  };
+}
+
+/**
+ * Removes changes of more than a day ago; a follower that is behind them gets the complete state. The newest stays, for
+ * it is the place where the others stand, and so does the end of a session whose tokens are still valid.
+ */
+export async function pruneGatewayChanges(db: Knex, now: Date): Promise<void> {
+  await db.transaction(async (trx) => {
+    // one instance at a time
+    const feed = await trx("gateway_feed").forUpdate().first<{ pruned_through: number }>("pruned_through");
+    const { old } = await trx("gateway_changes")
+      .whereRaw("appended_at < now() - interval '1 day'")
+      .whereRaw("seq < (select max(seq) from gateway_changes)")
+      .max({ old: "seq" })
+      .first<{ old: number | null }>();
+    const through = Math.max(feed.pruned_through, old ?? 0);
+    await trx("gateway_changes")
+      .where("seq", "<=", through)
+      .whereRaw("(until is null or until <= ?)", [now])
+      .delete();
+    await trx("gateway_feed").update({ pruned_through: through });
+  });
+}

@@ -1,0 +1,32 @@
+import { typeid } from "typeid-js";
+
+/** Every kind of resource, and the prefix of its ids. */
+export const ID_PREFIXES = {
+  apiKey: "key",
+  change: "chg",
+  customer: "cus",
+  dashboardUser: "adm",
+  delivery: "dlv",
+  event: "evt",
+  flow: "flw",
+  person: "per",
+  policy: "pol",
+  request: "req",
+  session: "ses",
+  user: "usr",
+  webhook: "whk",
+} as const satisfies Record<string, string>;
+export type IdKind = keyof typeof ID_PREFIXES;
+
+/**
+ * Makes an id: the prefix of its kind, `_`, and a UUIDv7 (RFC 9562, section 5.7) in Crockford's base32. Ids sort by the
+ * time they were made at, and cannot be guessed.
+ */
+export function newId(kind: IdKind): string {
+  return typeid(ID_PREFIXES[kind]).toString();
+}
+
+/** What an id of a kind looks like; anything else names nothing. */
+export function idPattern(kind: IdKind): RegExp {
+  return new RegExp(`^${ID_PREFIXES[kind]}_[0-7][0-9a-hjkmnp-tv-z]{25}$`);
+}

@@ -1,0 +1,52 @@
+import { Router, type Response } from "express";
+import type { ControlContext } from "../context.ts";
+import { createKeyring } from "./keyring.ts";
+import { ALGORITHM } from "./key-store.ts";
+
+/** So long a copy may be used; a key is published longer than that before it signs. */
+const MAX_AGE_SECONDS = 300;
+
+/**
+ * What others verify this environment's tokens by: its metadata (OpenID Connect Discovery 1.0, section 4; RFC 8414) and
+ * its public keys (RFC 7517). Public, and plain JSON as those standards have it, not the API's envelope.
+ */
+export function wellKnownRouter(context: ControlContext): Router {
+  const keyring = createKeyring(context);
+  const metadata = metadataOf(context.settings.publicUrl);
+  const router = Router({ caseSensitive: true, strict: true });
+  for (const name of ["openid-configuration", "oauth-authorization-server"])
+    router.get(`/.well-known/${name}`, (_request, response) => {
+      send(response, "application/json", metadata);
+    });
+  router.get("/.well-known/jwks.json", async (_request, response) => {
+    send(response, "application/jwk-set+json", { keys: await keyring.published() });
+  });
+  return router;
+}
+
+/** The endpoints take and give JSON, with an API key: they are this API's, not those of the OAuth framework. */
+function metadataOf(issuer: string) {
+  return {
+    issuer,
+    jwks_uri: `${issuer}/.well-known/jwks.json`,
+    authorization_endpoint: `${issuer}/v1/auth/authorize`,
+    token_endpoint: `${issuer}/v1/auth/token`,
+    response_types_supported: ["code"],
+    response_modes_supported: ["query"],
+    grant_types_supported: ["authorization_code", "refresh_token"],
+    subject_types_supported: ["public"],
+    id_token_signing_alg_values_supported: [ALGORITHM],
+    service_documentation: `${issuer}/docs`,
+  };
+}
+
+function send(response: Response, type: string, body: object): void {
+  response
+    .status(200)
+    .set("cache-control", `public, max-age=${MAX_AGE_SECONDS}`)
+    // public data: pages of any origin may read it
+    .set("access-control-allow-origin", "*")
+    .set("cross-origin-resource-policy", "cross-origin")
+    .type(type)
+    .send(JSON.stringify(body));
+}

@@ -1,0 +1,81 @@
+import { isIP } from "node:net";
+import type { LookupFunction } from "node:net";
+import * as undici from "undici";
+import { checkUrl, publicAddresses } from "./target.ts";
+import type { TargetOptions } from "./target.ts";
+
+export { checkTarget } from "./target.ts";
+
+export interface GuardedFetchOptions extends TargetOptions {
+  /** For the whole exchange: name resolution, connection, request, answer with its body. */
+  readonly timeoutMs: number;
+  /** Most bytes of an answer's body, decompressed. Default: 1 MiB. */
+  readonly maxBytes?: number;
+}
+
+const MAX_BYTES = 1024 * 1024;
+
+/**
+ * A `fetch` for URLs that others have chosen. It connects to public addresses only, each of them checked when the
+ * connection is made; follows no redirect, whatever the caller says: the answer is the redirect; knows no proxy, no
+ * cookies; keeps no connection; and bounds the time and the body of an answer. Takes text or a `URL`.
+ */
+export function guardedFetch(options: GuardedFetchOptions): typeof fetch {
+  const dispatcher = new undici.Agent({
+    connect: { timeout: options.timeoutMs, allowH2: false, ...lookupBy(options) },
+    // a connection that is kept would be used without another check
+    pipelining: 0,
+  });
+  const { timeoutMs, maxBytes = MAX_BYTES } = options;
+  const send = async (input: string | URL | Request, init: RequestInit = {}): Promise<undici.Response> => {
+    if (typeof input !== "string" && !(input instanceof URL)) throw new TypeError("a URL is required");
+    // an address in a URL is not looked up
+    checkUrl(new URL(input), options);
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const response = await undici.fetch(input, {
+      ...(init as unknown as undici.RequestInit),
+      redirect: "manual",
+      signal: init.signal ? AbortSignal.any([init.signal, timeout]) : timeout,
+      dispatcher,
+    });
+    return boundBody(response, maxBytes);
+  };
+  // the package's own classes are those of Node, which has them from there
+  return send;
+}
+
+/** What `net.connect` resolves names by: it connects to nothing but what is answered here. */
+function lookupBy({ allowPrivate, resolve }: TargetOptions): { lookup?: LookupFunction } {
+  const find = allowPrivate ? resolve : (hostname: string) => publicAddresses(hostname, resolve);
+  // the system's own way
+  if (find === undefined) return {};
+  const lookup: LookupFunction = (hostname, { all }, callback) => {
+    find(hostname).then(
+      (addresses) => {
+        const found = addresses.map((address) => ({ address, family: isIP(address) }));
+        const [first] = found;
+        if (first === undefined) callback(new Error("the name does not resolve"), "", 0);
+        else if (all) callback(null, found);
+        else callback(null, first.address, first.family);
+      },
+      (error: unknown) => {
+        callback(error instanceof Error ? error : new Error(String(error)), "", 0);
+      },
+    );
+  };
+  return { lookup };
+}
+
+function boundBody(response: undici.Response, maxBytes: number): undici.Response {
+  if (response.body === null) return response;
+  let read = 0;
+  const counting = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      read += chunk.byteLength;
+      if (read > maxBytes) controller.error(new Error(`the answer has more than ${maxBytes} bytes`));
+      else controller.enqueue(chunk);
+    },
+  });
+  const { status, statusText, headers } = response;
+  return new undici.Response(response.body.pipeThrough(counting), { status, statusText, headers });
+}

@@ -1,0 +1,84 @@
+import { Resolver } from "node:dns/promises";
+import { isIP } from "node:net";
+import { ApiError } from "../errors.ts";
+import { isPublicAddress } from "./public-address.ts";
+
+/** Finds the addresses of a host. */
+export type Resolve = (hostname: string) => Promise<readonly string[]>;
+
+export interface TargetOptions {
+  /** Whether private, loopback and link-local addresses may be reached, and http spoken. */
+  readonly allowPrivate: boolean;
+  /** Asks the machine's name servers when absent. */
+  readonly resolve?: Resolve;
+}
+
+/** Why a request is not sent. Its text is public: it does not tell what a name resolves to. */
+export class TargetNotAllowed extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "TargetNotAllowed";
+  }
+}
+
+/**
+ * Asks for both kinds of addresses. Not `getaddrinfo`: that works in threads which a name server that does not answer
+ * would keep from everybody else, and knows names of this machine's own.
+ */
+export async function resolveHost(hostname: string): Promise<readonly string[]> {
+  const resolver = new Resolver({ timeout: 2_000, tries: 2 });
+  const [four, six] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+  return [four, six].flatMap((found) => (found.status === "fulfilled" ? found.value : []));
+}
+
+/**
+ * The public addresses of a host name. One that is not public is left out: who asks for these connects to no other.
+ *
+ * @throws TargetNotAllowed when there is none
+ */
+export async function publicAddresses(
+  hostname: string,
+  resolve: Resolve = resolveHost,
+): Promise<readonly string[]> {
+  const addresses = (await resolve(hostname)).filter(isPublicAddress);
+  if (addresses.length === 0) throw new TargetNotAllowed("the host has no public address");
+  return addresses;
+}
+
+/**
+ * Checks what can be told by the URL alone.
+ *
+ * @throws TargetNotAllowed
+ */
+export function checkUrl(url: URL, { allowPrivate }: Pick<TargetOptions, "allowPrivate">): void {
+  if (url.username !== "" || url.password !== "")
+    throw new TargetNotAllowed("the URL must not hold a user name or password");
+  if (url.protocol !== "https:" && !(allowPrivate && url.protocol === "http:"))
+    throw new TargetNotAllowed(`the URL must begin with https://${allowPrivate ? " or http://" : ""}`);
+  const host = hostOf(url);
+  if (!allowPrivate && isIP(host) !== 0 && !isPublicAddress(host))
+    throw new TargetNotAllowed("the address is not public");
+}
+
+/**
+ * Checks a URL when it is registered, so that a mistake shows at once. What protects is the check at each connection:
+ * a name can resolve to something else a second later.
+ *
+ * @throws ApiError TARGET_NOT_ALLOWED, 422
+ */
+export async function checkTarget(url: string | URL, options: TargetOptions): Promise<void> {
+  try {
+    const parsed = new URL(url);
+    checkUrl(parsed, options);
+    const host = hostOf(parsed);
+    if (!options.allowPrivate && isIP(host) === 0) await publicAddresses(host, options.resolve);
+  } catch (error) {
+    const message = error instanceof TargetNotAllowed ? error.message : "this is not a URL of a host";
+    throw new ApiError("TARGET_NOT_ALLOWED", { message, details: { field: "url" }, cause: error });
+  }
+}
+
+/** The host as a name or address; an IPv6 address without its brackets. */
+function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[(.*)\]$/, "$1");
+}

@@ -1,0 +1,94 @@
+import { readPolicyFolder, type PolicyFolder } from "../../decision/policy-folder.ts";
+import type { ControlContext } from "../context.ts";
+import { newId } from "../ids.ts";
+import type { Unit } from "../unit.ts";
+import { failed } from "./compile-thread.ts";
+import type { PolicySetCompiler } from "./compiler.ts";
+import { addVersion, setActive, type PublishableSet } from "./service.ts";
+import { findVersion, lockOrMakePolicySet, updatePolicySet } from "./store.ts";
+
+/** What publishing a folder came to. */
+export type FolderOutcome =
+  | { readonly kind: "published"; readonly version: string; readonly digest: string }
+  /** It is what was published from a folder last; which version is active is not touched. */
+  | { readonly kind: "unchanged"; readonly digest: string }
+  /** Nothing was changed. */
+  | { readonly kind: "invalid"; readonly report: string };
+
+export interface PublishFolderDependencies {
+  readonly context: Pick<ControlContext, "units" | "log">;
+  readonly compile: PolicySetCompiler;
+}
+
+/**
+ * Publishes and activates the set of a policy folder, where it is another one than was last published from a folder: so
+ * a restart does not undo what was activated or rolled back since. What is wrong with the set is logged and changes
+ * nothing.
+ */
+export async function publishFolder(
+  { context, compile }: PublishFolderDependencies,
+  directory: string,
+  name: string,
+): Promise<FolderOutcome> {
+  return publishFiles({ context, compile }, await readPolicyFolder(directory, name), name);
+}
+
+/** The same, of a folder that was read. */
+export async function publishFiles(
+  { context, compile }: PublishFolderDependencies,
+  { files, diagnostics }: PolicyFolder,
+  name: string,
+): Promise<FolderOutcome> {
+  const compiled = diagnostics.length > 0 ? failed(diagnostics, files) : await compile({ name, files });
+  if (compiled.set === undefined) {
+    const report = compiled.rendered;
+    context.log.error(
+      { policy_set: name, report },
+      "the policy folder has errors; nothing of it is published",
+    );
+    return { kind: "invalid", report };
+  }
+  const set: PublishableSet = { ...compiled.set, files, diagnostics: compiled.diagnostics };
+  const origin = {
+    actor: { kind: "system", id: "policy-folder", name: "policy folder" },
+    requestId: newId("request"),
+    clientIp: "",
+  } as const;
+  const outcome = await context.units(origin, (unit) => publishAndActivate(unit, set));
+  if (outcome.kind === "published") {
+    const { version, digest } = outcome;
+    const report = compiled.rendered === "" ? {} : { report: compiled.rendered };
+    context.log.info(
+      { policy_set: `${name}@${version}`, digest, ...report },
+      "the policy folder is published",
+    );
+  }
+  return outcome;
+}
+
+async function publishAndActivate(unit: Unit, set: PublishableSet): Promise<FolderOutcome> {
+  const { name, digest } = set;
+  const row = await lockOrMakePolicySet(unit.trx, name, unit.now);
+  if (row.folder_digest === digest) return { kind: "unchanged", digest };
+  const version = await keepVersion(unit, set);
+  const kept = await updatePolicySet(unit.trx, row, { folder_digest: digest }, unit.now);
+  if (kept.activated.at(-1) !== version)
+    await setActive(unit, kept, [...kept.activated, version], "policy_set.activated");
+  return { kind: "published", version, digest };
+}
+
+/**
+ * @returns the version under which the content is published: the one that its head names; where that has other content,
+ *   for whoever edits a folder does not change the version each time, the same with a part of the digest.
+ */
+async function keepVersion(unit: Unit, set: PublishableSet): Promise<string> {
+  const { name, digest } = set;
+  for (const version of [set.version, `${set.version}+${digest.slice(0, 8)}`, `${set.version}+${digest}`]) {
+    const known = await findVersion(unit.trx, name, version);
+    if (known?.digest === digest) return version;
+    if (known !== undefined) continue;
+    await addVersion(unit, { ...set, version });
+    return version;
+  }
+  throw new Error(`every version of ${name} for the digest ${digest} has other content`);
+}

@@ -1,0 +1,111 @@
+import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
+import type { Database } from "../../storage/index.ts";
+import type { Log } from "../../telemetry/log.ts";
+import type { ControlSettings } from "../context.ts";
+import type { RateLimiter, RateStanding } from "../frame/rate-limiter.ts";
+import { RATE_GROUPS, type RateGroup } from "../frame/route.ts";
+import { postgresCounts, redisCounts, type Counter, type SharedCounts } from "./shared-counts.ts";
+import { countedSubject } from "./subject.ts";
+
+/** Gateways report in batches; this only stops one that has gone wild. */
+const GATEWAY_LIMIT = 60_000;
+const WINDOW_SECONDS = 60;
+/** So long a request waits for the shared count, at most. */
+const TIMEOUT_MS = 1_000;
+/** So long the shared count is left alone after it has failed. */
+const PAUSE_MS = 1_000;
+
+type Settings = Pick<ControlSettings, "environment" | "rateLimits" | "redisUrl">;
+
+interface Counted {
+  readonly allowed: boolean;
+  readonly result: RateLimiterRes;
+}
+
+/**
+ * Counts requests in fixed windows that begin with a caller's first request, in one count for all instances: in
+ * PostgreSQL, or in Redis where there is one. While that cannot be reached each instance counts alone.
+ *
+ * @param windowSeconds - for tests, which do not wait a minute
+ */
+export function createRateLimiter(
+  settings: Settings,
+  db: Database,
+  log: Log,
+  windowSeconds: number = WINDOW_SECONDS,
+): RateLimiter {
+  const { environment, redisUrl, rateLimits } = settings;
+  const limits: Readonly<Record<RateGroup, number>> = { ...rateLimits, gateway: GATEWAY_LIMIT };
+  const counts: SharedCounts =
+    redisUrl === undefined ? postgresCounts(db) : redisCounts(redisUrl, environment);
+  const shared = forGroups((group) => counts.counter(group, limits[group], windowSeconds));
+  const alone = forGroups(
+    (group) => new RateLimiterMemory({ keyPrefix: group, points: limits[group], duration: windowSeconds }),
+  );
+  let away = false;
+  let pausedUntil = 0;
+
+  async function count(group: RateGroup, key: string): Promise<Counted> {
+    const now = performance.now();
+    if (now < pausedUntil) return consume(alone[group], key);
+    // of the requests that find it away, one a second looks whether it is back
+    if (away) pausedUntil = now + PAUSE_MS;
+    try {
+      const counted = await within(TIMEOUT_MS, consume(shared[group], key));
+      if (away) log.info("requests are counted together with the other instances again");
+      away = false;
+      pausedUntil = 0;
+      return counted;
+    } catch (error) {
+      if (!away) log.warn({ err: error }, "the shared count of requests is away: this instance counts alone");
+      away = true;
+      pausedUntil = performance.now() + PAUSE_MS;
+      return consume(alone[group], key);
+    }
+  }
+
+  return {
+    async take(group, subject) {
+      return standingOf(await count(group, countedSubject(subject)), limits[group]);
+    },
+    close: () => counts.close(),
+  };
+}
+
+function standingOf({ allowed, result }: Counted, limit: number): RateStanding {
+  return {
+    allowed,
+    limit,
+    // of a caller that is refused from memory the library tells no count
+    remaining: allowed ? Math.max(0, result.remainingPoints) : 0,
+    resetAt: Math.ceil((Date.now() + Math.max(0, result.msBeforeNext)) / 1000),
+  };
+}
+
+/** The library rejects with the count where a limit is exceeded, and with an error where it could not count. */
+async function consume(counter: Counter, key: string): Promise<Counted> {
+  try {
+    return { allowed: true, result: await counter.consume(key) };
+  } catch (error) {
+    if (error instanceof RateLimiterRes) return { allowed: false, result: error };
+    throw error;
+  }
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(new Error(`no answer within ${ms} ms`));
+    }, ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function forGroups<T>(make: (group: RateGroup) => T): Readonly<Record<RateGroup, T>> {
+  return Object.fromEntries(RATE_GROUPS.map((group) => [group, make(group)])) as Record<RateGroup, T>;
+}

@@ -1,0 +1,91 @@
+import type { Knex } from "knex";
+import type { RecordFacts, RecordRow } from "./read-record.ts";
+
+/** Column and type of what a record is stored as. */
+const COLUMNS = {
+  timestamp: "timestamptz",
+  kind: "text",
+  id: "text",
+  request_id: "text",
+  customer_id: "text",
+  user_id: "text",
+  decision: "text",
+  reason: "text",
+  resource: "text",
+  action: "text",
+  rule: "text",
+  policy_set: "text",
+  client_ip: "text",
+  evaluation_time_us: "bigint",
+  record: "jsonb",
+} as const satisfies Record<keyof RecordRow, string>;
+
+/** How long before its outcome a decision is looked for: connections may be open for days. */
+const LOOK_BACK_MS = 7 * 86_400_000;
+
+/**
+ * Stores records that are not stored yet: one is told by its id, its kind and its time, which a gateway never changes.
+ * Rows go in in one order, so that two transactions with the same records do not wait for each other in a circle.
+ *
+ * @returns those that were stored by this call
+ */
+export async function insertRecords(
+  trx: Knex.Transaction,
+  records: readonly RecordFacts[],
+): Promise<readonly RecordFacts[]> {
+  const byKey = new Map<string, RecordFacts>();
+  for (const record of records) {
+    const key = keyOf(record.row);
+    // the first one: the others are repetitions
+    if (!byKey.has(key)) byKey.set(key, record);
+  }
+  const sorted = [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, record]) => record);
+  const rows = await withOwners(
+    trx,
+    sorted.map(({ row }) => row),
+  );
+  const names = Object.keys(COLUMNS) as (keyof RecordRow)[];
+  const values = names.map((name) =>
+    rows.map((row) => (name === "timestamp" ? new Date(row.timestamp) : row[name])),
+  );
+  const { rows: stored } = await trx.raw<{ rows: (Pick<RecordRow, "id" | "kind"> & { timestamp: Date })[] }>(
+    `insert into audit_records (${names.map((name) => `"${name}"`).join(", ")})
+     select * from unnest(${names.map((name) => `?::${COLUMNS[name]}[]`).join(", ")})
+     on conflict do nothing
+     returning "timestamp", id, kind`,
+    values as unknown as Knex.RawBinding[],
+  );
+  return stored.flatMap(({ timestamp, id, kind }) => {
+    const record = byKey.get(keyOf({ timestamp: timestamp.getTime(), id, kind }));
+    return record === undefined ? [] : [record];
+  });
+}
+
+function keyOf({ timestamp, id, kind }: Pick<RecordRow, "timestamp" | "id" | "kind">): string {
+  return `${timestamp} ${id} ${kind}`;
+}
+
+/** Outcomes name only their decision; whose they are, the decision says. Without one they are shown to no customer. */
+async function withOwners(trx: Knex.Transaction, rows: readonly RecordRow[]): Promise<readonly RecordRow[]> {
+  const outcomes = rows.filter(({ kind }) => kind !== "decision");
+  if (outcomes.length === 0) return rows;
+  const owners = new Map<string, Pick<RecordRow, "customer_id" | "user_id">>();
+  const times = outcomes.map(({ timestamp }) => timestamp);
+  const found = await trx("audit_records")
+    .select("id", "customer_id", "user_id")
+    .whereRaw("id = any(?)", [outcomes.map(({ id }) => id)])
+    .where({ kind: "decision" })
+    .whereBetween("timestamp", [
+      new Date(least(times) - LOOK_BACK_MS),
+      new Date(-least(times.map((time) => -time)) + LOOK_BACK_MS),
+    ]);
+  for (const { id, customer_id, user_id } of found as Pick<RecordRow, "id" | "customer_id" | "user_id">[])
+    owners.set(id, { customer_id, user_id });
+  for (const { kind, id, customer_id, user_id } of rows)
+    if (kind === "decision") owners.set(id, { customer_id, user_id });
+  return rows.map((row) => (row.kind === "decision" ? row : { ...row, ...owners.get(row.id) }));
+}
+
+function least(values: readonly number[]): number {
+  return values.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+}

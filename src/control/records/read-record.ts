@@ -1,0 +1,222 @@
+import { createHash } from "node:crypto";
+
+/** One record of a gateway, as a row of the audit trail. Texts are such that PostgreSQL can hold and index them. */
+export interface RecordRow {
+  /** Unix ms. */
+  readonly timestamp: number;
+  readonly kind: "decision" | "response" | "connection";
+  readonly id: string;
+  readonly request_id: string;
+  readonly customer_id: string | null;
+  readonly user_id: string;
+  readonly decision: "ALLOW" | "DENY" | null;
+  readonly reason: string | null;
+  readonly resource: string;
+  readonly action: string;
+  readonly rule: string | null;
+  readonly policy_set: string | null;
+  readonly client_ip: string | null;
+  readonly evaluation_time_us: number | null;
+  /** The members that have no column, serialized. */
+  readonly record: string;
+}
+
+/** What of a record has no column and is needed when it is taken in. */
+export interface RecordFacts {
+  readonly row: RecordRow;
+  /** What the rule guards (`GET /api/customers/{customer_id}`); empty without a rule. Of few values, unlike paths. */
+  readonly guarded: string;
+  readonly members: Readonly<Record<string, unknown>>;
+}
+
+/** Texts with a column, and most bytes of each: what is indexed must fit into an index. */
+const TEXTS = {
+  request_id: 512,
+  user_id: 1024,
+  resource: 16_384,
+  action: 256,
+  policy_set: 512,
+  client_ip: 128,
+} as const;
+const MAX_CUSTOMER = 512;
+const MAX_RULE = 1024;
+const MAX_GUARDED = 512;
+const MAX_REST = 262_144;
+const MAX_DEPTH = 64;
+
+const ID = /^[\x21-\x7e]{1,64}$/;
+const REASON = /^[A-Z][A-Z0-9_]{0,63}$/;
+/** ISO 8601 with a zone. */
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
+/** What `JSON.stringify` makes of characters that jsonb does not hold. */
+const NOT_STORABLE = /\\u(?:0000|d[89a-f][0-9a-f]{2})/;
+
+const DECISION_COLUMNS: ReadonlySet<string> = new Set(
+  ["timestamp", "decision_id", "decision", "reason", "rule", "customer_id", "evaluation_time_us"].concat(
+    Object.keys(TEXTS),
+  ),
+);
+const OUTCOME_COLUMNS: ReadonlySet<string> = new Set(["timestamp", "event", "decision_id"]);
+
+class Problem extends Error {}
+
+/**
+ * Reads a record as gateways write it (`src/audit/types.ts`). Members that are not known are kept.
+ *
+ * @returns what is wrong with it, where something is
+ */
+export function readRecord(value: unknown): RecordFacts | string {
+  try {
+    if (typeof value !== "object" || value === null || Array.isArray(value))
+      throw new Problem("a record must be an object");
+    const members = value as Readonly<Record<string, unknown>>;
+    return Object.hasOwn(members, "event") ? readOutcome(members) : readDecision(members);
+  } catch (error) {
+    if (error instanceof Problem) return error.message;
+    throw error;
+  }
+}
+
+function readDecision(members: Readonly<Record<string, unknown>>): RecordFacts {
+  const { decision, reason, evaluation_time_us: took } = members;
+  if (decision !== "ALLOW" && decision !== "DENY") throw new Problem("`decision` must be ALLOW or DENY");
+  if (typeof reason !== "string" || !REASON.test(reason)) throw new Problem("`reason` must be a code");
+  if (typeof took !== "number" || !Number.isSafeInteger(took) || took < 0)
+    throw new Problem("`evaluation_time_us` must be a whole number");
+  const row: Omit<RecordRow, "id"> = {
+    timestamp: timeOf(members),
+    kind: "decision",
+    request_id: textOf(members, "request_id"),
+    customer_id: optionalText(members, "customer_id", MAX_CUSTOMER),
+    user_id: textOf(members, "user_id"),
+    decision,
+    reason,
+    resource: textOf(members, "resource"),
+    action: textOf(members, "action"),
+    rule: optionalText(members, "rule", MAX_RULE),
+    policy_set: textOf(members, "policy_set"),
+    client_ip: textOf(members, "client_ip"),
+    evaluation_time_us: took,
+    record: restOf(members, DECISION_COLUMNS),
+  };
+  // a record that could not be built has no id; the same content is the same record then
+  const id = members["decision_id"] === "" ? contentId(row) : decisionIdOf(members);
+  return { row: { ...row, id }, members, guarded: guardedBy(members, row) };
+}
+
+function readOutcome(members: Readonly<Record<string, unknown>>): RecordFacts {
+  const { event } = members;
+  if (event !== "response" && event !== "connection")
+    throw new Problem("`event` must be response or connection");
+  const row: RecordRow = {
+    timestamp: timeOf(members),
+    kind: event,
+    id: decisionIdOf(members),
+    request_id: "",
+    customer_id: null,
+    user_id: "",
+    decision: null,
+    reason: null,
+    resource: "",
+    action: "",
+    rule: null,
+    policy_set: null,
+    client_ip: null,
+    evaluation_time_us: null,
+    record: restOf(members, OUTCOME_COLUMNS),
+  };
+  return { row, members, guarded: "" };
+}
+
+function timeOf({ timestamp }: Readonly<Record<string, unknown>>): number {
+  const time = typeof timestamp === "string" && TIME.test(timestamp) ? Date.parse(timestamp) : Number.NaN;
+  if (Number.isNaN(time)) throw new Problem("`timestamp` must be a time in ISO 8601");
+  return time;
+}
+
+function decisionIdOf({ decision_id: id }: Readonly<Record<string, unknown>>): string {
+  if (typeof id !== "string" || !ID.test(id))
+    throw new Problem("`decision_id` must be 1 to 64 visible ASCII characters");
+  return id;
+}
+
+function contentId(row: Omit<RecordRow, "id">): string {
+  return `dec_${createHash("sha256").update(JSON.stringify(row)).digest("hex").slice(0, 40)}`;
+}
+
+function textOf(members: Readonly<Record<string, unknown>>, name: keyof typeof TEXTS): string {
+  const value = members[name];
+  if (typeof value !== "string") throw new Problem(`\`${name}\` must be a text`);
+  return bounded(name, value, TEXTS[name]);
+}
+
+function optionalText(
+  members: Readonly<Record<string, unknown>>,
+  name: string,
+  bytes: number,
+): string | null {
+  const value = members[name];
+  if (value === undefined || value === null) return null;
+  if (typeof value !== "string") throw new Problem(`\`${name}\` must be a text`);
+  return bounded(name, value, bytes);
+}
+
+function bounded(name: string, value: string, bytes: number): string {
+  const text = storable(value);
+  // no character has more than three bytes a UTF-16 unit
+  if (text.length * 3 > bytes && Buffer.byteLength(text) > bytes)
+    throw new Problem(`\`${name}\` must have at most ${bytes} bytes`);
+  return text;
+}
+
+/** Without what PostgreSQL cannot hold: U+0000 and halves of surrogate pairs stand as U+FFFD. */
+function storable(text: string): string {
+  return (text.includes("\0") ? text.replaceAll("\0", "\ufffd") : text).toWellFormed();
+}
+
+function restOf(members: Readonly<Record<string, unknown>>, columns: ReadonlySet<string>): string {
+  const rest = Object.create(null) as Record<string, unknown>;
+  for (const [name, value] of Object.entries(members)) {
+    if (columns.has(name)) continue;
+    if (typeof value === "object" && value !== null) requireShallow(value, MAX_DEPTH);
+    rest[name] = value;
+  }
+  let json = JSON.stringify(rest);
+  if (NOT_STORABLE.test(json)) json = JSON.stringify(storableValue(rest));
+  if (json.length > MAX_REST) throw new Problem(`the record must have at most ${MAX_REST} characters`);
+  return json;
+}
+
+function requireShallow(value: object, depth: number): void {
+  if (depth === 0) throw new Problem(`the record is nested more than ${MAX_DEPTH} deep`);
+  for (const member of Object.values(value) as unknown[])
+    if (typeof member === "object" && member !== null) requireShallow(member, depth - 1);
+}
+
+function storableValue(value: unknown): unknown {
+  if (typeof value === "string") return storable(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(storableValue);
+  const clean = Object.create(null) as Record<string, unknown>;
+  for (const [name, member] of Object.entries(value)) clean[storable(name)] = storableValue(member);
+  return clean;
+}
+
+/**
+ * Rules are numbered within their set, so what they guard is the better name; where the record does not say it, the rule's
+ * own name, or its number with the set's name.
+ */
+function guardedBy(
+  members: Readonly<Record<string, unknown>>,
+  { rule, policy_set: set }: Omit<RecordRow, "id">,
+): string {
+  if (rule === null) return "";
+  const { rule_resource: resource, rule_name: name } = members;
+  const label = [resource, name].find((text) => typeof text === "string" && text !== "");
+  const guarded = storable(
+    typeof label === "string" ? label : `${set?.replace(/@.*$/s, "") ?? ""} ${rule}`.trim(),
+  );
+  return Buffer.byteLength(guarded) > MAX_GUARDED
+    ? `${guarded.slice(0, MAX_GUARDED / 3 - 1).toWellFormed()}…`
+    : guarded;
+}

@@ -1,0 +1,48 @@
+import type { ControlContext } from "../context.ts";
+import { ok, writeRoute, type Route } from "../frame/route.ts";
+import { recordsBody, statisticsBody, statisticsTaken, takenIn } from "./schemas.ts";
+import { Intake } from "./take-in.ts";
+import { takeStatistics } from "./take-statistics.ts";
+
+const BODY_LIMIT = 16_000_000;
+
+/** What gateways tell: their records and their statistics. */
+export function recordsRoutes(context: ControlContext): Route[] {
+  const intake = new Intake(context);
+  return [
+    writeRoute({
+      method: "post",
+      path: "/gateway/records",
+      operation: "takeRecords",
+      summary: "Takes in audit records of a gateway",
+      description:
+        "Answered when the records are stored. Each is stored once, however often it is sent; one that is not valid is rejected by itself.",
+      tag: "Gateway",
+      group: "gateway",
+      permission: "gateway",
+      tenancy: "all",
+      body: recordsBody,
+      anyText: true,
+      bodyLimit: BODY_LIMIT,
+      answers: { 200: takenIn },
+      prepare: ({ body }) => intake.prepare(body.records),
+      write: async (_call, unit, batch) =>
+        ok({ ...(await intake.take(unit, batch)), rejected: batch.rejected }),
+    }),
+    writeRoute({
+      method: "post",
+      path: "/gateway/statistics",
+      operation: "takeStatistics",
+      summary: "Takes in statistics of a gateway",
+      description:
+        "Differences since the gateway told last. Counted once for each `sequence` of an `instance`; `accepted` is false where they were counted before.",
+      tag: "Gateway",
+      group: "gateway",
+      permission: "gateway",
+      tenancy: "all",
+      body: statisticsBody,
+      answers: { 200: statisticsTaken },
+      write: async ({ body }, unit) => ok({ accepted: await takeStatistics(unit, body) }),
+    }),
+  ];
+}

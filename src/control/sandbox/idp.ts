@@ -1,0 +1,43 @@
+import { LRUCache } from "lru-cache";
+import type { ControlContext } from "../context.ts";
+import { sealClientSecret, type IdpRow } from "../customers/idp.ts";
+import type { CustomerRow } from "../customers/store.ts";
+import { attributeNames, CLAIMS_OF_SCOPES, mappingOf } from "./claims.ts";
+import { sandboxIssuer } from "./issuer.ts";
+import { clientSecretOf, providerKeys, type ProviderKeys } from "./provider/keys.ts";
+
+/** The sandbox's own provider, as the configuration of a customer that has none. */
+export type SandboxIdp = (customer: Pick<CustomerRow, "id" | "created_at">) => Promise<IdpRow>;
+
+const CACHED = 500;
+
+export function createSandboxIdp(
+  context: Pick<ControlContext, "settings" | "db" | "box" | "clock">,
+): SandboxIdp {
+  const { settings, db, box } = context;
+  const issuer = sandboxIssuer(settings);
+  let keys: ProviderKeys | undefined;
+  // each sealing is another text, and a provider with another text is another client
+  const sealed = new LRUCache<string, string>({ max: CACHED });
+  return async ({ id, created_at }) => {
+    keys ??= await providerKeys(context);
+    const secret = sealed.get(id) ?? sealClientSecret(box, id, clientSecretOf(keys, id));
+    sealed.set(id, secret);
+    return {
+      customer_id: id,
+      type: "oidc",
+      domain: new URL(issuer).host,
+      issuer,
+      tenant: null,
+      realm: null,
+      client_id: id,
+      client_secret: secret,
+      scopes: Object.keys(CLAIMS_OF_SCOPES),
+      claims: mappingOf(await attributeNames(db, id)),
+      verified_at: null,
+      revision: 0,
+      created_at,
+      updated_at: created_at,
+    };
+  };
+}

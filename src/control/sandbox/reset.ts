@@ -1,0 +1,104 @@
+import type { Knex } from "knex";
+import { readPolicyFolder } from "../../decision/policy-folder.ts";
+import type { ControlContext } from "../context.ts";
+import { newId } from "../ids.ts";
+import { createKeyring } from "../issuer/keyring.ts";
+import { createPolicySetCompiler } from "../policy-sets/compiler.ts";
+import type { PublishableSet } from "../policy-sets/service.ts";
+import { makePartition, startOfDay } from "../records/partitions.ts";
+import type { Unit } from "../unit.ts";
+import type { Seeded } from "./schemas.ts";
+import { HISTORY_DAYS, plant, type Prepared } from "./seed/plant.ts";
+import type { SandboxSeed } from "./seed/types.ts";
+import { isEmpty, wipe } from "./wipe.ts";
+
+/** The advisory lock under which a sandbox is filled; any number that nothing else in the database uses. */
+const LOCK = 5_187_413_080;
+const DAY_MS = 86_400_000;
+
+/** What cannot be done within the transaction: keys, partitions, and compiling the policy set. */
+export async function prepareReset(context: ControlContext, seed: SandboxSeed): Promise<Prepared> {
+  const { db, clock } = context;
+  const today = startOfDay(clock());
+  for (const table of ["audit_records", "events"] as const)
+    for (let day = -HISTORY_DAYS; day <= 0; day += 1) await makePartition(db, table, today + day * DAY_MS);
+  return {
+    seed,
+    key: await createKeyring(context).signingKey(),
+    policySet: await compiled(context, seed),
+  };
+}
+
+/** Empties the sandbox and fills it anew, in the unit's transaction. Whoever wants to do so at once waits. */
+export async function reset(context: ControlContext, unit: Unit, prepared: Prepared): Promise<Seeded> {
+  await unit.trx.raw("select pg_advisory_xact_lock(?)", [LOCK]);
+  await wipe(unit);
+  return fill(context, unit, prepared, "sandbox.reset");
+}
+
+/** Fills a sandbox at its first start; one that was ever used stays as it is. */
+export async function seedSandbox(context: ControlContext, seed: SandboxSeed): Promise<void> {
+  if (!(await isEmpty(context.db))) return;
+  const prepared = await prepareReset(context, seed);
+  const origin = {
+    actor: { kind: "system", id: "sandbox", name: "sandbox" },
+    requestId: newId("request"),
+    clientIp: "127.0.0.1",
+  } as const;
+  await context.units(origin, async (unit) => {
+    await unit.trx.raw("select pg_advisory_xact_lock(?)", [LOCK]);
+    // another instance may have been first
+    if (await isEmpty(unit.trx)) await fill(context, unit, prepared, "sandbox.filled");
+  });
+}
+
+async function fill(
+  context: ControlContext,
+  unit: Unit,
+  prepared: Prepared,
+  action: string,
+): Promise<Seeded> {
+  await plant(context, unit.trx, prepared);
+  const counts = await count(unit.trx);
+  unit.record({ action, target: { type: "sandbox", id: "sandbox" }, after: counts });
+  return counts;
+}
+
+/** A set with errors is left out: the sandbox works without. */
+async function compiled(
+  { log }: ControlContext,
+  { policies }: SandboxSeed,
+): Promise<PublishableSet | undefined> {
+  if (policies === undefined) return undefined;
+  const { directory, policySet: name } = policies;
+  const { files, diagnostics } = await readPolicyFolder(directory, name);
+  if (diagnostics.length === 0) {
+    const { set, diagnostics: found } = await createPolicySetCompiler()({ name, files });
+    if (set !== undefined) return { ...set, files, diagnostics: found };
+  }
+  log.warn({ policy_set: name }, "the policy folder has errors; the sandbox is filled without it");
+  return undefined;
+}
+
+async function count(trx: Knex.Transaction): Promise<Seeded> {
+  const rowsOf = async (table: string): Promise<number> => {
+    const row = await trx(table).count({ total: "*" }).first<{ total: number | string }>();
+    return Number(row.total);
+  };
+  const decisions = await trx("audit_records")
+    .where({ kind: "decision" })
+    .count({ total: "*" })
+    .first<{ total: number | string }>();
+  return {
+    customers: await rowsOf("customers"),
+    people: await rowsOf("sandbox_people"),
+    users: await rowsOf("users"),
+    sessions: await rowsOf("sessions"),
+    policies: await rowsOf("policies"),
+    policy_sets: await rowsOf("policy_sets"),
+    webhooks: await rowsOf("webhooks"),
+    api_keys: await rowsOf("api_keys"),
+    decisions: Number(decisions.total),
+    events: await rowsOf("events"),
+  };
+}

@@ -1,0 +1,151 @@
+import type { Knex } from "knex";
+import { onlyCustomerOf } from "../actor.ts";
+import type { ControlContext } from "../context.ts";
+import { requireCustomer } from "../customers/store.ts";
+import { ApiError, validationFailed } from "../errors.ts";
+import { readPage } from "../frame/list.ts";
+import { created, ok, page, readRoute, writeRoute, type Route } from "../frame/route.ts";
+import { createKeyring } from "../issuer/keyring.ts";
+import { tokenAnswer } from "../sign-in/schemas.ts";
+import {
+  deletePerson,
+  findPersonByEmail,
+  insertPerson,
+  peopleFor,
+  peopleOf,
+  type PersonRow,
+} from "./people.ts";
+import { prepareReset, reset } from "./reset.ts";
+import {
+  deletedPerson,
+  newPerson,
+  peopleList,
+  person,
+  personPath,
+  seeded,
+  tokensBody,
+  type TokensBody,
+} from "./schemas.ts";
+import type { SandboxSeed } from "./seed/types.ts";
+import { signInHeadless, type HeadlessSignIn } from "./sign-in.ts";
+
+const COLUMNS = { id: "id", created_at: "created_at", name: "name", email: "email" };
+
+const common = { tag: "Sandbox", group: "management", permission: "sandbox" } as const;
+
+/** What exists in the sandbox alone: its people, tokens without a browser, and a new beginning. */
+export function sandboxRoutes(context: ControlContext, seed: SandboxSeed): Route[] {
+  const keyring = createKeyring(context);
+  return [
+    readRoute({
+      ...common,
+      method: "get",
+      path: "/sandbox/people",
+      operation: "listPeople",
+      summary: "List the people whom one can sign in as",
+      tenancy: "handler",
+      query: peopleList,
+      answers: { 200: person.array() },
+      paginated: true,
+      errors: ["INVALID_CUSTOMER"],
+      async read({ query, actor }) {
+        const { customer_id: customerId } = query;
+        if (customerId !== undefined) await requireCustomer(context.db, actor, customerId, "body");
+        const found =
+          customerId === undefined ? peopleFor(context.db, actor) : peopleOf(context.db, customerId);
+        if (query.role !== undefined) void found.where({ role: query.role });
+        if (query.email !== undefined) void found.where({ email: query.email });
+        const { rows, total } = await readPage<PersonRow>(found.select("*"), query, COLUMNS);
+        return page(rows, { ...query, total });
+      },
+    }),
+    writeRoute({
+      ...common,
+      method: "post",
+      path: "/sandbox/people",
+      operation: "createPerson",
+      summary: "Add somebody to sign in as",
+      tenancy: "handler",
+      body: newPerson,
+      answers: { 201: person },
+      errors: ["INVALID_CUSTOMER", "DUPLICATE"],
+      async write({ body, actor }, unit) {
+        const customerId = body.customer_id ?? onlyCustomerOf(actor) ?? null;
+        if (customerId !== null) await requireCustomer(unit.trx, actor, customerId, "body");
+        return created(await insertPerson(unit, { ...body, customer_id: customerId }));
+      },
+    }),
+    writeRoute({
+      ...common,
+      method: "delete",
+      path: "/sandbox/people/{id}",
+      operation: "deletePerson",
+      summary: "Remove somebody to sign in as",
+      description: "Users of the directory, and sessions, stay.",
+      tenancy: "handler",
+      params: personPath,
+      answers: { 200: deletedPerson },
+      errors: ["PERSON_NOT_FOUND"],
+      async write({ params, actor }, unit) {
+        const { id } = await deletePerson(unit, actor, params.id);
+        return ok({ id, deleted: true });
+      },
+    }),
+    writeRoute({
+      ...common,
+      method: "post",
+      path: "/sandbox/tokens",
+      operation: "signInHeadless",
+      summary: "Sign somebody in without a browser",
+      description:
+        "Answers what `POST /auth/token` does. The user, the session, its events and the policies that may refuse it are the same; an access token that has expired already can be asked for.",
+      tenancy: "handler",
+      body: tokensBody,
+      answers: { 200: tokenAnswer },
+      errors: [
+        "INVALID_CUSTOMER",
+        "CUSTOMER_SUSPENDED",
+        "USER_SUSPENDED",
+        "POLICY_VIOLATED",
+        "SESSION_ENDED",
+      ],
+      // before the transaction: it may need a connection of its own
+      prepare: () => keyring.signingKey(),
+      async write({ body, actor, clientIp, userAgent }, unit, key) {
+        await requireCustomer(unit.trx, actor, body.customer_id, "body");
+        const who = await subjectOf(unit.trx, body);
+        const { customer_id: customerId, scopes, expires_in: expiresIn } = body;
+        return signInHeadless(context, unit, key, {
+          ...{ customerId, scopes, expiresIn, clientIp, userAgent },
+          ...who,
+        });
+      },
+    }),
+    writeRoute({
+      ...common,
+      method: "post",
+      path: "/sandbox/reset",
+      operation: "resetSandbox",
+      summary: "Begin anew",
+      description:
+        "Removes everything but dashboard users, with their sessions, and API keys that are not limited to a customer; then fills the sandbox as at its first start. All of it or nothing; one at a time.",
+      tenancy: "all",
+      answers: { 200: seeded },
+      prepare: () => prepareReset(context, seed),
+      write: async (_call, unit, prepared) => ok(await reset(context, unit, prepared)),
+    }),
+  ];
+}
+
+/** @throws ApiError 422 for a login that nobody at the customer has */
+async function subjectOf(
+  trx: Knex.Transaction,
+  { customer_id: customerId, login, person: described }: TokensBody,
+): Promise<Pick<HeadlessSignIn, "subject" | "person">> {
+  if (described !== undefined) return { subject: `unlisted:${described.email}`, person: described };
+  if (login === undefined) throw new ApiError("VALIDATION_FAILED");
+  const found = await findPersonByEmail(trx, customerId, login);
+  if (found === undefined)
+    throw validationFailed([{ path: "login", message: "is the e-mail address of nobody at the customer" }]);
+  return { subject: found.id, person: found };
+}

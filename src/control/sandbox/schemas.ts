@@ -1,0 +1,103 @@
+import * as z from "zod";
+import { listQuery } from "../frame/list.ts";
+import { emailAddress, nameText, pathId, timestamp } from "../frame/schemas.ts";
+import { attributes as userAttributes } from "../users/schemas.ts";
+import { CLAIMS_OF_SCOPES } from "./claims.ts";
+
+/** They are members of their own. */
+const NO_ATTRIBUTES: readonly string[] = ["role", "department", "permissions"];
+
+const label = nameText(100);
+const described = {
+  email: emailAddress().meta({ description: "What they are picked by." }),
+  name: nameText(),
+  role: label.nullable().default(null),
+  department: label.nullable().default(null),
+  permissions: z.array(label).max(200).default([]),
+  attributes: userAttributes
+    .refine((members) => !NO_ATTRIBUTES.some((name) => Object.hasOwn(members, name)), {
+      error: `must not hold ${NO_ATTRIBUTES.map((name) => `\`${name}\``).join(", ")}`,
+    })
+    .default({})
+    .meta({ description: "Whatever else policies read of them: `groups`, `assigned_customers`, ..." }),
+  amr: z
+    .array(z.string().regex(/^[\x21-\x7e]{1,50}$/, "must be 1 to 50 visible ASCII characters"))
+    .max(20)
+    .default(["pwd"])
+    .meta({ description: "How they prove who they are (RFC 8176); `mfa` is more than one way." }),
+};
+
+/** The body of POST /sandbox/people. */
+export const newPerson = z.strictObject({
+  customer_id: pathId()
+    .nullable()
+    .default(null)
+    .meta({ description: "`null`: they can sign in at every customer." }),
+  ...described,
+});
+export type NewPersonBody = z.output<typeof newPerson>;
+
+/** A person as it is answered. */
+export const person = z.object({
+  id: z.string(),
+  customer_id: z.string().nullable(),
+  email: z.string(),
+  name: z.string(),
+  role: z.string().nullable(),
+  department: z.string().nullable(),
+  permissions: z.array(z.string()),
+  attributes: z.record(z.string(), z.unknown()),
+  amr: z.array(z.string()),
+  created_at: timestamp(),
+});
+
+export const personPath = z.object({ id: pathId() });
+export const deletedPerson = z.object({ id: z.string(), deleted: z.literal(true) });
+
+/** The query of GET /sandbox/people. */
+export const peopleList = listQuery(["created_at", "name", "email"], {
+  customer_id: pathId().optional().meta({ description: "Those who can sign in at this customer." }),
+  role: label.optional(),
+  email: emailAddress().optional(),
+});
+
+const SCOPES = Object.keys(CLAIMS_OF_SCOPES) as (keyof typeof CLAIMS_OF_SCOPES)[];
+const YEAR = 31_536_000;
+
+/** The body of POST /sandbox/tokens. */
+export const tokensBody = z
+  .strictObject({
+    customer_id: pathId(),
+    login: z.string().min(1).max(320).optional().meta({ description: "The e-mail address of a person." }),
+    person: z
+      .strictObject(described)
+      .optional()
+      .meta({ description: "Somebody who is not among the people: the same address is the same user." }),
+    scopes: z.array(z.enum(SCOPES)).max(10).optional(),
+    expires_in: z
+      .int()
+      .min(-YEAR)
+      .max(YEAR)
+      .optional()
+      .meta({ description: "Seconds; below 0 for an access token that has expired already." }),
+  })
+  .refine((body) => (body.login === undefined) !== (body.person === undefined), {
+    error: "one of `login` and `person` is required",
+    when: ({ issues }) => issues.length === 0,
+  });
+export type TokensBody = z.output<typeof tokensBody>;
+
+/** How much of what there is after a reset. */
+export const seeded = z.object({
+  customers: z.int(),
+  people: z.int(),
+  users: z.int(),
+  sessions: z.int(),
+  policies: z.int(),
+  policy_sets: z.int(),
+  webhooks: z.int(),
+  api_keys: z.int(),
+  decisions: z.int(),
+  events: z.int(),
+});
+export type Seeded = z.output<typeof seeded>;

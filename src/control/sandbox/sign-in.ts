@@ -1,0 +1,108 @@
+import type { ControlContext } from "../context.ts";
+import { ApiError, invalidCustomer } from "../errors.ts";
+import type { Answer } from "../frame/route.ts";
+import { newId } from "../ids.ts";
+import type { SigningKey } from "../issuer/keyring.ts";
+import { hashSecret, newSecret } from "../secret-box.ts";
+import { readIdentity } from "../sign-in/claims.ts";
+import { exchangeCode } from "../sign-in/exchange.ts";
+import { admit, type ProvedFlow } from "../sign-in/finish.ts";
+import type { SignInFailure } from "../sign-in/failure.ts";
+import { holdCustomer } from "../sign-in/standing.ts";
+import type { Unit } from "../unit.ts";
+import { CLAIMS_OF_SCOPES, claimsOf, mappingOf, type Described } from "./claims.ts";
+import { sandboxIssuer } from "./issuer.ts";
+
+export type Scope = keyof typeof CLAIMS_OF_SCOPES;
+
+/** Somebody who signs in, without a browser. */
+export interface HeadlessSignIn {
+  readonly customerId: string;
+  /** Who it is, as the provider's `sub` says it. */
+  readonly subject: string;
+  readonly person: Described & { readonly amr: readonly string[] };
+  readonly scopes?: readonly Scope[] | undefined;
+  /** Lifetime of the access token, in seconds. */
+  readonly expiresIn?: number | undefined;
+  readonly clientIp: string;
+  readonly userAgent: string;
+}
+
+/**
+ * Signs a person in as the callback and the exchange of the code do: directory, policies, session and events are the same.
+ * Only the browser is missing, and the provider between.
+ *
+ * @returns the answer of `POST /auth/token`
+ * @throws ApiError where the customer is not there or not active
+ */
+export async function signInHeadless(
+  context: ControlContext,
+  unit: Unit,
+  key: SigningKey,
+  asked: HeadlessSignIn,
+): Promise<Answer> {
+  const { customerId, expiresIn, clientIp, userAgent } = asked;
+  const customer = await holdCustomer(unit.trx, customerId);
+  if (customer === undefined) throw invalidCustomer(customerId, "body");
+  if (customer.status !== "active")
+    throw new ApiError("CUSTOMER_SUSPENDED", {
+      details: { customer_id: customerId, status: customer.status },
+    });
+  const outcome = await admit(context, unit, proofOf(context, unit, asked), {
+    state: "",
+    clientIp,
+    userAgent,
+  });
+  if (!("code" in outcome)) return { kind: "refusal", error: refusalOf(outcome) };
+  const settings =
+    expiresIn === undefined ? context.settings : { ...context.settings, accessTokenSeconds: expiresIn };
+  const { actor } = unit.origin;
+  return exchangeCode({ ...context, settings }, { actor, body: { code: outcome.code } }, unit, key);
+}
+
+/** What would have been proved by the provider. */
+function proofOf(
+  { settings }: ControlContext,
+  { now, origin }: Unit,
+  { customerId, subject, person, scopes = SCOPES }: HeadlessSignIn,
+): ProvedFlow {
+  const granted = new Set<Scope>(["openid", ...scopes]);
+  const names: readonly string[] = [...granted].flatMap((scope) => [...CLAIMS_OF_SCOPES[scope]]);
+  const claims = Object.entries(claimsOf(person)).filter(([name]) => names.includes(name));
+  const idToken = {
+    ...Object.fromEntries(claims),
+    sub: subject,
+    amr: [...person.amr],
+    auth_time: Math.floor(now.getTime() / 1000),
+  };
+  return {
+    kind: "proved",
+    flow: {
+      id: newId("flow"),
+      // no browser comes back with it
+      state_hash: hashSecret(newSecret()),
+      customer_id: customerId,
+      client_id: origin.actor.id,
+      return_url: "",
+      issuer: sandboxIssuer(settings),
+      idp_client_id: customerId,
+      secrets: "",
+      scope: [...granted].join(" "),
+      max_age: null,
+      created_at: now,
+      expires_at: now,
+    },
+    identity: readIdentity(mappingOf(Object.keys(person.attributes)), idToken, {}),
+    idToken: undefined,
+    ofCustomer: true,
+    endSessionUrl: undefined,
+  };
+}
+
+const SCOPES = Object.keys(CLAIMS_OF_SCOPES) as Scope[];
+
+/** The codes of a refresh that is refused for the same reason. */
+function refusalOf({ reason }: SignInFailure): ApiError {
+  if (reason === "USER_SUSPENDED") return new ApiError("USER_SUSPENDED");
+  return new ApiError("POLICY_VIOLATED", { details: { reason } });
+}

@@ -1,0 +1,57 @@
+import type { Knex } from "knex";
+import { refuseTokens } from "../sessions/end.ts";
+import type { SessionRow } from "../sessions/store.ts";
+import type { Unit } from "../unit.ts";
+
+/** Emptied row by row: tables that stay refer to the first, and of the others a part stays. */
+const THINNED = ["customers", "api_keys", "idempotency_keys"] as const;
+
+/**
+ * Left as they are: who works with the sandbox, the keys that sign, and what gateways have read, which must not go
+ * backwards. `customer_counts` follows the customers.
+ */
+const KEPT = [
+  ...["dashboard_users", "dashboard_links", "dashboard_sessions", "dashboard_attempts", "rate_limits"],
+  ...["signing_keys", "sandbox_provider_keys", "gateway_changes", "gateway_feed", "schema_migrations"],
+  "customer_counts",
+] as const;
+
+/** Removes the content of the sandbox. Tokens that were made before are refused by gateways from then on. */
+export async function wipe(unit: Unit): Promise<void> {
+  const { trx } = unit;
+  await refuseAllTokens(unit);
+  const tables = await wipedTables(trx);
+  // in one statement, for they refer to each other
+  await trx.raw(`truncate ${tables.map(() => "??").join(", ")}`, tables);
+  await trx("api_keys").whereNotNull("customer_id").delete();
+  await trx("customers").delete();
+  // the one of the request that this is stays: it has no answer yet
+  await trx("idempotency_keys").whereNotNull("answer").delete();
+}
+
+/** Every table that is not named above; partitions go with theirs. */
+async function wipedTables(trx: Knex.Transaction): Promise<string[]> {
+  const { rows } = await trx.raw<{ rows: { name: string }[] }>(
+    `select c.relname as name from pg_class c
+     where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+     order by c.relname`,
+  );
+  const stay: readonly string[] = [...THINNED, ...KEPT];
+  return rows.map(({ name }) => name).filter((name) => !stay.includes(name));
+}
+
+async function refuseAllTokens(unit: Unit): Promise<void> {
+  const rows: Pick<SessionRow, "id" | "last_token_expires_at">[] = await unit
+    .trx("sessions")
+    .whereNotNull("last_token_expires_at")
+    .whereNull("ended_at")
+    .orderBy("id")
+    .select("id", "last_token_expires_at");
+  for (const row of rows) refuseTokens(unit, row);
+}
+
+/** Whether nothing was ever made here. */
+export async function isEmpty(db: Knex): Promise<boolean> {
+  const row: unknown = await db("customers").first("id");
+  return row === undefined;
+}

@@ -1,0 +1,38 @@
+import * as z from "zod";
+import { listQuery, timestampParameter } from "../frame/list.ts";
+import { pathId, timestamp } from "../frame/schemas.ts";
+import { END_REASONS } from "./end.ts";
+import { SESSION_STATUSES, statusOf, type SessionRow } from "./store.ts";
+
+/** A session as the API answers it. */
+export const sessionSchema = z.object({
+  id: z.string(),
+  customer_id: z.string(),
+  user_id: z.string(),
+  client_id: z.string().meta({ description: "who may refresh its tokens: an API key" }),
+  status: z.enum(SESSION_STATUSES),
+  scope: z.string(),
+  auth_time: timestamp().nullable().meta({ description: "as far as the provider says" }),
+  amr: z.array(z.string()).meta({ description: "authentication methods (RFC 8176)" }),
+  ip_address: z.string(),
+  user_agent: z.string(),
+  created_at: timestamp(),
+  last_used_at: timestamp(),
+  expires_at: timestamp(),
+  ended_at: timestamp().nullable(),
+  end_reason: z.enum(END_REASONS).nullable(),
+});
+
+export function sessionAnswer(row: SessionRow, now: Date) {
+  return { ...row, status: statusOf(row, now) };
+}
+
+export const sessionParams = z.object({ id: pathId() });
+
+export const sessionList = listQuery(["created_at", "last_used_at", "expires_at"], {
+  customer_id: pathId().optional(),
+  user_id: pathId().optional(),
+  status: z.enum(SESSION_STATUSES).optional(),
+  created_after: timestampParameter().optional(),
+  created_before: timestampParameter().optional(),
+});

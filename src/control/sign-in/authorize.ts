@@ -1,0 +1,100 @@
+import * as client from "openid-client";
+import type { ControlContext } from "../context.ts";
+import { requireCustomer } from "../customers/store.ts";
+import type { IdpRow } from "../customers/idp.ts";
+import { ApiError, validationFailed } from "../errors.ts";
+import type { Call } from "../frame/route.ts";
+import { newId } from "../ids.ts";
+import { hashSecret, newSecret } from "../secret-box.ts";
+import { flowSecretsPurpose, type FlowRow } from "./flow-store.ts";
+import type { Providers } from "./provider.ts";
+import type { AuthorizeBody } from "./schemas.ts";
+import { rulesOf } from "./standing.ts";
+
+/** How long the browser has to come back (specification, section 8). */
+export const FLOW_SECONDS = 600;
+
+export interface StartedFlow {
+  readonly flow: FlowRow;
+  readonly state: string;
+  readonly authorizationUrl: string;
+}
+
+/** Where providers send browsers: one address for all of them, and the state says which flow it is. */
+export function callbackUrl({ settings }: Pick<ControlContext, "settings">): string {
+  return `${settings.publicUrl}/v1/auth/callback`;
+}
+
+/**
+ * Prepares a sign-in: where to send the browser, and what has to be known when it comes back.
+ *
+ * @throws ApiError where the customer, its provider, the return URL or a scope is not what it should be
+ */
+export async function startFlow(
+  context: ControlContext,
+  providers: Providers,
+  { actor, body }: Pick<Call<undefined, undefined, AuthorizeBody>, "actor" | "body">,
+): Promise<StartedFlow> {
+  const { db, box, clock } = context;
+  const customer = await requireCustomer(db, actor, body.customer_id, "body");
+  if (customer.status !== "active")
+    throw new ApiError("CUSTOMER_SUSPENDED", {
+      details: { customer_id: customer.id, status: customer.status },
+    });
+  const idp = await providers.of(customer);
+  if (idp === undefined)
+    throw new ApiError("IDP_NOT_CONFIGURED", { status: 422, details: { customer_id: customer.id } });
+  // text by text: whatever is only nearly the same leads elsewhere (RFC 9700, section 2.1)
+  if (!customer.allowed_return_urls.includes(body.return_url))
+    throw new ApiError("RETURN_URL_NOT_ALLOWED", { details: { return_url: body.return_url } });
+  const scope = scopeOf(body.scopes, idp);
+
+  const id = newId("flow");
+  const state = newSecret();
+  const secrets = { verifier: client.randomPKCECodeVerifier(), nonce: newSecret() };
+  const { max_session_duration: policyAge } = await rulesOf(db, customer.id);
+  // a provider that is asked for an age must say when the user proved who they are, which the policy is judged by
+  const maxAge = Math.min(body.max_age ?? Infinity, policyAge ?? Infinity);
+  const parameters = {
+    redirect_uri: callbackUrl(context),
+    scope,
+    state,
+    nonce: secrets.nonce,
+    code_challenge: await client.calculatePKCECodeChallenge(secrets.verifier),
+    code_challenge_method: "S256",
+    ...(body.login_hint !== undefined && { login_hint: body.login_hint }),
+    ...(body.prompt !== undefined && { prompt: body.prompt }),
+    ...(maxAge !== Infinity && { max_age: String(maxAge) }),
+  };
+  const now = clock();
+  return {
+    state,
+    authorizationUrl: await providers.authorizationUrl(idp, parameters),
+    flow: {
+      id,
+      state_hash: hashSecret(state),
+      customer_id: customer.id,
+      client_id: actor.id,
+      return_url: body.return_url,
+      issuer: idp.issuer,
+      idp_client_id: idp.client_id,
+      secrets: box.seal(JSON.stringify(secrets), flowSecretsPurpose(id)),
+      scope,
+      max_age: body.max_age ?? null,
+      created_at: new Date(now),
+      expires_at: new Date(now + FLOW_SECONDS * 1000),
+    },
+  };
+}
+
+/** What is asked for, and `openid` (OpenID Connect Core 1.0, section 3.1.2.1); of what the customer has configured. */
+function scopeOf(asked: readonly string[] | undefined, { scopes }: IdpRow): string {
+  const wanted = asked ?? scopes;
+  const foreign = wanted.flatMap((scope, at) =>
+    scope === "openid" || scopes.includes(scope)
+      ? []
+      : [{ path: `scopes.${at}`, message: "is not a scope of the customer's identity provider" }],
+  );
+  if (foreign.length > 0) throw validationFailed(foreign);
+  return [...new Set(["openid", ...wanted])].join(" ");
+}

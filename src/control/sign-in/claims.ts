@@ -1,0 +1,122 @@
+import type { Value } from "../../policy/index.ts";
+import { isStorable } from "../frame/json-text.ts";
+
+/** Who has signed in, as far as the provider says: data of somebody else's, bounded and of known types. */
+export interface Identity {
+  readonly subject: string;
+  readonly email: string | undefined;
+  readonly name: string | undefined;
+  readonly profile: Readonly<Record<string, Value>>;
+  /** Authentication methods (RFC 8176); of the ID token alone, which is signed. */
+  readonly amr: readonly string[];
+  readonly acr: string | undefined;
+  /** Unix seconds; of the ID token alone. */
+  readonly authTime: number | undefined;
+  /** Claims that were mapped and could not be taken over whole. */
+  readonly leftOut: readonly string[];
+}
+
+type Claims = Readonly<Record<string, unknown>>;
+
+/** Taken over under the same name, unless the configuration maps them. */
+const DEFAULT_CLAIMS = ["role", "roles", "department", "permissions", "groups"] as const;
+
+const MAX_TEXT = 1000;
+const MAX_ITEM = 256;
+const MAX_ITEMS = 200;
+
+/**
+ * Reads an identity from the claims of the ID token and of the UserInfo answer, the signed ones first.
+ *
+ * @param mapping - our claim to the provider's: a claim's name, or a path such as `realm_access.roles`
+ */
+export function readIdentity(
+  mapping: Readonly<Record<string, string>>,
+  idToken: Claims,
+  userInfo: Claims,
+): Identity {
+  const both: Claims = { ...userInfo, ...idToken };
+  const names = { ...Object.fromEntries(DEFAULT_CLAIMS.map((name) => [name, name])), ...mapping };
+  const profile: Record<string, Value> = {};
+  const leftOut: string[] = [];
+  for (const [name, path] of Object.entries(names)) {
+    if (name === "email" || name === "name") continue;
+    const claimed = claimAt(both, path);
+    if (claimed === undefined || claimed === null) continue;
+    const value = asAttribute(claimed);
+    if (value === undefined) leftOut.push(name);
+    else profile[name] = value;
+  }
+  return {
+    subject: asSubject(idToken["sub"]),
+    email: isDenied(both["email_verified"]) ? undefined : asEmail(claimAt(both, mapping["email"] ?? "email")),
+    name: asLine(claimAt(both, mapping["name"] ?? "name")),
+    profile,
+    amr: asMethods(idToken["amr"]),
+    acr: asLine(idToken["acr"]),
+    authTime: asTime(idToken["auth_time"]),
+    leftOut,
+  };
+}
+
+/** A claim of exactly this name (names may hold dots, such as URLs do), or what is at this path. */
+function claimAt(claims: Claims, path: string): unknown {
+  if (Object.hasOwn(claims, path)) return claims[path];
+  let at: unknown = claims;
+  for (const step of path.split(".")) {
+    if (typeof at !== "object" || at === null || !Object.hasOwn(at, step)) return undefined;
+    at = (at as Claims)[step];
+  }
+  return at;
+}
+
+/**
+ * A text, number, boolean or list of such. A list that is too long is not cut: a policy would take a part for the whole,
+ * and what is missing permits nothing.
+ */
+function asAttribute(value: unknown): Value | undefined {
+  if (!Array.isArray(value)) return asScalar(value, MAX_TEXT);
+  if (value.length > MAX_ITEMS) return undefined;
+  const items = value.map((item) => asScalar(item, MAX_ITEM));
+  return items.every((item) => item !== undefined) ? items : undefined;
+}
+
+function asScalar(value: unknown, longest: number): string | number | boolean | undefined {
+  if (typeof value === "boolean") return value;
+  if (typeof value === "number") return Number.isFinite(value) ? value : undefined;
+  return typeof value === "string" && value.length <= longest && isStorable(value) ? value : undefined;
+}
+
+/** OpenID Connect Core 1.0, section 2: at most 255 ASCII characters. @throws Error, for then nobody has signed in */
+function asSubject(value: unknown): string {
+  if (typeof value === "string" && /^[\x20-\x7e]{1,255}$/.test(value)) return value;
+  throw new Error("the subject is not 1 to 255 ASCII characters");
+}
+
+/** Providers have been seen to write it as text. */
+function isDenied(verified: unknown): boolean {
+  return verified === false || verified === "false";
+}
+
+function asEmail(value: unknown): string | undefined {
+  if (typeof value !== "string" || value.length > 254) return undefined;
+  return /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(value) && isStorable(value) ? value : undefined;
+}
+
+function asLine(value: unknown): string | undefined {
+  if (typeof value !== "string") return undefined;
+  const line = value.trim();
+  const good = line !== "" && line.length <= 200 && isStorable(line) && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(line);
+  return good ? line : undefined;
+}
+
+function asMethods(value: unknown): string[] {
+  const given: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return given
+    .slice(0, 20)
+    .filter((method): method is string => typeof method === "string" && /^[\x21-\x7e]{1,50}$/.test(method));
+}
+
+function asTime(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : undefined;
+}

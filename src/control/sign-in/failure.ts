@@ -1,0 +1,83 @@
+import type { Violation } from "../../standing/index.ts";
+
+/** Why a sign-in fails, once it is known whose it is. The browser carries it to the application as `reason`. */
+export type FailureReason =
+  | Violation
+  | "PROVIDER_REFUSED"
+  | "PROVIDER_FAILED"
+  | "PROVIDER_CHANGED"
+  | "ACCOUNT_NOT_ALLOWED"
+  | "CUSTOMER_SUSPENDED"
+  | "USER_SUSPENDED";
+
+export interface SignInFailure {
+  readonly reason: FailureReason;
+  /** A code of RFC 6749, section 4.1.2.1, or OpenID Connect Core 1.0, section 3.1.2.6. */
+  readonly error: string;
+  /** For the event history: what the provider said, or who it was. */
+  readonly detail?: string;
+}
+
+const DESCRIPTIONS = {
+  PROVIDER_REFUSED: "the identity provider did not sign the user in",
+  PROVIDER_FAILED: "the identity provider did not answer as it should",
+  PROVIDER_CHANGED: "the identity provider was configured anew during the sign-in",
+  ACCOUNT_NOT_ALLOWED: "the account is not one of the customer's at its identity provider",
+  CUSTOMER_SUSPENDED: "the customer is suspended or archived",
+  USER_SUSPENDED: "the user is suspended",
+  MFA_REQUIRED: "a policy of the customer requires multi-factor authentication",
+  SESSION_TOO_OLD: "a policy of the customer requires a more recent authentication",
+  EMAIL_DOMAIN_NOT_ALLOWED: "a policy of the customer does not allow this e-mail domain",
+  CLIENT_ADDRESS_NOT_ALLOWED: "a policy of the customer does not allow this client address",
+} as const satisfies Record<FailureReason, string>;
+
+export function describeFailure(reason: FailureReason): string {
+  return DESCRIPTIONS[reason];
+}
+
+/** Codes that are passed on; what else a provider may say is `server_error`. */
+const PROVIDER_ERRORS: ReadonlySet<string> = new Set([
+  "access_denied",
+  "account_selection_required",
+  "consent_required",
+  "interaction_required",
+  "invalid_scope",
+  "login_required",
+  "temporarily_unavailable",
+]);
+
+/** The provider has answered with an error of its own. */
+export function refusedByProvider(error: string, description: string | undefined): SignInFailure {
+  return {
+    reason: "PROVIDER_REFUSED",
+    error: PROVIDER_ERRORS.has(error) ? error : "server_error",
+    detail: printable(description === undefined ? error : `${error}: ${description}`),
+  };
+}
+
+/** Whatever else is in the way. */
+export function failedBecause(
+  reason: Exclude<FailureReason, "PROVIDER_REFUSED">,
+  detail?: string,
+): SignInFailure {
+  const ofProvider = reason === "PROVIDER_FAILED" || reason === "PROVIDER_CHANGED";
+  return {
+    reason,
+    error: ofProvider ? "server_error" : "access_denied",
+    ...(detail !== undefined && { detail: printable(detail) }),
+  };
+}
+
+/** One line of bounded length, whatever a provider has sent. */
+function printable(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, "?").slice(0, 300);
+}
+
+/**
+ * Where the browser goes. The return URL is one of the customer's, whose own query stays as it is.
+ */
+export function withParameters(returnUrl: string, parameters: Readonly<Record<string, string>>): string {
+  // ASCII alone, for it is a header
+  const { href } = new URL(returnUrl);
+  return `${href}${href.includes("?") ? "&" : "?"}${new URLSearchParams(parameters).toString()}`;
+}

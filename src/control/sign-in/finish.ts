@@ -1,0 +1,185 @@
+import type { ControlContext } from "../context.ts";
+import type { EventUser } from "../events.ts";
+import type { Answer } from "../frame/route.ts";
+import { newId } from "../ids.ts";
+import { insertSession } from "../sessions/store.ts";
+import type { Unit } from "../unit.ts";
+import { lockBySubject, signedIn, type UserRow } from "../users/store.ts";
+import { makeCode } from "./code-store.ts";
+import { describeFailure, failedBecause, withParameters, type SignInFailure } from "./failure.ts";
+import type { FlowRow } from "./flow-store.ts";
+import type { Proof } from "./prove.ts";
+import { boundOf, earlier, holdCustomer, rulesOf, violatedBy } from "./standing.ts";
+
+/** How long an application has to exchange a code. */
+export const CODE_SECONDS = 60;
+/** Longer ones are no hint that fits into an address. */
+const MAX_ID_TOKEN = 8_000;
+const NO_STORE = { "cache-control": "no-store" };
+
+/** The browser, and the state that it brought. */
+export interface Arrival {
+  readonly state: string;
+  readonly clientIp: string;
+  readonly userAgent: string;
+}
+
+export type ProvedFlow = Extract<Proof, { kind: "proved" }>;
+
+/**
+ * Ends a sign-in: a session and a one-time code for the application, or the reason why not. The browser goes to the
+ * return URL in either case, as long as that is still one of the customer's.
+ *
+ * @returns `undefined` where there is nowhere to send the browser
+ */
+export async function finish(
+  context: ControlContext,
+  unit: Unit,
+  proof: Proof,
+  arrival: Arrival,
+): Promise<Answer | undefined> {
+  if (proof.kind === "unknown") return undefined;
+  const { flow } = proof;
+  const customer = await holdCustomer(unit.trx, flow.customer_id);
+  if (customer?.allowed_return_urls.includes(flow.return_url) !== true) return undefined;
+  const { state } = arrival;
+  const outcome =
+    customer.status !== "active"
+      ? refuse(unit, flow, failedBecause("CUSTOMER_SUSPENDED"))
+      : proof.kind === "failed"
+        ? refuse(unit, flow, proof.failure)
+        : await admit(context, unit, proof, arrival);
+  const parameters =
+    "code" in outcome
+      ? { code: outcome.code, state }
+      : {
+          error: outcome.error,
+          error_description: describeFailure(outcome.reason),
+          reason: outcome.reason,
+          state,
+        };
+  return { kind: "redirect", location: withParameters(flow.return_url, parameters), headers: NO_STORE };
+}
+
+/** Judges who has proved who they are, and lets them in; the customer is held, and active. */
+export async function admit(
+  context: ControlContext,
+  unit: Unit,
+  proof: ProvedFlow,
+  arrival: Arrival,
+): Promise<{ readonly code: string } | SignInFailure> {
+  const { trx, now } = unit;
+  const { flow, identity } = proof;
+  const rules = await rulesOf(trx, flow.customer_id);
+  const { subject, email, name, profile, amr } = identity;
+  // a provider whose clock is ahead does not make sessions younger
+  const authTime = identity.authTime === undefined ? null : earlier(new Date(identity.authTime * 1000), now);
+  const who = { customerId: flow.customer_id, issuer: flow.issuer, subject };
+  // locked, for two sign-ins of one user must not both go on to change the row
+  const known = await lockBySubject(trx, who);
+  if (known?.status === "suspended") return refuse(unit, flow, failedBecause("USER_SUSPENDED"), known);
+  const violation = violatedBy({ email, clientIp: arrival.clientIp, amr, authTime }, rules, now);
+  if (violation !== undefined) {
+    const failure = failedBecause(violation, known === undefined ? `sub ${subject}` : undefined);
+    announce(unit, "policy.violated", flow, failure, known);
+    return refuse(unit, flow, failure, known);
+  }
+
+  const user = await signedIn(unit, {
+    ...who,
+    ...(email !== undefined && { email }),
+    ...(name !== undefined && { name }),
+    profile,
+  });
+  // suspended between the look above and the lock
+  if (user.status !== "active") return refuse(unit, flow, failedBecause("USER_SUSPENDED"), user);
+  return { code: await openSession(context, unit, { proof, arrival, user, authTime, rules }) };
+}
+
+interface Opening {
+  readonly proof: ProvedFlow;
+  readonly arrival: Arrival;
+  readonly user: UserRow;
+  readonly authTime: Date | null;
+  readonly rules: Awaited<ReturnType<typeof rulesOf>>;
+}
+
+/** The session lives as long as its code, until the application exchanges that. */
+async function openSession(
+  { settings, box }: ControlContext,
+  unit: Unit,
+  { proof, arrival, user, authTime, rules }: Opening,
+): Promise<string> {
+  const { trx, now } = unit;
+  const { flow, identity, idToken, endSessionUrl } = proof;
+  const id = newId("session");
+  const at = now.getTime();
+  const expiresAt = boundOf({ expiresAt: new Date(at + settings.sessionSeconds * 1000), authTime }, rules);
+  const codeExpiresAt = earlier(expiresAt, new Date(at + CODE_SECONDS * 1000));
+  const hint = idToken !== undefined && idToken.length <= MAX_ID_TOKEN ? idToken : undefined;
+  await insertSession(trx, {
+    id,
+    customer_id: flow.customer_id,
+    user_id: user.id,
+    client_id: flow.client_id,
+    end_session_url: endSessionUrl ?? null,
+    id_token: hint === undefined ? null : box.seal(hint, idTokenPurpose(id)),
+    scope: flow.scope,
+    auth_time: authTime,
+    amr: identity.amr,
+    acr: identity.acr ?? null,
+    ip_address: arrival.clientIp,
+    user_agent: arrival.userAgent,
+    created_at: now,
+    last_used_at: now,
+    expires_at: expiresAt,
+    alive_until: codeExpiresAt,
+  });
+  unit.emit({
+    type: "user.authenticated",
+    customerId: flow.customer_id,
+    userId: user.id,
+    data: {
+      user: eventUser(user),
+      session: { id, ip_address: arrival.clientIp, user_agent: arrival.userAgent },
+    },
+  });
+  return makeCode(trx, {
+    session_id: id,
+    state_hash: flow.state_hash,
+    return_url: flow.return_url,
+    expires_at: codeExpiresAt,
+  });
+}
+
+export function idTokenPurpose(sessionId: string): string {
+  return `session.id_token:${sessionId}`;
+}
+
+export function eventUser({ id, email, customer_id }: UserRow): EventUser {
+  return { id, ...(email !== null && { email }), customer_id };
+}
+
+function refuse(unit: Unit, flow: FlowRow, failure: SignInFailure, user?: UserRow): SignInFailure {
+  announce(unit, "user.authentication_failed", flow, failure, user);
+  return failure;
+}
+
+function announce(
+  unit: Unit,
+  type: "user.authentication_failed" | "policy.violated",
+  flow: FlowRow,
+  { reason, detail }: SignInFailure,
+  user: UserRow | undefined,
+): void {
+  unit.emit({
+    type,
+    customerId: flow.customer_id,
+    ...(user !== undefined && { userId: user.id }),
+    data: {
+      ...(user !== undefined && { user: eventUser(user) }),
+      reason,
+      ...(detail !== undefined && { detail }),
+    },
+  });
+}

@@ -1,0 +1,142 @@
+import type { Knex } from "knex";
+import { onlyCustomerOf, type Actor } from "../actor.ts";
+import type { ControlContext } from "../context.ts";
+import { findCustomer } from "../customers/store.ts";
+import { ApiError, validationFailed } from "../errors.ts";
+import { ok, writeRoute, type Route } from "../frame/route.ts";
+import type { SecretBox } from "../secret-box.ts";
+import { endSessions, type SessionsOf } from "../sessions/end.ts";
+import { findSession, type SessionRow } from "../sessions/store.ts";
+import { findUser } from "../users/store.ts";
+import { findRefreshToken } from "./code-store.ts";
+import { idTokenPurpose } from "./finish.ts";
+import { logoutAnswer, logoutBody, logoutQuery, type LogoutBody, type LogoutQuery } from "./schemas.ts";
+
+/** `DELETE /auth/logout`: ends a session, or all of a user's. */
+export function logoutRoute({ box }: Pick<ControlContext, "box">): Route {
+  return writeRoute({
+    tag: "Authentication",
+    group: "authentication",
+    tenancy: "handler",
+    method: "delete",
+    path: "/auth/logout",
+    operation: "logout",
+    summary: "End sessions",
+    description:
+      "Takes its members in the query or in a body; `refresh_token` only in a body. Gateways refuse the session's tokens at once. Sessions that are over already are not an error: `ended` says how many this request has ended.",
+    permission: "authenticate",
+    query: logoutQuery,
+    body: logoutBody,
+    answers: { 200: logoutAnswer },
+    errors: ["SESSION_NOT_FOUND", "USER_NOT_FOUND", "RETURN_URL_NOT_ALLOWED"],
+    async write({ query, body, actor }, unit) {
+      const asked = oneRequest(query, body);
+      const subject = await subjectOf(unit.trx, actor, asked);
+      await requireReturnUrl(unit.trx, subject.customerId, asked.post_logout_return_url);
+      const url = subject.session && endSessionUrl(box, subject.session, asked);
+      const ended = await endSessions(unit, subject.where, "logout");
+      if (ended > 0)
+        unit.record({
+          action: "session.ended",
+          target: subject.target,
+          customerId: subject.customerId,
+          after: { reason: "logout", ended },
+        });
+      return ok({ ended, ...(url !== undefined && { end_session_url: url }) });
+    },
+  });
+}
+
+const SUBJECTS = ["session_id", "refresh_token", "user_id"] as const;
+type Asked = LogoutQuery & NonNullable<LogoutBody>;
+
+/** @throws ApiError 422 where it is not said whose session, or said twice */
+function oneRequest(query: LogoutQuery, body: LogoutBody): Asked {
+  const twice = Object.keys(query).filter((name) => Object.hasOwn(body ?? {}, name));
+  if (twice.length > 0)
+    throw validationFailed(twice.map((path) => ({ path, message: "stands in the query too" })));
+  const asked = { ...query, ...body };
+  if (SUBJECTS.filter((name) => asked[name] !== undefined).length !== 1)
+    throw validationFailed([
+      { path: "", message: "one of `session_id`, `refresh_token` and `user_id` is required" },
+    ]);
+  return asked;
+}
+
+interface Subject {
+  readonly customerId: string;
+  readonly where: SessionsOf;
+  readonly target: { readonly type: string; readonly id: string };
+  /** The one that the provider's logout concerns. */
+  readonly session: SessionRow | undefined;
+}
+
+/** What the caller names, as far as it is its own. @throws ApiError 404 */
+async function subjectOf(trx: Knex.Transaction, actor: Actor, asked: Asked): Promise<Subject> {
+  if (asked.user_id !== undefined) return userSubject(trx, actor, asked.user_id, asked.customer_id);
+  const session =
+    asked.session_id !== undefined
+      ? await findSession(trx, actor, asked.session_id)
+      : await sessionOfToken(trx, actor, asked.refresh_token ?? "");
+  if (session === undefined) throw new ApiError("SESSION_NOT_FOUND");
+  if (asked.customer_id !== undefined && asked.customer_id !== session.customer_id)
+    throw new ApiError("SESSION_NOT_FOUND");
+  const { id, customer_id: customerId } = session;
+  return { customerId, where: { sessionId: id }, target: { type: "session", id }, session };
+}
+
+async function userSubject(
+  trx: Knex.Transaction,
+  actor: Actor,
+  userId: string,
+  customerId: string | undefined,
+): Promise<Subject> {
+  const user = await findUser(trx, userId);
+  const allowed = [onlyCustomerOf(actor), customerId].every(
+    (only) => only === undefined || only === user?.customer_id,
+  );
+  if (user === undefined || !allowed) throw new ApiError("USER_NOT_FOUND");
+  const session = await trx("sessions")
+    .where({ user_id: user.id })
+    .whereNull("ended_at")
+    .orderBy("created_at", "desc")
+    .first<SessionRow | undefined>();
+  const target = { type: "user", id: user.id };
+  return { customerId: user.customer_id, where: { userId: user.id }, target, session };
+}
+
+/** A token that is used up names its session as well: ending that is what is asked for. */
+async function sessionOfToken(
+  trx: Knex.Transaction,
+  actor: Actor,
+  token: string,
+): Promise<SessionRow | undefined> {
+  const found = await findRefreshToken(trx, token);
+  const session = found && (await findSession(trx, actor, found.session_id));
+  return session?.client_id === actor.id ? session : undefined;
+}
+
+async function requireReturnUrl(
+  trx: Knex.Transaction,
+  customerId: string,
+  url: string | undefined,
+): Promise<void> {
+  if (url === undefined) return;
+  const customer = await findCustomer(trx, customerId);
+  if (customer?.allowed_return_urls.includes(url) !== true)
+    throw new ApiError("RETURN_URL_NOT_ALLOWED", { details: { post_logout_return_url: url } });
+}
+
+/** OpenID Connect RP-Initiated Logout 1.0, section 2; from what was noted at the sign-in, so that no provider is waited for. */
+function endSessionUrl(
+  box: SecretBox,
+  { id, end_session_url: base, id_token: idToken }: SessionRow,
+  { post_logout_return_url: returnUrl, state }: Asked,
+): string | undefined {
+  if (base === null) return undefined;
+  const url = new URL(base);
+  if (idToken !== null) url.searchParams.set("id_token_hint", box.open(idToken, idTokenPurpose(id)));
+  if (returnUrl !== undefined) url.searchParams.set("post_logout_redirect_uri", returnUrl);
+  if (state !== undefined) url.searchParams.set("state", state);
+  return url.href;
+}

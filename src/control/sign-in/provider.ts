@@ -1,0 +1,140 @@
+import { LRUCache } from "lru-cache";
+import * as client from "openid-client";
+import type { ControlContext } from "../context.ts";
+import { isReachable, issuerAccess } from "../customers/idp-issuer.ts";
+import { openClientSecret, type IdpRow } from "../customers/idp.ts";
+import { ApiError } from "../errors.ts";
+import { guardedFetch } from "../outbound/guarded-fetch.ts";
+import { ownProviderUrl } from "../sandbox/issuer.ts";
+import { createProviderResolver, type ResolveProvider } from "./resolve-provider.ts";
+
+/** The identity providers of customers, as clients of theirs. */
+export interface Providers {
+  /** The one that the users of a customer sign in at; `undefined`: there is none. */
+  readonly of: ResolveProvider;
+  /**
+   * @throws ApiError IDP_FAILED where the provider's metadata cannot be read
+   */
+  clientOf(idp: IdpRow): Promise<client.Configuration>;
+  /** Where the browser is to be sent to sign in. @throws ApiError IDP_FAILED */
+  authorizationUrl(idp: IdpRow, parameters: Record<string, string>): Promise<string>;
+}
+
+/** For each request to a provider; a sign-in makes up to four. */
+const TIMEOUT_MS = 5_000;
+const CACHED_MS = 10 * 60_000;
+const CACHED = 500;
+/** Lets the library speak http; to which hosts is said here. Marked as deprecated so that nobody overlooks it. */
+// eslint-disable-next-line @typescript-eslint/no-deprecated
+const ALLOW_HTTP: ((configuration: client.Configuration) => void)[] = [client.allowInsecureRequests];
+
+/** Reads providers' metadata when they are needed, and keeps them for a while. */
+export function createProviders(context: ControlContext): Providers {
+  const { settings, box } = context;
+  const access = issuerAccess(settings);
+  const send = guardedFetch({ allowPrivate: access.allowPrivate, timeoutMs: TIMEOUT_MS });
+  // metadata may name any endpoint
+  const requireReachable = (url: string): void => {
+    if (ownProviderUrl(url, settings) === undefined && !isReachable(new URL(url), access))
+      throw new Error("the provider's endpoint must be reached by https");
+  };
+  const fetchIt: client.CustomFetch = async (url, options) => {
+    requireReachable(url);
+    return send(ownProviderUrl(url, settings) ?? url, options as RequestInit);
+  };
+  const discovered = new LRUCache<string, Promise<client.ServerMetadata>>({ max: CACHED, ttl: CACHED_MS });
+  const clients = new LRUCache<string, client.Configuration>({ max: CACHED, ttl: CACHED_MS });
+
+  async function discover({ issuer, client_id }: IdpRow): Promise<client.ServerMetadata> {
+    const found = await client.discovery(new URL(issuer), client_id, undefined, undefined, {
+      timeout: TIMEOUT_MS / 1000,
+      [client.customFetch]: fetchIt,
+      ...(access.allowPrivate && { execute: ALLOW_HTTP }),
+    });
+    // what the provider writes into its tokens is compared with this
+    if (found.serverMetadata().issuer !== issuer) throw new Error("the metadata name another issuer");
+    return found.serverMetadata();
+  }
+
+  function metadataOf(idp: IdpRow): Promise<client.ServerMetadata> {
+    const known = discovered.get(idp.issuer);
+    if (known !== undefined) return known;
+    const asked = discover(idp);
+    discovered.set(idp.issuer, asked);
+    asked.catch(() => {
+      if (discovered.get(idp.issuer) === asked) discovered.delete(idp.issuer);
+    });
+    return asked;
+  }
+
+  async function clientOf(idp: IdpRow): Promise<client.Configuration> {
+    // each sealing is another text: a provider that is configured anew is another client
+    const key = JSON.stringify([idp.customer_id, idp.issuer, idp.client_id, idp.client_secret]);
+    const known = clients.get(key);
+    if (known !== undefined) return known;
+    const metadata = await metadataOf(idp);
+    const made = makeClient(
+      metadata,
+      idp.client_id,
+      openClientSecret(box, idp),
+      fetchIt,
+      access.allowPrivate,
+    );
+    clients.set(key, made);
+    return made;
+  }
+
+  return {
+    of: createProviderResolver(context),
+    clientOf: (idp) => clientOf(idp).catch((error: unknown) => fail(idp, error)),
+    async authorizationUrl(idp, parameters) {
+      try {
+        const url = client.buildAuthorizationUrl(await clientOf(idp), parameters);
+        requireReachable(url.href);
+        return url.href;
+      } catch (error) {
+        return fail(idp, error);
+      }
+    },
+  };
+}
+
+function makeClient(
+  metadata: client.ServerMetadata,
+  clientId: string,
+  secret: string,
+  fetchIt: client.CustomFetch,
+  insecure: boolean,
+): client.Configuration {
+  const methods = metadata.token_endpoint_auth_methods_supported;
+  // OpenID Connect Discovery 1.0, section 3: Basic where the metadata say nothing
+  const authentication =
+    methods?.includes("client_secret_post") === true && !methods.includes("client_secret_basic")
+      ? client.ClientSecretPost(secret)
+      : client.ClientSecretBasic(secret);
+  const made = new client.Configuration(metadata, clientId, undefined, authentication);
+  made.timeout = TIMEOUT_MS / 1000;
+  made[client.customFetch] = fetchIt;
+  // the ID token's signature counts, not only that it came over TLS
+  client.enableNonRepudiationChecks(made);
+  if (insecure) for (const allow of ALLOW_HTTP) allow(made);
+  return made;
+}
+
+/** 502, with what went wrong for the log alone. */
+function fail({ customer_id }: IdpRow, error: unknown): never {
+  throw new ApiError("IDP_FAILED", { details: { customer_id }, cause: new Error(failureText(error)) });
+}
+
+/** What a failure is called, where it has a name: for the customer, who need not know what is reached how. */
+export function failureCode(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}
+
+/** What a failure is, without what the provider sent: that may hold tokens. */
+export function failureText(error: unknown): string {
+  if (!(error instanceof Error)) return "unknown failure";
+  const inner = error.cause instanceof Error ? ` (${error.cause.message})` : "";
+  const code = failureCode(error);
+  return `${code === undefined ? "" : `${code}: `}${error.message}${inner}`.slice(0, 500);
+}

@@ -1,0 +1,106 @@
+import type { ControlContext } from "../context.ts";
+import { ok, writeRoute, type Route } from "../frame/route.ts";
+import { createKeyring } from "../issuer/keyring.ts";
+import { FLOW_SECONDS, startFlow } from "./authorize.ts";
+import { exchangeCode, refreshTokens } from "./exchange.ts";
+import { finish } from "./finish.ts";
+import { insertFlow } from "./flow-store.ts";
+import { logoutRoute } from "./logout.ts";
+import { unknownSignIn } from "./page.ts";
+import { createProviders } from "./provider.ts";
+import { prove } from "./prove.ts";
+import {
+  authorizeAnswer,
+  authorizeBody,
+  callbackQuery,
+  refreshBody,
+  tokenAnswer,
+  tokenBody,
+} from "./schemas.ts";
+
+/** The sign-in of users: authorize, callback, token, refresh, logout. */
+export function signInRoutes(context: ControlContext): Route[] {
+  const providers = createProviders(context);
+  const keyring = createKeyring(context);
+  const common = { tag: "Authentication", group: "authentication", tenancy: "handler" } as const;
+  return [
+    writeRoute({
+      ...common,
+      method: "post",
+      path: "/auth/authorize",
+      operation: "startSignIn",
+      summary: "Start a sign-in",
+      description:
+        "Answers where to send the user's browser. It comes back to `return_url` with `code` and `state`, or with `error`, `reason` and `state`. The application must compare `state` with the one answered here, in the browser session that it started the sign-in for: that is what keeps others from signing a user in as themselves.",
+      permission: "authenticate",
+      body: authorizeBody,
+      answers: { 200: authorizeAnswer },
+      errors: [
+        "CUSTOMER_SUSPENDED",
+        "INVALID_CUSTOMER",
+        "IDP_NOT_CONFIGURED",
+        "RETURN_URL_NOT_ALLOWED",
+        "IDP_FAILED",
+      ],
+      prepare: (call) => startFlow(context, providers, call),
+      async write(_call, unit, { flow, state, authorizationUrl }) {
+        await insertFlow(unit.trx, flow);
+        return ok({ authorization_url: authorizationUrl, state, expires_in: FLOW_SECONDS });
+      },
+    }),
+    writeRoute({
+      ...common,
+      method: "get",
+      path: "/auth/callback",
+      operation: "finishSignIn",
+      summary: "Where identity providers send browsers back to",
+      permission: "public",
+      query: callbackQuery,
+      answers: { 303: null },
+      errors: ["INVALID_STATE"],
+      prepare: ({ query }) => prove(context, providers, query),
+      async write({ query, clientIp, userAgent, headers }, unit, proof) {
+        const arrival = { state: query.state ?? "", clientIp, userAgent };
+        return (await finish(context, unit, proof, arrival)) ?? unknownSignIn(headers.accept);
+      },
+    }),
+    writeRoute({
+      ...common,
+      method: "post",
+      path: "/auth/token",
+      operation: "exchangeCode",
+      summary: "Exchange a code for tokens",
+      description:
+        "A code is good once, for 60 seconds, and for the API key that started the sign-in. Used a second time it ends the session.",
+      permission: "authenticate",
+      body: tokenBody,
+      answers: { 200: tokenAnswer },
+      errors: ["INVALID_CODE", "SESSION_ENDED", "CUSTOMER_SUSPENDED", "USER_SUSPENDED", "POLICY_VIOLATED"],
+      // before the transaction: it may need a connection of its own
+      prepare: () => keyring.signingKey(),
+      write: (call, unit, key) => exchangeCode(context, call, unit, key),
+    }),
+    writeRoute({
+      ...common,
+      method: "post",
+      path: "/auth/refresh",
+      operation: "refreshTokens",
+      summary: "Exchange a refresh token for new tokens",
+      description:
+        "A refresh token is good once, and for the API key that started the sign-in. Used a second time it ends the session; repeat a request whose answer was lost with the same `Idempotency-Key`. Customer, user and policies are judged anew, by what was proved at the sign-in.",
+      permission: "authenticate",
+      body: refreshBody,
+      answers: { 200: tokenAnswer },
+      errors: [
+        "INVALID_REFRESH_TOKEN",
+        "SESSION_ENDED",
+        "CUSTOMER_SUSPENDED",
+        "USER_SUSPENDED",
+        "POLICY_VIOLATED",
+      ],
+      prepare: () => keyring.signingKey(),
+      write: (call, unit, key) => refreshTokens(context, call, unit, key),
+    }),
+    logoutRoute(context),
+  ];
+}

@@ -1,0 +1,118 @@
+import * as z from "zod";
+import { pathId, timestamp } from "../frame/schemas.ts";
+
+const line = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .refine((value) => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(value), "must not hold control characters");
+
+/** Specification 2.5. */
+export const authorizeBody = z.strictObject({
+  customer_id: pathId(),
+  return_url: z.string().min(1).max(2000),
+  scopes: z.array(line(100)).max(50).optional(),
+  login_hint: line(320).optional(),
+  prompt: z.enum(["none", "login", "consent", "select_account"]).optional(),
+  max_age: z
+    .int()
+    .min(0)
+    .max(31_536_000)
+    .optional()
+    .meta({ description: "seconds: the user must have proved who they are since then" }),
+});
+export type AuthorizeBody = z.output<typeof authorizeBody>;
+
+export const authorizeAnswer = z.object({
+  authorization_url: z.string().meta({ format: "uri" }),
+  state: z.string(),
+  expires_in: z.int(),
+});
+
+/** What providers send along; what else they do is nobody's business. */
+export const callbackQuery = z.looseObject({
+  state: z.string().optional(),
+  code: z.string().optional(),
+  iss: z.string().optional(),
+  error: z.string().optional(),
+  error_description: z.string().optional(),
+});
+export type CallbackQuery = z.output<typeof callbackQuery>;
+
+export const tokenBody = z.strictObject({
+  grant_type: z.literal("authorization_code").optional(),
+  code: z.string().min(1).max(200),
+  customer_id: pathId().optional(),
+  state: z.string().min(1).max(200).optional(),
+  return_url: z.string().min(1).max(2000).optional(),
+});
+export type TokenBody = z.output<typeof tokenBody>;
+
+export const refreshBody = z.strictObject({
+  grant_type: z.literal("refresh_token").optional(),
+  refresh_token: z.string().min(1).max(200),
+});
+export type RefreshBody = z.output<typeof refreshBody>;
+
+const tokenUser = z
+  .looseObject({
+    id: z.string(),
+    email: z.string().nullable(),
+    name: z.string().nullable(),
+    customer_id: z.string(),
+    role: z.unknown(),
+    department: z.unknown(),
+    permissions: z.unknown(),
+  })
+  .meta({ description: "the user with all attributes; `null` where there is none" });
+
+const tokenSession = z.object({
+  id: z.string(),
+  customer_id: z.string(),
+  user_id: z.string(),
+  created_at: timestamp(),
+  expires_at: timestamp(),
+  auth_time: timestamp().nullable(),
+  amr: z.array(z.string()),
+  ip_address: z.string(),
+  user_agent: z.string(),
+});
+
+/** RFC 6749, section 5.1, and who it is. */
+export const tokenAnswer = z.object({
+  access_token: z.string(),
+  token_type: z.literal("Bearer"),
+  expires_in: z.int(),
+  refresh_token: z.string(),
+  refresh_expires_in: z.int(),
+  scope: z.string(),
+  user: tokenUser,
+  session: tokenSession,
+});
+
+/** Parameters that may stand in the query; a refresh token does not, for addresses are logged on the way. */
+export const logoutQuery = z.strictObject({
+  session_id: pathId().optional(),
+  user_id: pathId().optional(),
+  customer_id: pathId().optional(),
+  post_logout_return_url: z.string().min(1).max(2000).optional(),
+  state: z.string().min(1).max(512).optional(),
+});
+
+export type LogoutQuery = z.output<typeof logoutQuery>;
+
+export const logoutBody = logoutQuery
+  .extend({ refresh_token: z.string().min(1).max(200).optional() })
+  .optional()
+  .meta({ description: "whose sessions end: one of `session_id`, `refresh_token` and `user_id`" });
+
+export type LogoutBody = z.output<typeof logoutBody>;
+
+export const logoutAnswer = z.object({
+  ended: z.int().meta({ description: "sessions that this request has ended" }),
+  end_session_url: z
+    .string()
+    .optional()
+    .meta({ description: "where to send the browser to end its session at the identity provider too" }),
+});

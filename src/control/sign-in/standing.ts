@@ -1,0 +1,55 @@
+import type { Knex } from "knex";
+import { violationOf, type AuthenticationRules, type Violation } from "../../standing/index.ts";
+import { CUSTOMER_COLUMNS, customers, type CustomerRow } from "../customers/store.ts";
+import { standingOf } from "../policies/standing.ts";
+
+/**
+ * Reads a customer and keeps it from being suspended or deleted until the transaction ends. Whoever does that ends its
+ * sessions in the same transaction: it either comes before, and is seen here, or after, and ends what is made here.
+ */
+export async function holdCustomer(trx: Knex.Transaction, id: string): Promise<CustomerRow | undefined> {
+  return customers(trx)
+    .where({ id })
+    .forShare()
+    .first<CustomerRow | undefined>(...CUSTOMER_COLUMNS);
+}
+
+/** The `authentication` policies of a customer, taken together. */
+export async function rulesOf(db: Knex, customerId: string): Promise<AuthenticationRules> {
+  const standing = (await standingOf(db, [customerId])).get(customerId);
+  if (standing === undefined) throw new Error(`the customer ${customerId} stands nowhere`);
+  return standing.authentication;
+}
+
+/** What a sign-in, or the session that came of it, is judged by. */
+export interface ProvedFacts {
+  readonly email: string | null | undefined;
+  /** Of the browser that signed in. */
+  readonly clientIp: string;
+  readonly amr: readonly string[];
+  readonly authTime: Date | null;
+}
+
+/** @returns the first rule that they violate */
+export function violatedBy(facts: ProvedFacts, rules: AuthenticationRules, now: Date): Violation | undefined {
+  return violationOf(rules, {
+    email: facts.email ?? undefined,
+    clientIp: facts.clientIp,
+    amr: facts.amr,
+    authTime: facts.authTime === null ? undefined : facts.authTime.getTime() / 1000,
+    now: now.getTime() / 1000,
+  });
+}
+
+/** When a session ends at the latest: its own bound, and the strictest policy's from when the user proved who they are. */
+export function boundOf(
+  { expiresAt, authTime }: { readonly expiresAt: Date; readonly authTime: Date | null },
+  { max_session_duration: most }: AuthenticationRules,
+): Date {
+  if (most === undefined || authTime === null) return expiresAt;
+  return earlier(expiresAt, new Date(authTime.getTime() + most * 1000));
+}
+
+export function earlier(a: Date, b: Date): Date {
+  return a < b ? a : b;
+}

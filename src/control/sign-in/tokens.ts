@@ -1,0 +1,149 @@
+import { randomUUID } from "node:crypto";
+import type { Knex } from "knex";
+import type { ControlContext } from "../context.ts";
+import { ApiError } from "../errors.ts";
+import { makeAccessToken } from "../issuer/access-token.ts";
+import type { SigningKey } from "../issuer/keyring.ts";
+import { endSessions } from "../sessions/end.ts";
+import { keepAlive, lockSession, type SessionRow } from "../sessions/store.ts";
+import type { Unit } from "../unit.ts";
+import { effectiveAttributes, USER_COLUMNS, users, type UserRow } from "../users/store.ts";
+import { makeRefreshToken } from "./code-store.ts";
+import { eventUser } from "./finish.ts";
+import { boundOf, earlier, holdCustomer, rulesOf, violatedBy } from "./standing.ts";
+
+/** A session that goes on, and until when. */
+export interface LiveSession {
+  readonly session: SessionRow;
+  readonly user: UserRow;
+  readonly until: Date;
+}
+
+/** The session as it is, locked, once customer and user are held in their status; in this order, as everywhere. */
+export interface HeldSession {
+  readonly session: SessionRow;
+  readonly user: UserRow | undefined;
+  readonly customerStatus: string | undefined;
+}
+
+export async function holdSession(
+  trx: Knex.Transaction,
+  { id, customer_id: customerId, user_id: userId }: Pick<SessionRow, "id" | "customer_id" | "user_id">,
+): Promise<HeldSession> {
+  const customer = await holdCustomer(trx, customerId);
+  const user = await users(trx)
+    .where({ id: userId })
+    .forShare()
+    .first<UserRow | undefined>(...USER_COLUMNS);
+  const session = await lockSession(trx, id);
+  if (session === undefined) throw new Error(`the session ${id} was there and is gone`);
+  return { session, user, customerStatus: customer?.status };
+}
+
+/**
+ * Judges everything anew before tokens are made: the customer, the user, the session, and the policies by what was
+ * proved at the sign-in.
+ *
+ * @returns the session, or why it has no tokens: then the event of it, and the session's end, are to be kept
+ * @throws ApiError where there is nothing to keep
+ */
+export async function judgeSession(unit: Unit, held: HeldSession): Promise<LiveSession | ApiError> {
+  const { session, user, customerStatus } = held;
+  if (customerStatus !== undefined && customerStatus !== "active")
+    throw new ApiError("CUSTOMER_SUSPENDED", {
+      details: { customer_id: session.customer_id, status: customerStatus },
+    });
+  if (user?.status === "suspended") throw new ApiError("USER_SUSPENDED", { details: { user_id: user.id } });
+  if (session.ended_at !== null)
+    throw new ApiError("SESSION_ENDED", { details: { session_id: session.id, reason: session.end_reason } });
+  // whoever deletes a customer or a user ends its sessions, so these are not reached
+  if (customerStatus === undefined || user === undefined) throw new ApiError("SESSION_ENDED");
+
+  const { auth_time: authTime, ip_address: clientIp, amr } = session;
+  const rules = await rulesOf(unit.trx, session.customer_id);
+  const violation = violatedBy({ email: user.email, clientIp, amr, authTime }, rules, unit.now);
+  if (violation !== undefined) {
+    unit.emit({
+      type: "policy.violated",
+      customerId: session.customer_id,
+      userId: user.id,
+      data: {
+        user: eventUser(user),
+        session: { id: session.id, ip_address: clientIp, user_agent: session.user_agent },
+        reason: violation,
+      },
+    });
+    // a session grows no younger; what else is violated may be put right, and the session goes on then
+    if (violation === "SESSION_TOO_OLD")
+      await endSessions(unit, { sessionId: session.id }, "session_too_old");
+    return new ApiError("POLICY_VIOLATED", { details: { reason: violation, session_id: session.id } });
+  }
+  const until = boundOf({ expiresAt: session.expires_at, authTime }, rules);
+  if (until <= unit.now)
+    throw new ApiError("SESSION_ENDED", { details: { session_id: session.id, reason: "expired" } });
+  return { session, user, until };
+}
+
+/** Makes an access token and a refresh token, and the answer that brings them. */
+export async function grant(
+  { settings, log }: Pick<ControlContext, "settings" | "log">,
+  { trx, now }: Unit,
+  key: SigningKey,
+  { session, user, until }: LiveSession,
+) {
+  const issuedAt = Math.floor(now.getTime() / 1000);
+  const expiresAt = Math.min(issuedAt + settings.accessTokenSeconds, Math.floor(until.getTime() / 1000));
+  const refreshUntil = earlier(until, new Date(now.getTime() + settings.refreshTokenSeconds * 1000));
+  const attributes = effectiveAttributes(user);
+  const { token, leftOut } = await makeAccessToken(
+    key,
+    {
+      issuer: settings.publicUrl,
+      audience: settings.audience,
+      userId: user.id,
+      customerId: session.customer_id,
+      sessionId: session.id,
+      clientId: session.client_id,
+      tokenId: randomUUID(),
+      scope: session.scope,
+      amr: session.amr,
+      acr: session.acr ?? undefined,
+      authTime: session.auth_time === null ? undefined : Math.floor(session.auth_time.getTime() / 1000),
+      issuedAt,
+      expiresAt,
+    },
+    attributes,
+  );
+  if (leftOut.length > 0)
+    log.warn({ user_id: user.id, attributes: leftOut }, "attributes found no room in an access token");
+  const refreshToken = await makeRefreshToken(trx, {
+    session_id: session.id,
+    created_at: now,
+    expires_at: refreshUntil,
+  });
+  const tokenExpiresAt = new Date(expiresAt * 1000);
+  await keepAlive(trx, session.id, {
+    last_used_at: now,
+    alive_until: refreshUntil > tokenExpiresAt ? refreshUntil : tokenExpiresAt,
+    last_token_expires_at: tokenExpiresAt,
+  });
+  return {
+    access_token: token,
+    token_type: "Bearer" as const,
+    expires_in: expiresAt - issuedAt,
+    refresh_token: refreshToken,
+    refresh_expires_in: Math.floor((refreshUntil.getTime() - now.getTime()) / 1000),
+    scope: session.scope,
+    user: {
+      role: null,
+      department: null,
+      permissions: null,
+      ...attributes,
+      id: user.id,
+      email: user.email,
+      name: user.name,
+      customer_id: user.customer_id,
+    },
+    session: { ...session, expires_at: until },
+  };
+}

@@ -1,0 +1,13 @@
+import { writeEvents } from "./analytics/write-events.ts";
+import { writeChanges } from "./audit/write-changes.ts";
+import { appendGatewayChanges } from "./gateway/append.ts";
+import type { UnitWriters } from "./unit.ts";
+import { enqueueDeliveries } from "./webhooks/enqueue.ts";
+
+/** Where what a unit has gathered is written. */
+export const unitWriters: UnitWriters = {
+  changes: writeChanges,
+  events: writeEvents,
+  deliveries: enqueueDeliveries,
+  gateways: appendGatewayChanges,
+};

@@ -1,0 +1,78 @@
+import type { Knex } from "knex";
+import { ApiError } from "../errors.ts";
+
+export const DELIVERY_STATUSES = ["pending", "delivering", "delivered", "failed", "cancelled"] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+export interface DeliveryRow {
+  readonly id: string;
+  readonly webhook_id: string;
+  readonly event_id: string;
+  readonly event_type: string;
+  /** The body as it is signed and sent. */
+  readonly payload: string;
+  /** Whether a failure is followed by further attempts. */
+  readonly retried: boolean;
+  readonly status: DeliveryStatus;
+  readonly attempts: number;
+  /** While delivering: when the claim is over. */
+  readonly next_attempt_at: Date | null;
+  readonly last_attempt_at: Date | null;
+  readonly finished_at: Date | null;
+  /** Of the last attempt, as what follows. */
+  readonly response_status: number | null;
+  readonly response_body: string | null;
+  readonly duration_ms: number | null;
+  readonly error: string | null;
+  readonly created_at: Date;
+}
+
+/** Deliveries that one statement cancels while a request waits for it; the sweep takes the others. */
+const CANCELLED_AT_ONCE = 10_000;
+
+/** @throws ApiError DELIVERY_NOT_FOUND */
+export async function readDelivery(db: Knex, webhookId: string, id: string): Promise<DeliveryRow> {
+  const row = await db<DeliveryRow>("webhook_deliveries").where({ webhook_id: webhookId, id }).first();
+  if (row === undefined) throw new ApiError("DELIVERY_NOT_FOUND", { details: { delivery_id: id } });
+  return row;
+}
+
+/** Cancels what waits for a webhook that is disabled or deleted. What is under way ends by itself. */
+export async function cancelPending(trx: Knex.Transaction, webhookId: string, now: Date): Promise<void> {
+  await trx.raw(
+    `update webhook_deliveries set status = 'cancelled', next_attempt_at = null, finished_at = ?
+       where id in (
+         select id from webhook_deliveries where webhook_id = ? and status = 'pending'
+         order by id limit ? for update skip locked
+       )`,
+    [now, webhookId, CANCELLED_AT_ONCE],
+  );
+}
+
+/** Cancels whatever else waits for no enabled webhook. */
+export async function cancelLeftOver(db: Knex, now: Date): Promise<void> {
+  await db.raw(
+    `update webhook_deliveries set status = 'cancelled', next_attempt_at = null, finished_at = :now
+       where id in (
+         select d.id from webhook_deliveries d
+         where (d.status = 'pending' or d.status = 'delivering' and d.next_attempt_at <= :now)
+           and not exists (
+             select from webhooks w
+             where w.id = d.webhook_id and w.enabled and d.sequence > w.deliver_after
+           )
+         limit :most for update of d skip locked
+       )`,
+    { now, most: CANCELLED_AT_ONCE },
+  );
+}
+
+/** Removes what is older from the log. @returns how many: when as many as asked for, there may be more */
+export async function forgetDeliveries(db: Knex, before: Date, most: number): Promise<number> {
+  const old = db("webhook_deliveries")
+    .where("created_at", "<", before)
+    .whereRaw("status not in ('pending', 'delivering')")
+    .orderBy("created_at")
+    .limit(most)
+    .select("id");
+  return db("webhook_deliveries").whereIn("id", old).delete();
+}

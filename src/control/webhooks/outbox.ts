@@ -1,0 +1,139 @@
+import type { Knex } from "knex";
+import type { DeliveryRow } from "./delivery-store.ts";
+import type { WebhookRow } from "./store.ts";
+
+/** Deliveries to one webhook at a time, by all instances together: so many a receiver that hangs can take up. */
+const PER_WEBHOOK = 4;
+
+/** A delivery that is this instance's to send until the claim is over, and where to. */
+export interface Claimed {
+  readonly delivery: Pick<
+    DeliveryRow,
+    "id" | "webhook_id" | "event_id" | "payload" | "retried" | "attempts" | "created_at"
+  >;
+  readonly webhook: Pick<
+    WebhookRow,
+    "id" | "url" | "secret" | "previous_secret" | "previous_secret_expires_at"
+  >;
+}
+
+/** What an attempt has come to, as the log shows it. */
+export interface AttemptRecord {
+  readonly response_status: number | null;
+  readonly response_body: string | null;
+  readonly duration_ms: number;
+  readonly error: string | null;
+}
+
+export interface ClaimOptions {
+  readonly now: Date;
+  /** When others may take them over, should this process have died. */
+  readonly until: Date;
+  readonly most: number;
+}
+
+/**
+ * Claims deliveries that are due: of each webhook those that are due longest, webhooks with fewest under way first.
+ *
+ * `waiting` steps along the index from one webhook to the next, for a backlog of one must not be read to find the
+ * others. Of two instances that ask at once, each row is locked by one and skipped by the other, and a row that was
+ * claimed meanwhile no longer fits the condition when its lock is had (PostgreSQL, section 13.2.1).
+ */
+export async function claimDue(db: Knex, { now, until, most }: ClaimOptions): Promise<Claimed[]> {
+  const { rows } = await db.raw<{ rows: ClaimedColumns[] }>(
+    `with recursive waiting (id) as (
+       (select webhook_id from webhook_deliveries where status in ('pending', 'delivering')
+          order by webhook_id limit 1)
+       union all
+       select (select d.webhook_id from webhook_deliveries d
+                 where d.status in ('pending', 'delivering') and d.webhook_id > waiting.id
+                 order by d.webhook_id limit 1)
+         from waiting where waiting.id is not null
+     ),
+     due as (
+       select next.id, next.next_attempt_at, next.sequence,
+              busy.count + row_number() over (partition by w.id order by next.next_attempt_at, next.sequence) as place
+         from waiting
+         join webhooks w on w.id = waiting.id and w.enabled
+         cross join lateral (
+           select count(*) from webhook_deliveries d
+             where d.webhook_id = w.id and d.status = 'delivering' and d.next_attempt_at > :now
+         ) busy
+         cross join lateral (
+           select d.id, d.next_attempt_at, d.sequence from webhook_deliveries d
+             where d.webhook_id = w.id and d.status in ('pending', 'delivering')
+               and d.next_attempt_at <= :now and d.sequence > w.deliver_after
+             order by d.next_attempt_at, d.sequence
+             limit greatest(0, :perWebhook::bigint - busy.count)
+         ) next
+     ),
+     chosen as (
+       select id from due order by place, next_attempt_at, sequence limit :most::int
+     ),
+     mine as (
+       select d.id from webhook_deliveries d join chosen on chosen.id = d.id
+         where d.status in ('pending', 'delivering') and d.next_attempt_at <= :now
+         for update of d skip locked
+     )
+     update webhook_deliveries d
+       set status = 'delivering', attempts = d.attempts + 1, next_attempt_at = :until, last_attempt_at = :now
+       from mine, webhooks w
+       where d.id = mine.id and w.id = d.webhook_id
+       returning d.id, d.sequence, d.webhook_id, d.event_id, d.payload, d.retried, d.attempts, d.created_at,
+                 w.url, w.secret, w.previous_secret, w.previous_secret_expires_at`,
+    { now, until, most, perWebhook: PER_WEBHOOK },
+  );
+  return rows.sort((a, b) => a.sequence - b.sequence).map(claimedOf);
+}
+
+type ClaimedColumns = Claimed["delivery"] & Omit<Claimed["webhook"], "id"> & { readonly sequence: number };
+
+function claimedOf(row: ClaimedColumns): Claimed {
+  const { id, webhook_id, event_id, payload, retried, attempts, created_at } = row;
+  const { url, secret, previous_secret, previous_secret_expires_at } = row;
+  return {
+    delivery: { id, webhook_id, event_id, payload, retried, attempts, created_at },
+    webhook: { id: webhook_id, url, secret, previous_secret, previous_secret_expires_at },
+  };
+}
+
+/** The delivery is over. @returns whether it was still this claim's to say so */
+export async function finish(
+  db: Knex,
+  claim: Claimed,
+  status: "delivered" | "failed",
+  record: AttemptRecord,
+  now: Date,
+): Promise<boolean> {
+  const changed = await stillClaimed(db, claim).update({
+    ...record,
+    status,
+    next_attempt_at: null,
+    finished_at: now,
+  });
+  return changed === 1;
+}
+
+/** The delivery is tried again later. */
+export async function postpone(db: Knex, claim: Claimed, record: AttemptRecord, at: Date): Promise<void> {
+  await stillClaimed(db, claim).update({ ...record, status: "pending", next_attempt_at: at });
+}
+
+/** Gives back what was claimed and has come to nothing; the next to ask has it. */
+export async function release(db: Knex, claim: Claimed, now: Date): Promise<void> {
+  await stillClaimed(db, claim).update({ status: "pending", next_attempt_at: now });
+}
+
+/** Whether the webhook has taken anything since then. */
+export async function hasSucceeded(db: Knex, webhookId: string, since: Date): Promise<boolean> {
+  const row: unknown = await db("webhook_deliveries")
+    .where({ webhook_id: webhookId, status: "delivered" })
+    .where("finished_at", ">=", since)
+    .first("id");
+  return row !== undefined;
+}
+
+/** Whoever claims it next counts one attempt more: a claim that is over can change nothing. */
+function stillClaimed(db: Knex, { delivery: { id, attempts } }: Claimed): Knex.QueryBuilder {
+  return db("webhook_deliveries").where({ id, attempts, status: "delivering" });
+}

@@ -1,0 +1,47 @@
+import { randomBytes } from "node:crypto";
+import { link, mkdir, open, readFile, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import type { GatewayConfig } from "./config/index.ts";
+
+const FILE = "encryption.key";
+
+/**
+ * The key that secrets in the databases are encrypted with: the one configured, or, with the embedded database alone, one
+ * that is made at the first start and kept in the data directory.
+ *
+ * @throws Error where a database of one's own has no key: a file on one machine is no place that all instances share
+ */
+export async function masterKey({ api, database }: Pick<GatewayConfig, "api" | "database">): Promise<Buffer> {
+  if (api.encryption_key !== undefined) return Buffer.from(api.encryption_key, "base64");
+  if (database.url !== undefined || database.sandbox_url !== undefined) {
+    throw new Error(
+      "`api.encryption_key` is missing: with a database of your own, every instance needs the same key " +
+        "(make one by `openssl rand -base64 32`)",
+    );
+  }
+  await mkdir(api.data_directory, { recursive: true, mode: 0o700 });
+  const path = join(api.data_directory, FILE);
+  await makeOnce(path);
+  const key = Buffer.from((await readFile(path, "utf8")).trim(), "base64");
+  if (key.length !== 32) throw new Error(`\`${path}\` does not hold a key of 32 bytes in base64`);
+  return key;
+}
+
+/** Several processes may start at once: the first to link its file wins, and no reader ever sees half of one. */
+async function makeOnce(path: string): Promise<void> {
+  const draft = `${path}.${process.pid}.${randomBytes(4).toString("hex")}`;
+  const file = await open(draft, "wx", 0o600);
+  try {
+    await file.writeFile(`${randomBytes(32).toString("base64")}\n`);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  try {
+    await link(draft, path);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+  } finally {
+    await unlink(draft);
+  }
+}

@@ -1,0 +1,135 @@
+import knex from "knex";
+import type { Knex } from "knex";
+import pg from "pg";
+
+/** PostgreSQL by knex: a pool of connections, or one transaction of it. */
+export type Database = Knex;
+
+export interface DatabaseOptions {
+  /** Connections at most. Default: 10. */
+  readonly poolSize?: number;
+  /** How the connections are called in `pg_stat_activity`. */
+  readonly applicationName?: string;
+  /** A statement that takes longer is cancelled. Default: 30 s; 0 is no limit. */
+  readonly statementTimeoutMs?: number;
+}
+
+const POOL_SIZE = 10;
+const STATEMENT_TIMEOUT_MS = 30_000;
+/** How long a server may take to accept a connection; one that is away must not hold up every request. */
+const CONNECT_TIMEOUT_MS = 5_000;
+/** How long a caller waits for a free connection of the pool. */
+const ACQUIRE_TIMEOUT_MS = 10_000;
+
+/** knex would print to the console; whatever goes wrong, the caller learns of it by an error. */
+const SILENT: Knex.Logger = {
+  warn: () => undefined,
+  error: () => undefined,
+  deprecate: () => undefined,
+  debug: () => undefined,
+};
+
+/**
+ * Opens a pool of connections; the first is made when it is needed. `timestamptz` is read as `Date`, `int8` as a number
+ * where that is exact and as text where it is not, `date` as `YYYY-MM-DD`, `jsonb` parsed.
+ */
+export function openDatabase(url: string, options: DatabaseOptions = {}): Database {
+  const timeout = Math.trunc(options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS);
+  return knex({
+    client: "pg",
+    log: SILENT,
+    connection: {
+      connectionString: url,
+      types: { getTypeParser },
+      keepAlive: true,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      application_name: options.applicationName ?? "gatehouse",
+    } satisfies pg.ClientConfig as Knex.PgConnectionConfig,
+    acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
+    pool: {
+      min: 0,
+      max: options.poolSize ?? POOL_SIZE,
+      afterCreate: (connection: pg.Client, done: (error: Error | null, connection: pg.Client) => void) => {
+        connection.query(`SET timezone TO 'UTC'; SET statement_timeout TO ${timeout}`).then(
+          () => {
+            done(null, connection);
+          },
+          (error: unknown) => {
+            done(error instanceof Error ? error : new Error(String(error)), connection);
+          },
+        );
+      },
+    },
+  });
+}
+
+/** Ends the pool: waits for what runs, then closes every connection. */
+export async function closeDatabase(db: Database): Promise<void> {
+  await db.destroy();
+}
+
+const { INT8, DATE } = pg.types.builtins;
+
+type TypeId = Parameters<typeof pg.types.getTypeParser>[0];
+
+function getTypeParser(oid: TypeId, format?: "text" | "binary"): (text: string) => unknown {
+  if (format !== "binary") {
+    if (oid === INT8) return readInt8;
+    // a day has no time zone: as a `Date` it would shift with the machine's
+    if (oid === DATE) return (text) => text;
+  }
+  return pg.types.getTypeParser(oid, format) as (text: string) => unknown;
+}
+
+function readInt8(text: string): number | string {
+  const value = Number(text);
+  return Number.isSafeInteger(value) ? value : text;
+}
+
+/** SQLSTATEs of a server that is going, gone, starting or full (PostgreSQL, appendix A); class 08 is added below. */
+const AWAY_STATES: ReadonlySet<string> = new Set(["57P01", "57P02", "57P03", "53300"]);
+
+/** What the operating system says of a connection when there is no server to talk to. */
+const AWAY_ERRNO: ReadonlySet<string> = new Set([
+  ...["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH"],
+  ...["ENOTFOUND", "EAI_AGAIN"],
+]);
+
+/** Errors that `pg` makes itself for a lost connection; they carry no code. knex puts the statement before them. */
+const AWAY_TEXTS = [
+  "Connection terminated",
+  "Connection terminated unexpectedly",
+  "Connection ended unexpectedly",
+  "Client has encountered a connection error and is not queryable",
+  "Client was closed and is not queryable",
+  "timeout expired",
+] as const;
+
+/**
+ * Whether the database is away, shutting down, starting or has no connection left, as opposed to an error in what was
+ * asked. Callers answer 503: the same request may well succeed later.
+ */
+export function isUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error instanceof knex.KnexTimeoutError) return true;
+  const code = codeOf(error);
+  if (code !== undefined) {
+    if (AWAY_STATES.has(code) || AWAY_ERRNO.has(code) || /^08[0-9A-Z]{3}$/.test(code)) return true;
+    // a Unix socket that is not there, as opposed to any other file
+    return code === "ENOENT" && "syscall" in error && error.syscall === "connect";
+  }
+  // a host name with several addresses fails with all their errors together
+  if (error instanceof AggregateError) return error.errors.every(isUnavailable);
+  return AWAY_TEXTS.some((text) => error.message === text || error.message.endsWith(` - ${text}`));
+}
+
+/** Whether a row with the same key exists already; by the name of the constraint or index where one is given. */
+export function isUniqueViolation(error: unknown, constraint?: string): boolean {
+  if (!(error instanceof Error) || codeOf(error) !== "23505") return false;
+  return constraint === undefined || ("constraint" in error && error.constraint === constraint);
+}
+
+/** The SQLSTATE of a server's error, or the operating system's name of one. */
+export function codeOf(error: Error): string | undefined {
+  return "code" in error && typeof error.code === "string" ? error.code : undefined;
+}

@@ -1,0 +1,10 @@
+export { closeDatabase, isUnavailable, isUniqueViolation, openDatabase } from "./database.ts";
+export type { Database, DatabaseOptions } from "./database.ts";
+export { startEmbeddedPostgres } from "./embedded-postgres.ts";
+export type { EmbeddedPostgres, EmbeddedPostgresOptions, StorageLog } from "./embedded-postgres.ts";
+export { provideDatabases } from "./environments.ts";
+export type { DatabaseEnvironment, DatabaseLocation, ProvidedDatabases } from "./environments.ts";
+export { migrate, pendingMigrations } from "./migrate.ts";
+export type { MigrateOptions } from "./migrate.ts";
+export { transaction } from "./transaction.ts";
+export type { TransactionOptions } from "./transaction.ts";

@@ -1,0 +1,63 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readFile, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import type { Knex } from "knex";
+
+export interface Migration {
+  /** The file's name without its ending: `0001-customers`. */
+  readonly name: string;
+  /** SHA-256 of the source, by which a later change is noticed. */
+  readonly checksum: string;
+  /** Loads the file and gives what it does. */
+  load(): Promise<(trx: Knex) => Promise<void>>;
+}
+
+/** The sources; they lie two folders up from `src/storage` and from `dist/storage` alike, and are published. */
+export const MIGRATIONS = fileURLToPath(new URL("../../migrations", import.meta.url));
+/** Their compiled form in the published package: Node strips no types below `node_modules`. */
+const COMPILED = fileURLToPath(new URL("../migrations", import.meta.url));
+
+const FILE_NAME = /^\d{4}-[a-z0-9]+(?:-[a-z0-9]+)*\.ts$/;
+
+/**
+ * Lists the migrations of a folder in the order of their names.
+ *
+ * @throws Error for a TypeScript file with another kind of name, which would silently be left out.
+ */
+export async function listMigrations(folder: string): Promise<Migration[]> {
+  const files = (await readdir(folder)).filter((file) => file.endsWith(".ts")).sort();
+  const misnamed = files.find((file) => !FILE_NAME.test(file));
+  if (misnamed !== undefined) {
+    throw new Error(`${join(folder, misnamed)} is not named like a migration, e.g. \`0001-customers.ts\``);
+  }
+  return Promise.all(files.map((file) => readMigration(folder, file)));
+}
+
+async function readMigration(folder: string, file: string): Promise<Migration> {
+  const source = await readFile(join(folder, file), "utf8");
+  const name = file.slice(0, -".ts".length);
+  return {
+    name,
+    // a checkout may have other line ends than the package
+    checksum: createHash("sha256").update(source.replaceAll("\r\n", "\n")).digest("hex"),
+    async load() {
+      const module: unknown = await import(pathToFileURL(moduleOf(folder, name)).href);
+      if (
+        typeof module === "object" &&
+        module !== null &&
+        "up" in module &&
+        typeof module.up === "function"
+      ) {
+        return module.up as (trx: Knex) => Promise<void>;
+      }
+      throw new Error(`migration ${name} exports no function \`up\``);
+    },
+  };
+}
+
+function moduleOf(folder: string, name: string): string {
+  const compiled = join(COMPILED, `${name}.js`);
+  return folder === MIGRATIONS && existsSync(compiled) ? compiled : join(folder, `${name}.ts`);
+}

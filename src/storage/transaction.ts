@@ -1,0 +1,56 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Knex } from "knex";
+import { codeOf } from "./database.ts";
+import type { Database } from "./database.ts";
+
+export interface TransactionOptions {
+  /** Default: read committed, the server's. */
+  readonly isolationLevel?: "repeatable read" | "serializable";
+  /** How often it is tried when it loses to another transaction. Default: 5. */
+  readonly attempts?: number;
+}
+
+const ATTEMPTS = 5;
+const FIRST_WAIT_MS = 10;
+/** serialization_failure and deadlock_detected: nothing was done, and the same again may well succeed. */
+const LOST: ReadonlySet<string> = new Set(["40001", "40P01"]);
+
+/**
+ * Runs `work` in one transaction: committed when it resolves, rolled back when it throws. When the transaction loses
+ * to another one it runs again from the start, so `work` must have no effect but on the database.
+ *
+ * @throws what `work` throws, and an Error when a statement failed and `work` went on as if it had not: PostgreSQL
+ *   answers the COMMIT of such a transaction with a rollback and no error.
+ */
+export async function transaction<T>(
+  db: Database,
+  work: (trx: Knex.Transaction) => Promise<T>,
+  options: TransactionOptions = {},
+): Promise<T> {
+  const { isolationLevel, attempts = ATTEMPTS } = options;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await db.transaction(
+        (trx) => once(trx, work),
+        isolationLevel === undefined ? {} : { isolationLevel },
+      );
+    } catch (error) {
+      if (attempt >= attempts || !isLost(error)) throw error;
+      // a random part, so that two that met once do not meet again
+      await delay(FIRST_WAIT_MS * 2 ** attempt * (0.5 + Math.random()));
+    }
+  }
+}
+
+async function once<T>(trx: Knex.Transaction, work: (trx: Knex.Transaction) => Promise<T>): Promise<T> {
+  const failures: unknown[] = [];
+  trx.on("query-error", (error: unknown) => failures.push(error));
+  const result = await work(trx);
+  // in a transaction that has failed this throws (25P02); after a rollback to a savepoint it does not
+  if (failures.length > 0) await trx.raw("select 1");
+  return result;
+}
+
+function isLost(error: unknown): boolean {
+  return error instanceof Error && LOST.has(codeOf(error) ?? "");
+}

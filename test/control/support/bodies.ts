@@ -1,0 +1,76 @@
+import type { Seeded } from "./seed.ts";
+import { setOf } from "./policy-files.ts";
+
+/** What a body refers to. */
+export type References = Pick<Seeded, "customer" | "user" | "policy" | "session" | "policySet">;
+
+const RETURN_URL = "https://acme.example.com/back";
+
+/**
+ * A valid body of every route that takes one, by its operation; whatever it can refer to, it does. A route that is new must
+ * be added, which a test asks for.
+ */
+export const BODIES: Readonly<Record<string, (of: References) => Record<string, unknown>>> = {
+  startSignIn: ({ customer }) => ({ customer_id: customer, return_url: RETURN_URL }),
+  exchangeCode: ({ customer }) => ({
+    code: "c0de",
+    customer_id: customer,
+    state: "st",
+    return_url: RETURN_URL,
+  }),
+  refreshTokens: () => ({ refresh_token: "t0ken" }),
+  logout: ({ session }) => ({ session_id: session }),
+  createCustomer: () => ({ name: "New", external_id: "ext-1", allowed_return_urls: [RETURN_URL] }),
+  updateCustomer: () => ({ name: "Changed" }),
+  configureCustomerIdp: () => ({
+    type: "oidc",
+    domain: "idp.example.com",
+    client_id: "client",
+    client_secret: "a client's secret",
+    verify: false,
+  }),
+  createUser: () => ({
+    subject: "sub",
+    email: "new@example.com",
+    name: "New",
+    attributes: { role: "viewer" },
+  }),
+  updateUser: () => ({ status: "suspended" }),
+  createPolicy: () => ({ name: "New", type: "authentication", conditions: { mfa_required: true } }),
+  updatePolicy: () => ({ name: "Changed", description: "of a policy" }),
+  assignPolicies: ({ policy }) => ({ policy_ids: [policy] }),
+  publishPolicySet: () => ({ name: "new-set", files: setOf("v1") }),
+  validatePolicySet: () => ({ name: "new-set", files: setOf("v1") }),
+  activatePolicySet: () => ({ version: "v1" }),
+  createWebhook: ({ customer }) => ({
+    url: "http://127.0.0.1:9/",
+    events: ["user.authenticated"],
+    secret: "chosen-by-the-caller",
+    customer_id: customer,
+    description: "new",
+  }),
+  updateWebhook: () => ({ description: "changed" }),
+  rotateWebhookSecret: () => ({ secret: "chosen-by-the-caller" }),
+  createApiKey: ({ customer }) => ({ name: "New", scope: "read_only", customer_id: customer }),
+  updateApiKey: () => ({ name: "Changed" }),
+  setUp: () => ({ token: "t0ken", email: "new@example.com", name: "New", password: "a long enough one" }),
+  acceptInvitation: () => ({ token: "t0ken", password: "a long enough one" }),
+  logIn: () => ({ email: "new@example.com", password: "a long enough one" }),
+  changePassword: () => ({ current_password: "a long enough one", new_password: "another long one" }),
+  inviteDashboardUser: () => ({ email: "new@example.com", name: "New", role: "viewer" }),
+  updateDashboardUser: () => ({ name: "Changed" }),
+  takeRecords: () => ({ records: [] }),
+  takeStatistics: () => ({
+    instance: "i",
+    sequence: 1,
+    from: "2026-01-01T00:00:00Z",
+    to: "2026-01-01T00:01:00Z",
+    caches: [],
+    audit: { decided: 1, recorded: 1, dropped: 0 },
+  }),
+  createPerson: ({ customer }) => ({ customer_id: customer, email: "mock@example.com", name: "Mock" }),
+  signInHeadless: ({ customer }) => ({
+    customer_id: customer,
+    person: { email: "mock@example.com", name: "Mock" },
+  }),
+};

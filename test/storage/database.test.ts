@@ -1,0 +1,164 @@
+import { strict as assert } from "node:assert";
+import { join } from "node:path";
+import { closeDatabase, isUnavailable, isUniqueViolation, openDatabase } from "../../src/storage/index.ts";
+import type { Database } from "../../src/storage/index.ts";
+import { eventually } from "../support/eventually.ts";
+import { freePort } from "../support/free-port.ts";
+import { emptyDatabase, privatePostgres, temporaryDirectory, testDatabase } from "../support/database.ts";
+import type { TestDatabase } from "../support/database.ts";
+
+/** What the promise is rejected with. */
+async function failure(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  return assert.fail("it did not fail");
+}
+
+const ask = (db: Database) => db.raw("select 1").then(() => undefined);
+
+describe("storage: database", () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await emptyDatabase();
+  });
+  after(async () => {
+    await database.close();
+  });
+
+  it("reads values as the code expects them", async () => {
+    const { rows } = await database.db.raw<{ rows: unknown[] }>(
+      `select count(*) as count, 9007199254740993::int8 as large, '2026-03-29T01:30:00+02:00'::timestamptz as time,
+         '2026-03-29'::date as day, '{"a":[1]}'::jsonb as json, 'NaN'::numeric as exact`,
+    );
+    assert.deepEqual(rows, [
+      {
+        count: 1,
+        large: "9007199254740993",
+        time: new Date("2026-03-28T23:30:00Z"),
+        day: "2026-03-29",
+        json: { a: [1] },
+        exact: "NaN",
+      },
+    ]);
+  });
+
+  it("works in UTC, under its own name and with a limit on statements", async () => {
+    const db = openDatabase(database.url, { applicationName: "a name", statementTimeoutMs: 50 });
+    try {
+      const { rows } = await db.raw<{ rows: unknown[] }>(
+        "select current_setting('timezone') as zone, current_setting('application_name') as name",
+      );
+      assert.deepEqual(rows, [{ zone: "UTC", name: "a name" }]);
+      const error = await failure(db.raw("select pg_sleep(30)").then(() => undefined));
+      assert.ok(error instanceof Error && "code" in error);
+      assert.equal(error.code, "57014");
+      assert.equal(isUnavailable(error), false);
+    } finally {
+      await closeDatabase(db);
+    }
+  });
+
+  it("gives each test a database of its own", async () => {
+    const other = await testDatabase();
+    await database.db.raw("create table mine (id int)");
+    assert.equal(await other.db.schema.hasTable("mine"), false);
+    assert.equal(await other.db.schema.hasTable("schema_migrations"), true);
+    await other.close();
+    const gone = openDatabase(other.url);
+    const error = await failure(ask(gone));
+    await closeDatabase(gone);
+    assert.match(String(error), /does not exist/);
+    assert.equal(isUnavailable(error), false);
+  });
+
+  it("tells a unique key that is taken from other errors", async () => {
+    await database.db.raw("create table named (id int, name text, constraint named_name unique (name))");
+    await database.db("named").insert({ id: 1, name: "x" });
+    const error = await failure(database.db("named").insert({ id: 2, name: "x" }));
+    assert.ok(isUniqueViolation(error));
+    assert.ok(isUniqueViolation(error, "named_name"));
+    assert.ok(!isUniqueViolation(error, "another"));
+    assert.ok(!isUniqueViolation(await failure(database.db("nowhere").insert({ id: 1 }))));
+    assert.ok(!isUniqueViolation({ code: "23505" }));
+  });
+});
+
+describe("storage: a database that is away", () => {
+  async function unavailable(url: string): Promise<void> {
+    const db = openDatabase(url);
+    try {
+      const error = await failure(ask(db));
+      assert.ok(isUnavailable(error), String(error));
+    } finally {
+      await closeDatabase(db);
+    }
+  }
+
+  it("is told by a port where nothing listens, a host that is unknown and a socket that is missing", async () => {
+    const port = String(await freePort());
+    await unavailable(`postgresql://u:p@127.0.0.1:${port}/d`);
+    await unavailable(`postgresql://u:p@localhost:${port}/d`);
+    await unavailable("postgresql://u:p@no-such-host.invalid/d");
+    const nowhere = encodeURIComponent(join(await temporaryDirectory(), "nowhere"));
+    await unavailable(`postgresql://u:p@localhost/d?host=${nowhere}`);
+  });
+
+  it("is told by a kill, a stop and too many connections, and comes back in the same pool", async function () {
+    this.timeout(60_000);
+    const server = await privatePostgres();
+    const db = openDatabase(server.url);
+    try {
+      await ask(db);
+      const sleeping = failure(db.raw("select pg_sleep(60)").then(() => undefined));
+      await eventually("the sleeper", async () => {
+        const { rows } = await db.raw<{ rows: unknown[] }>(
+          "select from pg_stat_activity where query like '%pg_sleep(60)%' and pid <> pg_backend_pid()",
+        );
+        return rows.length === 1;
+      });
+      await server.kill9();
+      const error = await sleeping;
+      assert.ok(isUnavailable(error), String(error));
+      const later = await failure(ask(db));
+      assert.ok(isUnavailable(later), String(later));
+      await server.restart();
+      await ask(db);
+
+      const waiting = failure(db.transaction((trx) => trx.raw("select pg_sleep(60)")));
+      await eventually("the sleeper", async () => {
+        const { rows } = await db.raw<{ rows: unknown[] }>(
+          "select from pg_stat_activity where query like '%pg_sleep(60)%' and pid <> pg_backend_pid()",
+        );
+        return rows.length === 1;
+      });
+      await server.stop();
+      const stopped = await waiting;
+      assert.ok(isUnavailable(stopped), String(stopped));
+      await server.restart();
+      await ask(db);
+
+      const one = openDatabase(server.url, { poolSize: 120 });
+      const crowd = await Promise.allSettled(
+        Array.from({ length: 120 }, () => one.raw("select pg_sleep(0.5)").then(() => undefined)),
+      );
+      await closeDatabase(one);
+      const refused = crowd.filter((entry) => entry.status === "rejected");
+      assert.ok(refused.length > 0);
+      for (const { reason } of refused) assert.ok(isUnavailable(reason), String(reason));
+    } finally {
+      await closeDatabase(db);
+      await server.close();
+    }
+  });
+
+  it("is not told by errors of other kinds", () => {
+    assert.ok(!isUnavailable(new TypeError("x is not a function")));
+    assert.ok(!isUnavailable(Object.assign(new Error("no such file"), { code: "ENOENT", syscall: "open" })));
+    assert.ok(!isUnavailable(Object.assign(new Error("Connection terminated"), { code: "22023" })));
+    assert.ok(!isUnavailable("57P01"));
+    assert.ok(!isUnavailable(undefined));
+  });
+});

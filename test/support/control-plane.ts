@@ -1,0 +1,136 @@
+import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { dump } from "js-yaml";
+import type { Scope } from "../../src/control/actor.ts";
+import type { Environment } from "../../src/control/environment.ts";
+import { temporaryDirectory } from "./database.ts";
+import { eventually } from "./eventually.ts";
+
+const CLI = fileURLToPath(new URL("../../bin/gatehouse.js", import.meta.url));
+const run = promisify(execFile);
+
+const running = new Set<ChildProcess>();
+// a test that fails may leave some behind
+process.once("exit", () => {
+  for (const child of running) child.kill("SIGKILL");
+});
+
+/** A `gatehouse control-plane` as a user starts it: a process, a configuration file, a data directory. */
+export interface ControlPlaneProcess {
+  readonly url: Readonly<Record<Environment, string>>;
+  readonly directory: string;
+  readonly process: ChildProcess;
+  stdout(): string;
+  stderr(): string;
+  /** `gatehouse keys create` on the same data. */
+  createKey(environment: Environment, scope: Scope): Promise<string>;
+  /** Runs the command line in the directory. */
+  cli(...args: string[]): Promise<string>;
+  /** SIGTERM, and the exit code. */
+  stop(): Promise<number | null>;
+  /** SIGKILL; PostgreSQL goes on. */
+  kill(): Promise<void>;
+}
+
+export interface ControlPlaneOptions {
+  readonly config?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  /** A directory that another process has used or uses. */
+  readonly directory?: string;
+}
+
+/** Starts a control plane on free ports (those of the process before it, where it takes over a directory). */
+export async function startControlPlaneProcess(
+  options: ControlPlaneOptions & { readonly ports?: readonly [production: string, sandbox: string] } = {},
+): Promise<ControlPlaneProcess> {
+  const directory = options.directory ?? (await temporaryDirectory());
+  const [production, sandbox] = (options.ports ?? ["http://x:0", "http://x:0"]).map((url) =>
+    Number(new URL(url).port),
+  );
+  const base: Record<string, Record<string, unknown>> = {
+    api: { port: production, sandbox_port: sandbox, data_directory: join(directory, "data") },
+    sign_in: { allow_insecure_issuers: true },
+    webhooks: { allow_private_targets: true },
+    telemetry: { log_level: "warn" },
+  };
+  for (const [section, keys] of Object.entries(options.config ?? {}))
+    base[section] = { ...base[section], ...keys };
+  await writeFile(join(directory, "gateway.yaml"), dump(base));
+  const child = spawn(process.execPath, [CLI, "control-plane"], {
+    cwd: directory,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  running.add(child);
+  child.once("exit", () => running.delete(child));
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+  const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  const failed = ended.then((code) => {
+    throw new Error(`the control plane ended with ${String(code)}: ${stderr}`);
+  });
+  const pattern = /^gatehouse control plane ready on (\S+) \(production\), (\S+) \(sandbox\)$/m;
+  const ready = await Promise.race([
+    eventually("the ready line", () => pattern.exec(stdout) ?? undefined, 90_000),
+    failed,
+  ]);
+  // once it is ready, its end is what tests are about
+  failed.catch(() => undefined);
+  const cli = async (...args: string[]) =>
+    (await run(process.execPath, [CLI, ...args], { cwd: directory })).stdout;
+  return {
+    url: { production: ready[1] ?? "", sandbox: ready[2] ?? "" },
+    directory,
+    process: child,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    cli,
+    async createKey(environment, scope) {
+      const printed = await cli(
+        "keys",
+        "create",
+        "--environment",
+        environment,
+        "--scope",
+        scope,
+        "--name",
+        `test ${scope}`,
+      );
+      return printed.trim();
+    },
+    stop() {
+      child.kill("SIGTERM");
+      return ended;
+    },
+    async kill() {
+      child.kill("SIGKILL");
+      await ended;
+    },
+  };
+}
+
+/** Calls of the API with one key. */
+export function apiClient(url: string, key: string) {
+  return async (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ) => {
+    const answer = await fetch(`${url}/v1${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${key}`,
+        accept: "application/json",
+        ...(body !== undefined && { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what an answer holds is what tests find out
+    return { status: answer.status, headers: answer.headers, body: (await answer.json()) as any };
+  };
+}

@@ -1,0 +1,223 @@
+import { randomBytes } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Router } from "express";
+import type { Actor } from "../../src/control/actor.ts";
+import type { BackgroundWork, ControlContext, ControlSettings } from "../../src/control/context.ts";
+import { ApiError } from "../../src/control/errors.ts";
+import type { Authenticator } from "../../src/control/frame/authenticator.ts";
+import type { RateLimiter } from "../../src/control/frame/rate-limiter.ts";
+import type { Route } from "../../src/control/frame/route.ts";
+import { createApplication } from "../../src/control/frame/server.ts";
+import { createSecretBox } from "../../src/control/secret-box.ts";
+import { createUnits, type UnitWriters } from "../../src/control/unit.ts";
+import { createLog } from "../../src/telemetry/log.ts";
+import { testDatabase, type TestDatabase } from "./database.ts";
+
+/** Settings for tests: short of nothing, and with providers and receivers on loopback. */
+export const TEST_SETTINGS: Omit<ControlSettings, "publicUrl"> = {
+  environment: "production",
+  audience: "gatehouse",
+  accessTokenSeconds: 900,
+  refreshTokenSeconds: 86_400,
+  sessionSeconds: 43_200,
+  signingKeySeconds: 30 * 86_400,
+  allowInsecureIssuers: true,
+  trustedProxies: [],
+  rateLimits: { authentication: 1_000, management: 500, analytics: 100 },
+  webhooks: { allowPrivateTargets: true, timeoutMs: 2_000, retryForMs: 86_400_000 },
+  retention: { auditMs: 90 * 86_400_000, eventsMs: 90 * 86_400_000 },
+};
+
+/** A person of the dashboard who may do everything. */
+export const OWNER: Extract<Actor, { kind: "dashboard_user" }> = {
+  kind: "dashboard_user",
+  id: "adm_00000000000000000000000001",
+  name: "owner",
+  role: "owner",
+  sessionId: "none",
+};
+
+/** A key that may do everything that keys may. */
+export const FULL_KEY: Extract<Actor, { kind: "api_key" }> = {
+  kind: "api_key",
+  id: "key_00000000000000000000000001",
+  name: "full",
+  scope: "full_access",
+};
+
+export interface ControlOptions {
+  readonly settings?: Partial<ControlSettings>;
+  /** Unix ms. */
+  readonly clock?: () => number;
+  /** A database that is there already: for two instances on one. */
+  readonly database?: TestDatabase;
+  /** Only these routes; default: all. */
+  readonly routes?: (context: ControlContext) => readonly Route[];
+  readonly beside?: (context: ControlContext) => readonly Router[];
+  /** In place of the one that believes what {@link RunningControl.request} says. */
+  readonly authenticator?: (context: ControlContext) => Authenticator;
+  readonly limiter?: (context: ControlContext) => RateLimiter;
+  readonly writers?: Partial<UnitWriters>;
+  /** Of the secret box; two instances share it. */
+  readonly masterKey?: Uint8Array;
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** Parsed where it is JSON, else `undefined`. */
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what an answer holds is what tests find out
+  readonly body: any;
+}
+
+export interface RequestOptions {
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Default: {@link FULL_KEY}. `null`: nobody. */
+  readonly as?: Actor | null;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface RunningControl {
+  /** Without `/v1`. */
+  readonly url: string;
+  readonly context: ControlContext;
+  readonly database: TestDatabase;
+  /** Sends a request; `path` from `/v1` on. Redirects are not followed. */
+  request(method: string, path: string, options?: RequestOptions): Promise<Answered>;
+  close(): Promise<void>;
+}
+
+/** The API of one environment over HTTP, on a database of its own. */
+export async function startControl(options: ControlOptions = {}): Promise<RunningControl> {
+  const database = options.database ?? (await testDatabase());
+  const clock = options.clock ?? Date.now;
+  const writers = { ...(await productionWriters()), ...options.writers };
+  const context: { settings: ControlSettings } & Omit<ControlContext, "settings"> = {
+    settings: { ...TEST_SETTINGS, publicUrl: "http://127.0.0.1:0", ...options.settings },
+    db: database.db,
+    units: createUnits(database.db, writers, clock),
+    box: createSecretBox(options.masterKey ?? randomBytes(32)),
+    clock,
+    log: createLog({ level: "error", name: "control" }),
+  };
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  context.settings = { ...context.settings, publicUrl: options.settings?.publicUrl ?? url };
+  const limiter = options.limiter?.(context) ?? unlimited;
+  const { routes, feed } = await routesOf(context, options);
+  server.on(
+    "request",
+    createApplication({
+      context,
+      authenticator: options.authenticator?.(context) ?? believing,
+      limiter,
+      routes,
+      publicUrl: url,
+      trustedProxies: context.settings.trustedProxies,
+      beside: options.beside?.(context) ?? [],
+    }),
+  );
+  return {
+    url,
+    context,
+    database,
+    request: (method, path, request = {}) => send(url, method, path, request),
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await limiter.close();
+      await feed?.close();
+      if (options.database === undefined) await database.close();
+    },
+  };
+}
+
+async function routesOf(
+  context: ControlContext,
+  { routes }: ControlOptions,
+): Promise<{ readonly routes: readonly Route[]; readonly feed?: BackgroundWork }> {
+  if (routes !== undefined) return { routes: routes(context) };
+  const { allRoutes } = await import("../../src/control/routes.ts");
+  const { createGatewayFeed } = await import("../../src/control/gateway/feed.ts");
+  const feed = createGatewayFeed(context);
+  return { routes: allRoutes(context, feed), feed };
+}
+
+/** Sends one request to the API at `url`. */
+export async function send(
+  url: string,
+  method: string,
+  path: string,
+  { body, as = FULL_KEY, headers = {} }: RequestOptions,
+): Promise<Answered> {
+  const answer = await fetch(`${url}/v1${path}`, {
+    method,
+    redirect: "manual",
+    headers: {
+      accept: "application/json",
+      ...(as !== null && {
+        authorization: `Bearer ${Buffer.from(JSON.stringify(as)).toString("base64url")}`,
+      }),
+      ...(body !== undefined && { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  const json = answer.headers.get("content-type")?.startsWith("application/json") ?? false;
+  return {
+    status: answer.status,
+    headers: answer.headers,
+    text,
+    body: json && text !== "" ? (JSON.parse(text) as unknown) : undefined,
+  };
+}
+
+/** Takes the actor that the request names. */
+const believing: Authenticator = {
+  identify(request) {
+    const [, token] = /^Bearer (\S+)$/.exec(request.headers.authorization ?? "") ?? [];
+    if (token === undefined) return Promise.resolve(undefined);
+    try {
+      return Promise.resolve(JSON.parse(Buffer.from(token, "base64url").toString()) as Actor);
+    } catch {
+      return Promise.resolve(new ApiError("UNAUTHORIZED"));
+    }
+  },
+  requireSameSite: () => undefined,
+};
+
+const unlimited: RateLimiter = {
+  take: () => Promise.resolve({ allowed: true, limit: 1_000, remaining: 999, resetAt: 0 }),
+  close: () => Promise.resolve(),
+};
+
+/** Those that are there: the resources are written side by side. */
+async function productionWriters(): Promise<UnitWriters> {
+  const load = async <T>(path: string, name: string): Promise<T | undefined> => {
+    try {
+      return ((await import(path)) as Record<string, T>)[name];
+    } catch (error) {
+      if (error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND")
+        return undefined;
+      throw error;
+    }
+  };
+  const nothing = () => Promise.resolve();
+  const [changes, events, deliveries, gateways] = await Promise.all([
+    load<UnitWriters["changes"]>("../../src/control/audit/write-changes.ts", "writeChanges"),
+    load<UnitWriters["events"]>("../../src/control/analytics/write-events.ts", "writeEvents"),
+    load<UnitWriters["deliveries"]>("../../src/control/webhooks/enqueue.ts", "enqueueDeliveries"),
+    load<UnitWriters["gateways"]>("../../src/control/gateway/append.ts", "appendGatewayChanges"),
+  ]);
+  return {
+    changes: changes ?? nothing,
+    events: events ?? nothing,
+    deliveries: deliveries ?? nothing,
+    gateways: gateways ?? nothing,
+  };
+}
