@@ -19,7 +19,7 @@ $(INSTALLED): package.json package-lock.json
 install: $(INSTALLED) ## install what the project needs, into the checkout only
 	@node bin/gatehouse.js envoy-install
 
-run: install ## start the gateway with the demo application
+run: install ## start control plane, sandbox and gateway, with the demo application
 	node bin/gatehouse.js up
 
 test: install ## types, lint, every test, coverage
@@ -36,13 +36,13 @@ format: install ## lay out the source files
 	npm run --silent format
 
 fuzz: install ## the property tests with many times the cases (FUZZ_FACTOR, default 50)
-	FUZZ_FACTOR=$${FUZZ_FACTOR:-50} mocha --timeout 3600000 $$(grep -rl 'numRuns' test --include='*.test.ts')
+	FUZZ_FACTOR=$${FUZZ_FACTOR:-50} mocha --timeout 3600000 $$(grep -rl 'numRuns' test --include='*.test.ts') test/control/schemathesis.test.ts
 
 bench: install ## measure, side by side in one run; results in bench/
 	node bench/main.ts
 
 docs: install ## make the generated pages again
-	GATEHOUSE_UPDATE=1 mocha test/config/reference.test.ts
+	GATEHOUSE_UPDATE=1 mocha test/config/reference.test.ts test/control/reference.test.ts
 
 build: install ## compile what is published to dist/
 	npm run --silent build

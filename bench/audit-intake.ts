@@ -1,3 +1,4 @@
+import { rm } from "node:fs/promises";
 import pg from "pg";
 import { recordsRoutes } from "../src/control/records/routes.ts";
 import { maintainPartitions } from "../src/control/records/start-partitions.ts";
@@ -49,11 +50,12 @@ export async function benchmarkAuditIntake(): Promise<Row[]> {
     await client.end();
     await closeDatabase(db);
     await postgres.close();
+    await rm(postgres.dataDirectory, { recursive: true });
   }
 }
 
 async function measure(client: pg.Client, control: RunningControl): Promise<Row[]> {
-  const next = decisionsOf({ customers: 1000, users: 50_000, resources: 200 });
+  const next = decisionsOf({ customers: 1000, users: 50_000, resources: 50 });
   const ways: { way: string; batch: number; atOnce: number; rates: number[]; run: Way }[] = [];
   for (const batch of BATCHES) {
     for (const table of ["bare", "indexed"])

@@ -1,3 +1,4 @@
+import { rm } from "node:fs/promises";
 import pg from "pg";
 import { analyticsRoutes } from "../src/control/analytics/routes.ts";
 import { countDecisions } from "../src/control/analytics/count-decisions.ts";
@@ -26,7 +27,7 @@ const EVENTS = 200_000;
 const DAYS = 30;
 const DAY_MS = 86_400_000;
 const CHUNK = 50_000;
-const TRAFFIC = { customers: 1000, users: 50_000, resources: 200 };
+const TRAFFIC = { customers: 1000, users: 50_000, resources: 50 };
 const CALLS = 50;
 
 /** Ten million decisions of thirty days, and what the analytics routes need for their answers over HTTP. */
@@ -58,6 +59,7 @@ export async function benchmarkDashboard(): Promise<Row[]> {
     await client.end();
     await closeDatabase(db);
     await postgres.close();
+    await rm(postgres.dataDirectory, { recursive: true });
   }
 }
 

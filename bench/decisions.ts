@@ -78,9 +78,7 @@ export function valuesOf(decision: BenchDecision): readonly (string | number)[] 
   const rest = {
     evaluation_time_ms: Math.floor(decision.microseconds / 1000),
     rule_resource: decision.guarded,
-    policy_digest: "5e".repeat(32),
     host: "api.example.com",
-    raw_path: decision.resource,
   };
   return [
     new Date(decision.timestamp).toISOString(),

@@ -33,13 +33,12 @@ export async function up(trx: Knex): Promise<void> {
     table.primary(["granularity", "start", "customer_id"]);
   });
   await trx.schema.createTable("rollup_customer_traffic", (table) => {
-    table.comment("by the hour");
-    key(table, "customer_id");
-    table.timestamp("start").notNullable();
-    key(table, "decision", "reason", "resource");
+    table.comment("by the hour and the day");
+    period(table);
+    key(table, "customer_id", "decision", "reason", "resource");
     counters(table, "requests");
-    table.primary(["customer_id", "start", "decision", "reason", "resource"]);
-    table.index(["start"]);
+    table.primary(["customer_id", "granularity", "start", "decision", "reason", "resource"]);
+    table.index(["granularity", "start"]);
   });
   await trx.schema.createTable("rollup_events", (table) => {
     period(table);
@@ -100,9 +99,14 @@ function period(table: Knex.CreateTableBuilder): void {
   table.timestamp("start").notNullable();
 }
 
-function key(table: Knex.CreateTableBuilder, ...names: readonly string[]): Knex.ColumnBuilder {
-  const columns = names.map((name) => table.specificType(name, 'text collate "C"').notNullable());
-  return columns.at(-1)!;
+/** @returns the last column. */
+function key(
+  table: Knex.CreateTableBuilder,
+  first: string,
+  ...others: readonly string[]
+): Knex.ColumnBuilder {
+  const add = (name: string) => table.specificType(name, 'text collate "C"').notNullable();
+  return others.reduce((_, name) => add(name), add(first));
 }
 
 function counters(table: Knex.CreateTableBuilder, ...names: readonly string[]): void {

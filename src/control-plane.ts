@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { GatewayConfig } from "./config/index.ts";
 import type { BackgroundWork, ControlContext, ControlSettings } from "./control/context.ts";
@@ -91,9 +91,14 @@ async function serveEnvironment(config: GatewayConfig, environment: Environment,
   let opened: OpenedEnvironment | undefined;
   let composed: Awaited<ReturnType<typeof composeEnvironment>> | undefined;
   const close = async () => {
+    // who keeps a connection open would go on asking: the next answer is its last
+    server.prependListener("request", (_request, response: ServerResponse) => {
+      response.shouldKeepAlive = false;
+    });
     const closed = new Promise((resolve) => server.close(resolve));
     server.closeIdleConnections();
     await composed?.close();
+    server.closeIdleConnections();
     // whoever still sends or reads has had its time
     const late = setTimeout(() => {
       server.closeAllConnections();

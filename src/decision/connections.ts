@@ -97,7 +97,7 @@ export class ConnectionRegistry {
   #planCharacters = 0;
   #round = 0;
   /** Unix ms: who asked before this may have been judged by what was in force before. */
-  #roundBegan = 0;
+  #changedAt = 0;
   #pending = false;
   #working: Promise<void> | undefined;
   #timers: NodeJS.Timeout[] = [];
@@ -134,7 +134,7 @@ export class ConnectionRegistry {
     if (this.#entries.size >= this.#capacity || this.#entries.has(decisionId)) return false;
     if ((access.raw.body?.bytes.length ?? 0) > MAX_BODY) return false;
     // the judgement that let it in may have begun before the last change
-    const late = access.receivedAt <= this.#roundBegan;
+    const late = access.receivedAt <= this.#changedAt;
     const round = late ? this.#round - 1 : this.#round;
     this.#entries.set(decisionId, { connection, planHash: hashOf(planText), round });
     this.#count();
@@ -170,7 +170,8 @@ export class ConnectionRegistry {
   }
 
   /**
-   * Closes the connections for which `predicate` holds.
+   * Closes the connections for which `predicate` holds. Those whose handshake is being judged at the moment are not here
+   * yet: they are judged again when they come.
    *
    * @returns how many
    */
@@ -178,6 +179,7 @@ export class ConnectionRegistry {
     predicate: (connection: Omit<LiveConnection, "planText">) => boolean,
     closing: Closing = { code: POLICY_VIOLATION, reason: "SESSION_ENDED" },
   ): number {
+    this.#changedAt = this.#clock();
     let count = 0;
     for (const entry of this.#entries.values()) {
       if (entry.closing !== undefined || !predicate(entry.connection)) continue;
@@ -193,7 +195,7 @@ export class ConnectionRegistry {
    */
   rejudge(): Promise<void> {
     this.#round += 1;
-    this.#roundBegan = this.#clock();
+    this.#changedAt = this.#clock();
     return this.#work();
   }
 

@@ -14,6 +14,7 @@ import {
   chain,
   deny,
   refuse,
+  requiresAudit,
   type Draft,
   type Eventually,
   type Judgement,
@@ -64,19 +65,28 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
 
     const proceed = (found: Caller): Eventually<Decision> => {
       const { identity } = found;
-      const identified = { ...draft, request, accepted, ...(identity && { identity }) };
+      const read = { ...draft, request, accepted };
+      const identified = { ...read, ...(identity && { identity }) };
       const caller =
         dependencies.following === undefined
           ? found
           : admit(found, { standings, clientIp: proxy.clientIp, now: access.receivedAt });
       if (caller.failure?.final === true)
         return deny(identified, caller.failure.reason, caller.failure.detail);
-      const judgement = { with: dependencies, snapshot, request, access, caller, draft: identified };
+      const refused = identity !== undefined && caller.identity === undefined;
+      // the application is told who it is by the draft's identity: a refused one is nobody's
+      const judged = refused ? read : identified;
+      const judgement = { with: dependencies, snapshot, request, access, caller, draft: judged };
       const own =
         standings && caller.identity ? (customerOf(caller.identity, standings)?.policy_sets ?? []) : [];
-      return own.reduce<Eventually<Decision>>(
+      const decided = own.reduce<Eventually<Decision>>(
         (sofar, name) => chain(sofar, (decision) => alsoBy(name, decision, judgement)),
         judge(judgement),
+      );
+      if (!refused) return decided;
+      // a denial's record says whom it has met
+      return chain(decided, (decision) =>
+        decision.verdict === "DENY" ? { ...decision, identity } : decision,
       );
     };
     return chain(identify(request, proxy.trusted), proceed);
@@ -93,10 +103,10 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
     const draft = { ...judgement.draft, snapshot, customerPolicySet: snapshot.label };
     return chain(judge({ ...judgement, snapshot, draft }), (second) => {
       if (second.verdict === "DENY") return second;
+      const both = requiresAudit(second) ? { ...decision, auditRequired: true as const } : decision;
       const plan = joinPlans(decision.plan, second.plan);
-      if (plan === undefined)
-        return decision.plan === undefined ? decision : deny(draft, "POLICY_SETS_CONFLICT");
-      return { ...decision, plan };
+      if (plan === undefined) return decision.plan === undefined ? both : deny(draft, "POLICY_SETS_CONFLICT");
+      return { ...both, plan };
     });
   }
 }

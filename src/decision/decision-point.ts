@@ -2,6 +2,7 @@ import type { AuditLog } from "../audit/types.ts";
 import type { Reason } from "../reasons.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Decide } from "./decide.ts";
+import { requiresAudit } from "./judgement.ts";
 import { auditRecord, type RecordContext } from "./record.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { AccessRequest, Decision } from "./types.ts";
@@ -68,14 +69,14 @@ export class DecisionPoint {
     const { audit, metrics } = this.#dependencies;
     let final = judged;
     if (judged.verdict === "ALLOW" && this.#clock() > deadline) final = denied(judged, "DEADLINE_EXCEEDED");
-    if (final.verdict === "ALLOW" && auditRequired(final) && !audit.accepting()) {
+    if (final.verdict === "ALLOW" && requiresAudit(final) && !audit.accepting()) {
       final = denied(judged, "AUDIT_UNAVAILABLE");
     }
     const elapsed = performance.now() - started;
     const recorded = final;
     const build = () => auditRecord(recorded, context, elapsed, audit.wantsTrace);
-    const taken = audit.record(recorded.verdict, build, auditRequired(recorded));
-    if (!taken && final.verdict === "ALLOW" && auditRequired(final))
+    const taken = audit.record(recorded.verdict, build, requiresAudit(recorded));
+    if (!taken && final.verdict === "ALLOW" && requiresAudit(final))
       final = denied(judged, "AUDIT_UNAVAILABLE");
     this.#counter(final).inc();
     metrics.decisionDuration.observe(elapsed / 1000);
@@ -91,12 +92,6 @@ export class DecisionPoint {
     }
     return counter;
   }
-}
-
-function auditRequired(decision: Decision): boolean {
-  return [decision.snapshot?.ir, decision.rule, decision.connection].some(
-    (part) => part?.auditRequired === true,
-  );
 }
 
 function denied(decision: Decision, reason: Reason): Decision {

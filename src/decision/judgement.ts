@@ -61,6 +61,14 @@ export function refuse(draft: Draft, refusal: Refusal): Decision {
   return deny(draft, REFUSAL_REASONS[refusal.check], `${refusal.check}: ${refusal.detail}`);
 }
 
+/** Whether a decision may only be what it is where its record is taken. */
+export function requiresAudit(decision: Decision): boolean {
+  if (decision.auditRequired === true) return true;
+  return [decision.snapshot?.ir, decision.rule, decision.connection].some(
+    (part) => part?.auditRequired === true,
+  );
+}
+
 /** What a request gets that no rule matches. */
 export function byDefault({ snapshot, draft }: Judgement): Decision {
   return snapshot.ir.default === "allow" ? allow(draft, "DEFAULT_ALLOW") : deny(draft, "NO_MATCHING_RULE");

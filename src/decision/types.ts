@@ -34,6 +34,8 @@ export interface Decision {
   readonly snapshot?: Snapshot;
   /** `name@version` of a customer's own policy set, where that one decided. */
   readonly customerPolicySet?: string;
+  /** A customer's own policy set requires the record of what both permit. */
+  readonly auditRequired?: true;
   /** Of `policies` or `web_policies`. */
   readonly rule?: PathRuleIR;
   /** Where a WebSocket handshake was judged. */

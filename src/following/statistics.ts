@@ -68,6 +68,8 @@ export class StatisticsReporter {
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.report();
+    // that may have been an earlier report, made before the last things were counted
+    if (!this.#failing) await this.report();
   }
 
   async #report(): Promise<void> {

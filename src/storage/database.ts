@@ -86,8 +86,11 @@ function readInt8(text: string): number | string {
   return Number.isSafeInteger(value) ? value : text;
 }
 
-/** SQLSTATEs of a server that is going, gone, starting or full (PostgreSQL, appendix A); class 08 is added below. */
-const AWAY_STATES: ReadonlySet<string> = new Set(["57P01", "57P02", "57P03", "53300"]);
+/**
+ * SQLSTATEs of a server that is going, gone, starting, a standby since a failover, or too busy for one that has lost to
+ * others again and again (PostgreSQL, appendix A); classes 08 (connection) and 53 (full) are added below.
+ */
+const AWAY_STATES: ReadonlySet<string> = new Set(["57P01", "57P02", "57P03", "25006", "40001", "40P01"]);
 
 /** What the operating system says of a connection when there is no server to talk to. */
 const AWAY_ERRNO: ReadonlySet<string> = new Set([
@@ -114,7 +117,7 @@ export function isUnavailable(error: unknown): boolean {
   if (error instanceof knex.KnexTimeoutError) return true;
   const code = codeOf(error);
   if (code !== undefined) {
-    if (AWAY_STATES.has(code) || AWAY_ERRNO.has(code) || /^08[0-9A-Z]{3}$/.test(code)) return true;
+    if (AWAY_STATES.has(code) || AWAY_ERRNO.has(code) || /^(?:08|53)[0-9A-Z]{3}$/.test(code)) return true;
     // a Unix socket that is not there, as opposed to any other file
     return code === "ENOENT" && "syscall" in error && error.syscall === "connect";
   }

@@ -98,7 +98,7 @@ async function attach(server: Postmaster): Promise<Omit<Lease, "adopted"> | "abs
     await client.end().catch(() => undefined);
     const code = error instanceof Error ? codeOf(error) : undefined;
     // full: not a thing to wait for
-    if (!isUnavailable(error) || code === "53300") throw error;
+    if (!isUnavailable(error) || code?.startsWith("53") === true) throw error;
     return code === "ENOENT" || code === "ECONNREFUSED" ? "absent" : "starting";
   }
 }

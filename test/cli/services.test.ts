@@ -41,7 +41,7 @@ describe("cli: what runs", () => {
   lisen_port: 8000
   backend: 7
 identity:
-  issuer: http://127.0.0.1:1
+  issuer: somewhere
 `;
     for (const command of ["gateway", "authz", "envoy-config"]) {
       it(`stops \`${command}\` with all that is wrong, each with its place, and the nearest key`, async () => {
@@ -52,7 +52,7 @@ identity:
         assert.match(stderr, /^ 2 \| {3}lisen_port: 8000\n {3}\| {3}\^{10}$/m);
         assert.match(stderr, /did you mean `listen_port`\?/);
         assert.match(stderr, /broken\.yaml:3:\d+: `gateway\.backend`/);
-        assert.match(stderr, /`identity\.audience` is missing/);
+        assert.match(stderr, /broken\.yaml:5:\d+: `identity\.issuer` must be an http or https URL/);
       });
     }
     it("says that the file is not there", async () => {

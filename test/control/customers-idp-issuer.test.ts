@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../src/control/errors.ts";
-import { deriveIssuer, issuerAccess, requiredClaims } from "../../src/control/customers/idp-issuer.ts";
+import { deriveIssuer, isReachable, requiredClaims } from "../../src/control/customers/idp-issuer.ts";
 
-const PRODUCTION = { allowPrivate: false, allowInsecure: false };
-const SANDBOX = { allowPrivate: true, allowInsecure: false };
+/** Whether http is allowed. */
+const USUALLY = false;
+const WHERE_ALLOWED = true;
 const TENANT = "aaaabbbb-0000-cccc-1111-dddd2222eeee";
 
 type Configured = Parameters<typeof deriveIssuer>[0];
@@ -54,14 +55,15 @@ describe("the issuer of an identity provider", () => {
   ];
   for (const [configured, issuer, domain = configured.domain] of derived) {
     it(`is ${issuer} of ${JSON.stringify(configured)}`, () => {
-      const found = deriveIssuer(configured, PRODUCTION);
+      const found = deriveIssuer(configured, USUALLY);
       assert.deepEqual([found.issuer, found.domain], [issuer, domain]);
     });
   }
 
   it("is at loopback over http where that is allowed", () => {
     const domain = "http://127.0.0.1:4000";
-    const of = (configured: Omit<Configured, "domain">) => deriveIssuer({ ...configured, domain }, SANDBOX);
+    const of = (configured: Omit<Configured, "domain">) =>
+      deriveIssuer({ ...configured, domain }, WHERE_ALLOWED);
     assert.equal(of({ type: "oidc" }).issuer, domain);
     assert.equal(of({ type: "oidc" }).domain, domain);
     assert.equal(of({ type: "auth0" }).issuer, `${domain}/`);
@@ -72,11 +74,8 @@ describe("the issuer of an identity provider", () => {
 
   it("may be elsewhere over http only where insecure issuers are allowed", () => {
     const configured = { type: "oidc", domain: "http://idp.internal" } as const;
-    assert.throws(() => deriveIssuer(configured, SANDBOX), ApiError);
-    assert.equal(
-      deriveIssuer(configured, { allowPrivate: true, allowInsecure: true }).issuer,
-      "http://idp.internal",
-    );
+    assert.throws(() => deriveIssuer(configured, USUALLY), ApiError);
+    assert.equal(deriveIssuer(configured, WHERE_ALLOWED).issuer, "http://idp.internal");
   });
 
   const refused: readonly (readonly [Configured, path: string])[] = [
@@ -116,7 +115,7 @@ describe("the issuer of an identity provider", () => {
   for (const [configured, path] of refused) {
     it(`is not told by ${JSON.stringify(configured)}`, () => {
       assert.throws(
-        () => deriveIssuer(configured, PRODUCTION),
+        () => deriveIssuer(configured, USUALLY),
         (error) =>
           error instanceof ApiError &&
           error.code === "VALIDATION_FAILED" &&
@@ -132,11 +131,12 @@ describe("the issuer of an identity provider", () => {
     assert.deepEqual(requiredClaims({ type: "oidc", domain: "acme.com", issuer: "https://acme.com" }), {});
   });
 
-  it("may be on private networks in the sandbox, and where insecure issuers are allowed", () => {
-    const of = (environment: "production" | "sandbox", allowInsecureIssuers: boolean) =>
-      issuerAccess({ environment, allowInsecureIssuers } as Parameters<typeof issuerAccess>[0]);
-    assert.deepEqual(of("production", false), PRODUCTION);
-    assert.deepEqual(of("sandbox", false), SANDBOX);
-    assert.deepEqual(of("production", true), { allowPrivate: true, allowInsecure: true });
+  it("is reached by https, but where insecure issuers are allowed", () => {
+    assert.ok(isReachable(new URL("https://idp.example.com/token"), USUALLY));
+    assert.ok(!isReachable(new URL("http://idp.example.com/token"), USUALLY));
+    assert.ok(!isReachable(new URL("http://127.0.0.1/token"), USUALLY));
+    assert.ok(isReachable(new URL("http://127.0.0.1/token"), WHERE_ALLOWED));
+    assert.ok(!isReachable(new URL("https://somebody@idp.example.com/token"), WHERE_ALLOWED));
+    assert.ok(!isReachable(new URL("ftp://idp.example.com/token"), WHERE_ALLOWED));
   });
 });

@@ -220,7 +220,12 @@ describe("customers", () => {
   function signIn(customerId: string): Promise<void> {
     const origin = { actor: FULL_KEY, requestId: "req_test", clientIp: "127.0.0.1" };
     return api.context.units(origin, async (unit) => {
-      const user = await signedIn(unit, { customerId, issuer: "https://idp.example", subject: "s", profile: {} });
+      const user = await signedIn(unit, {
+        customerId,
+        issuer: "https://idp.example",
+        subject: "s",
+        profile: {},
+      });
       const later = new Date(now + 3_600_000);
       const id = newId("session");
       await insertSession(unit.trx, {

@@ -4,7 +4,9 @@ import { arrivedWith, createVisitor, RETURN_URL, startSandbox, type Sandbox } fr
 
 describe("sign-in in the sandbox", () => {
   let sandbox: Sandbox;
-  before(async () => {
+  before(async function () {
+    // the database is made, and filled
+    this.timeout(60_000);
     sandbox = await startSandbox();
   });
   after(() => sandbox.close());

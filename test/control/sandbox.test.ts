@@ -23,7 +23,9 @@ function codeOf({ status, body }: Answered): readonly unknown[] {
 
 describe("the sandbox", () => {
   let sandbox: Sandbox;
-  before(async () => {
+  before(async function () {
+    // the database is made, and filled
+    this.timeout(60_000);
     sandbox = await startSandbox();
   });
   after(() => sandbox.close());

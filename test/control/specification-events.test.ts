@@ -56,7 +56,7 @@ describe("specification 6: events, delivered to the registered url", () => {
     expected.set("session.revoked", { user, session: sessionOf(second), reason: "revoked" });
 
     await api.arrive(customer, "nobody");
-    expected.set("user.authentication_failed", { customer: named });
+    expected.set("user.authentication_failed", { customer: { id: customer }, reason: "PROVIDER_REFUSED" });
 
     const policy = await api.data("POST", "/policies", {
       name: "MFA",

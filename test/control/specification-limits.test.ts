@@ -4,8 +4,19 @@ import { ENVIRONMENTS } from "../../src/control/environment.ts";
 import { TEST_SETTINGS, type Answered } from "../support/control.ts";
 import { startSpecified, type Specified } from "./support/specified.ts";
 
+const WINDOW_MS = 55_000;
+
+/** Once more where the machine was so slow that the limit's window ended meanwhile. */
+async function withinOneWindow<T>(work: () => Promise<T | undefined>): Promise<T> {
+  for (let attempt = 1; attempt <= 3; attempt += 1) {
+    const result = await work();
+    if (result !== undefined) return result;
+  }
+  throw new Error("the machine is too slow to reach a limit within its window");
+}
+
 describe("specification 5, 7, 8, 9: authentication, errors, limits, versioning", function () {
-  this.timeout(60_000);
+  this.timeout(200_000);
   let api: Specified;
   before(async () => {
     // those of section 8
@@ -104,6 +115,11 @@ describe("specification 5, 7, 8, 9: authentication, errors, limits, versioning",
     });
     it("500 internal server error, which tells nothing of its cause", async () => {
       const broken = await startSpecified();
+      await broken.data("POST", "/policies", {
+        name: "p",
+        type: "authentication",
+        conditions: { mfa_required: true },
+      });
       // what cannot happen: a table that the code relies on is another one
       await broken.control.context.db.raw("alter table policies rename column conditions to gone");
       Object.assign(broken.control.context.log, { error: () => undefined });
@@ -134,29 +150,31 @@ describe("specification 5, 7, 8, 9: authentication, errors, limits, versioning",
       ["analytics", 100, "GET", "/analytics/users"],
     ] as const)
       it(`${group} API: ${limit} requests a minute, told in headers; then 429 and Retry-After`, async () => {
-        const key = await api.control.keyOf();
         const body = method === "POST" ? {} : undefined;
-        const seen: number[] = [];
-        const began = Date.now();
-        while (seen.length < limit) {
-          const some = Array.from({ length: 20 }, () => api.call(method, path, body, key));
-          for (const { status, headers } of await Promise.all(some)) {
-            assert.notEqual(status, 429);
-            assert.equal(headers.get("x-ratelimit-limit"), String(limit));
-            assert.match(headers.get("x-ratelimit-reset") ?? "", /^\d{10}$/);
-            seen.push(Number(headers.get("x-ratelimit-remaining")));
+        const { seen, answer } = await withinOneWindow(async () => {
+          const key = await api.control.keyOf();
+          const began = Date.now();
+          const counted: number[] = [];
+          while (counted.length < limit) {
+            const some = Array.from({ length: 20 }, () => api.call(method, path, body, key));
+            for (const { status, headers } of await Promise.all(some)) {
+              assert.notEqual(status, 429);
+              assert.equal(headers.get("x-ratelimit-limit"), String(limit));
+              assert.match(headers.get("x-ratelimit-reset") ?? "", /^\d{10}$/);
+              counted.push(Number(headers.get("x-ratelimit-remaining")));
+            }
           }
-        }
-        const answer = await api.call(method, path, body, key);
-        // on a machine that takes longer than the window there is nothing to see
-        if (Date.now() - began > 55_000) return;
+          const last = await api.call(method, path, body, key);
+          return Date.now() - began < WINDOW_MS ? { seen: counted, answer: last } : undefined;
+        });
         assert.deepEqual(
           seen.toSorted((a, b) => b - a),
           Array.from({ length: limit }, (_, at) => limit - 1 - at),
         );
         assert.deepEqual([answer.status, answer.body.error.code], [429, "RATE_LIMIT_EXCEEDED"]);
         const seconds = Number(answer.headers.get("retry-after"));
-        assert.ok(seconds >= 1 && seconds <= 60);
+        // whole seconds, rounded up
+        assert.ok(seconds >= 1 && seconds <= 61, String(seconds));
         assert.equal(answer.headers.get("x-ratelimit-remaining"), "0");
         // another key has a count of its own
         assert.notEqual((await api.call(method, path, body)).status, 429);

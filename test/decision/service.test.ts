@@ -94,10 +94,10 @@ describe("service", () => {
 
   it("answers 503 until it was started, then by its policies", async () => {
     const { service, ask } = await serviceOf({}, false);
-    assert.deepEqual(service.readiness(), { policies: false, identity: false });
+    assert.deepEqual(service.readiness(), { policies: false, identity: false, control_plane: true });
     assert.equal((await ask("/open")).status, 503);
     await service.start();
-    assert.deepEqual(service.readiness(), { policies: true, identity: true });
+    assert.deepEqual(service.readiness(), { policies: true, identity: true, control_plane: true });
     assert.equal((await ask("/open")).status, 200);
     assert.equal((await ask("/me")).status, 401);
     const known = await ask("/me", [

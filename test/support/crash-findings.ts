@@ -29,7 +29,8 @@ export async function assertResources(db: Database, { wanted }: CrashClients): P
     const byName = new Map(made.map((row) => [row.name, row]));
     for (const { name, manner, id, updated } of of) {
       const row = byName.get(name);
-      if (manner === "repeated" || manner === "doubled") assert.ok(id !== undefined, `${name} was never acknowledged`);
+      if (manner === "repeated" || manner === "doubled")
+        assert.ok(id !== undefined, `${name} was never acknowledged`);
       if (id === undefined) continue;
       assert.equal(row?.id, id, `${name} was acknowledged`);
       assert.equal(row.revision, updated ? 2 : 1, name);

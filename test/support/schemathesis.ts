@@ -21,20 +21,21 @@ const FOLDER = resolve(".gatehouse", "schemathesis");
  * Runs Schemathesis, an API tester that makes requests by an OpenAPI document (the package of the same name of PyPI).
  * Installed at the first call.
  *
- * @param before - of `schemathesis` itself
+ * @param directory - where it runs: it takes schemathesis.toml from there, and leaves there what it remembers
  * @param args - of `schemathesis run`
  * @param environment - of the process, beside what Python needs
  */
 export async function runSchemathesis(
-  before: readonly string[],
+  directory: string,
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<SchemathesisRun> {
   const packages = await installed();
   const child = spawn(
     "python3",
-    ["-c", "from schemathesis.cli import schemathesis; schemathesis()", ...before, "run", ...args],
+    ["-c", "from schemathesis.cli import schemathesis; schemathesis()", "run", ...args],
     {
+      cwd: directory,
       stdio: ["ignore", "pipe", "pipe"],
       env: {
         PATH: process.env["PATH"],

@@ -20,7 +20,7 @@ const ROLLUPS = {
   rollup_users: { keys: USER, counters: { ...OF_USER, first_seen_at: "least", last_seen_at: "greatest" } },
   rollup_user_days: { keys: { day: "date", ...USER }, counters: OF_USER },
   rollup_customer_traffic: {
-    keys: { customer_id: "text", start: "timestamptz", decision: "text", reason: "text", resource: "text" },
+    keys: { ...PERIOD, customer_id: "text", decision: "text", reason: "text", resource: "text" },
     counters: { requests: "sum" },
   },
   rollup_customers: {

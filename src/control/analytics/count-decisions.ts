@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import { addCounts, type CountRow } from "./add-counts.ts";
 import { bucketOf } from "./latency.ts";
-import { PERIOD_MS, Tally, type Tallied } from "./tally.ts";
+import { PERIOD_MS, Tally } from "./tally.ts";
 
 /** What of a decision is counted. */
 export interface CountedDecision {
@@ -42,11 +42,7 @@ export async function countDecisions(
   await addCounts(
     trx,
     "rollup_customer_traffic",
-    ofCustomers.rows().map(({ start, key: [customer, decision, reason, resource], counts }) => ({
-      ...named({ customer_id: customer, decision, reason, resource }),
-      start: new Date(start).toISOString(),
-      requests: counts[0] ?? 0,
-    })),
+    periods(ofCustomers, ["customer_id", "decision", "reason", "resource"], ["requests"]),
   );
   await addCounts(trx, "rollup_customers", periods(customers, ["customer_id"], ["requests", "denied"]));
   await addCounts(trx, "rollup_latency", periods(latency, ["bucket"], ["requests"]));
@@ -55,28 +51,28 @@ export async function countDecisions(
 }
 
 /**
- * What was counted by the minute, as rows by the minute, the hour and the day.
+ * What was counted by a period, as rows by that and by each longer one.
  *
  * @param keys - columns of the key's texts
  * @param counters - columns of the counts
  */
 export function periods(
-  minutes: Tally,
+  counted: Tally,
   keys: readonly string[],
   counters: readonly string[],
 ): readonly CountRow[] {
-  const row = (granularity: string) => (tallied: Tallied) => ({
-    granularity,
-    start: new Date(tallied.start).toISOString(),
-    ...Object.fromEntries(keys.map((name, index) => [name, tallied.key[index] ?? ""])),
-    ...Object.fromEntries(counters.map((name, index) => [name, tallied.counts[index] ?? 0])),
-  });
-  const hours = minutes.by("hour");
-  return [
-    ...minutes.rows().map(row("minute")),
-    ...hours.rows().map(row("hour")),
-    ...hours.by("day").rows().map(row("day")),
-  ];
+  const rows: CountRow[] = [];
+  for (let tally: Tally | undefined = counted; tally !== undefined; tally = tally.longer()) {
+    const { granularity } = tally;
+    for (const { start, key, counts } of tally.rows())
+      rows.push({
+        granularity,
+        start: new Date(start).toISOString(),
+        ...Object.fromEntries(keys.map((name, index) => [name, key[index] ?? ""])),
+        ...Object.fromEntries(counters.map((name, index) => [name, counts[index] ?? 0])),
+      });
+  }
+  return rows;
 }
 
 /** Counts what users do: by the day, and over all. */
@@ -97,12 +93,10 @@ export class Users {
   }
 
   async count(trx: Knex.Transaction): Promise<void> {
-    const all = new Tally();
-    for (const { key, counts } of this.#days.rows()) all.add(0, key, counts);
     await addCounts(
       trx,
       "rollup_users",
-      all.rows().map(({ key, counts }) => {
+      this.#days.whole().map(({ key, counts }) => {
         const { first, last } = this.#seen.get(key.join("\0")) ?? { first: 0, last: 0 };
         const seen = {
           first_seen_at: new Date(first).toISOString(),
@@ -129,8 +123,4 @@ function userRow(
 /** `YYYY-MM-DD`, UTC. */
 export function dayOf(at: number): string {
   return new Date(Math.floor(at / PERIOD_MS.day) * PERIOD_MS.day).toISOString().slice(0, 10);
-}
-
-function named(columns: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(columns).map(([name, value]) => [name, value ?? ""]));
 }

@@ -8,7 +8,7 @@ import { overTime } from "./series.ts";
 import { isCounted, spansOf, within, type Span } from "./spans.ts";
 import { dayOf } from "./count-decisions.ts";
 import { PERIOD_MS } from "./tally.ts";
-import { groups, hoursOf, ofCustomer, withOther } from "./traffic.ts";
+import { groups, ofCustomer, withOther } from "./traffic.ts";
 
 const DAY_MS = PERIOD_MS.day;
 
@@ -28,12 +28,15 @@ export async function readDashboard(
   const spans = spansOf(
     range.from,
     range.to,
-    (["day", "hour", "minute"] as const).map((name) => [name, countedSince(name, now, retention)]),
+    (["day", "hour", "minute"] as const).map((name) => [
+      name,
+      countedSince(name, now, retention, customer !== undefined),
+    ]),
   ).filter(isCounted);
   return db.transaction(
     async (trx) => {
-      const reasons = await byReason(trx, customer, range, spans);
-      const resources = await byResource(trx, customer, range, spans, top);
+      const reasons = await byReason(trx, customer, spans);
+      const resources = await byResource(trx, customer, spans, top);
       const allowed = sum(reasons.filter(({ decision }) => decision === "ALLOW"));
       const total = sum(reasons);
       const events = await countEvents(trx, customer, spans);
@@ -68,11 +71,12 @@ export async function readDashboard(
 async function byReason(
   trx: Knex,
   customer: string | undefined,
-  range: Range,
   spans: readonly Span[],
 ): Promise<Dashboard["by_reason"]> {
   const counts =
-    customer === undefined ? within(trx("rollup_decisions"), spans) : hoursOf(trx, customer, range);
+    customer === undefined
+      ? within(trx("rollup_decisions"), spans)
+      : within(trx("rollup_customer_traffic").where({ customer_id: customer }), spans);
   const rows = await counts
     .groupBy("decision", "reason")
     .orderBy([{ column: "requests", order: "desc" }, "reason", "decision"])
@@ -81,17 +85,11 @@ async function byReason(
   return rows.map((row) => ({ ...row, requests: Number(row.requests) }));
 }
 
-async function byResource(
-  trx: Knex,
-  customer: string | undefined,
-  range: Range,
-  spans: readonly Span[],
-  top: number,
-) {
+async function byResource(trx: Knex, customer: string | undefined, spans: readonly Span[], top: number) {
   const counts: Knex.QueryBuilder =
     customer === undefined
       ? within(trx("rollup_resources"), spans).sum({ denied: "denied" })
-      : hoursOf(trx, customer, range).select(
+      : within(trx("rollup_customer_traffic").where({ customer_id: customer }), spans).select(
           trx.raw("sum(requests) filter (where decision = 'DENY') as denied"),
         );
   const rows = await groups(counts.select({ name: "resource" }).sum({ requests: "requests" }), top);

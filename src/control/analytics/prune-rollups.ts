@@ -5,6 +5,8 @@ import { PERIOD_MS, type Granularity } from "./tally.ts";
 const DAY_MS = PERIOD_MS.day;
 /** How long counts are kept, by their granularity; never shorter than the records that they count. */
 const KEPT_MS = { minute: 8 * DAY_MS, hour: 100 * DAY_MS, day: 731 * DAY_MS } as const;
+/** The same for those of a customer, which are many: there are none by the minute. */
+const OF_CUSTOMER_KEPT_MS = { minute: -DAY_MS, hour: 8 * DAY_MS, day: 100 * DAY_MS } as const;
 const STATISTICS_KEPT_MS = 8 * DAY_MS;
 
 const WITH_GRANULARITY = [
@@ -17,15 +19,20 @@ const WITH_GRANULARITY = [
   "rollup_audit",
 ] as const;
 
-/** The earliest time for which counts of a granularity are complete, Unix ms. */
+/**
+ * The earliest time for which counts of a granularity are complete, Unix ms. Those by the day are kept longer than records.
+ *
+ * @param ofCustomer - the decisions of a customer by reason and resource, rather than those of all
+ */
 export function countedSince(
   granularity: Granularity,
   now: number,
   retention: ControlSettings["retention"],
+  ofCustomer = false,
 ): number {
-  const records = granularity === "minute" ? 0 : Math.max(retention.auditMs, retention.eventsMs) + DAY_MS;
-  const since = now - Math.max(KEPT_MS[granularity], records);
-  return Math.floor(since / DAY_MS) * DAY_MS;
+  const kept = (ofCustomer ? OF_CUSTOMER_KEPT_MS : KEPT_MS)[granularity];
+  const records = granularity === "day" ? Math.max(retention.auditMs, retention.eventsMs) + DAY_MS : kept;
+  return Math.floor((now - Math.max(kept, records)) / DAY_MS) * DAY_MS;
 }
 
 /** Forgets counts that are over. */
@@ -34,14 +41,18 @@ export async function pruneRollups(
   now: number,
   retention: ControlSettings["retention"],
 ): Promise<void> {
-  const since = (granularity: Granularity) => new Date(countedSince(granularity, now, retention));
-  for (const table of WITH_GRANULARITY) {
-    for (const granularity of ["minute", "hour", "day"] as const)
-      await db(table).where({ granularity }).where("start", "<", since(granularity)).delete();
+  const before = (granularity: Granularity, ofCustomer = false) =>
+    new Date(countedSince(granularity, now, retention, ofCustomer));
+  for (const granularity of ["minute", "hour", "day"] as const) {
+    for (const table of WITH_GRANULARITY)
+      await db(table).where({ granularity }).where("start", "<", before(granularity)).delete();
+    await db("rollup_customer_traffic")
+      .where({ granularity })
+      .where("start", "<", before(granularity, true))
+      .delete();
   }
-  await db("rollup_customer_traffic").where("start", "<", since("hour")).delete();
-  await db("rollup_user_days").where("day", "<", since("day").toISOString().slice(0, 10)).delete();
-  await db("rollup_users").where("last_seen_at", "<", since("day")).delete();
+  await db("rollup_user_days").where("day", "<", before("day").toISOString().slice(0, 10)).delete();
+  await db("rollup_users").where("last_seen_at", "<", before("day")).delete();
   await db("gateway_statistics")
     .where("received_at", "<", new Date(now - STATISTICS_KEPT_MS))
     .delete();

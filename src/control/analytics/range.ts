@@ -17,6 +17,8 @@ const DAY_MS = PERIOD_MS.day;
 const BY_MINUTE_MS = 6 * HOUR_MS;
 const BY_HOUR_MS = 8 * DAY_MS;
 const MAX_PERIODS = 1500;
+/** The last time that an answer can tell, Unix ms. */
+const LATEST = 253_402_300_799_999;
 
 /**
  * The range of a dashboard: whole periods of its interval, so that its totals are the sums of its series.
@@ -42,10 +44,10 @@ export function rangeOf(
     throw notValid("interval", "of one customer there are counts by the hour and the day");
   const period = PERIOD_MS[interval];
   const range = { from: Math.floor(from / period) * period, to: Math.ceil(to / period) * period, interval };
-  const needed = ofCustomer ? "hour" : interval;
-  const since = countedSince(needed, now, retention);
+  if (range.to > LATEST) throw notValid("to", "must be before the end of the year 9999");
+  const since = countedSince(interval, now, retention, ofCustomer);
   if (range.from < since)
-    throw notValid("from", `counts by the ${needed} are kept since ${new Date(since).toISOString()}`);
+    throw notValid("from", `counts by the ${interval} are kept since ${new Date(since).toISOString()}`);
   if ((range.to - range.from) / period > MAX_PERIODS)
     throw notValid("interval", `a range has at most ${MAX_PERIODS} periods`);
   return range;
@@ -58,7 +60,7 @@ function usualInterval(
   now: number,
   retention: ControlSettings["retention"],
 ): Granularity {
-  const kept = (granularity: Granularity) => from >= countedSince(granularity, now, retention);
+  const kept = (granularity: Granularity) => from >= countedSince(granularity, now, retention, ofCustomer);
   if (to - from <= BY_MINUTE_MS && !ofCustomer && kept("minute")) return "minute";
   return to - from <= BY_HOUR_MS && kept("hour") ? "hour" : "day";
 }

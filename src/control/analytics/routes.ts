@@ -74,9 +74,12 @@ export function analyticsRoutes(context: ControlContext): Route[] {
 
 const DASHBOARD =
   `Counts of the last day, or of a range, in whole periods of \`interval\`: \`from\` and \`to\` of the answer
-say which. Counts by the minute are kept for 8 days, by the hour for 100 days, by the day for two years. Of one customer there
-are counts by the hour, and none of latency, caches and audit, which are the gateways'. \`sessions.active\` and the last day,
-week and month of \`users\` are of now.`.replaceAll("\n", " ");
+say which. Counts by the minute are kept for 8 days, by the hour for 100 days, by the day for two years; of one customer by the
+hour for 8 days and by the day for 100, and none of latency, caches and audit, which are the gateways'. \`sessions.active\` and
+the last day, week and month of \`users\` are of now. A range that has ended counts active users by whole days.`.replaceAll(
+    "\n",
+    " ",
+  );
 
 async function readEvents(
   { db, clock, settings }: ControlContext,

@@ -42,15 +42,11 @@ async function traffic(
 ): Promise<{ start: Date; decision: "ALLOW" | "DENY"; requests: string }[]> {
   const rows =
     customer === undefined
-      ? db("rollup_decisions").where({ granularity: interval }).select("start")
-      : db("rollup_customer_traffic")
-          .where({ customer_id: customer })
-          .select(
-            db.raw("date_bin(?::interval, start, 'epoch') as start", [`${PERIOD_MS[interval]} milliseconds`]),
-          );
-  return between(rows, from, to)
-    .groupByRaw("1, 2")
-    .select("decision")
+      ? db("rollup_decisions")
+      : db("rollup_customer_traffic").where({ customer_id: customer });
+  return between(rows.where({ granularity: interval }), from, to)
+    .groupBy("start", "decision")
+    .select("start", "decision")
     .sum<{ start: Date; decision: "ALLOW" | "DENY"; requests: string }[]>({ requests: "requests" });
 }
 

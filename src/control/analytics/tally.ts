@@ -2,6 +2,11 @@
 export const PERIOD_MS = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
 export type Granularity = keyof typeof PERIOD_MS;
 
+const LONGER = { minute: "hour", hour: "day", day: undefined } as const satisfies Record<
+  Granularity,
+  Granularity | undefined
+>;
+
 /** What was counted under one key. */
 export interface Tallied {
   /** Start of the period, Unix ms. */
@@ -12,12 +17,11 @@ export interface Tallied {
 
 /** Counts by period and key, in memory. */
 export class Tally {
-  readonly #periodMs: number;
+  readonly granularity: Granularity;
   readonly #rows = new Map<string, Tallied>();
 
-  /** @param granularity - `undefined`: all times are one period */
-  constructor(granularity?: Granularity) {
-    this.#periodMs = granularity === undefined ? Number.POSITIVE_INFINITY : PERIOD_MS[granularity];
+  constructor(granularity: Granularity) {
+    this.granularity = granularity;
   }
 
   /**
@@ -25,15 +29,14 @@ export class Tally {
    * @param key - texts without U+0000
    */
   add(at: number, key: readonly string[], counts: readonly number[]): void {
-    const start = periodStart(at, this.#periodMs);
-    const id = `${start}\0${key.join("\0")}`;
-    const row = this.#rows.get(id);
-    if (row === undefined) this.#rows.set(id, { start, key, counts: [...counts] });
-    else for (const [index, count] of counts.entries()) row.counts[index] = (row.counts[index] ?? 0) + count;
+    const period = PERIOD_MS[this.granularity];
+    addTo(this.#rows, Math.floor(at / period) * period, key, counts);
   }
 
-  /** The same by a longer period. */
-  by(granularity: Granularity): Tally {
+  /** The same by the next longer period; of days there is none. */
+  longer(): Tally | undefined {
+    const granularity = LONGER[this.granularity];
+    if (granularity === undefined) return undefined;
     const tally = new Tally(granularity);
     for (const { start, key, counts } of this.#rows.values()) tally.add(start, key, counts);
     return tally;
@@ -41,10 +44,29 @@ export class Tally {
 
   /** In one order, whatever the order of the additions. */
   rows(): readonly Tallied[] {
-    return [...this.#rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+    return inOrder(this.#rows);
+  }
+
+  /** The same without periods. */
+  whole(): readonly Tallied[] {
+    const rows = new Map<string, Tallied>();
+    for (const { key, counts } of this.#rows.values()) addTo(rows, 0, key, counts);
+    return inOrder(rows);
   }
 }
 
-function periodStart(at: number, periodMs: number): number {
-  return Number.isFinite(periodMs) ? Math.floor(at / periodMs) * periodMs : 0;
+function addTo(
+  rows: Map<string, Tallied>,
+  start: number,
+  key: readonly string[],
+  counts: readonly number[],
+): void {
+  const id = `${start}\0${key.join("\0")}`;
+  const row = rows.get(id);
+  if (row === undefined) rows.set(id, { start, key, counts: [...counts] });
+  else for (const [index, count] of counts.entries()) row.counts[index] = (row.counts[index] ?? 0) + count;
+}
+
+function inOrder(rows: ReadonlyMap<string, Tallied>): readonly Tallied[] {
+  return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
 }

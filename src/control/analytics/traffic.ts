@@ -1,5 +1,4 @@
 import type { Knex } from "knex";
-import type { Range } from "./range.ts";
 
 /** One entry of a list of the most frequent. */
 export interface Group {
@@ -7,14 +6,6 @@ export interface Group {
   readonly name: string | null;
   readonly requests: number;
   readonly denied: number;
-}
-
-/** Counts of one customer by the hour: by decision, reason and resource. */
-export function hoursOf(db: Knex, customer: string, { from, to }: Range): Knex.QueryBuilder {
-  return db("rollup_customer_traffic")
-    .where({ customer_id: customer })
-    .where("start", ">=", new Date(from))
-    .where("start", "<", new Date(to));
 }
 
 export function ofCustomer(query: Knex.QueryBuilder, customer: string | undefined): Knex.QueryBuilder {

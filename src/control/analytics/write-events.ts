@@ -2,17 +2,26 @@ import type { Knex } from "knex";
 import type { StoredEvent } from "../events.ts";
 import { countEvents } from "./count-events.ts";
 
+/** Rows of one statement: a customer's suspension may end any number of sessions. */
+const BATCH = 5_000;
+
 /** Keeps events in their history and counts them, within the transaction that announces them. */
 export async function writeEvents(trx: Knex.Transaction, events: readonly StoredEvent[]): Promise<void> {
-  await trx("events").insert(
-    events.map(({ id, timestamp, type, customerId, userId, data }) => ({
-      timestamp,
-      id,
-      type,
-      customer_id: customerId ?? null,
-      user_id: userId ?? null,
-      data: JSON.stringify(data),
-    })),
-  );
+  for (let from = 0; from < events.length; from += BATCH) {
+    const rows = events.slice(from, from + BATCH).map(({ customerId, userId, ...event }) => ({
+      ...event,
+      customer_id: customerId,
+      user_id: userId,
+    }));
+    // one parameter: a statement has 65,535 at most, and many are slow to write down
+    await trx.raw(
+      `insert into events (timestamp, id, type, customer_id, user_id, data)
+       select timestamp, id, type, customer_id, user_id, data
+       from json_to_recordset(?::json) as event (
+         timestamp timestamptz, id text, type text, customer_id text, user_id text, data jsonb
+       )`,
+      [JSON.stringify(rows)],
+    );
+  }
   await countEvents(trx, events);
 }

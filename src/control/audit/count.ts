@@ -48,10 +48,10 @@ function spansFor(
   now: number,
   retention: ControlSettings["retention"],
 ): AnySpan[] {
+  const ofCustomer = customer !== undefined;
   const since = (["day", "hour", "minute"] as const)
-    // of one customer there are counts by the hour
-    .filter((granularity) => customer === undefined || granularity === "hour")
-    .map((granularity) => [granularity, countedSince(granularity, now, retention)] as const);
+    .filter((granularity) => !ofCustomer || granularity !== "minute")
+    .map((granularity) => [granularity, countedSince(granularity, now, retention, ofCustomer)] as const);
   return spansOf(from, to, since);
 }
 
@@ -61,22 +61,11 @@ async function countByRollup(db: Knex, filters: AuditFilters, spans: readonly Sp
   const query =
     customer === undefined
       ? within(db("rollup_decisions"), spans)
-      : hoursWithin(db("rollup_customer_traffic").where({ customer_id: customer }), spans);
+      : within(db("rollup_customer_traffic").where({ customer_id: customer }), spans);
   if (decision !== undefined) query.where({ decision });
   if (reason !== undefined) query.where({ reason });
   const [row] = await query.sum<{ total: string | null }[]>({ total: "requests" });
   return Number(row?.total ?? 0);
-}
-
-function hoursWithin(query: Knex.QueryBuilder, spans: readonly Span[]): Knex.QueryBuilder {
-  return query.where((either) => {
-    for (const { from, to } of spans) {
-      either.orWhere((one) => {
-        one.where("start", ">=", new Date(from));
-        if (Number.isFinite(to)) one.where("start", "<", new Date(to));
-      });
-    }
-  });
 }
 
 async function countRecords(

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { ApiError } from "../errors.ts";
 import { TargetNotAllowed } from "../outbound/target.ts";
-import { isReachable, type DerivedIssuer, type IssuerAccess } from "./idp-issuer.ts";
+import { isReachable, type DerivedIssuer } from "./idp-issuer.ts";
 
 /** Why a provider's configuration is not confirmed. */
 export type DiscoveryFailure =
@@ -34,7 +34,7 @@ const discoveryDocument = z.object({
 export async function confirmIssuer(
   derived: DerivedIssuer,
   fetch: typeof globalThis.fetch,
-  access: IssuerAccess,
+  allowInsecure: boolean,
 ): Promise<DerivedIssuer> {
   const failed = (reason: DiscoveryFailure, details: object = {}, cause?: unknown) =>
     new ApiError("IDP_UNREACHABLE", { details: { issuer: derived.issuer, reason, ...details }, cause });
@@ -49,7 +49,7 @@ export async function confirmIssuer(
   if (derived.byTenantName ? tenant === null : issuer !== derived.issuer)
     throw failed("issuer_mismatch", { announced: issuer.slice(0, 500) });
   for (const endpoint of [authorization_endpoint, token_endpoint, jwks_uri])
-    if (!isReachable(new URL(endpoint), access)) throw failed("endpoint_not_allowed");
+    if (!isReachable(new URL(endpoint), allowInsecure)) throw failed("endpoint_not_allowed");
   if (supported.response_types_supported?.includes("code") === false) throw failed("code_flow_not_supported");
   // RFC 7636, section 4.2; providers that announce nothing may still do it
   if (supported.code_challenge_methods_supported?.includes("S256") === false)

@@ -1,24 +1,7 @@
-import type { ControlSettings } from "../context.ts";
 import { validationFailed, type ApiError } from "../errors.ts";
 import type { IdpConfiguration } from "./idp-schemas.ts";
 import type { IdpRow } from "./idp.ts";
 import { isLoopback } from "./return-url.ts";
-
-/** Which providers may be reached. */
-export interface IssuerAccess {
-  /** At private and loopback addresses; at loopback over http too. */
-  readonly allowPrivate: boolean;
-  /** Over http, wherever they are. */
-  readonly allowInsecure: boolean;
-}
-
-/** Providers of the sandbox, and of whoever allows it, may be on this machine or network. */
-export function issuerAccess({ environment, allowInsecureIssuers }: ControlSettings): IssuerAccess {
-  return {
-    allowPrivate: allowInsecureIssuers || environment === "sandbox",
-    allowInsecure: allowInsecureIssuers,
-  };
-}
 
 /** What is told of a provider by its configuration alone. */
 export interface DerivedIssuer {
@@ -55,16 +38,16 @@ const ENTRA_HOSTS: readonly string[] = [
  *
  * @throws ApiError 422
  */
-export function deriveIssuer(configured: Configured, access: IssuerAccess): DerivedIssuer {
+export function deriveIssuer(configured: Configured, allowInsecure: boolean): DerivedIssuer {
   const { type, issuer, tenant, realm } = configured;
   refuse("tenant", tenant !== undefined && type !== "entra", "is for the type `entra` only");
   refuse("realm", realm !== undefined && type !== "keycloak", "is for the type `keycloak` only");
-  const { origin, host, hostname } = readDomain(configured.domain, access);
+  const { origin, host, hostname } = readDomain(configured.domain, allowInsecure);
   const domain = origin.startsWith("http://") ? origin : host;
   const rest = { domain, tenant: tenant ?? null, realm: realm ?? null, byTenantName: false };
   if (type === "google" || type === "entra")
     refuse("issuer", issuer !== undefined, `of the type \`${type}\` is known and cannot be given`);
-  if (issuer !== undefined) return { ...rest, issuer: readIssuer(issuer, host, access) };
+  if (issuer !== undefined) return { ...rest, issuer: readIssuer(issuer, host, allowInsecure) };
   switch (type) {
     case "oidc":
     case "okta":
@@ -96,29 +79,29 @@ export function requiredClaims(idp: Pick<IdpRow, "type" | "domain" | "issuer">):
   return hosted ? { hd: idp.domain } : {};
 }
 
-/** Whether a URL of a provider, as it stands in its documents, may be used. */
-export function isReachable(url: URL, { allowPrivate, allowInsecure }: IssuerAccess): boolean {
+/** Whether a URL of a provider, as it stands in its documents, may be used; http only where that is allowed. */
+export function isReachable(url: URL, allowInsecure: boolean): boolean {
   if (url.username !== "" || url.password !== "") return false;
-  if (url.protocol === "https:") return true;
-  return url.protocol === "http:" && (allowInsecure || (allowPrivate && isLoopback(url.hostname)));
+  return url.protocol === "https:" || (url.protocol === "http:" && allowInsecure);
 }
 
-function readDomain(text: string, access: IssuerAccess) {
+function readDomain(text: string, allowInsecure: boolean) {
   const [, scheme = "https://", host = ""] = /^(https?:\/\/)?([!-~]+)$/.exec(text.toLowerCase()) ?? [];
   const url = URL.parse(`${scheme}${host}`);
   // what is not the host as it stands is a path, a user name, or another way to write an address
   if (url?.origin !== `${scheme}${host}`)
     throw invalid("domain", "must be a host such as `login.example.com`, with its port where it is not 443");
-  if (!isReachable(url, access)) throw invalid("domain", "must be reached by https");
+  if (!isReachable(url, allowInsecure)) throw invalid("domain", "must be reached by https");
   return url;
 }
 
 /** OpenID Connect Discovery 1.0, section 3: scheme, host, and no query or fragment. */
-function readIssuer(text: string, host: string, access: IssuerAccess): string {
+function readIssuer(text: string, host: string, allowInsecure: boolean): string {
   const url = URL.parse(text);
   if (url === null || /[?#]/.test(text) || (text !== url.href && `${text}/` !== url.href))
     throw invalid("issuer", "must be a URL such as `https://login.example.com/tenant`");
-  if (!isReachable(url, access)) throw invalid("issuer", "must begin with `https://` and hold no user name");
+  if (!isReachable(url, allowInsecure))
+    throw invalid("issuer", "must begin with `https://` and hold no user name");
   if (url.host !== host) throw invalid("issuer", "must be at the host that `domain` names");
   return text;
 }

@@ -2,12 +2,15 @@ import type { ControlContext } from "../context.ts";
 import { ApiError } from "../errors.ts";
 import { created, etagOf, ok, readRoute, writeRoute, type Route } from "../frame/route.ts";
 import { guardedFetch } from "../outbound/guarded-fetch.ts";
+import { DEFAULT_CLAIMS } from "../sign-in/claims.ts";
 import { confirmIssuer } from "./idp-discovery.ts";
-import { deriveIssuer, issuerAccess } from "./idp-issuer.ts";
+import { deriveIssuer } from "./idp-issuer.ts";
 import { deletedIdp, idp, idpConfiguration } from "./idp-schemas.ts";
 import { configureIdp, forgetIdp } from "./idp-service.ts";
 import { findIdp, type IdpRow } from "./idp.ts";
+import { attributesAwaitSomebody } from "../users/store.ts";
 import { customerPath } from "./schemas.ts";
+import { requireOperator } from "./service.ts";
 import { lockCustomer, requireCustomer } from "./store.ts";
 
 const common = {
@@ -22,10 +25,13 @@ const common = {
 /** A provider that takes longer to name its endpoints is no good for signing in. */
 const TIMEOUT_MS = 5_000;
 
+/** Attributes that a customer's own key may map. */
+const OWN_CLAIMS: readonly string[] = [...DEFAULT_CLAIMS, "email", "name"];
+
 /** A customer's identity provider. */
 export function idpRoutes({ db, box, settings }: ControlContext): Route[] {
-  const access = issuerAccess(settings);
-  const fetch = guardedFetch({ allowPrivate: access.allowPrivate, timeoutMs: TIMEOUT_MS });
+  const { allowInsecureIssuers } = settings;
+  const fetch = guardedFetch({ allowPrivate: allowInsecureIssuers, timeoutMs: TIMEOUT_MS });
   return [
     readRoute({
       ...common,
@@ -48,15 +54,19 @@ export function idpRoutes({ db, box, settings }: ControlContext): Route[] {
       summary: "Configures a customer's identity provider",
       description:
         "Replaces the configuration as a whole. The issuer is derived from `domain`, and asked for its discovery " +
-        "document, which must name exactly this issuer, its endpoints, and what sign-in needs.",
+        "document, which must name exactly this issuer, its endpoints, and what sign-in needs. A key that is limited to " +
+        "the customer maps no other attributes than the usual ones, and names no other issuer while users that were " +
+        "added with attributes have not signed in yet.",
       permission: "configure",
       body: idpConfiguration,
       answers: { 200: idp, 201: idp },
-      errors: ["INVALID_CUSTOMER", "IDP_UNREACHABLE"],
+      errors: ["INVALID_CUSTOMER", "CUSTOMER_KEY_NOT_ALLOWED", "IDP_UNREACHABLE"],
       prepare: async ({ params, body, actor }) => {
         await requireCustomer(db, actor, params.id, "path");
-        const derived = deriveIssuer(body, access);
-        if (body.verify) return confirmIssuer(derived, fetch, access);
+        // like attributes that are set by hand: `assigned_customers` is about other customers
+        if (Object.keys(body.claims).some((name) => !OWN_CLAIMS.includes(name))) requireOperator(actor);
+        const derived = deriveIssuer(body, allowInsecureIssuers);
+        if (body.verify) return confirmIssuer(derived, fetch, allowInsecureIssuers);
         if (!derived.byTenantName) return derived;
         throw new ApiError("IDP_UNREACHABLE", {
           message: "without `verify`, the tenant's id must be given: it is found by discovery",
@@ -67,6 +77,8 @@ export function idpRoutes({ db, box, settings }: ControlContext): Route[] {
         const customer = await lockCustomer(unit.trx, actor, params.id);
         const before = await findIdp(unit.trx, customer.id);
         if (before !== undefined) call.ifMatch(etag(before));
+        if (before?.issuer !== derived.issuer && (await attributesAwaitSomebody(unit.trx, customer.id)))
+          requireOperator(actor);
         const row = await configureIdp(unit, box, { customer, before, body, derived });
         const headers = { etag: etag(row) };
         return before === undefined

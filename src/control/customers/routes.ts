@@ -90,7 +90,7 @@ function ownRoutes({ db }: ControlContext): Route[] {
         "What is given changes, `metadata` and `allowed_return_urls` as a whole. The status goes from `active` to " +
         "`suspended` and back, from both to `archived`, and from `archived` to `active`. Users of a customer that is " +
         "not active lose their sessions and cannot sign in. A key that is limited to the customer cannot change the " +
-        "status.",
+        "status and `external_id`.",
       permission: "configure",
       tenancy: { path: "id" },
       params: customerPath,
@@ -101,7 +101,9 @@ function ownRoutes({ db }: ControlContext): Route[] {
       write: async ({ params, body, actor, ...call }, unit) => {
         const row = await lockCustomer(unit.trx, actor, params.id);
         call.ifMatch(etag(row));
-        if (body.status !== undefined && body.status !== row.status) requireOperator(actor);
+        // of external ids no two are the same, so a key that could try them out would learn of other customers
+        const { status = row.status, external_id = row.external_id } = body;
+        if (status !== row.status || external_id !== row.external_id) requireOperator(actor);
         const after = await changeCustomer(unit, row, body);
         return ok(after, { etag: etag(after) });
       },

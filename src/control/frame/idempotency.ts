@@ -75,12 +75,29 @@ export async function claimKey(
     .where("idempotency_keys.expires_at", "<=", now)
     .returning("key");
   if (claimed.length > 0) return undefined;
-  const kept = await trx("idempotency_keys")
-    .where(at)
-    .first<{ fingerprint: string; answer: string | null }>();
+  const kept = await findAnswer(trx, { actorId, key, fingerprint }, box, now);
+  if (kept === undefined) throw new ApiError("IDEMPOTENCY_CONFLICT");
+  return kept;
+}
+
+/**
+ * @returns the answer of a request that was carried out before
+ * @throws ApiError IDEMPOTENCY_KEY_REUSED where it was another request
+ */
+export async function findAnswer(
+  db: Knex,
+  { actorId, key, fingerprint }: IdempotentRequest,
+  box: SecretBox,
+  now: Date,
+): Promise<KeptAnswer | undefined> {
+  const kept = await db("idempotency_keys")
+    .where({ actor_id: actorId, key })
+    .where("expires_at", ">", now)
+    .first<{ fingerprint: string; answer: string | null } | undefined>("fingerprint", "answer");
+  if (kept === undefined) return undefined;
   if (box.open(kept.fingerprint, purpose(actorId, key)) !== fingerprint)
     throw new ApiError("IDEMPOTENCY_KEY_REUSED");
-  if (kept.answer === null) throw new ApiError("IDEMPOTENCY_CONFLICT");
+  if (kept.answer === null) return undefined;
   return JSON.parse(box.open(kept.answer, purpose(actorId, key))) as KeptAnswer;
 }
 

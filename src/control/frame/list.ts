@@ -99,10 +99,17 @@ function orderBy(query: Knex.QueryBuilder, columns: readonly string[], order: "a
   for (const column of columns) void query.orderBy(column, order);
 }
 
+/** The years 0 to 9999 of UTC, Unix ms: answers tell times by four digits of a year. */
+const EARLIEST = -62_167_219_200_000;
+const LATEST = 253_402_300_799_999;
+
 /** One filter by exact time: ISO 8601 with zone. */
 export function timestampParameter() {
   return z.iso
     .datetime({ offset: true, error: "must be a time such as `2026-01-31T12:00:00Z`" })
     .transform((text) => new Date(text))
+    .refine((time) => time.getTime() >= EARLIEST && time.getTime() <= LATEST, {
+      error: "must be in the years 0 to 9999 of UTC",
+    })
     .meta({ type: "string", format: "date-time" });
 }

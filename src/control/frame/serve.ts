@@ -6,6 +6,7 @@ import { requireJsonAccepted } from "./accept.ts";
 import type { Authenticator } from "./authenticator.ts";
 import {
   claimKey,
+  findAnswer,
   fingerprintOf,
   isIdempotent,
   keepAnswer,
@@ -147,10 +148,18 @@ async function carryOut(
   }
   const { write } = route;
   if (write === undefined) throw new Error(`the route ${route.operation} does nothing`);
-  const prepared = await route.prepare?.(call);
   const { actor, requestId, clientIp } = call;
   const origin = { actor, requestId, clientIp };
   const once = idempotent(route, call, request);
+  if (once !== undefined && route.prepare !== undefined) {
+    // a repetition gets its answer whatever has become of what was prepared from
+    const before = await context.units(origin, (unit) => findAnswer(unit.trx, once, context.box, unit.now));
+    if (before !== undefined) {
+      sendKept(before, response);
+      return;
+    }
+  }
+  const prepared = await route.prepare?.(call);
   if (once === undefined) {
     await sendAnswer(
       route,

@@ -48,6 +48,8 @@ const ID = /^[\x21-\x7e]{1,64}$/;
 const REASON = /^[A-Z][A-Z0-9_]{0,63}$/;
 /** ISO 8601 with a zone. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
+/** The end of the year 9999, Unix ms. */
+const LATEST = 253_402_300_799_999;
 /** What `JSON.stringify` makes of characters that jsonb does not hold. */
 const NOT_STORABLE = /\\u(?:0000|d[89a-f][0-9a-f]{2})/;
 
@@ -131,6 +133,8 @@ function readOutcome(members: Readonly<Record<string, unknown>>): RecordFacts {
 function timeOf({ timestamp }: Readonly<Record<string, unknown>>): number {
   const time = typeof timestamp === "string" && TIME.test(timestamp) ? Date.parse(timestamp) : Number.NaN;
   if (Number.isNaN(time)) throw new Problem("`timestamp` must be a time in ISO 8601");
+  // by its zone it may be of the year 10000, which four digits do not tell
+  if (time > LATEST) throw new Problem("`timestamp` must be before the year 10000");
   return time;
 }
 

@@ -1,5 +1,7 @@
 import * as z from "zod";
 
+/** The end of the year 9999, Unix ms. */
+const LATEST = 253_402_300_799_999;
 /** Most records of a batch. */
 const MAX_RECORDS = 5000;
 
@@ -23,7 +25,12 @@ export const takenIn = z.object({
 
 /** Far from where sums would leave the range of a column. */
 const counter = z.int().nonnegative().max(1e12);
-const time = z.iso.datetime({ offset: true, error: "must be a time such as `2026-01-31T12:00:00Z`" });
+const time = z.iso
+  .datetime({ offset: true, error: "must be a time such as `2026-01-31T12:00:00Z`" })
+  // what is counted by it must be a time to PostgreSQL, too
+  .refine((text) => Date.parse(text) >= 0 && Date.parse(text) <= LATEST, {
+    error: "must be a time of the years 1970 to 9999",
+  });
 
 export const statisticsBody = z.strictObject({
   instance: z.string().regex(/^[\x21-\x7e]{1,128}$/, "must be 1 to 128 visible ASCII characters"),

@@ -14,6 +14,7 @@ import { isEmpty, wipe } from "./wipe.ts";
 
 /** The advisory lock under which a sandbox is filled; any number that nothing else in the database uses. */
 const LOCK = 5_187_413_080;
+const WAIT_MS = 120_000;
 const DAY_MS = 86_400_000;
 
 /** What cannot be done within the transaction: keys, partitions, and compiling the policy set. */
@@ -31,7 +32,7 @@ export async function prepareReset(context: ControlContext, seed: SandboxSeed): 
 
 /** Empties the sandbox and fills it anew, in the unit's transaction. Whoever wants to do so at once waits. */
 export async function reset(context: ControlContext, unit: Unit, prepared: Prepared): Promise<Seeded> {
-  await unit.trx.raw("select pg_advisory_xact_lock(?)", [LOCK]);
+  await lock(unit.trx);
   await wipe(unit);
   return fill(context, unit, prepared, "sandbox.reset");
 }
@@ -46,10 +47,16 @@ export async function seedSandbox(context: ControlContext, seed: SandboxSeed): P
     clientIp: "127.0.0.1",
   } as const;
   await context.units(origin, async (unit) => {
-    await unit.trx.raw("select pg_advisory_xact_lock(?)", [LOCK]);
+    await lock(unit.trx);
     // another instance may have been first
     if (await isEmpty(unit.trx)) await fill(context, unit, prepared, "sandbox.filled");
   });
+}
+
+/** Whoever waits here waits for somebody else's whole reset. */
+async function lock(trx: Knex.Transaction): Promise<void> {
+  await trx.raw(`set local statement_timeout to ${WAIT_MS}`);
+  await trx.raw("select pg_advisory_xact_lock(?)", [LOCK]);
 }
 
 async function fill(

@@ -19,11 +19,13 @@ export interface Identity {
 type Claims = Readonly<Record<string, unknown>>;
 
 /** Taken over under the same name, unless the configuration maps them. */
-const DEFAULT_CLAIMS = ["role", "roles", "department", "permissions", "groups"] as const;
+export const DEFAULT_CLAIMS = ["role", "roles", "department", "permissions", "groups"] as const;
 
 const MAX_TEXT = 1000;
 const MAX_ITEM = 256;
 const MAX_ITEMS = 200;
+/** Of the whole profile, as JSON: lists of users hold a hundred of them, and the audit trail each change. */
+const MAX_PROFILE_BYTES = 32_768;
 
 /**
  * Reads an identity from the claims of the ID token and of the UserInfo answer, the signed ones first.
@@ -47,16 +49,33 @@ export function readIdentity(
     if (value === undefined) leftOut.push(name);
     else profile[name] = value;
   }
+  const { kept, tooLarge } = fitting(profile);
   return {
     subject: asSubject(idToken["sub"]),
     email: isDenied(both["email_verified"]) ? undefined : asEmail(claimAt(both, mapping["email"] ?? "email")),
     name: asLine(claimAt(both, mapping["name"] ?? "name")),
-    profile,
+    profile: kept,
     amr: asMethods(idToken["amr"]),
     acr: asLine(idToken["acr"]),
     authTime: asTime(idToken["auth_time"]),
-    leftOut,
+    leftOut: [...leftOut, ...tooLarge],
   };
+}
+
+/** What is largest is left out first: what is missing permits nothing. */
+function fitting(profile: Readonly<Record<string, Value>>) {
+  const sized = Object.entries(profile)
+    .map(([name, value]) => ({ name, value, bytes: Buffer.byteLength(JSON.stringify({ [name]: value })) }))
+    .sort((a, b) => a.bytes - b.bytes);
+  const kept: Record<string, Value> = {};
+  const tooLarge: string[] = [];
+  let room = MAX_PROFILE_BYTES;
+  for (const { name, value, bytes } of sized) {
+    room -= bytes;
+    if (room >= 0) kept[name] = value;
+    else tooLarge.push(name);
+  }
+  return { kept, tooLarge };
 }
 
 /** A claim of exactly this name (names may hold dots, such as URLs do), or what is at this path. */

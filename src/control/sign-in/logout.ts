@@ -33,7 +33,7 @@ export function logoutRoute({ box }: Pick<ControlContext, "box">): Route {
       const asked = oneRequest(query, body);
       const subject = await subjectOf(unit.trx, actor, asked);
       await requireReturnUrl(unit.trx, subject.customerId, asked.post_logout_return_url);
-      const url = subject.session && endSessionUrl(box, subject.session, asked);
+      const url = subject.session && endSessionUrl(box, actor, subject.session, asked);
       const ended = await endSessions(unit, subject.where, "logout");
       if (ended > 0)
         unit.record({
@@ -130,12 +130,15 @@ async function requireReturnUrl(
 /** OpenID Connect RP-Initiated Logout 1.0, section 2; from what was noted at the sign-in, so that no provider is waited for. */
 function endSessionUrl(
   box: SecretBox,
-  { id, end_session_url: base, id_token: idToken }: SessionRow,
+  actor: Actor,
+  { id, client_id: clientId, end_session_url: base, id_token: idToken }: SessionRow,
   { post_logout_return_url: returnUrl, state }: Asked,
 ): string | undefined {
   if (base === null) return undefined;
   const url = new URL(base);
-  if (idToken !== null) url.searchParams.set("id_token_hint", box.open(idToken, idTokenPurpose(id)));
+  // it says who the user is: for whoever has signed them in; the provider asks the user without it
+  if (idToken !== null && clientId === actor.id)
+    url.searchParams.set("id_token_hint", box.open(idToken, idTokenPurpose(id)));
   if (returnUrl !== undefined) url.searchParams.set("post_logout_redirect_uri", returnUrl);
   if (state !== undefined) url.searchParams.set("state", state);
   return url.href;

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import * as client from "openid-client";
 import type { ControlContext } from "../context.ts";
-import { isReachable, issuerAccess } from "../customers/idp-issuer.ts";
+import { isReachable } from "../customers/idp-issuer.ts";
 import { openClientSecret, type IdpRow } from "../customers/idp.ts";
 import { ApiError } from "../errors.ts";
 import { guardedFetch } from "../outbound/guarded-fetch.ts";
@@ -31,25 +31,32 @@ const ALLOW_HTTP: ((configuration: client.Configuration) => void)[] = [client.al
 /** Reads providers' metadata when they are needed, and keeps them for a while. */
 export function createProviders(context: ControlContext): Providers {
   const { settings, box } = context;
-  const access = issuerAccess(settings);
-  const send = guardedFetch({ allowPrivate: access.allowPrivate, timeoutMs: TIMEOUT_MS });
+  const { allowInsecureIssuers } = settings;
+  const send = guardedFetch({ allowPrivate: allowInsecureIssuers, timeoutMs: TIMEOUT_MS });
+  // this process itself, and nothing else on its machine or network
+  const sendToOwn = guardedFetch({ allowPrivate: true, timeoutMs: TIMEOUT_MS });
   // metadata may name any endpoint
   const requireReachable = (url: string): void => {
-    if (ownProviderUrl(url, settings) === undefined && !isReachable(new URL(url), access))
+    if (ownProviderUrl(url, settings) === undefined && !isReachable(new URL(url), allowInsecureIssuers))
       throw new Error("the provider's endpoint must be reached by https");
   };
   const fetchIt: client.CustomFetch = async (url, options) => {
     requireReachable(url);
-    return send(ownProviderUrl(url, settings) ?? url, options as RequestInit);
+    const own = ownProviderUrl(url, settings);
+    return own === undefined ? send(url, options as RequestInit) : sendToOwn(own, options as RequestInit);
   };
+  // to which hosts is said above
+  const speaksHttp = ({ issuer }: IdpRow) =>
+    allowInsecureIssuers || ownProviderUrl(`${issuer}/`, settings) !== undefined;
   const discovered = new LRUCache<string, Promise<client.ServerMetadata>>({ max: CACHED, ttl: CACHED_MS });
   const clients = new LRUCache<string, client.Configuration>({ max: CACHED, ttl: CACHED_MS });
 
-  async function discover({ issuer, client_id }: IdpRow): Promise<client.ServerMetadata> {
+  async function discover(idp: IdpRow): Promise<client.ServerMetadata> {
+    const { issuer, client_id } = idp;
     const found = await client.discovery(new URL(issuer), client_id, undefined, undefined, {
       timeout: TIMEOUT_MS / 1000,
       [client.customFetch]: fetchIt,
-      ...(access.allowPrivate && { execute: ALLOW_HTTP }),
+      ...(speaksHttp(idp) && { execute: ALLOW_HTTP }),
     });
     // what the provider writes into its tokens is compared with this
     if (found.serverMetadata().issuer !== issuer) throw new Error("the metadata name another issuer");
@@ -73,13 +80,7 @@ export function createProviders(context: ControlContext): Providers {
     const known = clients.get(key);
     if (known !== undefined) return known;
     const metadata = await metadataOf(idp);
-    const made = makeClient(
-      metadata,
-      idp.client_id,
-      openClientSecret(box, idp),
-      fetchIt,
-      access.allowPrivate,
-    );
+    const made = makeClient(metadata, idp.client_id, openClientSecret(box, idp), fetchIt, speaksHttp(idp));
     clients.set(key, made);
     return made;
   }

@@ -121,11 +121,12 @@ export async function grant(
     created_at: now,
     expires_at: refreshUntil,
   });
-  const tokenExpiresAt = new Date(expiresAt * 1000);
+  // an earlier token may live longer, where a policy has become stricter since: whoever ends the session must reach it
+  const tokensExpireAt = later(new Date(expiresAt * 1000), session.last_token_expires_at);
   await keepAlive(trx, session.id, {
     last_used_at: now,
-    alive_until: refreshUntil > tokenExpiresAt ? refreshUntil : tokenExpiresAt,
-    last_token_expires_at: tokenExpiresAt,
+    alive_until: later(refreshUntil, tokensExpireAt),
+    last_token_expires_at: tokensExpireAt,
   });
   return {
     access_token: token,
@@ -146,4 +147,8 @@ export async function grant(
     },
     session: { ...session, expires_at: until },
   };
+}
+
+function later(a: Date, b: Date | null): Date {
+  return b !== null && b > a ? b : a;
 }

@@ -6,6 +6,8 @@ import { RESERVED_NAMES } from "./store.ts";
 const MAX_ATTRIBUTES = 50;
 const MAX_LIST = 200;
 const MAX_TEXT = 500;
+/** Of all attributes of a user, as JSON. */
+const MAX_BYTES = 32_768;
 
 /** As a condition can spell it: `user.<name>`. */
 const attributeName = z
@@ -28,6 +30,9 @@ export const attributes = z
   .record(attributeName, attributeValue)
   .refine((members) => Object.keys(members).length <= MAX_ATTRIBUTES, {
     error: `must have at most ${MAX_ATTRIBUTES} members`,
+  })
+  .refine((members) => Buffer.byteLength(JSON.stringify(members)) <= MAX_BYTES, {
+    error: `must have at most ${MAX_BYTES} bytes of JSON`,
   });
 
 const status = z.enum(["active", "suspended"]);

@@ -69,7 +69,7 @@ export async function createUser(
     // a user of a provider that the customer has no more is somebody else
     .modify((query) => {
       if (idp !== undefined)
-        void query.where((either) => either.where("issuer", idp.issuer).orWhereNull("issuer"));
+        void query.where((either) => void either.where("issuer", idp.issuer).orWhereNull("issuer"));
     })
     .first<{ id: string } | undefined>("id");
   const row = known

@@ -149,10 +149,20 @@ export async function lockBySubject(
 ): Promise<UserRow | undefined> {
   return users(trx)
     .where({ customer_id: customerId, subject })
-    .where((either) => either.where({ issuer }).orWhereNull("issuer"))
+    .where((either) => void either.where({ issuer }).orWhereNull("issuer"))
     .orderByRaw("issuer nulls last")
     .forUpdate()
     .first<UserRow | undefined>([...USER_COLUMNS]);
+}
+
+/** Whether attributes were set for somebody whom no provider has named yet: they are for whoever it names first. */
+export async function attributesAwaitSomebody(db: Knex, customerId: string): Promise<boolean> {
+  const row: unknown = await users(db)
+    .where({ customer_id: customerId })
+    .whereNull("issuer")
+    .whereRaw("attributes <> '{}'")
+    .first("id");
+  return row !== undefined;
 }
 
 async function takeOver(

@@ -106,8 +106,8 @@ export async function assertRollupsExact(db: Database): Promise<void> {
       add(expected.customers, [granularity, start, customer, "requests"]);
       if (denied) add(expected.customers, [granularity, start, customer, "denied"]);
       add(expected.latency, [granularity, start]);
-      if (granularity === "hour" && customer !== "")
-        add(expected.ofCustomers, [start, customer, row.decision, row.reason, resource]);
+      if (granularity !== "minute" && customer !== "")
+        add(expected.ofCustomers, [granularity, start, customer, row.decision, row.reason, resource]);
     }
     if (row.user_id === "") continue;
     for (const what of denied ? ["requests", "denied"] : ["requests"]) {
@@ -123,8 +123,8 @@ export async function assertRollupsExact(db: Database): Promise<void> {
     customers: await requestsAndDenied(db, "rollup_customers", "customer_id"),
     ofCustomers: await counted(
       db("rollup_customer_traffic")
-        .select("start", "customer_id", "decision", "reason", "resource")
-        .groupByRaw("1, 2, 3, 4, 5"),
+        .select("granularity", "start", "customer_id", "decision", "reason", "resource")
+        .groupByRaw("1, 2, 3, 4, 5, 6"),
     ),
     users: await ofUsers(db, "rollup_users", ["customer_id", "user_id"]),
     days: await ofUsers(db, "rollup_user_days", ["day", "customer_id", "user_id"]),

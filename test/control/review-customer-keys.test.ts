@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import type { Actor } from "../../src/control/actor.ts";
+import { FULL_KEY, startControl, type Answered, type RunningControl } from "../support/control.ts";
+
+const told = ({ status, body }: Answered): unknown[] => [status, body.error?.code];
+
+describe("review: keys that are limited to a customer", () => {
+  let control: RunningControl;
+  let own: string;
+  let key: Actor;
+
+  before(async () => {
+    control = await startControl();
+    await create({ name: "Other", external_id: "crm-2" });
+    own = await create({ name: "Own", external_id: "crm-1" });
+    key = { ...FULL_KEY, id: "key_limited", scope: "configuration", customerId: own };
+  });
+  after(() => control.close());
+
+  async function create(body: object): Promise<string> {
+    const answer = await control.request("POST", "/customers", { body });
+    assert.equal(answer.status, 201, answer.text);
+    return (answer.body as { data: { id: string } }).data.id;
+  }
+
+  it("do not learn which external ids other customers have, and take none away from them", async () => {
+    for (const external_id of ["crm-2", "crm-3", null]) {
+      const answer = await control.request("PUT", `/customers/${own}`, { as: key, body: { external_id } });
+      assert.deepEqual(told(answer), [403, "CUSTOMER_KEY_NOT_ALLOWED"], String(external_id));
+    }
+    // what it is already is no change
+    const same = await control.request("PUT", `/customers/${own}`, {
+      as: key,
+      body: { external_id: "crm-1", name: "Own one" },
+    });
+    assert.equal(same.status, 200, same.text);
+  });
+
+  describe("and the identity provider", () => {
+    const configure = (claims: object, as: Actor = key, domain = "login.example.com") =>
+      control.request("POST", `/customers/${own}/idp`, {
+        as,
+        body: {
+          type: "oidc",
+          domain,
+          client_id: "gatehouse",
+          client_secret: "secret",
+          claims,
+          verify: false,
+        },
+      });
+
+    it("map the usual attributes", async () => {
+      const answer = await configure({ role: "app.role", groups: "teams", email: "mail" });
+      assert.equal(answer.status, 201, answer.text);
+    });
+
+    it("map no attribute that may be of other customers, whoever mapped it before", async () => {
+      const claims = { assigned_customers: "anything" };
+      assert.deepEqual(told(await configure(claims)), [403, "CUSTOMER_KEY_NOT_ALLOWED"]);
+      assert.equal((await configure(claims, FULL_KEY)).status, 200);
+      assert.deepEqual(told(await configure(claims)), [403, "CUSTOMER_KEY_NOT_ALLOWED"]);
+    });
+
+    it("hand no attributes that were set beforehand to whom a provider of their own names", async () => {
+      const added = await control.request("POST", `/customers/${own}/users`, {
+        body: { subject: "boss", attributes: { assigned_customers: ["cus_all"] } },
+      });
+      assert.equal(added.status, 201, added.text);
+      assert.deepEqual(told(await configure({}, key, "evil.example.com")), [403, "CUSTOMER_KEY_NOT_ALLOWED"]);
+      // the same provider, with another secret say
+      assert.equal((await configure({})).status, 200);
+      await control.request("DELETE", `/customers/${own}/idp`, { as: key });
+      assert.deepEqual(told(await configure({}, key, "evil.example.com")), [403, "CUSTOMER_KEY_NOT_ALLOWED"]);
+      assert.equal((await configure({}, FULL_KEY, "new.example.com")).status, 201);
+    });
+  });
+});
