@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { Command } from "commander";
 import { loadGatewayConfig, type GatewayConfig } from "../config/index.ts";
 import { startControlPlane, type ControlPlane, type ServedEnvironment } from "../control-plane.ts";
@@ -10,6 +9,7 @@ import { demoExamples } from "../demo/examples.ts";
 import { DEMO_CLAIMS } from "../demo/person.ts";
 import { PEOPLE } from "../demo/people.ts";
 import { findEnvoy } from "../gateway/index.ts";
+import { PACKAGED_POLICIES } from "../sandbox-seed.ts";
 import { startSupervisor } from "../supervisor.ts";
 import { controlPlaneLog, setupLines } from "./control-plane.ts";
 import { DATA_DIRECTORY, UP_FILE, type UpState } from "./demo.ts";
@@ -136,9 +136,7 @@ function load(overrides: Readonly<Record<string, unknown>>): GatewayConfig {
 
 /** The folder beside the person who calls, or the one that comes with the package. */
 function policyDirectory(): string {
-  return existsSync("policies")
-    ? resolve("policies")
-    : fileURLToPath(new URL("../../policies", import.meta.url));
+  return existsSync("policies") ? resolve("policies") : PACKAGED_POLICIES;
 }
 
 interface Surroundings {
