@@ -34,8 +34,6 @@ const standing = (parts: Partial<CustomerStanding> = {}): CustomerStanding => ({
 describe("decision: where a caller stands", () => {
   let issuer: TestIssuer;
   let verifier: RunningTokenVerifier;
-  const now = Math.floor(Date.now() / 1000);
-
   before(async () => {
     issuer = await startIssuer();
     verifier = verifierFor(issuer);
@@ -71,7 +69,7 @@ describe("decision: where a caller stands", () => {
       sid: "ses_1",
       email: "iris@corp.example",
       amr: ["pwd"],
-      auth_time: now - 100,
+      auth_time: Math.floor(Date.now() / 1000) - 100,
       ...claims,
     });
     const decide = deciderOf(snapshotOf(world.set ?? POLICIES), {
