@@ -43,10 +43,17 @@ export async function up(trx: Knex): Promise<void> {
   await trx.schema.createTable("rollup_events", (table) => {
     period(table);
     table.smallint("slot").notNullable();
+    key(table, "type");
+    counters(table, "events");
+    table.primary(["granularity", "start", "slot", "type"]);
+  });
+  await trx.schema.createTable("rollup_customer_events", (table) => {
+    period(table);
+    table.smallint("slot").notNullable();
     key(table, "customer_id", "type");
     counters(table, "events");
-    table.primary(["granularity", "start", "slot", "customer_id", "type"]);
-    table.index(["customer_id", "granularity", "start"]);
+    table.primary(["customer_id", "granularity", "start", "slot", "type"]);
+    table.index(["granularity", "start"]);
   });
   await trx.schema.createTable("rollup_users", (table) => {
     table.comment("one row a user that was ever seen");
@@ -61,6 +68,11 @@ export async function up(trx: Knex): Promise<void> {
     key(table, "customer_id", "user_id");
     counters(table, "requests", "denied", "sign_ins");
     table.primary(["day", "customer_id", "user_id"]);
+  });
+  await trx.schema.createTable("rollup_user_activity", (table) => {
+    key(table, "customer_id", "user_id");
+    table.specificType("days", "datemultirange").notNullable().comment("on which the user did something");
+    table.primary(["customer_id", "user_id"]);
   });
   await trx.schema.createTable("rollup_caches", (table) => {
     period(table);
@@ -88,6 +100,7 @@ export async function up(trx: Knex): Promise<void> {
     "customers",
     "customer_traffic",
     "events",
+    "customer_events",
     "users",
     "user_days",
   ])

@@ -17,7 +17,7 @@ describe("history of events", () => {
   after(() => control.close());
   beforeEach(async () => {
     now = START;
-    for (const table of ["events", "rollup_events", "rollup_users", "rollup_user_days"])
+    for (const table of ["events", "rollup_events", "rollup_customer_events"])
       await control.database.db(table).delete();
   });
 

@@ -108,6 +108,7 @@ describe("retention", () => {
       "rollup_events",
       "rollup_users",
       "rollup_user_days",
+      "rollup_user_activity",
     ])
       assert.deepEqual(await control.database.db(table), [], table);
   });

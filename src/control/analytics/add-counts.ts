@@ -38,11 +38,12 @@ const ROLLUPS = {
     counters: { requests: "sum" },
     slots: 4,
   },
-  rollup_events: {
+  rollup_customer_events: {
     keys: { ...PERIOD, customer_id: "text", type: "text" },
     counters: { events: "sum" },
     slots: 4,
   },
+  rollup_events: { keys: { ...PERIOD, type: "text" }, counters: { events: "sum" }, slots: 4 },
   rollup_caches: {
     keys: { ...PERIOD, cache: "text" },
     counters: { hits: "sum", misses: "sum", evictions: "sum" },
@@ -57,27 +58,45 @@ export type CountRow = Readonly<Record<string, string | number>>;
 /**
  * Adds to the rows of a rollup, making those that are missing.
  *
- * @param rows - each key once, and always in the same order: two transactions then never wait for each other
+ * @param rows - each key once, and always in the same order: two transactions then never wait for each other in a circle
  */
 export async function addCounts(
   trx: Knex.Transaction,
   name: RollupName,
   rows: readonly CountRow[],
 ): Promise<void> {
-  if (rows.length === 0) return;
+  if (rows.length > 0) await trx.raw(upsert(name), [name, JSON.stringify(rows)]);
+}
+
+/** The same. @returns the keys that were missing */
+export async function addAndTellNew(
+  trx: Knex.Transaction,
+  name: RollupName,
+  rows: readonly CountRow[],
+): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  if (rows.length === 0) return [];
+  const keys = names(Object.keys(ROLLUPS[name].keys));
+  // a row that was there is locked by its update, and has that in its xmax
+  const { rows: added } = await trx.raw<{ rows: Record<string, unknown>[] }>(
+    `with counted as (${upsert(name)} returning ${keys}, xmax = 0 as added)
+     select ${keys} from counted where added`,
+    [name, JSON.stringify(rows)],
+  );
+  return added;
+}
+
+/** With the rollup's name and the rows in JSON as its bindings. */
+function upsert(name: RollupName): string {
   const { keys, counters, slots }: Rollup = ROLLUPS[name];
   const types = Object.entries({ ...keys, ...typesOf(counters) });
   const columns = types.map(([column]) => column);
   const slot = slots === undefined ? [] : ["slot"];
-  await trx.raw(
-    `insert into ?? (${names([...columns, ...slot])})
-     select ${names(columns)}${slots === undefined ? "" : `, pg_backend_pid() % ${slots}`}
-     from json_to_recordset(?::json) as counted (${types.map(([column, type]) => `"${column}" ${type}`).join(", ")})
-     on conflict (${names([...Object.keys(keys), ...slot])}) do update set ${Object.entries(counters)
-       .map(([column, merge]) => `"${column}" = ${merged(name, column, merge)}`)
-       .join(", ")}`,
-    [name, JSON.stringify(rows)],
-  );
+  return `insert into ?? (${names([...columns, ...slot])})
+    select ${names(columns)}${slots === undefined ? "" : `, pg_backend_pid() % ${slots}`}
+    from json_to_recordset(?::json) as counted (${types.map(([column, type]) => `"${column}" ${type}`).join(", ")})
+    on conflict (${names([...Object.keys(keys), ...slot])}) do update set ${Object.entries(counters)
+      .map(([column, merge]) => `"${column}" = ${merged(name, column, merge)}`)
+      .join(", ")}`;
 }
 
 function typesOf(counters: Readonly<Record<string, Merge>>): Record<string, string> {

@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import { addCounts, type CountRow } from "./add-counts.ts";
+import { addAndTellNew, addCounts, type CountRow } from "./add-counts.ts";
 import { bucketOf } from "./latency.ts";
 import { PERIOD_MS, Tally } from "./tally.ts";
 
@@ -105,12 +105,30 @@ export class Users {
         return { ...userRow(key, counts), ...seen };
       }),
     );
-    await addCounts(
+    const fresh = await addAndTellNew(
       trx,
       "rollup_user_days",
       this.#days.rows().map(({ start, key, counts }) => ({ day: dayOf(start), ...userRow(key, counts) })),
     );
+    await noteDays(trx, fresh);
   }
+}
+
+/** Notes on which days users did something, so that users of a range are counted without looking at each of its days. */
+async function noteDays(
+  trx: Knex.Transaction,
+  rows: readonly Readonly<Record<string, unknown>>[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  await trx.raw(
+    `insert into rollup_user_activity as known (customer_id, user_id, days)
+     select customer_id, user_id, range_agg(daterange(day, day + 1))
+     from json_to_recordset(?::json) as fresh (customer_id text, user_id text, day date)
+     group by customer_id, user_id
+     order by customer_id collate "C", user_id collate "C"
+     on conflict (customer_id, user_id) do update set days = known.days + excluded.days`,
+    [JSON.stringify(rows)],
+  );
 }
 
 function userRow(

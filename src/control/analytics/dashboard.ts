@@ -8,7 +8,7 @@ import { overTime } from "./series.ts";
 import { isCounted, spansOf, within, type Span } from "./spans.ts";
 import { dayOf } from "./count-decisions.ts";
 import { PERIOD_MS } from "./tally.ts";
-import { groups, ofCustomer, withOther } from "./traffic.ts";
+import { eventCounts, groups, ofCustomer, withOther } from "./traffic.ts";
 
 const DAY_MS = PERIOD_MS.day;
 
@@ -111,7 +111,7 @@ async function countEvents(
   customer: string | undefined,
   spans: readonly Span[],
 ): Promise<Map<string, number>> {
-  const rows = await ofCustomer(within(trx("rollup_events"), spans), customer)
+  const rows = await within(eventCounts(trx, customer), spans)
     .groupBy("type")
     .select("type")
     .sum<{ type: string; events: string }[]>({ events: "events" });
@@ -141,10 +141,9 @@ async function activeUsers(
   );
   if (seen === undefined) throw new Error("an aggregate without a row");
   if (to > now) return seen;
-  const distinct = ofCustomer(trx("rollup_user_days"), customer)
-    .distinct("customer_id", "user_id")
-    .whereBetween("day", [dayOf(from), dayOf(to - 1)]);
-  const [active] = await trx.from(distinct.as("seen")).count<{ users: number }[]>({ users: "*" });
+  const [active] = await ofCustomer(trx("rollup_user_activity"), customer)
+    .whereRaw("days && daterange(?::date, ?::date, '[]')", [dayOf(from), dayOf(to - 1)])
+    .count<{ users: number }[]>({ users: "*" });
   return { ...seen, active: active?.users ?? 0 };
 }
 

@@ -4,7 +4,7 @@ import type { EventType } from "../events.ts";
 import { countWithin } from "../records/trail.ts";
 import { countedSince } from "./prune-rollups.ts";
 import { isCounted, spansOf, within } from "./spans.ts";
-import { ofCustomer } from "./traffic.ts";
+import { eventCounts, ofCustomer } from "./traffic.ts";
 
 /** A row of the history of events. */
 export interface EventRow {
@@ -49,7 +49,7 @@ export async function countEvents(
   );
   const spans = spansOf(filters.from, filters.to, since);
   const counted = spans.filter(isCounted);
-  const rollup = ofCustomer(within(db("rollup_events"), counted), filters.customer);
+  const rollup = within(eventCounts(db, filters.customer), counted);
   if (filters.types !== undefined) rollup.whereIn("type", filters.types);
   const atEnds = spans.filter((span) => !isCounted(span));
   const [rows, ...ends] = await Promise.all([

@@ -15,6 +15,7 @@ const WITH_GRANULARITY = [
   "rollup_latency",
   "rollup_customers",
   "rollup_events",
+  "rollup_customer_events",
   "rollup_caches",
   "rollup_audit",
 ] as const;
@@ -53,6 +54,9 @@ export async function pruneRollups(
   }
   await db("rollup_user_days").where("day", "<", before("day").toISOString().slice(0, 10)).delete();
   await db("rollup_users").where("last_seen_at", "<", before("day")).delete();
+  await db("rollup_user_activity")
+    .whereRaw("upper(days) <= ?::date", [before("day").toISOString().slice(0, 10)])
+    .delete();
   await db("gateway_statistics")
     .where("received_at", "<", new Date(now - STATISTICS_KEPT_MS))
     .delete();

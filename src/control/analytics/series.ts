@@ -2,7 +2,7 @@ import type { Knex } from "knex";
 import type { Range } from "./range.ts";
 import type { Dashboard } from "./schemas.ts";
 import { PERIOD_MS } from "./tally.ts";
-import { ofCustomer } from "./traffic.ts";
+import { eventCounts } from "./traffic.ts";
 
 type Point = Dashboard["over_time"][number];
 
@@ -55,7 +55,7 @@ async function signIns(
   customer: string | undefined,
   { from, to, interval }: Range,
 ): Promise<{ start: Date; type: string; events: string }[]> {
-  const rows = ofCustomer(db("rollup_events"), customer)
+  const rows = eventCounts(db, customer)
     .where({ granularity: interval })
     .whereIn("type", ["user.authenticated", "user.authentication_failed"]);
   return between(rows, from, to)

@@ -8,6 +8,13 @@ export interface Group {
   readonly denied: number;
 }
 
+/** Counts of events: of all, or of one customer. */
+export function eventCounts(db: Knex, customer: string | undefined): Knex.QueryBuilder {
+  return customer === undefined
+    ? db("rollup_events")
+    : db("rollup_customer_events").where({ customer_id: customer });
+}
+
 export function ofCustomer(query: Knex.QueryBuilder, customer: string | undefined): Knex.QueryBuilder {
   return customer === undefined ? query : query.where({ customer_id: customer });
 }

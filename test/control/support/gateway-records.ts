@@ -82,6 +82,7 @@ export async function assertRollupsExact(db: Database): Promise<void> {
     ofCustomers: {} as Record<string, number>,
     users: {} as Record<string, number>,
     days: {} as Record<string, number>,
+    activity: {} as Record<string, number>,
     latency: {} as Record<string, number>,
   };
   const add = (counts: Record<string, number>, key: readonly unknown[], by = 1) => {
@@ -110,6 +111,7 @@ export async function assertRollupsExact(db: Database): Promise<void> {
         add(expected.ofCustomers, [granularity, start, customer, row.decision, row.reason, resource]);
     }
     if (row.user_id === "") continue;
+    expected.activity[JSON.stringify([day, customer, row.user_id])] = 1;
     for (const what of denied ? ["requests", "denied"] : ["requests"]) {
       add(expected.users, [customer, row.user_id, what]);
       add(expected.days, [day, customer, row.user_id, what]);
@@ -128,6 +130,7 @@ export async function assertRollupsExact(db: Database): Promise<void> {
     ),
     users: await ofUsers(db, "rollup_users", ["customer_id", "user_id"]),
     days: await ofUsers(db, "rollup_user_days", ["day", "customer_id", "user_id"]),
+    activity: await activity(db),
     latency: await counted(db("rollup_latency").select("granularity", "start").groupByRaw("1, 2")),
   };
   for (const name of Object.keys(expected) as (keyof typeof expected)[])
@@ -140,6 +143,16 @@ async function requestsAndDenied(db: Database, table: string, key: string): Prom
       .select("granularity", "start", key, db.raw("?::text as what", [what]))
       .groupByRaw("1, 2, 3");
   return { ...(await counted(rows("requests"))), ...(await counted(rows("denied"), "denied")) };
+}
+
+async function activity(db: Database): Promise<Counted> {
+  const { rows } = await db.raw<{ rows: { day: string; customer_id: string; user_id: string }[] }>(
+    `select day::date as day, customer_id, user_id
+     from rollup_user_activity, unnest(days) as span, generate_series(lower(span), upper(span) - 1, interval '1 day') as day`,
+  );
+  return Object.fromEntries(
+    rows.map(({ day, customer_id: customer, user_id: user }) => [JSON.stringify([day, customer, user]), 1]),
+  );
 }
 
 async function ofUsers(db: Database, table: string, keys: readonly string[]): Promise<Counted> {
