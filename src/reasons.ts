@@ -83,6 +83,11 @@ export const REASONS = {
   },
   TOKEN_NOT_YET_VALID: { status: 401, code: "TOKEN_NOT_YET_VALID", message: "the token is not valid yet" },
   TOKEN_EXPIRED: { status: 401, code: "TOKEN_EXPIRED", message: "the token has expired" },
+  TOKEN_PROOF_REQUIRED: {
+    status: 401,
+    code: "TOKEN_PROOF_REQUIRED",
+    message: "the token is bound to a key whose possession was not proven",
+  },
 
   // who it is has changed, or is not enough for the customer's policies (a token is good as long as it is signed)
   SESSION_ENDED: { status: 401, code: "SESSION_ENDED", message: "the session has ended" },

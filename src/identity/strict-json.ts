@@ -2,7 +2,13 @@ import type { Value, ValueObject } from "../policy/value.ts";
 
 /** A JSON object that every parser reads in the same way, or what is wrong with it. */
 export type StrictJson =
-  { readonly ok: true; readonly value: ValueObject } | { readonly ok: false; readonly detail: string };
+  | {
+      readonly ok: true;
+      readonly value: ValueObject;
+      /** The names of all its members, also of those whose value was left out. */
+      readonly names: ReadonlySet<string>;
+    }
+  | { readonly ok: false; readonly detail: string };
 
 /** More than any token needs, and far from the depth at which recursion fails. */
 const MAX_DEPTH = 32;
@@ -31,7 +37,7 @@ export function parseStrictJson(text: string): StrictJson {
   }
   // JSON.parse keeps the last of several members of one name, so fewer are left than were written
   if (countMembers(parsed) !== members) return { ok: false, detail: "a member is repeated" };
-  return { ok: true, value: freezeObject(parsed) };
+  return { ok: true, value: freezeObject(parsed), names: new Set(Object.keys(parsed)) };
 }
 
 /** Counts `:` outside strings, which in valid JSON is the number of members, and the deepest nesting. */

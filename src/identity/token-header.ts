@@ -1,5 +1,4 @@
-import { parseStrictJson } from "./strict-json.ts";
-import type { ValueObject } from "../policy/value.ts";
+import { parseStrictJson, type StrictJson } from "./strict-json.ts";
 import { normalizeType, type Algorithm, type ResolvedOptions } from "./options.ts";
 import type { IdentityFailure } from "./types.ts";
 
@@ -66,9 +65,7 @@ export function readTokenHeader(
 }
 
 /** Reads one segment of a token as a JSON object, strictly. */
-export function decodeObject(
-  segment: string,
-): { ok: true; value: ValueObject } | { ok: false; detail: string } {
+export function decodeObject(segment: string): StrictJson {
   const bytes = decodeSegment(segment);
   if (bytes === undefined) return { ok: false, detail: "not base64url" };
   let text: string;

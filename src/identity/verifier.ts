@@ -148,6 +148,7 @@ function isLasting(reason: IdentityFailure): boolean {
     case "TOKEN_TYPE_NOT_ALLOWED":
     case "TOKEN_CLAIMS_INVALID":
     case "TOKEN_EXPIRED":
+    case "TOKEN_PROOF_REQUIRED":
       return true;
     case "TOKEN_TOO_LARGE": // costs more to remember than to refuse
     case "TOKEN_NOT_YET_VALID":

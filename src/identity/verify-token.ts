@@ -19,7 +19,7 @@ export interface Verified {
 const MAX_DATE_SECONDS = 8.64e12;
 
 /**
- * The checks that need a key: signature, issuer, audience, times, claims, in this order.
+ * The checks that need a key: signature, issuer, audience, times, proof, claims, in this order.
  *
  * @param keys those that can have signed the token, at least one.
  * @param now Unix ms.
@@ -41,6 +41,14 @@ export async function verifyToken(
   const validFrom = Math.ceil(times.notBefore - tolerance) * 1000;
   const validUntil = Math.ceil(times.expires + tolerance) * 1000;
   if (now < validFrom) return reject("TOKEN_NOT_YET_VALID", "the token was issued in the future");
+
+  // RFC 7800, section 3.1; whatever its value is: one that is not understood binds the token all the same
+  if (payload.names.has("cnf")) {
+    return reject(
+      "TOKEN_PROOF_REQUIRED",
+      "the token is bound to a key (`cnf`), and proofs of keys are not taken",
+    );
+  }
 
   const reading = options.readClaims(payload.value);
   if (!reading.ok) return reject("TOKEN_CLAIMS_INVALID", reading.detail);

@@ -140,6 +140,7 @@ describe("decision: decide", () => {
       ["TOKEN_AUDIENCE_MISMATCH", () => issuer.token({ aud: "other" })],
       ["TOKEN_TYPE_NOT_ALLOWED", () => issuer.token({}, { typ: "logout+jwt" })],
       ["TOKEN_CLAIMS_INVALID", () => issuer.token({ sub: "" })],
+      ["TOKEN_PROOF_REQUIRED", () => issuer.token({ cnf: { jkt: "a-key" }, role: "admin" })],
       ["TOKEN_NOT_YET_VALID", () => issuer.token({ nbf: now() + 3600 })],
       ["TOKEN_EXPIRED", () => issuer.token({ iat: now() - 7200, exp: now() - 3600 })],
     ];
@@ -188,6 +189,28 @@ describe("decision: decide", () => {
       const frontProxy = { trustedProxies: ["10.0.0.0/8"], backends: [] };
       await expect("ALLOW CONDITION_TRUE", { path: "/roles", headers, peer: "10.1.2.3" }, { frontProxy });
       await expect("DENY IDENTITY_REQUIRED", { path: "/roles", headers, peer: "11.1.2.3" }, { frontProxy });
+    });
+    it("refuses a trusted proxy's token that is bound to a key", async () => {
+      const token = await issuer.token({ cnf: { "x5t#S256": "a-certificate" }, role: "admin" });
+      const frontProxy = { trustedProxies: ["10.0.0.0/8"], backends: [] };
+      for (const value of [token, `Bearer ${token}`]) {
+        const headers = [["x-user-token", value]] as const;
+        for (const path of ["/roles", "/public"])
+          await expect("DENY TOKEN_PROOF_REQUIRED", { path, headers, peer: "10.1.2.3" }, { frontProxy });
+      }
+    });
+    it("takes no token of the DPoP scheme for a bearer token", async () => {
+      const frontProxy = { trustedProxies: ["10.0.0.0/8"], backends: [] };
+      for (const token of [await issuer.token({ role: "admin" }), await issuer.token({ cnf: { jkt: "k" } })])
+        for (const name of ["authorization", "x-user-token"])
+          for (const scheme of ["DPoP", "dpop", "Bearer-DPoP"]) {
+            const headers = [[name, `${scheme} ${token}`]] as const;
+            await expect(
+              "DENY IDENTITY_REQUIRED",
+              { path: "/roles", headers, peer: "10.1.2.3" },
+              { frontProxy },
+            );
+          }
     });
     it("keeps open rules open while there are no keys, and answers 503 for the others", async () => {
       const unready = verifierFor(issuer); // never started

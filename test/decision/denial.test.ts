@@ -93,6 +93,11 @@ describe("decision: denial", () => {
         'Bearer realm="gatehouse", error="invalid_token", error_description="the token has expired"',
       );
       assert.equal(
+        challenge({ reason: "TOKEN_PROOF_REQUIRED" }),
+        'Bearer realm="gatehouse", error="invalid_token", ' +
+          'error_description="the token is bound to a key whose possession was not proven"',
+      );
+      assert.equal(
         challenge({ reason: "TOKEN_SIGNATURE_INVALID" }),
         'Bearer realm="gatehouse", error="invalid_token", error_description="the token is not valid"',
       );

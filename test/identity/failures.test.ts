@@ -174,6 +174,22 @@ describe("identity: every failure has its own code", () => {
       ["in 1970", () => ec.sign({ exp: 0 })],
       ["before time", () => ec.sign({ exp: -1 })],
     ],
+    TOKEN_PROOF_REQUIRED: [
+      ["bound to a DPoP key", () => ec.sign({ cnf: { jkt: "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I" } })],
+      [
+        "bound to a client certificate",
+        () => ec.sign({ cnf: { "x5t#S256": "bwcK0esc3ACC3DB2Y5_lESsXE8o9" } }),
+      ],
+      ["bound to a key in full", () => ec.sign({ cnf: { jwk: stranger.publicJwk } })],
+      ["bound to a key by name", () => ec.sign({ cnf: { kid: "ec" } })],
+      ...[null, {}, [], "", "none", false, 0, { jkt: null }, { unknown: 1 }].map((cnf): Row => [
+        `cnf ${JSON.stringify(cnf)}`,
+        () => ec.sign({ cnf }),
+      ]),
+      ["cnf in a value that is left out", () => text(claimsText('"cnf":[1e999]'))],
+      ["cnf that is left out itself", () => text(claimsText('"cnf":12345678901234567890123'))],
+      ["cnf spelled with an escape", () => text(claimsText('"\\u0063nf":{}'))],
+    ],
     TOKEN_NOT_YET_VALID: [
       ["nbf in the future", () => ec.sign({ nbf: now() + 60 })],
       ["iat in the future", () => ec.sign({ iat: now() + 60 })],
