@@ -144,6 +144,12 @@ export const REASONS = {
       "CORS preflights carry no identity and are denied; set `preflight: allow` in the policy set to allow them",
   },
 
+  PRECONDITION_NOT_SUPPORTED: {
+    status: 412,
+    code: "PRECONDITION_NOT_SUPPORTED",
+    message: "response rules apply, so the precondition cannot be evaluated; repeat the request without it",
+  },
+
   // what is broken on our side
   POLICY_NOT_READY: { status: 503, code: "SERVICE_UNAVAILABLE", message: "no policy set is loaded" },
   IDENTITY_NOT_READY: {

@@ -65,6 +65,7 @@ const PUBLIC_MESSAGES = {
   GRAPHQL_MALFORMED: "the GraphQL request cannot be read in one way only",
   GRAPHQL_LIMIT_EXCEEDED: "the GraphQL request is too large",
   PREFLIGHT_DENIED: "the CORS preflight is denied",
+  PRECONDITION_NOT_SUPPORTED: "the precondition cannot be evaluated; repeat the request without it",
   SERVICE_UNAVAILABLE: "the service is not available",
   INTERNAL_ERROR: "the decision failed",
 } as const satisfies Record<Code, string>;

@@ -4,15 +4,16 @@ import type { IdentityHeaders } from "../decision/identity-headers.ts";
 import type { AccessRequest, Decision } from "../decision/types.ts";
 import type { Identity } from "../identity/types.ts";
 import { REASONS } from "../reasons.ts";
+import type { RawRequest } from "../request/types.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
 import { decodeCheck, type CheckCall } from "./decode.ts";
 import type { CheckHandler } from "./server.ts";
 import { encodeAllow, encodeDenial } from "./encode.ts";
+import { removedForPlan, withoutPreconditions } from "./plan-headers.ts";
 import {
   enforceable,
   planMetadata,
   PLANS_EXTENSION,
-  REMOVED_FOR_PLANS,
   type EncodedPlan,
   type OpenConnections,
 } from "./plan-metadata.ts";
@@ -101,7 +102,7 @@ export function createCheck(dependencies: CheckDependencies): CheckHandler {
     const span = tracing.span("gatehouse.check", traceparent);
     const end = (judged: Decision): Buffer => {
       const { final, answer } = finish(
-        enforceable(judged, call.contextExtensions[PLANS_EXTENSION]),
+        withoutPreconditions(enforceable(judged, call.contextExtensions[PLANS_EXTENSION]), call.request),
         call,
         access,
         started,
@@ -119,17 +120,25 @@ function createAnswerEncoder({ identityHeaders, denialDetails }: CheckDependenci
   const byIdentity = { trusted: new WeakMap<Identity, Buffer>(), untrusted: new WeakMap<Identity, Buffer>() };
   const anonymous: { trusted?: Buffer; untrusted?: Buffer } = {};
 
-  const withPlan = ({ identity, trustedPeer }: Decision, plan: EncodedPlan): Buffer => {
+  const withPlan = (
+    { identity, trustedPeer }: Decision,
+    plan: EncodedPlan,
+    headers: RawRequest["headers"],
+  ): Buffer => {
     const { set, remove } = identityHeaders(identity, trustedPeer);
     return encodeAllow({
       setHeaders: set,
-      removeHeaders: [...remove, ...REMOVED_FOR_PLANS],
+      removeHeaders: [...remove, ...removedForPlan(headers)],
       dynamicMetadata: plan.metadata,
     });
   };
 
-  const allowed = (decision: Decision, plan: EncodedPlan | undefined): Buffer => {
-    if (plan !== undefined) return withPlan(decision, plan);
+  const allowed = (
+    decision: Decision,
+    call: CheckCall | undefined,
+    plan: EncodedPlan | undefined,
+  ): Buffer => {
+    if (plan !== undefined) return withPlan(decision, plan, call?.request.headers ?? []);
     const { identity, trustedPeer } = decision;
     const trust = trustedPeer ? "trusted" : "untrusted";
     const known = identity === undefined ? anonymous[trust] : byIdentity[trust].get(identity);
@@ -157,5 +166,5 @@ function createAnswerEncoder({ identityHeaders, denialDetails }: CheckDependenci
   };
 
   return (decision: Decision, call: CheckCall | undefined, plan: EncodedPlan | undefined): Buffer =>
-    decision.verdict === "ALLOW" ? allowed(decision, plan) : denied(decision, call);
+    decision.verdict === "ALLOW" ? allowed(decision, call, plan) : denied(decision, call);
 }

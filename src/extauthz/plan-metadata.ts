@@ -25,12 +25,6 @@ export interface OpenConnections {
 }
 
 /**
- * Request headers that do not go to the application where its answer is looked into: it would compress the body or send
- * a part of it, or compress messages.
- */
-export const REMOVED_FOR_PLANS = ["accept-encoding", "range", "if-range", "sec-websocket-extensions"];
-
-/**
  * Context extension by which a route of our Envoy configuration says that its filters carry out plans, and of which
  * version. Elsewhere answers would pass as they are.
  */

@@ -332,8 +332,9 @@ describe("decision: decide", () => {
         "AUDIT_UNAVAILABLE", // the decision point, as the next two
         "DEADLINE_EXCEEDED",
         "INTERNAL_ERROR",
-        "TOO_MANY_CONNECTIONS", // the door, as the next one
+        "TOO_MANY_CONNECTIONS", // the door, as the next two
         "PLAN_NOT_ENFORCEABLE",
+        "PRECONDITION_NOT_SUPPORTED",
         ...STANDING_REASONS, // standing.test.ts, as the next one
         "POLICY_SETS_CONFLICT",
         "GRAPHQL_ALLOWED", // decide-graphql.test.ts, as the next four

@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:http2";
 import { gzipSync } from "node:zlib";
 import { startAnsweringUpstream, type AnsweringUpstream } from "../support/answering-upstream.ts";
 import { eventually } from "../support/eventually.ts";
 import { startGateway, type RunningGateway } from "../support/gateway.ts";
+import { rawGet, sendRaw } from "../support/raw-http.ts";
 import { startIssuer, type TestIssuer } from "../support/issuer.ts";
 
 const SECRET = "123-45-6789";
@@ -12,6 +15,7 @@ version: v7
 policies:
   - { resource: "GET /api/**", condition: exists(user.id) }
   - { resource: "POST /api/reports", condition: exists(user.id) }
+  - { resource: "PUT /api/**", condition: exists(user.id) }
 web_policies:
   - { path: "/pages/*", condition: true }
 response_filters:
@@ -78,27 +82,103 @@ describe("end to end: responses", function () {
     assert.equal(((await unknown.json()) as typeof CUSTOMER).ssn, "[ssn]");
   });
 
-  it("are asked for in a form that can be read", async () => {
-    answer(CUSTOMER);
-    await ask(
-      "/api/customers/c-1",
-      { role: "viewer" },
-      { headers: { "accept-encoding": "gzip", range: "bytes=0-5", "if-range": "x" } },
-    );
-    const touched = upstream.seen.at(-1);
-    assert.deepEqual(
-      ["accept-encoding", "range", "if-range"].map((name) => touched?.headers[name]),
-      [undefined, undefined, undefined],
-    );
-    const page = gzipSync("<b>hello</b>");
-    answer(page, { "content-type": "text/html", "content-encoding": "gzip", etag: '"1"' });
-    const untouched = await ask("/pages/x", undefined, {
-      headers: { "accept-encoding": "gzip", range: "bytes=0-5" },
+  describe("cannot be guessed by headers of the request", () => {
+    /** Each is one by which an application could answer differently for the original's sake. */
+    const GUESSES: readonly (readonly [name: string, value: string])[] = [
+      ["If-None-Match", '"a"'],
+      ["If-None-Match", 'W/"b", "c"'],
+      ["IF-MATCH", "*"],
+      ["If.None.Match", '"a"'],
+      ["if-Modified-Since", "Sun, 22 Nov 2026 00:00:00 GMT"],
+      ["If-Unmodified-Since", "Sun, 22 Nov 2026 00:00:00 GMT"],
+      ["If-Range", '"a"'],
+      ["If", '(["a"])'],
+      ["x-ms-if-tags", "ssn = '1'"],
+      ["If-Schedule-Tag-Match", '"a"'],
+      ["Range", "bytes=0-5"],
+      ["rANGE", "bytes=6-"],
+      ["Request-Range", "bytes=0-5"],
+      ["A-IM", "diffe"],
+      ["Accept-Encoding", "gzip"],
+      ["TE", "trailers"],
+      ["Want-Digest", "sha-256"],
+      ["Want-Content-Digest", "sha-256=1"],
+      ["Want-Repr-Digest", "sha-256=1"],
+      ["Accept-Signature", 'sig=("content-digest")'],
+    ];
+    const names = GUESSES.map(([name]) => name.toLowerCase());
+    const arrived = () =>
+      Object.keys(upstream.seen.at(-1)?.headers ?? {}).filter((name) => names.includes(name));
+    const lines = (guesses: typeof GUESSES) => guesses.map(([name, value]) => `${name}: ${value}`);
+    const bearer = async () => `Bearer ${await issuer.token({ role: "viewer" })}`;
+    const rawly = async (method: string, guesses: typeof GUESSES, path = "/api/customers/c-1") =>
+      sendRaw(
+        gateway.port,
+        rawGet(path, [`Authorization: ${await bearer()}`, "X-What-If: 1", ...lines(guesses)], method),
+      );
+
+    it("over HTTP/1.1", async () => {
+      answer(CUSTOMER);
+      for (const method of ["GET", "HEAD"]) {
+        assert.equal((await rawly(method, GUESSES)).status, 200);
+        assert.deepEqual(arrived(), [], method);
+        assert.equal(upstream.seen.at(-1)?.headers["x-what-if"], "1", "others do arrive");
+      }
     });
-    assert.match(String(upstream.seen.at(-1)?.headers["accept-encoding"]), /gzip/);
-    assert.equal(upstream.seen.at(-1)?.headers["range"], "bytes=0-5");
-    assert.equal(untouched.headers.get("etag"), '"1"');
-    assert.equal(await untouched.text(), "<b>hello</b>");
+
+    it("over HTTP/2", async () => {
+      answer(CUSTOMER);
+      const session = connect(gateway.url);
+      const headers: Record<string, string | string[]> = { ":path": "/api/customers/c-1" };
+      for (const [name, value] of GUESSES) {
+        const before = headers[name.toLowerCase()];
+        headers[name.toLowerCase()] =
+          before === undefined || name === "TE" ? value : `${String(before)}, ${value}`;
+      }
+      const stream = session.request({ ...headers, authorization: await bearer() });
+      const [received] = (await once(stream, "response")) as [Record<string, unknown>];
+      stream.resume();
+      await once(stream, "close");
+      session.close();
+      assert.equal(received[":status"], 200);
+      assert.deepEqual(arrived(), []);
+    });
+
+    it("which reach the application where no response rule applies", async () => {
+      const page = gzipSync("<b>hello</b>");
+      answer(page, { "content-type": "text/html", "content-encoding": "gzip", etag: '"1"' });
+      const { status, headers } = await rawly("GET", GUESSES, "/pages/x");
+      assert.deepEqual([status, headers["etag"]], [200, '"1"']);
+      assert.deepEqual(new Set(arrived()), new Set(names));
+    });
+
+    it("and a change is never made without its precondition", async () => {
+      answer(CUSTOMER);
+      const seen = upstream.seen.length;
+      for (const name of [
+        "If-Match",
+        "If-None-Match",
+        "If-Unmodified-Since",
+        "If",
+        "x-ms-if-tags",
+        "If.Match",
+      ]) {
+        const { status, body } = await rawly("PUT", [[name, "*"]]);
+        assert.deepEqual([status, body.includes("PRECONDITION_NOT_SUPPORTED")], [412, true], name);
+      }
+      assert.equal(upstream.seen.length, seen);
+      assert.equal(
+        (
+          await rawly("PUT", [
+            ["If-Modified-Since", "x"],
+            ["Range", "bytes=0-5"],
+            ["If-Range", "x"],
+          ])
+        ).status,
+        200,
+      );
+      assert.deepEqual(arrived(), []);
+    });
   });
 
   it("may depend on the request's body", async () => {

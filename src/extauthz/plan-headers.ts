@@ -1,0 +1,67 @@
+import type { Decision } from "../decision/types.ts";
+import type { RawRequest } from "../request/types.ts";
+
+/**
+ * Request headers that do not reach the application where Envoy reads its answer. Some make the answer unreadable: it
+ * would be compressed, or a part, or a difference. The others let the caller guess at what a rule hides: whether an ETag
+ * or a date fits is known only for the original, and so is its digest.
+ */
+export const REMOVED_FOR_PLANS: readonly string[] = [
+  "accept-encoding",
+  // the answer's trailers are dropped, and no transfer coding is wanted
+  "te",
+  "range",
+  // read as `range` by some servers
+  "request-range",
+  "a-im",
+  "if",
+  "if-match",
+  "if-none-match",
+  "if-modified-since",
+  "if-unmodified-since",
+  "if-range",
+  "want-digest",
+  "want-content-digest",
+  "want-repr-digest",
+  "accept-signature",
+  "sec-websocket-extensions",
+];
+
+/** Without what servers take for the same in a name: WSGI, CGI and PHP read `If.None.Match` as `If-None-Match`. */
+const bare = (name: string) => name.replaceAll(/[^a-z0-9]/gi, "").toLowerCase();
+
+const REMOVED = new Set(REMOVED_FOR_PLANS.map(bare));
+
+/** `if-tags`, `x-ms-if-tags`: a condition, whatever it is about. */
+const isCondition = (name: string) => /^if[^a-z0-9]|[^a-z0-9]if[^a-z0-9]/i.test(name);
+
+const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
+/** Of others these decide nothing: whether a part is sent, and what only safe methods ask. */
+const NEVER_PRECONDITIONS = new Set(["ifrange", "ifmodifiedsince"]);
+
+const isRemoved = (name: string) => REMOVED.has(bare(name)) || isCondition(name);
+
+function isPrecondition(name: string): boolean {
+  const plain = bare(name);
+  if (NEVER_PRECONDITIONS.has(plain)) return false;
+  return isCondition(name) || (REMOVED.has(plain) && plain.startsWith("if"));
+}
+
+/** @returns the headers above, and those of the request that could be read as one of them. */
+export function removedForPlan(headers: RawRequest["headers"]): readonly string[] {
+  const others = headers.map(([name]) => name).filter(isRemoved);
+  return others.length === 0 ? REMOVED_FOR_PLANS : [...new Set([...REMOVED_FOR_PLANS, ...others])];
+}
+
+/**
+ * A precondition of a request that changes something is not removed, or the change would be made without it. Nor does it
+ * reach the application: whether it holds depends on what is hidden.
+ *
+ * @returns the decision; a denial where response rules apply and the request has a precondition
+ */
+export function withoutPreconditions(decision: Decision, { method, headers }: RawRequest): Decision {
+  const { verdict, plan } = decision;
+  if (verdict === "DENY" || plan?.response === undefined || SAFE_METHODS.has(method)) return decision;
+  if (!headers.some(([name]) => isPrecondition(name))) return decision;
+  return { ...decision, verdict: "DENY", reason: "PRECONDITION_NOT_SUPPORTED" };
+}
