@@ -28,6 +28,12 @@ const zones = Object.entries(rooms).map(([room, allowed]) => ({
   message: `src/${room} may import only: ${[room, ...allowed].join(", ")} (see src/README.md)`,
 }));
 
+// a checkout from before it was a dependency may lack it
+const redos = await import("eslint-plugin-redos").then(
+  (module) => module.default,
+  () => undefined,
+);
+
 export default defineConfig(
   { ignores: ["dist/", "coverage/", "node_modules/", ".gatehouse/"] },
   ...tseslint.configs.strictTypeChecked,
@@ -64,6 +70,23 @@ export default defineConfig(
       ],
       eqeqeq: "error",
       "max-lines": ["error", { max: 350, skipBlankLines: true, skipComments: true }],
+    },
+  },
+  {
+    // what requests meet: one expression that is not linear, and one request stops a process for seconds
+    files: ["request", "graphql", "identity", "extauthz", "decision", "audit", "telemetry"].map(
+      (room) => `src/${room}/**`,
+    ),
+    ...(redos && { plugins: { redos } }),
+    rules: {
+      ...(redos && { "redos/no-vulnerable": ["error", { ignoreErrors: false, timeout: 60_000 }] }),
+      "no-restricted-syntax": [
+        "error",
+        {
+          selector: ":matches(NewExpression, CallExpression)[callee.name='RegExp']",
+          message: "only an expression literal can be proven linear",
+        },
+      ],
     },
   },
   // plain JavaScript: there are no types to check by

@@ -32,5 +32,5 @@ export function controlSettings(
 /** Where clients reach an environment: as configured, or at its own address. Without a slash at the end. */
 export function publicUrlOf({ api }: GatewayConfig, environment: Environment, ownUrl: string): string {
   const configured = environment === "production" ? api.public_url : api.sandbox_public_url;
-  return (configured ?? ownUrl).replace(/\/+$/, "");
+  return (configured ?? ownUrl).replace(/(?<!\/)\/+$/, "");
 }

@@ -128,7 +128,8 @@ export class Spool {
     try {
       const bytes = await readFile(join(this.#options.directory, name));
       const text = bytes.toString("latin1", 0, size);
-      return text.match(/[^\n]*\n/g) ?? [];
+      // what follows the last line end is the beginning of a line
+      return text.split(/(?<=\n)/).filter((line) => line.endsWith("\n"));
     } catch (error) {
       if (writeError(error).code === "ENOENT") return [];
       throw error;

@@ -53,7 +53,9 @@ const UTF8 = ["utf-8", "utf8", "us-ascii"];
 
 /** The same as `envoy/lua/gatehouse/media_type.lua`. */
 function mediaKind(value: string): "json" | "stream" | undefined {
-  const [, kind = "", parameters = ""] = /^\s*([^\s;,]+)\s*(.*)$/.exec(value.toLowerCase()) ?? [];
+  const text = value.trim().toLowerCase();
+  const [kind = ""] = text.split(/[\s;,]/, 1);
+  const parameters = text.slice(kind.length);
   const charset = /;\s*charset\s*=\s*"?([^";\s]*)/.exec(parameters)?.[1];
   if (parameters.includes(",") || (charset !== undefined && !UTF8.includes(charset))) return undefined;
   if (JSON_TYPE.test(kind)) return "json";

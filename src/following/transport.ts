@@ -45,7 +45,7 @@ export class Transport {
     const base = secureUrl("control_plane.url", url);
     if (base.search !== "" || base.hash !== "")
       throw new TypeError("`control_plane.url` must have neither a query nor a fragment");
-    this.#base = new URL(`${base.pathname.replace(/\/+$/, "")}/v1/gateway/`, base);
+    this.#base = new URL(`${base.pathname.replace(/(?<!\/)\/+$/, "")}/v1/gateway/`, base);
     if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError("the API key of the control plane is malformed");
     this.#authorization = `Bearer ${apiKey}`;
     // each call has a time limit of its own, and a long poll is silent on purpose

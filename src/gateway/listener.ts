@@ -166,7 +166,7 @@ function tracing(config: GatewayConfig): EnvoyJson {
         service_name: "gatehouse-gateway",
         http_service: {
           http_uri: {
-            uri: `${endpoint.replace(/\/+$/, "")}/v1/traces`,
+            uri: `${endpoint.replace(/(?<!\/)\/+$/, "")}/v1/traces`,
             cluster: TRACING_CLUSTER,
             timeout: "1s",
           },

@@ -51,7 +51,7 @@ function readPart(piece: string): Part {
 /** RFC 7578, section 4.2: `filename*` is none of them. What needs escapes is read in several ways. */
 const DISPOSITION =
   /^form-data; ?name="([^"\\\0-\x1f\x7f]{1,200})"(?:; ?filename="([^"\\\0-\x1f\x7f]{0,1000})")?$/i;
-const HEADER = /^(content-disposition|content-type):[ \t]*([^\0-\x1f\x7f]*)$/i;
+const HEADER = /^(content-disposition|content-type):[ \t]*((?:[^\0-\x20\x7f][^\0-\x1f\x7f]*)?)$/i;
 
 function readHeaders(text: string): Map<string, string> {
   const headers = new Map<string, string>();

@@ -14,7 +14,7 @@ const emailDomain = z
   .transform((text, context) => {
     // percent-encoding would be decoded
     const domain = text.includes("%") ? "" : domainToASCII(text.toLowerCase());
-    if (/^(?=.{1,253}$)([a-z\d]([a-z\d-]{0,61}[a-z\d])?\.)+[a-z\d-]*[a-z][a-z\d-]*$/.test(domain))
+    if (/^(?=.{1,253}$)(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+[\d-]*[a-z][a-z\d-]*$/.test(domain))
       return domain;
     context.addIssue({
       code: "custom",

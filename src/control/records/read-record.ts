@@ -218,7 +218,7 @@ function guardedBy(
   const { rule_resource: resource, rule_name: name } = members;
   const label = [resource, name].find((text) => typeof text === "string" && text !== "");
   const guarded = storable(
-    typeof label === "string" ? label : `${set?.replace(/@.*$/s, "") ?? ""} ${rule}`.trim(),
+    typeof label === "string" ? label : `${set?.split("@", 1)[0] ?? ""} ${rule}`.trim(),
   );
   return Buffer.byteLength(guarded) > MAX_GUARDED
     ? `${guarded.slice(0, MAX_GUARDED / 3 - 1).toWellFormed()}…`

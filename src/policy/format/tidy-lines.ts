@@ -11,7 +11,7 @@ export function tidyLines(source: SourceText, root: YamlNode): string {
   let removable = 0; // empty lines at the end so far
   for (let number = 1; number <= source.lineStarts.length; number++) {
     const line = source.line(number);
-    const tidied = content.has(number) ? line : line.replace(/[ \t]+$/, "");
+    const tidied = content.has(number) ? line : line.replace(/(?<![ \t])[ \t]+$/, "");
     const isEmpty = tidied === "" && !content.has(number);
     if (isEmpty && (removable > 0 || lines.length === 0)) continue;
     removable = isEmpty ? 1 : 0;

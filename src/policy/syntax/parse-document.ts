@@ -65,7 +65,7 @@ function readEvents(source: SourceText, report: Reporter): Event[] | undefined {
 function syntaxHint(text: string, offset: number, reason: string): string | undefined {
   if (reason.startsWith("nesting exceeded"))
     return `lists and mappings may be nested ${MAX_DEPTH} levels deep`;
-  const line = /[^\r\n]*$/.exec(text.slice(Math.max(0, offset - 1000), offset))?.[0] ?? "";
+  const line = /(?<![^\r\n])[^\r\n]*$/.exec(text.slice(Math.max(0, offset - 1000), offset))?.[0] ?? "";
   if (/^\s*\t/.test(line) || text[offset] === "\t") return "indent with spaces, YAML allows no tabs";
   if (text[offset] === "@" || text[offset] === "`" || text[offset] === "%") return "put the value in quotes";
   return undefined;

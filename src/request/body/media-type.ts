@@ -6,12 +6,15 @@ export type BodyFormat =
   /** Two stacks could take it for different things. */
   | { readonly kind: "ambiguous"; readonly why: string };
 
+const JSON_FORMAT: BodyFormat = { kind: "json" };
 const OTHER: BodyFormat = { kind: "other" };
 
-/** RFC 9110, section 8.3.1: `type/subtype`, then parameters, with nothing around `=`. */
-const TYPE = /[ \t]*([!#$%&'*+\-.^_`|~0-9a-z]+\/[!#$%&'*+\-.^_`|~0-9a-z]+)[ \t]*(?=;|$)/iy;
-const PARAMETER =
-  /;[ \t]*(?:([!#$%&'*+\-.^_`|~0-9a-z]+)=([!#$%&'*+\-.^_`|~0-9a-z]+|"(?:[^"\\]|\\.)*"))?[ \t]*(?=;|$)/iy;
+/** RFC 9110, section 5.6.2. */
+const TOKEN = /[!#$%&'*+\-.^_`|~0-9a-z]+/iy;
+/** Section 8.3.1: `type/subtype`. */
+const TYPE = /[!#$%&'*+\-.^_`|~0-9a-z]+\/[!#$%&'*+\-.^_`|~0-9a-z]+/iy;
+/** Section 5.6.4. */
+const QUOTED_STRING = /"(?:[^"\\]|\\.)*"/y;
 
 /** `application/json` and `application/*+json` (RFC 6839, section 3.1). */
 const JSON_TYPE = /^application\/(?:json|.+\+json)$/;
@@ -21,23 +24,74 @@ export function bodyFormat(contentTypes: readonly string[]): BodyFormat {
   const [contentType, ...others] = contentTypes;
   if (contentType === undefined) return OTHER;
   if (others.length > 0) return ambiguous("the header `content-type` is repeated");
+  if (contentType === "application/json") return JSON_FORMAT;
 
-  TYPE.lastIndex = 0;
-  const type = TYPE.exec(contentType)?.[1]?.toLowerCase();
-  if (type === undefined) return ambiguous("the header `content-type` names no single media type");
+  const scanner = new Scanner(contentType);
+  scanner.skipBlanks();
+  const type = scanner.match(TYPE)?.toLowerCase();
+  scanner.skipBlanks();
+  if (type === undefined || !scanner.atBoundary()) {
+    return ambiguous("the header `content-type` names no single media type");
+  }
   const json = JSON_TYPE.test(type);
 
   let charsets = 0;
-  PARAMETER.lastIndex = TYPE.lastIndex;
-  while (PARAMETER.lastIndex < contentType.length) {
-    const parameter = PARAMETER.exec(contentType);
-    if (parameter === null) return ambiguous("the parameters of `content-type` are malformed");
-    const [, name, value = ""] = parameter;
-    if (!json || name?.toLowerCase() !== "charset") continue;
+  while (scanner.take(";")) {
+    const parameter = readParameter(scanner);
+    if (parameter === undefined) return ambiguous("the parameters of `content-type` are malformed");
+    if (!json || parameter.name !== "charset") continue;
     charsets += 1;
-    if (charsets > 1 || !/^"?utf-?8"?$/i.test(value)) return ambiguous("JSON in another charset than UTF-8");
+    if (charsets > 1 || !/^"?utf-?8"?$/i.test(parameter.value))
+      return ambiguous("JSON in another charset than UTF-8");
   }
-  return json ? { kind: "json" } : OTHER;
+  return json ? JSON_FORMAT : OTHER;
+}
+
+/** RFC 9110, section 5.6.6: nothing, or `name=value` with nothing around `=`; `undefined` for anything else. */
+function readParameter(scanner: Scanner): { readonly name: string; readonly value: string } | undefined {
+  scanner.skipBlanks();
+  const name = scanner.match(TOKEN);
+  let value: string | undefined = "";
+  if (name !== undefined) {
+    if (!scanner.take("=")) return undefined;
+    value = scanner.match(TOKEN) ?? scanner.match(QUOTED_STRING);
+  }
+  scanner.skipBlanks();
+  if (value === undefined || !scanner.atBoundary()) return undefined;
+  return { name: name?.toLowerCase() ?? "", value };
+}
+
+/** Goes through a header value from left to right and never back: the time it takes is linear in the value's length. */
+class Scanner {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** At the end, or before the next parameter. */
+  atBoundary(): boolean {
+    return this.#at === this.#text.length || this.#text[this.#at] === ";";
+  }
+
+  skipBlanks(): void {
+    while (this.#text[this.#at] === " " || this.#text[this.#at] === "\t") this.#at += 1;
+  }
+
+  take(character: string): boolean {
+    if (this.#text[this.#at] !== character) return false;
+    this.#at += 1;
+    return true;
+  }
+
+  /** @param pattern - sticky */
+  match(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.#at;
+    const found = pattern.exec(this.#text)?.[0];
+    this.#at += found?.length ?? 0;
+    return found;
+  }
 }
 
 function ambiguous(why: string): BodyFormat {
