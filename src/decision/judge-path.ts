@@ -36,7 +36,7 @@ export function judgePath(judgement: Judgement): Eventually<Decision | undefined
     if (!gathered.ok) return gathered.denial;
     const { attributes } = gathered;
     const accepted = [...judged.accepted, ...gathered.accepted];
-    const verdict = verdictOf(judgement.with, rule.condition, needs, attributes);
+    const verdict = verdictOf(judgement, rule.condition, needs, attributes);
     return fromVerdict({ ...judged, accepted, attributes }, needs, caller, verdict);
   });
 }

@@ -84,7 +84,7 @@ function judgeConnection(
   const judged = { ...draft, connection: entry.rule };
   return chain(gather({ ...judgement, draft: judged }, entry.needs, params), (gathered) => {
     if (!gathered.ok) return { decision: gathered.denial };
-    const verdict = verdictOf(judgement.with, entry.rule.condition, entry.needs, gathered.attributes);
+    const verdict = verdictOf(judgement, entry.rule.condition, entry.needs, gathered.attributes);
     const decided = { ...judged, attributes: gathered.attributes };
     return { decision: fromVerdict(decided, entry.needs, caller, verdict), entry };
   });

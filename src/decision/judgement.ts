@@ -115,13 +115,15 @@ export function gather(
 
 /** Judges one condition; the answer is remembered where it may be. */
 export function verdictOf(
-  { cache }: JudgementDependencies,
+  { with: { cache }, caller }: Pick<Judgement, "with" | "caller">,
   condition: ConditionIR,
   needs: RuleNeeds,
   attributes: Attributes,
 ): Verdict {
   const fresh = () => evaluate(condition.expression, attributes);
-  return needs.cacheable ? cache.verdict(needs.cacheKey, condition, attributes, fresh) : fresh();
+  return needs.cacheable
+    ? cache.verdict(needs.cacheKey, condition, attributes, caller.identity !== undefined, fresh)
+    : fresh();
 }
 
 /** Only *true* opens the door; without an identity that the rule asks for, the answer is to sign in. */

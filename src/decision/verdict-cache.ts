@@ -15,33 +15,52 @@ interface Entry {
   readonly verdict: Verdict;
 }
 
-/** Longer keys are not kept: whoever sends long headers or paths must not fill the memory with them. */
+/** Longer keys are not kept: long headers or paths must not fill the memory. */
 const MAX_KEY = 4_096;
+
+/** Of a space, per entry that it may hold: far more than most need. */
+const BYTES_PER_ENTRY = 1_024;
+
+/** What an entry takes besides its key. */
+const OVERHEAD = 200;
+
+/** Verdicts of one kind of caller. */
+interface Spaces {
+  readonly permits: LRUCache<string, Entry>;
+  readonly denials: LRUCache<string, Entry>;
+}
 
 /**
  * Remembers what a condition came to, by rule and by the values it read: two requests that a rule cannot tell apart
- * share one entry. Permits and everything else have their own space, so that a flood of denials pushes out no permit.
+ * share one entry. Permits and everything else have their own space, so that a flood of denials pushes out no permit; so
+ * have callers with and without an identity, so that what costs nothing to send pushes out nothing of those who signed in.
+ * Each space is bounded in entries and in bytes.
  */
 export class VerdictCache {
-  readonly #permits: LRUCache<string, Entry> | undefined;
-  readonly #denials: LRUCache<string, Entry> | undefined;
+  readonly #identified: Spaces | undefined;
+  readonly #anonymous: Spaces | undefined;
   readonly #hit: Record<"decisions" | "denials", () => void>;
   readonly #miss: () => void;
 
   /** @param options.size - entries a space, 0 to switch the cache off; `ttlMs` - how long one may be used */
   constructor(options: { readonly size: number; readonly ttlMs: number }, metrics: Metrics) {
     const space = (cache: CacheName) =>
+      new LRUCache<string, Entry>({
+        max: options.size,
+        ttl: options.ttlMs,
+        maxSize: Math.max(options.size * BYTES_PER_ENTRY, 4 * MAX_KEY),
+        // two bytes a character: one character beyond Latin-1 is enough for that
+        sizeCalculation: (_entry, key) => 2 * key.length + OVERHEAD,
+        dispose: (_entry, _key, reason) => {
+          if (reason === "evict") metrics.cacheEvictions.inc({ cache });
+        },
+      });
+    const spaces = () =>
       options.size === 0 || options.ttlMs === 0
         ? undefined
-        : new LRUCache<string, Entry>({
-            max: options.size,
-            ttl: options.ttlMs,
-            dispose: (_entry, _key, reason) => {
-              if (reason === "evict") metrics.cacheEvictions.inc({ cache });
-            },
-          });
-    this.#permits = space("decisions");
-    this.#denials = space("denials");
+        : { permits: space("decisions"), denials: space("denials") };
+    this.#identified = spaces();
+    this.#anonymous = spaces();
     const permitHits = metrics.cacheHits.labels("decisions");
     const denialHits = metrics.cacheHits.labels("denials");
     const misses = metrics.cacheMisses.labels("decisions");
@@ -58,27 +77,37 @@ export class VerdictCache {
     };
   }
 
-  /** @returns the remembered verdict of `rule` for these attributes, or what `evaluate` says, which is then remembered. */
-  verdict(rule: string, condition: ConditionIR, attributes: Attributes, evaluate: () => Verdict): Verdict {
-    if (this.#permits === undefined || this.#denials === undefined) return evaluate();
+  /**
+   * @param identified - whether the caller has an identity
+   * @returns the remembered verdict of `rule` for these attributes, or what `evaluate` says, which is then remembered.
+   */
+  verdict(
+    rule: string,
+    condition: ConditionIR,
+    attributes: Attributes,
+    identified: boolean,
+    evaluate: () => Verdict,
+  ): Verdict {
+    const spaces = identified ? this.#identified : this.#anonymous;
+    if (spaces === undefined) return evaluate();
     const key = keyOf(rule, condition, attributes);
     if (key.length > MAX_KEY) {
       this.#miss();
       return evaluate();
     }
-    const permit = this.#permits.get(key);
+    const permit = spaces.permits.get(key);
     if (permit !== undefined) {
       this.#hit.decisions();
       return permit.verdict;
     }
-    const denial = this.#denials.get(key);
+    const denial = spaces.denials.get(key);
     if (denial !== undefined) {
       this.#hit.denials();
       return denial.verdict;
     }
     this.#miss();
     const verdict = evaluate();
-    (verdict === true ? this.#permits : this.#denials).set(key, { verdict });
+    (verdict === true ? spaces.permits : spaces.denials).set(key, { verdict });
     return verdict;
   }
 }

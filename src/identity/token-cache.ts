@@ -24,8 +24,15 @@ export class TokenCache {
     const dispose = (_entry: CachedResult, _token: string, reason: LRUCache.DisposeReason) => {
       if (reason === "evict") evictions.inc();
     };
-    this.#accepted = new LRUCache({ max: size, dispose });
-    this.#refused = new LRUCache({ max: Math.min(size, MAX_REFUSED), dispose });
+    const space = (max: number) =>
+      new LRUCache<string, CachedResult>({
+        max,
+        maxSize: Math.max(max * BYTES_PER_TOKEN, MIN_BYTES),
+        sizeCalculation: weigh,
+        dispose,
+      });
+    this.#accepted = space(size);
+    this.#refused = space(Math.min(size, MAX_REFUSED));
     this.#hits = metrics.cacheHits.labels({ cache: "tokens" });
   }
 
@@ -46,3 +53,16 @@ export class TokenCache {
 
 /** A refused token may be as long as the limit allows, and is cheap to refuse again. */
 const MAX_REFUSED = 1000;
+
+/** Of a space, per token that it may hold: most weigh less, and many that are as long as the limit allows may not fill the memory. */
+const BYTES_PER_TOKEN = 4_096;
+/** One of the longest tokens has room in the smallest cache. */
+const MIN_BYTES = 128 * 1024;
+
+/** What an entry takes besides the token and what was read from it. */
+const OVERHEAD = 500;
+
+/** Roughly, in bytes: a token is ASCII, and an identity holds no more than its claims say, in objects of twice the length. */
+function weigh({ result }: CachedResult, token: string): number {
+  return OVERHEAD + token.length * (result.ok ? 3 : 1);
+}

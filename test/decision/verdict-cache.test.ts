@@ -103,8 +103,8 @@ describe("decision: verdict cache", () => {
   const count = async (name: "cacheHits" | "cacheMisses" | "cacheEvictions", cache: string) =>
     (await metrics[name].get()).values.find(({ labels }) => labels.cache === cache)?.value ?? 0;
   const user = conditionOf({ op: "attribute", path: ["user", "a"] });
-  const ask = (cache: VerdictCache, a: unknown, verdict: Verdict, rule = "r") =>
-    cache.verdict(rule, user, { user: { a } } as Attributes, () => verdict);
+  const ask = (cache: VerdictCache, a: unknown, verdict: Verdict, rule = "r", identified = true) =>
+    cache.verdict(rule, user, { user: { a } } as Attributes, identified, () => verdict);
 
   it("has the property that what it remembers is what evaluating says, for any conditions and attributes", () => {
     fc.assert(
@@ -118,7 +118,7 @@ describe("decision: verdict cache", () => {
             for (const [index, condition] of conditions.entries()) {
               for (const one of all) {
                 const fresh = evaluate(condition.expression, one);
-                const kept = cache.verdict(`rule ${index}`, condition, one, () => fresh);
+                const kept = cache.verdict(`rule ${index}`, condition, one, true, () => fresh);
                 assert.equal(kept, fresh);
               }
             }
@@ -142,9 +142,9 @@ describe("decision: verdict cache", () => {
       fc.property(pair, pair, (left, right) => {
         const same = left.every((value, index) => Object.is(value, right[index]));
         const cache = cacheOf();
-        cache.verdict("r", condition, of(left), () => true);
+        cache.verdict("r", condition, of(left), true, () => true);
         let evaluated = false;
-        cache.verdict("r", condition, of(right), () => {
+        cache.verdict("r", condition, of(right), true, () => {
           evaluated = true;
           return false;
         });
@@ -182,7 +182,7 @@ describe("decision: verdict cache", () => {
     for (const left of pairs) {
       const cache = cacheOf();
       const verdict = ([a, b]: readonly [unknown, unknown], says: boolean) =>
-        cache.verdict("r", { ...user, reads }, { a, b } as Attributes, () => says);
+        cache.verdict("r", { ...user, reads }, { a, b } as Attributes, true, () => says);
       verdict(left, true);
       for (const right of pairs) assert.equal(verdict(right, false), right === left, inspect([left, right]));
     }
@@ -199,7 +199,7 @@ describe("decision: verdict cache", () => {
     const verdicts: readonly Verdict[] = [true, false, undefined];
     for (const [index, verdict] of verdicts.entries()) assert.equal(ask(cache, index, verdict), verdict);
     for (const [index, verdict] of verdicts.entries())
-      assert.equal(cache.verdict("r", user, { user: { a: index } }, never), verdict);
+      assert.equal(cache.verdict("r", user, { user: { a: index } }, true, never), verdict);
     assert.equal(await count("cacheMisses", "decisions"), 3);
     assert.equal(await count("cacheHits", "decisions"), 1);
     assert.equal(await count("cacheHits", "denials"), 2);
@@ -211,11 +211,32 @@ describe("decision: verdict cache", () => {
     for (let index = 0; index < 50; index += 1)
       ask(cache, `denied ${index}`, index % 2 === 0 ? false : undefined);
     for (const name of ["a", "b", "c"])
-      assert.equal(cache.verdict("r", user, { user: { a: name } }, never), true);
+      assert.equal(cache.verdict("r", user, { user: { a: name } }, true, never), true);
     assert.equal(await count("cacheEvictions", "denials"), 47);
     assert.equal(await count("cacheEvictions", "decisions"), 0);
     ask(cache, "d", true);
     assert.equal(await count("cacheEvictions", "decisions"), 1);
+  });
+
+  it("keeps verdicts of callers with an identity from being pushed out by anonymous ones, permits too", () => {
+    const cache = cacheOf(3);
+    for (const name of ["a", "b", "c"]) ask(cache, name, true);
+    ask(cache, "denied", false);
+    for (let index = 0; index < 50; index += 1) ask(cache, `anonymous ${index}`, index % 2 === 0, "r", false);
+    for (const name of ["a", "b", "c"])
+      assert.equal(cache.verdict("r", user, { user: { a: name } }, true, never), true);
+    assert.equal(cache.verdict("r", user, { user: { a: "denied" } }, true, never), false);
+  });
+
+  it("is bounded by bytes: long keys leave room for fewer", async () => {
+    const cache = cacheOf(100);
+    for (let index = 0; index < 100; index += 1) ask(cache, `${"x".repeat(2_000)}${index}`, true);
+    const evicted = await count("cacheEvictions", "decisions");
+    // 100 KiB hold no more than 24 keys of 2,000 characters, and 100 short ones
+    assert.ok(evicted >= 76 && evicted < 100, String(evicted));
+    const short = cacheOf(100);
+    for (let index = 0; index < 100; index += 1) ask(short, `${index}`, true);
+    assert.equal(await count("cacheEvictions", "decisions"), evicted);
   });
 
   it("forgets after its time", async () => {

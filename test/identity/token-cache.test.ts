@@ -188,6 +188,33 @@ describe("identity: remembered tokens", () => {
     assert.equal((await counts(subject)).evictions, 1);
   });
 
+  it("is bounded by bytes: long tokens leave room for fewer", async () => {
+    const subject = await start({ cacheSize: 50 });
+    const tokens: string[] = [];
+    for (let index = 0; index < 12; index++) {
+      const token = await signer.sign({ padding: "x".repeat(8_000), index });
+      tokens.push(token);
+      await subject.verifier.verify(token);
+    }
+    const kept = tokens.filter((token) => subject.verifier.cached(token)?.ok === true);
+    // 200 KiB hold six tokens that weigh three times their 11,000 characters
+    assert.deepEqual(kept, tokens.slice(-6));
+    assert.equal((await counts(subject)).evictions, 6);
+  });
+
+  it("is bounded by bytes for refused tokens, too", async () => {
+    const subject = await start({ cacheSize: 50 });
+    const token = await signer.sign();
+    await subject.verifier.verify(token);
+    const made = Array.from({ length: 40 }, (_, index) =>
+      `${token}${"A".repeat(16_000)}${index}`.slice(-16_000),
+    );
+    for (const bad of made) await subject.verifier.verify(bad);
+    const kept = made.filter((bad) => subject.verifier.cached(bad) !== undefined);
+    assert.ok(kept.length > 0 && kept.length < 14, String(kept.length));
+    assert.equal(subject.verifier.cached(token)?.ok, true);
+  });
+
   it("does not push out good tokens for bad ones", async () => {
     const subject = await start({ cacheSize: 4 });
     const token = await signer.sign();
