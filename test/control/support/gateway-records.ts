@@ -75,6 +75,11 @@ export async function assertRollupsExact(db: Database): Promise<void> {
     evaluation_time_us: number;
     record: { rule_resource?: string };
   }[];
+  const signIns = (await db("events").where({ type: "user.authenticated" })) as {
+    timestamp: Date;
+    customer_id: string | null;
+    user_id: string;
+  }[];
   const expected = {
     decisions: {} as Record<string, number>,
     resources: {} as Record<string, number>,
@@ -117,6 +122,9 @@ export async function assertRollupsExact(db: Database): Promise<void> {
       add(expected.days, [day, customer, row.user_id, what]);
     }
   }
+  // a day with a sign-in is a day on which the user did something, too
+  for (const { timestamp, customer_id: customer, user_id: user } of signIns)
+    expected.activity[JSON.stringify([timestamp.toISOString().slice(0, 10), customer ?? "", user])] = 1;
   const found: Record<keyof typeof expected, Counted> = {
     decisions: await counted(
       db("rollup_decisions").select("granularity", "start", "decision", "reason").groupByRaw("1, 2, 3, 4"),

@@ -22,6 +22,8 @@ export interface SandboxOptions {
   /** Of another instance. */
   readonly database?: TestDatabase;
   readonly masterKey?: Uint8Array;
+  /** Unix ms. */
+  readonly clock?: () => number;
 }
 
 /** A sandbox as it is served, with a key of full access that `request` presents. */
@@ -37,6 +39,7 @@ export interface Sandbox extends RunningControl {
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const database = options.database ?? (await testDatabase());
   const masterKey = options.masterKey ?? randomBytes(32);
+  const clock = options.clock ?? Date.now;
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -52,9 +55,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       ...options.settings,
     },
     db: database.db,
-    units: createUnits(database.db, unitWriters),
+    units: createUnits(database.db, unitWriters, clock),
     box: createSecretBox(masterKey),
-    clock: Date.now,
+    clock,
     log: createLog({ level: "error", name: "control" }),
   };
   const composed = await composeEnvironment(context, { seed: options.seed ?? {} });
