@@ -7,6 +7,13 @@ INSTALLED := node_modules/.package-lock.json
 # files of the pure rooms that hold nothing but types, and so are never loaded
 TYPES_ONLY := --exclude 'src/policy/diagnostic.ts' --exclude 'src/policy/check/check.ts' --exclude 'src/policy/read/policy-source.ts' --exclude 'src/policy/syntax/tree.ts'
 
+# Processes that run test files side by side: more than cores, for many tests wait for other processes.
+JOBS ?= 4
+# These take longest and start first, so that no core is idle at the end.
+LONGEST := $(addprefix test/,$(addsuffix .test.ts,control/schemathesis e2e/control-kill e2e/kill storage/postgres-users \
+	storage/embedded-postgres cli/policy cli/policy-kinds cli/services e2e/reload e2e/settings control/policy-sets))
+TESTS := $(LONGEST) $(filter-out $(LONGEST),$(shell find test -name '*.test.ts' | sort))
+
 .PHONY: help install run test lint format fuzz bench build docs clean
 
 help: ## list the targets
@@ -22,11 +29,19 @@ install: $(INSTALLED) ## install what the project needs, into the checkout only
 run: install ## start control plane, sandbox and gateway, with the demo application
 	node bin/gatehouse.js up
 
+# Types and lint run beside the tests, into a log that is printed when all is done.
 test: install ## types, lint, every test, coverage
-	npm run --silent typecheck
-	npm run --silent lint
-	c8 mocha 'test/**/*.test.ts'
-	c8 check-coverage --statements 100 --include 'src/policy/**' --include 'src/request/**' $(TYPES_ONLY)
+	@mkdir -p coverage
+	@$(MAKE) --no-print-directory --jobs 2 --keep-going logged-lint covered-tests; status=$$?; cat coverage/lint.log; exit $$status
+
+.PHONY: logged-lint covered-tests
+logged-lint:
+	@$(MAKE) --no-print-directory lint > coverage/lint.log 2>&1
+
+covered-tests:
+	@echo "$(words $(TESTS)) test files, $(JOBS) at a time"
+	@c8 mocha --parallel --jobs $(JOBS) --require ./test/support/side-by-side.ts $(TESTS)
+	@c8 check-coverage --statements 100 --include 'src/policy/**' --include 'src/request/**' $(TYPES_ONLY)
 
 lint: install ## types and style only
 	npm run --silent typecheck

@@ -30,19 +30,20 @@ describe("cli", () => {
     ["demo", "token"],
   ];
 
-  it("helps with every command there is", async function () {
-    this.timeout(60_000);
-    const seen = new Set<string>();
-    for (const command of commands) {
+  const listed = new Set<string>();
+  for (const command of commands) {
+    it(`helps with \`${["gatehouse", ...command].join(" ")}\``, async () => {
       const { code, stdout, stderr } = await gatehouse([...command, "--help"]);
-      assert.deepEqual([code, stderr], [0, ""], command.join(" "));
+      assert.deepEqual([code, stderr], [0, ""]);
       assert.match(stdout, new RegExp(`^Usage: ${["gatehouse", ...command].join(" ")} `));
-      const listed = stdout.split(/^Commands:$/m)[1] ?? "";
-      for (const [, name = ""] of listed.matchAll(/^ {2}([a-z-]+)/gm))
-        if (name !== "help") seen.add([...command, name].join(" "));
-    }
+      for (const [, name = ""] of (stdout.split(/^Commands:$/m)[1] ?? "").matchAll(/^ {2}([a-z-]+)/gm))
+        if (name !== "help") listed.add([...command, name].join(" "));
+    });
+  }
+
+  it("lists every command there is in the help of the one above it", () => {
     assert.deepEqual(
-      [...seen].sort(),
+      [...listed].sort(),
       commands
         .map((command) => command.join(" "))
         .filter(Boolean)

@@ -8,6 +8,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { isAlive } from "../../src/storage/process-state.ts";
 import { eventually } from "../support/eventually.ts";
+import { environmentOfItsOwn } from "../support/temporary-directory.ts";
 
 const SCRIPT = fileURLToPath(new URL("support/user-of-test-database.ts", import.meta.url));
 
@@ -16,7 +17,10 @@ describe("storage: databases of tests", function () {
 
   for (const signal of ["SIGKILL", "SIGINT"] as const) {
     it(`leave nothing behind when the tests end by ${signal}`, async () => {
-      const child = spawn(process.execPath, [SCRIPT], { stdio: ["ignore", "pipe", "inherit"] });
+      const child = spawn(process.execPath, [SCRIPT], {
+        stdio: ["ignore", "pipe", "inherit"],
+        env: environmentOfItsOwn(),
+      });
       const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
       const { pid, folder, url } = JSON.parse(line) as { pid: number; folder: string; url: string };
       const home = dirname(new URL(url).searchParams.get("host")!);

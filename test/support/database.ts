@@ -1,11 +1,12 @@
-import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { chmod, mkdir, mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { closeDatabase, migrate, openDatabase, startEmbeddedPostgres } from "../../src/storage/index.ts";
 import type { Database, EmbeddedPostgres } from "../../src/storage/index.ts";
 import { eventually } from "./eventually.ts";
+import { sharedFolder, temporaryDirectory } from "./temporary-directory.ts";
+
+export { temporaryDirectory };
 
 export interface TestDatabase {
   readonly url: string;
@@ -28,6 +29,8 @@ export interface PrivatePostgres {
 }
 
 const TEMPLATE = "template_migrated";
+/** Of an advisory lock. */
+const MAKING_TEMPLATE = 7_411_002;
 const quiet = { info: () => undefined, warn: () => undefined };
 
 interface Shared {
@@ -37,10 +40,10 @@ interface Shared {
 
 let shared: Promise<Shared> | undefined;
 let template: Promise<void> | undefined;
-let root: Promise<string> | undefined;
 
-// of the root suite, for this file is loaded before any is described; a process that does not run mocha has no such thing
-if (typeof after === "function") {
+// Of the root suite, for this file is loaded before any is described; a process that does not run mocha has no such thing.
+// A process of a run of several runs one file after the other: the server is stopped with the run.
+if (typeof after === "function" && sharedFolder() === undefined) {
   after(async () => {
     if (shared === undefined) return;
     const { server, admin } = await shared;
@@ -49,7 +52,7 @@ if (typeof after === "function") {
   });
 }
 
-/** A database of its own, migrated and without rows: a copy of one that is migrated once a process. */
+/** A database of its own, migrated and without rows: a copy of one that is migrated once per run. */
 export async function testDatabase(): Promise<TestDatabase> {
   await (template ??= makeTemplate());
   return copyOf(TEMPLATE);
@@ -100,63 +103,45 @@ export async function privatePostgres(): Promise<PrivatePostgres> {
   };
 }
 
-/**
- * A folder that is removed when this process ends, however it ends; a PostgreSQL whose data directory it is (or whose
- * data directory lies directly below it) is stopped then.
- */
-export async function temporaryDirectory(): Promise<string> {
-  const folder = join(await (root ??= guardedRoot()), randomBytes(4).toString("hex"));
-  await mkdir(folder);
-  await chmod(folder, 0o711);
-  return folder;
-}
-
+/** The server of this process or, where several run test files side by side, of the run: the first of them starts it. */
 async function startShared(): Promise<Shared> {
   const server = await startEmbeddedPostgres({
-    dataDirectory: await temporaryDirectory(),
+    dataDirectory: await sharedData(),
     databases: [TEMPLATE],
     log: quiet,
-    // it is thrown away: the machine may crash
-    settings: { fsync: "off", synchronous_commit: "off", full_page_writes: "off" },
+    settings: {
+      max_connections: "500",
+      // it is thrown away: the machine may crash
+      fsync: "off",
+      synchronous_commit: "off",
+      full_page_writes: "off",
+    },
   });
   return { server, admin: openDatabase(server.adminUrl("postgres"), { poolSize: 4 }) };
 }
 
-async function makeTemplate(): Promise<void> {
-  const { server } = await (shared ??= startShared());
-  const db = openDatabase(server.url(TEMPLATE), { poolSize: 1 });
-  try {
-    await migrate(db);
-  } finally {
-    // while somebody is connected it cannot be copied
-    await closeDatabase(db);
-  }
+async function sharedData(): Promise<string> {
+  const run = sharedFolder();
+  if (run === undefined) return temporaryDirectory();
+  const folder = join(run, "shared");
+  await mkdir(folder, { recursive: true, mode: 0o711 });
+  return folder;
 }
 
-/** Waits until its stdin closes, which it does with our end, then stops every server below the folder and removes it. */
-const GUARDIAN = `cat >/dev/null
-for file in "$1"/*/postgres/cluster/data/postmaster.pid "$1"/*/*/postgres/cluster/data/postmaster.pid; do
-  read -r pid < "$file" || continue
-  ps -o args= -p "$pid" | grep -qF "\${file%/*}" || continue
-  kill -QUIT "$pid"
-  i=0
-  # its file goes last; the process may stay as a zombie where nobody waits for it
-  while [ $i -lt 50 ] && [ -e "$file" ]; do sleep 0.1; i=$((i + 1)); done
-  kill -KILL "$pid"
-done
-rm -rf "$1"`;
-
-async function guardedRoot(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "gatehouse-test-"));
-  // PostgreSQL may run as another user
-  await chmod(folder, 0o711);
-  const guardian = spawn("/bin/sh", ["-c", GUARDIAN, "sh", folder], {
-    stdio: ["pipe", "ignore", "ignore"],
-    detached: true,
+/** Migrates the template, of several processes in the one that comes first. */
+async function makeTemplate(): Promise<void> {
+  const { server, admin } = await (shared ??= startShared());
+  await admin.transaction(async (trx) => {
+    await trx.raw("select pg_advisory_xact_lock(?)", [MAKING_TEMPLATE]);
+    const made = await trx("pg_database").where({ datname: TEMPLATE, datistemplate: true }).first();
+    if (made !== undefined) return;
+    const db = openDatabase(server.url(TEMPLATE), { poolSize: 1 });
+    try {
+      await migrate(db);
+    } finally {
+      // while somebody is connected it cannot be copied
+      await closeDatabase(db);
+    }
+    await trx.raw("alter database ?? with is_template true", [TEMPLATE]);
   });
-  guardian.stdin.on("error", () => undefined);
-  guardian.unref();
-  // the pipe is not to keep mocha waiting either
-  (guardian.stdin as unknown as { unref?: () => void }).unref?.();
-  return folder;
 }

@@ -1,11 +1,31 @@
 import { writeFileSync, mkdirSync } from "node:fs";
 import Mocha from "mocha";
 
-/** mocha's own `spec` output, plus the totals in one file, from which `.ci/run` prints its closing line. */
+const SHOWN = 10;
+
+/**
+ * mocha's own `spec` output, then the slowest tests; and the totals in one file, from which `.ci/run` prints its closing line.
+ */
 export default class SummaryReporter extends Mocha.reporters.Spec {
+  readonly #tests: { readonly title: string; readonly ms: number }[] = [];
+
+  constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
+    super(runner, options);
+    runner.on("test end", (test: Mocha.Test) => {
+      this.#tests.push({ title: test.fullTitle(), ms: test.duration ?? 0 });
+    });
+  }
+
   override done(failures: number, fn?: (failures: number) => void): void {
     mkdirSync("coverage", { recursive: true });
     writeFileSync("coverage/totals.txt", `${this.stats.passes} passed, ${this.stats.failures} failed\n`);
+    const slowest = this.#tests.sort((a, b) => b.ms - a.ms).slice(0, SHOWN);
+    if (this.#tests.length > SHOWN) {
+      Mocha.reporters.Base.consoleLog("  the slowest tests");
+      for (const { title, ms } of slowest)
+        Mocha.reporters.Base.consoleLog(`  %s s  %s`, (ms / 1000).toFixed(1).padStart(6), title);
+      Mocha.reporters.Base.consoleLog();
+    }
     fn?.(failures);
   }
 }

@@ -1,0 +1,64 @@
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { chmod, mkdir, mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** Names the folder of a run to the processes that run test files side by side. */
+const RUN_FOLDER = "GATEHOUSE_TEST_FOLDER";
+
+let own: Promise<string> | undefined;
+
+/** The folder that all processes of this run share, where there are several. */
+export function sharedFolder(): string | undefined {
+  return process.env[RUN_FOLDER];
+}
+
+/** Makes the folder that the processes which this one starts share; it is removed when this process ends. */
+export async function shareFolder(): Promise<void> {
+  process.env[RUN_FOLDER] = await guardedFolder();
+}
+
+/** The environment for a process that is not to take part in this run. */
+export function environmentOfItsOwn(): NodeJS.ProcessEnv {
+  return { ...process.env, [RUN_FOLDER]: undefined };
+}
+
+/**
+ * A folder that is removed when this process (or the one that started the run) ends, however it ends; a PostgreSQL whose
+ * data directory it is (or whose data directory lies directly below it) is stopped then.
+ */
+export async function temporaryDirectory(): Promise<string> {
+  const folder = join(sharedFolder() ?? (await (own ??= guardedFolder())), randomBytes(4).toString("hex"));
+  await mkdir(folder);
+  await chmod(folder, 0o711);
+  return folder;
+}
+
+/** Waits until its stdin closes, which it does with our end, then stops every server below the folder and removes it. */
+const GUARDIAN = `cat >/dev/null
+for file in "$1"/*/postgres/cluster/data/postmaster.pid "$1"/*/*/postgres/cluster/data/postmaster.pid; do
+  read -r pid < "$file" || continue
+  ps -o args= -p "$pid" | grep -qF "\${file%/*}" || continue
+  kill -QUIT "$pid"
+  i=0
+  # its file goes last; the process may stay as a zombie where nobody waits for it
+  while [ $i -lt 50 ] && [ -e "$file" ]; do sleep 0.1; i=$((i + 1)); done
+  kill -KILL "$pid"
+done
+rm -rf "$1"`;
+
+async function guardedFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "gatehouse-test-"));
+  // PostgreSQL may run as another user
+  await chmod(folder, 0o711);
+  const guardian = spawn("/bin/sh", ["-c", GUARDIAN, "sh", folder], {
+    stdio: ["pipe", "ignore", "ignore"],
+    detached: true,
+  });
+  guardian.stdin.on("error", () => undefined);
+  guardian.unref();
+  // the pipe is not to keep mocha waiting either
+  (guardian.stdin as unknown as { unref?: () => void }).unref?.();
+  return folder;
+}
