@@ -227,6 +227,8 @@ export const REFUSAL_REASONS = {
   hop_by_hop_header: "AMBIGUOUS_HEADERS",
   method_override: "AMBIGUOUS_METHOD",
   path_override: "AMBIGUOUS_PATH",
+  similar_parameter: "AMBIGUOUS_PATH",
+  similar_header: "AMBIGUOUS_HEADERS",
   ambiguous_content_type: "AMBIGUOUS_BODY",
   compressed_body: "AMBIGUOUS_BODY",
   body_cut_short: "AMBIGUOUS_BODY",
@@ -234,4 +236,5 @@ export const REFUSAL_REASONS = {
   duplicate_json_member: "AMBIGUOUS_BODY",
   similar_json_members: "AMBIGUOUS_BODY",
   inexact_number: "AMBIGUOUS_BODY",
+  similar_member: "AMBIGUOUS_BODY",
 } as const satisfies Record<RefusalCheck, Reason>;

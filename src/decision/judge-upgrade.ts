@@ -85,7 +85,8 @@ function judgeConnection(
   return chain(gather({ ...judgement, draft: judged }, entry.needs, params), (gathered) => {
     if (!gathered.ok) return { decision: gathered.denial };
     const verdict = verdictOf(judgement, entry.rule.condition, entry.needs, gathered.attributes);
-    const decided = { ...judged, attributes: gathered.attributes };
+    const accepted = [...judged.accepted, ...gathered.accepted];
+    const decided = { ...judged, accepted, attributes: gathered.attributes };
     return { decision: fromVerdict(decided, entry.needs, caller, verdict), entry };
   });
 }

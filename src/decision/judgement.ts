@@ -1,6 +1,12 @@
 import { evaluate, type Attributes, type ConditionIR, type Verdict } from "../policy/index.ts";
 import { REFUSAL_REASONS, type Reason } from "../reasons.ts";
-import { readBody, type CanonicalRequest, type Refusal, type RefusalCheck } from "../request/index.ts";
+import {
+  checkNames,
+  readBody,
+  type CanonicalRequest,
+  type Refusal,
+  type RefusalCheck,
+} from "../request/index.ts";
 import { attributesFor, withSources } from "./attributes.ts";
 import type { Caller } from "./identify.ts";
 import type { RuleNeeds } from "./needs.ts";
@@ -93,7 +99,13 @@ export function gather(
   if (needs.identity && caller.failure !== undefined) {
     return { ok: false, denial: deny(draft, caller.failure.reason, caller.failure.detail) };
   }
-  const read = needs.body ? readBody(request, { switchedOff: dependencies.switchedOff }) : undefined;
+  const { switchedOff } = dependencies;
+  const names = checkNames(request, needs.names, { switchedOff });
+  if (!names.ok) return { ok: false, denial: refuse(draft, names.refusal) };
+  const { members } = needs.names;
+  const read = needs.body
+    ? readBody(request, { switchedOff, ...(members && { names: members }) })
+    : undefined;
   if (read?.ok === false) return { ok: false, denial: refuse(draft, read.refusal) };
   const attributes = attributesFor(needs, {
     request,
@@ -104,7 +116,7 @@ export function gather(
     now: access.receivedAt,
     environment: dependencies.environment,
   });
-  const accepted = read?.accepted ?? [];
+  const accepted = read === undefined ? names.accepted : [...names.accepted, ...read.accepted];
   if (needs.sources.length === 0) return { ok: true, attributes, accepted };
   return withSources(needs, attributes, dependencies.sources).then((complete) => ({
     ok: true,

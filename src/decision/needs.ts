@@ -1,4 +1,6 @@
+import { headerNames, memberNames, parameterNames } from "../names/index.ts";
 import type { AttributePath, PolicySetIR } from "../policy/index.ts";
+import type { NamesRead } from "../request/index.ts";
 
 /** What conditions need to be judged, worked out once so that a request builds nothing that nobody reads. */
 export interface RuleNeeds {
@@ -8,6 +10,8 @@ export interface RuleNeeds {
   readonly headers: boolean;
   readonly query: boolean;
   readonly body: boolean;
+  /** What is read of the request by name: of other names that could be read so, the request is refused. */
+  readonly names: NamesRead;
   /** Attribute roots to look up, each with its source and the path of its key. */
   readonly sources: readonly {
     readonly root: string;
@@ -42,9 +46,25 @@ export function needsOf(
     headers: readsRequest("headers"),
     query: readsRequest("query"),
     body: readsRequest("body"),
+    names: namesOf(all),
     sources,
     cacheable: !roots.has("env") && !readsRequest("body"),
     cacheKey: `${digest}#${id}`,
+  };
+}
+
+/** What reads the query, the headers or the body as a whole looks at no name in it: objects equal nothing. */
+function namesOf(reads: readonly AttributePath[]): NamesRead {
+  const below = (member: string) =>
+    reads.flatMap(([root, second, ...path]) =>
+      root === "request" && second === member && path.length > 0 ? [path] : [],
+    );
+  const [parameters, headers, members] = [below("query"), below("headers"), below("body")];
+  const first = (paths: readonly AttributePath[]) => paths.map(([name = ""]) => name);
+  return {
+    ...(parameters.length > 0 && { parameters: parameterNames(first(parameters)) }),
+    ...(headers.length > 0 && { headers: headerNames(first(headers)) }),
+    ...(members.length > 0 && { members: memberNames(members) }),
   };
 }
 

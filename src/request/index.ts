@@ -1,6 +1,7 @@
 /** The canonical request: one reading of what came over the wire, or a refusal. Pure; imports nothing outward. */
 export { canonicalize } from "./canonicalize.ts";
 export { readBody, type ReadBodyOptions } from "./body/read-body.ts";
+export { checkNames, type NamesChecked, type NamesRead } from "./similar-names.ts";
 export { redactTarget } from "./redact-target.ts";
 export { REFUSAL_CHECKS } from "./types.ts";
 export type {

@@ -81,6 +81,9 @@ export const REFUSAL_CHECKS = [
   "hop_by_hop_header",
   "method_override",
   "path_override",
+  // the names that a rule reads
+  "similar_parameter",
+  "similar_header",
   // the body, when a rule reads it
   "ambiguous_content_type",
   "compressed_body",
@@ -89,6 +92,7 @@ export const REFUSAL_CHECKS = [
   "duplicate_json_member",
   "similar_json_members",
   "inexact_number",
+  "similar_member",
 ] as const;
 export type RefusalCheck = (typeof REFUSAL_CHECKS)[number];
 

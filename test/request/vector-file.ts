@@ -23,6 +23,7 @@ export interface VectorCase extends RawKeys {
   readonly note?: string;
   readonly switched_off?: readonly RefusalCheck[];
   readonly max_depth?: number;
+  readonly reads?: VectorReads;
   readonly refused?: RefusalCheck;
   readonly segments?: readonly string[];
   readonly path?: string;
@@ -35,6 +36,13 @@ export interface VectorCase extends RawKeys {
   readonly canonical_headers_json?: string;
   readonly accepted?: readonly RefusalCheck[];
   readonly json?: Text | null;
+}
+
+/** Names that a rule reads; those of the body are paths, dotted. */
+export interface VectorReads {
+  readonly query?: readonly string[];
+  readonly headers?: readonly string[];
+  readonly body?: readonly string[];
 }
 
 export interface VectorFile {
@@ -93,7 +101,7 @@ export function join(text: Text): string {
 /** What tells a case apart from others: its own keys. */
 function titleOf(one: VectorCase, raw: RawRequest): string {
   const own = Object.entries(one).filter(([key]) =>
-    ["method", "scheme", "host", "protocol", "headers", "body", "switched_off"].includes(key),
+    ["method", "scheme", "host", "protocol", "headers", "body", "switched_off", "reads"].includes(key),
   );
   const rest = own.length === 0 ? "" : ` ${JSON.stringify(Object.fromEntries(own))}`;
   return one.name ?? `${JSON.stringify(raw.target)}${rest}`.slice(0, 140);

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { headerNames, memberNames, parameterNames } from "../../src/names/index.ts";
 import {
   canonicalize,
+  checkNames,
   readBody,
   REFUSAL_CHECKS,
   type CanonicalRequest,
@@ -8,7 +10,15 @@ import {
   type Refusal,
   type RefusalCheck,
 } from "../../src/request/index.ts";
-import { allVectors, join, vectorFiles, vectorsOf, type Vector, type VectorCase } from "./vector-file.ts";
+import {
+  allVectors,
+  join,
+  vectorFiles,
+  vectorsOf,
+  type Vector,
+  type VectorCase,
+  type VectorReads,
+} from "./vector-file.ts";
 
 type Outcome =
   | {
@@ -21,11 +31,28 @@ type Outcome =
 
 function run(vector: Vector, switchedOff: ReadonlySet<RefusalCheck>): Outcome {
   const canonical = canonicalize(vector.raw, { switchedOff });
-  if (!canonical.ok || !vector.readsBody) return canonical.ok ? { ...canonical, json: undefined } : canonical;
+  if (!canonical.ok) return canonical;
+  const read = namesRead(vector.case.reads ?? {});
+  const names = checkNames(canonical.request, read, { switchedOff });
+  if (!names.ok) return names;
+  const accepted = [...canonical.accepted, ...names.accepted];
+  if (!vector.readsBody) return { ...canonical, accepted, json: undefined };
   const { max_depth: maxDepth } = vector.case;
-  const body = readBody(canonical.request, { switchedOff, ...(maxDepth !== undefined && { maxDepth }) });
+  const body = readBody(canonical.request, {
+    switchedOff,
+    names: read.members,
+    ...(maxDepth !== undefined && { maxDepth }),
+  });
   if (!body.ok) return body;
-  return { ...canonical, accepted: [...canonical.accepted, ...body.accepted], json: body.json };
+  return { ...canonical, accepted: [...accepted, ...body.accepted], json: body.json };
+}
+
+function namesRead({ query = [], headers = [], body = [] }: VectorReads) {
+  return {
+    parameters: parameterNames(query),
+    headers: headerNames(headers),
+    members: memberNames(body.map((path) => path.split("."))),
+  };
 }
 
 /** Null prototypes become ordinary ones; members called `__proto__` stay members. */
@@ -92,7 +119,7 @@ describe("request: what holds of every vector", () => {
 
   it("every vector has only keys and check names that exist", () => {
     const known = new Set(
-      "name note method target scheme host protocol headers body body_complete switched_off max_depth refused segments path query query_json canonical_method canonical_host canonical_scheme canonical_headers canonical_headers_json accepted json".split(
+      "name note method target scheme host protocol headers body body_complete switched_off max_depth reads refused segments path query query_json canonical_method canonical_host canonical_scheme canonical_headers canonical_headers_json accepted json".split(
         " ",
       ),
     );

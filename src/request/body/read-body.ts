@@ -1,11 +1,15 @@
 import { decodeBytes } from "../decode.ts";
 import type { BodyRead, CanonicalRequest, JsonValue, ReadOptions, RefusalCheck } from "../types.ts";
+import { similarMember, type MemberNames } from "../../names/index.ts";
+import { quote } from "../quote.ts";
 import { bodyFormat } from "./media-type.ts";
 import { JsonError, parseJson, type ParsedJson } from "./parse-json.ts";
 
 export interface ReadBodyOptions extends ReadOptions {
   /** How deep arrays and objects may be nested. Default: 64. */
   readonly maxDepth?: number;
+  /** The names below `request.body` that the rule reads. */
+  readonly names?: MemberNames;
 }
 
 const DEFAULT_MAX_DEPTH = 64;
@@ -19,10 +23,10 @@ const DEFAULT_MAX_DEPTH = 64;
  */
 export function readBody(
   request: CanonicalRequest,
-  { switchedOff, maxDepth = DEFAULT_MAX_DEPTH }: ReadBodyOptions = {},
+  { switchedOff, maxDepth = DEFAULT_MAX_DEPTH, names }: ReadBodyOptions = {},
 ): BodyRead {
   const accepted: RefusalCheck[] = [];
-  for (const finding of judge(request, maxDepth)) {
+  for (const finding of judge(request, maxDepth, names)) {
     if ("json" in finding) return { ok: true, json: finding.json, accepted };
     if (switchedOff?.has(finding.check) !== true) return { ok: false, refusal: finding };
     accepted.push(finding.check);
@@ -34,7 +38,11 @@ type Finding =
   { readonly check: RefusalCheck; readonly detail: string } | { readonly json: JsonValue | undefined };
 
 /** What speaks against the body, in order, then the value, when there is one to rely on. */
-function* judge(request: CanonicalRequest, maxDepth: number): Generator<Finding, void> {
+function* judge(
+  request: CanonicalRequest,
+  maxDepth: number,
+  names: MemberNames | undefined,
+): Generator<Finding, void> {
   const { body, headers } = request;
   if (body === undefined) {
     if (announcesBody(headers)) yield { check: "body_cut_short", detail: "the body was not handed over" };
@@ -67,6 +75,10 @@ function* judge(request: CanonicalRequest, maxDepth: number): Generator<Finding,
     yield { check: "similar_json_members", detail: "members of an object differ in letter case only" };
   }
   if (parsed.inexactNumber) yield { check: "inexact_number", detail: "a number that a double cannot hold" };
+  const similar = names && similarMember(withEveryMember(parsed), names);
+  if (similar !== undefined) {
+    yield { check: "similar_member", detail: `the name of a member could be read as ${quote(similar)}` };
+  }
   yield { json: parsed.value };
 }
 
@@ -81,12 +93,21 @@ function isCompressed(headers: CanonicalRequest["headers"]): boolean {
   return codings.some((coding) => coding.trim() !== "" && coding.trim() !== "identity");
 }
 
+interface ParsedBody extends ParsedJson {
+  readonly text: string;
+}
+
+/** What is left out of the value, because no double holds it, has a name all the same. */
+function withEveryMember({ inexactNumber, text, value }: ParsedBody): unknown {
+  return inexactNumber ? JSON.parse(text) : value;
+}
+
 /** @returns what is wrong, as text, where it is not JSON. */
-function parse(bytes: Uint8Array, maxDepth: number): ParsedJson | string {
+function parse(bytes: Uint8Array, maxDepth: number): ParsedBody | string {
   const { text, valid } = decodeBytes(bytes);
   if (!valid) return "bytes that are not UTF-8";
   try {
-    return parseJson(text, maxDepth);
+    return { ...parseJson(text, maxDepth), text };
   } catch (error) {
     // anything else is the end of the stack, where somebody allows that many levels
     return error instanceof JsonError ? error.message : "the parser failed";

@@ -1,0 +1,4 @@
+/** Which spellings could be read as a name. Pure; imports nothing outward. */
+export { headerNames, similarHeader, type HeaderNames } from "./header-names.ts";
+export { memberNames, similarMember, type MemberNames } from "./member-names.ts";
+export { parameterNames, similarParameter, type ParameterNames } from "./parameter-names.ts";
