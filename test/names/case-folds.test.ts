@@ -7,7 +7,7 @@ const LUA = new URL("../../envoy/lua/gatehouse/case_folds.lua", import.meta.url)
 /** Lower case of upper case, letter by letter, until nothing changes; `İ` is `i`, as Java's equalsIgnoreCase takes it. */
 function folded(letter: string): string {
   if (letter === "\u0130") return "i";
-  const each = (text: string, map: (one: string) => string) => [...text].map(map).join("");
+  const each = (text: string, map: (one: string) => string) => Array.from(text, map).join("");
   const upper = each(letter, (one) => one.toUpperCase());
   const lower = each(upper, (one) => one.toLowerCase());
   return lower === letter ? letter : folded(lower);
@@ -20,7 +20,7 @@ function tables(): { readonly runs: readonly string[]; readonly texts: readonly 
   for (let code = 0; code < 0x110000; code++) {
     if (code >= 0xd800 && code < 0xe000) continue;
     const letter = String.fromCodePoint(code);
-    const to = [...folded(letter)].map((one) => one.codePointAt(0)!);
+    const to = Array.from(folded(letter), (one) => one.codePointAt(0)!);
     if (to.length === 1 && to[0] === code) continue;
     if (to.length > 1) {
       texts.push([code, ...to].map(hex).join(","));
