@@ -38,6 +38,12 @@ export interface DeciderDependencies extends JudgementDependencies {
   };
 }
 
+/** A policy set of the customer's own; without `set` it is not loaded. */
+interface OwnSet {
+  readonly name: string;
+  readonly set: Snapshot | undefined;
+}
+
 /** Decides about one request. Throws only what is a defect; the decision point turns that into a denial. */
 export type Decide = (access: AccessRequest) => Eventually<Decision>;
 
@@ -76,11 +82,13 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
       const refused = identity !== undefined && caller.identity === undefined;
       // the application is told who it is by the draft's identity: a refused one is nobody's
       const judged = refused ? read : identified;
-      const judgement = { with: dependencies, snapshot, request, access, caller, draft: judged };
-      const own =
+      const names =
         standings && caller.identity ? (customerOf(caller.identity, standings)?.policy_sets ?? []) : [];
+      const own = names.map((name) => ({ name, set: dependencies.following?.policySet(name) }));
+      const sets = [snapshot, ...own.flatMap(({ set }) => set ?? [])];
+      const judgement = { with: dependencies, snapshot, sets, request, access, caller, draft: judged };
       const decided = own.reduce<Eventually<Decision>>(
-        (sofar, name) => chain(sofar, (decision) => alsoBy(name, decision, judgement)),
+        (sofar, one) => chain(sofar, (decision) => alsoBy(one, decision, judgement)),
         judge(judgement),
       );
       if (!refused) return decided;
@@ -93,9 +101,12 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
   };
 
   /** What one policy set permits, a set of the customer's own must permit, too. */
-  function alsoBy(name: string, decision: Decision, judgement: Judgement): Eventually<Decision> {
+  function alsoBy(
+    { name, set: snapshot }: OwnSet,
+    decision: Decision,
+    judgement: Judgement,
+  ): Eventually<Decision> {
     if (decision.verdict === "DENY") return decision;
-    const snapshot = dependencies.following?.policySet(name);
     if (snapshot === undefined)
       return deny(judgement.draft, "POLICY_NOT_READY", `the customer's policy set \`${name}\` is not loaded`);
     // the same rules once more would say the same

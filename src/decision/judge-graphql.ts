@@ -2,7 +2,7 @@ import { graphqlErrors, judgeGraphql, readGraphqlRequest } from "../graphql/inde
 import { IR_VERSION, type GraphqlErrorIR, type GraphqlPlanIR, type PlannedField } from "../policy/index.ts";
 import { allow, chain, deny, gather, type Eventually, type Judgement } from "./judgement.ts";
 import { environmentAttributes } from "./attributes.ts";
-import { judgeResponses } from "./judge-responses.ts";
+import { judgeResponses, type ResponseFields } from "./judge-responses.ts";
 import { planAnswer, planGraphql } from "./plan.ts";
 import type { Decision } from "./types.ts";
 
@@ -13,16 +13,39 @@ export type GraphqlPlanned =
 /** Parameters of a path that is a GraphQL endpoint. */
 export type EndpointParams = Readonly<Record<string, string>>;
 
-/** @param fields - response rules that apply at the endpoint */
+/** @param fields - response rules of the set that apply at the endpoint */
 export function planOperations(
   judgement: Judgement,
   params: EndpointParams,
   fields: readonly PlannedField[],
 ): Eventually<GraphqlPlanned> {
   const { snapshot } = judgement;
-  return chain(gather(judgement, snapshot.graphql.needs, params), (gathered) =>
-    gathered.ok ? { ok: true, graphql: planGraphql(snapshot, gathered.attributes, fields) } : gathered,
-  );
+  return chain(gather(judgement, snapshot.graphql.needs, params), (gathered) => {
+    if (!gathered.ok) return gathered;
+    return chain(guardedByOthers(judgement, fields), (guarded) =>
+      guarded.ok
+        ? { ok: true, graphql: planGraphql(snapshot, gathered.attributes, guarded.fields) }
+        : guarded,
+    );
+  });
+}
+
+/** What other sets mask keeps its name, too: only here is it known what an operation calls it. */
+function guardedByOthers(judgement: Judgement, fields: readonly PlannedField[]): Eventually<ResponseFields> {
+  const { snapshot, sets } = judgement;
+  return sets
+    .filter(({ digest }) => digest !== snapshot.digest)
+    .reduce<Eventually<ResponseFields>>(
+      (sofar, other) =>
+        chain(sofar, (before) => {
+          if (!before.ok) return before;
+          const draft = { ...judgement.draft, snapshot: other };
+          return chain(judgeResponses({ ...judgement, snapshot: other, draft }), (found) =>
+            found.ok ? { ok: true, fields: [...before.fields, ...found.fields] } : found,
+          );
+        }),
+      { ok: true, fields },
+    );
 }
 
 /**

@@ -1,3 +1,4 @@
+import { graphqlErrors, refuseOperationIn } from "../graphql/index.ts";
 import {
   IR_VERSION,
   paramsOf,
@@ -19,7 +20,7 @@ import {
 } from "./judgement.ts";
 import { planOperations, type EndpointParams } from "./judge-graphql.ts";
 import { judgeResponses } from "./judge-responses.ts";
-import { planAnswer, planMessages } from "./plan.ts";
+import { planMessages } from "./plan.ts";
 import type { PreparedConnection } from "./snapshot.ts";
 import type { Decision } from "./types.ts";
 
@@ -45,17 +46,22 @@ export function judgeUpgrade(
   path: Decision | undefined,
   endpoint: EndpointParams | undefined,
 ): Eventually<Decision> {
+  const refused = endpoint && refuseOperationIn(judgement.request);
+  if (refused) {
+    const draft = { ...judgement.draft, graphqlErrors: graphqlErrors([refused]) };
+    return deny(draft, refused.code, refused.message);
+  }
   const connection = judgeConnection(judgement, path, endpoint !== undefined);
   return chain(connection, ({ decision, entry }) => {
     if (decision.verdict === "DENY") return decision;
     return chain(judgeResponses(judgement), (responses) => {
       if (!responses.ok) return responses.denial;
       const { fields } = responses;
+      // an answer that is no upgrade: operations were not judged for it, and what is masked is not looked for in it
+      const plain = path !== undefined && endpoint === undefined && fields.length === 0;
       const part = endpoint ? planSocket(judgement, endpoint, fields) : planEntry(judgement, entry);
       return chain(part, (planned) =>
-        planned.ok
-          ? { ...decision, plan: plan(judgement, planned, fields, path !== undefined) }
-          : planned.denial,
+        planned.ok ? { ...decision, plan: plan(judgement, planned, fields, plain) } : planned.denial,
       );
     });
   });
@@ -127,6 +133,5 @@ function plan(
   return {
     ir: IR_VERSION,
     websocket: { limit: limits.message, environment, plain, ...rules, ...(fields.length > 0 && { fields }) },
-    ...planAnswer(limits.response, fields),
   };
 }

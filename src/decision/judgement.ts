@@ -39,7 +39,10 @@ export type Draft = Omit<Decision, "verdict" | "reason">;
 /** One request that is read and whose caller is known, before its rules. */
 export interface Judgement {
   readonly with: JudgementDependencies;
+  /** The policy set that judges. */
   readonly snapshot: Snapshot;
+  /** Every policy set in force for the request, this one among them. */
+  readonly sets: readonly Snapshot[];
   readonly request: CanonicalRequest;
   readonly access: AccessRequest;
   readonly caller: Caller;

@@ -64,7 +64,10 @@ export async function decideOffline(
   const { request, clientIp, trustedPeer, accepted } = decision;
   if (request === undefined) return { decision };
   const draft = { clientIp, trustedPeer, accepted, snapshot, request, ...caller };
-  return { decision, judgement: { with: dependencies, snapshot, request, access, caller, draft } };
+  return {
+    decision,
+    judgement: { with: dependencies, snapshot, sets: [snapshot], request, access, caller, draft },
+  };
 }
 
 function offlineIdentity(user: ValueObject, customer: ValueObject | undefined): Identity {

@@ -64,8 +64,8 @@ export function planMessages(
 }
 
 /**
- * @param guarded - response rules that apply at the endpoint: the names they look for cannot be given or taken by an
- *   alias
+ * @param guarded - response rules of every set that apply at the endpoint: the names they look for cannot be given or
+ *   taken by an alias
  * @returns what decides about the operations of one request, or of one connection
  */
 export function planGraphql(

@@ -6,7 +6,7 @@ export { judgeGraphql } from "./judge.ts";
 export { judgeEvent, type EventVerdict } from "./judge-event.ts";
 export { readJson } from "./read-json.ts";
 export { readPayload } from "./read-payload.ts";
-export { readGraphqlRequest, type GraphqlRequestRead } from "./read-request.ts";
+export { readGraphqlRequest, refuseOperationIn, type GraphqlRequestRead } from "./read-request.ts";
 export { MAX_DENIALS, GraphqlRefusal } from "./types.ts";
 export type {
   GraphqlDenial,

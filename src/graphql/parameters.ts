@@ -32,7 +32,7 @@ function asText(text: string): InputValue {
   return text;
 }
 
-/** What servers take an operation, or a part of one, from; without case, `_`, `-`, and what follows `[` or `.`. */
+/** What servers take an operation, or a part of one, from; in lower case, letters and digits only. */
 const CHOOSING: ReadonlySet<string> = new Set([
   ...Object.keys(PARAMETERS).map((name) => name.toLowerCase()),
   ...[
@@ -43,6 +43,8 @@ const CHOOSING: ReadonlySet<string> = new Set([
     "operations",
     "map",
     "batch",
+    "gql",
+    "graphql",
     "mutation",
     "subscription",
   ],
@@ -67,8 +69,35 @@ const CHOOSING: ReadonlySet<string> = new Set([
  * @throws GraphqlRefusal
  */
 export function checkNoParameters(query: Query): void {
-  for (const name of Object.keys(query)) {
-    const [plain = ""] = name.toLowerCase().replaceAll(/[_-]/g, "").split(/[[.]/, 1);
-    if (CHOOSING.has(plain)) malformed("the URL of a POST asks for an operation, too");
-  }
+  if (Object.keys(query).some(choosesOperation)) malformed("the URL of a POST asks for an operation, too");
+}
+
+/**
+ * A handshake asks for a connection. Whatever else the application may run for its URL, no rule has been asked about.
+ *
+ * @throws GraphqlRefusal
+ */
+export function checkNoOperation(query: Query): void {
+  const carried = Object.entries(query).some(
+    ([name, values]) => choosesOperation(name) || [name, ...values].some(holdsSelections),
+  );
+  if (carried) malformed("the URL of a WebSocket handshake asks for an operation, too");
+}
+
+/** Where `name` ends for servers that read it as a path: `variables[id]`, `[query]`, `0.query`. */
+const BETWEEN_PARTS = /[[\].]/;
+
+/** Whether some server reads the parameter as one of {@link CHOOSING}, however it is spelled. */
+function choosesOperation(name: string): boolean {
+  // upper case first: `ſ` (U+017F) and `K` (U+212A) are then the letters that they are read as
+  const parts = name.toUpperCase().toLowerCase().split(BETWEEN_PARTS);
+  const named = parts.map((part) => part.replaceAll(/[^a-z0-9]/g, ""));
+  // lists of operations: the index stands before the name
+  const first = named.find((part) => part !== "" && !/^[0-9]+$/.test(part));
+  return first !== undefined && CHOOSING.has(first);
+}
+
+/** Every operation has a selection set (GraphQL, section 2.3), under whatever name a server looks for it. */
+function holdsSelections(text: string): boolean {
+  return text.includes("{");
 }

@@ -3,7 +3,7 @@ import { malformed, type OperationKind } from "./types.ts";
 
 /** What is known of the type that a field is selected on. */
 export interface Parent {
-  /** Rules for one of these types are for its fields. */
+  /** Rules for one of these types are for its fields; as {@link Parents.key} has them. */
   readonly names: readonly string[];
   /** With a schema: the type itself. */
   readonly type?: string;
@@ -40,10 +40,18 @@ export class Parents {
     return Object.values(this.#roots).includes(name);
   }
 
+  /**
+   * How names of types are compared. Without a schema the name of a field, or what a client writes, stands for a type:
+   * `... on Customer` is within a rule for `customer.ssn`.
+   */
+  key(type: string): string {
+    return this.#schema ? type : type.toLowerCase();
+  }
+
   /** The parent of an operation's root fields. */
   rootOf(kind: OperationKind): Parent {
     const name = this.#roots[kind] ?? malformed(`the schema has no ${kind}`);
-    return this.#schema ? this.#typed(name) : this.#named([name]);
+    return this.#schema ? this.#typed(name) : this.#named(name, [name]);
   }
 
   /** @returns what a field with this parent is in the schema; `undefined` where there is no schema. */
@@ -65,14 +73,19 @@ export class Parents {
 
   /** The parent of the selections of field `name`, whose type in the schema is `type`. */
   below(name: string, type: string | undefined): Parent {
-    if (this.#schema === undefined) return this.#named([name]);
+    if (this.#schema === undefined) {
+      // `query` is the root once more (Relay); a `subscription` is what somebody has ordered
+      const roots = this.#rootsLike(name).filter((root) => root === name || root === this.#roots.query);
+      return this.#named(name, roots);
+    }
     return type === undefined ? { names: [], introspection: false } : this.#typed(type);
   }
 
   /** The parent within a fragment on type `condition`; `top`: no field is around it. */
   within(parent: Parent, condition: string, top: boolean): Parent {
     if (parent.introspection) return parent;
-    if (this.#schema === undefined) return top ? parent : this.#named([...parent.names, condition]);
+    if (this.#schema === undefined)
+      return top ? parent : this.#named(condition, this.#rootsLike(condition), parent);
     if (this.#typeOf(condition) === undefined) {
       malformed("a fragment on a type that the schema does not have");
     }
@@ -81,9 +94,20 @@ export class Parents {
     return { ...this.#typed(condition), ...(parent.root && { root: parent.root }) };
   }
 
-  #named(names: readonly string[]): Parent {
-    const root = names.filter((name) => this.isRootType(name));
+  /**
+   * Without a schema.
+   *
+   * @param roots - root types that it may be
+   * @param around - it is within a fragment on a type of this name
+   */
+  #named(name: string, roots: readonly string[], around?: Parent): Parent {
+    const names = [...(around?.names ?? []), this.key(name)];
+    const root = [...(around?.root ?? []), ...roots];
     return { names, ...(root.length > 0 && { root }), introspection: false };
+  }
+
+  #rootsLike(name: string): readonly string[] {
+    return Object.values(this.#roots).filter((root) => this.key(root) === this.key(name));
   }
 
   #typed(type: string): Parent {

@@ -4,7 +4,7 @@ import { decodeBytes } from "../request/decode.ts";
 import { checkNoBody, readWholeBody } from "./body.ts";
 import { isList } from "./input.ts";
 import { readMultipart } from "./multipart.ts";
-import { checkNoParameters, readParameters } from "./parameters.ts";
+import { checkNoOperation, checkNoParameters, readParameters } from "./parameters.ts";
 import { readJson } from "./read-json.ts";
 import { readPayload } from "./read-payload.ts";
 import {
@@ -41,6 +41,21 @@ export function readGraphqlRequest(
     return { ok: true, ...read(request, settings) };
   } catch (error) {
     if (error instanceof GraphqlRefusal) return { ok: false, code: error.code, message: error.message };
+    throw error;
+  }
+}
+
+/**
+ * Reads a WebSocket handshake to a GraphQL endpoint: operations come later, as messages, and none with the handshake.
+ *
+ * @returns why it cannot be let through; `undefined` where it carries no operation
+ */
+export function refuseOperationIn({ query }: Pick<CanonicalRequest, "query">): GraphqlRefused | undefined {
+  try {
+    checkNoOperation(query);
+    return undefined;
+  } catch (error) {
+    if (error instanceof GraphqlRefusal) return { code: error.code, message: error.message };
     throw error;
   }
 }

@@ -28,7 +28,9 @@ export class Rules {
    *   there is one for the operation's own kind. Those for a root type are for that root alone.
    */
   matching(field: string, { names }: Parent, kind: OperationKind): readonly TypedRule[] {
-    const candidates = (this.#byField.get(field) ?? []).filter(({ type }) => names.includes(type));
+    const candidates = (this.#byField.get(field) ?? []).filter(({ type }) =>
+      names.includes(this.#parents.key(type)),
+    );
     const owned = new Set(candidates.filter(({ operation }) => operation === kind).map(({ type }) => type));
     return candidates.filter(({ type, operation }) =>
       this.#parents.isRootType(type)

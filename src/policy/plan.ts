@@ -44,7 +44,10 @@ export interface ResponsePlanIR {
 export interface WebsocketPlanIR {
   /** `env.environment`. */
   readonly environment: string;
-  /** An ordinary answer instead of the upgrade may be delivered: the path rules permit it, too. */
+  /**
+   * An ordinary answer instead of the upgrade may be delivered as it is: the path rules permit it, too, no response rule
+   * looks for anything in it, and no GraphQL operation can have brought it about.
+   */
   readonly plain: boolean;
   /** Bytes of one message; a larger one ends the connection with 1009. */
   readonly limit: number;
@@ -77,7 +80,7 @@ export interface GraphqlPlanIR {
   readonly default: "allow" | "deny";
   readonly schema?: GraphqlSchemaIR;
   /**
-   * Names that response rules mask or read at this endpoint. An operation that gives or takes one of them by an alias
+   * Names that response rules of any policy set in force mask or read at this endpoint. An operation that gives or takes one of them by an alias
    * is denied: the rule would look for it under the wrong name.
    */
   readonly guardedNames?: readonly string[];

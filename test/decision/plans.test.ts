@@ -140,12 +140,13 @@ describe("decision: plans", () => {
         assert.equal(outcome(await decide(path, claims, HANDSHAKE)), expected, path);
     });
 
-    it("let an ordinary answer pass only where a path rule permits it, and mask it", async () => {
-      const api = plan(await decide("/api/customers/c-1", {}, HANDSHAKE));
-      const { websocket, response } = api;
-      assert.equal(websocket?.plain, true);
-      assert.ok(response !== undefined && response.fields.length > 0);
-      assert.deepEqual(websocket.fields, response.fields);
+    it("let an ordinary answer pass only where a path rule permits it, and nothing is masked in it", async () => {
+      const { websocket, response } = plan(await decide("/api/customers/c-1", {}, HANDSHAKE));
+      assert.equal(websocket?.plain, false);
+      assert.equal(response, undefined);
+      assert.ok(websocket.fields !== undefined && websocket.fields.length > 0);
+      const open = await decide("/api/other", { role: "admin" }, HANDSHAKE, () => ({ name: "hr" }));
+      assert.equal(plan(open).websocket?.plain, true);
     });
 
     it("are for what Envoy takes for a handshake, and for nothing else", async () => {

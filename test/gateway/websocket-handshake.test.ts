@@ -19,6 +19,15 @@ const ADMIN = '{"type":"admin"}';
 const RULES = { chat: { rule: "m[0]", onDeny: "drop" } } as const;
 const PLAN: Plan = { send: RULES, receive: RULES };
 
+const GRAPHQL: Plan = {
+  graphql: {
+    rules: [],
+    limits: { depth: 1, aliases: 1, rootFields: 1, tokens: 100 },
+    introspection: "deny",
+    default: "allow",
+  } as unknown as NonNullable<Plan["graphql"]>,
+};
+
 const HANDSHAKE = {
   connection: "Upgrade",
   upgrade: "websocket",
@@ -90,16 +99,56 @@ describe("gateway: WebSocket handshakes", () => {
       }
     });
 
-    it("are masked where the path's rules mask", async () => {
+    it("are not delivered, permitted or not, where something is masked in answers or operations are judged", async () => {
       const response = responsePlan(field("ssn")).response!;
       const websocket = { environment: "test", plain: true, limit: 1000, ...PLAN };
-      const answer = planned({ ir: 1, websocket, response }, sockets.state.metadata);
-      sockets.gateway.authz.decide = () => answer;
-      sockets.handshake = () => page(404);
-      assert.equal((await ask()).body, '{"ssn":"***"}');
-      sockets.handshake = () => page(404).replace("application/json", "text/html");
-      const { status, body } = await ask();
-      assert.deepEqual([status, body.includes(SECRET)], [502, false]);
+      for (const plan of [{ websocket, response }, { websocket: { ...websocket, ...GRAPHQL } }]) {
+        const answer = planned({ ir: 1, ...plan }, sockets.state.metadata);
+        sockets.gateway.authz.decide = () => answer;
+        for (const status of [200, 302, 401, 404, 500]) {
+          sockets.handshake = () => page(status, "Location: /x");
+          const { status: answered, headers, body } = await ask();
+          assert.deepEqual([answered, body.includes(SECRET)], [status < 400 ? 502 : status, false]);
+          assert.deepEqual([headers["set-cookie"], headers["location"]], [undefined, undefined]);
+        }
+      }
+    });
+
+    it("keep of their headers a few that hold nothing of the application", async () => {
+      sockets.permit(PLAN);
+      const told = "Date: Sun, 22 Nov 2026 07:00:00 GMT\r\nRetry-After: 30\r\nSec-WebSocket-Version: 13, 8";
+      const untold = [
+        "X-Request-Id",
+        "X-Total",
+        "Server-Timing",
+        "WWW-Authenticate",
+        "X-Powered-By",
+        "Content-Disposition",
+        "Warning",
+      ];
+      sockets.handshake = () =>
+        page(
+          426,
+          told,
+          ...untold.map((name) => `${name}: ${SECRET}`),
+          `Retry-After: ${SECRET};`,
+          "Vary: Origin",
+        );
+      const { headers } = await ask();
+      assert.ok(!JSON.stringify(headers).includes(SECRET), JSON.stringify(headers));
+      assert.deepEqual(Object.keys(headers).sort(), [
+        "cache-control",
+        "connection",
+        "content-type",
+        "date",
+        "sec-websocket-version",
+        "transfer-encoding",
+        "x-content-type-options",
+        "x-request-id",
+      ]);
+      sockets.handshake = () => page(503, told);
+      const { headers: busy } = await ask();
+      assert.deepEqual([busy["retry-after"], busy["sec-websocket-version"]], ["30", "13, 8"]);
     });
 
     it("bring nothing to the server of what the client has said already", async () => {
@@ -135,18 +184,7 @@ describe("gateway: WebSocket handshakes", () => {
       ["with compression", (request) => switching(request, "Sec-WebSocket-Extensions: permessage-deflate")],
       ["with any extension", (request) => switching(request, "Sec-WebSocket-Extensions: x")],
       ["for another protocol", (request) => switching(request).replace("Upgrade: websocket", "Upgrade: foo")],
-      [
-        "without a GraphQL protocol, at an endpoint of GraphQL",
-        (request) => switching(request),
-        {
-          graphql: {
-            rules: [],
-            limits: { depth: 1, aliases: 1, rootFields: 1, tokens: 100 },
-            introspection: "deny",
-            default: "allow",
-          } as unknown as NonNullable<Plan["graphql"]>,
-        },
-      ],
+      ["without a GraphQL protocol, at an endpoint of GraphQL", (request) => switching(request), GRAPHQL],
     ];
     for (const [name, answer, plan = PLAN] of answers) {
       it(name, async () => {

@@ -22,8 +22,9 @@ local function run_response(handle, decision)
   local status = handle:headers():get(":status")
   if plan.websocket then
     if status == "101" then return upgrade.response(handle, plan, decision) end
-    -- an ordinary answer: what the connection's rule permits is a connection
-    if not plan.websocket.plain then
+    -- an ordinary answer: what the connection's rule permits is a connection, and what response rules look into, or an
+    -- operation brought about, was judged for none
+    if not plan.websocket.plain or plan.response or plan.websocket.graphql then
       return upgrade.refuse(handle, "not_upgraded", tonumber(status) >= 400 and status or nil)
     end
   elseif status == "101" then

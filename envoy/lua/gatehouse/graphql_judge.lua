@@ -34,7 +34,7 @@ end
 --                  `default` where no rule for one of these types names it
 --   depth          how many fields stand around its fields, themselves counted
 --   type           with a schema: the parent type
---   names          without a schema: set of what the parent type may be called
+--   names          without a schema: set of what the parent type may be called, as graphql_rules.key has it
 --   introspection  it is below `__schema` or `__type`, where there are neither
 
 -- Response keys from the root to the field at `depth`.
@@ -168,9 +168,16 @@ local function with_type(walk, place, type_name)
   return place
 end
 
-local function with_names(walk, place, names)
-  place.names = names
-  place.root_names = graphql_rules.root_names(walk.index, names)
+-- around  the place that a type condition of this name narrows; otherwise it is that of a field
+local function with_name(walk, place, name, around)
+  place.names = { [graphql_rules.key(walk.index, name)] = true }
+  for outer in pairs(around and around.names or {}) do place.names[outer] = true end
+  local roots
+  for root in pairs(around and around.root_names or {}) do
+    roots = roots or {}
+    roots[root] = true
+  end
+  place.root_names = graphql_rules.add_roots(walk.index, roots, name, not around)
   return place
 end
 
@@ -178,7 +185,7 @@ end
 local function place_below(walk, field, place, definition)
   local below = { depth = place.depth + 1, introspection = place.introspection }
   if below.introspection then return below end
-  if not walk.index.schema then return with_names(walk, below, { [field.name] = true }) end
+  if not walk.index.schema then return with_name(walk, below, field.name) end
   return with_type(walk, below, definition and definition.type or LEAF)
 end
 
@@ -232,9 +239,7 @@ local function narrowed(walk, place, type_name)
     inner.root_names = place.root_names or inner.root_names -- a field of a root type stays one
     return inner
   end
-  local names = { [type_name] = true }
-  for name in pairs(place.names) do names[name] = true end
-  return with_names(walk, inner, names)
+  return with_name(walk, inner, type_name, place)
 end
 
 function visit(walk, selections, place, level)
@@ -256,7 +261,7 @@ local function visit_operation(walk, operation, variables)
   walk.kind, walk.root_fields, walk.judged = operation.operation, 0, {}
   walk.scope = graphql_arguments.scope(operation, variables)
   local place = { root = true, depth = 1 }
-  if walk.index.schema then with_type(walk, place, root) else with_names(walk, place, { [root] = true }) end
+  if walk.index.schema then with_type(walk, place, root) else with_name(walk, place, root) end
   visit(walk, operation.selections, place, 1)
   if walk.kind == "subscription" and walk.root_fields == 0 then malformed("a subscription has one root field") end
 end

@@ -93,13 +93,22 @@ function graphql_rules.related(index, name)
   return related
 end
 
--- Those of `names`, a set, that are names of root types; nil where none is.
-function graphql_rules.root_names(index, names)
-  local found
-  for name in pairs(names) do
-    if index.kinds[name] then
+-- How names of types are compared (src/graphql/parents.ts). Without a schema the name of a field, or what a client
+-- writes, stands for a type: `... on Customer` is within a rule for `customer.ssn`.
+function graphql_rules.key(index, name)
+  return index.schema and name or name:lower()
+end
+
+-- Adds to a set, which may be nil, the root types that a parent of this name may be where there is no schema.
+--   is_field  it is the name of the field around; `query` is the root once more (Relay), but a `subscription` is what
+--             somebody has ordered
+-- -> the set, or nil where it is empty
+function graphql_rules.add_roots(index, found, name, is_field)
+  for root in pairs(index.kinds) do
+    local like = root:lower() == name:lower()
+    if like and (not is_field or root == name or root == index.roots.query) then
       found = found or {}
-      found[name] = true
+      found[root] = true
     end
   end
   return found
@@ -107,11 +116,11 @@ end
 
 -- The rules that must permit a field, in the plan's order.
 --   operation  the kind of the operation that it stands in
---   parents    set of the names of its parent
+--   parents    set of the names of its parent, as `key` has them
 function graphql_rules.matching(index, field, operation, parents)
   local found = {}
   for name, group in pairs(index.groups[field] or {}) do
-    if parents[name] then
+    if parents[graphql_rules.key(index, name)] then
       -- rules of a kind take the place of those of other kinds
       local rules = #group[operation] > 0 and group[operation] or group.all
       for _, rule in ipairs(rules) do found[#found + 1] = rule end

@@ -6,6 +6,9 @@ local refusal = {}
 
 local STATUS = 502
 
+-- Of a header that is kept; a longer value is none that its name promises.
+local MOST_KEPT_BYTES = 100
+
 -- Headers of an answer that are about its body, or let it be kept.
 local ABOUT_BODY = {
   "content-length", "content-encoding", "content-range", "content-disposition", "content-language", "content-location",
@@ -34,8 +37,23 @@ function refusal.envelope(options)
     json.quote(options.request_id or ""))
 end
 
--- refusal.headers(headers, status): makes the headers those of a refusal
-function refusal.headers(headers, status)
+-- refusal.keep(headers, kept): removes every header but those named in `kept`, whose values match the pattern there. Of a
+-- header that is repeated, each value has to.
+function refusal.keep(headers, kept)
+  local others = {}
+  for name, value in pairs(headers) do
+    local pattern = kept[name]
+    if name:sub(1, 1) ~= ":" and not (pattern and #value <= MOST_KEPT_BYTES and value:find(pattern)) then
+      others[name] = true
+    end
+  end
+  for name in pairs(others) do headers:remove(name) end
+end
+
+-- refusal.headers(headers, status, kept): makes the headers those of a refusal
+--   kept  for `refusal.keep`; without it only headers about the body are removed
+function refusal.headers(headers, status, kept)
+  if kept then refusal.keep(headers, kept) end
   for _, name in ipairs(ABOUT_BODY) do headers:remove(name) end
   for _, name in ipairs(ABOUT_UPGRADE) do headers:remove(name) end
   headers:replace(":status", tostring(status or STATUS))
@@ -44,25 +62,35 @@ function refusal.headers(headers, status)
   headers:replace("x-content-type-options", "nosniff")
 end
 
+-- refusal.trailers(handle): removes what stands behind the body, which has passed
+function refusal.trailers(handle)
+  local trailers = handle:trailers()
+  if not trailers then return end
+  local names = {}
+  for name in pairs(trailers) do names[#names + 1] = name end
+  for _, name in ipairs(names) do trailers:remove(name) end
+end
+
 -- refusal.stream(handle, options): replaces an answer whose body has not been read; yields until the body has passed.
--- options: { status, code, message, request_id, passed }; passed(n) is called when n chunks were replaced
+-- options: { status, code, message, request_id, kept, passed }; passed(n) is called when n chunks were replaced
 function refusal.stream(handle, options)
   local headers = handle:headers()
   local text = refusal.envelope(options)
-  refusal.headers(headers, options.status)
+  refusal.headers(headers, options.status, options.kept)
   local count = 0
   for chunk in handle:bodyChunks() do
     chunk:setBytes(count == 0 and text or "")
     count = count + 1
     if options.passed then options.passed(count) end
   end
+  refusal.trailers(handle)
 end
 
 -- refusal.body(handle, body, options): replaces an answer whose body is held back
 function refusal.body(handle, body, options)
   local headers = handle:headers()
   local text = refusal.envelope(options)
-  refusal.headers(headers, options.status)
+  refusal.headers(headers, options.status, options.kept)
   body:setBytes(text)
   headers:replace("content-length", tostring(#text))
 end

@@ -138,11 +138,19 @@ function upgrade.response(handle, plan, decision)
   pump(handle, "from_server", connection, decision, "chunks")
 end
 
+-- Headers that stay on an answer to a handshake that is not delivered, each with what it may hold: the application's own
+-- words stay out. What the gateway has set itself is among them, for it is there before the answer comes here.
+local DATE = "^[%a, %d:]+$"
+local KEPT = {
+  date = DATE, ["retry-after"] = DATE, ["sec-websocket-version"] = "^[%d, ]+$",
+  ["strict-transport-security"] = "^[%w=; -]+$",
+}
+
 -- upgrade.refuse(handle, reason, status): an answer to a handshake that must not be delivered
 function upgrade.refuse(handle, reason, status)
   stream.note(handle, "outcome", json.encode({ response = { result = "refused", reason = reason } }))
   stream.refuse(handle, {
-    status = status, code = "UPGRADE_NOT_DELIVERED", message = "the connection was not upgraded",
+    status = status, code = "UPGRADE_NOT_DELIVERED", message = "the connection was not upgraded", kept = KEPT,
   })
 end
 
