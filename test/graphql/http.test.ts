@@ -1,13 +1,7 @@
 import assert from "node:assert/strict";
-import {
-  graphqlErrorBody,
-  judgeGraphql,
-  readGraphqlRequest,
-  refuseOperationIn,
-} from "../../src/graphql/index.ts";
+import { graphqlErrorBody, judgeGraphql, readGraphqlRequest } from "../../src/graphql/index.ts";
 import type { GraphqlPlanIR } from "../../src/policy/index.ts";
-import { canonicalize } from "../../src/request/index.ts";
-import { outcomeOf, posted, readSent } from "./support/requests.ts";
+import { ODD_NAMES, outcomeOf, posted, readSent } from "./support/requests.ts";
 
 const MALFORMED = "GRAPHQL_MALFORMED";
 
@@ -20,22 +14,6 @@ const encoded = encodeURIComponent;
 function plain(value: unknown): unknown {
   return typeof value === "string" ? value : JSON.parse(JSON.stringify(value));
 }
-
-/** Spellings that some server reads as `query`, `variables` and the like: PHP, Rails, qs, and letters that fold. */
-const ODD_NAMES = [
-  "[query]",
-  " query",
-  "query ",
-  ".query",
-  "0[query]",
-  "0.variables",
-  "[0][query]",
-  "QUERY",
-  "variable\u017f",
-  "per\u017fisted_query",
-  "query\u212aey",
-  "variables[id][in]",
-];
 
 describe("GraphQL over HTTP: POST", () => {
   it("takes JSON in UTF-8", () => {
@@ -355,43 +333,5 @@ describe("GraphQL over HTTP: verdicts", () => {
     assert.throws(() => judgeGraphql(new Proxy(plan, { get: fault }), read, { env: {} }), RangeError);
     const request = new Proxy({} as Parameters<typeof readGraphqlRequest>[0], { get: fault });
     assert.throws(() => readGraphqlRequest(request, { multipart: "deny" }), RangeError);
-  });
-});
-
-describe("GraphQL over WebSocket: handshakes", () => {
-  const handshake = (target: string) => {
-    const raw = { method: "GET", target, scheme: "https", host: "app.test", protocol: "HTTP/2", headers: [] };
-    const canonical = canonicalize(raw, { switchedOff: new Set(["parameter_collision"]) });
-    assert.ok(canonical.ok, JSON.stringify(canonical));
-    return refuseOperationIn(canonical.request)?.code;
-  };
-
-  it("carry no operation, nor a part of one, under any name", () => {
-    const parameters = [
-      ..."query variables operationName extensions id documentId queryId hash persistedQuery Query query[]".split(
-        " ",
-      ),
-      ...ODD_NAMES,
-    ].map((name) => `${encoded(name)}=x`);
-    for (const parameter of [
-      ...parameters,
-      "query",
-      "token=t&query=%7Bpayroll%7Btotal%7D%7D",
-      `q=${encoded("{ payroll { total } }")}`,
-      `${encoded("{payroll}")}=`,
-      `anything=a&anything=${encoded("query { payroll }")}`,
-    ])
-      assert.equal(handshake(`/graphql?${parameter}`), MALFORMED, parameter);
-  });
-
-  it("may carry what says who connects, and how", () => {
-    for (const parameters of [
-      "",
-      "?",
-      "?token=t.o.k",
-      "?access_token=x&transport=websocket",
-      "?EIO=4&v[]=1&header=e30%3D",
-    ])
-      assert.equal(handshake(`/graphql${parameters}`), undefined, parameters);
   });
 });

@@ -42,3 +42,19 @@ export function posted(json: unknown, sent: Sent = {}): GraphqlRequestRead {
 export function outcomeOf(read: GraphqlRequestRead) {
   return read.ok ? read.payloads : read.code;
 }
+
+/** Spellings that some server reads as `query`, `variables` and the like: PHP, Rails, qs, and letters that fold. */
+export const ODD_NAMES = [
+  "[query]",
+  " query",
+  "query ",
+  ".query",
+  "0[query]",
+  "0.variables",
+  "[0][query]",
+  "QUERY",
+  "variable\u017f",
+  "per\u017fisted_query",
+  "query\u212aey",
+  "variables[id][in]",
+];
