@@ -1,5 +1,54 @@
 import type { RefusalCheck } from "./request/types.ts";
 
+interface Entry {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Envoy refused the request, or its client left, before there was a decision: its access log says so. */
+const PROXY_REFUSALS = {
+  PATH_REFUSED: {
+    status: 400,
+    code: "BAD_REQUEST",
+    message: "the path holds an encoded slash or backslash, or cannot be normalized",
+  },
+  UNDERSCORE_HEADER: { status: 400, code: "BAD_REQUEST", message: "a header's name holds an underscore" },
+  MALFORMED_REQUEST: { status: 400, code: "BAD_REQUEST", message: "the request cannot be read as HTTP" },
+  UPGRADE_NOT_SUPPORTED: {
+    status: 403,
+    code: "UPGRADE_NOT_SUPPORTED",
+    message: "CONNECT and upgrades other than WebSocket are not supported",
+  },
+  ROUTE_NOT_FOUND: { status: 404, code: "NOT_FOUND", message: "there is no backend for the request" },
+  REQUEST_TIMEOUT: { status: 408, code: "REQUEST_TIMEOUT", message: "the request did not arrive in time" },
+  REQUEST_TOO_LARGE: {
+    status: 413,
+    code: "REQUEST_TOO_LARGE",
+    message: "the request is larger than allowed",
+  },
+  UPGRADE_REQUIRED: { status: 426, code: "UPGRADE_REQUIRED", message: "HTTP/1.1 or newer is required" },
+  RATE_LIMITED: { status: 429, code: "RATE_LIMITED", message: "there are too many requests" },
+  HEADERS_TOO_LARGE: {
+    status: 431,
+    code: "HEADERS_TOO_LARGE",
+    message: "the request's headers are larger than allowed",
+  },
+  TOO_MANY_HEADERS: {
+    status: 431,
+    code: "HEADERS_TOO_LARGE",
+    message: "the request has more headers than allowed",
+  },
+  CLIENT_GONE: { status: 499, code: "CLIENT_GONE", message: "the client left before there was a decision" },
+  OVERLOADED: { status: 503, code: "SERVICE_UNAVAILABLE", message: "the proxy is overloaded" },
+  DECISION_UNAVAILABLE: {
+    status: 503,
+    code: "SERVICE_UNAVAILABLE",
+    message: "no worker decided in time",
+  },
+  REFUSED_BY_PROXY: { status: 400, code: "BAD_REQUEST", message: "the proxy refused the request" },
+} as const satisfies Record<string, Entry>;
+
 /** Every reason a decision can have. Closed: audit, metrics, responses and clients match these and nothing else. */
 export const REASONS = {
   // allowed
@@ -149,6 +198,7 @@ export const REASONS = {
     code: "PRECONDITION_NOT_SUPPORTED",
     message: "response rules apply, so the precondition cannot be evaluated; repeat the request without it",
   },
+  ...PROXY_REFUSALS,
 
   // what is broken on our side
   POLICY_NOT_READY: { status: 503, code: "SERVICE_UNAVAILABLE", message: "no policy set is loaded" },
@@ -184,9 +234,13 @@ export const REASONS = {
   },
   DEADLINE_EXCEEDED: { status: 503, code: "SERVICE_UNAVAILABLE", message: "the decision came too late" },
   INTERNAL_ERROR: { status: 500, code: "INTERNAL_ERROR", message: "the decision failed" },
-} as const satisfies Record<string, { status: number; code: string; message: string }>;
+} as const satisfies Record<string, Entry>;
 
 export type Reason = keyof typeof REASONS;
+
+/** Reasons that only Envoy's access log gives. */
+export type ProxyReason = keyof typeof PROXY_REFUSALS;
+export const PROXY_REASONS = Object.keys(PROXY_REFUSALS) as readonly ProxyReason[];
 
 /** Reasons that the standing of customer, user and session gives, whatever the rules say. */
 export const STANDING_REASONS = [

@@ -5,6 +5,7 @@ import { ConnectionRegistry, type Rejudgement } from "./decision/connections.ts"
 import { gatherEnded, takeConnectionMessage } from "./decision/connections-ended.ts";
 import { createDecider } from "./decision/decide.ts";
 import { DecisionPoint } from "./decision/decision-point.ts";
+import { createFrontProxyReader } from "./decision/front-proxy.ts";
 import { createIdentify } from "./decision/identify.ts";
 import { createIdentityHeaders } from "./decision/identity-headers.ts";
 import { PolicyStore } from "./decision/policy-store.ts";
@@ -15,6 +16,7 @@ import { VerdictCache } from "./decision/verdict-cache.ts";
 import type { AccessRequest, Decision } from "./decision/types.ts";
 import { createAccessLog, type AccessLogHandler } from "./extauthz/access-log.ts";
 import { createOutcomeHandler } from "./extauthz/access-log-record.ts";
+import { createRefusalHandler } from "./extauthz/access-log-refusal.ts";
 import { createCheck } from "./extauthz/check.ts";
 import type { CheckHandler } from "./extauthz/server.ts";
 import { recordIntake, StatisticsReporter } from "./following/index.ts";
@@ -136,6 +138,13 @@ export async function createService(
         ended.add(id);
       },
     }),
+    onRefusal: createRefusalHandler({
+      audit,
+      metrics,
+      snapshot: () => store.current,
+      nextDecisionId,
+      clientIp: clientIpReader(config),
+    }),
     metrics,
     log,
   });
@@ -171,6 +180,14 @@ export async function createService(
       following?.close();
     },
   };
+}
+
+/** The client's address where no decision has read it. */
+function clientIpReader({ gateway }: GatewayConfig): (peer: string, realIp: readonly string[]) => string {
+  const read = createFrontProxyReader({ trustedProxies: gateway.trusted_proxies, backends: [] });
+  const nothing = { method: "", target: "", scheme: "", host: "", protocol: "" };
+  return (peer, realIp) =>
+    read({ ...nothing, headers: realIp.map((value) => ["x-real-ip", value]) }, peer).clientIp;
 }
 
 /** What a connection's handshake comes to, looked at again. */
@@ -232,6 +249,7 @@ function auditOptions({ audit, gateway }: GatewayConfig, following: Following | 
     destination: auditDestination(audit, gateway.cluster.nodes, following, worker),
     level: audit.level,
     queueSize: audit.queue_size,
+    refusalRate: audit.refusal_rate,
   };
 }
 

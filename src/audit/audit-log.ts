@@ -2,8 +2,9 @@ import type { Metrics } from "../telemetry/metrics.ts";
 import type { Destination, WriteError } from "./destination.ts";
 import { minimalOutcome, minimalRecord } from "./minimal-record.ts";
 import { MAX_LINE, MAX_TRACED_LINE, serializeOutcome, serializeRecord } from "./serialize.ts";
+import { RateBudget } from "./rate-budget.ts";
 import { Tally, type AuditMetrics } from "./tally.ts";
-import type { AuditLog, AuditRecord, OutcomeLog, OutcomeRecord } from "./types.ts";
+import type { AuditLog, AuditRecord, OutcomeLog, OutcomeRecord, RefusalLog } from "./types.ts";
 
 export type AuditLevel = "info" | "warn" | "debug";
 
@@ -15,6 +16,8 @@ export interface QueueOptions {
   readonly queueBytes: number;
   /** How long `close` tries to write what is left, milliseconds. */
   readonly closeTimeout: number;
+  /** Records of refusals per second, on average over ten; 200. */
+  readonly refusalRate?: number;
 }
 
 export interface QueueDependencies {
@@ -51,6 +54,9 @@ const BATCH_BYTES = 256 * 1024;
  * The share of the queue that outcomes may fill: the rest is for decisions, for which a full queue may mean a denial.
  */
 const OUTCOME_SHARE = 0.75;
+/** The share that refusals may fill: anyone can cause them, and without a token. */
+const REFUSAL_SHARE = 0.5;
+const REFUSALS_PER_SECOND = 200;
 
 const FIRST_RETRY_MS = 50;
 const LAST_RETRY_MS = 2_000;
@@ -64,12 +70,13 @@ const CLOSING_RETRY_MS = 100;
  *
  * Every decision is in exactly one of the metrics recorded, dropped and queue, at any moment, and so is every outcome.
  */
-export class QueuedAuditLog implements AuditLog, OutcomeLog {
+export class QueuedAuditLog implements AuditLog, OutcomeLog, RefusalLog {
   readonly wantsTrace: boolean;
   readonly #options: QueueOptions;
   readonly #dependencies: QueueDependencies;
   readonly #maxLine: number;
   readonly #tallies: Readonly<Record<Kind, Tally>>;
+  readonly #refusals: RateBudget;
   #waiting: Waiting[] = [];
   /** Serialized, in order; what is being written stays here until it is written. */
   readonly #lines: string[] = [];
@@ -93,6 +100,7 @@ export class QueuedAuditLog implements AuditLog, OutcomeLog {
     this.#dependencies = dependencies;
     this.wantsTrace = options.level === "debug";
     this.#maxLine = this.wantsTrace ? MAX_TRACED_LINE : MAX_LINE;
+    this.#refusals = new RateBudget(options.refusalRate ?? REFUSALS_PER_SECOND);
     const { metrics } = dependencies;
     this.#tallies = { decision: Tally.ofDecisions(metrics), outcome: Tally.ofOutcomes(metrics) };
   }
@@ -111,6 +119,15 @@ export class QueuedAuditLog implements AuditLog, OutcomeLog {
       return true;
     }
     return this.#take({ kind: "outcome", build }, this.#hasRoom(OUTCOME_SHARE));
+  }
+
+  recordRefusal(build: () => AuditRecord): boolean {
+    const hasRoom = this.#hasRoom(REFUSAL_SHARE);
+    if (hasRoom && !this.#refusals.take()) {
+      this.#tallies.decision.refuse("rate");
+      return false;
+    }
+    return this.#take({ kind: "decision", decision: "DENY", build }, hasRoom);
   }
 
   accepting(): boolean {

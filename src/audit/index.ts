@@ -5,13 +5,13 @@ import type { Destination } from "./destination.ts";
 import { FileDestination } from "./file-destination.ts";
 import { abandonedFolders, spoolFolder } from "./spool-folders.ts";
 import { stdoutDestination } from "./stdout-destination.ts";
-import type { AuditLog, OutcomeLog } from "./types.ts";
+import type { AuditLog, OutcomeLog, RefusalLog } from "./types.ts";
 
 export type { AuditLevel, AuditLogger } from "./audit-log.ts";
 export type { IntakeAnswer, RecordIntake } from "./control-plane-destination.ts";
 export { createDecisionIds } from "./decision-id.ts";
 export { sanitize, sanitizeValue } from "./redact.ts";
-export type { AuditLog, AuditRecord, OutcomeLog, OutcomeRecord } from "./types.ts";
+export type { AuditLog, AuditRecord, OutcomeLog, OutcomeRecord, RefusalLog } from "./types.ts";
 
 /** Where records are written. Several processes may have the same one. */
 export type AuditDestination =
@@ -48,6 +48,8 @@ export interface AuditOptions {
   readonly queueBytes?: number;
   /** How long closing tries to write what is left, milliseconds; 5,000. */
   readonly closeTimeout?: number;
+  /** Records per second of requests that the proxy refused by itself; 200. */
+  readonly refusalRate?: number;
 }
 
 export interface AuditDependencies {
@@ -63,13 +65,14 @@ export interface AuditDependencies {
 export function createAuditLog(
   options: AuditOptions,
   dependencies: AuditDependencies,
-): AuditLog & OutcomeLog {
+): AuditLog & OutcomeLog & RefusalLog {
   if (!options.enabled) return disabledAuditLog(dependencies.metrics);
   const queue = {
     level: options.level,
     queueSize: options.queueSize ?? 10_000,
     queueBytes: options.queueBytes ?? 64 * 1024 * 1024,
     closeTimeout: options.closeTimeout ?? 5_000,
+    ...(options.refusalRate !== undefined && { refusalRate: options.refusalRate }),
   };
   return new QueuedAuditLog(queue, {
     ...dependencies,
@@ -121,13 +124,20 @@ function fileDestination(
   });
 }
 
-function disabledAuditLog({ auditDropped, auditOutcomesDropped }: Metrics): AuditLog & OutcomeLog {
+function disabledAuditLog({
+  auditDropped,
+  auditOutcomesDropped,
+}: Metrics): AuditLog & OutcomeLog & RefusalLog {
   const dropped = auditDropped.labels("disabled");
   const outcomesDropped = auditOutcomesDropped.labels("disabled");
   return {
     wantsTrace: false,
     accepting: () => false,
     record: () => {
+      dropped.inc();
+      return false;
+    },
+    recordRefusal: () => {
       dropped.inc();
       return false;
     },

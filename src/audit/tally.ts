@@ -1,7 +1,7 @@
 import type { Metrics } from "../telemetry/metrics.ts";
 
 /** Why a record was not written. */
-export type DropCause = "level" | "queue_full" | "write_failed";
+export type DropCause = "level" | "queue_full" | "write_failed" | "rate";
 
 /** What {@link Tally} counts with. */
 export type AuditMetrics = Pick<
@@ -33,6 +33,7 @@ export class Tally {
       level: dropped.labels("level"),
       queue_full: dropped.labels("queue_full"),
       write_failed: dropped.labels("write_failed"),
+      rate: dropped.labels("rate"),
     };
   }
 

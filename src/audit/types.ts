@@ -104,6 +104,15 @@ export interface AuditLog {
   close(): Promise<void>;
 }
 
+/** Takes records of requests that the proxy refused by itself; they count as decisions. */
+export interface RefusalLog {
+  /**
+   * Accepts the record of a refusal, like {@link AuditLog.record}. Anybody can cause as many as he likes, so they are
+   * bounded in their rate and in their share of the queue.
+   */
+  recordRefusal(build: () => AuditRecord): boolean;
+}
+
 /** Takes outcomes, behind the decisions that they belong to. */
 export interface OutcomeLog {
   /**

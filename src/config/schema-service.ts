@@ -91,6 +91,12 @@ export const audit = z
       10_000,
       "Records that may wait to be written, per worker.",
     ),
+    refusal_rate: setting(
+      wholeNumber(0, 1_000_000),
+      200,
+      "Most records per second and worker of requests that Envoy refuses by itself, on average over ten seconds; " +
+        "others are counted as dropped, cause `rate`.",
+    ),
     max_file_size: setting(size(1000, 1e12), "100MB", "Size at which the file is rotated."),
     max_files: setting(wholeNumber(1, 1000), 10, "Rotated files that are kept."),
   })

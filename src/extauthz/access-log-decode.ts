@@ -1,3 +1,11 @@
+import { eachField, MAX_NAME, milliseconds, readMapEntry } from "./access-log-fields.ts";
+import {
+  readAddress,
+  readFlags,
+  readRequest,
+  type LoggedFlags,
+  type LoggedRequest,
+} from "./access-log-request.ts";
 import { lengthField, MessageReader, varintField } from "./wire.ts";
 
 /** One request that had a plan and is over, as Envoy's access log tells it. */
@@ -22,12 +30,33 @@ export interface AccessLogEntry {
   readonly details: string;
 }
 
-/** Why an entry is passed over: not the end of a request; about one without a plan; not well-formed. */
-export type PassedOver = "intermediate" | "no_decision" | "malformed";
+/** One request that is over without a decision of ours: Envoy has refused it, or its client has gone. */
+export interface UndecidedEntry {
+  readonly startedAt: number | undefined;
+  readonly responseCode: number;
+  readonly details: string;
+  readonly flags: LoggedFlags;
+  /** The connection's other end. */
+  readonly peer: string;
+  /** Empty as far as the request could not be read. */
+  readonly request: LoggedRequest;
+  /** It was sent on to an application. */
+  readonly forwarded: boolean;
+}
+
+/** What is done with entries. */
+export interface AccessLogReaders {
+  readonly planned: (entry: AccessLogEntry) => void;
+  readonly undecided: (entry: UndecidedEntry) => void;
+  /** Called for each other entry; and once where the message ends within one. */
+  readonly passOver: (why: PassedOver) => void;
+}
+
+/** Why an entry is passed over: not the end of a request; decided, and without a plan; not well-formed. */
+export type PassedOver = "intermediate" | "no_plan" | "malformed";
 
 /** Bytes. */
 const MAX_OUTCOME = 65_536;
-const MAX_NAME = 256;
 
 /** Of our own ids (audit/decision-id.ts), with room for others. */
 const DECISION_ID = /^[\w-]{1,64}$/;
@@ -35,22 +64,14 @@ const DECISION_ID = /^[\w-]{1,64}$/;
 const HTTP_LOGS = lengthField(2);
 const LOG_ENTRY = lengthField(1);
 
-/**
- * Reads a StreamAccessLogsMessage entry by entry, so that a malformed one costs no other. Never throws.
- *
- * @param take - called for each request that is over and had a plan
- * @param passOver - called for each other entry; and once where the message ends within one
- */
-export function readAccessLog(
-  bytes: Buffer,
-  take: (entry: AccessLogEntry) => void,
-  passOver: (why: PassedOver) => void,
-): void {
+/** Reads a StreamAccessLogsMessage entry by entry, so that a malformed one costs no other. Never throws. */
+export function readAccessLog(bytes: Buffer, { planned, undecided, passOver }: AccessLogReaders): void {
   for (const entry of entriesOf(bytes)) {
     const read = entry && readEntry(entry);
     if (read === undefined) passOver("malformed");
     else if (typeof read === "string") passOver(read);
-    else take(read);
+    else if ("decisionId" in read) planned(read);
+    else undecided(read);
   }
 }
 
@@ -86,6 +107,12 @@ class Draft {
   responseCode = 0;
   responseBytes = 0;
   details = "";
+  peer = "";
+  flags: LoggedFlags = {};
+  forwarded = false;
+  isFinal = false;
+  /** Read when it is needed. */
+  request: Buffer | undefined;
   readonly noted = new Map<string, string>();
   readonly decision = new Map<string, string>();
 }
@@ -95,29 +122,31 @@ const NOT_SET = 0;
 const DOWNSTREAM_END = 6;
 
 const COMMON = lengthField(1);
+const REQUEST = lengthField(3);
 const RESPONSE = lengthField(4);
 
-function readEntry(bytes: Buffer): AccessLogEntry | PassedOver {
+function readEntry(bytes: Buffer): AccessLogEntry | UndecidedEntry | PassedOver {
   const draft = new Draft();
   try {
     eachField(bytes, (reader, tag) => {
       if (tag === COMMON) readCommon(reader.bytes(), draft);
+      else if (tag === REQUEST) draft.request = reader.bytes();
       else if (tag === RESPONSE) readResponse(reader.bytes(), draft);
       else reader.skip(tag);
     });
+    // a connection that is still open must not be taken for one that is gone
+    if (draft.type !== NOT_SET && draft.type !== DOWNSTREAM_END) return "intermediate";
+    return finish(draft);
   } catch {
     return "malformed";
   }
-  // a connection that is still open must not be taken for one that is gone
-  if (draft.type !== NOT_SET && draft.type !== DOWNSTREAM_END) return "intermediate";
-  return finish(draft);
 }
 
-function finish(draft: Draft): AccessLogEntry | PassedOver {
+function finish(draft: Draft): AccessLogEntry | UndecidedEntry | PassedOver {
   const { noted, decision } = draft;
   // where the answer never came, or the client left before it, Lua has noted nothing
   const decisionId = noted.get("decision_id") ?? decision.get("decision_id");
-  if (decisionId === undefined) return "no_decision";
+  if (decisionId === undefined) return draft.isFinal ? "no_plan" : undecided(draft);
   if (!DECISION_ID.test(decisionId)) return "malformed";
   const outcome = noted.get("outcome");
   const state = noted.get("state");
@@ -135,9 +164,24 @@ function finish(draft: Draft): AccessLogEntry | PassedOver {
   };
 }
 
+function undecided(draft: Draft): UndecidedEntry {
+  return {
+    startedAt: draft.start,
+    responseCode: draft.responseCode,
+    details: draft.details,
+    flags: draft.flags,
+    peer: draft.peer,
+    request: readRequest(draft.request),
+    forwarded: draft.forwarded,
+  };
+}
+
 const START_TIME = lengthField(5);
 const LAST_BYTE = lengthField(12);
+const UPSTREAM_ADDRESS = lengthField(13);
+const FLAGS = lengthField(16);
 const METADATA = lengthField(17);
+const PEER = lengthField(20);
 const DURATION = lengthField(23);
 const TYPE = varintField(33);
 
@@ -153,6 +197,15 @@ function readCommon(bytes: Buffer, draft: Draft): void {
       case DURATION:
         draft.total = milliseconds(reader.bytes());
         break;
+      case UPSTREAM_ADDRESS:
+        draft.forwarded = reader.bytes().length > 0;
+        break;
+      case FLAGS:
+        draft.flags = readFlags(reader.bytes());
+        break;
+      case PEER:
+        draft.peer = readAddress(reader.bytes());
+        break;
       case METADATA:
         readMetadata(reader.bytes(), draft);
         break;
@@ -163,24 +216,6 @@ function readCommon(bytes: Buffer, draft: Draft): void {
         reader.skip(tag);
     }
   });
-}
-
-// Timestamp and Duration are alike
-const SECONDS = varintField(1);
-const NANOS = varintField(2);
-/** The end of what a JavaScript date can say. */
-const MAX_TIME = 8.64e15;
-
-function milliseconds(bytes: Buffer): number | undefined {
-  let seconds = 0;
-  let nanos = 0;
-  eachField(bytes, (reader, tag) => {
-    if (tag === SECONDS) seconds = reader.int64();
-    else if (tag === NANOS) nanos = reader.uint32();
-    else reader.skip(tag);
-  });
-  const time = seconds * 1000 + nanos / 1e6;
-  return seconds >= 0 && nanos < 1e9 && time <= MAX_TIME ? time : undefined;
 }
 
 const RESPONSE_CODE = lengthField(1);
@@ -221,30 +256,37 @@ function readMetadata(bytes: Buffer, draft: Draft): void {
     }
     const { key, value } = readMapEntry(reader.bytes());
     if (key === "gatehouse") readStrings(value, NOTED, draft.noted);
-    else if (key === "envoy.filters.http.ext_authz") readStrings(value, DECISION, draft.decision);
+    else if (key === "envoy.filters.http.ext_authz") {
+      readStrings(value, DECISION, draft.decision);
+      draft.isFinal = readFinal(value);
+    }
   });
 }
 
 const NOTED = ["decision_id", "outcome", "state"];
 const DECISION = ["decision_id", "state_epoch"];
 
-const KEY = lengthField(1);
-const VALUE = lengthField(2);
-const NOTHING = Buffer.alloc(0);
-
-function readMapEntry(bytes: Buffer): { readonly key: string; readonly value: Buffer } {
-  let key = "";
-  let value: Buffer = NOTHING;
-  eachField(bytes, (reader, tag) => {
-    if (tag === KEY) key = reader.bytes().toString("utf8", 0, MAX_NAME);
-    else if (tag === VALUE) value = reader.bytes();
-    else reader.skip(tag);
-  });
-  return { key, value };
-}
-
 const STRUCT_FIELDS = lengthField(1);
 const STRING_VALUE = lengthField(3);
+const BOOL_VALUE = varintField(4);
+
+/** Whether the answer that it came with was a decision (encode.ts). */
+function readFinal(struct: Buffer): boolean {
+  let final = false;
+  eachField(struct, (reader, tag) => {
+    if (tag !== STRUCT_FIELDS) {
+      reader.skip(tag);
+      return;
+    }
+    const { key, value } = readMapEntry(reader.bytes());
+    if (key !== "final") return;
+    eachField(value, (inner, kind) => {
+      if (kind === BOOL_VALUE) final = inner.uint32() !== 0;
+      else inner.skip(kind);
+    });
+  });
+  return final;
+}
 
 /** The members of a google.protobuf.Struct of these names, as far as they are strings. */
 function readStrings(struct: Buffer, names: readonly string[], found: Map<string, string>): void {
@@ -266,10 +308,4 @@ function readStrings(struct: Buffer, names: readonly string[], found: Map<string
       }
     });
   });
-}
-
-/** Each message is read from bytes of its own: its fields are counted for itself, and it cannot end elsewhere. */
-function eachField(bytes: Buffer, read: (reader: MessageReader, tag: number) => void): void {
-  const reader = new MessageReader(bytes);
-  for (let tag = reader.next(); tag !== 0; tag = reader.next()) read(reader, tag);
 }

@@ -1,5 +1,5 @@
 import type { Metrics } from "../telemetry/metrics.ts";
-import { readAccessLog, type AccessLogEntry } from "./access-log-decode.ts";
+import { readAccessLog, type AccessLogEntry, type UndecidedEntry } from "./access-log-decode.ts";
 import { readOutcome, type ConnectionOutcome, type NotedOutcome } from "./access-log-outcome.ts";
 
 /** What became of a request that had a plan, as only Envoy knows it. */
@@ -19,6 +19,8 @@ export type RequestOutcome = NotedOutcome & {
 
 export interface AccessLogDependencies {
   readonly onOutcome: (outcome: RequestOutcome) => void;
+  /** Is given each request that was over without a decision of ours, and was not sent on. */
+  readonly onRefusal: (entry: UndecidedEntry) => void;
   readonly metrics: Pick<Metrics, "accessLogSkipped">;
   readonly log: { error(object: object, message: string): void };
   /** Unix ms. */
@@ -29,11 +31,12 @@ export interface AccessLogDependencies {
 export type AccessLogHandler = (bytes: Buffer) => void;
 
 /**
- * Envoy's access log of requests with a plan, as outcomes. What cannot be read is counted; where at least the decision is
- * known there is an outcome all the same, `unfinished`, so that nothing that was planned is over without a word.
+ * Envoy's access log. Requests with a plan become outcomes; where of one at least the decision can be read there is an
+ * outcome all the same, `unfinished`, so that nothing that was planned is over without a word. Requests that Envoy refused
+ * before there was a decision are handed on, too. What cannot be read is counted.
  */
 export function createAccessLog(dependencies: AccessLogDependencies): AccessLogHandler {
-  const { onOutcome, metrics, log } = dependencies;
+  const { onOutcome, onRefusal, metrics, log } = dependencies;
   const clock = dependencies.clock ?? Date.now;
   const take = (entry: AccessLogEntry): void => {
     const noted = notedIn(entry);
@@ -44,10 +47,23 @@ export function createAccessLog(dependencies: AccessLogDependencies): AccessLogH
       log.error({ err: error, decision_id: entry.decisionId }, "an outcome was lost");
     }
   };
+  const passOver = (cause: string) => {
+    metrics.accessLogSkipped.inc({ cause });
+  };
+  const undecided = (entry: UndecidedEntry): void => {
+    if (entry.forwarded) {
+      passOver("undecided");
+      log.error({ request_id: entry.request.id }, "the proxy has forwarded a request without a decision");
+      return;
+    }
+    try {
+      onRefusal(entry);
+    } catch (error) {
+      log.error({ err: error, request_id: entry.request.id }, "the record of a refusal was lost");
+    }
+  };
   return (bytes) => {
-    readAccessLog(bytes, take, (cause) => {
-      metrics.accessLogSkipped.inc({ cause });
-    });
+    readAccessLog(bytes, { planned: take, undecided, passOver });
   };
 }
 

@@ -113,12 +113,11 @@ function writeHeaders(writer: protobuf.Writer, field: number, headers: HeaderLis
   }
 }
 
+/** Says in the metadata that this is a decision: without that Envoy asks again, with the body. */
 function finish(writer: protobuf.BufferWriter, metadata: MetadataObject | undefined): Buffer {
-  if (metadata !== undefined) {
-    writer.uint32(DYNAMIC_METADATA).fork();
-    writeStruct(writer, metadata);
-    writer.ldelim();
-  }
+  writer.uint32(DYNAMIC_METADATA).fork();
+  writeStruct(writer, { ...metadata, final: true });
+  writer.ldelim();
   // A BufferWriter allocates Buffers; its types say less.
   return writer.finish() as Buffer;
 }

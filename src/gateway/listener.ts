@@ -9,6 +9,9 @@ import { ANY_ANSWERS, ROUTE_CONFIG_NAME, routeConfiguration } from "./routes.ts"
 
 export const LISTENER_NAME = "gateway";
 
+/** Headers that go along in the access log: its own list of methods has only the common ones. */
+const LOGGED_HEADERS = [":method", "x-real-ip"];
+
 export interface ListenerOptions {
   /** File that Envoy takes its routes from and watches; absent: they are part of the listener. */
   readonly routesFile?: string | undefined;
@@ -75,7 +78,7 @@ function connectionManager(config: GatewayConfig, { routesFile, luaDirectory }: 
       server_header_transformation: "PASS_THROUGH",
       local_reply_config: localReplies(config),
       ...tracing(config),
-      access_log: [outcomeLog()],
+      access_log: [accessLog()],
       http_filters: httpFilters(config, luaDirectory),
       ...(routesFile === undefined
         ? { route_config: routeConfiguration(config, ANY_ANSWERS) }
@@ -103,8 +106,11 @@ function removeForgedHeaders(config: GatewayConfig): EnvoyJson {
   );
 }
 
-/** What became of requests that had a plan goes back to the service, which writes it beside the decision. */
-function outcomeLog(): EnvoyJson {
+/**
+ * The service is told what became of requests that had a plan, to write it beside the decision, and of requests that no
+ * decision of its own answers for, to write a record of each.
+ */
+function accessLog(): EnvoyJson {
   return {
     ...extension(
       "envoy.access_loggers.http_grpc",
@@ -117,18 +123,23 @@ function outcomeLog(): EnvoyJson {
           buffer_flush_interval: "0.200s",
           buffer_size_bytes: 65_536,
         },
+        additional_request_headers_to_log: [...LOGGED_HEADERS],
       },
     ),
     filter: {
-      metadata_filter: {
-        matcher: {
-          filter: "gatehouse",
-          path: [{ key: "decision_id" }],
-          value: { present_match: true },
-        },
-        match_if_key_not_found: false,
+      or_filter: {
+        filters: [
+          metadata("gatehouse", "decision_id", { present_match: true }, false),
+          metadata("envoy.filters.http.ext_authz", "final", { bool_match: false }, true),
+        ],
       },
     },
+  };
+}
+
+function metadata(filter: string, key: string, value: EnvoyJson, otherwise: boolean): EnvoyJson {
+  return {
+    metadata_filter: { matcher: { filter, path: [{ key }], value }, match_if_key_not_found: otherwise },
   };
 }
 

@@ -38,7 +38,7 @@ const REPLIES: readonly LocalReply[] = [
     message: "the request did not arrive in time",
   },
   { when: [status("EQ", 413)], code: "REQUEST_TOO_LARGE", message: "the request is larger than allowed" },
-  { when: [status("EQ", 405)], code: "METHOD_NOT_ALLOWED", message: "the gateway is no tunnel" },
+  { when: [status("EQ", 405)], code: "METHOD_NOT_ALLOWED", message: "CONNECT is not supported" },
   {
     when: [status("EQ", 426)],
     early: true,
@@ -51,6 +51,12 @@ const REPLIES: readonly LocalReply[] = [
     early: true,
     code: "HEADERS_TOO_LARGE",
     message: "the request's headers are larger than allowed",
+  },
+  {
+    when: [status("EQ", 501)],
+    early: true,
+    code: "NOT_IMPLEMENTED",
+    message: "the transfer encoding is not supported",
   },
   {
     when: [status("EQ", 503), flags("UH", "UF", "UO", "NC", "UC", "UR", "LR")],

@@ -17,7 +17,7 @@ export function createMetrics() {
     registry,
     decisions: new Counter({
       name: "gatehouse_decisions_total",
-      help: "Decisions made, by outcome and reason.",
+      help: "Decisions made, by outcome and reason, those included that the proxy made by refusing a request.",
       labelNames: ["decision", "reason"] as const,
       registers,
     }),
@@ -36,7 +36,7 @@ export function createMetrics() {
     }),
     auditDropped: new Counter({
       name: "gatehouse_audit_dropped_total",
-      help: "Decisions without a written record, by cause (level, disabled, queue_full, write_failed).",
+      help: "Decisions without a written record, by cause (level, disabled, queue_full, write_failed, rate).",
       labelNames: ["cause"] as const,
       registers,
     }),
@@ -94,7 +94,7 @@ export function createMetrics() {
     }),
     accessLogSkipped: new Counter({
       name: "gatehouse_access_log_skipped_total",
-      help: "Entries of Envoy's access log that were not understood or not needed, by cause (intermediate, no_decision, malformed, outcome).",
+      help: "Entries of Envoy's access log that were not understood or not needed, by cause (intermediate, no_plan, undecided, malformed, outcome).",
       labelNames: ["cause"] as const,
       registers,
     }),

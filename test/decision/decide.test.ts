@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { REASONS, STANDING_REASONS, type Reason } from "../../src/reasons.ts";
+import { PROXY_REASONS, REASONS, STANDING_REASONS, type Reason } from "../../src/reasons.ts";
 import type { RefusalCheck } from "../../src/request/index.ts";
 import { createDecider } from "../../src/decision/decide.ts";
 import { createIdentify } from "../../src/decision/identify.ts";
@@ -335,6 +335,7 @@ describe("decision: decide", () => {
         "TOO_MANY_CONNECTIONS", // the door, as the next two
         "PLAN_NOT_ENFORCEABLE",
         "PRECONDITION_NOT_SUPPORTED",
+        ...PROXY_REASONS, // access-log-refusal.test.ts
         ...STANDING_REASONS, // standing.test.ts, as the next one
         "POLICY_SETS_CONFLICT",
         "GRAPHQL_ALLOWED", // decide-graphql.test.ts, as the next four

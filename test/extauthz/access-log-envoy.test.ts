@@ -20,7 +20,12 @@ describe("extauthz: access log, from a real Envoy", () => {
   const socket = () => join(folder, "authz.sock");
 
   const serve = () => {
-    const take = createAccessLog({ onOutcome: (outcome) => outcomes.push(outcome), metrics, log });
+    const take = createAccessLog({
+      onOutcome: (outcome) => outcomes.push(outcome),
+      onRefusal: () => undefined,
+      metrics,
+      log,
+    });
     return startAuthzServer({
       listen: { unix: socket() },
       check: (bytes) => bytes,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { createAccessLog, type RequestOutcome } from "../../src/extauthz/access-log.ts";
+import type { UndecidedEntry } from "../../src/extauthz/access-log-decode.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { runs } from "../support/runs.ts";
 import { message, RECORDED_LOG, type EntryParts } from "./support/access-logs.ts";
@@ -10,12 +11,17 @@ import { ACCESS_LOGS, encodeWith, loadProtos } from "./support/protos.ts";
 const NOW = 1_800_000_000_000;
 const MASKED = '{"response":{"result":"masked","count":1,"paths":["$.ssn"]}}';
 
-function accessLog(onOutcome?: (outcome: RequestOutcome) => void) {
+function accessLog(
+  onOutcome?: (outcome: RequestOutcome) => void,
+  onRefusal?: (entry: UndecidedEntry) => void,
+) {
   const outcomes: RequestOutcome[] = [];
+  const refusals: UndecidedEntry[] = [];
   const metrics = createMetrics();
   const logged: string[] = [];
   const take = createAccessLog({
     onOutcome: onOutcome ?? ((outcome) => outcomes.push(outcome)),
+    onRefusal: onRefusal ?? ((entry) => refusals.push(entry)),
     metrics,
     log: { error: (_, text) => logged.push(text) },
     clock: () => NOW,
@@ -24,7 +30,7 @@ function accessLog(onOutcome?: (outcome: RequestOutcome) => void) {
     const { values } = await metrics.accessLogSkipped.get();
     return Object.fromEntries(values.map(({ labels, value }) => [String(labels.cause), value]));
   };
-  return { take, outcomes, skipped, logged };
+  return { take, outcomes, refusals, skipped, logged };
 }
 
 /** What comes of these entries. */
@@ -169,19 +175,19 @@ describe("extauthz: access log", () => {
     assert.deepEqual(skipped, {});
   });
 
-  it("counts and passes over what is not the end of a request with a plan", async () => {
+  it("counts and passes over what is not the end of a request, or was decided without a plan", async () => {
     const noted = { decision_id: "dec_1", outcome: MASKED };
     const { outcomes, skipped } = await outcomesOf(
       { noted, common: { access_log_type: 5 } },
       { noted, common: { access_log_type: 10 } },
-      {},
-      { noted: { decision_id: 7 } },
-      { noted: { outcome: MASKED } },
+      { decision: { final: true } },
+      { decision: { final: true }, noted: { decision_id: 7 } },
+      { decision: { final: true }, noted: { outcome: MASKED } },
       { noted: { decision_id: "two words" } },
       { noted: { decision_id: "d".repeat(65) } },
     );
     assert.deepEqual(outcomes, []);
-    assert.deepEqual(skipped, { intermediate: 2, no_decision: 3, malformed: 2 });
+    assert.deepEqual(skipped, { intermediate: 2, no_plan: 3, malformed: 2 });
   });
 
   it("takes entries of an Envoy that does not say their type", async () => {

@@ -29,6 +29,9 @@ function valueOf(value: unknown): object {
   return { structValue: structOf(value as object) };
 }
 
+/** Every answer that is a decision says so. */
+const FINAL = structOf({ final: true });
+
 describe("extauthz: encode", () => {
   const denial: DenialAnswer = { httpStatus: 403, grpcStatus: 7, headers: [], body: "" };
 
@@ -44,6 +47,7 @@ describe("extauthz: encode", () => {
             ...(setHeaders.length > 0 && { headers: overwritten(setHeaders) }),
             ...(removeHeaders.length > 0 && { headers_to_remove: removeHeaders }),
           },
+          dynamic_metadata: FINAL,
         });
       }),
     );
@@ -78,6 +82,7 @@ describe("extauthz: encode", () => {
               ...(headers.length > 0 && { headers: overwritten(headers) }),
               body,
             },
+            dynamic_metadata: FINAL,
           });
         },
       ),
@@ -93,7 +98,7 @@ describe("extauthz: encode", () => {
     const json = fc.jsonValue({ maxDepth: 5 }).map((value) => JSON.parse(JSON.stringify(value)) as never);
     fc.assert(
       fc.property(fc.dictionary(fc.string(), json, { noNullPrototype: true }), (dynamicMetadata) => {
-        const expected = structOf(dynamicMetadata);
+        const expected = structOf({ ...dynamicMetadata, final: true });
         const allowed = read(encodeAllow({ setHeaders: [], removeHeaders: [], dynamicMetadata }));
         assert.deepEqual(allowed["dynamic_metadata"], expected);
         assert.deepEqual(read(encodeDenial({ ...denial, dynamicMetadata }))["dynamic_metadata"], expected);
@@ -106,7 +111,7 @@ describe("extauthz: encode", () => {
     const { dynamic_metadata: metadata } = read(
       encodeAllow({ setHeaders: [], removeHeaders: [], dynamicMetadata }),
     );
-    assert.deepEqual(metadata, structOf({ b: "\ufffd", "\ufffd": [] }));
+    assert.deepEqual(metadata, structOf({ b: "\ufffd", "\ufffd": [], final: true }));
     assert.deepEqual(
       (read(encodeDenial({ ...denial, body: "a\ud800" }))["denied_response"] as { body: string }).body,
       "a\ufffd",

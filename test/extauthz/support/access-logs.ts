@@ -20,11 +20,12 @@ export interface EntryParts {
   /** What the service sent along. */
   readonly decision?: Notes;
   readonly common?: Readonly<Record<string, unknown>>;
+  readonly request?: Readonly<Record<string, unknown>>;
   readonly response?: Readonly<Record<string, unknown>>;
 }
 
 /** An entry, by Envoy's own protocol files. */
-export function entry({ noted, decision, common, response }: EntryParts): Record<string, unknown> {
+export function entry({ noted, decision, common, request, response }: EntryParts): Record<string, unknown> {
   const filterMetadata = {
     ...(noted && { gatehouse: struct(noted) }),
     ...(decision && { "envoy.filters.http.ext_authz": struct(decision) }),
@@ -40,7 +41,7 @@ export function entry({ noted, decision, common, response }: EntryParts): Record
       ...common,
     },
     protocol_version: 2,
-    request: { path: "/x" },
+    request: { path: "/x", ...request },
     response: {
       response_code: { value: 200 },
       response_body_bytes: 12,

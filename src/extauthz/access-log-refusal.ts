@@ -1,0 +1,113 @@
+import type { AuditRecord, RefusalLog } from "../audit/types.ts";
+import type { Snapshot } from "../decision/snapshot.ts";
+import type { ProxyReason } from "../reasons.ts";
+import { redactTarget } from "../request/index.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { UndecidedEntry } from "./access-log-decode.ts";
+
+export interface RefusalDependencies {
+  readonly audit: RefusalLog;
+  readonly metrics: Pick<Metrics, "decisions">;
+  readonly snapshot: () => Pick<Snapshot, "label" | "digest"> | undefined;
+  readonly nextDecisionId: () => string;
+  /** The client's address, by the connection's other end and the values of X-Real-IP. */
+  readonly clientIp: (peer: string, realIp: readonly string[]) => string;
+  /** Unix ms. */
+  readonly clock?: () => number;
+}
+
+/** @returns what is done with each request that Envoy refused by itself: it is counted and recorded as a denial. */
+export function createRefusalHandler(dependencies: RefusalDependencies): (entry: UndecidedEntry) => void {
+  const { audit, metrics } = dependencies;
+  const clock = dependencies.clock ?? Date.now;
+  return (entry) => {
+    const reason = refusalReason(entry);
+    const now = clock();
+    metrics.decisions.inc({ decision: "DENY", reason });
+    audit.recordRefusal(() => refusalRecord(entry, reason, now, dependencies));
+  };
+}
+
+function refusalRecord(
+  { startedAt, details, peer, request }: UndecidedEntry,
+  reason: ProxyReason,
+  now: number,
+  { snapshot, nextDecisionId, clientIp }: RefusalDependencies,
+): AuditRecord {
+  const inForce = snapshot();
+  const rawPath = redactTarget(request.target);
+  return {
+    timestamp: new Date(startedAt ?? now).toISOString(),
+    request_id: request.id,
+    user_id: "",
+    resource: rawPath.split(/[?#]/, 1)[0] ?? "",
+    action: request.method,
+    decision: "DENY",
+    policy_set: inForce?.label ?? "",
+    evaluation_time_ms: 0,
+    client_ip: clientIp(peer, request.realIp),
+    decision_id: nextDecisionId(),
+    reason,
+    rule: null,
+    policy_digest: inForce?.digest ?? "",
+    host: request.host,
+    raw_path: rawPath,
+    evaluation_time_us: 0,
+    detail: details,
+  };
+}
+
+/** By Envoy's `response_code_details`. */
+const BY_DETAILS: Readonly<Record<string, ProxyReason>> = {
+  path_normalization_failed: "PATH_REFUSED",
+  absolute_path_rejected: "PATH_REFUSED",
+  missing_path_rejected: "PATH_REFUSED",
+  "http1.unexpected_underscore": "UNDERSCORE_HEADER",
+  "http2.unexpected_underscore": "UNDERSCORE_HEADER",
+  unexpected_underscore: "UNDERSCORE_HEADER",
+  "http1.headers_too_large": "HEADERS_TOO_LARGE",
+  request_headers_too_large: "HEADERS_TOO_LARGE",
+  "http1.too_many_headers": "TOO_MANY_HEADERS",
+  "http2.too_many_headers": "TOO_MANY_HEADERS",
+  "http2.header_list_size_too_large": "HEADERS_TOO_LARGE",
+  "rbac_access_denied_matched_policy[request_too_large]": "REQUEST_TOO_LARGE",
+  request_payload_too_large: "REQUEST_TOO_LARGE",
+  local_rate_limited: "RATE_LIMITED",
+  low_version: "UPGRADE_REQUIRED",
+  upgrade_failed: "UPGRADE_NOT_SUPPORTED",
+  request_header_timeout: "REQUEST_TIMEOUT",
+  request_overall_timeout: "REQUEST_TIMEOUT",
+  stream_idle_timeout: "REQUEST_TIMEOUT",
+  route_not_found: "ROUTE_NOT_FOUND",
+  ext_authz_error: "DECISION_UNAVAILABLE",
+  overload: "OVERLOADED",
+  missing_host_header: "MALFORMED_REQUEST",
+};
+
+const BY_STATUS: Readonly<Record<number, ProxyReason>> = {
+  404: "ROUTE_NOT_FOUND",
+  408: "REQUEST_TIMEOUT",
+  413: "REQUEST_TOO_LARGE",
+  426: "UPGRADE_REQUIRED",
+  429: "RATE_LIMITED",
+  431: "HEADERS_TOO_LARGE",
+};
+
+/** Words of Envoy's codecs say what is wrong with the bytes ... */
+const CODEC = /^http[123]?\./;
+/** ... but for these. */
+const RESET = /^http[23]\.remote_/;
+
+/** Why Envoy refused: its word for it counts first, then what it knows about the connection, then its status. */
+export function refusalReason({
+  details,
+  flags,
+  responseCode,
+}: Pick<UndecidedEntry, "details" | "flags" | "responseCode">): ProxyReason {
+  if (Object.hasOwn(BY_DETAILS, details)) return BY_DETAILS[details] ?? "REFUSED_BY_PROXY";
+  if (flags.overloaded === true) return "OVERLOADED";
+  if (flags.malformed === true) return "MALFORMED_REQUEST";
+  if (CODEC.test(details) && !RESET.test(details)) return "MALFORMED_REQUEST";
+  if (flags.clientGone === true) return "CLIENT_GONE";
+  return BY_STATUS[responseCode] ?? "REFUSED_BY_PROXY";
+}

@@ -1,0 +1,105 @@
+import { eachField, MAX_NAME, readMapEntry } from "./access-log-fields.ts";
+import { lengthField, varintField } from "./wire.ts";
+
+/** A request as Envoy's access log has it; empty texts where Envoy could not read it. */
+export interface LoggedRequest {
+  readonly id: string;
+  readonly method: string;
+  readonly host: string;
+  /** Path and query as Envoy had them when it refused: perhaps decoded in part. */
+  readonly target: string;
+  /** Values of X-Real-IP. */
+  readonly realIp: readonly string[];
+}
+
+/** What of Envoy's response flags is read. */
+export interface LoggedFlags {
+  readonly clientGone?: true;
+  readonly malformed?: true;
+  readonly overloaded?: true;
+}
+
+const AUTHORITY = lengthField(3);
+const PATH = lengthField(5);
+const REQUEST_ID = lengthField(9);
+const HEADERS = lengthField(13);
+const METHOD = varintField(1);
+
+/** config.core.v3.RequestMethod */
+const METHODS = ["", "GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"];
+
+/** A header's list is at most 64 KiB (listener.ts). */
+const MAX_TARGET = 65_536;
+
+/** Reads HTTPRequestProperties. */
+export function readRequest(bytes: Buffer | undefined): LoggedRequest {
+  const request = { id: "", method: "", host: "", target: "", realIp: [] as readonly string[] };
+  if (bytes === undefined) return request;
+  let listed = "";
+  eachField(bytes, (reader, tag) => {
+    switch (tag) {
+      case METHOD:
+        listed = METHODS[reader.uint32()] ?? "";
+        break;
+      case AUTHORITY:
+        request.host = reader.bytes().toString("latin1", 0, MAX_NAME);
+        break;
+      case PATH:
+        request.target = reader.bytes().toString("latin1", 0, MAX_TARGET);
+        break;
+      case REQUEST_ID:
+        request.id = reader.bytes().toString("latin1", 0, MAX_NAME);
+        break;
+      case HEADERS: {
+        const { key, value } = readMapEntry(reader.bytes());
+        const text = value.toString("latin1", 0, MAX_NAME);
+        if (key === ":method") request.method = text;
+        else if (key === "x-real-ip") request.realIp = text.split(",");
+        break;
+      }
+      default:
+        reader.skip(tag);
+    }
+  });
+  if (request.method === "") request.method = listed;
+  return request;
+}
+
+const CONNECTION_TERMINATION = varintField(15);
+const PROTOCOL_ERROR = varintField(19);
+const OVERLOAD_MANAGER = varintField(26);
+const REMOTE_RESET = varintField(28);
+
+/** Reads ResponseFlags. */
+export function readFlags(bytes: Buffer): LoggedFlags {
+  const flags: { clientGone?: true; malformed?: true; overloaded?: true } = {};
+  eachField(bytes, (reader, tag) => {
+    if (tag === CONNECTION_TERMINATION || tag === REMOTE_RESET) {
+      if (reader.uint32() !== 0) flags.clientGone = true;
+    } else if (tag === PROTOCOL_ERROR) {
+      if (reader.uint32() !== 0) flags.malformed = true;
+    } else if (tag === OVERLOAD_MANAGER) {
+      if (reader.uint32() !== 0) flags.overloaded = true;
+    } else reader.skip(tag);
+  });
+  return flags;
+}
+
+const SOCKET_ADDRESS = lengthField(1);
+const ADDRESS = lengthField(2);
+
+/** Reads config.core.v3.Address: the IP address, empty for a Unix socket. */
+export function readAddress(bytes: Buffer): string {
+  let address = "";
+  eachField(bytes, (reader, tag) => {
+    if (tag !== SOCKET_ADDRESS) {
+      reader.skip(tag);
+      return;
+    }
+    eachField(reader.bytes(), (inner, kind) => {
+      if (kind === ADDRESS) address = inner.bytes().toString("latin1", 0, MAX_NAME);
+      else inner.skip(kind);
+    });
+  });
+  return address;
+}

@@ -1,0 +1,329 @@
+import assert from "node:assert/strict";
+import { connect as connectHttp2 } from "node:http2";
+import { connect } from "node:net";
+import { eventually } from "../support/eventually.ts";
+import { startGateway, type AuditLine, type RunningGateway } from "../support/gateway.ts";
+import { startIssuer, type TestIssuer } from "../support/issuer.ts";
+import { startRecordingUpstream, type RecordingUpstream } from "../support/recording-upstream.ts";
+
+const POLICIES = `
+policy_set: own
+version: v7
+policies:
+  - resource: "* /open/**"
+    condition: "true"
+  - resource: "POST /body"
+    condition: request.body.a == 1
+`;
+
+/** What one record says: reason, Envoy's word for it, method, path. */
+type Said = readonly [reason: string, detail: string | undefined, action: string, resource: string];
+type Send = (port: number) => Promise<unknown>;
+type Case = readonly [name: string, send: Send, said: Said];
+
+const UNREAD = ["", ""] as const;
+const head = (line: string, ...lines: readonly string[]) =>
+  [`${line} HTTP/1.1`, "Host: app.test", "Connection: close", ...lines, "", ""].join("\r\n");
+
+/** Bytes as they are; until the gateway closes, or `ms` after, when the client does. */
+function raw(bytes: string, leave = false): Send {
+  return (port) =>
+    new Promise((resolve) => {
+      const socket = connect(port, "127.0.0.1", () => {
+        if (leave) socket.end(Buffer.from(bytes, "latin1"), () => socket.destroy());
+        else socket.write(Buffer.from(bytes, "latin1"));
+      });
+      socket.on("data", (chunk) => {
+        // what keeps the connection open has answered all the same
+        if (/^HTTP\/1.1 100/.test(chunk.toString("latin1"))) return;
+        setTimeout(() => socket.destroy(), 100);
+      });
+      socket.on("error", () => undefined);
+      socket.on("close", resolve);
+    });
+}
+
+interface Http2Options {
+  readonly body?: string;
+  /** The body never ends. */
+  readonly unfinished?: boolean;
+  readonly cancelAfterMs?: number;
+}
+
+/** One stream on a connection of its own. */
+function http2(headers: Readonly<Record<string, string>>, options: Http2Options = {}): Send {
+  const { body, unfinished = false, cancelAfterMs } = options;
+  return (port) =>
+    new Promise((resolve) => {
+      const session = connectHttp2(`http://127.0.0.1:${port}`, { maxSendHeaderBlockLength: 1 << 20 });
+      session.on("error", () => undefined);
+      const stream = session.request(headers, { endStream: body === undefined && !unfinished });
+      stream.on("error", () => undefined);
+      stream.on("close", () => {
+        session.destroy();
+        resolve(undefined);
+      });
+      stream.resume();
+      if (body !== undefined && unfinished) stream.write(body);
+      else if (body !== undefined) stream.end(body);
+      if (cancelAfterMs !== undefined)
+        setTimeout(() => {
+          stream.close(8);
+        }, cancelAfterMs);
+    });
+}
+
+const TOO_LARGE = "rbac_access_denied_matched_policy[request_too_large]";
+const LARGE = "x".repeat(70_000);
+const MANY = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`x-${index}`, "y"]));
+const LISTED = Object.entries(MANY).map((header) => header.join(": "));
+
+const REFUSED: readonly Case[] = [
+  [
+    "an encoded slash",
+    raw(head("GET /e%2fa?secret=1")),
+    ["PATH_REFUSED", "path_normalization_failed", "GET", "/e/a"],
+  ],
+  [
+    "an encoded backslash",
+    raw(head("GET /e%5cb")),
+    ["PATH_REFUSED", "path_normalization_failed", "GET", "/e\\b"],
+  ],
+  [
+    "a NUL in the path",
+    raw(head("GET /e%00c")),
+    ["PATH_REFUSED", "path_normalization_failed", "GET", "/e%00c"],
+  ],
+  ["a fragment", raw(head("GET /e#d")), ["PATH_REFUSED", "path_normalization_failed", "GET", "/e"]],
+  [
+    "an encoded slash, HTTP/2",
+    http2({ ":path": "/e%2fe" }),
+    ["PATH_REFUSED", "path_normalization_failed", "GET", "/e/e"],
+  ],
+  ["OPTIONS *", raw(head("OPTIONS *")), ["PATH_REFUSED", "absolute_path_rejected", "OPTIONS", "*"]],
+  [
+    "an underscore",
+    raw(head("GET /u", "x_y: 1")),
+    ["UNDERSCORE_HEADER", "http1.unexpected_underscore", ...UNREAD],
+  ],
+  [
+    "an underscore, HTTP/2",
+    http2({ ":path": "/u", x_y: "1" }),
+    ["UNDERSCORE_HEADER", "http2.unexpected_underscore", ...UNREAD],
+  ],
+  [
+    "large headers",
+    raw(head("GET /l", `x: ${LARGE}`)),
+    ["HEADERS_TOO_LARGE", "http1.headers_too_large", ...UNREAD],
+  ],
+  [
+    "large headers, HTTP/2",
+    http2({ ":path": "/l", x: LARGE }),
+    ["HEADERS_TOO_LARGE", "http2.header_list_size_too_large", ...UNREAD],
+  ],
+  ["many headers", raw(head("GET /m", ...LISTED)), ["TOO_MANY_HEADERS", "http1.too_many_headers", ...UNREAD]],
+  [
+    "many headers, HTTP/2",
+    http2({ ":path": "/m", ...MANY }),
+    ["TOO_MANY_HEADERS", "http2.too_many_headers", ...UNREAD],
+  ],
+  [
+    "a body too large",
+    raw(head("POST /b", "Content-Length: 2000")),
+    ["REQUEST_TOO_LARGE", TOO_LARGE, "POST", "/b"],
+  ],
+  [
+    "a body too large, HTTP/2",
+    http2({ ":path": "/b2", ":method": "PUT", "content-length": "2000" }, { body: "x".repeat(2000) }),
+    ["REQUEST_TOO_LARGE", TOO_LARGE, "PUT", "/b2"],
+  ],
+  ["HTTP/1.0", raw("GET / HTTP/1.0\r\n\r\n"), ["UPGRADE_REQUIRED", "low_version", ...UNREAD]],
+  ["no HTTP", raw("\0\0\0nonsense\r\n\r\n"), ["MALFORMED_REQUEST", "http1.codec_error", ...UNREAD]],
+  [
+    "a name with a blank",
+    raw(head("GET /x", "a b: 1")),
+    ["MALFORMED_REQUEST", "http1.codec_error", ...UNREAD],
+  ],
+  [
+    "two framings",
+    raw(head("POST /x", "Content-Length: 3", "Transfer-Encoding: chunked")),
+    ["MALFORMED_REQUEST", "http1.content_length_and_chunked_not_allowed", ...UNREAD],
+  ],
+  [
+    "an unknown framing",
+    raw(head("POST /x", "Transfer-Encoding: gzip, chunked")),
+    ["MALFORMED_REQUEST", "http1.invalid_transfer_encoding", ...UNREAD],
+  ],
+  ["no host", raw("GET /h HTTP/1.1\r\n\r\n"), ["MALFORMED_REQUEST", "missing_host_header", "GET", "/h"]],
+  [
+    "a host that is none",
+    raw("GET /x HTTP/1.1\r\nHost: a b\r\n\r\n"),
+    ["MALFORMED_REQUEST", "http.invalid_authority", ...UNREAD],
+  ],
+  ["another scheme", raw(head("GET ftp://x/a")), ["MALFORMED_REQUEST", "http1.invalid_scheme", ...UNREAD]],
+  ["an unknown method", raw(head("FOO /x")), ["MALFORMED_REQUEST", "http1.codec_error", ...UNREAD]],
+  [
+    "a path without a slash, HTTP/2",
+    http2({ ":path": "abc" }),
+    ["MALFORMED_REQUEST", "http2.violation.of.messaging.rule", ...UNREAD],
+  ],
+  [
+    "an empty path, HTTP/2",
+    http2({ ":path": "" }),
+    ["MALFORMED_REQUEST", "http2.invalid.header.field", ...UNREAD],
+  ],
+  [
+    "CONNECT",
+    raw("CONNECT a.test:22 HTTP/1.1\r\nHost: a.test:22\r\n\r\n"),
+    ["UPGRADE_NOT_SUPPORTED", "upgrade_failed", "CONNECT", ""],
+  ],
+  [
+    "another upgrade",
+    raw("GET /up HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: foo\r\n\r\n"),
+    ["UPGRADE_NOT_SUPPORTED", "upgrade_failed", "GET", "/up"],
+  ],
+  [
+    "headers that do not end",
+    raw("GET /t HTTP/1.1\r\nHost: "),
+    ["REQUEST_TIMEOUT", "request_overall_timeout", ...UNREAD],
+  ],
+  [
+    "half a request",
+    raw("GET /t HTTP/1.1\r\nHost: ", true),
+    ["CLIENT_GONE", "downstream_remote_disconnect", ...UNREAD],
+  ],
+  [
+    "a body that a rule needs and that does not end",
+    http2(
+      { ":path": "/body", ":method": "POST", "content-type": "application/json" },
+      { body: "{", unfinished: true },
+    ),
+    ["REQUEST_TIMEOUT", "request_overall_timeout", "POST", "/body"],
+  ],
+];
+
+/** Decided by the service, whatever Envoy makes of them afterwards. */
+const DECIDED: readonly Case[] = [
+  ["an allow", raw(head("GET /open/a")), ["CONDITION_TRUE", undefined, "GET", "/open/a"]],
+  ["an allow, HTTP/2", http2({ ":path": "/open/b" }), ["CONDITION_TRUE", undefined, "GET", "/open/b"]],
+  ["a denial", raw(head("GET /else/a")), ["NO_MATCHING_RULE", undefined, "GET", "/else/a"]],
+  ["a denial, HTTP/2", http2({ ":path": "/else/b" }), ["NO_MATCHING_RULE", undefined, "GET", "/else/b"]],
+  [
+    "an allow with a body too large, of which no length was said",
+    raw(head("POST /open/c", "Transfer-Encoding: chunked") + `7d0\r\n${"x".repeat(2000)}\r\n0\r\n\r\n`),
+    ["CONDITION_TRUE", undefined, "POST", "/open/c"],
+  ],
+  [
+    "an allow with a body that does not end",
+    raw(head("POST /open/d", "Content-Length: 9")),
+    ["CONDITION_TRUE", undefined, "POST", "/open/d"],
+  ],
+];
+
+const CASES = [...REFUSED, ...DECIDED];
+
+describe("end to end: every request has one record", function () {
+  this.timeout(60_000);
+  let upstream: RecordingUpstream;
+  let issuer: TestIssuer;
+  let gateway: RunningGateway;
+  let records: AuditLine[];
+
+  before(async () => {
+    [upstream, issuer] = await Promise.all([startRecordingUpstream(), startIssuer()]);
+    gateway = await startGateway({
+      backend: upstream.url,
+      issuer,
+      policies: { "default.yaml": POLICIES },
+      config: {
+        gateway: {
+          security: { request_size_limit: "1KB" },
+          performance: { request_timeout: "1s" },
+        },
+      },
+    });
+    await Promise.all(CASES.map(([, send]) => send(gateway.port)));
+    await eventually("all records", async () => (await gateway.audit()).length >= CASES.length);
+    records = await gateway.audit();
+  });
+  after(async () => {
+    await gateway.stop();
+    await Promise.all([issuer.close(), upstream.close()]);
+  });
+
+  const saidBy = ({ reason, detail, action, resource }: AuditLine): Said => [
+    reason,
+    // both timers run out at once here
+    detail === "request_header_timeout" ? "request_overall_timeout" : (detail as string | undefined),
+    String(action),
+    resource,
+  ];
+  const isSame = (one: Said, other: Said) => one.every((part, index) => part === other[index]);
+
+  for (const [name, , said] of CASES) {
+    it(name, () => {
+      const expected = CASES.filter(([, , other]) => isSame(said, other)).length;
+      const found = records.filter((record) => isSame(saidBy(record), said));
+      assert.equal(found.length, expected, JSON.stringify(records.map(saidBy)));
+    });
+  }
+
+  it("no request has another one", () => {
+    assert.equal(records.length, CASES.length);
+  });
+
+  it("says whose it was and what was in force, and no value of a query or header", () => {
+    const refused = records.filter(
+      ({ decision, reason }) => decision === "DENY" && reason !== "NO_MATCHING_RULE",
+    );
+    assert.equal(refused.length, REFUSED.length);
+    for (const { policy_set, client_ip, user_id, rule, policy_digest, decision_id } of refused) {
+      assert.deepEqual([policy_set, client_ip, user_id, rule], ["own@v7", "127.0.0.1", "", null]);
+      assert.match(String(policy_digest), /^[0-9a-f]{64}$/);
+      assert.match(String(decision_id), /^dec_/);
+    }
+    const withQuery = refused.find(({ resource }) => resource === "/e/a");
+    assert.equal(withQuery?.["raw_path"], "/e/a?secret=***");
+    assert.ok(refused.filter(({ request_id }) => request_id !== "").length > 3);
+  });
+
+  it("is recorded, dropped or queued", async () => {
+    const [decided, recorded, dropped, queued] = await Promise.all(
+      ["decisions_total", "audit_recorded_total", "audit_dropped_total", "audit_queue_records"].map((name) =>
+        gateway.metric(`gatehouse_${name}`),
+      ),
+    );
+    assert.equal(decided, CASES.length);
+    assert.deepEqual([recorded, dropped, queued], [CASES.length, 0, 0]);
+  });
+});
+
+describe("end to end: requests over the rate limit", function () {
+  this.timeout(60_000);
+
+  it("have a record each", async () => {
+    const [upstream, issuer] = await Promise.all([startRecordingUpstream(), startIssuer()]);
+    const gateway = await startGateway({
+      backend: upstream.url,
+      issuer,
+      policies: { "default.yaml": POLICIES },
+      config: { gateway: { security: { rate_limiting: { requests_per_second: 1, burst_size: 1 } } } },
+    });
+    try {
+      const sent = Array.from({ length: 6 }, (_, index) =>
+        index % 2 === 0 ? http2({ ":path": "/open/a" }) : raw(head("GET /open/a")),
+      );
+      await Promise.all(sent.map((send) => send(gateway.port)));
+      await eventually("all records", async () => (await gateway.audit()).length >= sent.length);
+      const records = await gateway.audit();
+      assert.equal(records.length, sent.length);
+      const limited = records.filter(({ reason }) => reason === "RATE_LIMITED");
+      assert.ok(limited.length > 0);
+      for (const { action, resource } of limited) assert.deepEqual([action, resource], ["GET", "/open/a"]);
+      assert.equal(new Set(records.map(({ request_id }) => request_id)).size, sent.length);
+    } finally {
+      await gateway.stop();
+      await Promise.all([issuer.close(), upstream.close()]);
+    }
+  });
+});

@@ -1,0 +1,170 @@
+import assert from "node:assert/strict";
+import type { AuditRecord } from "../../src/audit/types.ts";
+import { createAccessLog } from "../../src/extauthz/access-log.ts";
+import { createRefusalHandler, refusalReason } from "../../src/extauthz/access-log-refusal.ts";
+import { PROXY_REASONS, type ProxyReason } from "../../src/reasons.ts";
+import { createMetrics } from "../../src/telemetry/metrics.ts";
+import { message, type EntryParts } from "./support/access-logs.ts";
+
+const NOW = 1_800_000_000_000;
+
+function refusals() {
+  const records: AuditRecord[] = [];
+  const errors: string[] = [];
+  const metrics = createMetrics();
+  const take = createAccessLog({
+    onOutcome: () => assert.fail("no outcome was expected"),
+    onRefusal: createRefusalHandler({
+      audit: { recordRefusal: (build) => records.push(build()) > 0 },
+      metrics,
+      snapshot: () => ({ label: "default@v1", digest: "00" }),
+      nextDecisionId: () => "dec_0",
+      clientIp: (peer, realIp) => [peer, ...realIp].join("+"),
+      clock: () => NOW,
+    }),
+    metrics,
+    log: { error: (_, text) => errors.push(text) },
+  });
+  return {
+    records,
+    errors,
+    metrics,
+    take: (...entries: EntryParts[]) => {
+      take(message(...entries));
+    },
+  };
+}
+
+const peer = (address: string) => ({ socket_address: { address, port_value: 4 } });
+
+describe("extauthz: what Envoy refused itself", () => {
+  it("is a denial with what is known of the request, without values", () => {
+    const { records, take } = refusals();
+    take({
+      common: { downstream_direct_remote_address: peer("192.0.2.7") },
+      request: {
+        request_method: 3,
+        authority: "app.test",
+        path: "/a;p=1?secret=2",
+        request_id: "req-1",
+        request_headers: { ":method": "PROPFIND", "x-real-ip": "192.0.2.9,192.0.2.10" },
+      },
+      response: { response_code: { value: 429 }, response_code_details: "local_rate_limited" },
+    });
+    assert.deepEqual(records, [
+      {
+        timestamp: "2023-11-14T22:13:20.500Z",
+        request_id: "req-1",
+        user_id: "",
+        resource: "/a;p=***",
+        action: "PROPFIND",
+        decision: "DENY",
+        policy_set: "default@v1",
+        evaluation_time_ms: 0,
+        client_ip: "192.0.2.7+192.0.2.9+192.0.2.10",
+        decision_id: "dec_0",
+        reason: "RATE_LIMITED",
+        rule: null,
+        policy_digest: "00",
+        host: "app.test",
+        raw_path: "/a;p=***?secret=***",
+        evaluation_time_us: 0,
+        detail: "local_rate_limited",
+      },
+    ]);
+  });
+
+  it("may be nothing that could be read", () => {
+    const { records, take } = refusals();
+    take({
+      common: { start_time: undefined, response_flags: { downstream_protocol_error: true } },
+      request: { path: "", request_method: 200 },
+      response: { response_code: { value: 400 }, response_code_details: "http1.codec_error" },
+    });
+    const [record] = records;
+    assert.deepEqual(
+      [record?.reason, record?.action, record?.resource, record?.request_id, record?.client_ip],
+      ["MALFORMED_REQUEST", "", "", "", ""],
+    );
+    assert.equal(record?.timestamp, new Date(NOW).toISOString());
+  });
+
+  it("is counted as a decision, by reason", async () => {
+    const { metrics, take } = refusals();
+    const limited = { response: { response_code_details: "local_rate_limited" } };
+    take(limited, limited, { response: { response_code_details: "low_version" } });
+    const { values } = await metrics.decisions.get();
+    assert.deepEqual(
+      values.map(({ labels, value }) => [labels.decision, labels.reason, value]),
+      [
+        ["DENY", "RATE_LIMITED", 2],
+        ["DENY", "UPGRADE_REQUIRED", 1],
+      ],
+    );
+  });
+
+  it("is nothing that a decision answers for", () => {
+    const { records, take } = refusals();
+    take({ decision: { final: true } }, { decision: { final: false } }, { decision: { final: "true" } }, {});
+    assert.equal(records.length, 3);
+  });
+
+  it("is nothing that was sent on: that is an error of ours, which is logged", async () => {
+    const { records, errors, metrics, take } = refusals();
+    take({ common: { upstream_remote_address: peer("192.0.2.1") } });
+    assert.deepEqual(records, []);
+    assert.deepEqual(errors, ["the proxy has forwarded a request without a decision"]);
+    const { values } = await metrics.accessLogSkipped.get();
+    assert.deepEqual(values[0]?.labels, { cause: "undecided" });
+  });
+
+  describe("has its reason", () => {
+    const gone = { clientGone: true } as const;
+    const malformed = { malformed: true } as const;
+    const cases: readonly [
+      details: string,
+      responseCode: number,
+      flags: Parameters<typeof refusalReason>[0]["flags"],
+      reason: ProxyReason,
+    ][] = [
+      ["path_normalization_failed", 400, {}, "PATH_REFUSED"],
+      ["http1.unexpected_underscore", 400, malformed, "UNDERSCORE_HEADER"],
+      ["http2.unexpected_underscore", 0, gone, "UNDERSCORE_HEADER"],
+      ["http1.headers_too_large", 431, malformed, "HEADERS_TOO_LARGE"],
+      ["http2.header_list_size_too_large", 0, gone, "HEADERS_TOO_LARGE"],
+      ["something_new", 431, {}, "HEADERS_TOO_LARGE"],
+      ["http1.too_many_headers", 431, malformed, "TOO_MANY_HEADERS"],
+      ["http2.too_many_headers", 0, gone, "TOO_MANY_HEADERS"],
+      ["rbac_access_denied_matched_policy[request_too_large]", 413, {}, "REQUEST_TOO_LARGE"],
+      ["request_payload_too_large", 413, {}, "REQUEST_TOO_LARGE"],
+      ["local_rate_limited", 429, {}, "RATE_LIMITED"],
+      ["low_version", 426, malformed, "UPGRADE_REQUIRED"],
+      ["upgrade_failed", 403, {}, "UPGRADE_NOT_SUPPORTED"],
+      ["request_overall_timeout", 408, {}, "REQUEST_TIMEOUT"],
+      ["route_not_found", 404, {}, "ROUTE_NOT_FOUND"],
+      ["ext_authz_error", 503, {}, "DECISION_UNAVAILABLE"],
+      ["overload", 503, { overloaded: true }, "OVERLOADED"],
+      ["envoy_overloaded", 503, { overloaded: true }, "OVERLOADED"],
+      ["http1.codec_error", 400, malformed, "MALFORMED_REQUEST"],
+      ["http1.invalid_transfer_encoding", 501, malformed, "MALFORMED_REQUEST"],
+      ["http2.remote_reset", 0, malformed, "MALFORMED_REQUEST"],
+      ["http2.violation.of.messaging.rule", 0, gone, "MALFORMED_REQUEST"],
+      ["missing_host_header", 400, {}, "MALFORMED_REQUEST"],
+      ["http2.remote_reset", 0, gone, "CLIENT_GONE"],
+      ["downstream_remote_disconnect", 0, gone, "CLIENT_GONE"],
+      ["toString", 500, {}, "REFUSED_BY_PROXY"],
+      ["", 0, {}, "REFUSED_BY_PROXY"],
+    ];
+    for (const [details, responseCode, flags, reason] of cases)
+      it(`${details || "nothing"} (${responseCode}) ${JSON.stringify(flags)}: ${reason}`, () => {
+        assert.equal(refusalReason({ details, responseCode, flags }), reason);
+      });
+    it("and every reason of the table has a case", () => {
+      const met = new Set(cases.map(([, , , reason]) => reason));
+      assert.deepEqual(
+        PROXY_REASONS.filter((reason) => !met.has(reason)),
+        [],
+      );
+    });
+  });
+});
