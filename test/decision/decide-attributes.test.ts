@@ -67,6 +67,11 @@ describe("decision: attributes", () => {
       ["exists(request.headers.constructor)", { headers: [["constructor", "1"]] }, TRUE],
       ['request.query.page.includes("2")', { path: "/x?page=2&page=3" }, TRUE],
       ['request.query.page.includes("4")', { path: "/x?page=2&page=3" }, FALSE],
+      ['request.query.page == "2"', { path: "/x?page=2" }, TRUE],
+      ['request.query.page == "2"', { path: "/x?page=2&page=3" }, UNKNOWN],
+      ['request.query.page != "4"', { path: "/x?page=2&page=3" }, UNKNOWN],
+      ['request.query.page in ["2", "3"]', { path: "/x?page=2&page=2" }, UNKNOWN],
+      ["exists(request.query.page)", { path: "/x?page=2&page=3" }, TRUE],
       ["exists(request.query.__proto__)", { path: "/x?a=1" }, FALSE],
     ];
     for (const [condition, parts, expected] of cases) {

@@ -7,7 +7,7 @@ const POLICIES = `
 attributes:
   tenant: { source: tenants, key: 'request.headers["x-tenant"]' }
 policies:
-  - { resource: "GET /list", condition: 'not exists(request.query.status) or request.query.status.includes("active")' }
+  - { resource: "GET /list", condition: 'not exists(request.query.status) or request.query.status == "active"' }
   - { resource: "GET /header", condition: 'not exists(request.headers["x-role"])' }
   - { resource: "POST /body", condition: not exists(request.body.admin) }
   - { resource: "POST /nested", condition: not exists(request.body.user.role) }
@@ -22,7 +22,7 @@ response_masks:
 websocket_policies:
   - connection: { path: /feed, condition: not exists(request.query.admin) }
     message_types:
-      - { type: a, condition: 'request.query.room.includes("1")' }
+      - { type: a, condition: request.query.room == "1" }
 graphql_policies:
   - { query: me, condition: 'not exists(request.headers["x-role"])' }
 `;

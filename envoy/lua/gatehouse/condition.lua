@@ -12,7 +12,7 @@ local MAX_DEPTH = 512
 
 local EMPTY_LIST = values.list({}, 0)
 
-local verdict_at, operand_at
+local verdict_at, operand_at, list_at
 
 -- How many elements an IR list has; nil where it is none. Decoded JSON tells no empty object from an empty list.
 local function length_of(list)
@@ -53,6 +53,11 @@ local function operand_of(value)
   if kind == "number" and value - value == 0 then return value end
   if kind == "table" and (value == null or value.kind == "list" or value.kind == "object") then return value end
   return nil
+end
+
+-- A query parameter or header that a request may hold several times: `request.query.x`, `request.headers.x`.
+local function is_sent_several_times(path)
+  return #path == 3 and path[1] == "request" and (path[2] == "query" or path[2] == "headers")
 end
 
 -- Scalars of one type. null differs from everything else; a list or an object equals nothing we know.
@@ -122,7 +127,7 @@ local function membership(expression, roots, depth)
     if n == nil then return nil end
     return any_equal(value, list.items, n, operand_at, roots, depth)
   end
-  local items = operand_at(list, roots, depth)
+  local items = list_at(list, roots, depth)
   if type(items) ~= "table" or items.kind ~= "list" then return nil end
   return any_equal(value, items, items.n, operand_of)
 end
@@ -157,7 +162,11 @@ local CONDITIONS = {
 local OPERANDS = {
   attribute = function(expression, roots)
     if not is_path(expression.path) then return nil end
-    return operand_of(read(expression.path, roots))
+    local value = operand_of(read(expression.path, roots))
+    if type(value) ~= "table" or value.kind ~= "list" or not is_sent_several_times(expression.path) then return value end
+    -- sent once, it is its value; of several, nobody knows which one counts
+    if value.n ~= 1 then return nil end
+    return operand_of(value[1])
   end,
   literal = function(expression)
     local value = operand_of(expression.value)
@@ -169,6 +178,14 @@ local OPERANDS = {
     return length_of(expression.items) and EMPTY_LIST
   end,
 }
+
+-- What `in` searches: of a query parameter or header, all its values.
+function list_at(expression, roots, depth)
+  if type(expression) == "table" and expression.op == "attribute" then
+    return is_path(expression.path) and operand_of(read(expression.path, roots)) or nil
+  end
+  return operand_at(expression, roots, depth)
+end
 
 function verdict_at(expression, roots, depth)
   if depth > MAX_DEPTH or type(expression) ~= "table" then return nil end

@@ -9,13 +9,18 @@ export const conditions: Check = (set, report) => {
   const declared = set.head.attributes ?? [];
   const lookedUp = declared.flatMap(({ name, lookup }) => (lookup ? [name] : []));
   const types = Object.fromEntries(declared.map((root) => [root.name, root.types]));
-  for (const { condition, use, parameters, anyRoot } of conditionsOf(set)) {
+  for (const { condition, use, parameters, anyRoot, purpose } of conditionsOf(set)) {
     const roots = rootsOf(use, lookedUp);
     if (anyRoot) {
       const read = compileCondition(condition.ast, condition.text).reads.map(([root = ""]) => root);
       roots.push(...read.filter((root) => !BASE_ROOTS.includes(root)));
     }
-    for (const finding of checkCondition(condition.ast, { roots, parameters, types })) {
+    for (const finding of checkCondition(condition.ast, {
+      roots,
+      parameters,
+      types,
+      opensWhen: purpose === "permits",
+    })) {
       reportWithin(report, condition.node, finding);
     }
   }

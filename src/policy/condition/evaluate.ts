@@ -1,6 +1,15 @@
 import type { Expression } from "../ir.ts";
 import type { Attributes, Verdict } from "../value.ts";
-import { anyEqual, equal, isList, operandOf, ordered, readAttribute, type Operand } from "./values.ts";
+import {
+  anyEqual,
+  attributeOperand,
+  equal,
+  isList,
+  operandOf,
+  ordered,
+  readAttribute,
+  type Operand,
+} from "./values.ts";
 
 /** Whatever lies deeper in an expression is unknown. No parsed condition comes near it. */
 export const MAX_DEPTH = 512;
@@ -47,7 +56,7 @@ export function evaluateAt(expression: Expression, attributes: Attributes, depth
       if (expression.list.op === "list") {
         return anyEqual(value, expression.list.items, (item) => operandAt(item, attributes, below));
       }
-      const list = operandAt(expression.list, attributes, below);
+      const list = listAt(expression.list, attributes, below);
       return isList(list) ? anyEqual(value, list, operandOf) : undefined;
     }
     case "startsWith":
@@ -75,7 +84,7 @@ export function evaluateAt(expression: Expression, attributes: Attributes, depth
 function operandAt(expression: Expression, attributes: Attributes, depth: number): Operand {
   switch (expression.op) {
     case "attribute":
-      return operandOf(readAttribute(expression.path, attributes));
+      return attributeOperand(expression.path, attributes);
     case "literal":
       return operandOf(expression.value);
     case "list":
@@ -83,6 +92,13 @@ function operandAt(expression: Expression, attributes: Attributes, depth: number
     default:
       return evaluateAt(expression, attributes, depth);
   }
+}
+
+/** What is searched by `in`: of a query parameter or header, all its values. */
+function listAt(expression: Expression, attributes: Attributes, depth: number): Operand {
+  return expression.op === "attribute"
+    ? operandOf(readAttribute(expression.path, attributes))
+    : operandAt(expression, attributes, depth);
 }
 
 /**

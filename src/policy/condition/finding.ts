@@ -53,6 +53,7 @@ export const FINDING_CODES = [
   "inexact-integer",
   "constant-part",
   "duplicate-entry",
+  "any-value",
 ] as const;
 export type FindingCode = (typeof FINDING_CODES)[number];
 

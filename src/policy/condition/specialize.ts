@@ -1,7 +1,7 @@
 import type { AttributePath, Expression } from "../ir.ts";
 import type { Attributes, Verdict } from "../value.ts";
 import { evaluate, MAX_DEPTH } from "./evaluate.ts";
-import { anyEqual, isList, operandOf, readAttribute, type Operand } from "./values.ts";
+import { anyEqual, attributeOperand, isList, operandOf, readAttribute, type Operand } from "./values.ts";
 
 /** What is left of a condition: its verdict, or an expression that reads only what is not known yet. */
 export type Specialized =
@@ -88,7 +88,7 @@ function operandAt(expression: Expression, knowledge: Knowledge, depth: number):
     case "attribute":
       return isLate(expression.path, knowledge)
         ? { known: false, residual: expression }
-        : known(operandOf(readAttribute(expression.path, knowledge.attributes)));
+        : known(attributeOperand(expression.path, knowledge.attributes));
     case "literal":
       return known(operandOf(expression.value));
     case "list":
@@ -98,6 +98,13 @@ function operandAt(expression: Expression, knowledge: Knowledge, depth: number):
       return part.known ? known(part.verdict) : { known: false, residual: verdictOf(part.residual) };
     }
   }
+}
+
+/** What is searched: of a query parameter or header, all its values. */
+function listAt(expression: Expression, knowledge: Knowledge, depth: number): Part {
+  return expression.op === "attribute" && !isLate(expression.path, knowledge)
+    ? known(operandOf(readAttribute(expression.path, knowledge.attributes)))
+    : operandAt(expression, knowledge, depth);
 }
 
 /** `and` (`decisive` is false) or `or` (it is true), without the arguments that are decided and do not decide it. */
@@ -152,7 +159,7 @@ function membership(
       list.items.map((item) => operandAt(item, knowledge, depth)),
     );
   }
-  const part = operandAt(list, knowledge, depth);
+  const part = listAt(list, knowledge, depth);
   if (!part.known) {
     return { known: false, residual: { op: "in", value: expressionOf(value), list: part.residual } };
   }

@@ -1,6 +1,7 @@
 import type { AttributePath, AttributeType } from "../ir.ts";
 import type { ConditionNode } from "./ast.ts";
 import type { Finding } from "./finding.ts";
+import { isSentSeveralTimes } from "./values.ts";
 
 /** What is known of the conditions of one section, and of one rule in it. */
 export interface ConditionContext {
@@ -10,6 +11,8 @@ export interface ConditionContext {
   readonly parameters?: readonly string[];
   /** Declared types, by root and then by member; members of members have dotted names. */
   readonly types?: Readonly<Record<string, Readonly<Record<string, AttributeType>>>>;
+  /** The verdict that gives access: a permit's is true, that of a rule which masks is false. Absent: it is not known. */
+  readonly opensWhen?: boolean;
 }
 
 /** One static check: called with every node of a condition, and the node above it. */
@@ -42,7 +45,8 @@ const OBJECT_ROOTS: ReadonlySet<string> = new Set(["user", "customer", "path", "
 export function typeOf(node: ConditionNode, context: ConditionContext): KnownType {
   switch (node.op) {
     case "attribute":
-      return typeOfPath(node.path, context);
+      // where it was sent once; of several, nobody knows which one counts
+      return isSentSeveralTimes(node.path) ? "string" : typeOfPath(node.path, context);
     case "list":
       return "list";
     case "literal":
@@ -50,6 +54,11 @@ export function typeOf(node: ConditionNode, context: ConditionContext): KnownTyp
     default:
       return "boolean";
   }
+}
+
+/** {@link typeOf} what `in` searches: a query parameter or header is the list of its values. */
+export function typeOfList(node: ConditionNode, context: ConditionContext): KnownType {
+  return node.op === "attribute" ? typeOfPath(node.path, context) : typeOf(node, context);
 }
 
 /** @returns the type of the attribute at `path`. */
@@ -75,7 +84,7 @@ export function typeName(type: KnownType): string {
 function typeOfRequest(members: readonly string[]): KnownType {
   const [member = ""] = members;
   if (members.length === 1) return REQUEST_MEMBERS.get(member);
-  return members.length === 2 && (member === "headers" || member === "query") ? "list" : undefined;
+  return isSentSeveralTimes(["request", ...members]) ? "list" : undefined;
 }
 
 function typeOfLiteral(value: string | number | boolean | null): KnownType {

@@ -42,6 +42,21 @@ export function operandOf(value: unknown): Operand {
   }
 }
 
+/**
+ * What an attribute stands for as an operand. A query parameter or header is its value where it was sent once; where it
+ * was sent several times, nobody knows which one counts.
+ */
+export function attributeOperand(path: AttributePath, attributes: Attributes): Operand {
+  const value = operandOf(readAttribute(path, attributes));
+  if (!isList(value) || !isSentSeveralTimes(path)) return value;
+  return value.length === 1 ? operandOf(value[0]) : undefined;
+}
+
+/** Whether an attribute is a list because requests may hold it several times: `request.query.x`, `request.headers.x`. */
+export function isSentSeveralTimes(path: AttributePath): boolean {
+  return path.length === 3 && path[0] === "request" && (path[1] === "query" || path[1] === "headers");
+}
+
 /** Compares scalars of one type. null differs from everything else; a list or an object equals nothing we know. */
 export function equal(a: Operand, b: Operand): Verdict {
   if (a === undefined || b === undefined) return undefined;

@@ -1,4 +1,5 @@
 import type { Rule } from "../types.ts";
+import { anyValue } from "./any-value.ts";
 import { booleanParts } from "./boolean-parts.ts";
 import { comparableTypes } from "./comparable-types.ts";
 import { constantParts } from "./constant-parts.ts";
@@ -22,4 +23,5 @@ export const RULES: readonly Rule[] = [
   exactIntegers,
   constantParts,
   uniqueEntries,
+  anyValue,
 ];

@@ -1,13 +1,13 @@
 import { errorAt, shortened, type Finding } from "../finding.ts";
 import { formatCondition } from "../format.ts";
-import { typeName, typeOf, type Rule } from "../types.ts";
+import { typeName, typeOf, typeOfList, type Rule } from "../types.ts";
 
 /** `in` and `.includes` search a list for one scalar. */
 export const listMembership: Rule = (node, context) => {
   if (node.op !== "in") return [];
   const { value, list, form } = node;
   const findings: Finding[] = [];
-  const listType = typeOf(list, context);
+  const listType = typeOfList(list, context);
   if (listType !== undefined && listType !== "list") {
     const text = shortened(formatCondition(list), 60);
     const hint =
