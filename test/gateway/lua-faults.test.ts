@@ -65,6 +65,8 @@ describe("gateway: a fault of the Lua runtime", () => {
       ["answers are not looked at", broken("response", "run", "return")],
       ["refusing fails, too", broken("refusal", "body", RAISE)],
       ["nothing can be noted", broken("stream", "note", RAISE)],
+      ["headers cannot be removed", broken("original", "forget", RAISE)],
+      ["trailers cannot be removed", broken("original", "forget_trailers", RAISE)],
       [
         "the filter raises at once",
         {
@@ -104,11 +106,11 @@ describe("gateway: a fault of the Lua runtime", () => {
     });
 
     it("when it comes in the middle of a stream", async () => {
-      const loop = "for chunk in handle:bodyChunks() do\n    local bytes";
+      const loop = "for chunk in handle:bodyChunks() do\n    last_chunk";
       const inLoop: Fault = {
         file: "gatehouse/response.lua",
         replace: loop,
-        by: `local number = 0\n  for chunk in handle:bodyChunks() do\n    number = number + 1\n    if number > 1 then ${RAISE} end\n    local bytes`,
+        by: `local number = 0\n  for chunk in handle:bodyChunks() do\n    number = number + 1\n    if number > 1 then ${RAISE} end\n    last_chunk`,
       };
       for (const fault of [
         inLoop,

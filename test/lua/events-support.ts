@@ -75,36 +75,53 @@ export interface ClientEvent {
   readonly lastEventId: string;
 }
 
+/** Values of other fields than `data` that are delivered. */
+const STRICT: Readonly<Record<string, RegExp>> = {
+  event: /^[\w.:/+=-]{0,64}$/,
+  id: /^[\w.:/+=-]{0,64}$/,
+  retry: /^\d{1,9}$/,
+};
+
 /**
  * What a browser makes of a stream (WHATWG HTML, section 9.2.6).
  *
- * @param judge - the data to see instead, or `undefined` where the event is to be as if it had not been sent
+ * @param judge - the data to see instead, or `undefined` where the event is to be as if it had not been sent; then events
+ * that have not the strict form are as if they had not been sent, too
  */
-export function clientEvents(
-  stream: string,
-  judge: (data: string) => string | undefined = (data) => data,
-): ClientEvent[] {
+export function clientEvents(stream: string, judge?: (data: string) => string | undefined): ClientEvent[] {
   const lines = stream.replace(/^\ufeff/, "").split(/\r\n|\n|\r/);
   lines.pop(); // not ended
   const events: ClientEvent[] = [];
-  let [type, data, id, idBefore] = ["", "", "", ""];
+  let idBefore = "";
+  let [type, data, id] = ["", "", ""];
+  let seen: string[] = [];
   for (const line of lines) {
     if (line === "") {
-      if (data !== "") {
-        const judged = judge(data.slice(0, -1));
-        if (judged !== undefined) events.push({ type, data: judged, lastEventId: id });
-        else id = idBefore;
-      }
-      [type, data, idBefore] = ["", "", id];
+      const isStrict = judge === undefined || new Set(seen).size === seen.length;
+      const judged = data === "" || judge === undefined ? data.slice(0, -1) : judge(data.slice(0, -1));
+      if (!isStrict || judged === undefined) id = idBefore;
+      else if (data !== "") events.push({ type, data: judged, lastEventId: id });
+      [type, data, idBefore, seen] = ["", "", id, []];
       continue;
     }
     const colon = line.indexOf(":");
     if (colon === 0) continue;
     const name = colon < 0 ? line : line.slice(0, colon);
     const value = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
-    if (name === "event") type = value;
     if (name === "data") data += `${value}\n`;
+    // twice the same marks an event that is not strict
+    else seen.push(...(STRICT[name]?.test(value) === true ? [name] : ["other", "other"]));
+    if (name === "event") type = value;
     if (name === "id") id = value;
   }
   return events;
+}
+
+/** Whether a stream has nothing in it but what {@link STRICT} says, and data. */
+export function isStrictStream(stream: string): boolean {
+  if (!/^(?:[^\r]*\n)?$/.test(stream)) return false;
+  return stream.split("\n").every((line) => {
+    const [, name = "", value = ""] = /^([a-z]+): (.*)$/.exec(line) ?? [];
+    return line === "" || name === "data" || STRICT[name]?.test(value) === true;
+  });
 }

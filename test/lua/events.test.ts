@@ -3,7 +3,14 @@ import fc from "fast-check";
 import { maskDocument } from "../../src/policy/mask/index.ts";
 import { runs } from "../support/runs.ts";
 import type { LuaRunner } from "../support/lua.ts";
-import { clientEvents, FIELDS, startStreams, type Streamed, type StreamRequest } from "./events-support.ts";
+import {
+  clientEvents,
+  FIELDS,
+  isStrictStream,
+  startStreams,
+  type Streamed,
+  type StreamRequest,
+} from "./events-support.ts";
 
 function masked(document: string): string | undefined {
   const result = maskDocument(document, { fields: FIELDS }, {});
@@ -54,6 +61,25 @@ describe("streams of documents in Lua", () => {
       const text =
         '{"secret":1}\nsecret: 2\n{"secret":3\n\ufeff{"secret":4}\n{"secret":5}\r{"secret":6}\n{"a":7}\n';
       assert.deepEqual(await both("lines", text), { output: '{"secret":"***"}\n{"a":7}\n', dropped: 4 });
+      const others = [
+        '\x1e{"secret":1}', // RFC 7464
+        "# 123-45-6789",
+        "// 123-45-6789",
+        '{"a":1}{"secret":2}',
+        '{"a":1},',
+        "[",
+        "data: 1",
+        '{"a":1}\0',
+        '{"a":1}\x0b',
+        "\u2028",
+        "\xa0",
+        "'123'",
+        "NaN",
+      ];
+      for (const other of others) {
+        const output = await both("lines", `1\n${other}\n2\n${other}`);
+        assert.deepEqual(output, { output: "1\n2\n", dropped: 2 }, other);
+      }
     });
 
     it("pass where they are blank", async () => {
@@ -79,33 +105,79 @@ describe("streams of documents in Lua", () => {
   });
 
   describe("events", () => {
-    it("have their data masked, and keep all other lines", async () => {
+    const NOTHING: readonly (readonly [what: string, event: string])[] = [
+      ["data that are no JSON", "id: 1\ndata: [DONE]"],
+      ["data that are two documents", 'event: x\ndata: {"secret":2}\ndata: {"secret":3}'],
+      ["another field", 'data: {"a":1}\nx-other: 123-45-6789'],
+      ["a line of text", "ssn:123-45-6789"],
+      ["a line without a colon", "123-45-6789"],
+      ["a whole document", '{"secret":1}'],
+      ["a document on several lines", '{\n"secret": 1\n}'],
+      ["a name in capitals", 'Data: {"secret":1}'],
+      ["an event name in capitals", "EVENT: x\ndata: 1"],
+      ["a blank behind the name", 'data : {"secret":1}'],
+      ["a blank before the name", ' data: {"secret":1}'],
+      ["a tab before the name", '\tdata: {"secret":1}'],
+      ["a longer name", 'xdata: {"secret":1}'],
+      ["a byte order mark behind the beginning", '\ufeffdata: {"secret":1}'],
+      ["NUL before the name", '\0data: {"secret":1}'],
+      ["NUL in the data", 'data: {"secret":1}\0'],
+      ["NUL in the id", "id: 1\0\ndata: 1"],
+      ["other separators of lines", 'data: 1\u2028data: {"secret":1}'],
+      ["an id with blanks", "id: Jane Doe\ndata: 1"],
+      ["an id that is a document", 'id: {"secret":1}\ndata: 1'],
+      ["an id that is an address", "id: jane@example.com\ndata: 1"],
+      ["an id with letters of another alphabet", "id: Zoë\ndata: 1"],
+      ["a long id", `id: ${"x".repeat(65)}\ndata: 1`],
+      ["a long event name", `event: ${"x".repeat(65)}\ndata: 1`],
+      ["two ids", "id: 1\nid: 2\ndata: 1"],
+      ["two event names", "event: a\ndata: 1\nevent: a"],
+      ["two delays", "retry: 1\nretry: 2"],
+      ["a delay that is no number", "retry: 123-45-6789"],
+      ["a long delay", "retry: 1234567890"],
+      ["no delay", "retry\ndata: 1"],
+      ["no name", " :x\ndata: 1"],
+    ];
+    for (const [what, event] of NOTHING) {
+      it(`are dropped whole, and the stream lives on: ${what}`, async () => {
+        for (const end of ["\n", "\r", "\r\n"]) {
+          const text = `data: 1\n\n${event}\n\ndata: {"secret":4}\n\n`.replaceAll("\n", end);
+          assert.deepEqual(await both("sse", text), {
+            output: 'data: 1\n\ndata: {"secret":"***"}\n\n',
+            dropped: 1,
+          });
+        }
+        assert.equal((await both("sse", `data: 1\n\n${event}`)).output, "data: 1\n\n");
+      });
+    }
+
+    it("have their data masked, and keep name, id and delay", async () => {
       const text =
-        ': hello\nevent: change\nid: 7\ndata: {"secret":1}\nretry: 10\nx-other\n\ndata:{"secret":2}\n\n';
+        'event: change\nid: 7\ndata: {"secret":1}\nretry: 10\n\ndata:{"secret":2}\nid:a_b-c.D9:/+=\nevent\n\n';
       assert.deepEqual(await both("sse", text), {
         output:
-          ': hello\nevent: change\nid: 7\ndata: {"secret":"***"}\nretry: 10\nx-other\n\ndata: {"secret":"***"}\n\n',
+          'event: change\nid: 7\nretry: 10\ndata: {"secret":"***"}\n\nid: a_b-c.D9:/+=\nevent: \ndata: {"secret":"***"}\n\n',
         dropped: 0,
       });
     });
 
-    it("stay byte for byte where nothing is masked", async () => {
+    it("are printed in one way, also where nothing is masked", async () => {
       const text = 'data:{"a":1}\n\ndata: {"a":\rdata:2}\r\n\r\nid\ndata:  [\ndata\ndata: ]\n\n';
-      assert.deepEqual(await both("sse", text), { output: text, dropped: 0 });
+      assert.deepEqual(await both("sse", text), {
+        output: 'data: {"a":1}\n\ndata: {"a":\ndata: 2}\n\nid: \ndata:  [\ndata: \ndata: ]\n\n',
+        dropped: 0,
+      });
     });
 
     it("end their lines with CR, LF or CRLF", async () => {
       for (const end of ["\n", "\r", "\r\n"]) {
         assert.deepEqual(
           await both("sse", `event: a${end}data: {"secret":1}${end}${end}data: 2${end}${end}`),
-          {
-            output: `event: a${end}data: {"secret":"***"}${end}${end}data: 2${end}${end}`,
-            dropped: 0,
-          },
+          { output: 'event: a\ndata: {"secret":"***"}\n\ndata: 2\n\n', dropped: 0 },
         );
       }
       assert.deepEqual(await both("sse", 'data: {"secret":\r\ndata:1}\rid:1\n\rdata: 2\n\r\n'), {
-        output: 'data: {"secret":\r\ndata: "***"}\rid:1\n\rdata: 2\n\r\n',
+        output: 'id: 1\ndata: {"secret":\ndata: "***"}\n\ndata: 2\n\n',
         dropped: 0,
       });
     });
@@ -113,81 +185,61 @@ describe("streams of documents in Lua", () => {
     it("join their data by line feeds, and have them on as many lines or fewer", async () => {
       const text =
         'data: {\nid: 1\ndata:   "secret": [\ndata: 1, 2],\ndata:   "a": 3,\ndata:   "gone":\ndata: 4\ndata: }\n\n';
-      const expected = 'data: {\nid: 1\ndata:   "secret": "***",\ndata:   "a": 3\ndata: }\n\n';
+      const expected = 'id: 1\ndata: {\ndata:   "secret": "***",\ndata:   "a": 3\ndata: }\n\n';
       assert.deepEqual(await both("sse", text), { output: expected, dropped: 0 });
     });
 
-    it("are dropped whole where their data are no JSON, and the stream lives on", async () => {
-      const text =
-        'id: 1\ndata: [DONE]\n\ndata: {"secret":1}\n\nevent: x\ndata: {"secret":2}\ndata: {"secret":3}\n\ndata: 4\n\n';
+    it("lose their comments, and pass without them", async () => {
+      const text = ': 123-45-6789\ndata: {"secret":1}\n: {"secret":2}\nid: 1\n:\n\n:data: 3\n\n';
       assert.deepEqual(await both("sse", text), {
-        output: ':\ndata: {"secret":"***"}\n\ndata: 4\n\n',
-        dropped: 2,
-      });
-      assert.deepEqual(await both("sse", "data: no\r\n\r\ndata: no\r\rdata: 1\r\r"), {
-        output: ":\ndata: 1\r\r",
-        dropped: 2,
-      });
-    });
-
-    it("pass without data: comments, and fields alone", async () => {
-      const text =
-        "\n: ping\n\n:\r\n\r\nevent: x\n\nid: 1\n\ndata\n\ndata:\n\ndata: \ndata:\t\n\nfoo: bar\n\n";
-      assert.deepEqual(await both("sse", text), { output: text, dropped: 0 });
-    });
-
-    it("are those of a client: only `data` is data, and it begins behind one space", async () => {
-      const text =
-        'Data: {"secret":1}\ndata : {"secret":2}\n data: {"secret":3}\ndata:\t{"secret":4}\nxdata: {"secret":5}\n\n';
-      assert.deepEqual(await both("sse", text), {
-        output: text.replace('data:\t{"secret":4}', 'data: \t{"secret":"***"}'),
+        output: '\nid: 1\ndata: {"secret":"***"}\n\n\n\n',
         dropped: 0,
       });
     });
 
-    it("may have a byte order mark before them", async () => {
+    it("pass without data: fields alone, and blank lines for comments, which keep the connection alive", async () => {
+      const text =
+        "\n: ping\n\n:\r\n\r\nevent: x\n\nid: 1\n\nretry: 5\n\ndata\n\ndata:\n\ndata: \ndata:\t\n\n";
+      assert.deepEqual(await both("sse", text), {
+        output: "\n\n\n\n\nevent: x\n\nid: 1\n\nretry: 5\n\ndata: \n\ndata: \n\ndata: \ndata: \t\n\n",
+        dropped: 0,
+      });
+    });
+
+    it("may have a byte order mark before them, which goes", async () => {
+      const first = 'data: {"secret":"***"}\n\n';
       assert.deepEqual(await both("sse", '\ufeffdata: {"secret":1}\n\ndata: 2\n\n'), {
-        output: '\ufeffdata: {"secret":"***"}\n\ndata: 2\n\n',
+        output: `${first}data: 2\n\n`,
         dropped: 0,
       });
-      assert.deepEqual(
-        (await one("sse", [Buffer.of(0xef), Buffer.of(0xbb), Buffer.of(0xbf), 'data: {"secret":1}\n\n']))
-          .outputs,
-        ["", "", "", '\ufeffdata: {"secret":"***"}\n\n'],
-      );
-      // in front of another line it is part of the field's name
-      const text = 'data: 1\n\n\ufeffdata: {"secret":1}\n\n\ufeff\ufeffdata: {"secret":2}\n\n';
-      assert.deepEqual(await both("sse", text), { output: text, dropped: 0 });
+      const pieces = [Buffer.of(0xef), Buffer.of(0xbb), Buffer.of(0xbf), 'data: {"secret":1}\n\n'];
+      assert.deepEqual((await one("sse", pieces)).outputs, ["", "", "", first]);
+      assert.deepEqual(await both("sse", "\ufeff\ufeffdata: 1\n\n"), { output: "", dropped: 1 });
+      assert.deepEqual(await both("sse", "\ufeff: 1\n"), { output: "\n", dropped: 0 });
     });
 
-    it("begin with a comment where the first is dropped, lest a byte order mark come to the front", async () => {
-      assert.deepEqual(await both("sse", 'data: no\n\n\ufeffdata: {"secret":1}\n\n'), {
-        output: ':\n\ufeffdata: {"secret":1}\n\n',
-        dropped: 1,
-      });
-    });
-
-    it("leave as soon as they are complete; comments between them at once", async () => {
+    it("leave as soon as they are complete; blank lines between them at once", async () => {
       const chunks = [": ping\n", "\n", "data: 1\n", "\r", "\n", ": a\r", "\ndata: 2\r", "\r", "\n:b\n"];
       assert.deepEqual((await one("sse", chunks)).outputs, [
-        ": ping\n",
+        "\n",
         "\n",
         "",
-        "data: 1\n\r",
+        "data: 1\n\n",
+        "",
         "\n",
-        ": a\r",
+        "",
+        "data: 2\n\n",
         "\n",
-        "data: 2\r\r",
-        "\n:b\n",
       ]);
     });
 
     it("are none where the stream ends before their blank line", async () => {
       assert.deepEqual(await both("sse", 'data: 1\n\nid: 2\ndata: {"secret":1}\n'), {
         output: "data: 1\n\n",
-        dropped: 0,
+        dropped: 1,
       });
-      assert.deepEqual(await both("sse", 'data: {"secret":1}'), { output: "", dropped: 0 });
+      assert.deepEqual(await both("sse", 'data: {"secret":1}'), { output: "", dropped: 1 });
+      assert.deepEqual(await both("sse", ": pin"), { output: "", dropped: 0 });
     });
   });
 
@@ -210,7 +262,7 @@ describe("streams of documents in Lua", () => {
       { outputs: [`data: ${exactly}\n`, "data: 1\n\n"], dropped: 0 },
       { outputs: ["data: 1\n\n", "", ""], dropped: 0, refused },
       { outputs: Array.from({ length: 35 }, () => ""), dropped: 0, refused },
-      { outputs: Array.from({ length: 50 }, () => ": ping\n\n"), dropped: 0 },
+      { outputs: Array.from({ length: 50 }, () => "\n\n"), dropped: 0 },
     ]);
   });
 
@@ -227,7 +279,10 @@ describe("streams of documents in Lua", () => {
     { weight: 3, arbitrary: fc.constantFrom("\n", "\r", "\r\n", "\n\n", "\r\r", "\r\n\r\n") },
     {
       weight: 3,
-      arbitrary: fc.constantFrom("data: ", "data:", "\ndata:", "data", "id: 1", "event: x", ": c", "\nid:"),
+      arbitrary: fc.constantFrom(
+        ...["data: ", "data:", "\ndata:", "data", "id: 1", "event: x", ": c", "\nid:"],
+        ...["\nid: 1\n", "\nretry: 5\n", "\nevent: x\n", "Data:", "\nid: a b\n", "\nssn:1\n"],
+      ),
     },
     {
       weight: 3,
@@ -268,6 +323,7 @@ describe("streams of documents in Lua", () => {
           assert.equal(split!.dropped, whole!.dropped);
           const expected = clientEvents(each.text, (data) => (isBlank(data) ? data : masked(data)));
           assert.deepEqual(clientEvents(output), expected, JSON.stringify(each.text));
+          assert.ok(isStrictStream(output), JSON.stringify([each.text, output]));
           events += expected.filter(({ data }) => data.includes("***")).length;
         }
       }),

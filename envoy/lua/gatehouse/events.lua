@@ -7,7 +7,8 @@
 -- and have
 --   stream:feed(chunk, last) -> output, or nil, "too_large": then and from then on nothing may be delivered
 --   stream.dropped           how many documents were dropped
--- What comes out does not depend on how the input is cut into chunks.
+--   stream:lose()            what was fed last could not be delivered: one more
+-- What comes out does not depend on how the input is cut into chunks; with `last`, chunk may be "".
 local find, sub = string.find, string.sub
 
 local events = {}
@@ -52,7 +53,11 @@ local function too_large(stream)
   return nil, "too_large"
 end
 
-local Lines = {}
+local function lose(stream)
+  stream.dropped = stream.dropped + 1
+end
+
+local Lines = { lose = lose }
 Lines.__index = Lines
 
 -- `line` is without its line feed. A carriage return before that is white space of JSON.
@@ -60,7 +65,7 @@ function Lines:judged(line, ending)
   if is_blank(line) then return line .. ending end
   local text = self.judge(line)
   if text then return text .. ending end
-  self.dropped = self.dropped + 1
+  self:lose()
   return ""
 end
 
@@ -84,77 +89,102 @@ function events.lines(judge, options)
   return setmetatable({ judge = judge, limit = limit_of(options), pending = new_pending(), dropped = 0 }, Lines)
 end
 
-local Sse = {}
+local Sse = { lose = lose }
 Sse.__index = Sse
 
--- -> what a `data` line adds to the event, or nil for another line
-local function data_of(line)
-  if line == "data" then return "" end
-  if sub(line, 1, 5) ~= "data:" then return nil end
-  return sub(line, 6, 6) == " " and sub(line, 7) or sub(line, 6)
+-- Ids and names of events are made by programs, for programs: no blanks, no addresses, no text.
+local LONGEST_LABEL = 64
+
+local function is_label(value)
+  return #value <= LONGEST_LABEL and find(value, "^[A-Za-z0-9._:/+=-]*$") ~= nil
 end
 
--- The lines of an event with other data: line for line, without those that are too many.
-local function rewritten(lines, text)
-  local output, at = {}, 1
-  for _, line in ipairs(lines) do
-    if not line.data then
-      output[#output + 1] = line.text .. line.ending
-    elseif at then
-      local stop = find(text, LF, at, true)
-      output[#output + 1] = line.mark .. "data: " .. sub(text, at, stop and stop - 1) .. line.ending
-      at = stop and stop + 1
-    end
+local function is_delay(value)
+  return #value <= 9 and find(value, "^[0-9]+$") ~= nil
+end
+
+-- Whether a value is of the strict form, by the field's name; `data` is judged instead. Clients do not agree on other
+-- fields, nor on names in capitals.
+local STRICT = { event = is_label, id = is_label, retry = is_delay }
+
+-- -> name and value of a line that is neither blank nor a comment
+local function field_of(line)
+  local colon = find(line, ":", 1, true)
+  if not colon then return line, "" end
+  local start = colon + 1
+  if sub(line, start, start) == " " then start = start + 1 end
+  return sub(line, 1, colon - 1), sub(line, start)
+end
+
+-- An event that is not complete: the lines of its data, its other fields, and whether all had the strict form so far.
+local function new_event()
+  return { data = {}, fields = {}, values = {}, is_strict = true, bytes = 0 }
+end
+
+local function add_field(event, line)
+  local name, value = field_of(line)
+  if name == "data" then
+    event.data[#event.data + 1] = value
+    return
   end
+  local is_strict = STRICT[name]
+  if event.values[name] or not is_strict or not is_strict(value) then
+    event.is_strict = false
+    return
+  end
+  event.values[name] = value
+  event.fields[#event.fields + 1] = name .. ": " .. value .. LF
+end
+
+-- -> an event as it is delivered, whatever the lines looked like: fields, data, blank line
+local function printed(event, text)
+  local output = { table.concat(event.fields) }
+  if text then output[2] = "data: " .. text:gsub(LF, "\ndata: ") .. LF end
+  output[#output + 1] = LF
   return table.concat(output)
 end
 
--- -> the event as it may be delivered; its last line is the blank one that ends it
-function Sse:judged(lines)
-  local data, unchanged = {}, {}
-  for index, line in ipairs(lines) do
-    data[#data + 1] = line.data
-    unchanged[index] = line.text .. line.ending
+-- -> the complete event as it may be delivered, or ""
+function Sse:judged(event)
+  local text = #event.data > 0 and table.concat(event.data, LF) or nil
+  if event.is_strict and text and not is_blank(text) then
+    text = self.judge(text)
+    event.is_strict = text ~= nil
   end
-  local document = table.concat(data, LF)
-  if is_blank(document) then return table.concat(unchanged) end
-  local text = self.judge(document)
-  if text == document then return table.concat(unchanged) end
-  if text then return rewritten(lines, text) end
-  self.dropped = self.dropped + 1
-  return nil
+  if event.is_strict then return printed(event, text) end
+  self:lose()
+  return ""
 end
-
--- In place of an event that would have been the first: clients leave out a byte order mark where a stream begins, and
--- that in front of a later line must not come to stand there, or what was no data would become some.
-local EMPTY_COMMENT = ":\n"
 
 -- Takes a line that is complete. -> what may leave now
-function Sse:line(text, ending)
-  local mark = ""
-  if not self.begun and sub(text, 1, #BYTE_ORDER_MARK) == BYTE_ORDER_MARK then mark = BYTE_ORDER_MARK end
+function Sse:line(line)
+  if not self.begun and sub(line, 1, #BYTE_ORDER_MARK) == BYTE_ORDER_MARK then line = sub(line, #BYTE_ORDER_MARK + 1) end
   self.begun = true
-  local content = sub(text, #mark + 1)
-  local lines = self.lines
-  -- between events, comments keep a connection alive: they wait for nothing
-  local is_comment = sub(content, 1, 1) == ":"
-  if #lines == 0 and (is_comment or content == "") then return text .. ending end
-  lines[#lines + 1] = { text = text, ending = ending, mark = mark, data = data_of(content) }
-  self.bytes = self.bytes + #text + #ending
-  if content ~= "" then return "" end
-  self.lines, self.bytes = {}, 0
-  return self:judged(lines)
+  local event = self.event
+  if line == "" then
+    self.event = nil
+    -- blank lines between events keep a connection alive
+    return event and self:judged(event) or LF
+  end
+  if sub(line, 1, 1) == ":" then
+    -- as do comments, of which nothing else is left
+    if not event then return LF end
+  else
+    if not event then
+      event = new_event()
+      self.event = event
+    end
+    add_field(event, line)
+  end
+  event.bytes = event.bytes + #line + 1
+  return ""
 end
 
--- A line feed behind a carriage return that ended a line already. It goes where that went.
-function Sse:late_line_feed()
-  local last = self.lines[#self.lines]
-  if last then
-    last.ending = CR .. LF
-    self.bytes = self.bytes + 1
-    return ""
-  end
-  return self.last_passed and LF or ""
+-- What is not ended by a blank line is no event.
+function Sse:finish()
+  local rest = self.pending:take()
+  if self.event or rest ~= "" and sub(rest, 1, 1) ~= ":" then self:lose() end
+  self.event = nil
 end
 
 function Sse:feed(chunk, last)
@@ -162,45 +192,31 @@ function Sse:feed(chunk, last)
   local output, at = {}, 1
   if self.after_return and chunk ~= "" then
     self.after_return = false
-    if sub(chunk, 1, 1) == LF then
-      output[1] = self:late_line_feed()
-      at = 2
-    end
+    -- it belongs to a carriage return that ended the line already
+    if sub(chunk, 1, 1) == LF then at = 2 end
   end
   while true do
     local stop = find(chunk, "[\r\n]", at)
     self.pending:add(sub(chunk, at, stop and stop - 1))
-    if self.bytes + self.pending.bytes > self.limit then return too_large(self) end
+    local held = self.event and self.event.bytes or 0
+    if held + self.pending.bytes > self.limit then return too_large(self) end
     if not stop then break end
-    local ending = sub(chunk, stop, stop)
-    if ending == CR then
-      if sub(chunk, stop + 1, stop + 1) == LF then ending = CR .. LF end
+    output[#output + 1] = self:line(self.pending:take())
+    at = stop + 1
+    if sub(chunk, stop, stop) == CR then
+      if sub(chunk, at, at) == LF then at = at + 1 end
       -- whether a line feed follows is known only from the next chunk
       self.after_return = stop == #chunk
     end
-    local passed = self:line(self.pending:take(), ending)
-    self.last_passed = passed ~= nil
-    if not passed and not self.has_passed then passed = EMPTY_COMMENT end
-    if passed and passed ~= "" then self.has_passed = true end
-    output[#output + 1] = passed
-    at = stop + #ending
   end
-  -- an event that is not ended by a blank line is none
-  if last then
-    self.pending:take()
-    self.lines, self.bytes = {}, 0
-  end
+  if last then self:finish() end
   return table.concat(output)
 end
 
--- events.sse(judge, options) -> a stream of Server-Sent Events. Events without data pass; of one whose data is changed,
--- the other lines stay as they are.
+-- events.sse(judge, options) -> a stream of Server-Sent Events. What leaves is printed anew: `event`, `id` and `retry` of
+-- a strict form, and `data` as judged. An event with anything else is dropped; comments are only left out.
 function events.sse(judge, options)
-  return setmetatable({
-    judge = judge, limit = limit_of(options), dropped = 0, pending = new_pending(),
-    -- of the event that is not complete: its lines, and how many bytes they are
-    lines = {}, bytes = 0,
-  }, Sse)
+  return setmetatable({ judge = judge, limit = limit_of(options), dropped = 0, pending = new_pending() }, Sse)
 end
 
 return events

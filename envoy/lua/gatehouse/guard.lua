@@ -1,5 +1,6 @@
 -- The guards let nothing pass that a filter should have looked at and did not finish. They stand on both sides of it -
 -- nearer to the client for answers, nearer to the application for messages - and know nothing of policies.
+local original = require("gatehouse.original")
 local refusal = require("gatehouse.refusal")
 local stream = require("gatehouse.stream")
 
@@ -29,7 +30,11 @@ function guard.response(handle)
   if not switched and not (decision and decision.decision_id) then return end
   local notes = stream.notes(handle)
   local state = notes and notes.state
-  if state == "stream" then return pass_counted(handle, "chunks") end
+  if state == "stream" then
+    pass_counted(handle, "chunks")
+    if not switched then original.forget_trailers(handle) end
+    return
+  end
   if state == "done" and not switched then return end
   refusal.stream(handle, refusal.undelivered(decision))
 end

@@ -1,6 +1,7 @@
 -- Answers in place of one that must not be delivered. Lua cannot send a local reply on the way back (respond() there is an
 -- error, and errors let the original pass), so that status, headers and body are replaced one by one.
 local json = require("gatehouse.json")
+local original = require("gatehouse.original")
 
 local refusal = {}
 
@@ -11,9 +12,8 @@ local MOST_KEPT_BYTES = 100
 
 -- Headers of an answer that are about its body, or let it be kept.
 local ABOUT_BODY = {
-  "content-length", "content-encoding", "content-range", "content-disposition", "content-language", "content-location",
-  "accept-ranges", "etag", "last-modified", "digest", "content-digest", "repr-digest", "content-md5", "expires", "age",
-  "set-cookie", "trailer", "grpc-status", "grpc-message", "location", "refresh", "link",
+  "content-length", "content-encoding", "content-disposition", "content-language", "content-location", "age",
+  "set-cookie", "grpc-status", "grpc-message", "location", "refresh", "link",
 }
 
 -- Headers by which an answer accepts a handshake; with them Envoy takes what follows for no body, and says so.
@@ -60,15 +60,8 @@ function refusal.headers(headers, status, kept)
   headers:replace("content-type", "application/json")
   headers:replace("cache-control", "no-store")
   headers:replace("x-content-type-options", "nosniff")
-end
-
--- refusal.trailers(handle): removes what stands behind the body, which has passed
-function refusal.trailers(handle)
-  local trailers = handle:trailers()
-  if not trailers then return end
-  local names = {}
-  for name in pairs(trailers) do names[#names + 1] = name end
-  for _, name in ipairs(names) do trailers:remove(name) end
+  -- the body is more than they are: it is replaced whatever becomes of them
+  pcall(original.forget, headers)
 end
 
 -- refusal.stream(handle, options): replaces an answer whose body has not been read; yields until the body has passed.
@@ -83,7 +76,7 @@ function refusal.stream(handle, options)
     count = count + 1
     if options.passed then options.passed(count) end
   end
-  refusal.trailers(handle)
+  pcall(original.forget_trailers, handle)
 end
 
 -- refusal.body(handle, body, options): replaces an answer whose body is held back
@@ -93,6 +86,7 @@ function refusal.body(handle, body, options)
   refusal.headers(headers, options.status, options.kept)
   body:setBytes(text)
   headers:replace("content-length", tostring(#text))
+  pcall(original.forget_trailers, handle)
 end
 
 return refusal

@@ -4,6 +4,7 @@ local events = require("gatehouse.events")
 local json = require("gatehouse.json")
 local mask = require("gatehouse.mask")
 local media_type = require("gatehouse.media_type")
+local original = require("gatehouse.original")
 local refusal = require("gatehouse.refusal")
 local stream = require("gatehouse.stream")
 local values = require("gatehouse.values")
@@ -13,12 +14,6 @@ local response = {}
 local function refused(handle)
   return refusal.undelivered(stream.decision(handle))
 end
-
--- Headers that say something about the original's bytes.
-local VALIDATORS = {
-  "etag", "digest", "content-digest", "repr-digest", "want-digest", "content-md5", "accept-ranges", "signature",
-  "signature-input", "x-amz-checksum-sha256",
-}
 
 local function headers_of(headers)
   local members = {}
@@ -34,24 +29,18 @@ local function headers_of(headers)
   return members
 end
 
--- A shared cache must not give one caller's view to another.
-local function restrict_caching(headers)
-  local value = headers:get("cache-control")
-  if not (value and value:lower():find("no-store", 1, true)) then
-    headers:replace("cache-control", "private, no-cache")
+local function says_no_store(value)
+  for directive in (value or ""):lower():gmatch("[^,]+") do
+    if directive:match("^%s*(.-)%s*$") == "no-store" then return true end
   end
+  return false
 end
 
+-- A shared cache must not give one caller's view to another.
 local function amend(headers)
-  for _, name in ipairs(VALIDATORS) do headers:remove(name) end
-  restrict_caching(headers)
-end
-
--- What stands behind the body speaks of the original, too.
-local function amend_trailers(handle)
-  local trailers = handle:trailers()
-  if not trailers then return end
-  for _, name in ipairs(VALIDATORS) do trailers:remove(name) end
+  original.forget(headers)
+  local rest = says_no_store(headers:get("cache-control")) and "no-store" or "private, no-cache"
+  headers:replace("cache-control", rest)
 end
 
 local function outcome(handle, result)
@@ -64,6 +53,13 @@ local function untouched(handle)
   amend(handle:headers())
   outcome(handle, { result = "unchanged", count = 0 })
   stream.note(handle, "state", "stream")
+  original.forget_trailers(handle)
+end
+
+-- -> the whole body and its length; no body where trailers come without one
+local function body_of(handle)
+  local body = handle:body(true)
+  return body, body and body:length() or 0
 end
 
 -- Whether there is a body at all is often known only when it has ended: an answer that has none says nothing, and passes.
@@ -71,8 +67,8 @@ local function refuse_unread(handle, reason)
   local length = handle:headers():get("content-length")
   outcome(handle, { result = "refused", reason = reason })
   if length then return stream.refuse(handle, refused(handle)) end
-  local body = handle:body(true)
-  if body:length() == 0 then return untouched(handle) end
+  local body, size = body_of(handle)
+  if size == 0 then return untouched(handle) end
   refusal.body(handle, body, refused(handle))
   stream.note(handle, "state", "done")
 end
@@ -86,7 +82,7 @@ end
 
 -- Collects what happened to the documents of a stream.
 local function tally()
-  local seen, paths, count, dropped = {}, {}, 0, 0
+  local seen, paths, count = {}, {}, 0
   return {
     add = function(result)
       count = count + result.count
@@ -97,8 +93,7 @@ local function tally()
         end
       end
     end,
-    drop = function() dropped = dropped + 1 end,
-    result = function(reason)
+    result = function(dropped, reason)
       return {
         result = reason and "refused" or (count > 0 and "masked" or "unchanged"), reason = reason,
         count = count, paths = paths, dropped = dropped,
@@ -107,29 +102,27 @@ local function tally()
   }
 end
 
--- What changes a stream of documents, and what happened to them.
+-- -> what changes a stream of documents, and a function that says what happened to them so far
 local function documents_of(kind, plan, context)
   local total = tally()
   local function judge(document)
     local result = mask.apply(document, plan, context)
-    if not result then
-      total.drop()
-      return nil
-    end
+    if not result then return nil end
     total.add(result)
     return result.text
   end
   local make = kind == "lines" and events.lines or events.sse
-  return make(judge, { limit = plan.limit }), total
+  local documents = make(judge, { limit = plan.limit })
+  return documents, function(reason) return total.result(documents.dropped, reason) end
 end
 
 -- -> the text to deliver and what happened, or nil and the reason
 local function changed_whole(text, kind, plan, context)
   if #text > plan.limit then return nil, "too_large" end
   if kind ~= "json" then
-    local documents, total = documents_of(kind, plan, context)
+    local documents, result_of = documents_of(kind, plan, context)
     local output, reason = documents:feed(text, true)
-    return output, output and total.result() or reason
+    return output, output and result_of() or reason
   end
   local result, reason = mask.apply(text, plan, context)
   if not result then return nil, reason end
@@ -140,9 +133,8 @@ end
 
 -- The whole body is held back, changed, and delivered with its new length.
 local function buffered(handle, plan, status, kind)
-  local body = handle:body(true)
+  local body, size = body_of(handle)
   local headers = handle:headers()
-  local size = body:length()
   if size == 0 then return untouched(handle) end
   local context = context_of(status, headers)
   local ok, text, result = pcall(changed_whole, body:getBytes(0, size), kind, plan, context)
@@ -155,41 +147,46 @@ local function buffered(handle, plan, status, kind)
   body:setBytes(text)
   headers:replace("content-length", tostring(#text))
   amend(headers)
+  original.forget_trailers(handle)
   outcome(handle, result)
   stream.note(handle, "state", "done")
-  amend_trailers(handle)
 end
 
 -- Document by document; nothing of a document leaves before it is complete. The guard counts the chunks that went
 -- through here, and lets no other pass.
 local function streamed(handle, plan, status, kind)
   local headers = handle:headers()
-  local documents, total = documents_of(kind, plan, context_of(status, headers))
+  local documents, result_of = documents_of(kind, plan, context_of(status, headers))
   headers:remove("content-length")
   amend(headers)
   stream.note(handle, "state", "stream")
   outcome(handle, { result = "unfinished" })
   local count, ended, reported = 0, nil, nil
+  local function feed(bytes, last)
+    if ended then return "" end
+    local ok, output, reason = pcall(documents.feed, documents, bytes, last)
+    if ok and output then return output end
+    ended = ok and reason or "error"
+    return ""
+  end
+  local function report()
+    local now = json.encode({ response = result_of(ended) })
+    if now ~= reported then stream.note(handle, "outcome", now) end
+    reported = now
+  end
+  local last_chunk, last_output = nil, ""
   for chunk in handle:bodyChunks() do
-    local bytes = chunk:length() > 0 and chunk:getBytes(0, chunk:length()) or ""
-    -- the end of the stream comes as a chunk without bytes
-    local ok, output, reason = pcall(documents.feed, documents, bytes, bytes == "")
-    if ended then
-      output = ""
-    elseif not ok or not output then
-      ended = ok and reason or "error"
-      output = ""
-    end
-    chunk:setBytes(output)
+    last_chunk, last_output = chunk, feed(chunk:length() > 0 and chunk:getBytes(0, chunk:length()) or "", false)
+    chunk:setBytes(last_output)
     count = count + 1
     stream.note(handle, "chunks", count)
-    local now = json.encode({ response = total.result(ended) })
-    if now ~= reported then
-      stream.note(handle, "outcome", now)
-      reported = now
-    end
+    report()
   end
-  amend_trailers(handle)
+  -- That a chunk was the last is known only now. It can still be added to, unless trailers came since
+  local rest = feed("", true)
+  if rest ~= "" and not pcall(last_chunk.setBytes, last_chunk, last_output .. rest) then documents:lose() end
+  report()
+  original.forget_trailers(handle)
 end
 
 local NO_BODY = { ["204"] = true, ["304"] = true }
