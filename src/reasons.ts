@@ -220,7 +220,7 @@ export const REASONS = {
   AUDIT_UNAVAILABLE: {
     status: 503,
     code: "SERVICE_UNAVAILABLE",
-    message: "the audit record cannot be taken",
+    message: "the audit record cannot be written",
   },
   PLAN_NOT_ENFORCEABLE: {
     status: 503,

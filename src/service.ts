@@ -263,7 +263,13 @@ function auditDestination(
     case "stdout":
       return { kind: "stdout" };
     case "file":
-      return { kind: "file", path: audit.path, maxBytes: audit.max_file_size, maxFiles: audit.max_files };
+      return {
+        kind: "file",
+        path: audit.path,
+        maxBytes: audit.max_file_size,
+        maxFiles: audit.max_files,
+        sync: audit.sync,
+      };
     case "control_plane":
       if (following === undefined) throw new Error("no control plane is followed");
       return {

@@ -1,10 +1,21 @@
 import type { Metrics } from "../telemetry/metrics.ts";
-import type { Destination, WriteError } from "./destination.ts";
+import type { Destination } from "./destination.ts";
+import { Durable } from "./durable.ts";
 import { minimalOutcome, minimalRecord } from "./minimal-record.ts";
+import { Retry } from "./retry.ts";
 import { MAX_LINE, MAX_TRACED_LINE, serializeOutcome, serializeRecord } from "./serialize.ts";
 import { RateBudget } from "./rate-budget.ts";
 import { Tally, type AuditMetrics } from "./tally.ts";
-import type { AuditLog, AuditRecord, OutcomeLog, OutcomeRecord, RefusalLog } from "./types.ts";
+import { within } from "./within.ts";
+import type {
+  AuditLog,
+  AuditLogger,
+  AuditRecord,
+  DurableRecord,
+  OutcomeLog,
+  OutcomeRecord,
+  RefusalLog,
+} from "./types.ts";
 
 export type AuditLevel = "info" | "warn" | "debug";
 
@@ -22,13 +33,8 @@ export interface QueueOptions {
 
 export interface QueueDependencies {
   readonly destination: Destination;
-  readonly metrics: AuditMetrics & Pick<Metrics, "auditBuildFailures">;
+  readonly metrics: AuditMetrics & Pick<Metrics, "auditBuildFailures" | "outcomes">;
   readonly log: AuditLogger;
-}
-
-export interface AuditLogger {
-  info(fields: object, message: string): void;
-  error(fields: object, message: string): void;
 }
 
 /** A record that is not built yet. */
@@ -37,10 +43,19 @@ type Waiting =
       readonly kind: "decision";
       readonly decision: AuditRecord["decision"];
       readonly build: () => AuditRecord;
+      /** The decision waits for it. */
+      readonly durable?: Durable;
     }
   | { readonly kind: "outcome"; readonly build: () => OutcomeRecord };
 
 type Kind = Waiting["kind"];
+
+/** A record that is built. */
+interface Line {
+  readonly kind: Kind;
+  text: string;
+  readonly durable: Durable | undefined;
+}
 
 /** Records are serialized at the latest so long after their decision, so many together ... */
 const COLLECT_MS = 10;
@@ -58,11 +73,6 @@ const OUTCOME_SHARE = 0.75;
 const REFUSAL_SHARE = 0.5;
 const REFUSALS_PER_SECOND = 200;
 
-const FIRST_RETRY_MS = 50;
-const LAST_RETRY_MS = 2_000;
-const BUSY_RETRY_MS = 20;
-const CLOSING_RETRY_MS = 100;
-
 /**
  * A bounded queue in front of a destination. On the request path a record costs one array element; it is built and
  * serialized in batches a little later, whether the destination works or not (so that no request is kept alive by its
@@ -79,9 +89,7 @@ export class QueuedAuditLog implements AuditLog, OutcomeLog, RefusalLog {
   readonly #refusals: RateBudget;
   #waiting: Waiting[] = [];
   /** Serialized, in order; what is being written stays here until it is written. */
-  readonly #lines: string[] = [];
-  /** What each line is about. */
-  readonly #kinds: Kind[] = [];
+  readonly #lines: Line[] = [];
   #bytes = 0;
   /** Records taken, and records written or given up, since the start. */
   #taken = 0;
@@ -90,8 +98,7 @@ export class QueuedAuditLog implements AuditLog, OutcomeLog, RefusalLog {
   #slicing: NodeJS.Immediate | undefined;
   #writing = false;
   #state: "open" | "closing" | "closed" = "open";
-  #failing: string | undefined;
-  #wake: (() => void) | undefined;
+  readonly #retry: Retry;
   #closed: Promise<void> | undefined;
   readonly #flushes: { readonly until: number; readonly resolve: () => void }[] = [];
 
@@ -102,6 +109,7 @@ export class QueuedAuditLog implements AuditLog, OutcomeLog, RefusalLog {
     this.#maxLine = this.wantsTrace ? MAX_TRACED_LINE : MAX_LINE;
     this.#refusals = new RateBudget(options.refusalRate ?? REFUSALS_PER_SECOND);
     const { metrics } = dependencies;
+    this.#retry = new Retry(dependencies.log);
     this.#tallies = { decision: Tally.ofDecisions(metrics), outcome: Tally.ofOutcomes(metrics) };
   }
 
@@ -119,6 +127,27 @@ export class QueuedAuditLog implements AuditLog, OutcomeLog, RefusalLog {
       return true;
     }
     return this.#take({ kind: "outcome", build }, this.#hasRoom(OUTCOME_SHARE));
+  }
+
+  recordDurably(build: () => AuditRecord): DurableRecord | undefined {
+    const tally = this.#tallies.decision;
+    if (!this.accepting()) {
+      tally.refuse(this.#refusal());
+      return undefined;
+    }
+    const durable: Durable = new Durable({
+      revoked: () => {
+        tally.take();
+      },
+      contradicted: (outcome) => {
+        this.#dependencies.metrics.outcomes.inc({ event: "response" });
+        this.recordOutcome(true, outcome);
+      },
+    });
+    this.#push({ kind: "decision", decision: "ALLOW", build, durable });
+    // at once; what comes while a batch is being written makes the next one
+    this.#slicing ??= setImmediate(this.#serialize);
+    return durable;
   }
 
   recordRefusal(build: () => AuditRecord): boolean {
@@ -147,16 +176,24 @@ export class QueuedAuditLog implements AuditLog, OutcomeLog, RefusalLog {
   #take(waiting: Waiting, hasRoom: boolean): boolean {
     const tally = this.#tallies[waiting.kind];
     if (!hasRoom) {
-      tally.refuse(this.#state === "open" ? "queue_full" : "write_failed");
+      tally.refuse(this.#refusal());
       return false;
     }
-    this.#waiting.push(waiting);
-    this.#taken++;
-    this.#bytes += this.#maxLine;
+    this.#push(waiting);
     tally.take();
     if (this.#waiting.length >= COLLECT_RECORDS) this.#slicing ??= setImmediate(this.#serialize);
     else this.#collecting ??= setTimeout(this.#serialize, COLLECT_MS);
     return true;
+  }
+
+  #push(waiting: Waiting): void {
+    this.#waiting.push(waiting);
+    this.#taken++;
+    this.#bytes += this.#maxLine;
+  }
+
+  #refusal(): "queue_full" | "write_failed" {
+    return this.#state === "open" ? "queue_full" : "write_failed";
   }
 
   flush(): Promise<void> {
@@ -173,10 +210,10 @@ export class QueuedAuditLog implements AuditLog, OutcomeLog, RefusalLog {
 
   async #close(): Promise<void> {
     this.#state = "closing";
-    this.#wake?.();
+    this.#retry.wake();
     const inTime = await within(this.#options.closeTimeout, this.flush());
     this.#state = "closed";
-    this.#wake?.();
+    this.#retry.wake();
     this.#giveUp();
     const released = this.#dependencies.destination.close();
     // where a write hangs, releasing may hang too
@@ -187,13 +224,17 @@ export class QueuedAuditLog implements AuditLog, OutcomeLog, RefusalLog {
     const left = this.#taken - this.#settled;
     clearTimeout(this.#collecting);
     clearImmediate(this.#slicing);
-    const lost = [...this.#kinds, ...this.#waiting.map(({ kind }) => kind)];
+    const lost = [...this.#lines, ...this.#waiting];
     this.#waiting = [];
     this.#lines.length = 0;
-    this.#kinds.length = 0;
     this.#bytes = 0;
     if (left === 0) return;
-    for (const kind of lost) this.#tallies[kind].lost(1);
+    for (const entry of lost) {
+      const durable = "durable" in entry ? entry.durable : undefined;
+      if (durable === undefined || durable.isRevoked) this.#tallies[entry.kind].lost(1);
+      else this.#tallies.decision.refuse("write_failed");
+      durable?.settled(false);
+    }
     this.#settle(left);
     this.#dependencies.log.error(
       { records: left },
@@ -210,10 +251,10 @@ export class QueuedAuditLog implements AuditLog, OutcomeLog, RefusalLog {
     const end = performance.now() + SLICE_MS;
     let done = 0;
     for (const waiting of this.#waiting) {
-      const line = this.#line(waiting);
-      this.#lines.push(line);
-      this.#kinds.push(waiting.kind);
-      this.#bytes += line.length - this.#maxLine;
+      const text = this.#serialized(waiting);
+      const durable = waiting.kind === "decision" ? waiting.durable : undefined;
+      this.#lines.push({ kind: waiting.kind, text, durable });
+      this.#bytes += text.length - this.#maxLine;
       if (++done % 16 === 0 && performance.now() >= end) break;
     }
     this.#waiting = this.#waiting.slice(done);
@@ -222,7 +263,7 @@ export class QueuedAuditLog implements AuditLog, OutcomeLog, RefusalLog {
   };
 
   /** A record that cannot be built is written all the same, with what is known of it. */
-  #line(waiting: Waiting): string {
+  #serialized(waiting: Waiting): string {
     try {
       return waiting.kind === "decision"
         ? serializeRecord(waiting.build(), this.wantsTrace)
@@ -239,78 +280,64 @@ export class QueuedAuditLog implements AuditLog, OutcomeLog, RefusalLog {
   /** Writes until nothing is left to write. There is one of it at a time, and `write` of the destination never rejects. */
   async #write(): Promise<void> {
     this.#writing = true;
-    let delay = 0;
     let turn = performance.now();
     while (this.#lines.length > 0) {
-      const { written, error } = await this.#dependencies.destination.write(this.#batch());
+      const batch = this.#batch();
+      const urgent = batch.some(({ durable }) => durable?.isRevoked === false);
+      const { written, error } = await this.#dependencies.destination.write(
+        batch.map(({ text }) => text),
+        urgent,
+      );
       // given up meanwhile: what was being written has been counted as lost
       if (this.#isClosed()) break;
-      this.#countWritten(written);
-      this.#bytes -= this.#lines.splice(0, written).reduce((bytes, line) => bytes + line.length, 0);
+      const lines = this.#lines.splice(0, written);
+      this.#bytes -= lines.reduce((bytes, { text }) => bytes + text.length, 0);
+      this.#countWritten(lines);
       this.#settle(written);
-      this.#report(error, written);
-      if (error !== undefined) {
-        delay = this.#nextDelay(written > 0 ? 0 : delay, error);
-        await this.#pause(delay);
-      } else {
-        delay = 0;
-        if (performance.now() - turn > SLICE_MS) {
-          await new Promise((resolve) => setImmediate(resolve));
-          turn = performance.now();
-        }
+      this.#retry.note(error, written, this.#taken - this.#settled);
+      if (error !== undefined) await this.#retry.pause(this.#state !== "open");
+      else if (performance.now() - turn > SLICE_MS) {
+        await new Promise((resolve) => setImmediate(resolve));
+        turn = performance.now();
       }
     }
     this.#writing = false;
   }
 
-  #countWritten(written: number): void {
-    const kinds = this.#kinds.splice(0, written);
-    const outcomes = kinds.reduce((count, kind) => count + (kind === "outcome" ? 1 : 0), 0);
+  #countWritten(lines: readonly Line[]): void {
+    let outcomes = 0;
+    let atOnce = 0;
+    for (const { kind, durable } of lines) {
+      if (kind === "outcome") outcomes += 1;
+      else if (durable?.isRevoked === false) atOnce += 1;
+    }
     this.#tallies.outcome.written(outcomes);
-    this.#tallies.decision.written(kinds.length - outcomes);
+    this.#tallies.decision.writtenAtOnce(atOnce);
+    this.#tallies.decision.written(lines.length - outcomes - atOnce);
+    for (const { durable } of lines) durable?.settled(true);
   }
 
   #isClosed(): boolean {
     return this.#state === "closed";
   }
 
-  #batch(): readonly string[] {
+  #batch(): readonly Line[] {
     let bytes = 0;
     let count = 0;
     for (const line of this.#lines) {
-      bytes += line.length;
+      const replacement = line.durable?.takeReplacement();
+      if (replacement !== undefined) this.#replace(line, replacement);
+      bytes += line.text.length;
       if (count > 0 && bytes > BATCH_BYTES) break;
       count++;
     }
     return this.#lines.slice(0, count);
   }
 
-  #nextDelay(last: number, error: WriteError): number {
-    const [first, longest] = error.busy ? [1, BUSY_RETRY_MS] : [FIRST_RETRY_MS, LAST_RETRY_MS];
-    const delay = Math.min(longest, Math.max(first, last * 2));
-    return this.#state === "open" ? delay : Math.min(delay, CLOSING_RETRY_MS);
-  }
-
-  #pause(delay: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, delay);
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-  }
-
-  /** Says once that writing fails, and once that it works again. */
-  #report(error: WriteError | undefined, written: number): void {
-    const { log } = this.#dependencies;
-    if (error !== undefined && !error.busy && this.#failing !== error.code) {
-      this.#failing = error.code;
-      log.error({ code: error.code, reason: error.message }, "audit records cannot be written, trying again");
-    } else if (written > 0 && error === undefined && this.#failing !== undefined) {
-      this.#failing = undefined;
-      log.info({ queued: this.#taken - this.#settled }, "audit records are being written again");
-    }
+  #replace(line: Line, build: () => AuditRecord): void {
+    const text = this.#serialized({ kind: "decision", decision: "DENY", build });
+    this.#bytes += text.length - line.text.length;
+    line.text = text;
   }
 
   #settle(count: number): void {
@@ -318,18 +345,5 @@ export class QueuedAuditLog implements AuditLog, OutcomeLog, RefusalLog {
     while (this.#flushes[0] !== undefined && this.#flushes[0].until <= this.#settled) {
       this.#flushes.shift()?.resolve();
     }
-  }
-}
-
-/** Whether `promise` resolved within `ms`. */
-async function within(ms: number, promise: Promise<void>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, ms, false);
-  });
-  try {
-    return await Promise.race([promise.then(() => true), late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

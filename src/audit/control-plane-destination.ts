@@ -1,5 +1,5 @@
 import type { Metrics } from "../telemetry/metrics.ts";
-import type { AuditLogger } from "./audit-log.ts";
+import type { AuditLogger } from "./types.ts";
 import { Delivery, type Away, type RecordIntake } from "./delivery.ts";
 import { writeError, type Destination, type WriteError, type WriteResult } from "./destination.ts";
 import { Spool } from "./spool.ts";
@@ -77,10 +77,11 @@ export class ControlPlaneDestination implements Destination {
     });
   }
 
-  async write(lines: readonly string[]): Promise<WriteResult> {
+  /** What decisions wait for goes to the disk and from there: how long the control plane takes is nobody's to say. */
+  async write(lines: readonly string[], urgent = false): Promise<WriteResult> {
     await this.#open();
-    await this.#catchUp();
-    if (this.#spool?.isEmpty === false) return this.#append(lines);
+    if (!urgent) await this.#catchUp();
+    if (this.#spool !== undefined && (urgent || !this.#spool.isEmpty)) return this.#append(lines);
     const { count, away } = await this.#delivery.deliver(lines, DIRECT_TIMEOUT_MS);
     this.#note(away);
     if (away === undefined) return { written: count };

@@ -5,8 +5,9 @@ export interface Destination {
    * it from writing the others. The caller gives those others again, from the first on, in its next call.
    *
    * @param lines - ASCII, each with its newline
+   * @param urgent - decisions wait for it
    */
-  write(lines: readonly string[]): Promise<WriteResult>;
+  write(lines: readonly string[], urgent?: boolean): Promise<WriteResult>;
   /** Lets go of it; does not wait for a write that hangs. */
   close(): Promise<void>;
 }

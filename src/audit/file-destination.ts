@@ -10,6 +10,8 @@ export interface FileDestinationOptions {
   readonly maxBytes: number;
   /** Rotated files kept: `path.1` (the newest) to `path.<maxFiles>`. */
   readonly maxFiles: number;
+  /** Each batch is on the disk before it counts as written, and not only with the kernel. */
+  readonly sync?: boolean;
   /** Called when the file cannot be rotated; it goes on growing then, for a long file is better than a lost record. */
   readonly onRotationFailed: (error: unknown) => void;
 }
@@ -58,6 +60,7 @@ export class FileDestination implements Destination {
     const torn = isFile && (await endsWithinLine(file));
     const bytes = Buffer.from((torn ? "\n" : "") + slice.join(""), "latin1");
     const { bytesWritten } = await file.write(bytes, 0, bytes.length, null);
+    if (isFile && this.#options.sync === true) await file.datasync();
     const written = completeLines(slice, torn ? bytesWritten - 1 : bytesWritten);
     if (written > 0) return { written };
     const message = `only ${bytesWritten} of ${bytes.length} bytes were written`;

@@ -1,17 +1,25 @@
 import type { Metrics } from "../telemetry/metrics.ts";
-import { QueuedAuditLog, type AuditLevel, type AuditLogger } from "./audit-log.ts";
+import { QueuedAuditLog, type AuditLevel } from "./audit-log.ts";
 import { ControlPlaneDestination, type RecordIntake } from "./control-plane-destination.ts";
 import type { Destination } from "./destination.ts";
 import { FileDestination } from "./file-destination.ts";
 import { abandonedFolders, spoolFolder } from "./spool-folders.ts";
 import { stdoutDestination } from "./stdout-destination.ts";
-import type { AuditLog, OutcomeLog, RefusalLog } from "./types.ts";
+import type { AuditLog, AuditLogger, OutcomeLog, RefusalLog } from "./types.ts";
 
-export type { AuditLevel, AuditLogger } from "./audit-log.ts";
+export type { AuditLevel } from "./audit-log.ts";
 export type { IntakeAnswer, RecordIntake } from "./control-plane-destination.ts";
 export { createDecisionIds } from "./decision-id.ts";
 export { sanitize, sanitizeValue } from "./redact.ts";
-export type { AuditLog, AuditRecord, OutcomeLog, OutcomeRecord, RefusalLog } from "./types.ts";
+export type {
+  AuditLog,
+  AuditLogger,
+  AuditRecord,
+  DurableRecord,
+  OutcomeLog,
+  OutcomeRecord,
+  RefusalLog,
+} from "./types.ts";
 
 /** Where records are written. Several processes may have the same one. */
 export type AuditDestination =
@@ -23,6 +31,8 @@ export type AuditDestination =
       readonly maxBytes?: number;
       /** Rotated files kept, `path.1` to `path.<maxFiles>`; 10. */
       readonly maxFiles?: number;
+      /** Records are on the disk before they count as written; false: with the kernel, which a power cut ends. */
+      readonly sync?: boolean;
     }
   | {
       readonly kind: "control_plane";
@@ -115,6 +125,7 @@ function fileDestination(
     path: destination.path,
     maxBytes: destination.maxBytes ?? 100_000_000,
     maxFiles: Math.max(1, destination.maxFiles ?? 10),
+    sync: destination.sync ?? false,
     onRotationFailed: (error) => {
       const code = error instanceof Error && "code" in error ? error.code : undefined;
       if (code !== reported)
@@ -136,6 +147,10 @@ function disabledAuditLog({
     record: () => {
       dropped.inc();
       return false;
+    },
+    recordDurably: () => {
+      dropped.inc();
+      return undefined;
     },
     recordRefusal: () => {
       dropped.inc();

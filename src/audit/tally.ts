@@ -60,6 +60,11 @@ export class Tally {
     this.#queue.inc();
   }
 
+  /** Records that never counted as taken are written. */
+  writtenAtOnce(count: number): void {
+    this.#recorded.inc(count);
+  }
+
   /** Records taken are written ... */
   written(count: number): void {
     this.#recorded.inc(count);

@@ -52,8 +52,8 @@ export interface OutcomeRecord {
   /** Whole milliseconds, rounded down. */
   readonly duration_ms: number;
   /** Of an answer; of a connection, whether the gateway `closed` it or it `ended` otherwise. */
-  readonly result: "masked" | "unchanged" | "refused" | "unfinished" | "closed" | "ended";
-  /** Why an answer was refused. */
+  readonly result: "masked" | "unchanged" | "refused" | "unfinished" | "closed" | "ended" | "not_forwarded";
+  /** Why an answer was refused, or a request not let through. */
   readonly reason?: string;
   /** Values changed in an answer, messages changed on a connection. */
   readonly masked_count: number;
@@ -84,6 +84,22 @@ export interface DeniedMessagesRecord {
   readonly count: number;
 }
 
+export interface AuditLogger {
+  info(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** A record that its decision waits for. */
+export interface DurableRecord {
+  /** Resolves when the record is written, or with false when that was given up. */
+  readonly written: Promise<boolean>;
+  /**
+   * Says that the decision was made otherwise: `record` takes the record's place. Where that is out already, or being
+   * written, `outcome` is written beside it.
+   */
+  revoke(record: () => AuditRecord, outcome: () => OutcomeRecord): void;
+}
+
 /** Takes one record a decision and brings it to its destination. */
 export interface AuditLog {
   /**
@@ -94,6 +110,13 @@ export interface AuditLog {
    * @param required - written also where the level would leave it out
    */
   record(decision: AuditRecord["decision"], build: () => AuditRecord, required?: boolean): boolean;
+  /**
+   * Accepts the record of a decision that is made once the record is written; at every level. The decision counts as
+   * recorded or queued when that has happened, or when the record is revoked.
+   *
+   * @returns undefined when the record cannot be taken; it counts as dropped
+   */
+  recordDurably(build: () => AuditRecord): DurableRecord | undefined;
   /** Whether `record` would be accepted now. */
   accepting(): boolean;
   /** True when records should carry `trace`. */

@@ -97,6 +97,12 @@ export const audit = z
       "Most records per second and worker of requests that Envoy refuses by itself, on average over ten seconds; " +
         "others are counted as dropped, cause `rate`.",
     ),
+    sync: setting(
+      flag(),
+      false,
+      "Whether records are on the disk (fdatasync) before they count as written, where the destination is `file`. " +
+        "Otherwise a killed process loses none that count, and a power cut may.",
+    ),
     max_file_size: setting(size(1000, 1e12), "100MB", "Size at which the file is rotated."),
     max_files: setting(wholeNumber(1, 1000), 10, "Rotated files that are kept."),
   })

@@ -1,4 +1,5 @@
 import type { DecisionPoint } from "../decision/decision-point.ts";
+import { chain, type Eventually } from "../decision/judgement.ts";
 import { renderDenial } from "../decision/denial.ts";
 import type { IdentityHeaders } from "../decision/identity-headers.ts";
 import type { AccessRequest, Decision } from "../decision/types.ts";
@@ -51,7 +52,12 @@ export function createCheck(dependencies: CheckDependencies): CheckHandler {
     }
   };
 
-  const finish = (judged: Decision, call: CheckCall, access: AccessRequest, started: number) => {
+  const finish = (
+    judged: Decision,
+    call: CheckCall,
+    access: AccessRequest,
+    started: number,
+  ): Eventually<{ readonly final: Decision; readonly answer: Buffer }> => {
     let decision = judged;
     let answer: Buffer;
     let plan: EncodedPlan | undefined;
@@ -66,9 +72,10 @@ export function createCheck(dependencies: CheckDependencies): CheckHandler {
       answer = encodeFailure(decision, call);
     }
     const context = { access, at: Date.now(), ...(plan && { decisionId: plan.decisionId }) };
-    const final = point.conclude(decision, context, access.deadline, started);
-    if (plan?.websocket === true && final.verdict === "DENY") connections.ended([plan.decisionId]);
-    return { final, answer: final === decision ? answer : encodeFailure(final, call) };
+    return chain(point.conclude(decision, context, access.deadline, started), (final) => {
+      if (plan?.websocket === true && final.verdict === "DENY") connections.ended([plan.decisionId]);
+      return { final, answer: final === decision ? answer : encodeFailure(final, call) };
+    });
   };
 
   return (bytes, { deadline, traceparent: ofCall }) => {
@@ -77,13 +84,9 @@ export function createCheck(dependencies: CheckDependencies): CheckHandler {
     try {
       call = decodeCheck(bytes);
     } catch (error) {
-      const final = point.conclude(
-        point.failed(error, undefined),
-        { access: undefined, at: Date.now() },
-        deadline,
-        started,
-      );
-      return encodeFailure(final, undefined);
+      const failed = point.failed(error, undefined);
+      const final = point.conclude(failed, { access: undefined, at: Date.now() }, deadline, started);
+      return chain(final, (denial) => encodeFailure(denial, undefined));
     }
     if (call.headersJoined && !warned) {
       warned = true;
@@ -100,18 +103,19 @@ export function createCheck(dependencies: CheckDependencies): CheckHandler {
       ...(traceparent !== undefined && { traceparent }),
     };
     const span = tracing.span("gatehouse.check", traceparent);
-    const end = (judged: Decision): Buffer => {
-      const { final, answer } = finish(
+    const end = (judged: Decision): Eventually<Buffer> => {
+      const finished = finish(
         withoutPreconditions(enforceable(judged, call.contextExtensions[PLANS_EXTENSION]), call.request),
         call,
         access,
         started,
       );
-      span.end({ "gatehouse.decision": final.verdict, "gatehouse.reason": final.reason });
-      return answer;
+      return chain(finished, ({ final, answer }) => {
+        span.end({ "gatehouse.decision": final.verdict, "gatehouse.reason": final.reason });
+        return answer;
+      });
     };
-    const judged = point.judge(access);
-    return judged instanceof Promise ? judged.then(end) : end(judged);
+    return chain(point.judge(access), end);
   };
 }
 

@@ -47,6 +47,17 @@ describe("audit: control plane", () => {
     });
   });
 
+  it("has what a decision waits for on the disk first, and hands it over from there", async () => {
+    await inFolder(async (folder) => {
+      const made = auditIn(folder);
+      const durable = made.audit.recordDurably(() => auditRecord({ decision_id: "dec_0" }));
+      assert.equal(await durable?.written, true);
+      assert.equal(await valueOf(made.metrics.auditSpooled), 1);
+      await arrived(1);
+      assert.deepEqual(taken(), ["dec_0"]);
+    });
+  });
+
   const faults: [string, Fault][] = [
     ["is failing", { status: 500 }],
     ["is not available", { status: 503, code: "SERVICE_UNAVAILABLE" }],

@@ -23,6 +23,17 @@ describe("audit: a file in trouble", () => {
   const recordIn = (audit: ReturnType<typeof fileAudit>["audit"], id: string) =>
     audit.record("ALLOW", () => auditRecord({ request_id: id }));
 
+  it("records that are on the disk before they count are written like any other", async () => {
+    await inFolder(async (folder) => {
+      const path = join(folder, "audit.log");
+      const { audit } = fileAudit(path, { sync: true });
+      recordIn(audit, "first");
+      assert.equal(await audit.recordDurably(() => auditRecord({ request_id: "second" }))?.written, true);
+      assert.deepEqual(idsIn(await readFile(path, "latin1")), ["first", "second"]);
+      await audit.close();
+    });
+  });
+
   it("a folder that is gone for a while loses nothing", async () => {
     await inFolder(async (folder) => {
       const sub = join(folder, "logs");

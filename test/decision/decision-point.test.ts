@@ -97,9 +97,9 @@ describe("decision: decision point", () => {
 
     it("turns an allow that comes too late into a denial, and only such", async () => {
       const { point, records } = at(1_000);
-      assert.equal(outcome(conclude(point, decisionOf(open), 999)), "DENY DEADLINE_EXCEEDED");
-      assert.equal(outcome(conclude(point, decisionOf(open), 1_000)), "ALLOW CONDITION_TRUE");
-      assert.equal(outcome(conclude(point, decisionOf(open, "DENY"), 999)), "DENY CONDITION_FALSE");
+      assert.equal(outcome(await conclude(point, decisionOf(open), 999)), "DENY DEADLINE_EXCEEDED");
+      assert.equal(outcome(await conclude(point, decisionOf(open), 1_000)), "ALLOW CONDITION_TRUE");
+      assert.equal(outcome(await conclude(point, decisionOf(open, "DENY"), 999)), "DENY CONDITION_FALSE");
       assert.deepEqual(
         (await records()).map(({ reason }) => reason),
         ["DEADLINE_EXCEEDED", "CONDITION_TRUE", "CONDITION_FALSE"],
@@ -114,23 +114,23 @@ describe("decision: decision point", () => {
     ] as const) {
       it(`denies what ${by} wants recorded and nobody can record`, async () => {
         const { point, metrics, records } = pointOf(never, { space: 1 });
-        assert.equal(outcome(conclude(point, decisionOf(snapshot))), "ALLOW CONDITION_TRUE");
-        assert.equal(outcome(conclude(point, decisionOf(snapshot))), "DENY AUDIT_UNAVAILABLE");
-        assert.equal(outcome(conclude(point, decisionOf(snapshot, "DENY"))), "DENY CONDITION_FALSE");
-        assert.equal(outcome(conclude(point, decisionOf(open))), "ALLOW CONDITION_TRUE");
+        assert.equal(outcome(await conclude(point, decisionOf(open))), "ALLOW CONDITION_TRUE");
+        assert.equal(outcome(await conclude(point, decisionOf(snapshot))), "DENY AUDIT_UNAVAILABLE");
+        assert.equal(outcome(await conclude(point, decisionOf(snapshot, "DENY"))), "DENY CONDITION_FALSE");
+        assert.equal(outcome(await conclude(point, decisionOf(open))), "ALLOW CONDITION_TRUE");
         assert.equal((await records()).length, 1);
         const { decided, accounted } = await balance(metrics);
         assert.deepEqual([decided, accounted], [4, 4]);
       });
-      it(`denies what ${by} wants recorded where the audit is switched off`, () => {
+      it(`denies what ${by} wants recorded where the audit is switched off`, async () => {
         const { point } = pointOf(never, { enabled: false });
-        assert.equal(outcome(conclude(point, decisionOf(snapshot))), "DENY AUDIT_UNAVAILABLE");
-        assert.equal(outcome(conclude(point, decisionOf(open))), "ALLOW CONDITION_TRUE");
+        assert.equal(outcome(await conclude(point, decisionOf(snapshot))), "DENY AUDIT_UNAVAILABLE");
+        assert.equal(outcome(await conclude(point, decisionOf(open))), "ALLOW CONDITION_TRUE");
       });
       it(`writes allows that ${by} wants recorded at level warn, too`, async () => {
         const { point, records } = pointOf(never, { level: "warn" });
-        conclude(point, decisionOf(open));
-        conclude(point, decisionOf(snapshot));
+        await conclude(point, decisionOf(open));
+        await conclude(point, decisionOf(snapshot));
         assert.equal((await records()).length, 1);
       });
       it(`denies what the audit refuses after having said that it accepts (${by})`, async () => {
@@ -141,6 +141,10 @@ describe("decision: decision point", () => {
           record: () => {
             calls += 1;
             return false;
+          },
+          recordDurably: () => {
+            calls += 1;
+            return undefined;
           },
           wantsTrace: false,
           flush: () => Promise.resolve(),
@@ -153,8 +157,8 @@ describe("decision: decision point", () => {
           metrics,
           log: { error: silent },
         });
-        assert.equal(outcome(conclude(point, decisionOf(snapshot))), "DENY AUDIT_UNAVAILABLE");
-        assert.equal(outcome(conclude(point, decisionOf(open))), "ALLOW CONDITION_TRUE");
+        assert.equal(outcome(await conclude(point, decisionOf(snapshot))), "DENY AUDIT_UNAVAILABLE");
+        assert.equal(outcome(await conclude(point, decisionOf(open))), "ALLOW CONDITION_TRUE");
         assert.equal(calls, 2, "one record a decision");
         const { values } = await metrics.decisions.get();
         assert.deepEqual(
@@ -168,7 +172,7 @@ describe("decision: decision point", () => {
     }
     it("says in the record what the client is told", async () => {
       const { point, records } = pointOf(never, { clock: () => 2 });
-      conclude(point, decisionOf(requiredBySet), 1);
+      await conclude(point, decisionOf(requiredBySet), 1);
       const [record] = await records();
       assert.deepEqual([record?.decision, record?.reason], ["DENY", "DEADLINE_EXCEEDED"]);
     });
@@ -190,7 +194,7 @@ describe("decision: decision point", () => {
         const { point, errors, records, metrics } = pointOf(decide);
         const access = accessOf({ requestId: "r-7", peer: "192.0.2.1" });
         const judged = await point.judge(access);
-        const final = point.conclude(judged, { access, at: 0 }, Infinity, performance.now());
+        const final = await point.conclude(judged, { access, at: 0 }, Infinity, performance.now());
         assert.equal(outcome(final), "DENY INTERNAL_ERROR");
         assert.equal(errors.length, 1);
         const written = await records();
@@ -207,7 +211,7 @@ describe("decision: decision point", () => {
     it("is a denial with one record when the request could not even be read", async () => {
       const { point, records } = pointOf(never);
       const failed = point.failed(new Error("unreadable"), undefined);
-      const final = point.conclude(failed, { access: undefined, at: 0 }, Infinity, performance.now());
+      const final = await point.conclude(failed, { access: undefined, at: 0 }, Infinity, performance.now());
       assert.equal(outcome(final), "DENY INTERNAL_ERROR");
       const [record, ...more] = await records();
       assert.deepEqual(more, []);
@@ -223,7 +227,7 @@ describe("decision: decision point", () => {
 
   it("counts what was accepted though ambiguous, by check", async () => {
     const { point, metrics } = pointOf(never);
-    conclude(point, { ...decisionOf(open), accepted: ["dot_segment", "fragment"] });
+    await conclude(point, { ...decisionOf(open), accepted: ["dot_segment", "fragment"] });
     const { values } = await metrics.acceptedAmbiguities.get();
     assert.deepEqual(
       values.map(({ labels, value }) => [labels.check, value]),
@@ -250,7 +254,7 @@ describe("decision: decision point", () => {
           const { point, metrics, audit, records } = pointOf(never, { space, level, clock: () => 1 });
           let required = 0;
           for (const { snapshot, verdict, late, flush } of steps) {
-            const final = conclude(point, decisionOf(snapshot, verdict), late ? 0 : 1);
+            const final = await conclude(point, decisionOf(snapshot, verdict), late ? 0 : 60_000);
             if (late) assert.equal(final.verdict, "DENY");
             if (final.verdict === "ALLOW" && snapshot !== open) required += 1;
             if (flush === 0) await audit.flush();

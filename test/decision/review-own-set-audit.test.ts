@@ -48,6 +48,7 @@ describe("review: a record that a customer's own policy set requires", () => {
         wantsTrace: false,
         accepting: () => false,
         record: () => false,
+        recordDurably: () => undefined,
         flush: () => Promise.resolve(),
         close: () => Promise.resolve(),
       },
@@ -57,7 +58,9 @@ describe("review: a record that a customer's own policy set requires", () => {
     const token = await issuer.token({ customer_id: "cus_1" });
     const access = accessOf({ headers: [bearer(token)] });
     const judged = await point.judge(access);
-    return outcome(point.conclude(judged, { access, at: Date.now() }, access.deadline, performance.now()));
+    return outcome(
+      await point.conclude(judged, { access, at: Date.now() }, access.deadline, performance.now()),
+    );
   };
 
   const relaxed = snapshotOf(`version: v1\n${rule("")}`);

@@ -9,6 +9,9 @@ const POLICIES = `
 policies:
   - resource: "GET /things/{id}"
     condition: user.role == "reader"
+  - resource: "GET /kept/{id}"
+    condition: user.role == "reader"
+    audit: required
 `;
 
 describe("end to end: processes that are killed under load", function () {
@@ -82,6 +85,56 @@ describe("end to end: processes that are killed under load", function () {
       }
     });
     assert.ok((await gateway.metric("gatehouse_process_restarts_total", { process: "worker" })) >= 3);
+  });
+
+  it("one worker at a time: what was forwarded has the record that it requires", async () => {
+    const statuses = new Map<number, number>();
+    let running = true;
+    let sent = 0;
+    const client = async () => {
+      while (running) {
+        const status = await ask(good, `/kept/${(sent += 1)}`);
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      }
+    };
+    const decided = (worker: string) =>
+      gateway.metric("gatehouse_decisions_total", { worker, decision: "ALLOW" });
+    const clients = Array.from({ length: 4 }, client);
+    try {
+      for (let round = 0; round < 4; round += 1) {
+        await eventually(
+          "checks on both workers",
+          async () => (await decided("0")) > 0 && (await decided("1")) > 0,
+        );
+        const { workers } = await gateway.children();
+        const victim = workers[round % workers.length] ?? 0;
+        process.kill(victim, "SIGKILL");
+        await eventually("a new worker", async () => {
+          const now = (await gateway.children()).workers;
+          return now.length === workers.length && !now.includes(victim);
+        });
+      }
+      await eventually(
+        "checks on both workers",
+        async () => (await decided("0")) > 0 && (await decided("1")) > 0,
+      );
+    } finally {
+      running = false;
+      await Promise.all(clients);
+    }
+    const allowed = new Set(
+      (await gateway.audit())
+        .filter(({ decision }) => decision === "ALLOW")
+        .map(({ request_id }) => request_id),
+    );
+    const forwarded = upstream.seen.map(({ headers }) => headers["x-request-id"]);
+    assert.deepEqual(
+      forwarded.filter((id) => !allowed.has(id)),
+      [],
+      "forwarded without a record",
+    );
+    for (const status of statuses.keys())
+      assert.ok([200, 503].includes(status), JSON.stringify([...statuses]));
   });
 
   it("Envoy: it comes back on the same port", async () => {

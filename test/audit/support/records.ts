@@ -91,9 +91,9 @@ async function countsOf(
 
 export function fileAudit(
   path: string,
-  options: Partial<AuditOptions> & { maxBytes?: number; maxFiles?: number } = {},
+  options: Partial<AuditOptions> & { maxBytes?: number; maxFiles?: number; sync?: boolean } = {},
 ): { audit: AuditLog & OutcomeLog; metrics: Metrics; log: ReturnType<typeof memoryLog> } {
-  const { maxBytes, maxFiles, ...rest } = options;
+  const { maxBytes, maxFiles, sync, ...rest } = options;
   const metrics = createMetrics();
   const log = memoryLog();
   const destination = {
@@ -101,6 +101,7 @@ export function fileAudit(
     path,
     ...(maxBytes !== undefined && { maxBytes }),
     ...(maxFiles !== undefined && { maxFiles }),
+    ...(sync !== undefined && { sync }),
   } as const;
   return {
     audit: createAuditLog({ enabled: true, level: "info", destination, ...rest }, { metrics, log }),
