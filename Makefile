@@ -34,6 +34,9 @@ test: install ## types, lint, every test, coverage
 	@mkdir -p coverage
 	@$(MAKE) --no-print-directory --jobs 2 --keep-going logged-lint covered-tests; status=$$?; cat coverage/lint.log; exit $$status
 
+# Hundreds of processes load the same files: compiled once, they start in half the time.
+logged-lint covered-tests: export NODE_COMPILE_CACHE := $(CURDIR)/node_modules/.cache/compiled
+
 .PHONY: logged-lint covered-tests
 logged-lint:
 	@$(MAKE) --no-print-directory lint > coverage/lint.log 2>&1

@@ -7,7 +7,7 @@ const major = Number(process.versions.node.split(".")[0]);
 if (major < NEEDED) {
   process.stderr.write(
     `gatehouse needs Node.js ${NEEDED} or newer, this is ${process.versions.node}.\n` +
-      "In a checkout `npx gatehouse` brings its own; elsewhere install Node.js 24.\n",
+      "In a checkout, `make install` installs its own for `npx gatehouse`; elsewhere install Node.js 24.\n",
   );
   process.exit(2);
 }
