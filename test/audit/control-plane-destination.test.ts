@@ -109,8 +109,7 @@ describe("audit: control plane", () => {
     });
   }
 
-  it("spools while the control plane is not there, and while it does not answer", async function () {
-    this.timeout(30_000);
+  it("spools while the control plane is not there, and while it does not answer", async () => {
     await inFolder(async (folder) => {
       const made = auditIn(folder);
       const port = Number(new URL(plane.url).port);

@@ -36,9 +36,7 @@ function assertComplete(output: string): void {
   assert.equal(ids.length, NAMES.length * EACH);
 }
 
-describe("audit: several processes", function () {
-  this.timeout(60_000);
-
+describe("audit: several processes", () => {
   it("append to and rotate one file", async () => {
     await inFolder(async (folder) => {
       const path = join(folder, "audit.log");

@@ -117,8 +117,7 @@ describe("audit: what another process has spooled", () => {
   });
 
   describe("when the process is killed", () => {
-    it("loses no record that counted as recorded, and keeps their order", async function () {
-      this.timeout(60_000);
+    it("loses no record that counted as recorded, and keeps their order", async () => {
       await inFolder(async (folder) => {
         plane.fault = () => ({ status: 503 });
         const child = spawn(process.execPath, [WRITER, plane.url, plane.apiKey, folder], {
@@ -140,8 +139,7 @@ describe("audit: what another process has spooled", () => {
       });
     });
 
-    it("in the middle of handing over, gives the rest to the next one, and what was given before is known", async function () {
-      this.timeout(60_000);
+    it("in the middle of handing over, gives the rest to the next one, and what was given before is known", async () => {
       await inFolder(async (folder) => {
         plane.fault = () => ({ status: 503 });
         const earlier = auditIn(folder, { queueSize: 100_000 });

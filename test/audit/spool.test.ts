@@ -182,8 +182,7 @@ describe("audit: spool", () => {
     });
   });
 
-  it("loses no line that was written before a disk was full, and goes on when it is not", async function () {
-    this.timeout(60_000);
+  it("loses no line that was written before a disk was full, and goes on when it is not", async () => {
     await inFolder(async (folder) => {
       // the kernel writes what fits below the limit, cutting a line, and refuses the rest
       const command = `ulimit -S -f 100; trap '' XFSZ; exec '${process.execPath}' '${SPOOLER}' '${folder}' 200 997 once`;
@@ -202,8 +201,7 @@ describe("audit: spool", () => {
   });
 
   describe("when the process is killed", () => {
-    it("keeps every line that was acknowledged, once and in order, and the next process takes it over", async function () {
-      this.timeout(60_000);
+    it("keeps every line that was acknowledged, once and in order, and the next process takes it over", async () => {
       await inFolder(async (folder) => {
         let begun = 0;
         for (let round = 0; round < 4; round += 1) {

@@ -19,8 +19,7 @@ import { seed, type Seeded } from "./support/seed.ts";
 type Headers = Readonly<Record<string, string>>;
 
 /** Every route there is, by the route table: the sandbox has all. */
-describe("hostile callers, at every route", function () {
-  this.timeout(60_000);
+describe("hostile callers, at every route", () => {
   let control: WholeControl;
   let own: Seeded;
   let foreign: Seeded;

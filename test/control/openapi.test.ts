@@ -26,8 +26,7 @@ interface Document {
 }
 
 for (const environment of ENVIRONMENTS) {
-  describe(`the OpenAPI document of the ${environment}`, function () {
-    this.timeout(60_000);
+  describe(`the OpenAPI document of the ${environment}`, () => {
     let control: WholeControl;
     let document: Document;
     let operations: readonly (readonly [string, Operation])[];

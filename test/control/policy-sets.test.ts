@@ -231,7 +231,7 @@ describe("policy sets", () => {
       assert.equal(answer.body.data.rules, 10_000);
       const served = await control.request("GET", `/gateway/policy-sets/${name}`);
       assert.equal(served.body.data.digest, answer.body.data.digest);
-    }).timeout(60_000);
+    });
 
     it("is done once for one Idempotency-Key", async () => {
       const headers = { "idempotency-key": `publish-${name}` };

@@ -11,8 +11,7 @@ const BATCHES = 60;
 const RECORDS = 40;
 
 describe("records of gateways: kill -9 of PostgreSQL", () => {
-  it("loses and doubles no acknowledged record, and its counts are those of the records", async function () {
-    this.timeout(90_000);
+  it("loses and doubles no acknowledged record, and its counts are those of the records", async () => {
     const postgres = await privatePostgres();
     const db = openDatabase(postgres.url, { poolSize: 4 });
     try {

@@ -6,9 +6,7 @@ import { startWholeControl } from "../support/whole-control.ts";
 
 const page = fileURLToPath(new URL("../../docs/api.md", import.meta.url));
 
-describe("the reference of the API", function () {
-  this.timeout(60_000);
-
+describe("the reference of the API", () => {
   it("is fresh (GATEHOUSE_UPDATE=1 writes it)", async () => {
     // the sandbox has every route
     const control = await startWholeControl({ settings: { environment: "sandbox" } });

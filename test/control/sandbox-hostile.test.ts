@@ -5,9 +5,7 @@ describe("the sandbox's provider, attacked", () => {
   let sandbox: Sandbox;
   let customer: string;
   let other: string;
-  before(async function () {
-    // the database is made, and filled
-    this.timeout(60_000);
+  before(async () => {
     sandbox = await startSandbox();
     customer = await sandbox.customer();
     other = await sandbox.customer({ name: "Other", allowed_return_urls: ["https://other.example/back"] });

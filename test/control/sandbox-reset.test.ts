@@ -61,8 +61,7 @@ async function assertShowsEverything(sandbox: Sandbox): Promise<void> {
   await assertRollupsExact(sandbox.database.db);
 }
 
-describe("a fresh sandbox", function () {
-  this.timeout(60_000);
+describe("a fresh sandbox", () => {
   let sandbox: Sandbox;
   before(async () => {
     sandbox = await startSandbox({ seed: SEED });

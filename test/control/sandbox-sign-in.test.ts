@@ -4,9 +4,7 @@ import { arrivedWith, createVisitor, RETURN_URL, startSandbox, type Sandbox } fr
 
 describe("sign-in in the sandbox", () => {
   let sandbox: Sandbox;
-  before(async function () {
-    // the database is made, and filled
-    this.timeout(60_000);
+  before(async () => {
     sandbox = await startSandbox();
   });
   after(() => sandbox.close());

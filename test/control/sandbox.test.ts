@@ -23,9 +23,7 @@ function codeOf({ status, body }: Answered): readonly unknown[] {
 
 describe("the sandbox", () => {
   let sandbox: Sandbox;
-  before(async function () {
-    // the database is made, and filled
-    this.timeout(60_000);
+  before(async () => {
     sandbox = await startSandbox();
   });
   after(() => sandbox.close());

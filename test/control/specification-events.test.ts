@@ -16,8 +16,7 @@ describe("specification 6: events, delivered to the registered url", () => {
   /** What each type's `data` must be, by what was done. */
   const expected = new Map<EventType, Data>();
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     api = await startSpecified();
     receiver = await startReceiver();
     const webhook = await api.data("POST", "/webhooks", { url: receiver.url, events: [...EVENT_TYPES] });

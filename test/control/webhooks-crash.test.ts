@@ -92,7 +92,7 @@ describe("webhooks: when something dies", () => {
       await closeDatabase(db);
       await postgres.close();
     }
-  }).timeout(60_000);
+  });
 
   it("waits at its end for what is under way", async () => {
     const deliveries = startDeliveries(control.context);

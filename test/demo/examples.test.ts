@@ -8,8 +8,7 @@ import { DEMO_ROLES } from "../../src/demo/people.ts";
 
 const run = promisify(execFile);
 
-describe("demo examples", function () {
-  this.timeout(20_000);
+describe("demo examples", () => {
   const examples = demoExamples("http://127.0.0.1:8000");
 
   it("show an allow, every kind of denial, the forged header, and every kind of rule", () => {

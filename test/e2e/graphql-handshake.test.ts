@@ -27,8 +27,7 @@ const UPGRADE = ["Connection: Upgrade", "Upgrade: websocket"];
 const KEY = ["Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="];
 
 /** Nobody answers 101 here: an application that knows nothing of WebSocket, and runs what a URL asks for. */
-describe("end to end: GraphQL dressed as a WebSocket handshake", function () {
-  this.timeout(60_000);
+describe("end to end: GraphQL dressed as a WebSocket handshake", () => {
   let upstream: AnsweringUpstream;
   let issuer: TestIssuer;
   let gateway: RunningGateway;

@@ -12,8 +12,7 @@ import {
 import { startIssuer, type TestIssuer } from "../support/issuer.ts";
 import { connectSocket } from "../support/socket-client.ts";
 
-describe("end to end: GraphQL over WebSocket", function () {
-  this.timeout(60_000);
+describe("end to end: GraphQL over WebSocket", () => {
   let application: GraphqlApplication;
   let issuer: TestIssuer;
   let gateway: RunningGateway;

@@ -26,8 +26,7 @@ interface Answer {
   };
 }
 
-describe("end to end: GraphQL", function () {
-  this.timeout(60_000);
+describe("end to end: GraphQL", () => {
   let application: GraphqlApplication;
   let issuer: TestIssuer;
   let gateway: RunningGateway;

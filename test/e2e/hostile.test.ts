@@ -3,8 +3,7 @@ import { eventually } from "../support/eventually.ts";
 import { bearer, startGuardedApplication, type GuardedApplication } from "../support/guarded-application.ts";
 import { rawGet } from "../support/raw-http.ts";
 
-describe("end to end: hostile requests through Envoy", function () {
-  this.timeout(120_000);
+describe("end to end: hostile requests through Envoy", () => {
   let application: GuardedApplication;
   before(async () => {
     application = await startGuardedApplication();

@@ -14,8 +14,7 @@ policies:
     audit: required
 `;
 
-describe("end to end: processes that are killed under load", function () {
-  this.timeout(120_000);
+describe("end to end: processes that are killed under load", () => {
   let upstream: RecordingUpstream;
   let issuer: TestIssuer;
   let gateway: RunningGateway;

@@ -22,8 +22,7 @@ policies:
     condition: user.id == "somebody-else"
 `;
 
-describe("end to end: an upstream and an OpenID provider that know nothing of the gateway", function () {
-  this.timeout(120_000);
+describe("end to end: an upstream and an OpenID provider that know nothing of the gateway", () => {
   let upstream: ChildProcess;
   let files: string;
   let provider: OpenIdProvider;

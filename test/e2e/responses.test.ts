@@ -32,8 +32,7 @@ response_masks:
       - { name: card, condition: item.owner != user.id, mask_type: partial }
 `;
 
-describe("end to end: responses", function () {
-  this.timeout(60_000);
+describe("end to end: responses", () => {
   let upstream: AnsweringUpstream;
   let issuer: TestIssuer;
   let gateway: RunningGateway;

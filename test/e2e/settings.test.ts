@@ -22,8 +22,7 @@ policies:
     condition: request.client_ip.startsWith("10.")
 `;
 
-describe("end to end: settings of the gateway", function () {
-  this.timeout(120_000);
+describe("end to end: settings of the gateway", () => {
   let upstream: RecordingUpstream;
   let second: RecordingUpstream;
   let issuer: TestIssuer;

@@ -5,8 +5,7 @@ import { startGateway, type RunningGateway } from "../support/gateway.ts";
 import { startIssuer, type TestIssuer } from "../support/issuer.ts";
 import { startRecordingUpstream, type RecordingUpstream } from "../support/recording-upstream.ts";
 
-describe("end to end: traces", function () {
-  this.timeout(60_000);
+describe("end to end: traces", () => {
   let collector: Awaited<ReturnType<typeof startCollector>>;
   let upstream: RecordingUpstream;
   let issuer: TestIssuer;

@@ -13,8 +13,7 @@ const RETURN_URL = "https://app.example/signed-in";
 const ANALYTICS = 20;
 const PASSWORD = "Tr0mpete & Nebel";
 
-describe("end to end: two instances on one database", function () {
-  this.timeout(120_000);
+describe("end to end: two instances on one database", () => {
   let two: TwoInstances;
   let db: Database;
   let a: ReturnType<typeof apiClient>;

@@ -37,8 +37,7 @@ response_masks:
     fields: [{ name: card, condition: true, mask_type: partial }]
 `;
 
-describe("end to end: WebSocket", function () {
-  this.timeout(60_000);
+describe("end to end: WebSocket", () => {
   let upstream: AnsweringUpstream;
   let issuer: TestIssuer;
   let gateway: RunningGateway;

@@ -14,8 +14,7 @@ import { FULL_KEY, startControl, type RunningControl } from "../support/control.
 import { eventually } from "../support/eventually.ts";
 
 /** The gateway's side against the API itself: what the contract says is what both do. */
-describe("following: the real control plane", function () {
-  this.timeout(60_000);
+describe("following: the real control plane", () => {
   let control: RunningControl;
   let client: ControlPlaneClient;
   let feed: StateFeed;

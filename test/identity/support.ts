@@ -135,7 +135,7 @@ export function createSubject(options: Partial<IdentityOptions>): Subject {
 
 /** Waits for a condition, and fails when it does not come true in time. */
 export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (let tries = 0; tries < 500; tries++) {
+  for (let tries = 0; tries < 6_000; tries++) {
     if (await condition()) return;
     await delay(10);
   }

@@ -106,8 +106,7 @@ describe("storage: a database that is away", () => {
     await unavailable(`postgresql://u:p@localhost/d?host=${nowhere}`);
   });
 
-  it("is told by a kill, a stop and too many connections, and comes back in the same pool", async function () {
-    this.timeout(60_000);
+  it("is told by a kill, a stop and too many connections, and comes back in the same pool", async () => {
     const server = await privatePostgres();
     const db = openDatabase(server.url);
     try {

@@ -33,8 +33,7 @@ const rows = (url: string) => withDatabase(url, (db) => db("t").orderBy("id").pl
 const count = (db: Database, sql: string) =>
   db.raw<{ rows: { n: number }[] }>(`select count(*) as n ${sql}`).then((result) => result.rows[0]?.n);
 
-describe("storage: embedded PostgreSQL", function () {
-  this.timeout(60_000);
+describe("storage: embedded PostgreSQL", () => {
   let dataDirectory: string;
   beforeEach(async () => {
     dataDirectory = await temporaryDirectory();

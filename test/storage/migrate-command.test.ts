@@ -24,9 +24,7 @@ function run(location: DatabaseLocation, ...parameters: string[]) {
   return { status, stdout, stderr };
 }
 
-describe("storage: the command migrate", function () {
-  this.timeout(60_000);
-
+describe("storage: the command migrate", () => {
   it("migrates both embedded databases, and stops the server it has started", async () => {
     const dataDirectory = await temporaryDirectory();
     const location = { dataDirectory };

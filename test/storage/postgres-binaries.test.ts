@@ -7,8 +7,7 @@ import { locate, prepareBinaries } from "../../src/storage/postgres-binaries.ts"
 import { openHome } from "../../src/storage/postgres-home.ts";
 import { temporaryDirectory } from "../support/database.ts";
 
-describe("storage: binaries of PostgreSQL", function () {
-  this.timeout(60_000);
+describe("storage: binaries of PostgreSQL", () => {
   const said: string[] = [];
   const log = { info: (message: string) => said.push(message) };
   beforeEach(() => {

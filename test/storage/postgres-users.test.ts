@@ -19,8 +19,7 @@ async function everyFile(folder: string): Promise<string[]> {
   return entries.map((entry) => join(entry.parentPath, entry.name));
 }
 
-describe("storage: users of the machine and the embedded PostgreSQL", function () {
-  this.timeout(60_000);
+describe("storage: users of the machine and the embedded PostgreSQL", () => {
   let dataDirectory: string;
   beforeEach(async () => {
     dataDirectory = await temporaryDirectory();

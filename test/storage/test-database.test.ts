@@ -12,9 +12,7 @@ import { environmentOfItsOwn } from "../support/temporary-directory.ts";
 
 const SCRIPT = fileURLToPath(new URL("support/user-of-test-database.ts", import.meta.url));
 
-describe("storage: databases of tests", function () {
-  this.timeout(60_000);
-
+describe("storage: databases of tests", () => {
   for (const signal of ["SIGKILL", "SIGINT"] as const) {
     it(`leave nothing behind when the tests end by ${signal}`, async () => {
       const child = spawn(process.execPath, [SCRIPT], {

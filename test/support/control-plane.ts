@@ -8,6 +8,7 @@ import type { Scope } from "../../src/control/actor.ts";
 import type { Environment } from "../../src/control/environment.ts";
 import { temporaryDirectory } from "./database.ts";
 import { eventually } from "./eventually.ts";
+import { freePort } from "./free-port.ts";
 
 const CLI = fileURLToPath(new URL("../../bin/gatehouse.js", import.meta.url));
 const run = promisify(execFile);
@@ -46,9 +47,8 @@ export async function startControlPlaneProcess(
   options: ControlPlaneOptions & { readonly ports?: readonly [production: string, sandbox: string] } = {},
 ): Promise<ControlPlaneProcess> {
   const directory = options.directory ?? (await temporaryDirectory());
-  const [production, sandbox] = (options.ports ?? ["http://x:0", "http://x:0"]).map((url) =>
-    Number(new URL(url).port),
-  );
+  const [production, sandbox] =
+    options.ports?.map((url) => Number(new URL(url).port)) ?? (await Promise.all([freePort(), freePort()]));
   const base: Record<string, Record<string, unknown>> = {
     api: { port: production, sandbox_port: sandbox, data_directory: join(directory, "data") },
     sign_in: { allow_insecure_issuers: true },
@@ -74,7 +74,7 @@ export async function startControlPlaneProcess(
   });
   const pattern = /^gatehouse control plane ready on (\S+) \(production\), (\S+) \(sandbox\)$/m;
   const ready = await Promise.race([
-    eventually("the ready line", () => pattern.exec(stdout) ?? undefined, 90_000),
+    eventually("the ready line", () => pattern.exec(stdout) ?? undefined, 150_000),
     failed,
   ]);
   // once it is ready, its end is what tests are about

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Waits until `probe` gives something other than `undefined` or false, looking every 25 ms for at most `boundMs`. */
+/** Waits until `probe` gives something other than `undefined` or false, looking every 25 ms for at most `boundMs`: the machine may be busy. */
 export async function eventually<T>(
   what: string,
   probe: () => T | Promise<T>,
-  boundMs = 15_000,
+  boundMs = 60_000,
 ): Promise<Exclude<NonNullable<T>, false>> {
   const end = Date.now() + boundMs;
   let last: unknown;

@@ -60,6 +60,8 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     policies: { directory: policyDirectory, refresh_interval: "1s" },
     audit: { destination: "file", path: auditPath },
     telemetry: { port: 0 },
+    // the machine may be busy: only tests of lateness shall see it
+    authz: { decision_timeout: "15s" },
   };
   for (const [section, keys] of Object.entries(options.config ?? {}))
     base[section] = { ...base[section], ...keys };
@@ -86,14 +88,14 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   const adminUrl = await eventually(
     "the admin address",
     find(/"admin":"(http:[^"]+)"/, () => stderr),
-    30_000,
+    90_000,
   );
   const url = options.unready
     ? ""
     : await eventually(
         "the ready line",
         find(/^gatehouse gateway ready on (http\S+)$/m, () => stdout),
-        30_000,
+        90_000,
       );
 
   return {

@@ -14,7 +14,7 @@ export interface RawAnswer {
  *
  * @throws when nothing comes back within `timeoutMs`, or what comes is no HTTP answer
  */
-export function sendRaw(port: number, request: string, timeoutMs = 10_000): Promise<RawAnswer> {
+export function sendRaw(port: number, request: string, timeoutMs = 60_000): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1", () => socket.write(Buffer.from(request, "latin1")));
     let received = "";

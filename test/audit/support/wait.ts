@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 /** Waits until `condition` holds, for at most ten seconds. */
 export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const end = performance.now() + 10_000;
+  const end = performance.now() + 60_000;
   while (!(await condition())) {
     if (performance.now() > end) throw new Error(`never happened: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));

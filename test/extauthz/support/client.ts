@@ -88,9 +88,9 @@ export async function codeOf(call: Promise<unknown>): Promise<status> {
 
 /** Waits until `condition` holds; fails after 10 s. */
 export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const end = Date.now() + 10_000;
+  const end = Date.now() + 60_000;
   while (!(await condition())) {
-    if (Date.now() > end) throw new Error(`${what}: not within 10 s`);
+    if (Date.now() > end) throw new Error(`${what}: not within a minute`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

@@ -66,7 +66,7 @@ export function get(path: string, ...headers: readonly string[]): string {
 
 /** Waits until `condition` holds, for at most 10 seconds. */
 export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const giveUp = Date.now() + 10_000;
+  const giveUp = Date.now() + 60_000;
   while (!(await condition())) {
     if (Date.now() > giveUp) throw new Error(`timed out waiting until ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
