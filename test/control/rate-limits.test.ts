@@ -21,6 +21,9 @@ import { newApiKeySecret } from "../../src/control/api-keys/secret.ts";
 
 const LIMITS = { authentication: 20, management: 10, analytics: 5 } as const;
 
+/** The machine may be busy: only tests of an outage shall see one. */
+const PATIENT = { patienceMs: 60_000 };
+
 type Settings = Pick<ControlSettings, "environment" | "rateLimits" | "redisUrl">;
 
 describe("rate limits", () => {
@@ -31,10 +34,10 @@ describe("rate limits", () => {
 
   function limiter(
     db: Knex,
-    { settings = {}, log = silent(), windowSeconds = 60 }: Partial<LimiterOptions> = {},
+    { settings = {}, log = silent(), timing = PATIENT }: Partial<LimiterOptions> = {},
   ): RateLimiter {
     const full: Settings = { environment: "production", rateLimits: LIMITS, ...settings };
-    const made = createRateLimiter(full, db, log, windowSeconds);
+    const made = createRateLimiter(full, db, log, timing);
     open.push(made);
     return made;
   }
@@ -93,7 +96,7 @@ describe("rate limits", () => {
     });
 
     it("begins a new window when one is over", async () => {
-      const one = limiter(database.db, { windowSeconds: 1 });
+      const one = limiter(database.db, { timing: { ...PATIENT, windowSeconds: 1 } });
       await takeAll(one, "analytics", "key_a", LIMITS.analytics + 1);
       await eventually("a new window", async () => (await one.take("analytics", "key_a")).allowed);
     });
@@ -116,7 +119,7 @@ describe("rate limits", () => {
       const db = openDatabase(server.url, { poolSize: 3 });
       try {
         await db.transaction(createTable);
-        await survivesOutage(server, (log) => limiter(db, { log }));
+        await survivesOutage(server, (log) => limiter(db, { log, timing: {} }));
       } finally {
         await closeDatabase(db);
         await server.close();
@@ -157,14 +160,14 @@ describe("rate limits", () => {
     });
 
     it("begins a new window when one is over", async () => {
-      const one = limiter(nowhere, { settings: settings(), windowSeconds: 1 });
+      const one = limiter(nowhere, { settings: settings(), timing: { ...PATIENT, windowSeconds: 1 } });
       await takeAll(one, "analytics", "key_w", LIMITS.analytics + 1);
       await eventually("a new window", async () => (await one.take("analytics", "key_w")).allowed);
     });
 
     it("counts by itself while Redis is away, says so once, and comes back", async () => {
       const server = { kill9: () => redis.kill(), restart: () => redis.restart() };
-      await survivesOutage(server, (log) => limiter(nowhere, { settings: settings(), log }));
+      await survivesOutage(server, (log) => limiter(nowhere, { settings: settings(), log, timing: {} }));
     });
   });
 
@@ -172,7 +175,7 @@ describe("rate limits", () => {
     it("are told with every answer, refusals included, and refuse with 429 and Retry-After", async () => {
       const control = await startGuardedControl({
         settings: { rateLimits: { ...LIMITS, management: 3 } },
-        limiter: ({ settings, db, log }) => createRateLimiter(settings, db, log),
+        limiter: ({ settings, db, log }) => createRateLimiter(settings, db, log, PATIENT),
       });
       try {
         const { secret } = await makeKey(control, { scope: "read_only" });
@@ -209,7 +212,7 @@ describe("rate limits", () => {
     it("count who is refused by the address, whatever key is tried", async () => {
       const control = await startGuardedControl({
         settings: { rateLimits: { ...LIMITS, management: 3 } },
-        limiter: ({ settings, db, log }) => createRateLimiter(settings, db, log),
+        limiter: ({ settings, db, log }) => createRateLimiter(settings, db, log, PATIENT),
       });
       try {
         const statuses: number[] = [];
@@ -250,7 +253,7 @@ describe("rate limits", () => {
 interface LimiterOptions {
   readonly settings: Partial<Settings>;
   readonly log: Log;
-  readonly windowSeconds: number;
+  readonly timing: NonNullable<Parameters<typeof createRateLimiter>[3]>;
 }
 
 async function takeAll(

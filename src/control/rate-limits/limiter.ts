@@ -9,9 +9,8 @@ import { countedSubject } from "./subject.ts";
 
 /** Gateways report in batches; this only stops one that has gone wild. */
 const GATEWAY_LIMIT = 60_000;
-const WINDOW_SECONDS = 60;
-/** So long a request waits for the shared count, at most. */
-const TIMEOUT_MS = 1_000;
+/** How long a window is, and for how long a request waits for the shared count. */
+const TIMING = { windowSeconds: 60, patienceMs: 1_000 };
 /** So long the shared count is left alone after it has failed. */
 const PAUSE_MS = 1_000;
 
@@ -26,18 +25,19 @@ interface Counted {
  * Counts requests in fixed windows that begin with a caller's first request, in one count for all instances: in
  * PostgreSQL, or in Redis where there is one. While that cannot be reached each instance counts alone.
  *
- * @param windowSeconds - for tests, which do not wait a minute
+ * @param timing - for tests, which do not wait a minute, and on busy machines wait longer for the count
  */
 export function createRateLimiter(
   settings: Settings,
   db: Database,
   log: Log,
-  windowSeconds: number = WINDOW_SECONDS,
+  timing: Partial<typeof TIMING> = {},
 ): RateLimiter {
+  const { windowSeconds, patienceMs } = { ...TIMING, ...timing };
   const { environment, redisUrl, rateLimits } = settings;
   const limits: Readonly<Record<RateGroup, number>> = { ...rateLimits, gateway: GATEWAY_LIMIT };
   const counts: SharedCounts =
-    redisUrl === undefined ? postgresCounts(db) : redisCounts(redisUrl, environment);
+    redisUrl === undefined ? postgresCounts(db) : redisCounts(redisUrl, environment, patienceMs / 2);
   const shared = forGroups((group) => counts.counter(group, limits[group], windowSeconds));
   const alone = forGroups(
     (group) => new RateLimiterMemory({ keyPrefix: group, points: limits[group], duration: windowSeconds }),
@@ -51,7 +51,7 @@ export function createRateLimiter(
     // of the requests that find it away, one a second looks whether it is back
     if (away) pausedUntil = now + PAUSE_MS;
     try {
-      const counted = await within(TIMEOUT_MS, consume(shared[group], key));
+      const counted = await within(patienceMs, consume(shared[group], key));
       if (away) log.info("requests are counted together with the other instances again");
       away = false;
       pausedUntil = 0;

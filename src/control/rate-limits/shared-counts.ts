@@ -17,7 +17,6 @@ export interface SharedCounts {
 
 const TABLE = "rate_limits";
 const CLEAR_MS = 5 * 60_000;
-const REDIS_TIMEOUT_MS = 500;
 
 /** In the environment's own database: one statement a request. */
 export function postgresCounts(db: Database): SharedCounts {
@@ -48,10 +47,10 @@ export function postgresCounts(db: Database): SharedCounts {
 }
 
 /** Environments may share a Redis; their counts have names of their own. */
-export function redisCounts(url: string, environment: Environment): SharedCounts {
+export function redisCounts(url: string, environment: Environment, patienceMs: number): SharedCounts {
   const redis = new Redis(url, {
-    connectTimeout: REDIS_TIMEOUT_MS,
-    commandTimeout: REDIS_TIMEOUT_MS,
+    connectTimeout: patienceMs,
+    commandTimeout: patienceMs,
     maxRetriesPerRequest: 1,
     retryStrategy: (attempt) => Math.min(attempt * 50, 1_000),
   });
