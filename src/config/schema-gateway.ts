@@ -47,6 +47,11 @@ const performance = z.strictObject({
     1024,
     "Upper bound of connections to each backend, and of requests that wait for one. Above it: 503.",
   ),
+  proxy_memory_limit: optional(
+    size(64 * 1024 * 1024, 1_000_000_000_000),
+    "Heap that Envoy may take. Near it Envoy ends the streams that hold most, then takes no further requests (503). Default: " +
+      "a quarter of the memory of the machine, or of the control group, between 256MiB and 4GiB.",
+  ),
   request_timeout: setting(
     duration("100ms", "24h"),
     "60s",

@@ -2,9 +2,10 @@ import type { GatewayConfig } from "../config/index.ts";
 import { parseSocketAddress } from "../config/index.ts";
 import { clusters } from "./clusters.ts";
 import type { AuthzEndpoint } from "./clusters.ts";
-import { extension, socketAddress } from "./envoy-json.ts";
+import { socketAddress } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 import { listener } from "./listener.ts";
+import { overloadManager } from "./overload.ts";
 
 export interface BootstrapOptions {
   /** One a worker. */
@@ -19,24 +20,13 @@ export interface BootstrapOptions {
   readonly luaDirectory?: string;
 }
 
-/** Clients that may be connected at once; further ones are turned away, so that those who are there stay served. */
-const MOST_CONNECTIONS = 50_000;
-
 /** A complete Envoy configuration (`envoy.config.bootstrap.v3.Bootstrap` as JSON). */
 export function envoyBootstrap(config: GatewayConfig, options: BootstrapOptions): EnvoyJson {
   const { authzEndpoints, routesFile, luaDirectory, caFile } = options;
   return {
     node: { id: "gatehouse-gateway", cluster: "gatehouse" },
     ...admin(config, options.adminSocket),
-    overload_manager: {
-      resource_monitors: [
-        extension(
-          "envoy.resource_monitors.global_downstream_max_connections",
-          "envoy.extensions.resource_monitors.downstream_connections.v3.DownstreamConnectionsConfig",
-          { max_active_downstream_connections: MOST_CONNECTIONS },
-        ),
-      ],
-    },
+    overload_manager: overloadManager(config),
     static_resources: {
       listeners: [listener(config, { routesFile, luaDirectory })],
       clusters: clusters(config, authzEndpoints, caFile),
