@@ -286,6 +286,7 @@ export const REFUSAL_REASONS = {
   ambiguous_content_type: "AMBIGUOUS_BODY",
   compressed_body: "AMBIGUOUS_BODY",
   body_cut_short: "AMBIGUOUS_BODY",
+  too_many_json_values: "AMBIGUOUS_BODY",
   malformed_json: "AMBIGUOUS_BODY",
   duplicate_json_member: "AMBIGUOUS_BODY",
   similar_json_members: "AMBIGUOUS_BODY",

@@ -1,6 +1,6 @@
-import { JsonError, parseJson } from "../request/body/parse-json.ts";
+import { JsonError, parseJson, TooManyValues } from "../request/body/parse-json.ts";
 import { exactNumber } from "./literals.ts";
-import { malformed, type InputValue } from "./types.ts";
+import { malformed, overLimit, type InputValue } from "./types.ts";
 
 /** Variables that are documents themselves (rich text) are nested deeply. */
 const MAX_DEPTH = 200;
@@ -21,6 +21,7 @@ function parseStrictly(text: string) {
   try {
     return parseJson(text, MAX_DEPTH);
   } catch (error) {
+    if (error instanceof TooManyValues) return overLimit(`the JSON has ${error.message}`);
     return malformed(`this is not JSON: ${error instanceof JsonError ? error.message : "the parser failed"}`);
   }
 }

@@ -88,6 +88,7 @@ export const REFUSAL_CHECKS = [
   "ambiguous_content_type",
   "compressed_body",
   "body_cut_short",
+  "too_many_json_values",
   "malformed_json",
   "duplicate_json_member",
   "similar_json_members",

@@ -50,6 +50,15 @@ describe("GraphQL over HTTP: POST", () => {
     assert.equal(outcomeOf(readSent({ body: '{"query":"{ a }"}' })), MALFORMED);
   });
 
+  it("refuses variables of too many values", () => {
+    const list = (length: number) =>
+      posted({ query: "{ a }", variables: { x: Array<number>(length).fill(1) } });
+    assert.equal(outcomeOf(list(20_000)), "GRAPHQL_LIMIT_EXCEEDED");
+    assert.ok(Array.isArray(outcomeOf(list(19_000))));
+    const batch = Array<object>(2).fill({ query: "{ a }", variables: { x: Array<number>(10_000).fill(1) } });
+    assert.equal(outcomeOf(posted(batch)), "GRAPHQL_LIMIT_EXCEEDED");
+  });
+
   it("refuses a content type that stands there twice", () => {
     const twice = [["content-type", "application/json"]] as const;
     assert.equal(outcomeOf(posted({ query: "{ a }" }, { headers: twice })), MALFORMED);

@@ -1,9 +1,9 @@
 import { decodeBytes } from "../decode.ts";
-import type { BodyRead, CanonicalRequest, JsonValue, ReadOptions, RefusalCheck } from "../types.ts";
+import type { BodyRead, CanonicalRequest, JsonValue, ReadOptions, Refusal, RefusalCheck } from "../types.ts";
 import { similarMember, type MemberNames } from "../../names/index.ts";
 import { quote } from "../quote.ts";
 import { bodyFormat } from "./media-type.ts";
-import { JsonError, parseJson, type ParsedJson } from "./parse-json.ts";
+import { JsonError, parseJson, TooManyValues, type ParsedJson } from "./parse-json.ts";
 
 export interface ReadBodyOptions extends ReadOptions {
   /** How deep arrays and objects may be nested. Default: 64. */
@@ -34,8 +34,7 @@ export function readBody(
   return { ok: true, json: undefined, accepted };
 }
 
-type Finding =
-  { readonly check: RefusalCheck; readonly detail: string } | { readonly json: JsonValue | undefined };
+type Finding = Refusal | { readonly json: JsonValue | undefined };
 
 /** What speaks against the body, in order, then the value, when there is one to rely on. */
 function* judge(
@@ -65,8 +64,8 @@ function* judge(
   }
 
   const parsed = parse(body.bytes, maxDepth);
-  if (typeof parsed === "string") {
-    yield { check: "malformed_json", detail: parsed };
+  if ("check" in parsed) {
+    yield parsed;
     return;
   }
   if (parsed.duplicateMember)
@@ -102,14 +101,18 @@ function withEveryMember({ inexactNumber, text, value }: ParsedBody): unknown {
   return inexactNumber ? JSON.parse(text) : value;
 }
 
-/** @returns what is wrong, as text, where it is not JSON. */
-function parse(bytes: Uint8Array, maxDepth: number): ParsedBody | string {
+/** @returns what is wrong where it is not JSON, or not JSON that is read. */
+function parse(bytes: Uint8Array, maxDepth: number): ParsedBody | Refusal {
   const { text, valid } = decodeBytes(bytes);
-  if (!valid) return "bytes that are not UTF-8";
+  if (!valid) return { check: "malformed_json", detail: "bytes that are not UTF-8" };
   try {
     return { ...parseJson(text, maxDepth), text };
   } catch (error) {
+    if (error instanceof TooManyValues) return { check: "too_many_json_values", detail: error.message };
     // anything else is the end of the stack, where somebody allows that many levels
-    return error instanceof JsonError ? error.message : "the parser failed";
+    return {
+      check: "malformed_json",
+      detail: error instanceof JsonError ? error.message : "the parser failed",
+    };
   }
 }
