@@ -4,6 +4,7 @@ import { ConnectionState } from "./decision/connection-state.ts";
 import { ConnectionRegistry, type Rejudgement } from "./decision/connections.ts";
 import { gatherEnded, takeConnectionMessage } from "./decision/connections-ended.ts";
 import { createDecider } from "./decision/decide.ts";
+import { chain } from "./decision/judgement.ts";
 import { DecisionPoint } from "./decision/decision-point.ts";
 import { createFrontProxyReader } from "./decision/front-proxy.ts";
 import { createIdentify } from "./decision/identify.ts";
@@ -91,7 +92,7 @@ export async function createService(
     }),
   });
   const registry = new ConnectionRegistry({
-    judge: async (access) => rejudgementOf(await decide(access)),
+    judge: (access) => chain(decide(access), rejudgementOf),
     changed: () => {
       state.changed();
     },
@@ -192,7 +193,13 @@ function clientIpReader({ gateway }: GatewayConfig): (peer: string, realIp: read
 
 /** What a connection's handshake comes to, looked at again. */
 function rejudgementOf({ verdict, reason, plan }: Decision): Rejudgement {
-  return verdict === "ALLOW" ? { verdict, planText: JSON.stringify(plan) } : { verdict, reason };
+  if (verdict === "DENY") return { verdict, reason };
+  return {
+    verdict,
+    get planText() {
+      return JSON.stringify(plan);
+    },
+  };
 }
 
 /** A handshake as it is kept: its trace is over, and its deadline was for its answer. */

@@ -19,7 +19,11 @@ export interface LiveConnection {
 
 /** What a judge says about a connection's handshake, looked at again. */
 export type Rejudgement =
-  | { readonly verdict: "ALLOW"; readonly planText: string }
+  | {
+      readonly verdict: "ALLOW";
+      /** May be made when it is read, which is once: plans may be long. */
+      readonly planText: string;
+    }
   | { readonly verdict: "DENY"; readonly reason: Reason };
 
 /** How a connection is closed: a code of RFC 6455 (section 7.4), and a reason that the client may see. */
@@ -51,6 +55,8 @@ export interface ConnectionRegistryOptions {
   readonly judgeWithin?: number;
   /** Unix ms. */
   readonly clock?: () => number;
+  /** Milliseconds that never go back. */
+  readonly stopwatch?: () => number;
 }
 
 interface Entry {
@@ -71,8 +77,10 @@ interface Findings {
   failed: number;
 }
 
-/** Judged before other work has its turn. */
-const SLICE = 200;
+/** Judging that takes longer than this lets other work have its turn; ms. */
+const TURN_MS = 5;
+/** Judged at a time, of those that have to wait for something. */
+const MOST_WAITING = 50;
 const SWEEP_MS = 10_000;
 /** After its end an entry is kept for so long, for a clock that is a little behind. */
 const KEEP_MS = 60_000;
@@ -93,6 +101,7 @@ export class ConnectionRegistry {
   readonly #capacity: number;
   readonly #planSpace: number;
   readonly #clock: () => number;
+  readonly #stopwatch: () => number;
   readonly #entries = new Map<string, Entry>();
   #planCharacters = 0;
   #round = 0;
@@ -100,6 +109,9 @@ export class ConnectionRegistry {
   #changedAt = 0;
   #pending = false;
   #working: Promise<void> | undefined;
+  /** By the stopwatch: when other work had its turn last. */
+  #turnBegan = 0;
+  #lastInTurn: Promise<void> = Promise.resolve();
   #timers: NodeJS.Timeout[] = [];
 
   constructor(options: ConnectionRegistryOptions) {
@@ -107,6 +119,7 @@ export class ConnectionRegistry {
     this.#capacity = options.capacity ?? 10_000;
     this.#planSpace = options.planSpace ?? 2 * 1024 * 1024;
     this.#clock = options.clock ?? Date.now;
+    this.#stopwatch = options.stopwatch ?? (() => performance.now());
   }
 
   get size(): number {
@@ -190,7 +203,7 @@ export class ConnectionRegistry {
   }
 
   /**
-   * Judges every open connection again, some at a time. Resolves when that is done, and never rejects. A call while this
+   * Judges every open connection again, a few at a time. Resolves when that is done, and never rejects. A call while this
    * is under way begins anew: who was judged already may have been by what was in force before.
    */
   rejudge(): Promise<void> {
@@ -216,26 +229,48 @@ export class ConnectionRegistry {
 
   async #judgeAll(): Promise<void> {
     // also so that whoever called has the promise before this ends
-    await nextTurn();
+    await this.#nextTurn();
     const found: Findings = { closed: 0, replanned: 0, failed: 0 };
     while (this.#isPending()) {
       this.#pending = false;
-      let slice: Promise<void>[] = [];
+      let waiting: Promise<void>[] = [];
       // a Map's iterator also comes to what is added meanwhile
       for (const entry of this.#entries.values()) {
         if (entry.round === this.#round || entry.closing !== undefined) continue;
         entry.round = this.#round;
-        slice.push(this.#judge(entry, found));
-        if (slice.length < SLICE) continue;
-        await Promise.all(slice);
-        slice = [];
-        await nextTurn();
+        const judging = this.#judge(entry, found);
+        if (judging !== undefined) waiting.push(judging);
+        if (waiting.length >= MOST_WAITING) {
+          await Promise.all(waiting);
+          waiting = [];
+        }
+        if (this.#turnIsOver()) await this.#nextTurn();
       }
-      await Promise.all(slice);
+      await Promise.all(waiting);
     }
     this.#working = undefined;
     if (found.closed + found.replanned > 0)
       this.#options.log.info(found, "open connections were judged again");
+  }
+
+  #turnIsOver(): boolean {
+    return this.#stopwatch() - this.#turnBegan >= TURN_MS;
+  }
+
+  async #nextTurn(): Promise<void> {
+    await nextTurn();
+    this.#turnBegan = this.#stopwatch();
+  }
+
+  /** Answers that come at the same time take their turns one after the other. */
+  #inTurn(work: () => void): Promise<void> {
+    const before = this.#lastInTurn;
+    const done = before.then(async () => {
+      if (this.#turnIsOver()) await this.#nextTurn();
+      work();
+    });
+    this.#lastInTurn = done;
+    return done;
   }
 
   /** A method, because it may have changed while something was awaited. */
@@ -243,21 +278,48 @@ export class ConnectionRegistry {
     return this.#pending;
   }
 
-  async #judge(entry: Entry, found: Findings): Promise<void> {
-    const { decisionId, access } = entry.connection;
-    const { judge, judgeWithin = 5_000, log } = this.#options;
+  /** @returns nothing where nothing had to be waited for; never rejects */
+  #judge(entry: Entry, found: Findings): Promise<void> | undefined {
+    const { access } = entry.connection;
+    const { judge, judgeWithin = 5_000 } = this.#options;
     const now = this.#clock();
+    const failed = (error: unknown) => {
+      this.#failed(entry, error, found);
+    };
+    const apply = (judged: Rejudgement) => {
+      try {
+        this.#apply(entry, judged, found);
+      } catch (error) {
+        failed(error);
+      }
+    };
     try {
       const answer = judge({ ...access, receivedAt: now, deadline: now + judgeWithin });
-      const judged = answer instanceof Promise ? await withinTime(answer, judgeWithin) : answer;
-      this.#apply(entry, judged, found);
+      if (answer instanceof Promise) {
+        return withinTime(answer, judgeWithin).then(
+          (judged) =>
+            this.#inTurn(() => {
+              apply(judged);
+            }),
+          failed,
+        );
+      }
+      apply(answer);
     } catch (error) {
-      // one is told of: the next ten thousand will fail in the same way
-      found.failed += 1;
-      if (found.failed === 1)
-        log.error({ err: error, decision_id: decisionId }, "an open connection could not be judged again");
-      this.#apply(entry, { verdict: "DENY", reason: "INTERNAL_ERROR" }, found);
+      failed(error);
     }
+    return undefined;
+  }
+
+  #failed(entry: Entry, error: unknown, found: Findings): void {
+    // one is told of: the next ten thousand will fail in the same way
+    found.failed += 1;
+    if (found.failed === 1)
+      this.#options.log.error(
+        { err: error, decision_id: entry.connection.decisionId },
+        "an open connection could not be judged again",
+      );
+    this.#apply(entry, { verdict: "DENY", reason: "INTERNAL_ERROR" }, found);
   }
 
   #apply(entry: Entry, judged: Rejudgement, found: Findings): void {
