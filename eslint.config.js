@@ -13,7 +13,17 @@ const rooms = {
   config: ["policy", "request", "identity"],
   identity: ["policy", "reasons", "telemetry"],
   audit: ["policy", "reasons", "telemetry"],
-  decision: ["names", "policy", "request", "graphql", "identity", "audit", "standing", "reasons", "telemetry"],
+  decision: [
+    "names",
+    "policy",
+    "request",
+    "graphql",
+    "identity",
+    "audit",
+    "standing",
+    "reasons",
+    "telemetry",
+  ],
   extauthz: ["decision", "policy", "request", "graphql", "identity", "audit", "reasons", "telemetry"],
   gateway: ["config", "policy", "telemetry"],
   standing: [],
@@ -75,7 +85,7 @@ export default defineConfig(
   },
   {
     // what requests meet: one expression that is not linear, and one request stops a process for seconds
-    files: ["request", "graphql", "identity", "extauthz", "decision", "audit", "telemetry"].map(
+    files: ["request", "names", "graphql", "identity", "extauthz", "decision", "audit", "telemetry"].map(
       (room) => `src/${room}/**`,
     ),
     ...(redos && { plugins: { redos } }),

@@ -13,6 +13,7 @@ import { benchmarkFilters } from "./filters.ts";
 import { benchmarkGateway } from "./gateway.ts";
 import { benchmarkGraphql } from "./graphql.ts";
 import { benchmarkMasking } from "./masking.ts";
+import { benchmarkPauses } from "./pauses.ts";
 import { readmeWith } from "./readme.ts";
 import { benchmarkResponses } from "./responses.ts";
 import { tableOf } from "./table.ts";
@@ -37,6 +38,10 @@ const PARTS: Readonly<Record<string, Part>> = {
   },
   websocket: { title: "Round trips of WebSocket messages", run: benchmarkWebsocket },
   graphql: { title: "GraphQL operations (microseconds)", run: benchmarkGraphql },
+  pauses: {
+    title: "The longest pauses of a worker, over the worst inputs (milliseconds)",
+    run: benchmarkPauses,
+  },
   "audit-intake": { title: "Audit records taken in, and COPY of the same rows", run: benchmarkAuditIntake },
   customers: { title: "Routes over 1,000,000 customers, and their SQL alone", run: benchmarkCustomers },
   dashboard: { title: "Analytics over 10,000,000 decisions", run: benchmarkDashboard },
