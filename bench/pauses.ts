@@ -1,5 +1,4 @@
 import { checkRequest } from "../test/support/check-request.ts";
-import { effort } from "./effort.ts";
 import { startBenchService, type BenchService } from "./service.ts";
 import { median } from "./statistics.ts";
 import { POLICIES, worstInputs, type WorstInput } from "./worst-inputs.ts";

@@ -4,7 +4,7 @@ import type { TestIssuer } from "../test/support/issuer.ts";
 const HEADER_BYTES = 60_000;
 const BODY_BYTES = 1_048_576;
 /** `MAX_VALUES` of src/request/body/parse-json.ts. */
-const VALUES = 20_000;
+const VALUES = 10_000;
 
 /** A request that is meant to keep the service busy for as long as may be. */
 export interface WorstInput {

@@ -159,7 +159,7 @@ const MEMBERS: readonly string[] = ["id", "type", "payload"];
 /** Reads a message of the protocol; `undefined` where it can be read in two ways, or not at all. */
 function read(text: string): { id: string; type: string; payload: InputValue } | undefined {
   try {
-    const message = readJson(text);
+    const message = readJson(text, Infinity); // Lua bounds the bytes alone
     if (!isObject(message) || Object.keys(message).some((name) => !MEMBERS.includes(name))) return undefined;
     const { id = "", type, payload = null } = message;
     return typeof type === "string" && typeof id === "string" ? { id, type, payload } : undefined;

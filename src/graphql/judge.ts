@@ -9,6 +9,7 @@ import { Rules } from "./rules.ts";
 import { scanTokens } from "./scan-tokens.ts";
 import {
   GraphqlRefusal,
+  overLimit,
   type GraphqlPayload,
   type GraphqlRequest,
   type GraphqlVerdict,
@@ -39,6 +40,7 @@ function judge(
   { payloads, batch, kinds, nullable }: GraphqlRequest,
   options: JudgeOptions,
 ) {
+  checkLength(plan, payloads);
   let budget = plan.limits.tokens;
   for (const { query } of payloads) budget -= scanTokens(query, budget);
   const documents = payloads.map((payload) => ({ payload, ...readDocument(payload, kinds) }));
@@ -56,6 +58,18 @@ function judge(
   };
   for (const document of documents) judgeDocument(judgement, document);
   return judgement.outcome.verdict();
+}
+
+/** A document of so many characters is never too long; a longer one where its limit of tokens lets expect it. */
+const SHORT = 100_000;
+const CHARACTERS_PER_TOKEN = 50;
+
+/** Comments, blanks and strings are no tokens, or one, and take time, too. @throws GraphqlRefusal */
+function checkLength({ limits }: GraphqlPlanIR, payloads: readonly GraphqlPayload[]): void {
+  const length = payloads.reduce((sum, { query }) => sum + query.length, 0);
+  if (length > Math.max(SHORT, limits.tokens * CHARACTERS_PER_TOKEN)) {
+    overLimit("the documents are longer than the limit of tokens lets expect");
+  }
 }
 
 interface Judgement {

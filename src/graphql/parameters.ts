@@ -8,8 +8,8 @@ type Query = Readonly<Record<string, readonly string[]>>;
 const PARAMETERS: Readonly<Record<string, (text: string) => InputValue>> = {
   query: asText,
   operationName: asText,
-  variables: readJson,
-  extensions: readJson,
+  variables: (text) => readJson(text),
+  extensions: (text) => readJson(text),
 };
 
 /**

@@ -1,5 +1,11 @@
-import { JsonError, parseJson, TooManyValues } from "../request/body/parse-json.ts";
-import { exactNumber } from "./literals.ts";
+import {
+  JsonError,
+  MAX_VALUES,
+  parseJson,
+  TooManyValues,
+  type JsonLimits,
+  type ParsedJson,
+} from "../request/body/parse-json.ts";
 import { malformed, overLimit, type InputValue } from "./types.ts";
 
 /** Variables that are documents themselves (rich text) are nested deeply. */
@@ -8,24 +14,21 @@ const MAX_DEPTH = 200;
 /**
  * Reads JSON that has one meaning. A number that no double holds is NaN: it is there, and no condition knows what it is.
  *
+ * @param values - how many there may be
  * @throws GraphqlRefusal
  */
-export function readJson(text: string): InputValue {
-  const { value, duplicateMember, inexactNumber } = parseStrictly(text);
+export function readJson(text: string, values = MAX_VALUES): InputValue {
+  // what is not exact may not be left out: then a default would stand in its place
+  const { value, duplicateMember } = parseStrictly(text, { depth: MAX_DEPTH, values, inexact: NaN });
   if (duplicateMember) malformed("a JSON object names a member twice");
-  // the strict reader leaves out what is not exact, and then a default would stand in its place
-  return inexactNumber ? (JSON.parse(text, inexactAsNaN) as InputValue) : (value as InputValue);
+  return value as InputValue;
 }
 
-function parseStrictly(text: string) {
+function parseStrictly(text: string, limits: JsonLimits): ParsedJson {
   try {
-    return parseJson(text, MAX_DEPTH);
+    return parseJson(text, limits);
   } catch (error) {
     if (error instanceof TooManyValues) return overLimit(`the JSON has ${error.message}`);
     return malformed(`this is not JSON: ${error instanceof JsonError ? error.message : "the parser failed"}`);
   }
-}
-
-function inexactAsNaN(_name: string, value: unknown, context?: { readonly source?: string }): unknown {
-  return typeof value === "number" ? exactNumber(context?.source ?? "") : value;
 }

@@ -11,9 +11,18 @@ export class TooManyValues extends JsonError {}
 
 /**
  * Values of one text: what is read of a body is bounded in time by its values far more than by its bytes. As many as this
- * take less than 10 ms (bench/pauses.ts), and 1 MB of the smallest would take 200 ms and more.
+ * take less than 10 ms (bench/pauses.ts); 1 MB of the smallest would take 200 ms and more, in any parser.
  */
-export const MAX_VALUES = 20_000;
+export const MAX_VALUES = 10_000;
+
+export interface JsonLimits {
+  /** How deep arrays and objects may be nested. */
+  readonly depth: number;
+  /** How many values there may be; {@link MAX_VALUES}. */
+  readonly values?: number;
+  /** Stands in place of numbers that are inexact; absent: they are left out. */
+  readonly inexact?: number;
+}
 
 /** A JSON text and what speaks against its one reading. */
 export interface ParsedJson {
@@ -23,19 +32,18 @@ export interface ParsedJson {
   readonly duplicateMember: boolean;
   /** Two members of one object have names that differ in case only; both are in `value`. */
   readonly similarMembers: boolean;
-  /** A number is not what its nearest double prints as; it is left out of `value`. */
+  /** A number is not what its nearest double prints as; see {@link JsonLimits.inexact}. */
   readonly inexactNumber: boolean;
 }
 
 /**
  * Parses one JSON text (RFC 8259) strictly: no byte order mark, no comments, no trailing data or commas, no lone surrogates
- * and no U+0000, which C strings end at; and no more than {@link MAX_VALUES} values.
+ * and no U+0000, which C strings end at.
  *
- * @param maxDepth - how deep arrays and objects may be nested
  * @throws {@link JsonError}
  */
-export function parseJson(text: string, maxDepth: number): ParsedJson {
-  const parser = new JsonParser(text, maxDepth);
+export function parseJson(text: string, limits: JsonLimits): ParsedJson {
+  const parser = new JsonParser(text, limits);
   const value = parser.document();
   return {
     value,
@@ -80,6 +88,8 @@ const MAX_SHORT = 15;
 class JsonParser {
   readonly #text: string;
   readonly #maxDepth: number;
+  readonly #maxValues: number;
+  readonly #inexact: number | undefined;
   #at = 0;
   #depth = 0;
   #values = 0;
@@ -89,9 +99,11 @@ class JsonParser {
   similarMembers = false;
   inexactNumber = false;
 
-  constructor(text: string, maxDepth: number) {
+  constructor(text: string, { depth, values = MAX_VALUES, inexact }: JsonLimits) {
     this.#text = text;
-    this.#maxDepth = maxDepth;
+    this.#maxDepth = depth;
+    this.#maxValues = values;
+    this.#inexact = inexact;
   }
 
   /** JSON-text = ws value ws */
@@ -106,7 +118,7 @@ class JsonParser {
   /** value = false / null / true / object / array / number / string; `undefined` for an inexact number */
   #value(): JsonValue | undefined {
     this.#values += 1;
-    if (this.#values > MAX_VALUES) throw new TooManyValues(`more than ${MAX_VALUES} values`);
+    if (this.#values > this.#maxValues) throw new TooManyValues(`more than ${this.#maxValues} values`);
     switch (this.#text.charCodeAt(this.#at)) {
       case BEGIN_OBJECT: {
         this.#descend();
@@ -238,7 +250,7 @@ class JsonParser {
     const nearest = Number(literal);
     if (isExact(literal, nearest)) return nearest;
     this.inexactNumber = true;
-    return undefined;
+    return this.#inexact;
   }
 
   /** What most numbers are, without a regular expression; `undefined`, and nothing is read, for all others. */

@@ -106,7 +106,7 @@ function parse(bytes: Uint8Array, maxDepth: number): ParsedBody | Refusal {
   const { text, valid } = decodeBytes(bytes);
   if (!valid) return { check: "malformed_json", detail: "bytes that are not UTF-8" };
   try {
-    return { ...parseJson(text, maxDepth), text };
+    return { ...parseJson(text, { depth: maxDepth }), text };
   } catch (error) {
     if (error instanceof TooManyValues) return { check: "too_many_json_values", detail: error.message };
     // anything else is the end of the stack, where somebody allows that many levels
