@@ -65,6 +65,13 @@ const rateLimiting = z.strictObject({
     0,
     "Requests a second that the gateway takes, from all clients together. 0: no limit. Above it: 429 with Retry-After.",
   ),
+  anonymous_requests_per_second: setting(
+    wholeNumber(0, 1_000_000),
+    0,
+    "Requests per second without a credential (`Authorization`, `X-User-Token`, the cookie of `identity.cookie`) that the " +
+      "gateway takes, from all clients together, so that a flood of them leaves room for callers with one. 0: no limit. " +
+      "Above it: 429 with Retry-After.",
+  ),
   burst_size: optional(
     wholeNumber(1, 10_000_000),
     "Requests that may come at once before the limit bites (size of the token bucket). Default: `requests_per_second`.",

@@ -65,23 +65,69 @@ function requestSize(config: GatewayConfig): EnvoyJson {
 
 /** Before the decision, so that a flood costs no decisions. */
 function rateLimit(config: GatewayConfig): readonly EnvoyJson[] {
-  const { requests_per_second: rate, burst_size: burst = rate } = config.gateway.security.rate_limiting;
-  if (rate === 0) return [];
-  const always = { default_value: { numerator: 100, denominator: "HUNDRED" } };
+  const {
+    requests_per_second: rate,
+    burst_size: burst = rate,
+    anonymous_requests_per_second: anonymous,
+  } = config.gateway.security.rate_limiting;
   return [
-    extension(
-      "envoy.filters.http.local_ratelimit",
-      "envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit",
-      {
-        stat_prefix: "gateway",
-        token_bucket: { max_tokens: burst, tokens_per_fill: rate, fill_interval: "1s" },
-        filter_enabled: always,
-        filter_enforced: always,
-        response_headers_to_add: [overwrite({ key: "retry-after", value: "1" })],
-      },
-    ),
+    ...(anonymous === 0
+      ? []
+      : [localRateLimit("gatehouse.anonymous_ratelimit", onlyAnonymous(config, anonymous))]),
+    ...(rate === 0
+      ? []
+      : [localRateLimit("envoy.filters.http.local_ratelimit", { token_bucket: tokenBucket(rate, burst) })]),
   ];
 }
+
+function localRateLimit(name: string, limits: EnvoyJson): EnvoyJson {
+  const always = { default_value: { numerator: 100, denominator: "HUNDRED" } };
+  return extension(name, "envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit", {
+    stat_prefix: "gateway",
+    ...limits,
+    filter_enabled: always,
+    filter_enforced: always,
+    response_headers_to_add: [overwrite({ key: "retry-after", value: "1" })],
+  });
+}
+
+function tokenBucket(rate: number, burst: number): EnvoyJson {
+  return { max_tokens: burst, tokens_per_fill: rate, fill_interval: "1s" };
+}
+
+/** A bucket for requests without any credential; whether a credential is good, the service says. */
+function onlyAnonymous(config: GatewayConfig, rate: number): EnvoyJson {
+  const { cookie } = config.identity;
+  const without = [
+    { name: "authorization", present_match: true },
+    { name: "x-user-token", present_match: true },
+    ...(cookie === undefined
+      ? []
+      : [{ name: "cookie", string_match: { contains: `${cookie}=` }, treat_missing_header_as_empty: true }]),
+  ];
+  const descriptor = { key: "caller", value: "anonymous" };
+  return {
+    token_bucket: tokenBucket(UNLIMITED, UNLIMITED),
+    always_consume_default_token_bucket: false,
+    descriptors: [{ entries: [descriptor], token_bucket: tokenBucket(rate, rate) }],
+    rate_limits: [
+      {
+        actions: [
+          {
+            header_value_match: {
+              descriptor_key: descriptor.key,
+              descriptor_value: descriptor.value,
+              headers: without.map((header) => ({ ...header, invert_match: true })),
+            },
+          },
+        ],
+      },
+    ],
+  };
+}
+
+/** The bucket of all other requests, which Envoy wants to have. */
+const UNLIMITED = 4_000_000_000;
 
 function extAuthz(config: GatewayConfig): EnvoyJson {
   return extension(EXT_AUTHZ, "envoy.extensions.filters.http.ext_authz.v3.ExtAuthz", {

@@ -54,6 +54,13 @@ describe("gateway bootstrap", () => {
         "gateway.security.rate_limiting.burst_size": 10_000_000,
       }),
     ],
+    [
+      "a rate limit for anonymous requests",
+      () => ({
+        "gateway.security.rate_limiting.anonymous_requests_per_second": 100,
+        "identity.cookie": "session",
+      }),
+    ],
     ["the least size", () => ({ "gateway.security.request_size_limit": 1 })],
     ["the greatest size", () => ({ "gateway.security.request_size_limit": "4GB" })],
     [
