@@ -230,6 +230,19 @@ describe("end to end: responses", () => {
     assert.deepEqual([outcome["reason"], outcome["response_code"]], ["not_json", 502]);
   });
 
+  it("of a stream are delivered but for what is not surely judged, which is counted", async () => {
+    const stream = `: ${SECRET}\ndata: {"ssn":"${SECRET}"}\n\nssn:${SECRET}\n\nid: ${SECRET} x\ndata: 1\n\ndata: ${SECRET}`;
+    answer(stream, { "content-type": "text/event-stream" });
+    const response = await ask("/api/customers/c-9", { role: "viewer" });
+    assert.equal(await response.text(), '\ndata: {"ssn":"[ssn]"}\n\n');
+    const outcome = await eventually("the answer's record", async () =>
+      (await gateway.audit()).find(
+        (line) => line["event"] === "response" && Number(line["documents_dropped"]) > 0,
+      ),
+    );
+    assert.deepEqual([outcome["result"], outcome["documents_dropped"]], ["masked", 3]);
+  });
+
   it("of other paths spelled like a rule's are changed, too", async () => {
     answer(CUSTOMER);
     const response = await ask("/api/CUSTOMERS/c-1", { role: "viewer" });

@@ -1,66 +1,15 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import type { IncomingHttpHeaders } from "node:http";
-import { connect, createServer as createHttp2Server, type ServerHttp2Stream } from "node:http2";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
-import { get, sendRaw } from "./support/client.ts";
 import { startGateway, type TestGateway } from "./support/gateway.ts";
 import { field, planned, responsePlan } from "./support/plans.ts";
+import { CLIENTS, type Told } from "./support/told.ts";
 
 const SECRET = "123-45-6789";
 const JSON_BODY = `{"ssn":"${SECRET}"}`;
 const MASKED = '{"ssn":"***"}';
-
-/** All that a client is told, the head in one piece. */
-interface Told {
-  readonly status: number;
-  readonly head: string;
-  readonly body: string;
-}
-
-async function overHttp1(port: number, method: string): Promise<Told> {
-  const text = await sendRaw(port, get("/").replace("GET", method));
-  const [head = "", ...rest] = text.split("\r\n\r\n");
-  const status = Number(/^HTTP\/1.1 (\d+)/.exec(head)?.[1]);
-  const chunked = /^transfer-encoding: chunked/im.test(head);
-  const body = rest.join("\r\n\r\n");
-  return { status, head: head.toLowerCase(), body: chunked ? unchunked(body) : body };
-}
-
-function unchunked(text: string): string {
-  const size = parseInt(text, 16);
-  const start = text.indexOf("\r\n") + 2;
-  if (size > 0) return text.slice(start, start + size) + unchunked(text.slice(start + size + 2));
-  // trailers stay visible
-  return text.slice(start).replace(/\r\n$/, "");
-}
-
-async function overHttp2(port: number, method: string): Promise<Told> {
-  const session = connect(`http://127.0.0.1:${port}`);
-  const stream = session.request({ ":path": "/", ":method": method });
-  const heads: IncomingHttpHeaders[] = [];
-  for (const event of ["headers", "response", "trailers"])
-    stream.on(event, (headers: IncomingHttpHeaders) => void heads.push(headers));
-  let body = "";
-  stream.setEncoding("latin1").on("data", (chunk: string) => (body += chunk));
-  stream.on("error", () => undefined);
-  await once(stream, "close");
-  session.destroy();
-  const lines = heads.flatMap((headers) =>
-    Object.entries(headers).map(([name, value]) => `${name}: ${String(value)}`),
-  );
-  const status = Number(
-    heads.find((headers) => ":status" in headers && headers[":status"] !== "103")?.[":status"],
-  );
-  return { status, head: lines.join("\r\n"), body };
-}
-
-const CLIENTS = [
-  ["HTTP/1.1", overHttp1],
-  ["HTTP/2", overHttp2],
-] as const;
 
 describe("gateway: nothing of the original answer", function () {
   let gateway: TestGateway;
@@ -265,81 +214,6 @@ describe("gateway: nothing of the original answer", function () {
           }
         }
       });
-    });
-  }
-});
-
-describe("gateway: nothing of an HTTP/2 application's original answer", () => {
-  let gateway: TestGateway;
-  let respond: (stream: ServerHttp2Stream, method: string) => void = () => undefined;
-  const application = createHttp2Server();
-  application.on("stream", (stream, headers) => {
-    stream.on("error", () => undefined);
-    respond(stream, String(headers[":method"]));
-  });
-
-  before(async () => {
-    await once(application.listen(0, "127.0.0.1"), "listening");
-    const { port } = application.address() as AddressInfo;
-    gateway = await startGateway({
-      responses: true,
-      overrides: { "gateway.backend": `h2c://127.0.0.1:${port}` },
-    });
-    gateway.authz.decide = ({ attributes }) =>
-      planned(responsePlan(field("ssn")), { method: attributes.request.http.method });
-  });
-  after(async () => {
-    await gateway.stop();
-    application.close();
-  });
-
-  /** Answers with this body, and says it once more in trailers. */
-  const withTrailers = (type: string, parts: readonly string[], status = 200) => {
-    respond = (stream) => {
-      stream.respond({ ":status": status, "content-type": type }, { waitForTrailers: true });
-      stream.on("wantTrailers", () => {
-        stream.sendTrailers({ "repr-digest": SECRET, "x-ssn": SECRET, "x-other": "1" });
-      });
-      for (const part of parts) stream.write(part);
-      stream.end();
-    };
-  };
-
-  for (const [protocol, ask] of CLIENTS) {
-    it(`is told by trailers, over ${protocol}`, async () => {
-      const cases: readonly (readonly [
-        type: string,
-        parts: readonly string[],
-        status: number,
-        method: string,
-      ])[] = [
-        ["application/json", [JSON_BODY], 200, "GET"],
-        ["application/x-ndjson", [`${JSON_BODY}\n`, `${JSON_BODY}\n`], 200, "GET"],
-        ["text/event-stream", [`data: ${JSON_BODY}\n\n`], 200, "GET"],
-        ["text/html", [JSON_BODY], 502, "GET"],
-        ["application/json", ["{"], 502, "GET"],
-        ["application/json", [], 200, "GET"],
-        ["application/grpc", [], 200, "GET"],
-        ["application/json", [], 200, "HEAD"],
-        ["application/json", [], 204, "GET"],
-        ["application/json", [], 304, "GET"],
-      ];
-      for (const [type, parts, status, method] of cases) {
-        withTrailers(type, parts, status === 502 ? 200 : status);
-        const told = await ask(gateway.port, method);
-        const what = JSON.stringify([type, parts, status, method, told]);
-        assert.equal(told.status, status, what);
-        for (const name of ["x-other", "x-ssn", "repr-digest", SECRET])
-          assert.ok(!`${told.head}${told.body}`.includes(name), what);
-      }
-    });
-
-    it(`is lost, over ${protocol}: the last line of a stream needs no line feed`, async () => {
-      respond = (stream) => {
-        stream.respond({ ":status": 200, "content-type": "application/x-ndjson" });
-        stream.end(`${JSON_BODY}\n${JSON_BODY}`);
-      };
-      assert.equal((await ask(gateway.port, "GET")).body, `${MASKED}\n${MASKED}`);
     });
   }
 });

@@ -9,8 +9,10 @@ local LOOK_SECONDS = 1
 -- The service writes every two seconds.
 local STALE_SECONDS = 15
 
--- By path of the file: { looked = unix seconds, state = table or nil }
-local seen = {}
+-- By path of the file: { looked = unix seconds, state = table or nil }. There is one a worker of the service; where there
+-- are more, those of workers that are gone are forgotten with the others.
+local seen, files = {}, 0
+local MOST_FILES = 64
 
 local function read(path)
   local file = io.open(path, "rb")
@@ -25,6 +27,10 @@ local function current(path, now)
   local known = seen[path]
   if known and now - known.looked < LOOK_SECONDS and now >= known.looked then return known.state end
   local state = read(path)
+  if not known then
+    if files >= MOST_FILES then seen, files = {}, 0 end
+    files = files + 1
+  end
   seen[path] = { looked = now, state = state }
   return state
 end
