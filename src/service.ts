@@ -1,5 +1,5 @@
 import { createAuditLog, type AuditDestination } from "./audit/index.ts";
-import type { GatewayConfig } from "./config/index.ts";
+import { DEFAULT_IDENTITY_HEADERS, type GatewayConfig } from "./config/index.ts";
 import { ConnectionState } from "./decision/connection-state.ts";
 import { ConnectionRegistry, type Rejudgement } from "./decision/connections.ts";
 import { gatherEnded, takeConnectionMessage } from "./decision/connections-ended.ts";
@@ -8,6 +8,7 @@ import { chain } from "./decision/judgement.ts";
 import { DecisionPoint } from "./decision/decision-point.ts";
 import { createFrontProxyReader } from "./decision/front-proxy.ts";
 import { createIdentify } from "./decision/identify.ts";
+import { createForgedHeaders } from "./decision/forged-headers.ts";
 import { createIdentityHeaders } from "./decision/identity-headers.ts";
 import { PolicyStore } from "./decision/policy-store.ts";
 import { nextDecisionId } from "./decision/record.ts";
@@ -117,7 +118,13 @@ export async function createService(
     point,
     identityHeaders: createIdentityHeaders(
       Object.entries(identity.headers).map(([header, path]) => [header, path.split(".")]),
+      Object.keys(DEFAULT_IDENTITY_HEADERS),
     ),
+    forgedHeaders: createForgedHeaders({
+      names: [...Object.keys(identity.headers), ...Object.keys(DEFAULT_IDENTITY_HEADERS)],
+      prefixes: identity.header_prefixes,
+      accepted: identity.client_headers,
+    }),
     denialDetails: gateway.denial_details,
     tracing,
     nextDecisionId,

@@ -1,3 +1,5 @@
+import { foldHeaderName } from "../request/index.ts";
+import { DEFAULT_IDENTITY_HEADERS } from "./schema-identity.ts";
 import type { GatewayConfig } from "./schema.ts";
 
 /** A contradiction between keys. */
@@ -30,6 +32,18 @@ const CHECKS: readonly Check[] = [
     gateway.backends.length > 0 && gateway.trusted_proxies.length === 0
       ? fault("gateway.backends", "can be chosen by nobody: `gateway.trusted_proxies` is empty")
       : undefined,
+  ({ identity }) => {
+    const names = [
+      ...Object.keys(identity.headers),
+      ...Object.keys(DEFAULT_IDENTITY_HEADERS),
+      "x-user-token",
+    ];
+    const ours = new Set(names.map(foldHeaderName));
+    const taken = identity.client_headers.find((name) => ours.has(foldHeaderName(name)));
+    return taken === undefined
+      ? undefined
+      : fault("identity.client_headers", `holds \`${taken}\`, which clients may never send`);
+  },
   ({ authz: { tls } }) =>
     (tls.certificate === undefined) !== (tls.private_key === undefined)
       ? fault("authz.tls", "needs both `certificate` and `private_key`, or neither")

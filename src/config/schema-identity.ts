@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { ALGORITHMS } from "../identity/options.ts";
+import { foldHeaderName } from "../request/index.ts";
 import { choice, duration, list, map, oneOrMore, optional, setting, text, url } from "./values.ts";
 
 const attributePath = text().refine(
@@ -9,13 +10,8 @@ const attributePath = text().refine(
 
 const claimPath = text();
 
-/** RFC 9110 section 5.1, in lower case; underscores are refused by Envoy, pseudo and hop-by-hop headers are not ours. */
-const headerName = z
-  .string()
-  .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, "must be a header name in lower case: letters, digits and `-`")
-  .refine((name) => !UNSETTABLE.has(name), "is a header that the gateway must not set");
-
-const UNSETTABLE = new Set([
+/** What says how to read a message, whose credentials it carries, or how it came here. */
+const COMMON_HEADERS = [
   "authorization",
   "connection",
   "content-encoding",
@@ -33,7 +29,29 @@ const UNSETTABLE = new Set([
   "x-forwarded-for",
   "x-forwarded-proto",
   "x-request-id",
-]);
+];
+const UNSETTABLE = new Set([...COMMON_HEADERS, "x-backend-url", "x-real-ip", "x-user-token"]);
+
+const HEADER_NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
+
+/** RFC 9110 section 5.1, in lower case; underscores are refused by Envoy, pseudo and hop-by-hop headers are not ours. */
+const headerName = z
+  .string()
+  .regex(HEADER_NAME, "must be a header name in lower case: letters, digits and `-`")
+  .refine((name) => !UNSETTABLE.has(name), "is a header that the gateway must not set");
+
+const clientHeader = text().refine(
+  (name) => HEADER_NAME.test(name),
+  "must be a header name in lower case: letters, digits and `-`",
+);
+
+/** A prefix whose names clients may not use. One that covers what proxies add would take that away, too. */
+const headerPrefix = text()
+  .refine((prefix) => HEADER_NAME.test(prefix), "must be the beginning of a header name in lower case")
+  .refine(
+    (prefix) => COMMON_HEADERS.every((name) => !foldHeaderName(name).startsWith(foldHeaderName(prefix))),
+    "covers headers that every request may have, such as `x-request-id`",
+  );
 
 export const DEFAULT_IDENTITY_HEADERS = {
   "x-user-id": "user.id",
@@ -81,7 +99,20 @@ export const identity = z
       map(headerName, attributePath, "header name to attribute path"),
       DEFAULT_IDENTITY_HEADERS,
       "Headers that tell the application who is asking. They are set from the verified token and nothing else: what a " +
-        "client sends under these names is removed. Replaces the default as a whole.",
+        "client sends under these names is removed, and what it sends under the names of the default, in any spelling: " +
+        "letter case and everything but letters and digits are set aside. Replaces the default as a whole.",
+    ),
+    header_prefixes: setting(
+      list(headerPrefix),
+      ["x-user-", "x-customer-"],
+      "Clients may not use header names that begin like this, in any spelling: they are removed, so that an application " +
+        "never takes a client's `x-user-plan` for one of ours. Replaces the default as a whole.",
+    ),
+    client_headers: setting(
+      list(clientHeader),
+      [],
+      "Header names under `identity.header_prefixes` that the application needs from its clients, e.g. `x-user-agent` " +
+        "of gRPC-Web. Spelled exactly so they pass.",
     ),
     cookie: optional(
       text().refine((value) => /^[!#$%&'*+.^_`|~\w-]+$/.test(value), "must be a cookie name"),

@@ -15,14 +15,16 @@ const PROXY_HEADERS = ["x-real-ip"];
 
 /**
  * @param mapping - header name (lower case) to attribute path, e.g. `x-user-role` to `["user", "role"]`
+ * @param reserved - further names that no client may use, mapped or not
  * @returns a function that gives the headers of an identity (or of nobody). Every mapped header is either set or
  * removed, so that what arrives is always ours.
  */
 export function createIdentityHeaders(
   mapping: readonly (readonly [header: string, path: AttributePath])[],
+  reserved: readonly string[] = [],
 ): (identity: Identity | undefined, trustedPeer: boolean) => IdentityHeaders {
   const known = new WeakMap<Identity, readonly (readonly [string, string])[]>();
-  const names = mapping.map(([header]) => header);
+  const names = [...new Set([...mapping.map(([header]) => header), ...reserved])];
   const fixed = (trusted: boolean) => (trusted ? GATEWAY_HEADERS : [...GATEWAY_HEADERS, ...PROXY_HEADERS]);
   const nobody = {
     true: { set: [], remove: [...names, ...fixed(true)] },

@@ -1,6 +1,7 @@
 import type { DecisionPoint } from "../decision/decision-point.ts";
 import { chain, type Eventually } from "../decision/judgement.ts";
 import { renderDenial } from "../decision/denial.ts";
+import { withoutHeaders } from "../decision/forged-headers.ts";
 import type { IdentityHeaders } from "../decision/identity-headers.ts";
 import type { AccessRequest, Decision } from "../decision/types.ts";
 import type { Identity } from "../identity/types.ts";
@@ -23,6 +24,8 @@ import {
 export interface CheckDependencies {
   readonly point: DecisionPoint;
   readonly identityHeaders: (identity: Identity | undefined, trustedPeer: boolean) => IdentityHeaders;
+  /** Names of headers that the client may not send. */
+  readonly forgedHeaders: (headers: RawRequest["headers"]) => readonly string[];
   readonly denialDetails: "none" | "reason";
   readonly tracing: Tracing;
   /** Ids of decisions. */
@@ -40,7 +43,7 @@ const LAST_RESORT = encodeDenial({ httpStatus: 500, grpcStatus: 7, headers: [], 
  * that nothing can go wrong between what is recorded and what is sent. The function never throws and never rejects.
  */
 export function createCheck(dependencies: CheckDependencies): CheckHandler {
-  const { point, tracing, log, nextDecisionId, connections } = dependencies;
+  const { point, tracing, log, nextDecisionId, connections, forgedHeaders } = dependencies;
   let warned = false;
   const encodeAnswer = createAnswerEncoder(dependencies);
   const encodeFailure = (denial: Decision, call: CheckCall | undefined): Buffer => {
@@ -88,6 +91,8 @@ export function createCheck(dependencies: CheckDependencies): CheckHandler {
       const final = point.conclude(failed, { access: undefined, at: Date.now() }, deadline, started);
       return chain(final, (denial) => encodeFailure(denial, undefined));
     }
+    const forged = forgedHeaders(call.request.headers);
+    if (forged.length > 0) call = { ...call, forged, request: withoutHeaders(call.request, forged) };
     if (call.headersJoined && !warned) {
       warned = true;
       log.warn({}, "envoy joins repeated headers: set `encode_raw_headers: true` in its ext_authz filter");
@@ -119,21 +124,29 @@ export function createCheck(dependencies: CheckDependencies): CheckHandler {
   };
 }
 
-/** Allows without a plan differ only by identity and trust in the peer, so each is serialized once. */
+/**
+ * Allows without a plan differ only by identity and trust in the peer, so each is serialized once; but not those that
+ * remove what a client made up.
+ */
 function createAnswerEncoder({ identityHeaders, denialDetails }: CheckDependencies) {
   const byIdentity = { trusted: new WeakMap<Identity, Buffer>(), untrusted: new WeakMap<Identity, Buffer>() };
   const anonymous: { trusted?: Buffer; untrusted?: Buffer } = {};
 
-  const withPlan = (
+  const single = (
     { identity, trustedPeer }: Decision,
-    plan: EncodedPlan,
-    headers: RawRequest["headers"],
+    call: CheckCall | undefined,
+    plan: EncodedPlan | undefined,
   ): Buffer => {
     const { set, remove } = identityHeaders(identity, trustedPeer);
+    const replaced = new Set([...set.map(([name]) => name), ...remove]);
     return encodeAllow({
       setHeaders: set,
-      removeHeaders: [...remove, ...removedForPlan(headers)],
-      dynamicMetadata: plan.metadata,
+      removeHeaders: [
+        ...remove,
+        ...(call?.forged ?? []).filter((name) => !replaced.has(name)),
+        ...(plan === undefined ? [] : removedForPlan(call?.request.headers ?? [])),
+      ],
+      ...(plan && { dynamicMetadata: plan.metadata }),
     });
   };
 
@@ -142,7 +155,7 @@ function createAnswerEncoder({ identityHeaders, denialDetails }: CheckDependenci
     call: CheckCall | undefined,
     plan: EncodedPlan | undefined,
   ): Buffer => {
-    if (plan !== undefined) return withPlan(decision, plan, call?.request.headers ?? []);
+    if (plan !== undefined || call?.forged !== undefined) return single(decision, call, plan);
     const { identity, trustedPeer } = decision;
     const trust = trustedPeer ? "trusted" : "untrusted";
     const known = identity === undefined ? anonymous[trust] : byIdentity[trust].get(identity);

@@ -21,6 +21,8 @@ export interface CheckCall {
    * that are not UTF-8 as `!`. A repeated Authorization then shows only as a value that is no token.
    */
   readonly headersJoined: boolean;
+  /** Names of headers that the client made up, and that `request` is without; absent where there are none. */
+  readonly forged?: readonly string[];
 }
 
 type Header = readonly [name: string, value: string];

@@ -22,6 +22,7 @@ export const MOST_BODY_BYTES = 1024 * 1024;
 export function httpFilters(config: GatewayConfig, luaDirectory?: string): readonly EnvoyJson[] {
   return [
     lua("guard_response", luaDirectory),
+    dropTrailers(),
     requestSize(config),
     ...rateLimit(config),
     extAuthz(config),
@@ -32,6 +33,22 @@ export function httpFilters(config: GatewayConfig, luaDirectory?: string): reado
     requestSize(config),
     router(),
   ];
+}
+
+/**
+ * Trailers of a request reach no rule, and some applications read them as headers. Over HTTP/1 Envoy drops them by
+ * itself; over HTTP/2 this does.
+ */
+function dropTrailers(): EnvoyJson {
+  return extension(
+    "envoy.filters.http.header_mutation",
+    "envoy.extensions.filters.http.header_mutation.v3.HeaderMutation",
+    {
+      mutations: {
+        request_trailers_mutations: [{ remove_on_match: { key_matcher: { safe_regex: { regex: ".*" } } } }],
+      },
+    },
+  );
 }
 
 /**

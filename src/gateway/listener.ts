@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import type { GatewayConfig } from "../config/index.ts";
+import { DEFAULT_IDENTITY_HEADERS, type GatewayConfig } from "../config/index.ts";
 import { EXT_AUTHZ_CLUSTER, TRACING_CLUSTER } from "./clusters.ts";
 import { extension, seconds, socketAddress } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
@@ -48,6 +48,8 @@ function connectionManager(config: GatewayConfig, { routesFile, luaDirectory }: 
       preserve_external_request_id: false,
       always_set_request_id_in_response: true,
       early_header_mutation_extensions: [removeForgedHeaders(config)],
+      // what the listener speaks, not what a client writes in :scheme or in an absolute target
+      scheme_header_transformation: { scheme_to_overwrite: speaksTls(config) ? "https" : "http" },
 
       // one reading of every request; the service judges again and does not rely on this
       normalize_path: true,
@@ -89,17 +91,23 @@ function connectionManager(config: GatewayConfig, { routesFile, luaDirectory }: 
 
 /**
  * Headers that only the gateway may set, removed before anything looks at the request; and those by which some
- * applications let a client replace the path that was judged.
+ * applications let a client replace the path that was judged. A second line: the service has every spelling removed,
+ * and other names of their kind, of which expressions here would need more than Envoy takes.
  */
 function removeForgedHeaders(config: GatewayConfig): EnvoyJson {
-  const names = [...Object.keys(config.identity.headers), "x-original-url", "x-rewrite-url"];
+  const names = new Set([
+    ...Object.keys(config.identity.headers),
+    ...Object.keys(DEFAULT_IDENTITY_HEADERS),
+    "x-original-url",
+    "x-rewrite-url",
+  ]);
   const prefixes = ["x-gatehouse-", "x-envoy-"];
   return extension(
     "envoy.http.early_header_mutation.header_mutation",
     "envoy.extensions.http.early_header_mutation.header_mutation.v3.HeaderMutation",
     {
       mutations: [
-        ...names.map((name) => ({ remove: name })),
+        ...[...names].map((name) => ({ remove: name })),
         ...prefixes.map((prefix) => ({ remove_on_match: { key_matcher: { prefix, ignore_case: true } } })),
       ],
     },
@@ -143,6 +151,10 @@ function metadata(filter: string, key: string, value: EnvoyJson, otherwise: bool
   };
 }
 
+function speaksTls({ gateway: { security } }: GatewayConfig): boolean {
+  return security.tls_certificate !== undefined && security.tls_private_key !== undefined;
+}
+
 function tls(config: GatewayConfig): EnvoyJson {
   const {
     tls_certificate: certificate,
@@ -167,12 +179,19 @@ function tls(config: GatewayConfig): EnvoyJson {
   };
 }
 
+const PATH_WITHOUT_QUERY = "%PATH(NQ:ORIG_OR_PATH):256%";
+
 function tracing(config: GatewayConfig): EnvoyJson {
   const { endpoint, sample_ratio: ratio } = config.telemetry.tracing;
   if (endpoint === undefined) return {};
   return {
     tracing: {
       random_sampling: { value: ratio * 100 },
+      // Envoy's own tags of these names hold the whole query, which may be anybody's secret
+      custom_tags: [
+        { tag: "http.url", value: `%REQ(:SCHEME)%://%REQ(:AUTHORITY):256%${PATH_WITHOUT_QUERY}` },
+        { tag: "grpc.path", value: PATH_WITHOUT_QUERY },
+      ],
       provider: extension("envoy.tracers.opentelemetry", "envoy.config.trace.v3.OpenTelemetryConfig", {
         service_name: "gatehouse-gateway",
         http_service: {

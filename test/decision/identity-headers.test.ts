@@ -53,6 +53,20 @@ describe("decision: identity headers", () => {
     ]);
   });
 
+  it("removes reserved names that no attribute is mapped to, and sets those that one is", () => {
+    const own = createIdentityHeaders([["x-me", ["user", "id"]]], ["x-user-id", "x-me"]);
+    for (const identity of [undefined, identityOf({ id: "u-1" })]) {
+      const { set, remove } = own(identity, true);
+      encodeAllow({ setHeaders: set, removeHeaders: remove });
+      assert.deepEqual([...remove].sort(), [
+        "x-backend-url",
+        ...(identity ? [] : ["x-me"]),
+        "x-user-id",
+        "x-user-token",
+      ]);
+    }
+  });
+
   it("leaves a trusted proxy's X-Real-IP, and not what is for the gateway", () => {
     for (const identity of [undefined, identityOf({ id: "u-1" })]) {
       assert.ok(!headersOf(identity, true).remove.includes("x-real-ip"));

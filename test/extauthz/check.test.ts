@@ -41,6 +41,35 @@ describe("extauthz: check", () => {
     ]);
   });
 
+  it("has what a client made up removed by the names that were sent, for this request alone", async () => {
+    const { ask } = checkOf();
+    const removed = ["x-backend-url", "x-real-ip", "x-user-role", "x-user-token"];
+    const disguised: [string, string][] = [
+      ["x.user.id", "root"],
+      ["x-user-id", "root"],
+      ["x-user-customer-id", "c-1"],
+      ["x.user.token", "t"],
+      ["x.real.ip", "10.0.0.9"],
+    ];
+    for (const more of [[], disguised, []]) {
+      const made = more.map(([name]) => name).filter((name) => name !== "x-user-id");
+      for (const path of ["/me", "/masked"]) {
+        const answer = allowed(await ask(await get(path, { sub: "u-7" }, more)));
+        assert.deepEqual(answer.set, { "x-user-id": "u-7" });
+        const others = answer.remove.filter((name) => name.startsWith("x"));
+        assert.deepEqual(others, [...removed, ...made].sort(), path);
+      }
+      const nobody = allowed(await ask(await get("/public", undefined, more)));
+      assert.deepEqual(nobody.remove, [...removed, ...made, "x-user-id"].sort());
+    }
+  });
+
+  it("lets no rule read what the application does not get", async () => {
+    const { ask } = checkOf();
+    assert.equal(denied(await ask(await get("/plan", undefined, [["x-user-plan", "gold"]]))).status, 403);
+    allowed(await ask(await get("/agent", undefined, [["x-user-agent", "grpc-web"]])));
+  });
+
   it("leaves X-Real-IP to a trusted proxy alone, whoever asked before", async () => {
     const { ask } = checkOf();
     const token = await world.issuer.token({ sub: "u-1" });

@@ -9,6 +9,7 @@ import {
   type AuditRecord,
 } from "../../../src/audit/index.ts";
 import { DecisionPoint } from "../../../src/decision/decision-point.ts";
+import { createForgedHeaders } from "../../../src/decision/forged-headers.ts";
 import { createIdentityHeaders } from "../../../src/decision/identity-headers.ts";
 import { createCheck, type CheckDependencies } from "../../../src/extauthz/check.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
@@ -27,6 +28,8 @@ policies:
   - { resource: "GET /admin", condition: user.role == "admin" }
   - { resource: "GET /kept", condition: "true", audit: required }
   - { resource: "GET /masked", condition: exists(user.id) }
+  - { resource: "GET /plan", condition: 'request.headers["x-user-plan"].includes("gold")' }
+  - { resource: "GET /agent", condition: 'request.headers["x-user-agent"].includes("grpc-web")' }
 response_filters:
   - endpoint: /masked
     filter_rules: [{ field: ssn, condition: user.role != "admin", action: remove }]
@@ -87,6 +90,11 @@ export async function openCheckWorld() {
         ["x-user-id", ["user", "id"]],
         ["x-user-role", ["user", "role"]],
       ]),
+      forgedHeaders: createForgedHeaders({
+        names: ["x-user-id", "x-user-role"],
+        prefixes: ["x-user-"],
+        accepted: ["x-user-agent"],
+      }),
       denialDetails: "reason",
       tracing: {
         span: () => ({ recording: true, end: (attributes = {}) => void spans.push(attributes) }),

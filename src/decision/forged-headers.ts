@@ -1,0 +1,80 @@
+import { foldHeaderName, isLetterOrDigit, type RawRequest } from "../request/index.ts";
+
+/** Which names of headers no client may use. */
+export interface ForgedHeadersOptions {
+  /** Headers that tell the application who is asking, in lower case; those of the default among them. */
+  readonly names: readonly string[];
+  /** What their names begin with: an application may read others of that kind. */
+  readonly prefixes: readonly string[];
+  /** Names under the prefixes that clients may use. */
+  readonly accepted: readonly string[];
+}
+
+/** Exactly so spelled they are read (and then removed) or refused elsewhere; in any other spelling they are disguised. */
+const READ_ELSEWHERE = [
+  "x-user-token",
+  "x-backend-url",
+  "x-real-ip",
+  "x-original-url",
+  "x-rewrite-url",
+  "x-http-method-override",
+  "x-http-method",
+  "x-method-override",
+];
+const OUR_PREFIX = "x-gatehouse-";
+/** Well spelled they come from the proxy itself, which removes or replaces what clients send under these names. */
+const PROXY_PREFIXES = ["x-envoy-", "x-forwarded-"];
+const WELL_SPELLED = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+
+const NONE: readonly string[] = Object.freeze([]);
+
+/**
+ * @returns a function that finds the headers which a client may not send, by their names as they were sent (lower case).
+ * Two names are the same where their letters and digits are: `X.User.Id` and `xuserid` are `x-user-id`.
+ */
+export function createForgedHeaders({
+  names,
+  prefixes,
+  accepted,
+}: ForgedHeadersOptions): (headers: RawRequest["headers"]) => readonly string[] {
+  const forged = new Set(names.map(foldHeaderName));
+  const disguised = new Set(READ_ELSEWHERE.map(foldHeaderName));
+  const spelled = new Set([...READ_ELSEWHERE, ...accepted]);
+  const forgedPrefixes = [OUR_PREFIX, ...prefixes].map(foldHeaderName);
+  const proxyPrefixes = PROXY_PREFIXES.map((prefix) => [prefix, foldHeaderName(prefix)] as const);
+  // most headers are ruled out by their first character
+  const firsts = new Set(
+    [...forged, ...disguised, ...forgedPrefixes, ...proxyPrefixes.map(([, folded]) => folded)].map((folded) =>
+      folded.charCodeAt(0),
+    ),
+  );
+
+  const isForged = (name: string): boolean => {
+    const folded = foldHeaderName(name);
+    if (forged.has(folded)) return true;
+    if (spelled.has(name)) return false;
+    if (disguised.has(folded) || forgedPrefixes.some((prefix) => folded.startsWith(prefix))) return true;
+    return proxyPrefixes.some(
+      ([prefix, foldedPrefix]) =>
+        folded.startsWith(foldedPrefix) && !(name.startsWith(prefix) && WELL_SPELLED.test(name)),
+    );
+  };
+
+  return (headers) => {
+    let found: string[] | undefined;
+    for (const [name] of headers) {
+      const first = name.charCodeAt(0);
+      if (!firsts.has(first) && isLetterOrDigit(first)) continue;
+      if (!isForged(name)) continue;
+      found ??= [];
+      if (!found.includes(name)) found.push(name);
+    }
+    return found ?? NONE;
+  };
+}
+
+/** The request without these headers: what the application does not get, no rule reads. */
+export function withoutHeaders(request: RawRequest, names: readonly string[]): RawRequest {
+  if (names.length === 0) return request;
+  return { ...request, headers: request.headers.filter(([name]) => !names.includes(name)) };
+}
