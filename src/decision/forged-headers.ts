@@ -26,6 +26,9 @@ const OUR_PREFIX = "x-gatehouse-";
 const PROXY_PREFIXES = ["x-envoy-", "x-forwarded-"];
 const WELL_SPELLED = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
+const MAX_KNOWN = 1000;
+const MAX_KNOWN_LENGTH = 64;
+
 const NONE: readonly string[] = Object.freeze([]);
 
 /**
@@ -60,12 +63,24 @@ export function createForgedHeaders({
     );
   };
 
+  // clients use the same names again and again; one who makes up names loses only this
+  const known = new Map<string, boolean>();
+  const isKnownForged = (name: string): boolean => {
+    let answer = known.get(name);
+    if (answer === undefined) {
+      answer = isForged(name);
+      if (known.size >= MAX_KNOWN) known.clear();
+      if (name.length <= MAX_KNOWN_LENGTH) known.set(name, answer);
+    }
+    return answer;
+  };
+
   return (headers) => {
     let found: string[] | undefined;
     for (const [name] of headers) {
       const first = name.charCodeAt(0);
       if (!firsts.has(first) && isLetterOrDigit(first)) continue;
-      if (!isForged(name)) continue;
+      if (!isKnownForged(name)) continue;
       found ??= [];
       if (!found.includes(name)) found.push(name);
     }

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
-import { hex, startCollector } from "../support/collector.ts";
+import { hex, startCollector, type ExportedSpan } from "../support/collector.ts";
 import { eventually } from "../support/eventually.ts";
+import { sendHttp2 } from "../support/http2-request.ts";
+import { rawGet, sendRaw } from "../support/raw-http.ts";
 import { startGateway, type RunningGateway } from "../support/gateway.ts";
 import { startIssuer, type TestIssuer } from "../support/issuer.ts";
 import { startRecordingUpstream, type RecordingUpstream } from "../support/recording-upstream.ts";
@@ -45,6 +47,43 @@ describe("end to end: traces", () => {
       (await gateway.audit()).find((line) => line["trace_id"] === traceId),
     );
     assert.equal(record.decision, "ALLOW");
+  });
+
+  it("hold URLs without what a query says, whoever answers and whatever is asked for", async () => {
+    const before = collector.spans().length;
+    const grpc = { "content-type": "application/grpc", te: "trailers" };
+    const paths = [
+      "/x?k=s3cret",
+      "/nowhere?k=s3cret",
+      "/x?k=s3cret&k=%73%33cret",
+      "/x?s3cret",
+      "/x%2f?k=s3cret",
+    ];
+    for (const path of paths) {
+      await sendRaw(gateway.port, rawGet(path));
+      await sendRaw(gateway.port, rawGet(`http://app.test${path}`));
+      await sendHttp2(gateway.url, { ":path": path, ":authority": "app.test" });
+      await sendHttp2(gateway.url, { ":path": path, ":authority": "app.test", ...grpc });
+    }
+    await sendRaw(gateway.port, rawGet("/x?k=s3cret", ["Connection: Upgrade", "Upgrade: websocket"]));
+    await fetch(`${gateway.url}/x?k=s3cret&last=1`, { headers: { "user-agent": "the last one" } });
+    const valuesOf = (span: ExportedSpan) =>
+      (span.attributes ?? []).map(({ key, value }) => [key, Object.values(value)[0] as unknown] as const);
+    const urls = await eventually("Envoy's spans, the last one too", () => {
+      const attributes = collector.spans().slice(before).flatMap(valuesOf);
+      const found = attributes.filter(([key]) => key === "http.url");
+      const last = attributes.some(([, value]) => value === "the last one");
+      return last && found.length > 2 * paths.length ? found : undefined;
+    });
+    assert.deepEqual(
+      urls.filter(([, url]) => !/^http:\/\/[^/?]+\/(x|nowhere|x%2f)$/.test(String(url))),
+      [],
+    );
+    assert.ok(!JSON.stringify(collector.spans()).includes("s3cret"));
+    assert.ok(
+      upstream.seen.some(({ url }) => url.includes("s3cret")),
+      "the application gets it",
+    );
   });
 
   it("that the client does not sample leave no span", async () => {

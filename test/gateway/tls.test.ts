@@ -10,7 +10,9 @@ import type { Duplex } from "node:stream";
 import { connect } from "node:tls";
 import type { SecureVersion } from "node:tls";
 import { WebSocketServer } from "ws";
+import { sendHttp2 } from "../support/http2-request.ts";
 import { connectSocket } from "../support/socket-client.ts";
+import { headerValues } from "./support/authz-stub.ts";
 import { selfSigned } from "./support/certificate.ts";
 import { send } from "./support/client.ts";
 import { startGateway } from "./support/gateway.ts";
@@ -62,6 +64,40 @@ describe("gateway TLS", () => {
       }
     });
   }
+
+  it("tells service and application that the scheme is https, whatever the client says", async () => {
+    const gateway = await startGateway({
+      overrides: {
+        "gateway.security.tls_certificate": join(folder, "certificate.pem"),
+        "gateway.security.tls_private_key": join(folder, "key.pem"),
+      },
+    });
+    try {
+      const url = `https://127.0.0.1:${gateway.port}`;
+      const claims = { ":authority": "app.test", "x-forwarded-proto": "http" };
+      await sendHttp2(url, { ":path": "/a", ":scheme": "http", ...claims });
+      await sendHttp2(url, { ":path": "/a", ":scheme": "https", ...claims });
+      const request =
+        "GET http://app.test/a HTTP/1.1\r\nHost: app.test\r\nX-Forwarded-Proto: http\r\nConnection: close\r\n\r\n";
+      await new Promise((resolve, reject) => {
+        const socket = connect({
+          host: "127.0.0.1",
+          port: gateway.port,
+          ca: own.certificate,
+          servername: "gateway.test",
+        });
+        socket.on("error", reject).on("close", resolve).resume().write(request);
+      });
+      const schemes = gateway.authz.checks.map((check) => headerValues(check, ":scheme"));
+      assert.deepEqual(schemes, [["https"], ["https"], ["https"]]);
+      assert.deepEqual(
+        gateway.upstream.seen.map(({ headers }) => headers["x-forwarded-proto"]),
+        ["https", "https", "https"],
+      );
+    } finally {
+      await gateway.stop();
+    }
+  });
 
   it("forwards to an https backend only when its certificate is for that name and from that authority", async () => {
     const backend = selfSigned("127.0.0.1");
