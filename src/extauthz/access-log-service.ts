@@ -1,4 +1,5 @@
 import {
+  Metadata,
   status as GrpcStatus,
   type handleClientStreamingCall,
   type ServerReadableStream,
@@ -30,6 +31,8 @@ export function createAccessLogService(take: AccessLogHandler): AccessLogService
         if (forget()) callback(null, ANSWER);
       };
       endings.add(end);
+      // from now on Envoy knows that somebody listens, and sends nothing twice
+      call.sendMetadata(new Metadata());
       call.on("data", take);
       call.on("end", end);
       // Envoy has gone, or has sent what is no message: the stream is over without an answer

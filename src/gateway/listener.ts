@@ -130,6 +130,12 @@ function accessLog(): EnvoyJson {
           grpc_service: { envoy_grpc: { cluster_name: EXT_AUTHZ_CLUSTER } },
           buffer_flush_interval: "0.200s",
           buffer_size_bytes: 65_536,
+          // before a worker has taken the stream: one that has just died is not known to be dead
+          grpc_stream_retry_policy: {
+            retry_on: "connect-failure,refused-stream,reset,unavailable",
+            num_retries: 30,
+            retry_back_off: { base_interval: "0.050s", max_interval: "1s" },
+          },
         },
         additional_request_headers_to_log: [...LOGGED_HEADERS],
       },
