@@ -14,10 +14,10 @@ LONGEST := $(addprefix test/,$(addsuffix .test.ts,control/schemathesis e2e/contr
 	storage/embedded-postgres cli/policy cli/policy-kinds cli/services e2e/reload e2e/settings control/policy-sets))
 TESTS := $(LONGEST) $(filter-out $(LONGEST),$(shell find test -name '*.test.ts' | sort))
 
-.PHONY: help install run test lint format fuzz bench build docs clean
+.PHONY: help install run test test-clocks lint format fuzz bench build docs clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(INSTALLED): package.json package-lock.json
 	npm ci --no-audit --no-fund --loglevel=error
@@ -52,6 +52,9 @@ lint: install ## types and style only
 
 format: install ## lay out the source files
 	npm run --silent format
+
+test-clocks: install ## what depends on the clock, at odd hours and days (needs faketime)
+	node test/support/run-at-moments.ts
 
 fuzz: install ## the property tests with many times the cases (FUZZ_FACTOR, default 50)
 	FUZZ_FACTOR=$${FUZZ_FACTOR:-50} mocha --timeout 3600000 $$(grep -rl 'numRuns' test --include='*.test.ts') test/control/schemathesis.test.ts

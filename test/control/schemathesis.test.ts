@@ -93,7 +93,7 @@ describe("the API under Schemathesis", function () {
       [
         `${control.url}/v1/openapi.json`,
         ...["--checks", CHECKS.join(","), "--phases", "examples,coverage,fuzzing"],
-        ...["--max-examples", String(runs(5)), "--seed", "1", "--generation-database", "none"],
+        ...["--max-examples", String(runs(2)), "--seed", "1", "--generation-database", "none"],
         ...["--continue-on-failure", "--suppress-health-check", "all", "--warnings", "off"],
         ...args,
       ],

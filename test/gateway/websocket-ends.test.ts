@@ -69,7 +69,7 @@ describe("gateway: the end of a WebSocket connection that was permitted", () => 
 
   it("comes with the token's", async () => {
     const connection = await sockets.open(PLAN, {
-      metadata: { expires_at: Math.floor(Date.now() / 1000) + 3 },
+      metadata: { expires_at: Math.floor(Date.now() / 1000) + 8 },
     });
     await assertOpen(connection);
     await assertEnds(connection, "close 1008 TOKEN_EXPIRED");
@@ -238,7 +238,7 @@ describe("gateway: the end of a WebSocket connection that was permitted", () => 
 
 describe("gateway: a WebSocket connection that nobody uses", () => {
   it("ends after `gateway.websocket_idle_timeout`, and one that is used does not", async () => {
-    const sockets = await startSocketGateway({ "gateway.websocket_idle_timeout": "1s" });
+    const sockets = await startSocketGateway({ "gateway.websocket_idle_timeout": "4s" });
     try {
       const idle = await sockets.open(PLAN);
       const used = await sockets.open({});

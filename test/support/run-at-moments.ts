@@ -1,0 +1,45 @@
+// Runs the tests that depend on the clock at hours and days at which such code goes wrong: `make test-clocks`.
+// Their processes see another time by libfaketime (https://github.com/wolfcw/libfaketime; on Debian the package `faketime`).
+import { spawnSync } from "node:child_process";
+import { globSync } from "node:fs";
+import { MOMENTS } from "./moments.ts";
+
+const ROOMS = "{audit,cli,control,decision,following,identity,standing,telemetry}";
+/** Not about times and slow; or they compare the clock with that of the file system or of PostgreSQL, which stay as they are. */
+const LEFT_OUT = [
+  "control/schemathesis",
+  "control/hostile-access",
+  "control/hostile-input",
+  "control/records-kill",
+  "control/policy-sets",
+  "control/review-sessions",
+  "audit/processes",
+  "cli/npx",
+];
+
+const files = globSync(`test/${ROOMS}/**/*.test.ts`)
+  .filter((file) => !LEFT_OUT.some((name) => file === `test/${name}.test.ts`))
+  .sort();
+
+if (spawnSync("faketime", ["--version"]).error !== undefined) {
+  process.stderr.write("`faketime` is missing: install libfaketime (on Debian: apt-get install faketime)\n");
+  process.exit(2);
+}
+for (const moment of MOMENTS) {
+  // a distance, not a time: processes that start later are later
+  const seconds = Math.round((Date.parse(moment) - Date.now()) / 1000);
+  process.stdout.write(`\n== ${moment}\n`);
+  const mocha = [
+    "mocha",
+    "--parallel",
+    "--jobs",
+    "4",
+    "--require",
+    "./test/support/side-by-side.ts",
+    ...files,
+  ];
+  const { status } = spawnSync("faketime", ["-f", `${seconds < 0 ? "" : "+"}${seconds}s`, ...mocha], {
+    stdio: "inherit",
+  });
+  if (status !== 0) process.exitCode = 1;
+}
