@@ -1,15 +1,18 @@
 import type { FieldNode } from "graphql";
+import { memberNames, similarMember, type MemberNames } from "../names/index.ts";
 import {
   evaluate,
+  readsBelow,
   UNAVAILABLE,
   type AttributePath,
   type Attributes,
+  type Expression,
   type PlannedGraphqlRule,
   type Verdict,
 } from "../policy/index.ts";
 import { lateReads } from "./late-reads.ts";
 import { argumentsOf, type Variables } from "./literals.ts";
-import type { InputObject, InputValue } from "./types.ts";
+import { malformed, type InputObject, type InputValue } from "./types.ts";
 import type { Occurrence } from "./walk.ts";
 
 /** What a rule's condition comes to before anything is delivered. */
@@ -32,11 +35,16 @@ interface JudgedField {
  */
 export class Conditions {
   readonly #variables: Variables;
+  readonly #given: InputObject;
   readonly #env: InputValue;
   readonly #fields = new Map<FieldNode, JudgedField>();
+  /** Found out when a condition first reads arguments. */
+  #similarVariable: boolean | undefined;
 
-  constructor(variables: Variables, env: InputValue) {
+  /** @param given - what the request says of variables, those of the operation and others */
+  constructor(variables: Variables, given: InputObject, env: InputValue) {
     this.#variables = variables;
+    this.#given = given;
     this.#env = env;
   }
 
@@ -62,9 +70,32 @@ export class Conditions {
 
   #condition({ when }: PlannedGraphqlRule, args: InputObject): Omit<JudgedCondition, "args"> {
     if (when === undefined || when === false) return { verdict: when !== false, late: [] };
+    this.#checkNames(args, namesRead(when));
     const late = lateReads(when);
     const unknown = late.map(([root = ""]): [string, InputValue] => [root, UNAVAILABLE]);
     const attributes = { ...Object.fromEntries(unknown), args, env: this.#env } as Attributes;
     return { verdict: evaluate(when, attributes), late };
   }
+
+  /** Some servers take `Id` for `id`: in an input object, and among the variables. */
+  #checkNames(args: InputObject, names: MemberNames): void {
+    if (names.exact.size === 0) return;
+    this.#similarVariable ??=
+      similarMember(this.#given, memberNames([...this.#variables.keys()].map((name) => [name]))) !==
+      undefined;
+    if (this.#similarVariable || similarMember(args, names, "strict") !== undefined)
+      malformed("the name of an argument or a variable could be read as another one");
+  }
+}
+
+const known = new WeakMap<Expression, MemberNames>();
+
+/** The names that a condition reads of arguments. */
+function namesRead(when: Expression): MemberNames {
+  let names = known.get(when);
+  if (names === undefined) {
+    names = memberNames(readsBelow(when, "args"));
+    known.set(when, names);
+  }
+  return names;
 }

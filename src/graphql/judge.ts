@@ -89,7 +89,7 @@ function judgeDocument(
   const { plan, options, parents, counters, outcome } = judgement;
   for (const operation of operations) {
     const kind = operation.operation;
-    const conditions = new Conditions(variablesOf(operation, payload), options.env);
+    const conditions = new Conditions(variablesOf(operation, payload), payload.variables, options.env);
     const visit = (occurrence: Occurrence) => {
       outcome.visit(kind, occurrence);
       judgeName(judgement, occurrence);

@@ -41,19 +41,25 @@ function emptyLevel(): Level {
  * the list is what it reads, but some servers take a list of one for the one: every name in it that could be read is
  * similar.
  *
+ * @param lists - `"strict"`: a list is never taken for an object, as in GraphQL
  * @returns what the rule reads
  */
-export function similarMember(value: unknown, names: MemberNames): string | undefined {
+export function similarMember(
+  value: unknown,
+  names: MemberNames,
+  lists: "lax" | "strict" = "lax",
+): string | undefined {
   if (names.folded.size === 0 || typeof value !== "object" || value === null) return undefined;
-  return Array.isArray(value) ? inList(value, names) : inObject(value as Members, names);
+  if (!Array.isArray(value)) return inObject(value as Members, names, lists);
+  return lists === "strict" ? undefined : inList(value, names);
 }
 
 type Members = Readonly<Record<string, unknown>>;
 
-function inObject(object: Members, names: MemberNames): string | undefined {
+function inObject(object: Members, names: MemberNames, lists: "lax" | "strict"): string | undefined {
   for (const name of Object.keys(object)) {
     const below = names.exact.get(name);
-    const read = below === undefined ? similarTo(name, names) : similarMember(object[name], below);
+    const read = below === undefined ? similarTo(name, names) : similarMember(object[name], below, lists);
     if (read !== undefined) return read;
   }
   return undefined;

@@ -4,7 +4,7 @@ import { RULES } from "./socket-support.ts";
 /** A message as text, and what must become of it under `RULES`, which is known from how it was made. */
 export interface MadeMessage {
   readonly text: string;
-  readonly verdict: "PERMITTED" | "UNREADABLE" | "UNLISTED" | "CONDITION";
+  readonly verdict: "PERMITTED" | "UNREADABLE" | "UNLISTED" | "AMBIGUOUS" | "CONDITION";
   readonly type?: string;
 }
 
@@ -105,6 +105,9 @@ function verdictOf(all: readonly Member[], isObject: boolean): Omit<MadeMessage,
     return { verdict: "UNREADABLE" };
   }
   if (!Object.hasOwn(RULES, type)) return { verdict: "UNLISTED", type };
+  // read without their case, or to their end in C
+  if (all.some(({ name, spelling }) => name === "x" && /^type\b/i.test(spelling)))
+    return { verdict: "AMBIGUOUS", type };
   const numbers = all.filter(({ name }) => name === "n").map(({ value }) => JSON.parse(value) as unknown);
   const small = numbers.length === 1 && typeof numbers[0] === "number" && numbers[0] < 5;
   return { verdict: type === "chat" || (type === "count" && small) ? "PERMITTED" : "CONDITION", type };

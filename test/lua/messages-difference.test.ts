@@ -54,7 +54,7 @@ const scalar = fc.constantFrom('"a"', '"b"', '"\\u0061"', '"é😀"', '"\\ud83d\
   "0", "-0", "1", "1.0", "1e0", "9007199254740993", "1e400", "0.1", "true", "false", "null"); // prettier-ignore
 const name = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom(...KEYS.map((key) => JSON.stringify(key))) },
-  fc.constantFrom('"\\u0074ype"', '"i\\u0064"', '"\\uD83D\\uDE00"', '"\\ud83d"', '"Type"'),
+  fc.constantFrom('"\\u0074ype"', '"i\\u0064"', '"\\uD83D\\uDE00"', '"\\ud83d"', '"Type"', '"I_D"', '"[a]"'),
 );
 const blank = fc.constantFrom("", "", "", " ", "\n\t");
 const { document } = fc.letrec<{ document: string; object: string }>((tie) => ({
@@ -71,7 +71,11 @@ const { document } = fc.letrec<{ document: string; object: string }>((tie) => ({
 
 /** An object with a type, and mostly with one. */
 const member = fc.tuple(
-  fc.oneof({ weight: 20, arbitrary: fc.constantFrom('"id"', '"a"', '"__proto__"') }, name),
+  fc.oneof(
+    { weight: 20, arbitrary: fc.constantFrom('"id"', '"a"', '"__proto__"') },
+    { weight: 3, arbitrary: fc.constantFrom('"ID"', '"_a"', '"Type"') },
+    name,
+  ),
   document,
 );
 const message = fc
@@ -173,7 +177,7 @@ describe("messages in Lua and in TypeScript", () => {
       }),
       { numRuns: runs(12) },
     );
-    for (const code of ["PERMITTED", "UNREADABLE", "UNLISTED", "CONDITION"]) {
+    for (const code of ["PERMITTED", "UNREADABLE", "UNLISTED", "AMBIGUOUS", "CONDITION"]) {
       assert.ok((codes.get(code) ?? 0) > 50, `too few ${code}: ${JSON.stringify([...codes])}`);
     }
   });

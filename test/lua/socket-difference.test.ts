@@ -13,6 +13,7 @@ import {
   startSockets,
   text,
   UNLISTED,
+  AMBIGUOUS,
   UNREADABLE,
   type Play,
   type Played,
@@ -85,7 +86,7 @@ interface Expected {
   closed: boolean;
 }
 
-const WHY = { UNREADABLE, UNLISTED, CONDITION: "the message was denied" };
+const WHY = { UNREADABLE, UNLISTED, AMBIGUOUS, CONDITION: "the message was denied" };
 
 /** One side says something; `own` are the events that the other side then has. */
 function expectOne(one: Saying, own: string[], expected: Expected, fromServer: boolean): void {
@@ -100,7 +101,7 @@ function expectOne(one: Saying, own: string[], expected: Expected, fromServer: b
   const { verdict, type }: Omit<MadeMessage, "text"> =
     one.kind === "message" ? one.made : { verdict: "UNREADABLE" };
   if (verdict === "PERMITTED") own.push(text((one as { made: MadeMessage }).made.text));
-  else if (verdict === "CONDITION" && type === "kick") expected.closed = true;
+  else if ((verdict === "CONDITION" || verdict === "AMBIGUOUS") && type === "kick") expected.closed = true;
   else if (!fromServer) expected.notices.push(notice(type?.replaceAll("\u0000", "?"), WHY[verdict]));
 }
 

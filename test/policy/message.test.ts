@@ -135,6 +135,27 @@ describe("policy message: judge", () => {
     assert.equal(later.code, "CONDITION");
   });
 
+  it("denies what has a name that could be read as one that its rule reads", () => {
+    for (const text of [
+      '{"type":"free","Type":"never"}',
+      '{"type ":1,"type":"free"}',
+      '{"type":"mine","id":"a","ID":"b"}',
+      '{"type":"mine","Id":"a"}',
+      '{"type":"none","X":1}',
+      '{"type":"below","a":{"b":"yes","B":"no"}}',
+      '{"type":"below","A":{"b":"yes"}}',
+      '{"type":"below","a.b":"no","a":{"b":"yes"}}',
+      '{"type":"below","a":[{"b":"yes"}]}',
+      '{"type":"never","TYPE":"free"}',
+    ]) {
+      assert.equal(codeOf(text), "AMBIGUOUS", text);
+    }
+    assert.equal(judge('{"type":"never","Type":"free"}').onDeny, "close");
+    // names that the rule does not read, and those of types that no rule lists
+    assert.equal(codeOf('{"type":"free","ID":1,"x":{"Type":1},"types":[{"Type":2}]}'), "PERMITTED");
+    assert.equal(codeOf('{"type":"other","Type":"free"}'), "UNLISTED");
+  });
+
   it("takes no number for another", () => {
     const rules = { n: { rule: "n", onDeny: "drop", when: when("message.n == 9007199254740992") } } as const;
     const permits = (n: string) => judgeMessage(rules, `{"type":"n","n":${n}}`, { env: {} }).permit;

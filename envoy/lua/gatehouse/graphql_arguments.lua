@@ -1,5 +1,6 @@
 -- Arguments of fields as conditions see them.
 local json = require("gatehouse.json")
+local names = require("gatehouse.names")
 local values = require("gatehouse.values")
 
 local graphql_arguments = {}
@@ -34,7 +35,39 @@ end
 function graphql_arguments.scope(operation, given)
   local declared = {}
   for _, variable in ipairs(operation.variables) do declared[variable.name] = variable end
-  return { declared = declared, given = given and given.members or {}, undeclared = false }
+  return { declared = declared, variables = given, given = given and given.members or {}, undeclared = false }
+end
+
+-- The names that conditions read of arguments, by condition.
+local names_read = setmetatable({}, { __mode = "k" })
+
+local function names_of(when)
+  local level = names_read[when]
+  if not level then
+    level = names.level(names.read_below(when, "args"))
+    names_read[when] = level
+  end
+  return level
+end
+
+local function has_similar_variable(scope)
+  if scope.similar == nil then
+    local paths = {}
+    for name in pairs(scope.declared) do paths[#paths + 1] = { name } end
+    scope.similar = names.similar(scope.variables, names.level(paths)) ~= nil
+  end
+  return scope.similar
+end
+
+-- Whether a name in a field's arguments, or of a variable, could be read as one that a condition reads: some servers take
+-- `Id` for `id`.
+--   args   an object of values.lua
+--   scope  of the operation
+--   when   the condition, as plain tables
+function graphql_arguments.has_similar(args, scope, when)
+  local level = names_of(when)
+  if next(level.exact) == nil then return false end
+  return has_similar_variable(scope) or names.similar(args, level, "strict") ~= nil
 end
 
 local read_value

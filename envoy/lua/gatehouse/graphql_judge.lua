@@ -78,6 +78,9 @@ end
 local function verdict_of(walk, rule, args)
   if rule.when == nil then return true end
   if rule.when == false then return false end
+  if graphql_arguments.has_similar(args, walk.scope, rule.when) then
+    malformed("the name of an argument or a variable could be read as another one")
+  end
   local roots = { args = args, env = walk.env }
   for _, path in ipairs(walk.index.late[rule]) do roots[path[1]] = values.unavailable end
   return condition.evaluate(rule.when, roots)

@@ -19,6 +19,8 @@ local function utf8_of(code)
   return char(0xf0 + math.floor(code / 64), 0x80 + code % 64) .. tail
 end
 
+json_text.utf8 = utf8_of
+
 local ESCAPED = {
   ['"'] = '"', ["\\"] = "\\", ["/"] = "/", b = "\b", f = "\f", n = "\n", r = "\r", t = "\t",
 }

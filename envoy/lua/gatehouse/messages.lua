@@ -1,6 +1,7 @@
 -- What a WebSocket message may do: is it delivered, what is changed in it, and what is its sender told.
 local json = require("gatehouse.json")
 local json_tape = require("gatehouse.json_tape")
+local names = require("gatehouse.names")
 local KEY_ESCAPED, OBJECT = json_tape.KIND.KEY_ESCAPED, json_tape.KIND.OBJECT
 
 local messages = {}
@@ -11,6 +12,7 @@ local TEXTS = {
   UNREADABLE = "a message must be a JSON object with one `type`",
   UNLISTED = "no rule permits messages of this type",
   CONDITION = "the message was denied",
+  AMBIGUOUS = "a name in the message could be read as another one",
 }
 
 -- Is the name `type` written with escapes somewhere in the outermost object? Readers that compare names as they are
@@ -43,6 +45,20 @@ local function denied(code, name, rule)
   }
 end
 
+-- The names that rules read of messages, by rule; `type` always.
+local names_read = setmetatable({}, { __mode = "k" })
+
+local function names_of(rule)
+  local level = names_read[rule]
+  if not level then
+    local paths = names.read_below(rule.when, "message")
+    paths[#paths + 1] = { "type" }
+    level = names.level(paths)
+    names_read[rule] = level
+  end
+  return level
+end
+
 local function holds(rule, message, context)
   if rule.when == nil then return true end
   if rule.when == false then return false end
@@ -53,7 +69,7 @@ end
 --   rules    PlannedMessage by type (src/policy/plan.ts), as plain tables
 --   text     of the message; nil for a binary one
 --   context  { evaluate = condition.evaluate, env = function() -> the value of `env` }
--- `code` is PERMITTED, UNREADABLE, UNLISTED or CONDITION. `type` and `rule` are nil where they cannot be told. Denied
+-- `code` is PERMITTED, UNREADABLE, UNLISTED, AMBIGUOUS or CONDITION. `type` and `rule` are nil where they cannot be told. Denied
 -- messages have `on_deny`; permitted ones have the `fields` of their rule, if any.
 function messages.judge(rules, text, context)
   local message, name
@@ -62,6 +78,7 @@ function messages.judge(rules, text, context)
   local rule = rules[name]
   -- whatever is no rule permits nothing, JSON's null included, which is a table, too
   if type(rule) ~= "table" or type(rule.rule) ~= "string" then return denied("UNLISTED", name) end
+  if names.similar(message, names_of(rule)) then return denied("AMBIGUOUS", name, rule) end
   if not holds(rule, message, context) then return denied("CONDITION", name, rule) end
   return { permit = true, code = "PERMITTED", type = name, rule = rule.rule, fields = rule.fields }
 end

@@ -3,6 +3,7 @@ import type { Attributes, Value, Verdict } from "../value.ts";
 import { evaluateAt, MAX_DEPTH } from "./evaluate.ts";
 import { shortened } from "./finding.ts";
 import { formatExpression, formatPath } from "./format.ts";
+import { partsOf } from "./reads.ts";
 import { isList, readAttribute } from "./values.ts";
 
 /** A verdict in words, for JSON and for people: *unknown* has no JSON value of its own. */
@@ -85,27 +86,6 @@ function readsOf(expression: Expression): AttributePath[] {
     else for (const part of partsOf(next).toReversed()) ahead.push(part);
   }
   return [...found.values()];
-}
-
-function partsOf(expression: Exclude<Expression, { op: "attribute" | "exists" }>): readonly Expression[] {
-  switch (expression.op) {
-    case "and":
-    case "or":
-      return expression.args;
-    case "not":
-      return [expression.arg];
-    case "in":
-      return [expression.value, expression.list];
-    case "startsWith":
-    case "endsWith":
-      return [expression.target, expression.arg];
-    case "list":
-      return expression.items;
-    case "literal":
-      return [];
-    default:
-      return [expression.left, expression.right];
-  }
 }
 
 /** A copy of `value` that is small, and that JSON and UTF-8 can hold. */

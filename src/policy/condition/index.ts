@@ -22,6 +22,7 @@ export { compileCondition } from "./compile.ts";
 export { formatCondition, formatExpression, formatPath } from "./format.ts";
 export { evaluate } from "./evaluate.ts";
 export { specialize, type Specialized } from "./specialize.ts";
+export { readsBelow } from "./reads.ts";
 export { readAttribute } from "./values.ts";
 export {
   explain,

@@ -1,7 +1,9 @@
+import { similarMember } from "../../names/index.ts";
 import { evaluate } from "../condition/index.ts";
 import { parseJson, seenValue } from "../mask/index.ts";
 import type { PlannedField, PlannedMessage } from "../plan.ts";
 import type { Value, ValueObject } from "../value.ts";
+import { namesRead } from "./names-read.ts";
 
 /** Why a message is delivered or not. */
 export type MessageCode =
@@ -10,6 +12,8 @@ export type MessageCode =
   | "UNREADABLE"
   /** No rule is for messages of its type. */
   | "UNLISTED"
+  /** It has a name that could be read as one that its rule reads. */
+  | "AMBIGUOUS"
   /** The condition of its rule is not true. */
   | "CONDITION";
 
@@ -45,6 +49,8 @@ export function judgeMessage(
   const planned = Object.hasOwn(rules, type) ? rules[type] : undefined;
   if (planned === undefined) return { permit: false, code: "UNLISTED", type, onDeny: "drop", fields: [] };
   const { rule, when, onDeny, fields = [] } = planned;
+  if (similarMember(message, namesRead(planned)) !== undefined)
+    return { permit: false, code: "AMBIGUOUS", type, rule, onDeny, fields: [] };
   const permit = when === undefined || (when !== false && evaluate(when, { message, env }) === true);
   const code = permit ? "PERMITTED" : "CONDITION";
   return { permit, code, type, rule, onDeny, fields: permit ? fields : [] };
