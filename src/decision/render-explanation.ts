@@ -100,7 +100,7 @@ function byRules(path: string, fields: readonly FieldExplanation[]): string {
 
 function renderTrace(node: TraceNode, depth: number): string[] {
   const indent = "  ".repeat(depth);
-  const values = node.reads.map((read) => `${indent}        ${describeRead(read)}`);
+  const values = node.reads.map((read) => `${indent}        ${describeRead(read, node)}`);
   return [
     `${indent}${node.verdict.padEnd(7)} ${node.text}`,
     ...values,
@@ -108,9 +108,13 @@ function renderTrace(node: TraceNode, depth: number): string[] {
   ];
 }
 
-function describeRead({ path, state, value }: TraceRead): string {
-  return state === "present" ? `${path} is ${JSON.stringify(value)}` : `${path} is ${state}`;
+function describeRead({ path, state, value }: TraceRead, { verdict }: TraceNode): string {
+  if (state !== "present") return `${path} is ${state}`;
+  const several = verdict === "unknown" && Array.isArray(value) && value.length > 1 && SENT.test(path);
+  return `${path} is ${JSON.stringify(value)}${several ? ": sent several times, where one value is compared" : ""}`;
 }
+
+const SENT = /^request\.(?:query|headers)[.[]/;
 
 function describeFailing(failing: FailingPart): string {
   switch (failing.kind) {

@@ -2,6 +2,8 @@ import { LETTER_RUNS, LETTER_TEXTS } from "./case-folds.ts";
 
 /** Consists of what folding leaves as it is, and has one part. */
 const PLAIN = /^[a-z0-9]+$/;
+/** Has one part, and nothing in it that needs a table. */
+const SIMPLE = /^[A-Za-z0-9_-]+$/;
 const BEYOND_ASCII = /[^\0-\x7f]/;
 
 /** What parts of a name are told apart by: `a[b]`, `a.b`; `a&b`, `a=b` and `a;b` where somebody decodes before splitting. */
@@ -11,14 +13,14 @@ const IGNORED = /[\x01-\x20\x7f_\-+\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f
 
 const INDEX = /^[0-9]+$/;
 
-/** @returns whether the name is its own folded form. */
-export function isPlain(name: string): boolean {
-  return PLAIN.test(name);
+/** @returns the name folded, where it is of the kind that nearly all are; else `undefined`. */
+export function foldSimple(name: string): string | undefined {
+  if (PLAIN.test(name)) return name;
+  return SIMPLE.test(name) ? name.replace(/[_-]+/g, "").toLowerCase() : undefined;
 }
 
 /** @returns the folded parts of a name, without empty ones: `User_Id[0].x` has `userid`, `0` and `x`. */
 export function foldedParts(name: string): readonly string[] {
-  if (PLAIN.test(name)) return [name];
   return name
     .split(BETWEEN_PARTS)
     .map((part) => foldCase(part.replace(IGNORED, "")))
@@ -32,6 +34,8 @@ export function withoutIndexes(parts: readonly string[]): readonly string[] {
 
 /** @returns what a name is compared by where its brackets and dots mean nothing: with and without numbers of items. */
 export function foldedSpellings(name: string): readonly string[] {
+  const simple = foldSimple(name);
+  if (simple !== undefined) return [simple];
   const parts = foldedParts(name);
   const whole = parts.join("");
   const unindexed = withoutIndexes(parts).join("");

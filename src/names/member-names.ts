@@ -1,4 +1,4 @@
-import { foldedSpellings, isPlain, remembered } from "./fold.ts";
+import { foldedSpellings, foldSimple, remembered } from "./fold.ts";
 
 /** The names that a rule reads of one object, with those below, and what else could be read as one of them. */
 export interface MemberNames {
@@ -77,7 +77,9 @@ function inList(list: readonly unknown[], names: MemberNames): string | undefine
 }
 
 function similarTo(name: string, { folded }: MemberNames): string | undefined {
-  return isPlain(name) ? folded.get(name) : firstOf(spellingsOf(name), (spelling) => folded.get(spelling));
+  const simple = foldSimple(name);
+  if (simple !== undefined) return folded.get(simple);
+  return firstOf(spellingsOf(name), (spelling) => folded.get(spelling));
 }
 
 function firstOf(names: readonly string[], find: (name: string) => string | undefined): string | undefined {

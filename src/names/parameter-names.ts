@@ -1,4 +1,4 @@
-import { foldedParts, isPlain, remembered, withoutIndexes } from "./fold.ts";
+import { foldedParts, foldSimple, remembered, withoutIndexes } from "./fold.ts";
 
 /** The names of query parameters that a rule reads, and what else could be read as one of them. */
 export interface ParameterNames {
@@ -32,7 +32,8 @@ export function similarParameter(
 ): string | undefined {
   for (const name in parameters) {
     if (names.exact.has(name)) continue;
-    const read = isPlain(name) ? lookUp(name, names) : similarTo(name, names);
+    const simple = foldSimple(name);
+    const read = simple === undefined ? similarTo(name, names) : lookUp(simple, names);
     if (read !== undefined) return read;
   }
   return undefined;

@@ -55,6 +55,19 @@ describe("decision: explain", () => {
     assert.match(text, /GET \/users\/\{id\} {2}read a user {2}\(test\.yaml:5\)/);
   });
 
+  it("says which parameter was sent several times where one value is compared", async () => {
+    const set = snapshotOf(
+      'policies: [{ resource: "GET /x", condition: request.query.id == "1" and not request.query.tag.includes("a") }]',
+    );
+    const decision = await decide({ path: "/x?id=1&id=2&tag=b&tag=c" }, {}, set);
+    const text = renderExplanation(decision, explainDecision(decision));
+    assert.match(
+      text,
+      /request\.query\.id is \["1","2"\]: sent several times, where one value is compared\n/,
+    );
+    assert.match(text, /request\.query\.tag is \["b","c"\]\n/);
+  });
+
   it("says what was missing, and what was unavailable", async () => {
     const { text } = await explained(
       { path: "/users/u-7" },

@@ -30,7 +30,12 @@ for _, code in ipairs({ 0x85, 0xa0, 0x1680, 0x202f, 0x205f, 0x3000, 0xfeff }) do
 set_aside(0x2000, 0x200a)
 set_aside(0x2028, 0x2029)
 
-local function is_plain(name) return find(name, "^[a-z0-9]+$") ~= nil end
+-- -> a name folded, where it is of the kind that nearly all are, or nil
+local function fold_simple(name)
+  if find(name, "^[a-z0-9]+$") then return name end
+  if not find(name, "^[%w_%-]+$") then return nil end
+  return (lower(gsub(name, "[_%-]+", "")))
+end
 
 local function fold_part(part)
   part = lower(gsub(part, "[\1-\32\127_%-+]+", ""))
@@ -86,7 +91,8 @@ function names.level(paths)
 end
 
 local function similar_to(name, level)
-  if is_plain(name) then return level.folded[name] end
+  local simple = fold_simple(name)
+  if simple then return level.folded[simple] end
   local spellings = spellings_of(name)
   return level.folded[spellings[1]] or spellings[2] and level.folded[spellings[2]] or nil
 end

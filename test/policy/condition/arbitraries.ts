@@ -3,6 +3,11 @@ import type { Expression } from "../../../src/policy/ir.ts";
 import { UNAVAILABLE, type Attributes } from "../../../src/policy/value.ts";
 
 const ROOTS = ["user", "path", "constructor"];
+/** Lists of which an operand is the one value. */
+const SENT = [
+  ["request", "query", "a"],
+  ["request", "headers", "a"],
+];
 const KEYS = ["a", "b", "x-y", "in", "__proto__", "length", ""];
 const STRINGS = ["", "a", "ab", "b", 'q"\\', "é", "😀", "\uffff", "\u0000\n\u202e", "null"];
 const NUMBERS = [0, 1, -1, 1.5, 1e21, 5e-324, 2 ** 53];
@@ -15,9 +20,18 @@ const number = fc.oneof(
 const scalar = fc.oneof(string, number, fc.boolean(), fc.constant(null));
 
 /** A path as the grammar can write it. */
-export const path = fc
-  .tuple(fc.constantFrom(...ROOTS), fc.array(fc.oneof(fc.constantFrom(...KEYS), string), { maxLength: 3 }))
-  .map(([root, keys]) => [root, ...keys]);
+export const path = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc
+      .tuple(
+        fc.constantFrom(...ROOTS),
+        fc.array(fc.oneof(fc.constantFrom(...KEYS), string), { maxLength: 3 }),
+      )
+      .map(([root, keys]) => [root, ...keys]),
+  },
+  fc.constantFrom(...SENT),
+);
 
 /** An expression as the compiler makes it: `and` and `or` are flat and hold two or more. */
 export const expression: fc.Arbitrary<Expression> = expressionOf(true);
@@ -60,6 +74,11 @@ function flat(op: "and" | "or", args: readonly Expression[]): Expression {
   return { op, args: args.flatMap((arg) => (arg.op === op ? arg.args : [arg])) };
 }
 
+const sentValues = fc.dictionary(fc.constantFrom("a", "b"), fc.array(scalar, { maxLength: 2 }), {
+  maxKeys: 2,
+});
+const sent = fc.option(fc.record({ request: fc.record({ query: sentValues, headers: sentValues }) }));
+
 /** Attributes that share names and values with the expressions, so that they meet; some are faulty. */
 export const attributes: fc.Arbitrary<Attributes> = attributesOf(
   fc.oneof(
@@ -67,7 +86,9 @@ export const attributes: fc.Arbitrary<Attributes> = attributesOf(
     fc.array(scalar, { maxLength: 3 }),
     fc.constantFrom(NaN, Infinity, -0, "\ud800", UNAVAILABLE, undefined),
   ),
-).map((made) => made as Attributes);
+)
+  .chain((made) => sent.map((request) => ({ ...made, ...request })))
+  .map((made) => made as Attributes);
 
 function attributesOf(leaf: fc.Arbitrary<unknown>): fc.Arbitrary<Record<string, unknown>> {
   const { object } = fc.letrec<{ object: Record<string, unknown> }>((tie) => ({
