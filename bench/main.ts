@@ -10,6 +10,7 @@ import { benchmarkCustomers } from "./customers.ts";
 import { benchmarkDashboard } from "./dashboard.ts";
 import { quick } from "./effort.ts";
 import { benchmarkFilters } from "./filters.ts";
+import { benchmarkFlood } from "./flood.ts";
 import { benchmarkGateway } from "./gateway.ts";
 import { benchmarkGraphql } from "./graphql.ts";
 import { benchmarkMasking } from "./masking.ts";
@@ -42,6 +43,7 @@ const PARTS: Readonly<Record<string, Part>> = {
     title: "The longest pauses of a worker, over the worst inputs (milliseconds)",
     run: benchmarkPauses,
   },
+  flood: { title: "A caller with a token beside a flood without one", run: benchmarkFlood },
   "audit-intake": { title: "Audit records taken in, and COPY of the same rows", run: benchmarkAuditIntake },
   customers: { title: "Routes over 1,000,000 customers, and their SQL alone", run: benchmarkCustomers },
   dashboard: { title: "Analytics over 10,000,000 decisions", run: benchmarkDashboard },

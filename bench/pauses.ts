@@ -1,4 +1,7 @@
+import { createSnapshot } from "../src/decision/snapshot.ts";
+import { compilePolicySet } from "../src/policy/index.ts";
 import { checkRequest } from "../test/support/check-request.ts";
+import { policySetOf } from "./rules.ts";
 import { startBenchService, type BenchService } from "./service.ts";
 import { median } from "./statistics.ts";
 import { POLICIES, worstInputs, type WorstInput } from "./worst-inputs.ts";
@@ -25,10 +28,36 @@ export async function benchmarkPauses(): Promise<Row[]> {
   try {
     const rows: Row[] = [];
     for (const input of await worstInputs(service.issuer)) rows.push(await measure(service, input));
+    rows.push(...reloads());
     return rows.sort((a, b) => b.median_ms - a.median_ms);
   } finally {
     await service.close();
   }
+}
+
+/** What a worker does at once when a policy set comes into force: indexes over its rules, and a digest. */
+function reloads(): readonly Row[] {
+  return [100, 1_000, 10_000].map((rules) => {
+    const { ir } = compilePolicySet([{ name: "bench.yaml", text: policySetOf(rules) }]);
+    if (ir === undefined) throw new Error("the benchmark's policies do not compile");
+    const times = Array.from({ length: ROUNDS }, () => {
+      const before = performance.now();
+      createSnapshot(ir, { caseSensitive: false });
+      return performance.now() - before;
+    });
+    return row(`reload: a snapshot of ${rules} rules`, JSON.stringify(ir).length, "", times);
+  });
+}
+
+function row(input: string, bytes: number, answer: string, times: readonly number[]): Row {
+  return {
+    input,
+    bytes,
+    answer,
+    least_ms: Math.min(...times),
+    median_ms: median(times),
+    longest_ms: Math.max(...times),
+  };
 }
 
 async function measure(service: BenchService, input: WorstInput): Promise<Row> {
@@ -58,12 +87,5 @@ async function measure(service: BenchService, input: WorstInput): Promise<Row> {
   }
   const code = /"code":"([A-Z_]+)"/.exec(Buffer.from(answer).toString("latin1"))?.[1] ?? "ALLOWED";
   if (code === "SERVICE_UNAVAILABLE") throw new Error(`${name}: the service was not ready`);
-  return {
-    input: name,
-    bytes: request.length,
-    answer: code,
-    least_ms: Math.min(...times),
-    median_ms: median(times),
-    longest_ms: Math.max(...times),
-  };
+  return row(name, request.length, code, times);
 }

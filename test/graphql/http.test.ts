@@ -241,8 +241,8 @@ describe("GraphQL over HTTP: verdicts", () => {
       `{ a(x: """${"\n s".repeat(long / 3)}""") }`,
     ];
     for (const query of texts) assert.equal(verdictOf(posted({ query })), "GRAPHQL_LIMIT_EXCEEDED");
-    const half = texts.map((query) => ({ query: query.replace(/(.)\1{50000}/, "$1") }));
-    assert.equal(verdictOf(posted([half[0], half[0], half[0]])), "GRAPHQL_LIMIT_EXCEEDED");
+    const half = { query: `{ a } #${"c".repeat(50_000)}` };
+    assert.equal(verdictOf(posted([half, half])), "GRAPHQL_LIMIT_EXCEEDED");
     assert.equal(verdictOf(posted({ query: `{ a } #${"c".repeat(90_000)}` })), "allowed");
   });
 

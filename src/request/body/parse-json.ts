@@ -82,6 +82,8 @@ const END_OBJECT = 0x7d;
 const DELETE = 0x7f;
 const FIRST_SURROGATE = 0xd800;
 
+const BEYOND_ASCII = /[^\0-\x7f]/;
+
 /** Integers of so few digits are exact. */
 const MAX_SHORT = 15;
 
@@ -308,5 +310,5 @@ class JsonParser {
 
 /** Go takes the Kelvin sign for `k` and the long s for `s`, so that lower case alone is not enough. */
 function foldCase(name: string): string {
-  return name.toUpperCase().toLowerCase();
+  return BEYOND_ASCII.test(name) ? name.toUpperCase().toLowerCase() : name.toLowerCase();
 }
