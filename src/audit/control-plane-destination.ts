@@ -77,7 +77,7 @@ export class ControlPlaneDestination implements Destination {
     });
   }
 
-  /** What decisions wait for goes to the disk and from there: how long the control plane takes is nobody's to say. */
+  /** What decisions wait for goes to the disk, and from there: the control plane may take longer than they have. */
   async write(lines: readonly string[], urgent = false): Promise<WriteResult> {
     await this.#open();
     if (!urgent) await this.#catchUp();

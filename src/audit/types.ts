@@ -130,8 +130,8 @@ export interface AuditLog {
 /** Takes records of requests that the proxy refused by itself; they count as decisions. */
 export interface RefusalLog {
   /**
-   * Accepts the record of a refusal, like {@link AuditLog.record}. Anybody can cause as many as he likes, so they are
-   * bounded in their rate and in their share of the queue.
+   * Accepts the record of a refusal, like {@link AuditLog.record}. Anyone can cause them, so they are bounded in
+   * their rate and in their share of the queue.
    */
   recordRefusal(build: () => AuditRecord): boolean;
 }

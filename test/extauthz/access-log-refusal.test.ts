@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { serializeRecord } from "../../src/audit/serialize.ts";
 import type { AuditRecord } from "../../src/audit/types.ts";
+import { readRecord } from "../../src/control/records/read-record.ts";
 import { createAccessLog } from "../../src/extauthz/access-log.ts";
 import { createRefusalHandler, refusalReason } from "../../src/extauthz/access-log-refusal.ts";
 import { PROXY_REASONS, type ProxyReason } from "../../src/reasons.ts";
@@ -87,6 +89,20 @@ describe("extauthz: what Envoy refused itself", () => {
       ["MALFORMED_REQUEST", "", "", "", ""],
     );
     assert.equal(record?.timestamp, new Date(NOW).toISOString());
+  });
+
+  it("is a record that the control plane takes", () => {
+    const { records, take } = refusals();
+    take(
+      { request: { path: "" } },
+      { request: { path: `/${"x".repeat(60_000)}?a=1`, authority: "a".repeat(300) } },
+    );
+    for (const record of records) {
+      const read = readRecord(JSON.parse(serializeRecord(record, false)));
+      assert.ok(typeof read === "object", typeof read === "string" ? read : "");
+      assert.deepEqual([read.row.kind, read.row.decision, read.guarded], ["decision", "DENY", ""]);
+    }
+    assert.equal(records.length, 2);
   });
 
   it("is counted as a decision, by reason", async () => {
