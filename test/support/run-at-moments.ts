@@ -14,6 +14,7 @@ const LEFT_OUT = [
   "control/policy-sets",
   "control/review-sessions",
   "audit/processes",
+  "audit/spool",
   "cli/npx",
 ];
 
