@@ -232,6 +232,11 @@ export const REASONS = {
     code: "SERVICE_UNAVAILABLE",
     message: "too many WebSocket connections are open",
   },
+  TOO_MANY_CONNECTIONS_OF_USER: {
+    status: 429,
+    code: "TOO_MANY_CONNECTIONS",
+    message: "the user, or without one the client's address, has too many WebSocket connections open",
+  },
   DEADLINE_EXCEEDED: { status: 503, code: "SERVICE_UNAVAILABLE", message: "the decision came too late" },
   INTERNAL_ERROR: { status: 500, code: "INTERNAL_ERROR", message: "the decision failed" },
 } as const satisfies Record<string, Entry>;

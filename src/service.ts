@@ -1,5 +1,7 @@
 import { createAuditLog, type AuditDestination } from "./audit/index.ts";
 import { DEFAULT_IDENTITY_HEADERS, type GatewayConfig } from "./config/index.ts";
+import { ConnectionCounts } from "./decision/connection-counts.ts";
+import { holderOf } from "./decision/connection-holder.ts";
 import { ConnectionState } from "./decision/connection-state.ts";
 import { ConnectionRegistry, type Rejudgement } from "./decision/connections.ts";
 import { gatherEnded, takeConnectionMessage } from "./decision/connections-ended.ts";
@@ -92,7 +94,9 @@ export async function createService(
       },
     }),
   });
+  const counts = new ConnectionCounts({ worker, broadcast });
   const registry = new ConnectionRegistry({
+    perHolder: { limit: gateway.websocket_connections_per_user, counts },
     judge: (access) => chain(decide(access), rejudgementOf),
     changed: () => {
       state.changed();
@@ -130,10 +134,16 @@ export async function createService(
     nextDecisionId,
     connections: {
       place: state.place,
-      add: ({ decisionId, text, expiresAt }, access, identity) =>
-        registry.add({ decisionId, planText: text, expiresAt, access: lasting(access), identity }),
-      ended: (ids) => {
-        registry.ended(ids);
+      add: ({ decisionId, text, expiresAt }, access, { identity, clientIp }, handshake) => {
+        const holder = holderOf(identity, clientIp);
+        if (!registry.isWithinLimit({ handshake, holder })) return "TOO_MANY_CONNECTIONS_OF_USER";
+        const of = { access: lasting(access), identity, handshake, holder };
+        return registry.add({ decisionId, planText: text, expiresAt, ...of })
+          ? undefined
+          : "TOO_MANY_CONNECTIONS";
+      },
+      withdraw: (id) => {
+        registry.withdraw(id);
       },
     },
     log,
@@ -161,7 +171,7 @@ export async function createService(
     check,
     accessLog,
     onMessage: (message) => {
-      takeConnectionMessage(message, registry);
+      takeConnectionMessage(message, registry, counts);
     },
     readiness: () => ({
       policies: store.current !== undefined,
@@ -171,6 +181,7 @@ export async function createService(
     async start() {
       await state.start();
       registry.start();
+      counts.start();
       await following?.start();
       await Promise.all([store.start(), verifier.start(), refreshSources()]);
       statistics?.start();

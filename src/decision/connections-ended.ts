@@ -1,3 +1,5 @@
+import { isHeldMessage, type ConnectionCounts, type HeldMessage } from "./connection-counts.ts";
+
 /**
  * What workers tell each other by way of the supervisor: Envoy's access log may reach another worker than the one that
  * looks after the connection.
@@ -5,24 +7,35 @@
 export type ConnectionMessage =
   | { readonly type: "connections_ended"; readonly ids: readonly string[] }
   /** Envoy itself has ended, and every connection with it. */
-  | { readonly type: "connections_ended_all" };
+  | { readonly type: "connections_ended_all" }
+  | HeldMessage;
 
 /** Whether it is one; from a process of ours, and yet through JSON. */
 export function isConnectionMessage(message: unknown): message is ConnectionMessage {
   if (typeof message !== "object" || message === null || !("type" in message)) return false;
   if (message.type === "connections_ended_all") return true;
+  if (message.type === "connections_held") return isHeldMessage(message);
   if (message.type !== "connections_ended" || !("ids" in message)) return false;
   return Array.isArray(message.ids) && message.ids.every((id) => typeof id === "string");
 }
 
-/** Hands a message to the registry, where it is one. */
+/** Hands a message to whoever it is for, where it is one. */
 export function takeConnectionMessage(
   message: unknown,
   registry: { ended(decisionIds: readonly string[]): void; endedAll(): void },
+  counts?: Pick<ConnectionCounts, "take">,
 ): void {
   if (!isConnectionMessage(message)) return;
-  if (message.type === "connections_ended") registry.ended(message.ids);
-  else registry.endedAll();
+  switch (message.type) {
+    case "connections_ended":
+      registry.ended(message.ids);
+      return;
+    case "connections_ended_all":
+      registry.endedAll();
+      return;
+    case "connections_held":
+      counts?.take(message);
+  }
 }
 
 /** Gathers the ids of connections that have ended, and sends many at once. */

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Identity } from "../identity/types.ts";
 import { REASONS, type Reason } from "../reasons.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import type { ConnectionCounts } from "./connection-counts.ts";
 import type { AccessRequest } from "./types.ts";
 
 /** A WebSocket connection whose handshake was allowed. */
@@ -15,6 +16,10 @@ export interface LiveConnection {
   readonly expiresAt?: number | undefined;
   /** For {@link ConnectionRegistry.revoke}. */
   readonly identity?: Identity | undefined;
+  /** Names the handshake: Envoy may ask about one twice, and carries out one of the answers. */
+  readonly handshake?: string | undefined;
+  /** Who counts as its holder. */
+  readonly holder?: string | undefined;
 }
 
 /** What a judge says about a connection's handshake, looked at again. */
@@ -47,6 +52,8 @@ export interface ConnectionRegistryOptions {
   readonly log: { info(object: object, message: string): void; error(object: object, message: string): void };
   /** Connections; 10,000. */
   readonly capacity?: number;
+  /** Of one holder. */
+  readonly perHolder?: { readonly limit: number; readonly counts: ConnectionCounts };
   /** How often all are judged again, besides; ms. Absent: only when {@link ConnectionRegistry.rejudge} is called. */
   readonly every?: number;
   /** Characters of all new plans together, which Envoy reads every second; 2 Mi. */
@@ -60,6 +67,8 @@ export interface ConnectionRegistryOptions {
 }
 
 interface Entry {
+  /** Of the decisions that permitted it, the first one included: which of them Envoy carries out is not known. */
+  readonly ids: string[];
   readonly connection: Omit<LiveConnection, "planText">;
   /** Hash of the plan in force: plans may be long, and most never change. */
   planHash: string;
@@ -87,6 +96,9 @@ const KEEP_MS = 60_000;
 /** A request for a WebSocket has no body; what somebody sends all the same is not kept for hours. */
 const MAX_BODY = 16_384;
 
+/** Decisions about one handshake: Envoy asks three times at most. */
+const MOST_DECISIONS = 8;
+
 const POLICY_VIOLATION = 1008;
 const INTERNAL_ERROR = 1011;
 const COME_AGAIN = 1012;
@@ -102,7 +114,11 @@ export class ConnectionRegistry {
   readonly #planSpace: number;
   readonly #clock: () => number;
   readonly #stopwatch: () => number;
+  /** By the id of the first decision. */
   readonly #entries = new Map<string, Entry>();
+  /** By the ids of further ones. */
+  readonly #again = new Map<string, Entry>();
+  readonly #handshakes = new Map<string, Entry>();
   #planCharacters = 0;
   #round = 0;
   /** Unix ms: who asked before this may have been judged by what was in force before. */
@@ -143,23 +159,49 @@ export class ConnectionRegistry {
 
   /** @returns false where it cannot be looked after: then it must not be let in. */
   add({ planText, ...connection }: LiveConnection): boolean {
-    const { decisionId, access } = connection;
-    if (this.#entries.size >= this.#capacity || this.#entries.has(decisionId)) return false;
+    const { decisionId, access, handshake = decisionId, holder } = connection;
+    if (this.#entries.has(decisionId) || this.#again.has(decisionId)) return false;
+    const known = this.#handshakes.get(handshake);
+    if (known !== undefined) return this.#addAgain(known, decisionId, planText);
+    if (this.#entries.size >= this.#capacity) return false;
     if ((access.raw.body?.bytes.length ?? 0) > MAX_BODY) return false;
     // the judgement that let it in may have begun before the last change
     const late = access.receivedAt <= this.#changedAt;
     const round = late ? this.#round - 1 : this.#round;
-    this.#entries.set(decisionId, { connection, planHash: hashOf(planText), round });
+    const entry = { ids: [decisionId], connection, planHash: hashOf(planText), round };
+    this.#entries.set(decisionId, entry);
+    this.#handshakes.set(handshake, entry);
+    if (holder !== undefined) this.#options.perHolder?.counts.add(holder, 1);
     this.#count();
     if (late) void this.#work();
     return true;
+  }
+
+  /** Whether its holder may have one more; a handshake that is known is none. */
+  isWithinLimit({ handshake, holder }: Pick<LiveConnection, "handshake" | "holder">): boolean {
+    const { perHolder } = this.#options;
+    if (perHolder === undefined || holder === undefined) return true;
+    if (handshake !== undefined && this.#handshakes.has(handshake)) return true;
+    return perHolder.counts.of(holder) < perHolder.limit;
+  }
+
+  /** The decision is not carried out after all; another one about the same handshake may be. */
+  withdraw(decisionId: string): void {
+    const entry = this.#find(decisionId);
+    if (entry === undefined) return;
+    if (entry.ids.length === 1) {
+      this.ended([decisionId]);
+      return;
+    }
+    entry.ids.splice(entry.ids.indexOf(decisionId), 1);
+    this.#again.delete(decisionId);
   }
 
   /** These connections are over; ids that are not known here belong to another process. */
   ended(decisionIds: readonly string[]): void {
     let listed = false;
     for (const id of decisionIds) {
-      const entry = this.#entries.get(id);
+      const entry = this.#find(id);
       if (entry === undefined) continue;
       listed ||= isListed(entry);
       this.#forget(entry);
@@ -215,10 +257,11 @@ export class ConnectionRegistry {
   standings(): ConnectionStandings {
     const closed: [string, Closing][] = [];
     const plans: [string, string][] = [];
-    for (const [id, { closing, newPlan }] of this.#entries) {
-      if (closing !== undefined) closed.push([id, closing]);
-      else if (newPlan !== undefined) plans.push([id, newPlan]);
-    }
+    for (const { ids, closing, newPlan } of this.#entries.values())
+      for (const id of ids) {
+        if (closing !== undefined) closed.push([id, closing]);
+        else if (newPlan !== undefined) plans.push([id, newPlan]);
+      }
     return { closed: Object.fromEntries(closed), plans: Object.fromEntries(plans) };
   }
 
@@ -354,8 +397,30 @@ export class ConnectionRegistry {
     return "replanned";
   }
 
+  #find(decisionId: string): Entry | undefined {
+    return this.#entries.get(decisionId) ?? this.#again.get(decisionId);
+  }
+
+  #addAgain(entry: Entry, decisionId: string, planText: string): boolean {
+    if (entry.ids.length >= MOST_DECISIONS) return false;
+    entry.ids.push(decisionId);
+    this.#again.set(decisionId, entry);
+    if (isListed(entry)) this.#options.changed();
+    if (entry.planHash !== hashOf(planText)) {
+      // one of the two plans is not what is in force: whichever Envoy has is replaced
+      entry.planHash = "";
+      entry.round = this.#round - 1;
+      void this.#work();
+    }
+    return true;
+  }
+
   #forget(entry: Entry): void {
-    this.#entries.delete(entry.connection.decisionId);
+    const { decisionId, handshake = decisionId, holder } = entry.connection;
+    this.#entries.delete(decisionId);
+    for (const id of entry.ids) this.#again.delete(id);
+    this.#handshakes.delete(handshake);
+    if (holder !== undefined) this.#options.perHolder?.counts.add(holder, -1);
     this.#planCharacters -= entry.newPlan?.length ?? 0;
   }
 

@@ -75,6 +75,7 @@ const PUBLIC_MESSAGES = {
   RATE_LIMITED: "too many requests; try again later",
   HEADERS_TOO_LARGE: "the request's headers are larger than allowed",
   CLIENT_GONE: "the client has gone",
+  TOO_MANY_CONNECTIONS: "too many WebSocket connections are open; close one first",
   SERVICE_UNAVAILABLE: "the service is not available",
   INTERNAL_ERROR: "the decision failed",
 } as const satisfies Record<Code, string>;

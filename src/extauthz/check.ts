@@ -66,8 +66,10 @@ export function createCheck(dependencies: CheckDependencies): CheckHandler {
     let plan: EncodedPlan | undefined;
     try {
       plan = planMetadata(decision, access, nextDecisionId, connections.place);
-      if (plan?.websocket === true && !connections.add(plan, access, decision.identity)) {
-        decision = { ...decision, verdict: "DENY", reason: "TOO_MANY_CONNECTIONS" };
+      if (plan?.websocket === true) {
+        const handshake = `${call.streamId} ${call.requestId}`;
+        const full = connections.add(plan, access, decision, handshake);
+        if (full !== undefined) decision = { ...decision, verdict: "DENY", reason: full };
       }
       answer = encodeAnswer(decision, call, plan);
     } catch (error) {
@@ -76,7 +78,7 @@ export function createCheck(dependencies: CheckDependencies): CheckHandler {
     }
     const context = { access, at: Date.now(), ...(plan && { decisionId: plan.decisionId }) };
     return chain(point.conclude(decision, context, access.deadline, started), (final) => {
-      if (plan?.websocket === true && final.verdict === "DENY") connections.ended([plan.decisionId]);
+      if (plan?.websocket === true && final.verdict === "DENY") connections.withdraw(plan.decisionId);
       return { final, answer: final === decision ? answer : encodeFailure(final, call) };
     });
   };

@@ -10,6 +10,8 @@ export interface CheckCall {
   readonly source: { readonly address: string; readonly port: number };
   /** `x-request-id` where it is printable ASCII of at most 128 characters, else Envoy's own id of the stream. */
   readonly requestId: string;
+  /** Envoy's own id of the stream, the same however often it asks; empty where it says none. */
+  readonly streamId: string;
   /** W3C trace context as received; absent when it was sent more than once. */
   readonly traceparent?: string;
   /** Unix ms: when Envoy saw the request's first byte. */
@@ -310,6 +312,7 @@ function finish(draft: Draft): CheckCall {
     request,
     source: { address: draft.address, port: draft.port },
     requestId: [requestId, draft.id].find(isPrintable) ?? "",
+    streamId: draft.id,
     receivedAt: milliseconds(draft.seconds, draft.nanos),
     contextExtensions: draft.contextExtensions ?? NO_EXTENSIONS,
     headersJoined,

@@ -1,5 +1,4 @@
 import type { AccessRequest, Decision } from "../decision/types.ts";
-import type { Identity } from "../identity/types.ts";
 import type { PlanIR } from "../policy/index.ts";
 import type { MetadataObject } from "./wire-struct.ts";
 
@@ -19,9 +18,18 @@ export interface EncodedPlan {
 export interface OpenConnections {
   /** Where Lua finds what became of them: a file, and which process's life it is from. */
   readonly place: { readonly file: string; readonly epoch: string };
-  /** @returns false where no more can be looked after; the handshake is denied then. */
-  add(plan: EncodedPlan, access: AccessRequest, identity: Identity | undefined): boolean;
-  ended(decisionIds: readonly string[]): void;
+  /**
+   * @param handshake - names it: one that is asked about twice is one connection
+   * @returns why no more can be looked after; the handshake is denied then
+   */
+  add(
+    plan: EncodedPlan,
+    access: AccessRequest,
+    decision: Pick<Decision, "identity" | "clientIp">,
+    handshake: string,
+  ): "TOO_MANY_CONNECTIONS" | "TOO_MANY_CONNECTIONS_OF_USER" | undefined;
+  /** The decision is not carried out after all. */
+  withdraw(decisionId: string): void;
 }
 
 /**

@@ -332,7 +332,8 @@ describe("decision: decide", () => {
         "AUDIT_UNAVAILABLE", // the decision point, as the next two
         "DEADLINE_EXCEEDED",
         "INTERNAL_ERROR",
-        "TOO_MANY_CONNECTIONS", // the door, as the next two
+        "TOO_MANY_CONNECTIONS", // the door, as the next three
+        "TOO_MANY_CONNECTIONS_OF_USER",
         "PLAN_NOT_ENFORCEABLE",
         "PRECONDITION_NOT_SUPPORTED",
         ...PROXY_REASONS, // access-log-refusal.test.ts

@@ -51,8 +51,8 @@ describe("extauthz: check sends along what is left to do", () => {
     const open: EncodedPlan[] = [];
     const connections = {
       place: { file: "/run/0.json", epoch: "e-7" },
-      add: (plan: EncodedPlan) => open.push(plan) < 3,
-      ended: () => undefined,
+      add: (plan: EncodedPlan) => (open.push(plan) < 3 ? undefined : ("TOO_MANY_CONNECTIONS" as const)),
+      withdraw: () => undefined,
     };
     const { ask } = checkOf({ connections });
     const exp = Math.floor(Date.now() / 1000) + 60;
@@ -91,8 +91,8 @@ describe("extauthz: check sends along what is left to do", () => {
     const ended: string[] = [];
     const connections = {
       place: { file: "", epoch: "" },
-      add: () => true,
-      ended: (ids: readonly string[]) => void ended.push(...ids),
+      add: () => undefined,
+      withdraw: (id: string) => void ended.push(id),
     };
     const { check } = checkOf({ connections });
     const bytes = await check(await get("/feed", {}, HANDSHAKE), { deadline: 1 });

@@ -28,6 +28,7 @@ describe("extauthz: decode", () => {
       },
       source: { address: "127.0.0.1", port: 53504 },
       requestId: "958570a4-2988-41da-bc67-f91f4cf1a355",
+      streamId: "15045881585308386697",
       contextExtensions: Object.create(null) as object,
       headersJoined: false,
     });

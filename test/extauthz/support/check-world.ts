@@ -103,8 +103,8 @@ export async function openCheckWorld() {
       nextDecisionId: createDecisionIds(),
       connections: {
         place: { file: "/run/state.json", epoch: "e-1" },
-        add: () => true,
-        ended: () => undefined,
+        add: () => undefined,
+        withdraw: () => undefined,
       },
       log: { warn: (_context, message) => warnings.push(message), error: () => undefined },
       ...change,
