@@ -82,7 +82,14 @@ describe("gateway with several workers", () => {
       assert.ok(gateway.authz.checks.length > 0 && second.checks.length > 0);
       // stuck: it takes checks and never answers
       second.decide = () => "never";
+      const before = second.checks.length;
       assert.deepEqual(await statuses(), new Set([200]));
+      // what is asked again is known by the stream's id: a handshake would be one connection
+      const ids = ({ checks }: AuthzStub) => checks.map(({ attributes }) => attributes.request.http.id);
+      const stuck = ids(second).slice(before);
+      assert.ok(stuck.length > 0);
+      const answered = new Set(ids(gateway.authz));
+      assert.ok(stuck.every((id) => id !== "" && answered.has(id)));
       second.stop();
       for (let n = 0; n < 3; n++) assert.deepEqual(await statuses(), new Set([200]));
       gateway.authz.stop();

@@ -9,6 +9,7 @@ export interface Check {
     readonly source: { readonly address: { readonly socketAddress: { readonly address: string } } };
     readonly request: {
       readonly http: {
+        readonly id: string;
         readonly method: string;
         readonly path: string;
         readonly host: string;
