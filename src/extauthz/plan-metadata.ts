@@ -1,4 +1,5 @@
 import type { AccessRequest, Decision } from "../decision/types.ts";
+import type { Identity } from "../identity/types.ts";
 import type { PlanIR } from "../policy/index.ts";
 import type { MetadataObject } from "./wire-struct.ts";
 
@@ -25,7 +26,7 @@ export interface OpenConnections {
   add(
     plan: EncodedPlan,
     access: AccessRequest,
-    decision: Pick<Decision, "identity" | "clientIp">,
+    caller: { readonly identity?: Identity; readonly clientIp: string },
     handshake: string,
   ): "TOO_MANY_CONNECTIONS" | "TOO_MANY_CONNECTIONS_OF_USER" | undefined;
   /** The decision is not carried out after all. */
