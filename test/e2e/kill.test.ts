@@ -23,7 +23,13 @@ describe("end to end: processes that are killed under load", () => {
 
   beforeEach(async () => {
     [upstream, issuer] = await Promise.all([startRecordingUpstream(), startIssuer()]);
-    gateway = await startGateway({ backend: upstream.url, issuer, policies: { "default.yaml": POLICIES } });
+    gateway = await startGateway({
+      backend: upstream.url,
+      issuer,
+      policies: { "default.yaml": POLICIES },
+      // shorter than `ask` waits
+      config: { authz: { decision_timeout: "5s" } },
+    });
     [good, bad] = await Promise.all([issuer.token({ role: "reader" }), issuer.token({ role: "other" })]);
   });
   afterEach(async () => {
