@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { NO_NEEDS } from "../src/gateway/index.ts";
 import { eventually } from "../test/support/eventually.ts";
 import { startGateway } from "../test/support/gateway.ts";
 import { startIssuer } from "../test/support/issuer.ts";
@@ -41,7 +40,7 @@ export async function benchmarkGateway(): Promise<Row[]> {
     config: { policies: { directory: "policies", policy_set: "bench" } },
   });
   const services = await startIdleServices(directory, upstream.url);
-  const idle = await startBenchEnvoy(directory, "idle", services.bootstrap(NO_NEEDS));
+  const idle = await startBenchEnvoy(directory, "idle", services.bootstrap);
   try {
     const token = await issuer.token({
       role: "viewer",

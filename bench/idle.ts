@@ -3,13 +3,12 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { loadGatewayConfig } from "../src/config/index.ts";
-import { envoyBootstrap, routeConfiguration, type EnvoyJson, type RouteNeeds } from "../src/gateway/index.ts";
+import { envoyBootstrap, type EnvoyJson } from "../src/gateway/index.ts";
 import { eventually } from "../test/support/eventually.ts";
 
 /** Two processes that decide nothing, and the gateway's own Envoy configuration in front of them. */
 export interface IdleServices {
-  /** With the routes of a policy set that needs this of them. */
-  readonly bootstrap: (needs: RouteNeeds) => EnvoyJson;
+  readonly bootstrap: EnvoyJson;
   stop(): void;
 }
 
@@ -32,16 +31,9 @@ export async function startIdleServices(directory: string, backend: string): Pro
     await eventually("an idle service", async () => (await stat(socket)).isSocket());
   const authzEndpoints = sockets.map((unixSocket) => ({ unixSocket }));
   return {
-    bootstrap: (needs) =>
-      withRoutes(envoyBootstrap(config, { authzEndpoints }), routeConfiguration(config, needs)),
+    bootstrap: envoyBootstrap(config, { authzEndpoints }),
     stop: () => {
       for (const service of services) service.kill();
     },
   };
-}
-
-function withRoutes(bootstrap: EnvoyJson, routes: EnvoyJson): EnvoyJson {
-  return JSON.parse(JSON.stringify(bootstrap), (key, value: unknown) =>
-    key === "route_config" ? routes : value,
-  ) as EnvoyJson;
 }

@@ -1,24 +1,17 @@
-import { mkdirSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { join } from "node:path";
-import { followControlPlane, storeOptions, type Following } from "./follow-control-plane.ts";
 import type { GatewayConfig } from "./config/index.ts";
-import { PolicyStore } from "./decision/policy-store.ts";
-import type { Snapshot } from "./decision/snapshot.ts";
 import {
   askAdmin,
   envoyBootstrap,
   EXT_AUTHZ_CLUSTER,
-  NO_NEEDS,
   startEnvoy,
   systemCertificateAuthorities,
-  writeRoutes,
   type AuthzEndpoint,
   type EnvoyProcess,
-  type RouteNeeds,
 } from "./gateway/index.ts";
 import type { Log } from "./telemetry/log.ts";
-import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
+import type { Metrics } from "./telemetry/metrics.ts";
 import type { WorkerAddress } from "./worker.ts";
 
 const FIRST_RETRY_MS = 100;
@@ -31,7 +24,7 @@ const STATS = `/stats?filter=^cluster\\.${EXT_AUTHZ_CLUSTER}\\.membership_health
 /** What Envoy is kept running with. */
 export interface EnvoyKeeperOptions {
   readonly binary: string;
-  /** Folder for its bootstrap, routes and admin socket. */
+  /** Folder for its bootstrap and admin socket. */
   readonly runtime: string;
   readonly endpoints: readonly WorkerAddress[];
   readonly log: Log;
@@ -41,15 +34,12 @@ export interface EnvoyKeeperOptions {
 }
 
 /**
- * Keeps one Envoy running and its routes in step with the policy set: rules that read a request's body need a route
- * that hands the body over, and Envoy follows the routes file without dropping a connection.
+ * Keeps one Envoy running. Its configuration is complete from the start and depends on `gateway.yaml` alone: an Envoy
+ * that refuses a part of it does not begin to serve.
  */
 export class EnvoyKeeper {
   readonly #config: GatewayConfig;
   readonly #options: EnvoyKeeperOptions;
-  readonly #routes: string;
-  readonly #store: PolicyStore;
-  readonly #following: Following | undefined;
   #envoy: EnvoyProcess | undefined;
   /** Chosen at the first start where the configuration says 0, and kept over restarts. */
   #port: number;
@@ -60,23 +50,7 @@ export class EnvoyKeeper {
   constructor(config: GatewayConfig, options: EnvoyKeeperOptions) {
     this.#config = config;
     this.#options = options;
-    const routes = join(options.runtime, "routes"); // a folder of its own: Envoy watches it
-    mkdirSync(routes, { mode: 0o700 });
-    this.#routes = join(routes, "routes.json");
     this.#port = config.gateway.listen_port;
-    // the workers count and log their own reloads of the same folder; this one only moves routes
-    const quiet = { debug: ignore, info: ignore, warn: ignore, error: ignore };
-    this.#following = followControlPlane(config, { metrics: createMetrics(), log: quiet });
-    this.#store = new PolicyStore(storeOptions(config, this.#following), {
-      metrics: createMetrics(),
-      log: quiet,
-    });
-    this.#store.beforeChange((snapshot) => {
-      this.#follow(snapshot);
-    });
-    this.#following?.sets.afterChange(() => {
-      if (this.#store.current !== undefined) this.#follow(this.#store.current);
-    });
   }
 
   /** Whether an Envoy runs and has answered. */
@@ -93,9 +67,6 @@ export class EnvoyKeeper {
 
   /** Resolves when Envoy answers for the first time. Rejects when it cannot even start once. */
   async start(): Promise<void> {
-    writeRoutes(this.#routes, this.#config, NO_NEEDS);
-    await this.#following?.start();
-    await this.#store.start();
     this.#starting = this.#run();
     await this.#starting;
   }
@@ -114,8 +85,6 @@ export class EnvoyKeeper {
   /** Lets Envoy finish what is under way and ends it. */
   async close(): Promise<void> {
     this.#closing = true;
-    this.#store.close();
-    this.#following?.close();
     await this.#starting.catch(() => undefined); // reported to whoever waits for the start
     await this.#envoy?.stop(this.#config.authz.drain_timeout);
   }
@@ -127,7 +96,6 @@ export class EnvoyKeeper {
     const envoy = await startEnvoy({
       bootstrap: envoyBootstrap(config, {
         authzEndpoints: endpoints.map(toEndpoint),
-        routesFile: this.#routes,
         ...certificateAuthorities(),
       }),
       binary,
@@ -162,29 +130,6 @@ export class EnvoyKeeper {
   #isClosing(): boolean {
     return this.#closing;
   }
-
-  #follow(snapshot: Snapshot): void {
-    const all = [snapshot, ...(this.#following?.sets.snapshots() ?? [])].map(routeNeeds);
-    writeRoutes(this.#routes, this.#config, {
-      bodies: all.flatMap(({ bodies }) => bodies),
-      responses: all.some(({ responses }) => responses),
-    });
-  }
-}
-
-function ignore(): void {
-  // the workers say the same, and theirs is heard
-}
-
-/** What the policy set asks of Envoy's routes. */
-function routeNeeds({ ir, needs, endpoints, responses }: Snapshot): RouteNeeds {
-  const rules = ir.rules.filter((rule) => needs.get(rule)?.body === true);
-  const responding = responses.rules.filter((prepared) => prepared.needs.body);
-  const operations = endpoints.rules.map(({ segments }) => ({ method: "POST", segments }));
-  return {
-    bodies: [...rules, ...responding, ...operations],
-    responses: ir.responses.length > 0 || ir.graphql.rules.some(({ onDeny }) => onDeny === "null"),
-  };
 }
 
 /** A worker's address in the form of the Envoy configuration. */

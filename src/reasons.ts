@@ -199,8 +199,25 @@ export const REASONS = {
     message: "response rules apply, so the precondition cannot be evaluated; repeat the request without it",
   },
   ...PROXY_REFUSALS,
+  BODY_TOO_LARGE: {
+    status: 413,
+    code: "REQUEST_TOO_LARGE",
+    message: "the decision needs the body, which is larger than the service takes",
+  },
+
+  // no decision yet
+  BODY_NEEDED: {
+    status: 503,
+    code: "SERVICE_UNAVAILABLE",
+    message: "the decision needs the body; the door asks again with it",
+  },
 
   // what is broken on our side
+  BODY_UNAVAILABLE: {
+    status: 503,
+    code: "SERVICE_UNAVAILABLE",
+    message: "the rule reads the body, and the proxy did not hand it over",
+  },
   POLICY_NOT_READY: { status: 503, code: "SERVICE_UNAVAILABLE", message: "no policy set is loaded" },
   IDENTITY_NOT_READY: {
     status: 503,

@@ -1,4 +1,4 @@
-import type { RawRequest } from "../request/index.ts";
+import { NO_BODY, type RawRequest } from "../request/index.ts";
 import { EXIT_USAGE, ExitError } from "./exit.ts";
 
 /** UTF-8 text as a door would see it: one latin1 character a byte. */
@@ -44,7 +44,7 @@ export function createRawRequest(input: {
     host: "gateway.local",
     protocol: "HTTP/1.1",
   };
-  if (input.body === undefined) return { ...base, headers: input.headers };
+  if (input.body === undefined) return { ...base, headers: input.headers, body: NO_BODY };
   const typed = input.headers.some(([name]) => name === "content-type");
   return {
     ...base,

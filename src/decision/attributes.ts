@@ -98,12 +98,13 @@ function requestAttributes(needs: RuleNeeds, { request, clientIp, body }: Attrib
 }
 
 /**
- * No body is a missing attribute. A body that is there and was not read (it is no JSON) is unavailable: an application
- * that is lax about content types may find in it what `not exists(request.body.x)` rules out.
+ * No body is a missing attribute. A body that was not handed over, or is there and was not read (it is no JSON), is
+ * unavailable: an application may find in it what `not exists(request.body.x)` rules out. No header tells that there is
+ * none: HTTP/2 needs none to announce a body, and Envoy removes Transfer-Encoding before it asks.
  */
 function bodyAttribute(request: CanonicalRequest, json: Value | undefined): ValueObject {
   if (json !== undefined) return { body: json };
-  const unread = request.body !== undefined && request.body.bytes.length > 0;
+  const unread = request.body === undefined || request.body.bytes.length > 0;
   // evaluation knows the mark below a root, too, which the type of a plain value does not say
   return unread ? { body: UNAVAILABLE as unknown as Value } : {};
 }

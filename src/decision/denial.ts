@@ -88,6 +88,7 @@ const GRPC_STATUS: Readonly<Record<number, string>> = {
   400: "3",
   401: "16",
   403: "7",
+  413: "8",
   500: "13",
   503: "14",
 };

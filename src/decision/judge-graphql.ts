@@ -1,6 +1,7 @@
 import { graphqlErrors, judgeGraphql, readGraphqlRequest } from "../graphql/index.ts";
 import { IR_VERSION, type GraphqlErrorIR, type GraphqlPlanIR, type PlannedField } from "../policy/index.ts";
-import { allow, chain, deny, gather, type Eventually, type Judgement } from "./judgement.ts";
+import { NO_BODY } from "../request/index.ts";
+import { allow, chain, deny, gather, bodyProblem, type Eventually, type Judgement } from "./judgement.ts";
 import { environmentAttributes } from "./attributes.ts";
 import { judgeResponses, type ResponseFields } from "./judge-responses.ts";
 import { planAnswer, planGraphql } from "./plan.ts";
@@ -54,10 +55,32 @@ function guardedByOthers(judgement: Judgement, fields: readonly PlannedField[]):
 export function judgeOperations(judgement: Judgement, params: EndpointParams): Eventually<Decision> {
   return chain(judgeResponses(judgement), (responses) => {
     if (!responses.ok) return responses.denial;
-    return chain(planOperations(judgement, params, responses.fields), (planned) =>
-      planned.ok ? judge(judgement, planned.graphql, responses.fields) : planned.denial,
-    );
+    return chain(planOperations(judgement, params, responses.fields), (planned) => {
+      if (!planned.ok) return planned.denial;
+      switch (bodyProblem(judgement)) {
+        case "BODY_NEEDED":
+          return judgeBeforeBody(judgement, planned.graphql, responses.fields);
+        case "BODY_TOO_LARGE":
+          return deny(judgement.draft, "BODY_TOO_LARGE");
+        case undefined:
+          return judge(judgement, planned.graphql, responses.fields);
+      }
+    });
   });
+}
+
+/** Whatever the method is, an application may find an operation in the body: every request is asked for its body. */
+function judgeBeforeBody(
+  judgement: Judgement,
+  graphql: GraphqlPlanIR,
+  fields: readonly PlannedField[],
+): Decision {
+  const { request, draft } = judgement;
+  const needed = deny(draft, "BODY_NEEDED");
+  if (request.method === "POST") return needed;
+  // what the URL alone asks for may be denied at once
+  const decision = judge({ ...judgement, request: { ...request, body: NO_BODY } }, graphql, fields);
+  return decision.verdict === "DENY" ? decision : needed;
 }
 
 function judge(judgement: Judgement, graphql: GraphqlPlanIR, fields: readonly PlannedField[]): Decision {

@@ -1,10 +1,13 @@
+import { canBecomeTrue, specialize, type PathRuleIR } from "../policy/index.ts";
 import type { CanonicalRequest } from "../request/index.ts";
+import type { RuleNeeds } from "./needs.ts";
 import {
   allow,
   chain,
   deny,
   fromVerdict,
   gather,
+  bodyProblem,
   verdictOf,
   type Eventually,
   type Judgement,
@@ -32,6 +35,9 @@ export function judgePath(judgement: Judgement): Eventually<Decision | undefined
   const needs = snapshot.needs.get(rule);
   if (needs === undefined) throw new Error(`rule ${rule.id} is not of this snapshot`);
   const judged = { ...draft, rule };
+  if (needs.body && bodyProblem(judgement) === "BODY_NEEDED") {
+    return judgeBeforeBody({ ...judgement, draft: judged }, rule.condition, needs, params);
+  }
   return chain(gather({ ...judgement, draft: judged }, needs, params), (gathered) => {
     if (!gathered.ok) return gathered.denial;
     const { attributes } = gathered;
@@ -40,6 +46,31 @@ export function judgePath(judgement: Judgement): Eventually<Decision | undefined
     return fromVerdict({ ...judged, accepted, attributes }, needs, caller, verdict);
   });
 }
+
+/**
+ * Nobody's body is held back for a condition that it cannot make true.
+ *
+ * @returns a denial, or BODY_NEEDED
+ */
+function judgeBeforeBody(
+  judgement: Judgement,
+  { expression }: PathRuleIR["condition"],
+  needs: RuleNeeds,
+  params: Readonly<Record<string, string>>,
+): Eventually<Decision> {
+  const { draft, caller } = judgement;
+  return chain(gather(judgement, { ...needs, body: false }, params), (gathered) => {
+    if (!gathered.ok) return gathered.denial;
+    const { attributes } = gathered;
+    const rest = specialize(expression, attributes, REQUEST);
+    if (rest.known ? rest.verdict === true : canBecomeTrue(rest.residual)) return deny(draft, "BODY_NEEDED");
+    const verdict = rest.known ? rest.verdict : undefined;
+    const accepted = [...draft.accepted, ...gathered.accepted];
+    return fromVerdict({ ...draft, accepted, attributes }, { ...needs, body: false }, caller, verdict);
+  });
+}
+
+const REQUEST: ReadonlySet<string> = new Set(["request"]);
 
 /** Fetch standard, section 3.2.2: an OPTIONS request with these two headers is a CORS preflight. */
 function isPreflight(request: CanonicalRequest): boolean {

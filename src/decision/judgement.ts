@@ -106,6 +106,8 @@ export function gather(
   const names = checkNames(request, needs.names, { switchedOff });
   if (!names.ok) return { ok: false, denial: refuse(draft, names.refusal) };
   const { members } = needs.names;
+  const problem = needs.body ? bodyProblem(judgement) : undefined;
+  if (problem !== undefined) return { ok: false, denial: deny(draft, problem) };
   const read = needs.body
     ? readBody(request, { switchedOff, ...(members && { names: members }) })
     : undefined;
@@ -128,6 +130,12 @@ export function gather(
   }));
 }
 
+/** @returns why nothing can be decided that depends on the body; `undefined` where nothing more of it is to be had */
+export function bodyProblem({ request, access }: Judgement): "BODY_NEEDED" | "BODY_TOO_LARGE" | undefined {
+  if (access.bodies === "on_request" && request.body === undefined) return "BODY_NEEDED";
+  return access.bodies === "handed_over" && request.body?.complete === false ? "BODY_TOO_LARGE" : undefined;
+}
+
 /** Judges one condition; the answer is remembered where it may be. */
 export function verdictOf(
   { with: { cache }, caller }: Pick<Judgement, "with" | "caller">,
@@ -145,5 +153,7 @@ export function verdictOf(
 export function fromVerdict(draft: Draft, needs: RuleNeeds, caller: Caller, verdict: Verdict): Decision {
   if (verdict === true) return allow(draft, "CONDITION_TRUE");
   if (needs.identity && caller.identity === undefined) return deny(draft, "IDENTITY_REQUIRED");
-  return deny(draft, verdict === false ? "CONDITION_FALSE" : "CONDITION_UNKNOWN");
+  if (verdict === false) return deny(draft, "CONDITION_FALSE");
+  const unseen = needs.body && draft.request?.body === undefined;
+  return deny(draft, unseen ? "BODY_UNAVAILABLE" : "CONDITION_UNKNOWN");
 }

@@ -23,6 +23,11 @@ export interface AccessRequest {
   readonly receivedAt: number;
   /** Unix ms: an answer after this is worthless and becomes a denial. */
   readonly deadline: number;
+  /**
+   * `on_request`: the door has not handed over the body, but asks again with it when the decision comes to BODY_NEEDED.
+   * `handed_over`: it has. Absent: it does not say.
+   */
+  readonly bodies?: "on_request" | "handed_over";
 }
 
 /** What was decided about one request, with all that an answer or a record needs to say why. */

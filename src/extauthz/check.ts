@@ -10,11 +10,12 @@ import type { RawRequest } from "../request/types.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
 import { decodeCheck, type CheckCall } from "./decode.ts";
 import type { CheckHandler } from "./server.ts";
-import { encodeAllow, encodeDenial } from "./encode.ts";
+import { encodeAllow, encodeBodyRequest, encodeDenial } from "./encode.ts";
 import { removedForPlan, withoutPreconditions } from "./plan-headers.ts";
 import {
   enforceable,
   planMetadata,
+  PLAN_HEADER,
   PLANS_EXTENSION,
   type EncodedPlan,
   type OpenConnections,
@@ -37,6 +38,9 @@ export interface CheckDependencies {
 
 /** Sent when even a denial cannot be encoded. */
 const LAST_RESORT = encodeDenial({ httpStatus: 500, grpcStatus: 7, headers: [], body: "" });
+
+/** What Envoy is told where the decision needs the body. */
+const BODY_REQUEST = encodeBodyRequest();
 
 /**
  * The path of one check: decode, judge, encode, conclude. The answer is encoded before the decision is made final, so
@@ -107,10 +111,16 @@ export function createCheck(dependencies: CheckDependencies): CheckHandler {
       requestId: call.requestId,
       receivedAt: call.receivedAt,
       deadline,
+      ...(call.bodies !== undefined && { bodies: call.bodies }),
       ...(traceparent !== undefined && { traceparent }),
     };
     const span = tracing.span("gatehouse.check", traceparent);
     const end = (judged: Decision): Eventually<Buffer> => {
+      if (judged.reason === "BODY_NEEDED" && call.bodies === "on_request") {
+        // no decision, and so no record: that of the check with the body is the request's only one
+        span.end({ "gatehouse.reason": judged.reason });
+        return BODY_REQUEST;
+      }
       const finished = finish(
         withoutPreconditions(enforceable(judged, call.contextExtensions[PLANS_EXTENSION]), call.request),
         call,
@@ -142,7 +152,7 @@ function createAnswerEncoder({ identityHeaders, denialDetails }: CheckDependenci
     const { set, remove } = identityHeaders(identity, trustedPeer);
     const replaced = new Set([...set.map(([name]) => name), ...remove]);
     return encodeAllow({
-      setHeaders: set,
+      setHeaders: plan === undefined ? set : [...set, PLAN_HEADER],
       removeHeaders: [
         ...remove,
         ...(call?.forged ?? []).filter((name) => !replaced.has(name)),

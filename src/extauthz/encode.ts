@@ -99,6 +99,14 @@ export function encodeDenial(answer: DenialAnswer): Buffer {
   return finish(writer, dynamicMetadata);
 }
 
+/** The CheckResponse that lets a request go on to the filter that asks again, with the body. It decides nothing. */
+export function encodeBodyRequest(): Buffer {
+  const writer = new protobuf.BufferWriter();
+  writer.uint32(STATUS).uint32(0);
+  writer.uint32(OK_RESPONSE).uint32(0);
+  return writer.finish() as Buffer;
+}
+
 function writeHeaders(writer: protobuf.Writer, field: number, headers: HeaderList): void {
   for (const [index, [name, value]] of headers.entries()) {
     assertHeaderName(name);

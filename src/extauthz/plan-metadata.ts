@@ -1,6 +1,6 @@
 import type { AccessRequest, Decision } from "../decision/types.ts";
 import type { Identity } from "../identity/types.ts";
-import type { PlanIR } from "../policy/index.ts";
+import { IR_VERSION, type PlanIR } from "../policy/index.ts";
 import type { MetadataObject } from "./wire-struct.ts";
 
 /** A plan as it goes to Envoy. */
@@ -38,6 +38,9 @@ export interface OpenConnections {
  * version. Elsewhere answers would pass as they are.
  */
 export const PLANS_EXTENSION = "gatehouse_plans";
+
+/** Set on requests that have a plan: our Envoy moves them to a route whose filters look into the answer. */
+export const PLAN_HEADER: readonly [name: string, value: string] = ["x-gatehouse-plan", String(IR_VERSION)];
 
 /**
  * What is planned has to be carried out by the proxy's filters.

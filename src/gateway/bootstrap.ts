@@ -10,8 +10,6 @@ import { overloadManager } from "./overload.ts";
 export interface BootstrapOptions {
   /** One a worker. */
   readonly authzEndpoints: readonly AuthzEndpoint[];
-  /** Absolute path of a file made by `writeRoutes`, which Envoy watches. Absent: routes that never hand over a body. */
-  readonly routesFile?: string;
   /** PEM bundle to verify `https` peers with, where there are any; see `systemCertificateAuthorities`. */
   readonly caFile?: string;
   /** Absolute path of the admin interface's Unix socket, used where `gateway.envoy_admin` is `off`. */
@@ -22,13 +20,13 @@ export interface BootstrapOptions {
 
 /** A complete Envoy configuration (`envoy.config.bootstrap.v3.Bootstrap` as JSON). */
 export function envoyBootstrap(config: GatewayConfig, options: BootstrapOptions): EnvoyJson {
-  const { authzEndpoints, routesFile, luaDirectory, caFile } = options;
+  const { authzEndpoints, luaDirectory, caFile } = options;
   return {
     node: { id: "gatehouse-gateway", cluster: "gatehouse" },
     ...admin(config, options.adminSocket),
     overload_manager: overloadManager(config),
     static_resources: {
-      listeners: [listener(config, { routesFile, luaDirectory })],
+      listeners: [listener(config, { luaDirectory })],
       clusters: clusters(config, authzEndpoints, caFile),
     },
   };

@@ -5,14 +5,25 @@ import type { EnvoyJson } from "./envoy-json.ts";
 import { TOO_LARGE } from "./local-replies.ts";
 import { luaFilter } from "./lua-bundle.ts";
 
+/** Asks about every request, without its body. */
 export const EXT_AUTHZ = "envoy.filters.http.ext_authz";
+/** Asks again, with the body, about requests on which the first one has brought no decision. */
+export const EXT_AUTHZ_BODY = "gatehouse.ext_authz.body";
+/** Where answers of both leave their metadata, whatever the filter is called. */
+export const EXT_AUTHZ_METADATA = "envoy.filters.http.ext_authz";
 export const BUFFER = "envoy.filters.http.buffer";
 
-/** What Envoy reads ahead of a connection; more waits in the network. */
-export const CONNECTION_BUFFER_BYTES = 1024 * 1024;
+/** Member of the metadata of every answer that is a decision; src/extauthz/encode.ts writes it. */
+const FINAL = "final";
 
-/** The most of a body that the service is given; a larger one is answered 413 where a rule reads the body. */
-export const MOST_BODY_BYTES = 1024 * 1024;
+/** What Envoy reads ahead of a connection; more waits in the network. */
+export const CONNECTION_BUFFER_BYTES = 256 * 1024;
+
+/**
+ * The most of a body that the service is given; a larger one is answered 413 where the decision needs the body. Envoy goes
+ * on reading once less than half of this is held: what it has read ahead of the first answer must be less than that.
+ */
+export const MOST_BODY_BYTES = 4 * CONNECTION_BUFFER_BYTES;
 
 /**
  * What every request passes, in this order, and every answer in the opposite one.
@@ -26,6 +37,7 @@ export function httpFilters(config: GatewayConfig, luaDirectory?: string): reado
     requestSize(config),
     ...rateLimit(config),
     extAuthz(config),
+    extAuthzWithBody(config),
     lua("answers", luaDirectory),
     lua("sockets", luaDirectory),
     lua("guard_request", luaDirectory),
@@ -147,7 +159,35 @@ function onlyAnonymous(config: GatewayConfig, rate: number): EnvoyJson {
 const UNLIMITED = 4_000_000_000;
 
 function extAuthz(config: GatewayConfig): EnvoyJson {
-  return extension(EXT_AUTHZ, "envoy.extensions.filters.http.ext_authz.v3.ExtAuthz", {
+  return extension(EXT_AUTHZ, EXT_AUTHZ_TYPE, extAuthzSettings(config));
+}
+
+/**
+ * Holds the body back and asks with it, unless the first answer was a decision: metadata that is missing for any reason
+ * means one more question, never one less. Which requests need their body is so the service's to say, request by request,
+ * and Envoy's configuration does not depend on what policies read.
+ */
+function extAuthzWithBody(config: GatewayConfig): EnvoyJson {
+  return extension(EXT_AUTHZ_BODY, EXT_AUTHZ_TYPE, {
+    ...extAuthzSettings(config),
+    filter_enabled_metadata: {
+      filter: EXT_AUTHZ_METADATA,
+      path: [{ key: FINAL }],
+      value: { bool_match: true },
+      invert: true,
+    },
+    with_request_body: {
+      max_request_bytes: MOST_BODY_BYTES,
+      allow_partial_message: false,
+      pack_as_bytes: true,
+    },
+  });
+}
+
+const EXT_AUTHZ_TYPE = "envoy.extensions.filters.http.ext_authz.v3.ExtAuthz";
+
+function extAuthzSettings(config: GatewayConfig): EnvoyJson {
+  return {
     transport_api_version: "V3",
     grpc_service: {
       envoy_grpc: { cluster_name: EXT_AUTHZ_CLUSTER },
@@ -174,14 +214,9 @@ function extAuthz(config: GatewayConfig): EnvoyJson {
     // repeated headers stay apart, and bytes that are not UTF-8 stay as they are
     encode_raw_headers: true,
     include_peer_certificate: false,
-    clear_route_cache: false,
-    // off on every route but those whose rules read the body (routes.ts); `pack_as_bytes` counts here only, not there
-    with_request_body: {
-      max_request_bytes: Math.min(MOST_BODY_BYTES, config.gateway.security.request_size_limit),
-      allow_partial_message: false,
-      pack_as_bytes: true,
-    },
-  });
+    // a header of the answer moves the request to a route whose filters carry out its plan (routes.ts)
+    clear_route_cache: true,
+  };
 }
 
 /** Filters in Lua (envoy/lua); each route switches off those that have nothing to do on it. */

@@ -1,9 +1,8 @@
 export { envoyBootstrap } from "./bootstrap.ts";
 export type { BootstrapOptions } from "./bootstrap.ts";
 export { EXT_AUTHZ_CLUSTER, type AuthzEndpoint } from "./clusters.ts";
-export type { BodyRoute } from "./body-paths.ts";
 export { MOST_BODY_BYTES } from "./http-filters.ts";
-export { NO_NEEDS, routeConfiguration, writeRoutes, type RouteNeeds } from "./routes.ts";
+export { routeConfiguration } from "./routes.ts";
 export { systemCertificateAuthorities } from "./certificate-authorities.ts";
 export { findEnvoy } from "./envoy-binary.ts";
 export type { FindEnvoyOptions } from "./envoy-binary.ts";

@@ -1,11 +1,10 @@
-import { dirname } from "node:path";
 import { DEFAULT_IDENTITY_HEADERS, type GatewayConfig } from "../config/index.ts";
 import { EXT_AUTHZ_CLUSTER, TRACING_CLUSTER } from "./clusters.ts";
 import { extension, seconds, socketAddress } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 import { CONNECTION_BUFFER_BYTES, httpFilters } from "./http-filters.ts";
 import { localReplies } from "./local-replies.ts";
-import { ANY_ANSWERS, ROUTE_CONFIG_NAME, routeConfiguration } from "./routes.ts";
+import { BACKEND_HEADER, routeConfiguration } from "./routes.ts";
 
 export const LISTENER_NAME = "gateway";
 
@@ -13,8 +12,6 @@ export const LISTENER_NAME = "gateway";
 const LOGGED_HEADERS = [":method", "x-real-ip"];
 
 export interface ListenerOptions {
-  /** File that Envoy takes its routes from and watches; absent: they are part of the listener. */
-  readonly routesFile?: string | undefined;
   /** Another copy of the Lua runtime. */
   readonly luaDirectory?: string | undefined;
 }
@@ -29,7 +26,7 @@ export function listener(config: GatewayConfig, options: ListenerOptions): Envoy
   };
 }
 
-function connectionManager(config: GatewayConfig, { routesFile, luaDirectory }: ListenerOptions): EnvoyJson {
+function connectionManager(config: GatewayConfig, { luaDirectory }: ListenerOptions): EnvoyJson {
   const { performance, upstream_timeout: upstreamTimeout } = config.gateway;
   const requestTimeout = performance.request_timeout;
   return extension(
@@ -82,9 +79,7 @@ function connectionManager(config: GatewayConfig, { routesFile, luaDirectory }: 
       ...tracing(config),
       access_log: [accessLog()],
       http_filters: httpFilters(config, luaDirectory),
-      ...(routesFile === undefined
-        ? { route_config: routeConfiguration(config, ANY_ANSWERS) }
-        : { rds: { route_config_name: ROUTE_CONFIG_NAME, config_source: watched(routesFile) } }),
+      route_config: routeConfiguration(config),
     },
   );
 }
@@ -109,6 +104,12 @@ function removeForgedHeaders(config: GatewayConfig): EnvoyJson {
       mutations: [
         ...[...names].map((name) => ({ remove: name })),
         ...prefixes.map((prefix) => ({ remove_on_match: { key_matcher: { prefix, ignore_case: true } } })),
+        {
+          append: {
+            header: { key: BACKEND_HEADER, value: "%REQ(X-BACKEND-URL)%" },
+            append_action: "OVERWRITE_IF_EXISTS_OR_ADD",
+          },
+        },
       ],
     },
   );
@@ -209,12 +210,5 @@ function tracing(config: GatewayConfig): EnvoyJson {
         },
       }),
     },
-  };
-}
-
-function watched(file: string): EnvoyJson {
-  return {
-    resource_api_version: "V3",
-    path_config_source: { path: file, watched_directory: { path: dirname(file) } },
   };
 }

@@ -1,9 +1,4 @@
-import { randomUUID } from "node:crypto";
-import { renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import type { GatewayConfig } from "../config/index.ts";
-import { pathExpression } from "./body-paths.ts";
-import type { BodyRoute } from "./body-paths.ts";
 import { backendsOf } from "./clusters.ts";
 import type { Backend } from "./clusters.ts";
 import { HSTS_HEADER, overwrite, seconds, typed } from "./envoy-json.ts";
@@ -13,6 +8,7 @@ import {
   BUFFER,
   CONNECTION_BUFFER_BYTES,
   EXT_AUTHZ,
+  EXT_AUTHZ_BODY,
   LUA_FILTERS,
   luaName,
   type LuaFilter,
@@ -20,72 +16,56 @@ import {
 
 export const ROUTE_CONFIG_NAME = "gateway";
 
-/** What a policy set asks of the routes. */
-export interface RouteNeeds {
-  /**
-   * Requests whose conditions read the body, and GraphQL endpoints: only their bodies are held back and handed to the
-   * service.
-   */
-  readonly bodies: readonly BodyRoute[];
-  /** Answers may have to be held back as a whole. */
-  readonly responses: boolean;
-}
+/** The copy of X-Backend-URL that routes look at: the service removes the original before the route is chosen again. */
+export const BACKEND_HEADER = "x-gatehouse-backend";
 
-export const NO_NEEDS: RouteNeeds = { bodies: [], responses: false };
-/** For routes that do not follow a policy set: whatever it says about answers can be carried out. */
-export const ANY_ANSWERS: RouteNeeds = { bodies: [], responses: true };
+/**
+ * By this header of the service's answer a request moves to a route whose filters look into its answer. It is only ever
+ * ours: `x-gatehouse-*` of clients is removed first.
+ */
+const PLAN_HEADER = "x-gatehouse-plan";
 
-/** Where requests go, and what is special about them on the way. */
-export function routeConfiguration(config: GatewayConfig, { bodies, responses }: RouteNeeds): EnvoyJson {
-  const targets = [...unique(bodies.map(bodyMatch)), undefined];
+/**
+ * Where requests go, and what is special about them on the way. Nothing here depends on policies: what a request needs of
+ * Envoy - its body handed over, its answer looked into - the service says with its decision, so that a new policy set
+ * never meets an old route.
+ */
+export function routeConfiguration(config: GatewayConfig): EnvoyJson {
   const routes = backendsOf(config).flatMap((backend) => [
     upgradeRoute(config, backend),
-    ...targets.flatMap((target) =>
-      lengthClasses(backend).map((length) => route(config, backend, { target, length, responses })),
+    ...[true, false].flatMap((plan) =>
+      bodyClasses(backend).map((body) => route(config, backend, { body, plan })),
     ),
   ]);
   return {
     name: ROUTE_CONFIG_NAME,
     virtual_hosts: [{ name: "gateway", domains: ["*"], routes: [NO_TUNNELS, ...routes] }],
-    request_headers_to_remove: ["x-backend-url"],
+    request_headers_to_remove: ["x-backend-url", BACKEND_HEADER, PLAN_HEADER],
     response_headers_to_remove: ["server"],
     ...(config.gateway.security.hsts_header ? { response_headers_to_add: [overwrite(HSTS_HEADER)] } : {}),
   };
 }
 
-/**
- * Writes the routes for Envoy to take over, by one rename: it never sees half a file. The folder must hold nothing
- * else that is renamed, because Envoy watches it.
- *
- * @param file in an existing folder; replaced.
- */
-export function writeRoutes(file: string, config: GatewayConfig, needs: RouteNeeds): void {
-  const resource = typed("envoy.config.route.v3.RouteConfiguration", routeConfiguration(config, needs));
-  const temporary = join(dirname(file), `.${randomUUID()}.tmp`);
-  try {
-    writeFileSync(temporary, JSON.stringify({ version_info: randomUUID(), resources: [resource] }), {
-      mode: 0o600,
-    });
-    renameSync(temporary, file);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw error;
-  }
-}
-
 const BUFFER_OFF = typed("envoy.extensions.filters.http.buffer.v3.BufferPerRoute", { disabled: true });
 
 /**
- * What a route says to the service: whether the body is handed over, and that the filters are on which carry out plans, of
- * which version. Without that the service denies what it would have to plan for: a set that has just got its first
- * response rule must not meet a route that lets answers pass as they are.
+ * What a route says to the service: that it can ask again with the body, and that plans are carried out, of which
+ * version. An Envoy of one's own may do neither, and then the service denies what needs it.
  */
 function checkSettings(options: { readonly body: boolean; readonly plans: boolean }): EnvoyJson {
+  const plans = options.plans ? { gatehouse_plans: String(IR_VERSION) } : {};
+  const [first, second] = options.body
+    ? [{ gatehouse_body: "on_request" }, { gatehouse_body: "handed_over" }]
+    : [{}, {}];
+  return {
+    [EXT_AUTHZ]: checkExtensions({ ...plans, ...first }),
+    [EXT_AUTHZ_BODY]: checkExtensions({ ...plans, ...second }),
+  };
+}
+
+function checkExtensions(extensions: Readonly<Record<string, string>>): EnvoyJson {
   return typed("envoy.extensions.filters.http.ext_authz.v3.ExtAuthzPerRoute", {
-    check_settings: {
-      ...(options.body ? {} : { disable_request_body_buffering: true }),
-      ...(options.plans ? { context_extensions: { gatehouse_plans: String(IR_VERSION) } } : {}),
-    },
+    check_settings: Object.keys(extensions).length === 0 ? {} : { context_extensions: extensions },
   });
 }
 
@@ -100,7 +80,7 @@ const NO_TUNNELS: EnvoyJson = {
   match: { connect_matcher: {} },
   direct_response: { status: 405 },
   typed_per_filter_config: {
-    [EXT_AUTHZ]: checkSettings({ body: false, plans: false }),
+    ...checkSettings({ body: false, plans: false }),
     [BUFFER]: BUFFER_OFF,
     ...luaOff(...LUA_FILTERS),
   },
@@ -129,84 +109,66 @@ function upgradeRoute(config: GatewayConfig, backend: Backend): EnvoyJson {
     },
     request_body_buffer_limit: heldBytes(config),
     typed_per_filter_config: {
-      [EXT_AUTHZ]: checkSettings({ body: false, plans: true }),
+      ...checkSettings({ body: false, plans: true }),
       [BUFFER]: BUFFER_OFF,
       ...luaOff("answers"),
     },
   };
 }
 
-interface LengthClass {
+/** Kinds of requests by what is known of their bodies. */
+interface BodyClass {
   readonly headers: readonly EnvoyJson[];
+  /** Held back, to be measured before anything is forwarded. */
   readonly buffered: boolean;
+  /** The service can have it: a call of gRPC may go on for ever, and says nothing that a rule could read. */
+  readonly readable: boolean;
 }
 
 /** A body of known length flows through, and so does gRPC; one of unknown length is held back and measured. */
-function lengthClasses(backend: Backend): readonly LengthClass[] {
-  const known = { headers: [{ name: "content-length", present_match: true }], buffered: false };
-  const grpc = {
-    headers: [{ name: "content-type", string_match: { prefix: "application/grpc" } }],
+function bodyClasses(backend: Backend): readonly BodyClass[] {
+  const header = (name: string, match: EnvoyJson) => [{ name, ...match }];
+  const known = {
+    headers: header("content-length", { present_match: true }),
     buffered: false,
+    readable: true,
   };
-  return [known, ...(backend.http2 ? [grpc] : []), { headers: [], buffered: true }];
-}
-
-interface BodyMatch {
-  readonly path: string;
-  readonly method: string;
-}
-
-function bodyMatch({ method, segments }: BodyRoute): BodyMatch {
-  return { path: pathExpression(segments), method };
-}
-
-function unique(matches: readonly BodyMatch[]): readonly BodyMatch[] {
-  return [...new Map(matches.map((match) => [`${match.method} ${match.path}`, match])).values()];
+  const grpc = {
+    headers: header("content-type", { string_match: { prefix: "application/grpc" } }),
+    buffered: false,
+    readable: false,
+  };
+  return [known, ...(backend.http2 ? [grpc] : []), { headers: [], buffered: true, readable: true }];
 }
 
 interface RouteKind {
-  /** Requests whose body goes to the service; absent: all others. */
-  readonly target: BodyMatch | undefined;
-  readonly length: LengthClass;
-  /** Answers may have to be held back. */
-  readonly responses: boolean;
+  readonly body: BodyClass;
+  /** The decision came with a plan: the answer may have to be held back. */
+  readonly plan: boolean;
 }
 
-function route(config: GatewayConfig, backend: Backend, { target, length, responses }: RouteKind): EnvoyJson {
+function route(config: GatewayConfig, backend: Backend, { body, plan }: RouteKind): EnvoyJson {
+  const planned = plan ? [{ name: PLAN_HEADER, present_match: true }] : [];
   return {
-    match: {
-      ...(target === undefined ? { prefix: "/" } : { safe_regex: { regex: target.path } }),
-      headers: [
-        ...choice(backend),
-        ...(target === undefined ? [] : methodMatch(target.method)),
-        ...length.headers,
-      ],
-    },
+    match: { prefix: "/", headers: [...choice(backend), ...planned, ...body.headers] },
     route: {
       cluster: backend.cluster,
       // no bound on the whole answer, which may be a long download or a stream, but on silence
       timeout: "0s",
       retry_policy: { num_retries: 0, per_try_idle_timeout: seconds(config.gateway.upstream_timeout) },
     },
-    ...(responses && { request_body_buffer_limit: heldBytes(config) }),
+    ...(plan && { request_body_buffer_limit: heldBytes(config) }),
     typed_per_filter_config: {
-      ...(length.buffered ? {} : { [BUFFER]: BUFFER_OFF }),
-      [EXT_AUTHZ]: checkSettings({ body: target !== undefined, plans: responses }),
-      ...(responses ? luaOff("sockets", "guard_request") : luaOff(...LUA_FILTERS)),
+      ...(body.buffered ? {} : { [BUFFER]: BUFFER_OFF }),
+      ...checkSettings({ body: body.readable, plans: true }),
+      ...(plan ? luaOff("sockets", "guard_request") : luaOff(...LUA_FILTERS)),
     },
   };
 }
 
 /** Which backend a trusted proxy has chosen. */
 function choice({ chosenBy }: Backend): readonly EnvoyJson[] {
-  return chosenBy === undefined ? [] : [exactly("x-backend-url", chosenBy)];
-}
-
-/** Rules for GET judge HEAD too. */
-function methodMatch(method: string): readonly EnvoyJson[] {
-  if (method === "*") return [];
-  if (method !== "GET") return [exactly(":method", method)];
-  return [{ name: ":method", string_match: { safe_regex: { regex: "GET|HEAD" } } }];
+  return chosenBy === undefined ? [] : [exactly(BACKEND_HEADER, chosenBy)];
 }
 
 function exactly(name: string, value: string): EnvoyJson {

@@ -4,7 +4,7 @@ export { readBody, type ReadBodyOptions } from "./body/read-body.ts";
 export { checkNames, type NamesChecked, type NamesRead } from "./similar-names.ts";
 export { foldHeaderName, isLetterOrDigit } from "./fold-header-name.ts";
 export { redactTarget } from "./redact-target.ts";
-export { REFUSAL_CHECKS } from "./types.ts";
+export { NO_BODY, REFUSAL_CHECKS } from "./types.ts";
 export type {
   BodyRead,
   Canonicalized,

@@ -10,9 +10,12 @@ export interface RawRequest {
   readonly protocol: string;
   /** In order of arrival, names in lower case, repeated headers apart; values latin1. Without pseudo-headers. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Absent: the door did not hand it over (which is not the same as empty). */
+  /** Absent: it was not handed over, and nobody can say what it holds. Empty bytes: there is none. */
   readonly body?: RawBody;
 }
+
+/** What a request without a body has. */
+export const NO_BODY: RawBody = Object.freeze({ bytes: new Uint8Array(), complete: true });
 
 export interface RawBody {
   readonly bytes: Uint8Array;
@@ -41,7 +44,7 @@ export interface CanonicalRequest {
   /** Lower case, without port and final dot. */
   readonly host: string;
   readonly protocol: string;
-  /** The body, not looked at yet: `readBody` judges it when a rule reads it. */
+  /** The body, not looked at yet: `readBody` judges it when a rule reads it. Absent: it was not handed over. */
   readonly body?: RawBody;
 }
 
@@ -123,7 +126,7 @@ export interface JsonObject {
 export type BodyRead =
   | {
       readonly ok: true;
-      /** `undefined`: there is no body, or none that is read as JSON. */
+      /** `undefined`: there is no body, or none that is read as JSON, or it was not handed over. */
       readonly json: JsonValue | undefined;
       /** Switched-off checks that would have refused the body, in their order. */
       readonly accepted: readonly RefusalCheck[];

@@ -337,6 +337,9 @@ describe("decision: decide", () => {
         "PLAN_NOT_ENFORCEABLE",
         "PRECONDITION_NOT_SUPPORTED",
         ...PROXY_REASONS, // access-log-refusal.test.ts
+        "BODY_NEEDED", // bodies.test.ts, as the next two
+        "BODY_TOO_LARGE",
+        "BODY_UNAVAILABLE",
         ...STANDING_REASONS, // standing.test.ts, as the next one
         "POLICY_SETS_CONFLICT",
         "GRAPHQL_ALLOWED", // decide-graphql.test.ts, as the next four

@@ -30,8 +30,10 @@ export interface RequestParts {
   readonly method?: string;
   readonly path?: string;
   readonly headers?: readonly (readonly [name: string, value: string])[];
-  readonly body?: string;
+  /** null: it was not handed over */
+  readonly body?: string | null;
   readonly complete?: boolean;
+  readonly bodies?: NonNullable<AccessRequest["bodies"]>;
   readonly peer?: string;
   readonly at?: number;
   readonly requestId?: string;
@@ -49,12 +51,13 @@ export function accessOf(parts: RequestParts = {}): AccessRequest {
       host: "app.test",
       protocol: "HTTP/1.1",
       headers,
-      ...(body !== undefined && { body: { bytes: Buffer.from(body), complete } }),
+      ...(body !== null && { body: { bytes: Buffer.from(body ?? ""), complete } }),
     },
     peer: parts.peer ?? "127.0.0.1",
     requestId: parts.requestId ?? "request-1",
     receivedAt: parts.at ?? Date.now(),
     deadline: parts.deadline ?? Number.POSITIVE_INFINITY,
+    ...(parts.bodies && { bodies: parts.bodies }),
   };
 }
 

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { encodeAllow, encodeDenial, EncodeError, type DenialAnswer } from "../../src/extauthz/encode.ts";
+import {
+  encodeAllow,
+  encodeBodyRequest,
+  encodeDenial,
+  EncodeError,
+  type DenialAnswer,
+} from "../../src/extauthz/encode.ts";
 import { CHECK_RESPONSE, decodeWith, loadProtos } from "./support/protos.ts";
 
 const envoys = loadProtos("envoys");
@@ -43,14 +49,18 @@ describe("extauthz: encode", () => {
         const answer = read(encodeAllow({ setHeaders, removeHeaders }));
         assert.deepEqual(answer, {
           status: {},
+          dynamic_metadata: FINAL,
           ok_response: {
             ...(setHeaders.length > 0 && { headers: overwritten(setHeaders) }),
             ...(removeHeaders.length > 0 && { headers_to_remove: removeHeaders }),
           },
-          dynamic_metadata: FINAL,
         });
       }),
     );
+  });
+
+  it("a request for the body is what Envoy reads as OK, and no decision", () => {
+    assert.deepEqual(read(encodeBodyRequest()), { status: {}, ok_response: {} });
   });
 
   it("is never empty: Envoy takes no bytes for OK", () => {
@@ -77,12 +87,12 @@ describe("extauthz: encode", () => {
           });
           assert.deepEqual(read(bytes), {
             status: { code: grpcStatus },
+            dynamic_metadata: FINAL,
             denied_response: {
               status: { code: httpStatus },
               ...(headers.length > 0 && { headers: overwritten(headers) }),
               body,
             },
-            dynamic_metadata: FINAL,
           });
         },
       ),

@@ -11,7 +11,7 @@ import { field, planned, responsePlan } from "./support/plans.ts";
 describe("gateway: a published collection of JSON documents", () => {
   let gateway: TestGateway;
   before(async () => {
-    gateway = await startGateway({ responses: true });
+    gateway = await startGateway();
     gateway.authz.decide = () => planned(responsePlan(field("a"), field("no such name")));
   });
   after(() => gateway.stop());

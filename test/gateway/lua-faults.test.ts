@@ -38,7 +38,7 @@ async function withFault<T>(fault: Fault, use: (gateway: TestGateway) => Promise
   const changed = text.replace(fault.replace, fault.by);
   assert.notEqual(changed, text, "the fault is in");
   await writeFile(path, changed);
-  const gateway = await startGateway({ responses: true, luaDirectory: directory });
+  const gateway = await startGateway({ luaDirectory: directory });
   try {
     return await use(gateway);
   } finally {

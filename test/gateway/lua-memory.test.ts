@@ -22,7 +22,7 @@ describe("gateway: the memory of Lua", () => {
     );
     assert.notEqual(telling, text);
     await writeFile(path, telling);
-    gateway = await startGateway({ responses: true, luaDirectory: directory });
+    gateway = await startGateway({ luaDirectory: directory });
   });
   after(async () => {
     await gateway.stop();

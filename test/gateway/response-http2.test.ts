@@ -24,7 +24,6 @@ describe("gateway: nothing of an HTTP/2 application's original answer", () => {
     await once(application.listen(0, "127.0.0.1"), "listening");
     const { port } = application.address() as AddressInfo;
     gateway = await startGateway({
-      responses: true,
       overrides: { "gateway.backend": `h2c://127.0.0.1:${port}` },
     });
     gateway.authz.decide = ({ attributes }) =>
@@ -133,7 +132,6 @@ describe("gateway: nothing of an original in odd HTTP/2 frames", () => {
     await once(application.listen(0, "127.0.0.1"), "listening");
     const { port } = application.address() as AddressInfo;
     gateway = await startGateway({
-      responses: true,
       overrides: { "gateway.backend": `h2c://127.0.0.1:${port}` },
     });
     gateway.authz.decide = () => planned(responsePlan(field("ssn")));

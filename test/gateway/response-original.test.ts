@@ -26,7 +26,6 @@ describe("gateway: nothing of the original answer", function () {
     await once(application.listen(0, "127.0.0.1"), "listening");
     const { port } = application.address() as AddressInfo;
     gateway = await startGateway({
-      responses: true,
       overrides: { "gateway.backend": `http://127.0.0.1:${port}` },
     });
     gateway.authz.decide = ({ attributes }) =>

@@ -24,7 +24,6 @@ describe("gateway: responses", () => {
   let gateway: TestGateway;
   before(async () => {
     gateway = await startGateway({
-      responses: true,
       overrides: {
         "gateway.security.response_size_limit": "4MB",
         "gateway.security.request_size_limit": "4MB",

@@ -11,8 +11,11 @@ export function checkRequest(options: {
   readonly body?: Buffer;
   /** Version of plans that the route carries out; none where it is empty. */
   readonly plans?: string;
+  /** What the route does with bodies. */
+  readonly bodies?: "handed_over" | "on_request" | "unknown";
 }): Buffer {
   const { method = "GET", path, headers = [], peer = "127.0.0.1", body, plans = "1" } = options;
+  const { bodies = "handed_over" } = options;
   const pseudo = [
     [":authority", "app.test"],
     [":path", path],
@@ -21,7 +24,10 @@ export function checkRequest(options: {
   ] as const;
   return encodeWith(protos, CHECK_REQUEST, {
     attributes: {
-      ...(plans !== "" && { context_extensions: { gatehouse_plans: plans } }),
+      context_extensions: {
+        ...(plans !== "" && { gatehouse_plans: plans }),
+        ...(bodies !== "unknown" && { gatehouse_body: bodies }),
+      },
       source: { address: { socket_address: { address: peer, port_value: 40000 } } },
       request: {
         time: { seconds: Math.floor(Date.now() / 1000), nanos: 0 },

@@ -6,6 +6,7 @@ import { loadSync } from "@grpc/proto-loader";
 /** What a test reads of an `envoy.service.auth.v3.CheckRequest`. */
 export interface Check {
   readonly attributes: {
+    readonly contextExtensions: Readonly<Record<string, string>>;
     readonly source: { readonly address: { readonly socketAddress: { readonly address: string } } };
     readonly request: {
       readonly http: {
@@ -28,6 +29,8 @@ export type CheckAnswer = Readonly<Record<string, unknown>>;
 export type Decide = (check: Check) => CheckAnswer | "never";
 
 export const ALLOW: CheckAnswer = { status: { code: 0 }, okResponse: {} };
+/** No decision: Envoy asks again, with the body. */
+export const ASK_AGAIN: CheckAnswer = { status: { code: 0 }, okResponse: {} };
 export function denial(status: number, body: string): CheckAnswer {
   const headers = [{ header: { key: "content-type", value: "text/x-denial" } }];
   return { status: { code: 7 }, deniedResponse: { status: { code: status }, headers, body } };
@@ -59,6 +62,12 @@ const health = {
 /** `HealthCheckResponse { status: SERVING }` */
 const SERVING = Buffer.from([0x08, 0x01]);
 
+/** Every decision says that it is one. */
+function final(answer: CheckAnswer): CheckAnswer {
+  const { fields = {} } = (answer["dynamicMetadata"] ?? {}) as { fields?: object };
+  return { ...answer, dynamicMetadata: { fields: { final: { boolValue: true }, ...fields } } };
+}
+
 /** The least that Envoy takes for an authorization service; answers as it is told and remembers what it was asked. */
 export class AuthzStub {
   readonly checks: Check[] = [];
@@ -72,7 +81,7 @@ export class AuthzStub {
       Check: (call: grpc.ServerUnaryCall<Check, unknown>, respond: grpc.sendUnaryData<unknown>) => {
         this.checks.push(call.request);
         const answer = this.decide(call.request);
-        if (answer !== "never") respond(null, answer);
+        if (answer !== "never") respond(null, answer === ASK_AGAIN ? answer : final(answer));
       },
     });
     this.#server.addService(health, {

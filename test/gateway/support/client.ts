@@ -1,5 +1,6 @@
 import { request } from "node:http";
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
+import { connect as connectHttp2, type OutgoingHttpHeaders as Http2Headers } from "node:http2";
 import { connect } from "node:net";
 
 export interface Answer {
@@ -71,4 +72,44 @@ export async function until(condition: () => boolean | Promise<boolean>, what: s
     if (Date.now() > giveUp) throw new Error(`timed out waiting until ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
+}
+
+export interface Http2Options {
+  readonly method?: string;
+  readonly headers?: Http2Headers;
+  /** Sent as DATA, without a length unless `headers` say one. */
+  readonly body?: string | Buffer;
+  readonly trailers?: Http2Headers;
+}
+
+/** One request over HTTP/2 with prior knowledge, on a connection of its own. */
+export function sendHttp2(
+  port: number,
+  path: string,
+  options: Http2Options = {},
+): Promise<{ readonly status: number; readonly body: string }> {
+  const { method = "GET", headers = {}, body, trailers } = options;
+  const session = connectHttp2(`http://127.0.0.1:${port}`);
+  return new Promise((resolve, reject) => {
+    session.on("error", reject);
+    const endStream = body === undefined && trailers === undefined;
+    const stream = session.request(
+      { ":method": method, ":path": path, ...headers },
+      { endStream, waitForTrailers: trailers !== undefined },
+    );
+    let status = 0;
+    let text = "";
+    stream.on("wantTrailers", () => {
+      stream.sendTrailers(trailers ?? {});
+    });
+    stream.on("response", (received) => (status = received[":status"] ?? 0));
+    stream.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+    stream.on("error", reject);
+    stream.on("end", () => {
+      session.close();
+      resolve({ status, body: text });
+    });
+    if (body !== undefined) stream.write(body);
+    if (!endStream) stream.end();
+  });
 }

@@ -1,10 +1,10 @@
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadGatewayConfig } from "../../../src/config/index.ts";
 import type { GatewayConfig } from "../../../src/config/index.ts";
-import { envoyBootstrap, startEnvoy, writeRoutes } from "../../../src/gateway/index.ts";
-import type { BodyRoute, EnvoyProcess } from "../../../src/gateway/index.ts";
+import { envoyBootstrap, startEnvoy } from "../../../src/gateway/index.ts";
+import type { EnvoyProcess } from "../../../src/gateway/index.ts";
 import { envoyBinary } from "../../support/envoy.ts";
 import { AuthzStub } from "./authz-stub.ts";
 import { Upstream } from "./upstream.ts";
@@ -33,16 +33,12 @@ export interface TestGateway {
   readonly upstream: Upstream;
   readonly envoy: EnvoyProcess;
   readonly config: GatewayConfig;
-  readonly routesFile: string;
   readonly warnings: readonly string[];
   stop(): Promise<void>;
 }
 
 export interface TestGatewayOptions {
   readonly overrides?: Overrides;
-  readonly bodyRoutes?: readonly BodyRoute[];
-  /** Answers may be held back. */
-  readonly responses?: boolean;
   /** Another copy of envoy/lua. */
   readonly luaDirectory?: string;
   /** Further workers, besides the gateway's own stub. */
@@ -50,7 +46,7 @@ export interface TestGatewayOptions {
 }
 
 export async function startGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
-  const { overrides = {}, bodyRoutes = [], responses = false, luaDirectory, workers = [] } = options;
+  const { overrides = {}, luaDirectory, workers = [] } = options;
   const folder = await mkdtemp(join(tmpdir(), "gatehouse-"));
   const [authz, upstream] = [await new AuthzStub().listen(), await new Upstream().listen()];
   const config = configWith({
@@ -59,15 +55,11 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     "authz.decision_timeout": "5s",
     ...overrides,
   });
-  await mkdir(join(folder, "routes"));
-  const routesFile = join(folder, "routes", "routes.json");
-  writeRoutes(routesFile, config, { bodies: bodyRoutes, responses });
   const warnings: string[] = [];
   const keep = (message: string) => void warnings.push(message);
   const envoy = await startEnvoy({
     bootstrap: envoyBootstrap(config, {
       authzEndpoints: [authz, ...workers].map(({ port }) => ({ address: "127.0.0.1", port })),
-      routesFile,
       ...(luaDirectory !== undefined && { luaDirectory }),
     }),
     binary: await envoyBinary(),
@@ -81,5 +73,5 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     await upstream.stop();
     await rm(folder, { recursive: true, force: true });
   };
-  return { port: envoy.listenPort, authz, upstream, envoy, config, routesFile, warnings, stop };
+  return { port: envoy.listenPort, authz, upstream, envoy, config, warnings, stop };
 }

@@ -14,7 +14,11 @@ export function planned(
       typeof value === "number" ? { numberValue: value } : { stringValue: value },
     ]),
   );
-  return { status: { code: 0 }, okResponse: {}, dynamicMetadata: { fields } };
+  const header = {
+    header: { key: "x-gatehouse-plan", value: "1" },
+    appendAction: "OVERWRITE_IF_EXISTS_OR_ADD",
+  };
+  return { status: { code: 0 }, okResponse: { headers: [header] }, dynamicMetadata: { fields } };
 }
 
 /** The plan of one response rule. */

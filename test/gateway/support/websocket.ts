@@ -138,7 +138,6 @@ export async function startSocketGateway(
   luaDirectory?: string,
 ): Promise<SocketGateway> {
   const gateway = await startGateway({
-    responses: true,
     overrides,
     ...(luaDirectory !== undefined && { luaDirectory }),
   });

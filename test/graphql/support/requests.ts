@@ -6,8 +6,8 @@ interface Sent {
   readonly method?: string;
   readonly target?: string;
   readonly type?: string;
-  /** latin1 */
-  readonly body?: string;
+  /** latin1; null: it was not handed over */
+  readonly body?: string | null;
   readonly headers?: RawRequest["headers"];
   readonly complete?: boolean;
   readonly multipart?: "allow" | "deny";
@@ -16,7 +16,6 @@ interface Sent {
 /** Reads a request as it comes over the wire; by default a POST of JSON. */
 export function readSent(sent: Sent): GraphqlRequestRead {
   const { method = "POST", target = "/graphql", type, body, headers = [], complete = true } = sent;
-  const bytes = body === undefined ? undefined : Buffer.from(body, "latin1");
   const raw: RawRequest = {
     method,
     target,
@@ -24,7 +23,7 @@ export function readSent(sent: Sent): GraphqlRequestRead {
     host: "app.test",
     protocol: "HTTP/2",
     headers: [...(type === undefined ? [] : [["content-type", type] as const]), ...headers],
-    ...(bytes && { body: { bytes, complete } }),
+    ...(body !== null && { body: { bytes: Buffer.from(body ?? "", "latin1"), complete } }),
   };
   // what it refuses is refused here, too, where it is switched off
   const canonical = canonicalize(raw, { switchedOff: new Set(["parameter_collision"]) });
