@@ -40,7 +40,7 @@ describe("end to end: processes that are killed under load", () => {
   const ask = async (token: string | undefined, path: string): Promise<number> => {
     try {
       const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-      const answer = await fetch(`${gateway.url}${path}`, { headers, signal: AbortSignal.timeout(10_000) });
+      const answer = await fetch(`${gateway.url}${path}`, { headers, signal: AbortSignal.timeout(30_000) });
       await answer.arrayBuffer();
       return answer.status;
     } catch {
