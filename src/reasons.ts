@@ -212,6 +212,12 @@ export const REASONS = {
     message: "the decision needs the body; the door asks again with it",
   },
 
+  PREFLIGHT_MALFORMED: {
+    status: 400,
+    code: "PREFLIGHT_MALFORMED",
+    message: "the request has the headers of a CORS preflight, and something that no preflight has",
+  },
+
   // what is broken on our side
   BODY_UNAVAILABLE: {
     status: 503,

@@ -65,6 +65,7 @@ const PUBLIC_MESSAGES = {
   GRAPHQL_MALFORMED: "the GraphQL request cannot be read in one way only",
   GRAPHQL_LIMIT_EXCEEDED: "the GraphQL request is too large",
   PREFLIGHT_DENIED: "the CORS preflight is denied",
+  PREFLIGHT_MALFORMED: "the CORS preflight is not well-formed",
   PRECONDITION_NOT_SUPPORTED: "the precondition cannot be evaluated; repeat the request without it",
   BAD_REQUEST: "the request is malformed",
   UPGRADE_NOT_SUPPORTED: "the connection cannot be upgraded",

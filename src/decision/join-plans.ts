@@ -18,7 +18,8 @@ type Messages = Readonly<Record<string, PlannedMessage>>;
 export function joinPlans(a: PlanIR | undefined, b: PlanIR | undefined): PlanIR | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   const response = joinResponses(a.response, b.response);
-  const joined = { ir: a.ir, ...(response && { response }) };
+  const preflight = a.preflight ?? b.preflight;
+  const joined = { ir: a.ir, ...(response && { response }), ...(preflight && { preflight }) };
   if (a.websocket === undefined || b.websocket === undefined) {
     const websocket = a.websocket ?? b.websocket;
     return { ...joined, ...(websocket && { websocket }) };

@@ -1,8 +1,6 @@
 import { canBecomeTrue, specialize, type PathRuleIR } from "../policy/index.ts";
-import type { CanonicalRequest } from "../request/index.ts";
 import type { RuleNeeds } from "./needs.ts";
 import {
-  allow,
   chain,
   deny,
   fromVerdict,
@@ -12,6 +10,7 @@ import {
   type Eventually,
   type Judgement,
 } from "./judgement.ts";
+import { judgePreflight } from "./judge-preflight.ts";
 import type { Decision } from "./types.ts";
 
 /**
@@ -24,11 +23,8 @@ export function judgePath(judgement: Judgement): Eventually<Decision | undefined
   const match = snapshot.matcher.match(request.method, request.segments);
   if (match.kind === "case") return deny(draft, "AMBIGUOUS_CASE");
   const explicit = match.kind === "rule" && match.rule.method === "OPTIONS";
-  if (!explicit && isPreflight(request)) {
-    return snapshot.ir.preflight === "allow"
-      ? allow(draft, "PREFLIGHT_ALLOWED")
-      : deny(draft, "PREFLIGHT_DENIED");
-  }
+  const preflight = explicit ? undefined : judgePreflight(judgement);
+  if (preflight !== undefined) return preflight;
   if (match.kind === "none") return undefined;
 
   const { rule, params } = match;
@@ -71,12 +67,3 @@ function judgeBeforeBody(
 }
 
 const REQUEST: ReadonlySet<string> = new Set(["request"]);
-
-/** Fetch standard, section 3.2.2: an OPTIONS request with these two headers is a CORS preflight. */
-function isPreflight(request: CanonicalRequest): boolean {
-  return (
-    request.method === "OPTIONS" &&
-    request.headers["origin"] !== undefined &&
-    request.headers["access-control-request-method"] !== undefined
-  );
-}

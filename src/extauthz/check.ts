@@ -11,6 +11,7 @@ import type { Tracing } from "../telemetry/tracing.ts";
 import { decodeCheck, type CheckCall } from "./decode.ts";
 import type { CheckHandler } from "./server.ts";
 import { encodeAllow, encodeBodyRequest, encodeDenial } from "./encode.ts";
+import { removedForPreflight } from "./preflight-headers.ts";
 import { removedForPlan, withoutPreconditions } from "./plan-headers.ts";
 import {
   enforceable,
@@ -145,7 +146,7 @@ function createAnswerEncoder({ identityHeaders, denialDetails }: CheckDependenci
   const anonymous: { trusted?: Buffer; untrusted?: Buffer } = {};
 
   const single = (
-    { identity, trustedPeer }: Decision,
+    { identity, trustedPeer, plan: planned }: Decision,
     call: CheckCall | undefined,
     plan: EncodedPlan | undefined,
   ): Buffer => {
@@ -157,6 +158,7 @@ function createAnswerEncoder({ identityHeaders, denialDetails }: CheckDependenci
         ...remove,
         ...(call?.forged ?? []).filter((name) => !replaced.has(name)),
         ...(plan === undefined ? [] : removedForPlan(call?.request.headers ?? [])),
+        ...(planned?.preflight === true ? removedForPreflight(call?.request.headers ?? []) : []),
       ],
       ...(plan && { dynamicMetadata: plan.metadata }),
     });

@@ -58,8 +58,8 @@ export function enforceable(decision: Decision, plans: string | undefined): Deci
 }
 
 /** There is more in it than that a connection, which a path rule permits, ends in time. */
-function isEssential({ response, websocket }: PlanIR): boolean {
-  if (response !== undefined || websocket === undefined) return true;
+function isEssential({ response, preflight, websocket }: PlanIR): boolean {
+  if (response !== undefined || preflight === true || websocket === undefined) return true;
   const { send, receive, fields, graphql, plain } = websocket;
   return !plain || [send, receive, fields, graphql].some((part) => part !== undefined);
 }

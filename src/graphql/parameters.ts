@@ -1,3 +1,4 @@
+import { parameterNames, similarParameter } from "../names/index.ts";
 import { readJson } from "./read-json.ts";
 import { readPayload } from "./read-payload.ts";
 import { malformed, type GraphqlPayload, type InputValue } from "./types.ts";
@@ -32,8 +33,8 @@ function asText(text: string): InputValue {
   return text;
 }
 
-/** What servers take an operation, or a part of one, from; in lower case, letters and digits only. */
-const CHOOSING: ReadonlySet<string> = new Set([
+/** What servers take an operation, or a part of one, from; in every spelling that could be read so. */
+const CHOOSING = parameterNames([
   ...Object.keys(PARAMETERS).map((name) => name.toLowerCase()),
   ...[
     "variable",
@@ -69,7 +70,7 @@ const CHOOSING: ReadonlySet<string> = new Set([
  * @throws GraphqlRefusal
  */
 export function checkNoParameters(query: Query): void {
-  if (Object.keys(query).some(choosesOperation)) malformed("the URL of a POST asks for an operation, too");
+  if (choosesOperation(query)) malformed("the URL of a POST asks for an operation, too");
 }
 
 /**
@@ -78,23 +79,16 @@ export function checkNoParameters(query: Query): void {
  * @throws GraphqlRefusal
  */
 export function checkNoOperation(query: Query): void {
-  const carried = Object.entries(query).some(
-    ([name, values]) => choosesOperation(name) || [name, ...values].some(holdsSelections),
-  );
-  if (carried) malformed("the URL of a WebSocket handshake asks for an operation, too");
+  const written = Object.entries(query).flatMap(([name, values]) => [name, ...values]);
+  if (choosesOperation(query) || written.some(holdsSelections))
+    malformed("the URL of a WebSocket handshake asks for an operation, too");
 }
 
-/** Where `name` ends for servers that read it as a path: `variables[id]`, `[query]`, `0.query`. */
-const BETWEEN_PARTS = /[[\].]/;
-
-/** Whether some server reads the parameter as one of {@link CHOOSING}, however it is spelled. */
-function choosesOperation(name: string): boolean {
-  // upper case first: `ſ` (U+017F) and `K` (U+212A) are then the letters that they are read as
-  const parts = name.toUpperCase().toLowerCase().split(BETWEEN_PARTS);
-  const named = parts.map((part) => part.replaceAll(/[^a-z0-9]/g, ""));
-  // lists of operations: the index stands before the name
-  const first = named.find((part) => part !== "" && !/^[0-9]+$/.test(part));
-  return first !== undefined && CHOOSING.has(first);
+function choosesOperation(query: Query): boolean {
+  return (
+    Object.keys(query).some((name) => CHOOSING.exact.has(name)) ||
+    similarParameter(query, CHOOSING) !== undefined
+  );
 }
 
 /** Every operation has a selection set (GraphQL, section 2.3), under whatever name a server looks for it. */

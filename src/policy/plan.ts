@@ -11,6 +11,8 @@ import type { Expression, FieldPathIR, MaskAction } from "./ir.ts";
 export interface PlanIR {
   readonly ir: number;
   readonly response?: ResponsePlanIR;
+  /** The request was a CORS preflight: only headers of CORS are delivered of the answer. */
+  readonly preflight?: true;
   readonly websocket?: WebsocketPlanIR;
 }
 

@@ -347,6 +347,7 @@ describe("decision: decide", () => {
         "GRAPHQL_DENIED",
         "GRAPHQL_LIMIT_EXCEEDED",
         "GRAPHQL_MALFORMED",
+        "PREFLIGHT_MALFORMED", // preflight.test.ts
       ];
       const all = Object.keys(REASONS) as Reason[];
       assert.deepEqual(all.filter((reason) => !seen.has(reason)).sort(), elsewhere.sort());

@@ -1,6 +1,7 @@
 -- What the service left to do, for one stream. Whatever is raised in here would let the original pass, so nothing leaves
 -- these functions but by the ways below; what escapes all the same is caught by the guards.
 local plan_of = require("gatehouse.plan")
+local preflight = require("gatehouse.preflight")
 local refusal = require("gatehouse.refusal")
 local response = require("gatehouse.response")
 local stream = require("gatehouse.stream")
@@ -30,6 +31,7 @@ local function run_response(handle, decision)
   elseif status == "101" then
     error("an upgrade without a plan")
   end
+  if plan.preflight then return preflight.response(handle) end
   if plan.response then return response.run(handle, plan.response, decision.method) end
   stream.note(handle, "state", "done")
 end

@@ -7,7 +7,11 @@ local refusal = {}
 
 local STATUS = 502
 
--- Of a header that is kept; a longer value is none that its name promises.
+-- What headers may hold that are kept beside those of a refusal.
+refusal.DATE = "^[%a, %d:]+$"
+refusal.HSTS = "^[%w=; -]+$"
+
+-- A longer value is none that its header's name promises.
 local MOST_KEPT_BYTES = 100
 
 -- Headers of an answer that are about its body, or let it be kept.
@@ -38,12 +42,12 @@ function refusal.envelope(options)
 end
 
 -- refusal.keep(headers, kept): removes every header but those named in `kept`, whose values match the pattern there. Of a
--- header that is repeated, each value has to.
-function refusal.keep(headers, kept)
+-- header that is repeated, each value has to. most: bytes of a value, 100
+function refusal.keep(headers, kept, most)
   local others = {}
   for name, value in pairs(headers) do
     local pattern = kept[name]
-    if name:sub(1, 1) ~= ":" and not (pattern and #value <= MOST_KEPT_BYTES and value:find(pattern)) then
+    if name:sub(1, 1) ~= ":" and not (pattern and #value <= (most or MOST_KEPT_BYTES) and value:find(pattern)) then
       others[name] = true
     end
   end

@@ -6,6 +6,7 @@ local json = require("gatehouse.json")
 local mask = require("gatehouse.mask")
 local messages = require("gatehouse.messages")
 local plan_of = require("gatehouse.plan")
+local refusal = require("gatehouse.refusal")
 local socket = require("gatehouse.socket")
 local stream = require("gatehouse.stream")
 local values = require("gatehouse.values")
@@ -140,10 +141,9 @@ end
 
 -- Headers that stay on an answer to a handshake that is not delivered, each with what it may hold: the application's own
 -- words stay out. What the gateway has set itself is among them, for it is there before the answer comes here.
-local DATE = "^[%a, %d:]+$"
 local KEPT = {
-  date = DATE, ["retry-after"] = DATE, ["sec-websocket-version"] = "^[%d, ]+$",
-  ["strict-transport-security"] = "^[%w=; -]+$",
+  date = refusal.DATE, ["retry-after"] = refusal.DATE, ["sec-websocket-version"] = "^[%d, ]+$",
+  ["strict-transport-security"] = refusal.HSTS,
 }
 
 -- upgrade.refuse(handle, reason, status): an answer to a handshake that must not be delivered
