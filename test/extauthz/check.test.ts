@@ -55,7 +55,8 @@ describe("extauthz: check", () => {
       const made = more.map(([name]) => name).filter((name) => name !== "x-user-id");
       for (const path of ["/me", "/masked"]) {
         const answer = allowed(await ask(await get(path, { sub: "u-7" }, more)));
-        assert.deepEqual(answer.set, { "x-user-id": "u-7" });
+        const planned = path === "/masked" ? { "x-gatehouse-plan": "1" } : {};
+        assert.deepEqual(answer.set, { "x-user-id": "u-7", ...planned });
         const others = answer.remove.filter((name) => name.startsWith("x"));
         assert.deepEqual(others, [...removed, ...made].sort(), path);
       }
