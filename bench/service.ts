@@ -5,6 +5,7 @@ import { loadGatewayConfig } from "../src/config/index.ts";
 import { createService, type Service } from "../src/service.ts";
 import { createLog } from "../src/telemetry/log.ts";
 import { createMetrics } from "../src/telemetry/metrics.ts";
+import { policiesInProcess } from "../test/support/policies.ts";
 import { startIssuer, type TestIssuer } from "../test/support/issuer.ts";
 
 /** A worker's decision service in this process, with no gRPC in front of it. */
@@ -35,18 +36,22 @@ export async function startBenchService(policies: Readonly<Record<string, string
     },
   });
   if (!loaded.ok) throw new Error(loaded.errors);
+  const supply = policiesInProcess(loaded.config, directory);
   const service = await createService(loaded.config, {
     metrics: createMetrics(),
     log: createLog({ level: "error", name: "bench" }),
     worker: 0,
     stateDirectory,
     broadcast: () => undefined,
+    sendRelease: supply.sendRelease,
   });
   await service.start();
+  await supply.start(service);
   return {
     check: service.check,
     issuer,
     async close() {
+      supply.close();
       await service.close();
       await issuer.close();
       await rm(directory, { recursive: true, force: true });

@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import type { GatewayConfig } from "./config/index.ts";
-import { PolicySets } from "./decision/policy-sets.ts";
 import { folderSource, type PolicySource } from "./decision/policy-source.ts";
 import { ControlPlaneClient, controlPlaneSource, StateFeed } from "./following/index.ts";
 import type { Log } from "./telemetry/log.ts";
@@ -10,8 +9,6 @@ import type { Metrics } from "./telemetry/metrics.ts";
 export interface Following {
   readonly client: ControlPlaneClient;
   readonly feed: StateFeed;
-  /** Customers' own policy sets. */
-  readonly sets: PolicySets;
   /** Begins to follow. Never rejects. */
   start(): Promise<void>;
   close(): void;
@@ -22,39 +19,22 @@ export function followControlPlane(
   config: GatewayConfig,
   { metrics, log }: { readonly metrics: Metrics; readonly log: Log },
 ): Following | undefined {
-  const { control_plane, policies } = config;
+  const { control_plane } = config;
   if (control_plane.url === undefined) return undefined;
   const client = new ControlPlaneClient({ url: control_plane.url, apiKey: apiKeyOf(control_plane) });
   const feed = new StateFeed({ maxStaleMs: control_plane.max_stale }, { client, metrics, log });
-  const sets = new PolicySets(
-    {
-      source: controlPlaneSource(client, feed),
-      refreshIntervalMs: policies.refresh_interval,
-      caseSensitive: caseSensitive(config),
-    },
-    { metrics, log },
-  );
-  feed.onChange(() => {
-    // where nothing is known any more, what is loaded stays: nobody is let in by it
-    if (feed.current !== undefined) sets.want(feed.current.namedPolicySets());
-  });
   return {
     client,
     feed,
-    sets,
-    async start() {
-      await feed.start();
-      await sets.settled();
-    },
+    start: () => feed.start(),
     close() {
       feed.close();
-      sets.close();
       client.close();
     },
   };
 }
 
-/** How the policy store of a process is set up; the supervisor follows the same source. */
+/** How the policy store of the supervisor is set up. */
 export function storeOptions(config: GatewayConfig, following: Following | undefined) {
   const { policies } = config;
   return {
@@ -71,7 +51,7 @@ function policySource({ policies }: GatewayConfig, following: Following | undefi
     : folderSource(policies.directory);
 }
 
-function caseSensitive({ gateway }: GatewayConfig): boolean {
+export function caseSensitive({ gateway }: GatewayConfig): boolean {
   return gateway.accept_ambiguous.includes("letter_case");
 }
 

@@ -12,7 +12,8 @@ import { createFrontProxyReader } from "./decision/front-proxy.ts";
 import { createIdentify } from "./decision/identify.ts";
 import { createForgedHeaders } from "./decision/forged-headers.ts";
 import { createIdentityHeaders } from "./decision/identity-headers.ts";
-import { PolicyStore } from "./decision/policy-store.ts";
+import { isReleaseOrder, type ReleaseReport } from "./decision/release-messages.ts";
+import { ReleaseReceiver } from "./decision/release-receiver.ts";
 import { nextDecisionId } from "./decision/record.ts";
 import { FileSource, type AttributeSource } from "./decision/sources.ts";
 import { UserSource } from "./decision/user-source.ts";
@@ -24,7 +25,7 @@ import { createRefusalHandler } from "./extauthz/access-log-refusal.ts";
 import { createCheck } from "./extauthz/check.ts";
 import type { CheckHandler } from "./extauthz/server.ts";
 import { recordIntake, StatisticsReporter } from "./following/index.ts";
-import { followControlPlane, storeOptions, type Following } from "./follow-control-plane.ts";
+import { caseSensitive, followControlPlane, type Following } from "./follow-control-plane.ts";
 import { createTokenVerifier } from "./identity/index.ts";
 import { REFUSAL_CHECKS, type RefusalCheck } from "./request/index.ts";
 import type { Log } from "./telemetry/log.ts";
@@ -36,11 +37,11 @@ export interface Service {
   readonly check: CheckHandler;
   /** What Envoy says about requests that are over. */
   readonly accessLog: AccessLogHandler;
-  /** Takes what another process sent to all; anything else is ignored. */
+  /** Takes what the supervisor, or by way of it another process, has sent; anything else is ignored. */
   onMessage(message: unknown): void;
   /** Named conditions of readiness; the service is ready when all hold. */
   readiness(): Readonly<Record<"policies" | "identity" | "control_plane", boolean>>;
-  /** Loads policies, keys and sources, and goes on following them. Never rejects. */
+  /** Asks for policies, loads keys and sources, and goes on following them. Never rejects. */
   start(): Promise<void>;
   close(): Promise<void>;
 }
@@ -55,12 +56,14 @@ export interface ServiceSurroundings {
   readonly stateDirectory: string;
   /** Sends to every worker, this one included. */
   readonly broadcast: (message: unknown) => void;
+  /** To the supervisor, which supplies the policies. */
+  readonly sendRelease: (report: ReleaseReport) => void;
 }
 
 /** Composes one process's service from the configuration: the only place where the parts meet. */
 export async function createService(
   config: GatewayConfig,
-  { metrics, log, worker, stateDirectory, broadcast }: ServiceSurroundings,
+  { metrics, log, worker, stateDirectory, broadcast, sendRelease }: ServiceSurroundings,
 ): Promise<Service> {
   const { gateway, identity, policies, telemetry } = config;
   const tracing = await startTracing({
@@ -71,12 +74,15 @@ export async function createService(
   const following = followControlPlane(config, { metrics, log });
   const audit = createAuditLog(auditOptions(config, following, worker), { metrics, log });
   const verifier = createTokenVerifier(identityOptions(config), { metrics, log });
-  const store = new PolicyStore(storeOptions(config, following), { metrics, log });
+  const inForce = new ReleaseReceiver(
+    { caseSensitive: caseSensitive(config) },
+    { send: sendRelease, metrics, log },
+  );
   const { sources, refreshSources } = attributeSources(config, following, { metrics, log });
   let timer: NodeJS.Timeout | undefined;
 
   const decide = createDecider({
-    snapshot: () => store.current,
+    policies: () => inForce.current,
     identify: createIdentify(verifier, { ...(identity.cookie !== undefined && { cookie: identity.cookie }) }),
     cache: new VerdictCache(
       { size: policies.cache_size, ttlMs: gateway.performance.policy_cache_ttl },
@@ -90,7 +96,6 @@ export async function createService(
     ...(following && {
       following: {
         standings: () => following.feed.current,
-        policySet: (name: string) => following.sets.get(name),
       },
     }),
   });
@@ -112,12 +117,12 @@ export async function createService(
     metrics,
     log,
   });
-  store.afterChange(() => void registry.rejudge());
+  inForce.afterChange(() => void registry.rejudge());
   if (following) rejudgeOnChange(registry, following);
   const statistics =
     following && new StatisticsReporter(`worker-${worker}`, { client: following.client, metrics, log });
   const ended = gatherEnded(broadcast);
-  const point = new DecisionPoint({ decide, snapshot: () => store.current, audit, metrics, log });
+  const point = new DecisionPoint({ decide, snapshot: () => inForce.current?.main, audit, metrics, log });
   const check = createCheck({
     point,
     identityHeaders: createIdentityHeaders(
@@ -159,7 +164,7 @@ export async function createService(
     onRefusal: createRefusalHandler({
       audit,
       metrics,
-      snapshot: () => store.current,
+      snapshot: () => inForce.current?.main,
       nextDecisionId,
       clientIp: clientIpReader(config),
     }),
@@ -171,10 +176,11 @@ export async function createService(
     check,
     accessLog,
     onMessage: (message) => {
-      takeConnectionMessage(message, registry, counts);
+      if (isReleaseOrder(message)) inForce.take(message);
+      else takeConnectionMessage(message, registry, counts);
     },
     readiness: () => ({
-      policies: store.current !== undefined,
+      policies: inForce.current !== undefined,
       identity: verifier.ready(),
       control_plane: following === undefined || following.feed.current !== undefined,
     }),
@@ -183,13 +189,14 @@ export async function createService(
       registry.start();
       counts.start();
       await following?.start();
-      await Promise.all([store.start(), verifier.start(), refreshSources()]);
+      inForce.start();
+      await Promise.all([verifier.start(), refreshSources()]);
       statistics?.start();
       timer = setInterval(() => void refreshSources(), policies.refresh_interval).unref();
     },
     async close() {
       clearInterval(timer);
-      store.close();
+      inForce.close();
       verifier.close();
       registry.close();
       ended.flush();
@@ -226,14 +233,13 @@ function lasting({ raw, peer, requestId, receivedAt }: AccessRequest): AccessReq
 }
 
 /** What the control plane says ends connections, or has them judged again. */
-function rejudgeOnChange(registry: ConnectionRegistry, { feed, sets }: Following): void {
+function rejudgeOnChange(registry: ConnectionRegistry, { feed }: Following): void {
   feed.onChange(({ sessions, customers, users, complete }) => {
     const ended = new Set(sessions);
     if (ended.size > 0) registry.revoke(({ identity }) => ended.has(identity?.session.id ?? ""));
     // looked at one by one, where it may concern any of them
     if (complete || customers.length > 0 || users.length > 0) void registry.rejudge();
   });
-  sets.afterChange(() => void registry.rejudge());
 }
 
 /** The sources that policy sets may look attributes up in. */

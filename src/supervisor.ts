@@ -5,6 +5,7 @@ import { parseSocketAddress, type GatewayConfig } from "./config/index.ts";
 import { isConnectionMessage, type ConnectionMessage } from "./decision/connections-ended.ts";
 import { startWorkerPool, type WorkerPool } from "./extauthz/worker-pool.ts";
 import { EnvoyKeeper } from "./envoy-keeper.ts";
+import { createPolicyPublishing } from "./publish-policies.ts";
 import { startAdminServer } from "./telemetry/admin-server.ts";
 import { aggregateMetrics, type MetricsJson, type WorkerMetrics } from "./telemetry/aggregate.ts";
 import { createLog } from "./telemetry/log.ts";
@@ -53,8 +54,13 @@ export async function startSupervisor(
     metrics,
   });
   // what one worker has to say about connections is for whoever looks after them
-  pool.onMessage((_worker, event) => {
+  pool.onMessage((worker, event) => {
     if (isConnectionMessage(event)) pool.broadcast(event);
+    else policies.take(worker, event);
+  });
+  const policies = createPolicyPublishing(config, { workers: pool, runtime, metrics, log });
+  pool.onChange(({ index, pid }) => {
+    if (pid === undefined) policies.workerEnded(index);
   });
   const onEnvoyEnd = () => {
     const message: ConnectionMessage = { type: "connections_ended_all" };
@@ -99,11 +105,12 @@ export async function startSupervisor(
     adminUrl,
     addresses: () => (keeper === undefined ? listen.map(describeAddress) : [keeper.url]),
     async ready() {
-      await Promise.all([pool.ready(), keeper?.start()]);
+      await Promise.all([policies.start(), pool.ready(), keeper?.start()]);
       await keeper?.seesWorkers();
     },
     async close() {
       pool.retire();
+      policies.close();
       await keeper?.close();
       await pool.close(config.authz.drain_timeout);
       await admin.close();

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { GatewayConfig } from "./config/index.ts";
 import { HealthState } from "./extauthz/health.ts";
-import { startAuthzServer } from "./extauthz/server.ts";
+import { startAuthzServer, type AuthzServer } from "./extauthz/server.ts";
 import { connectToSupervisor } from "./extauthz/worker-channel.ts";
 import { createService } from "./service.ts";
 import { createLog } from "./telemetry/log.ts";
@@ -24,8 +24,9 @@ export interface WorkerPlan {
 const READINESS_MS = 100;
 
 /**
- * One worker process: the decision service behind a gRPC server. It serves (and says NOT_SERVING) from the first
- * moment, becomes ready when policies and keys are there, and ends when its supervisor is gone.
+ * One worker process: the decision service behind a gRPC server. It takes no connection before policies and keys are
+ * there - Envoy would send it requests before it finds out that it is not ready -, says NOT_SERVING when they are lost
+ * later, and ends when its supervisor is gone.
  */
 async function runWorker(planFile: string, index: number): Promise<void> {
   const plan = JSON.parse(readFileSync(planFile, "utf8")) as WorkerPlan;
@@ -41,16 +42,21 @@ async function runWorker(planFile: string, index: number): Promise<void> {
     broadcast: (message) => {
       channel.send(message);
     },
+    sendRelease: (report) => {
+      channel.send(report);
+    },
   });
   const health = new HealthState();
-  const server = await startAuthzServer({
-    listen,
-    check: service.check,
-    ...(isOurs(listen, plan.tls) && { accessLog: service.accessLog }),
-    health,
-    log,
-    ...(plan.tls && { tls: plan.tls }),
-  });
+  let server: Promise<AuthzServer> | undefined;
+  const startServer = () =>
+    startAuthzServer({
+      listen,
+      check: service.check,
+      ...(isOurs(listen, plan.tls) && { accessLog: service.accessLog }),
+      health,
+      log,
+      ...(plan.tls && { tls: plan.tls }),
+    });
 
   const channel = connectToSupervisor({
     metrics: () => metrics.registry.getMetricsAsJSON(),
@@ -60,23 +66,25 @@ async function runWorker(planFile: string, index: number): Promise<void> {
     },
     async drain(graceMs) {
       clearInterval(timer);
-      await server.close(graceMs);
+      await (await server)?.close(graceMs);
       await service.close();
     },
   });
   let serving = false;
-  const look = () => {
+  const look = async () => {
     const readiness = service.readiness();
     const now = readiness.policies && readiness.identity && readiness.control_plane;
     if (now === serving) return;
     serving = now;
-    health.set(now);
-    channel.serving(now);
-    log.info(readiness, now ? "ready" : "not ready");
+    if (now) await (server ??= startServer());
+    health.set(serving);
+    channel.serving(serving);
+    log.info(readiness, serving ? "ready" : "not ready");
   };
-  const timer = setInterval(look, READINESS_MS);
+  // a server that cannot be started ends the process, and its supervisor says so
+  const timer = setInterval(() => void look(), READINESS_MS);
   await service.start();
-  look();
+  await look();
 }
 
 /** Whether only our Envoy can reach the server: what others say about requests that are over is not believed. */

@@ -20,21 +20,20 @@ import {
   type Judgement,
   type JudgementDependencies,
 } from "./judgement.ts";
+import type { PolicyRelease } from "./release.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { AccessRequest, Decision } from "./types.ts";
 
 /** What decisions are made with. */
 export interface DeciderDependencies extends JudgementDependencies {
-  /** The snapshot in force at the moment of the call. */
-  readonly snapshot: () => Snapshot | undefined;
+  /** The policy sets in force at the moment of the call. */
+  readonly policies: () => PolicyRelease | undefined;
   readonly identify: Identify;
   readonly frontProxy: FrontProxyOptions;
   /** Where a control plane is followed. */
   readonly following?: {
     /** What is known at the moment of the call; `undefined` where it is nothing, or too old. */
     readonly standings: () => Standings | undefined;
-    /** A customer's own policy set; `undefined` where it is not loaded. */
-    readonly policySet: (name: string) => Snapshot | undefined;
   };
 }
 
@@ -57,10 +56,11 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
   const readFrontProxy = createFrontProxyReader(dependencies.frontProxy);
 
   return (access) => {
-    const snapshot = dependencies.snapshot();
+    const policies = dependencies.policies();
     const proxy = readFrontProxy(access.raw, access.peer);
     const known: Draft = { clientIp: proxy.clientIp, trustedPeer: proxy.trusted, accepted: [] };
-    if (snapshot === undefined) return deny(known, "POLICY_NOT_READY");
+    if (policies === undefined) return deny(known, "POLICY_NOT_READY");
+    const snapshot = policies.main;
     const standings = dependencies.following?.standings();
     const draft = { ...known, snapshot };
     if (proxy.refusal !== undefined) return deny(draft, proxy.refusal.reason, proxy.refusal.detail);
@@ -84,7 +84,7 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
       const judged = refused ? read : identified;
       const names =
         standings && caller.identity ? (customerOf(caller.identity, standings)?.policy_sets ?? []) : [];
-      const own = names.map((name) => ({ name, set: dependencies.following?.policySet(name) }));
+      const own = names.map((name) => ({ name, set: policies.customers.get(name) }));
       const sets = [snapshot, ...own.flatMap(({ set }) => set ?? [])];
       const judgement = { with: dependencies, snapshot, sets, request, access, caller, draft: judged };
       const decided = own.reduce<Eventually<Decision>>(

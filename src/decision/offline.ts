@@ -49,7 +49,7 @@ export async function decideOffline(
   };
   const decide = createDecider({
     ...dependencies,
-    snapshot: () => snapshot,
+    policies: () => ({ main: snapshot, customers: new Map() }),
     identify: () => caller,
     frontProxy: { trustedProxies: [], backends: [] },
   });

@@ -8,6 +8,11 @@ export interface PolicySetsOptions {
   readonly refreshIntervalMs: number;
   /** Paths that differ only in letter case are different resources. */
   readonly caseSensitive: boolean;
+  /**
+   * Puts changes in force: a new version of a set, or null for one that nobody names any more. What it rejects stays as
+   * it was, and is asked again at the next look.
+   */
+  readonly publish: (sets: Readonly<Record<string, Snapshot | null>>) => Promise<void>;
 }
 
 interface Log {
@@ -35,7 +40,6 @@ export class PolicySets {
   /** Those of single sets are about the gateway's own set. */
   readonly #unseen = createMetrics();
   readonly #kept = new Map<string, Kept>();
-  readonly #followers: (() => void)[] = [];
   readonly #due = new Set<string>();
   readonly #timer: NodeJS.Timeout;
   #loading = 0;
@@ -64,11 +68,6 @@ export class PolicySets {
     return [...this.#kept.values()].flatMap(({ store }) => store.current ?? []);
   }
 
-  /** Calls `follower` after a set was put in force or dropped. */
-  afterChange(follower: () => void): void {
-    this.#followers.push(follower);
-  }
-
   /** From now on these sets are wanted, and no others. */
   want(names: Iterable<string>): void {
     if (this.#closed) return;
@@ -79,7 +78,7 @@ export class PolicySets {
     for (const name of added) this.#kept.set(name, this.#keep(name));
     this.#look(added);
     this.#count();
-    if (dropped.length > 0) this.#tell();
+    if (dropped.length > 0) this.#publishDropped(dropped);
   }
 
   /** Has these sets looked at. */
@@ -107,15 +106,25 @@ export class PolicySets {
       { ...this.#options, policySet: name },
       { metrics: this.#unseen, log: this.#log },
     );
+    store.beforeChange(async (snapshot) => {
+      // it may have been dropped while it was read
+      if (this.#kept.get(name)?.store === store) await this.#options.publish({ [name]: snapshot });
+    });
     store.afterChange(() => {
-      if (this.#kept.get(name)?.store !== store) return;
-      this.#count();
-      this.#tell();
+      if (this.#kept.get(name)?.store === store) this.#count();
     });
     const stopWatching = source.watch(name, () => {
       this.#look([name]);
     });
     return { store, stopWatching };
+  }
+
+  #publishDropped(names: readonly string[]): void {
+    const sets = Object.fromEntries(names.map((name) => [name, null]));
+    this.#options.publish(sets).catch((error: unknown) => {
+      // nobody names them: that workers still have them does no harm
+      this.#log.error({ err: error }, "policy sets that are no longer named cannot be dropped");
+    });
   }
 
   #drop(name: string): void {
@@ -151,15 +160,5 @@ export class PolicySets {
     const loaded = this.snapshots().length;
     this.#metrics.customerPolicySets.set({ state: "loaded" }, loaded);
     this.#metrics.customerPolicySets.set({ state: "missing" }, this.#kept.size - loaded);
-  }
-
-  #tell(): void {
-    for (const follower of this.#followers) {
-      try {
-        follower();
-      } catch (error) {
-        this.#log.error({ err: error }, "a listener to customers' policy sets failed");
-      }
-    }
   }
 }

@@ -71,9 +71,17 @@ export function digestOf(ir: PolicySetIR): string {
   return createHash("sha256").update(canonicalContent(ir)).digest("hex");
 }
 
-/** Makes a snapshot of a compiled set. `caseSensitive` takes paths that differ only in letter case as different. */
-export function createSnapshot(ir: PolicySetIR, options: { readonly caseSensitive: boolean }): Snapshot {
-  const digest = digestOf(ir);
+/**
+ * Makes a snapshot of a compiled set.
+ *
+ * @param options.caseSensitive - takes paths that differ only in letter case as different
+ * @param options.digest - of the set, where it is known already
+ */
+export function createSnapshot(
+  ir: PolicySetIR,
+  options: { readonly caseSensitive: boolean; readonly digest?: string },
+): Snapshot {
+  const digest = options.digest ?? digestOf(ir);
   const of = (id: string) => ({ ir, digest, id });
   return {
     ir,

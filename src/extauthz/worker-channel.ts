@@ -6,7 +6,7 @@ export interface WorkerChannelOptions {
   readonly metrics?: () => unknown;
   /** Finishes what is under way, within `graceMs`. The process exits afterwards, whatever comes of it. */
   readonly drain: (graceMs: number) => Promise<void>;
-  /** A message that the supervisor sent to every worker; JSON. */
+  /** A message that the supervisor sent; JSON. */
   readonly onMessage?: (message: unknown) => void;
   readonly log: { error(object: object, message: string): void };
   /** How long a SIGTERM from outside lets work go on; ms. */
@@ -89,7 +89,7 @@ export function connectToSupervisor(options: WorkerChannelOptions): WorkerChanne
       case "collect_metrics":
         void answerMetrics(message.id);
         return;
-      case "broadcast":
+      case "message":
         options.onMessage?.(message.message);
         return;
       default:

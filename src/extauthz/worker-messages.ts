@@ -11,4 +11,5 @@ export type WorkerMessage =
 export type SupervisorMessage =
   | { readonly type: "drain"; readonly graceMs: number }
   | { readonly type: "collect_metrics"; readonly id: number }
-  | { readonly type: "broadcast"; readonly message: unknown };
+  /** Anything else; JSON. */
+  | { readonly type: "message"; readonly message: unknown };

@@ -44,6 +44,8 @@ export interface WorkerPool {
   collectMetrics(timeoutMs?: number): Promise<readonly { worker: number; metrics: unknown }[]>;
   /** Sends JSON to every living worker. */
   broadcast(message: unknown): void;
+  /** Sends JSON to one worker. Returns false when it is not alive. */
+  send(worker: number, message: unknown): boolean;
   /** Calls `handler` with what workers send. */
   onMessage(handler: (worker: number, event: unknown) => void): void;
   /** Called at every change of a worker's state. */
@@ -128,8 +130,9 @@ export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
     workers: () => workers.map((worker) => worker.info()),
     collectMetrics: (timeoutMs = 1_000) => collect(timeoutMs),
     broadcast: (message) => {
-      for (const worker of workers) worker.send({ type: "broadcast", message });
+      for (const worker of workers) worker.send({ type: "message", message });
     },
+    send: (index, message) => workers[index]?.send({ type: "message", message }) ?? false,
     onMessage: (handler) => {
       messageHandlers.push(handler);
     },

@@ -35,7 +35,7 @@ describe("review: an identity that is refused by where it stands", () => {
     const decider = deciderOf(snapshotOf(POLICIES), {
       verifier,
       cookie: "session",
-      following: { standings: () => standings, policySet: () => undefined },
+      following: { standings: () => standings },
     });
     const credentials = how === "cookie" ? (["cookie", `session=${token}`] as const) : bearer(token);
     return decider(accessOf({ path, headers: [credentials] }));

@@ -307,7 +307,7 @@ describe("decision: decide", () => {
     const fresh = verifierFor(issuer);
     await fresh.start();
     const decider = createDecider({
-      snapshot: () => current,
+      policies: () => ({ main: current, customers: new Map() }),
       identify: createIdentify(fresh, {}),
       cache: new VerdictCache({ size: 10, ttlMs: 1000 }, createMetrics()),
       sources: new Map(),

@@ -40,7 +40,8 @@ describe("decision: names that another policy set guards", () => {
     const sets = own.map((text) => snapshotOf(text));
     const decider = deciderOf(snapshotOf(set), {
       verifier,
-      following: { standings: () => standings, policySet: (name) => sets[names.indexOf(name)] },
+      sets: Object.fromEntries(names.map((name, index) => [name, sets[index]])),
+      following: { standings: () => standings },
     });
     const token = bearer(await issuer.token({ customer_id: "cus_1" }));
     if (query === undefined)

@@ -39,7 +39,8 @@ describe("review: a record that a customer's own policy set requires", () => {
   const conclude = async (sets: Readonly<Record<string, Snapshot>>) => {
     const decide = deciderOf(NOBODY_ASKED, {
       verifier,
-      following: { standings: () => standings, policySet: (name) => sets[name] },
+      sets,
+      following: { standings: () => standings },
     });
     const point = new DecisionPoint({
       decide,

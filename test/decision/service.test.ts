@@ -7,6 +7,7 @@ import { createService, type Service } from "../../src/service.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { checkRequest } from "../support/check-request.ts";
 import { startIssuer, type TestIssuer } from "../support/issuer.ts";
+import { policiesInProcess } from "../support/policies.ts";
 import { CHECK_RESPONSE, decodeWith, loadProtos } from "../extauthz/support/protos.ts";
 import { bearer, silentLog } from "./support.ts";
 
@@ -63,6 +64,7 @@ describe("service", () => {
     });
     if (!loaded.ok) throw new Error(loaded.errors);
     const metrics = createMetrics();
+    const policies = policiesInProcess(loaded.config, join(directory, `runtime-${services.length}`));
     const service = await createService(loaded.config, {
       metrics,
       log: silentLog,
@@ -71,9 +73,20 @@ describe("service", () => {
       broadcast: (message) => {
         service.onMessage(message);
       },
+      sendRelease: policies.sendRelease,
     });
-    services.push(service);
-    if (start) await service.start();
+    services.push({
+      ...service,
+      async close() {
+        policies.close();
+        await service.close();
+      },
+    });
+    const startAll = async () => {
+      await service.start();
+      await policies.start(service);
+    };
+    if (start) await startAll();
     const ask = async (
       path: string,
       headers: readonly (readonly [string, string])[] = [],
@@ -89,14 +102,14 @@ describe("service", () => {
         ),
       };
     };
-    return { service, ask, metrics };
+    return { service, ask, metrics, startAll };
   }
 
   it("answers 503 until it was started, then by its policies", async () => {
-    const { service, ask } = await serviceOf({}, false);
+    const { service, ask, startAll } = await serviceOf({}, false);
     assert.deepEqual(service.readiness(), { policies: false, identity: false, control_plane: true });
     assert.equal((await ask("/open")).status, 503);
-    await service.start();
+    await startAll();
     assert.deepEqual(service.readiness(), { policies: true, identity: true, control_plane: true });
     assert.equal((await ask("/open")).status, 200);
     assert.equal((await ask("/me")).status, 401);

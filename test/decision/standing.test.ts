@@ -77,8 +77,8 @@ describe("decision: where a caller stands", () => {
       cookie: "session",
       following: {
         standings: () => (world.unknown === true ? undefined : standings),
-        policySet: (name) => sets[name],
       },
+      sets,
     });
     const credentials = world.cookie === true ? (["cookie", `session=${token}`] as const) : bearer(token);
     return decide(accessOf({ path, headers: [credentials, ...headers], peer: "10.1.2.3" }));

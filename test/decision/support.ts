@@ -75,18 +75,21 @@ export function verifierFor(issuer: TestIssuer, metrics: Metrics = createMetrics
   );
 }
 
-export interface DeciderParts extends Partial<Omit<DeciderDependencies, "snapshot" | "identify">> {
+export interface DeciderParts extends Partial<Omit<DeciderDependencies, "policies" | "identify">> {
   readonly verifier: RunningTokenVerifier;
   readonly cookie?: string;
+  /** Customers' own sets by name. */
+  readonly sets?: Readonly<Record<string, Snapshot | undefined>>;
 }
 
 /** A decider over one snapshot (or none). */
 export function deciderOf(
   snapshot: Snapshot | undefined,
-  { verifier, cookie, ...rest }: DeciderParts,
+  { verifier, cookie, sets = {}, ...rest }: DeciderParts,
 ): Decide {
+  const customers = new Map(Object.entries(sets).flatMap(([name, set]) => (set ? [[name, set]] : [])));
   return createDecider({
-    snapshot: () => snapshot,
+    policies: () => snapshot && { main: snapshot, customers },
     identify: createIdentify(verifier, { ...(cookie !== undefined && { cookie }) }),
     cache: new VerdictCache({ size: 100, ttlMs: 60_000 }, createMetrics()),
     sources: new Map(),

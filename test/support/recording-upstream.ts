@@ -18,7 +18,10 @@ export interface RecordingUpstream {
   close(): Promise<void>;
 }
 
-export async function startRecordingUpstream(): Promise<RecordingUpstream> {
+/** @param answer - JSON that every request is answered with */
+export async function startRecordingUpstream(
+  answer: object = { upstream: true },
+): Promise<RecordingUpstream> {
   const seen: SeenRequest[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -35,7 +38,7 @@ export async function startRecordingUpstream(): Promise<RecordingUpstream> {
         body: Buffer.concat(chunks).toString("latin1"),
       });
       response.setHeader("content-type", "application/json");
-      response.end(JSON.stringify({ upstream: true }));
+      response.end(JSON.stringify(answer));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
