@@ -1,4 +1,5 @@
 import { createNodeResolver, importX } from "eslint-plugin-import-x";
+import redos from "eslint-plugin-redos";
 import { defineConfig } from "eslint/config";
 import tseslint from "typescript-eslint";
 
@@ -38,12 +39,6 @@ const zones = Object.entries(rooms).map(([room, allowed]) => ({
   except: [room, ...allowed].flatMap((name) => [`./${name}`, `./${name}.ts`]),
   message: `src/${room} may import only: ${[room, ...allowed].join(", ")} (see src/README.md)`,
 }));
-
-// a checkout from before it was a dependency may lack it
-const redos = await import("eslint-plugin-redos").then(
-  (module) => module.default,
-  () => undefined,
-);
 
 export default defineConfig(
   { ignores: ["dist/", "coverage/", "node_modules/", ".gatehouse/"] },
@@ -88,9 +83,9 @@ export default defineConfig(
     files: ["request", "names", "graphql", "identity", "extauthz", "decision", "audit", "telemetry"].map(
       (room) => `src/${room}/**`,
     ),
-    ...(redos && { plugins: { redos } }),
+    plugins: { redos },
     rules: {
-      ...(redos && { "redos/no-vulnerable": ["error", { ignoreErrors: false, timeout: 60_000 }] }),
+      "redos/no-vulnerable": ["error", { ignoreErrors: false, timeout: 60_000 }],
       "no-restricted-syntax": [
         "error",
         {
