@@ -41,7 +41,7 @@ export const policies = z
     cache_size: setting(
       wholeNumber(0, 10_000_000),
       10_000,
-      "Tokens, and decisions of each kind, kept in the caches of each worker, if they are not long: no cache takes more than this many times 4 KiB (tokens) or 1 KiB (decisions). 0: no decisions.",
+      "Tokens, and decisions of each kind, kept in the caches of each worker, if they are not long: no cache takes more than this many times 4 KiB (tokens) or 1 KiB (decisions). 0: no decisions, and as many tokens as by default.",
     ),
   })
   .prefault({});

@@ -181,6 +181,19 @@ describe("service", () => {
     );
   });
 
+  it("decides without a cache of decisions, and remembers tokens all the same", async () => {
+    const { ask, metrics } = await serviceOf({ "policies.cache_size": 0 });
+    const token = await issuer.token({ sub: "u-1" });
+    for (let time = 0; time < 3; time += 1) assert.equal((await ask("/me", [bearer(token)])).status, 200);
+    const hits = (await metrics.cacheHits.get()).values;
+    assert.deepEqual(
+      ["tokens", "decisions"].map(
+        (cache) => hits.find(({ labels }) => labels["cache"] === cache)?.value ?? 0,
+      ),
+      [2, 0],
+    );
+  });
+
   it("denies what must be recorded where the audit is off", async () => {
     await writeFile(join(directory, "policies/default.yaml"), `audit: required\n${POLICIES}`);
     const { ask } = await serviceOf({ "audit.enabled": false });
