@@ -4,6 +4,7 @@ import { ConnectionCounts } from "./decision/connection-counts.ts";
 import { holderOf } from "./decision/connection-holder.ts";
 import { ConnectionState } from "./decision/connection-state.ts";
 import { ConnectionRegistry, type Rejudgement } from "./decision/connections.ts";
+import { belongsTo, isSteady, type DecidedBy } from "./decision/connection-steady.ts";
 import { gatherEnded, takeConnectionMessage } from "./decision/connections-ended.ts";
 import { createDecider } from "./decision/decide.ts";
 import { chain } from "./decision/judgement.ts";
@@ -99,14 +100,21 @@ export async function createService(
       },
     }),
   });
+  const decidedBy = (): DecidedBy => ({ policies: inForce.current, standings: following?.feed.current });
   const counts = new ConnectionCounts({ worker, broadcast });
   const registry = new ConnectionRegistry({
     perHolder: { limit: gateway.websocket_connections_per_user, counts },
-    judge: (access) => chain(decide(access), rejudgementOf),
+    judge: (access) =>
+      chain(decide(access), (decision) => rejudgementOf(decision, isSteady(access, decision, decidedBy()))),
     changed: () => {
       state.changed();
     },
     every: policies.refresh_interval,
+    circumstances: () => [
+      verifier.ready(),
+      verifier.status().generation,
+      decidedBy().standings === undefined,
+    ],
     metrics,
     log,
   });
@@ -139,10 +147,12 @@ export async function createService(
     nextDecisionId,
     connections: {
       place: state.place,
-      add: ({ decisionId, text, expiresAt }, access, { identity, clientIp }, handshake) => {
+      add: ({ decisionId, text, expiresAt }, access, decision, handshake) => {
+        const { identity, clientIp } = decision;
         const holder = holderOf(identity, clientIp);
         if (!registry.isWithinLimit({ handshake, holder })) return "TOO_MANY_CONNECTIONS_OF_USER";
-        const of = { access: lasting(access), identity, handshake, holder };
+        const steady = isSteady(access, decision, decidedBy());
+        const of = { access: lasting(access), identity, handshake, holder, steady };
         return registry.add({ decisionId, planText: text, expiresAt, ...of })
           ? undefined
           : "TOO_MANY_CONNECTIONS";
@@ -217,10 +227,11 @@ function clientIpReader({ gateway }: GatewayConfig): (peer: string, realIp: read
 }
 
 /** What a connection's handshake comes to, looked at again. */
-function rejudgementOf({ verdict, reason, plan }: Decision): Rejudgement {
+function rejudgementOf({ verdict, reason, plan }: Decision, steady: boolean): Rejudgement {
   if (verdict === "DENY") return { verdict, reason };
   return {
     verdict,
+    steady,
     get planText() {
       return JSON.stringify(plan);
     },
@@ -237,8 +248,8 @@ function rejudgeOnChange(registry: ConnectionRegistry, { feed }: Following): voi
   feed.onChange(({ sessions, customers, users, complete }) => {
     const ended = new Set(sessions);
     if (ended.size > 0) registry.revoke(({ identity }) => ended.has(identity?.session.id ?? ""));
-    // looked at one by one, where it may concern any of them
-    if (complete || customers.length > 0 || users.length > 0) void registry.rejudge();
+    if (complete) void registry.rejudge();
+    else if (customers.length > 0 || users.length > 0) void registry.rejudge(belongsTo({ customers, users }));
   });
 }
 

@@ -38,7 +38,7 @@ function refusalOf(identity: Identity, { standings, clientIp, now }: Admission):
   if (standings === undefined) return "STANDING_NOT_READY";
   const { session, user } = identity;
   if (session.id !== undefined && standings.sessionEnded(session.id)) return "SESSION_ENDED";
-  if (standings.userStatus(session.subject ?? identity.userId) !== "active") return "USER_SUSPENDED";
+  if (standings.userStatus(userOf(identity)) !== "active") return "USER_SUSPENDED";
   const customer = customerOf(identity, standings);
   if (customer === undefined) return undefined;
   if (customer.status !== "active") return "CUSTOMER_SUSPENDED";
@@ -50,6 +50,11 @@ function refusalOf(identity: Identity, { standings, clientIp, now }: Admission):
     authTime: session.authTime,
     now: Math.floor(now / 1000),
   });
+}
+
+/** By what id the control plane knows the caller. */
+export function userOf({ session, userId }: Identity): string {
+  return session.subject ?? userId;
 }
 
 /** The standing of the caller's customer, where there is anything to know about it. */

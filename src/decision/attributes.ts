@@ -8,6 +8,7 @@ import {
   type ValueObject,
 } from "../policy/index.ts";
 import type { CanonicalRequest } from "../request/index.ts";
+import { inTime } from "./in-time.ts";
 import type { RuleNeeds } from "./needs.ts";
 import type { AttributeSource } from "./sources.ts";
 
@@ -56,26 +57,16 @@ export async function withSources(
       try {
         const reader = sources.get(source);
         const entry = reader === undefined ? UNAVAILABLE : reader.lookup(String(at), root);
-        return [root, entry instanceof Promise ? await inTime(entry, timeoutMs) : entry] as const;
+        return [
+          root,
+          entry instanceof Promise ? await inTime(entry, timeoutMs, UNAVAILABLE) : entry,
+        ] as const;
       } catch {
         return [root, UNAVAILABLE] as const; // the source counts and logs its own failures
       }
     }),
   );
   return { ...attributes, ...Object.fromEntries(found) };
-}
-
-/** @returns what `entry` resolves to, or UNAVAILABLE when it takes too long. Rejects as it does. */
-async function inTime<T>(entry: Promise<T>, timeoutMs: number): Promise<T | typeof UNAVAILABLE> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<typeof UNAVAILABLE>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs, UNAVAILABLE);
-  });
-  try {
-    return await Promise.race([entry, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** Headers and query parameters are lists: one that was sent once is a key, one that was repeated is none. */

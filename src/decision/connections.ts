@@ -1,9 +1,11 @@
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Identity } from "../identity/types.ts";
-import { REASONS, type Reason } from "../reasons.ts";
+import type { Reason } from "../reasons.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import { closingFor, NO_ROOM_FOR_PLAN, SESSION_ENDED, type Closing } from "./connection-closing.ts";
 import type { ConnectionCounts } from "./connection-counts.ts";
+import { inTime } from "./in-time.ts";
 import type { AccessRequest } from "./types.ts";
 
 /** A WebSocket connection whose handshake was allowed. */
@@ -20,6 +22,8 @@ export interface LiveConnection {
   readonly handshake?: string | undefined;
   /** Who counts as its holder. */
   readonly holder?: string | undefined;
+  /** It is decided in the same way until a call of {@link ConnectionRegistry.rejudge} concerns it. */
+  readonly steady?: boolean;
 }
 
 /** What a judge says about a connection's handshake, looked at again. */
@@ -28,14 +32,10 @@ export type Rejudgement =
       readonly verdict: "ALLOW";
       /** May be made when it is read, which is once: plans may be long. */
       readonly planText: string;
+      /** As {@link LiveConnection.steady}. */
+      readonly steady?: boolean;
     }
   | { readonly verdict: "DENY"; readonly reason: Reason };
-
-/** How a connection is closed: a code of RFC 6455 (section 7.4), and a reason that the client may see. */
-export interface Closing {
-  readonly code: number;
-  readonly reason: string;
-}
 
 /** What Envoy has to know of open connections, by decision id; those that go on as they are, are not in it. */
 export interface ConnectionStandings {
@@ -54,8 +54,13 @@ export interface ConnectionRegistryOptions {
   readonly capacity?: number;
   /** Of one holder. */
   readonly perHolder?: { readonly limit: number; readonly counts: ConnectionCounts };
-  /** How often all are judged again, besides; ms. Absent: only when {@link ConnectionRegistry.rejudge} is called. */
+  /**
+   * How often those that are not steady are evaluated again, besides; ms. Absent: only when
+   * {@link ConnectionRegistry.rejudge} is called.
+   */
   readonly every?: number;
+  /** Values that all decisions depend on: when one of them is another one by then, all are evaluated again. */
+  readonly circumstances?: () => readonly unknown[];
   /** Characters of all new plans together, which Envoy reads every second; 2 Mi. */
   readonly planSpace?: number;
   /** How long one judgement may take; ms. */
@@ -72,6 +77,7 @@ interface Entry {
   readonly connection: Omit<LiveConnection, "planText">;
   /** Hash of the plan in force: plans may be long, and most never change. */
   planHash: string;
+  steady: boolean;
   /** In place of the first one. */
   newPlan?: string;
   closing?: Closing;
@@ -96,13 +102,10 @@ const KEEP_MS = 60_000;
 /** A request for a WebSocket has no body; what somebody sends all the same is not kept for hours. */
 const MAX_BODY = 16_384;
 
+const LATE: Rejudgement = { verdict: "DENY", reason: "DEADLINE_EXCEEDED" };
+
 /** Decisions about one handshake: Envoy asks three times at most. */
 const MOST_DECISIONS = 8;
-
-const POLICY_VIOLATION = 1008;
-const INTERNAL_ERROR = 1011;
-const COME_AGAIN = 1012;
-const TRY_AGAIN_LATER = 1013;
 
 /**
  * WebSocket connections live long after their handshake was allowed: here they are remembered, and judged again when
@@ -123,6 +126,7 @@ export class ConnectionRegistry {
   #round = 0;
   /** Unix ms: who asked before this may have been judged by what was in force before. */
   #changedAt = 0;
+  #circumstances: readonly unknown[] = [];
   #pending = false;
   #working: Promise<void> | undefined;
   /** By the stopwatch: when other work had its turn last. */
@@ -150,7 +154,7 @@ export class ConnectionRegistry {
         this.sweep();
       }, SWEEP_MS).unref(),
     ];
-    if (every !== undefined) this.#timers.push(setInterval(() => void this.rejudge(), every).unref());
+    if (every !== undefined) this.#timers.push(setInterval(() => void this.refresh(), every).unref());
   }
 
   close(): void {
@@ -158,7 +162,7 @@ export class ConnectionRegistry {
   }
 
   /** @returns false where it cannot be looked after: then it must not be let in. */
-  add({ planText, ...connection }: LiveConnection): boolean {
+  add({ planText, steady = false, ...connection }: LiveConnection): boolean {
     const { decisionId, access, handshake = decisionId, holder } = connection;
     if (this.#entries.has(decisionId) || this.#again.has(decisionId)) return false;
     const known = this.#handshakes.get(handshake);
@@ -168,7 +172,7 @@ export class ConnectionRegistry {
     // the judgement that let it in may have begun before the last change
     const late = access.receivedAt <= this.#changedAt;
     const round = late ? this.#round - 1 : this.#round;
-    const entry = { ids: [decisionId], connection, planHash: hashOf(planText), round };
+    const entry = { ids: [decisionId], connection, planHash: hashOf(planText), steady, round };
     this.#entries.set(decisionId, entry);
     this.#handshakes.set(handshake, entry);
     if (holder !== undefined) this.#options.perHolder?.counts.add(holder, 1);
@@ -232,7 +236,7 @@ export class ConnectionRegistry {
    */
   revoke(
     predicate: (connection: Omit<LiveConnection, "planText">) => boolean,
-    closing: Closing = { code: POLICY_VIOLATION, reason: "SESSION_ENDED" },
+    closing: Closing = SESSION_ENDED,
   ): number {
     this.#changedAt = this.#clock();
     let count = 0;
@@ -245,13 +249,33 @@ export class ConnectionRegistry {
   }
 
   /**
-   * Judges every open connection again, a few at a time. Resolves when that is done, and never rejects. A call while this
+   * Judges open connections again, a few at a time. Resolves when that is done, and never rejects. A call while this
    * is under way begins anew: who was judged already may have been by what was in force before.
+   *
+   * @param concerns - which of the steady ones may be decided in another way now; absent: all
    */
-  rejudge(): Promise<void> {
-    this.#round += 1;
+  rejudge(concerns?: (connection: Omit<LiveConnection, "planText">) => boolean): Promise<void> {
     this.#changedAt = this.#clock();
+    if (concerns === undefined) this.#round += 1;
+    else {
+      for (const entry of this.#entries.values())
+        if (!this.#isSteady(entry) || concerns(entry.connection)) entry.round = this.#round - 1;
+    }
     return this.#work();
+  }
+
+  /** Evaluates what may be decided in another way although nobody has said so: time passes, and sources change. */
+  refresh(): Promise<void> {
+    const before = this.#circumstances;
+    const now = this.#options.circumstances?.() ?? [];
+    this.#circumstances = now;
+    const changed = now.length !== before.length || now.some((value, at) => !Object.is(value, before[at]));
+    return this.rejudge(changed ? undefined : () => false);
+  }
+
+  /** What has expired and is still here, Envoy was to close. */
+  #isSteady({ steady, connection: { expiresAt } }: Entry): boolean {
+    return steady && (expiresAt === undefined || this.#clock() < expiresAt * 1000);
   }
 
   standings(): ConnectionStandings {
@@ -339,7 +363,7 @@ export class ConnectionRegistry {
     try {
       const answer = judge({ ...access, receivedAt: now, deadline: now + judgeWithin });
       if (answer instanceof Promise) {
-        return withinTime(answer, judgeWithin).then(
+        return inTime(answer, judgeWithin, LATE).then(
           (judged) =>
             this.#inTurn(() => {
               apply(judged);
@@ -372,6 +396,7 @@ export class ConnectionRegistry {
       judged.verdict === "DENY"
         ? this.#close(entry, closingFor(judged.reason))
         : this.#replan(entry, judged.planText);
+    entry.steady = judged.verdict === "ALLOW" && judged.steady === true;
     if (change !== undefined) found[change] += 1;
   }
 
@@ -387,9 +412,7 @@ export class ConnectionRegistry {
     const planHash = hashOf(planText);
     if (planHash === entry.planHash) return undefined;
     const characters = this.#planCharacters - (entry.newPlan?.length ?? 0) + planText.length;
-    // it is permitted, but only under its new plan, for which there is no room: a new handshake brings that along
-    if (characters > this.#planSpace)
-      return this.#close(entry, { code: COME_AGAIN, reason: "POLICY_CHANGED" });
+    if (characters > this.#planSpace) return this.#close(entry, NO_ROOM_FOR_PLAN);
     this.#planCharacters = characters;
     entry.planHash = planHash;
     entry.newPlan = planText;
@@ -435,24 +458,4 @@ function isListed({ closing, newPlan }: Entry): boolean {
 
 function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("base64");
-}
-
-/** What the client is told: that its permission is gone, or that the trouble is ours. */
-function closingFor(reason: Reason): Closing {
-  const { status, code } = REASONS[reason];
-  if (status === 503) return { code: TRY_AGAIN_LATER, reason: code };
-  if (status === 500) return { code: INTERNAL_ERROR, reason: code };
-  return { code: POLICY_VIOLATION, reason: status === 401 ? code : "POLICY_CHANGED" };
-}
-
-async function withinTime(judging: Promise<Rejudgement>, ms: number): Promise<Rejudgement> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<Rejudgement>((resolve) => {
-    timer = setTimeout(resolve, ms, { verdict: "DENY", reason: "DEADLINE_EXCEEDED" });
-  });
-  try {
-    return await Promise.race([judging, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

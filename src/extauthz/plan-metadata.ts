@@ -1,5 +1,4 @@
 import type { AccessRequest, Decision } from "../decision/types.ts";
-import type { Identity } from "../identity/types.ts";
 import { IR_VERSION, type PlanIR } from "../policy/index.ts";
 import type { MetadataObject } from "./wire-struct.ts";
 
@@ -26,7 +25,7 @@ export interface OpenConnections {
   add(
     plan: EncodedPlan,
     access: AccessRequest,
-    caller: { readonly identity?: Identity; readonly clientIp: string },
+    decision: Decision,
     handshake: string,
   ): "TOO_MANY_CONNECTIONS" | "TOO_MANY_CONNECTIONS_OF_USER" | undefined;
   /** The decision is not carried out after all. */
