@@ -45,8 +45,7 @@ export class ReleaseReceiver implements PoliciesInForce {
 
   get current(): PolicyRelease | undefined {
     // the timer may be late, and a request must not be
-    const at = this.#next?.at;
-    if (at !== undefined && this.#clock() >= at) this.#putInForce();
+    this.#changeWhenDue();
     return this.#current;
   }
 
@@ -98,7 +97,10 @@ export class ReleaseReceiver implements PoliciesInForce {
     this.#dependencies.send({ type: "release_activated", id, late: wait < 0 });
     clearTimeout(this.#timer);
     if (wait <= 0) this.#putInForce();
-    else this.#timer = setTimeout(() => void this.current, wait + 1);
+    else
+      this.#timer = setTimeout(() => {
+        this.#changeWhenDue();
+      }, wait + 1);
   }
 
   /** @throws where a file cannot be read, or the change is of a release that this worker does not have */
@@ -128,6 +130,11 @@ export class ReleaseReceiver implements PoliciesInForce {
     const ir = JSON.parse(await readFile(file, "utf8")) as PolicySetIR;
     const snapshot = createSnapshot(ir, { caseSensitive: this.#caseSensitive, digest });
     return { ...snapshot, label };
+  }
+
+  #changeWhenDue(): void {
+    const at = this.#next?.at;
+    if (at !== undefined && this.#clock() >= at) this.#putInForce();
   }
 
   #putInForce(): void {

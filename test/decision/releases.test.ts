@@ -209,9 +209,10 @@ describe("decision: releases of policies", () => {
       ["fulfilled", "rejected", "fulfilled", "fulfilled"],
     );
     const { current } = workers[0]!.receiver;
-    assert.equal(current?.main.label, "test@v2");
+    assert.ok(current);
+    assert.equal(current.main.label, "test@v2");
     assert.deepEqual(
-      [...(current?.customers ?? [])].map(([name, { label }]) => [name, label]),
+      [...current.customers].map(([name, { label }]) => [name, label]),
       [
         ["a", "test@a1"],
         ["c", "test@c1"],

@@ -174,7 +174,7 @@ describe("following: policy sets", () => {
       published.length = 0;
     });
     const publish = (sets: Readonly<Record<string, Snapshot | null>>) => {
-      for (const [name, set] of Object.entries(sets)) published.push([name, set && set.label]);
+      for (const [name, set] of Object.entries(sets)) published.push([name, set?.label ?? null]);
       return Promise.resolve();
     };
     const setsOf = () => {
