@@ -20,6 +20,8 @@ const READ_ELSEWHERE = [
   "x-http-method-override",
   "x-http-method",
   "x-method-override",
+  // our Envoy's copy of x-backend-url, by which it chooses the route again after this answer; it removes it then
+  "x-gatehouse-backend",
 ];
 const OUR_PREFIX = "x-gatehouse-";
 /** Well spelled they come from the proxy itself, which removes or replaces what clients send under these names. */

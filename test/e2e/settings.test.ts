@@ -133,6 +133,17 @@ describe("end to end: settings of the gateway", () => {
       assert.equal(status, 400, other);
       assert.match(body, /UNKNOWN_BACKEND/);
     }
+    // the names by which the gateway's own routes are chosen are nobody's else
+    const chosen = `X-Gatehouse-Backend: ${second.url}`;
+    for (const forged of [[chosen], [chosen, "X-Gatehouse-Plan: 1"], ["X-Gatehouse-Plan: 1"]]) {
+      const reached = upstream.seen.length;
+      assert.equal((await send("/open", ...forged)).status, 200);
+      const { headers } = upstream.seen[reached]!;
+      assert.deepEqual(
+        Object.keys(headers).filter((name) => name.startsWith("x-gatehouse-")),
+        [],
+      );
+    }
     assert.equal(second.seen.length, 1);
     const records = await eventually("the records", async () => {
       const lines = await gateway.audit();
