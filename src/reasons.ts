@@ -40,7 +40,7 @@ const PROXY_REFUSALS = {
     message: "the request has more headers than allowed",
   },
   CLIENT_GONE: { status: 499, code: "CLIENT_GONE", message: "the client left before there was a decision" },
-  OVERLOADED: { status: 503, code: "SERVICE_UNAVAILABLE", message: "the proxy is overloaded" },
+  OVERLOADED: { status: 503, code: "SERVICE_UNAVAILABLE", message: "the gateway is overloaded" },
   DECISION_UNAVAILABLE: {
     status: 503,
     code: "SERVICE_UNAVAILABLE",

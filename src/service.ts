@@ -1,3 +1,4 @@
+import { RateBudget } from "./audit/rate-budget.ts";
 import { createAuditLog, type AuditDestination } from "./audit/index.ts";
 import { DEFAULT_IDENTITY_HEADERS, type GatewayConfig } from "./config/index.ts";
 import { ConnectionCounts } from "./decision/connection-counts.ts";
@@ -15,6 +16,7 @@ import { createForgedHeaders } from "./decision/forged-headers.ts";
 import { createIdentityHeaders } from "./decision/identity-headers.ts";
 import { isReleaseOrder, type ReleaseReport } from "./decision/release-messages.ts";
 import { ReleaseReceiver } from "./decision/release-receiver.ts";
+import { createLoadShedding } from "./decision/load-shedding.ts";
 import { nextDecisionId } from "./decision/record.ts";
 import { FileSource, type AttributeSource } from "./decision/sources.ts";
 import { UserSource } from "./decision/user-source.ts";
@@ -23,6 +25,7 @@ import type { AccessRequest, Decision } from "./decision/types.ts";
 import { createAccessLog, type AccessLogHandler } from "./extauthz/access-log.ts";
 import { createOutcomeHandler } from "./extauthz/access-log-record.ts";
 import { createRefusalHandler } from "./extauthz/access-log-refusal.ts";
+import { Backlog } from "./extauthz/backlog.ts";
 import { createCheck } from "./extauthz/check.ts";
 import type { CheckHandler } from "./extauthz/server.ts";
 import { recordIntake, StatisticsReporter } from "./following/index.ts";
@@ -82,9 +85,11 @@ export async function createService(
   const { sources, refreshSources } = attributeSources(config, following, { metrics, log });
   let timer: NodeJS.Timeout | undefined;
 
+  const cookie = identity.cookie === undefined ? {} : { cookie: identity.cookie };
+  const failures = new RateBudget(FAILED_VERIFICATIONS_PER_SECOND);
   const decide = createDecider({
     policies: () => inForce.current,
-    identify: createIdentify(verifier, { ...(identity.cookie !== undefined && { cookie: identity.cookie }) }),
+    identify: createIdentify(verifier, { ...cookie, failed: () => failures.take() }),
     cache: new VerdictCache(
       { size: policies.cache_size, ttlMs: gateway.performance.policy_cache_ttl },
       metrics,
@@ -131,8 +136,18 @@ export async function createService(
     following && new StatisticsReporter(`worker-${worker}`, { client: following.client, metrics, log });
   const ended = gatherEnded(broadcast);
   const point = new DecisionPoint({ decide, snapshot: () => inForce.current?.main, audit, metrics, log });
+  const backlog = new Backlog();
+  const shed = createLoadShedding({
+    ...{ ...cookie, verifier, failures },
+    frontProxy: createFrontProxyReader({
+      trustedProxies: gateway.trusted_proxies,
+      backends: gateway.backends,
+    }),
+    snapshot: () => inForce.current?.main,
+  });
   const check = createCheck({
     point,
+    shed: (access) => (backlog.take(access.receivedAt) ? shed(access) : undefined),
     identityHeaders: createIdentityHeaders(
       Object.entries(identity.headers).map(([header, path]) => [header, path.split(".")]),
       Object.keys(DEFAULT_IDENTITY_HEADERS),
@@ -217,6 +232,9 @@ export async function createService(
     },
   };
 }
+
+/** What tokens that are not known may cost while checks wait, after which they are not verified any more. */
+const FAILED_VERIFICATIONS_PER_SECOND = 100;
 
 /** The client's address where no decision has read it. */
 function clientIpReader({ gateway }: GatewayConfig): (peer: string, realIp: readonly string[]) => string {

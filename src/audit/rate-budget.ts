@@ -18,12 +18,17 @@ export class RateBudget {
 
   /** @returns false where there is nothing left */
   take(): boolean {
+    if (this.isSpent()) return false;
+    this.#left -= 1;
+    return true;
+  }
+
+  /** Whether nothing is left at the moment. */
+  isSpent(): boolean {
     const now = this.#clock();
     const most = this.#perSecond * BURST_SECONDS;
     this.#left = Math.min(most, this.#left + ((now - this.#at) / 1000) * this.#perSecond);
     this.#at = now;
-    if (this.#left < 1) return false;
-    this.#left -= 1;
-    return true;
+    return this.#left < 1;
   }
 }

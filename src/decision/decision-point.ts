@@ -1,4 +1,4 @@
-import type { AuditLog, OutcomeRecord } from "../audit/types.ts";
+import type { AuditLog, OutcomeRecord, RefusalLog } from "../audit/types.ts";
 import { within } from "../audit/within.ts";
 import { REASONS, type Reason } from "../reasons.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -12,7 +12,7 @@ import type { AccessRequest, Decision } from "./types.ts";
 export interface DecisionPointDependencies {
   readonly decide: Decide;
   readonly snapshot: () => Snapshot | undefined;
-  readonly audit: AuditLog;
+  readonly audit: AuditLog & RefusalLog;
   readonly metrics: Metrics;
   readonly log: { error(object: object, message: string): void };
   /** Unix ms. */
@@ -94,6 +94,13 @@ export class DecisionPoint {
       isRequired,
     );
     return this.#counted(final, started);
+  }
+
+  /** Makes a denial final that was made before anything was read: anyone may cause any number, so records have a rate. */
+  refuse(refusal: Decision, context: RecordContext, started: number): Decision {
+    const elapsed = performance.now() - started;
+    this.#dependencies.audit.recordRefusal(() => auditRecord(refusal, context, elapsed, false));
+    return this.#counted(refusal, started);
   }
 
   /** An allow that is one when its record is written: until then it may be killed, and is not let through. */

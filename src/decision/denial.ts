@@ -106,6 +106,9 @@ const HTML_HEADERS: Headers = [
   ...COMMON_HEADERS,
 ];
 
+/** RFC 9110, section 10.2.3; seconds. */
+const RETRY_SOON: Headers = [["retry-after", "1"]];
+
 /** The parts that are the same for every denial of one reason. */
 interface Template {
   readonly status: number;
@@ -113,7 +116,8 @@ interface Template {
   readonly messages: Readonly<Record<DenialInput["details"], string>>;
   /** JSON up to the details. */
   readonly json: Readonly<Record<DenialInput["details"], string>>;
-  readonly challenges: Readonly<Record<DenialInput["details"], Headers>>;
+  /** What a client needs to get on: a challenge, or when to come again. */
+  readonly advice: Readonly<Record<DenialInput["details"], Headers>>;
 }
 
 const TEMPLATES = Object.fromEntries(
@@ -132,11 +136,9 @@ export function renderDenial(input: DenialInput): DenialResponse {
 
   const errors = input.graphqlErrors;
   const html = errors === undefined && prefersHtml(headers?.["accept"]);
-  const challenge = input.challenge
-    ? challengeHeaders(status, input.challenge)
-    : template.challenges[details];
+  const advice = input.challenge ? challengeHeaders(status, input.challenge) : template.advice[details];
   const common = errors ? graphqlHeaders(headers?.["accept"]) : html ? HTML_HEADERS : JSON_HEADERS;
-  const all = challenge.length === 0 ? common : [...common, ...challenge];
+  const all = advice.length === 0 ? common : [...common, ...advice];
   if (input.method === "HEAD") return { status, headers: all, body: "" };
   if (errors) return { status, headers: all, body: graphqlBody(errors, input) };
   return { status, headers: all, body: html ? htmlBody(template, input) : jsonBody(template, input) };
@@ -205,13 +207,14 @@ function createTemplate(reason: Reason): Template {
   const messages = { none: PUBLIC_MESSAGES[code], reason: message };
   const json = (text: string) =>
     `{"success":false,"error":{"code":"${code}","message":${JSON.stringify(text)},"details":`;
-  const challenge = (text: string) => challengeHeaders(status, challengeFor(code, text));
+  const advice = (text: string) =>
+    reason === "OVERLOADED" ? RETRY_SOON : challengeHeaders(status, challengeFor(code, text));
   return {
     status,
     code,
     messages,
     json: { none: json(messages.none), reason: json(messages.reason) },
-    challenges: { none: challenge(messages.none), reason: challenge(messages.reason) },
+    advice: { none: advice(messages.none), reason: advice(messages.reason) },
   };
 }
 

@@ -19,11 +19,26 @@ export interface Caller {
 /** Finds the caller of a request; at once where the token is known already. Never rejects. */
 export type Identify = (request: CanonicalRequest, trustedProxy: boolean) => Caller | Promise<Caller>;
 
+export interface IdentifyOptions {
+  /** Name of a cookie that may hold the token. */
+  readonly cookie?: string;
+  /** Called when a token was verified in vain. */
+  readonly failed?: () => void;
+}
+
 /**
  * @returns identification by token. A bearer token is presented on purpose (RFC 6750, section 3.1): when it is bad, the
  * request is. A cookie is only there, and keys may only be late: these two matter where the rule asks who it is.
  */
-export function createIdentify(verifier: TokenVerifier, options: { readonly cookie?: string }): Identify {
+export function createIdentify(
+  verifier: TokenVerifier,
+  { failed, ...options }: IdentifyOptions = {},
+): Identify {
+  const verify = async (token: string): Promise<IdentityResult> => {
+    const result = await verifier.verify(token);
+    if (!result.ok && result.reason !== "IDENTITY_NOT_READY") failed?.();
+    return result;
+  };
   return (request, trustedProxy) => {
     const token = extractToken(request.headers, { trustedProxy, ...options });
     if (token.kind === "none") return {};
@@ -38,6 +53,6 @@ export function createIdentify(verifier: TokenVerifier, options: { readonly cook
       return { failure: { reason: result.reason, detail: result.detail, final } };
     };
     const known = verifier.cached(token.token);
-    return known === undefined ? verifier.verify(token.token).then(toCaller) : toCaller(known);
+    return known === undefined ? verify(token.token).then(toCaller) : toCaller(known);
   };
 }

@@ -34,6 +34,8 @@ export interface CheckDependencies {
   readonly nextDecisionId: () => string;
   /** WebSocket connections that outlive their handshake. */
   readonly connections: OpenConnections;
+  /** Denies what is not to be decided now, because others wait. */
+  readonly shed?: (access: AccessRequest) => Decision | undefined;
   readonly log: { warn(object: object, message: string): void; error(object: object, message: string): void };
 }
 
@@ -44,7 +46,7 @@ const LAST_RESORT = encodeDenial({ httpStatus: 500, grpcStatus: 7, headers: [], 
 const BODY_REQUEST = encodeBodyRequest();
 
 /**
- * The path of one check: decode, judge, encode, conclude. The answer is encoded before the decision is made final, so
+ * The path of one check: decode, shed, judge, encode, conclude. The answer is encoded before the decision is made final, so
  * that nothing can go wrong between what is recorded and what is sent. The function never throws and never rejects.
  */
 export function createCheck(dependencies: CheckDependencies): CheckHandler {
@@ -88,6 +90,14 @@ export function createCheck(dependencies: CheckDependencies): CheckHandler {
     });
   };
 
+  const shed = (access: AccessRequest): Decision | undefined => {
+    try {
+      return dependencies.shed?.(access);
+    } catch (error) {
+      return point.failed(error, access);
+    }
+  };
+
   return (bytes, { deadline, traceparent: ofCall }) => {
     const started = performance.now();
     let call: CheckCall;
@@ -115,6 +125,9 @@ export function createCheck(dependencies: CheckDependencies): CheckHandler {
       ...(call.bodies !== undefined && { bodies: call.bodies }),
       ...(traceparent !== undefined && { traceparent }),
     };
+    const refusal = shed(access);
+    if (refusal !== undefined)
+      return encodeFailure(point.refuse(refusal, { access, at: Date.now() }, started), call);
     const span = tracing.span("gatehouse.check", traceparent);
     const end = (judged: Decision): Eventually<Buffer> => {
       if (judged.reason === "BODY_NEEDED" && call.bodies === "on_request") {

@@ -63,7 +63,9 @@ describe("audit: rate budget", () => {
     let now = 0;
     const budget = new RateBudget(5, () => now);
     const take = (count: number) => Array.from({ length: count }, () => budget.take()).filter(Boolean).length;
+    assert.equal(budget.isSpent(), false);
     assert.equal(take(100), 50);
+    assert.equal(budget.isSpent(), true);
     now += 100;
     assert.equal(take(10), 0);
     now += 100;

@@ -147,6 +147,7 @@ describe("decision: decision point", () => {
             return undefined;
           },
           wantsTrace: false,
+          recordRefusal: never,
           flush: () => Promise.resolve(),
           close: () => Promise.resolve(),
         };

@@ -50,6 +50,7 @@ describe("review: a record that a customer's own policy set requires", () => {
         accepting: () => false,
         record: () => false,
         recordDurably: () => undefined,
+        recordRefusal: () => false,
         flush: () => Promise.resolve(),
         close: () => Promise.resolve(),
       },

@@ -1,0 +1,60 @@
+import type { RateBudget } from "../audit/rate-budget.ts";
+import { extractToken, type TokenVerifier } from "../identity/index.ts";
+import type { RawRequest } from "../request/index.ts";
+import type { FrontProxy } from "./front-proxy.ts";
+import type { Snapshot } from "./snapshot.ts";
+import type { AccessRequest, Decision } from "./types.ts";
+
+export interface LoadSheddingOptions {
+  readonly verifier: Pick<TokenVerifier, "cached">;
+  /** Name of a cookie that may hold the token. */
+  readonly cookie?: string;
+  readonly frontProxy: (raw: RawRequest, peer: string) => FrontProxy;
+  /** What verifications that fail are paid from. */
+  readonly failures: Pick<RateBudget, "isSpent">;
+  readonly snapshot: () => Snapshot | undefined;
+}
+
+/** Where a token may be. */
+const CREDENTIALS: ReadonlySet<string> = new Set(["authorization", "x-user-token", "cookie"]);
+
+/**
+ * @returns what says, before anything is done for a request, whether it is denied because others wait: one without a
+ * token, or with one that is known to be bad; and where many tokens have turned out bad of late, one whose token is not
+ * known. Who is known to have a good token is never denied.
+ */
+export function createLoadShedding({
+  verifier,
+  cookie,
+  frontProxy,
+  failures,
+  snapshot,
+}: LoadSheddingOptions): (access: AccessRequest) => Decision | undefined {
+  const mayPass = (headers: RawRequest["headers"], trustedProxy: boolean): boolean => {
+    const found = extractToken(credentialsOf(headers), {
+      trustedProxy,
+      ...(cookie !== undefined && { cookie }),
+    });
+    if (found.kind === "none" || found.kind === "malformed") return false;
+    return verifier.cached(found.token)?.ok ?? !failures.isSpent();
+  };
+  return ({ raw, peer }) => {
+    const { trusted, clientIp } = frontProxy(raw, peer);
+    if (mayPass(raw.headers, trusted)) return undefined;
+    const current = snapshot();
+    return {
+      verdict: "DENY",
+      reason: "OVERLOADED",
+      clientIp,
+      trustedPeer: trusted,
+      accepted: [],
+      ...(current && { snapshot: current }),
+    };
+  };
+}
+
+function credentialsOf(headers: RawRequest["headers"]): Readonly<Record<string, readonly string[]>> {
+  const found: Record<string, string[]> = {};
+  for (const [name, value] of headers) if (CREDENTIALS.has(name)) (found[name] ??= []).push(value);
+  return found;
+}
