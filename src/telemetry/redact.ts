@@ -19,9 +19,11 @@ const MIN_FRAGMENT = 11;
 const CREDENTIALS =
   /(?:bearer|dpop|basic)(?:[\s\p{Cc}\p{Cf}:=+"']|%20|%09|%3a|%3d)+(?!(?:tokens?|authentication)(?:[\s,.;:]|$))[^\s"',;]+/giu;
 
-/** `name=value` and `"name":"value"` of members that hold secrets. */
-const PAIR =
-  /((?:token|secret|passw(?:or)?d|api[_-]?key|assertion|authorization|cookie)[\w-]{0,32}(?:["']?\s?[=:]\s?["']|=))[^\s&"',;]+/giu;
+/** A name with what stands before its value: `name=` and `"name":"`. */
+const NAMED = /(?<![\w-])([\w-]+)(?:["']?\s?[=:]\s?["']|=)/giu;
+/** In names of members that hold secrets. */
+const SECRET_NAME = /token|secret|passw(?:or)?d|api[_-]?key|assertion|authorization|cookie/iu;
+const NAMED_VALUE = /[^\s&"',;]+/y;
 
 /** Without one of these there is nothing to hide, which is what nearly all texts are like. */
 const SUSPECT = /e[yw]|%65|bearer|basic|dpop|token|secret|passw|api[_-]?key|assertion|authorization|cookie/i;
@@ -57,7 +59,23 @@ export function sanitize(text: string, max: number): string {
 }
 
 function hideSecrets(text: string): string {
-  return text.replace(TOKEN_RUN, hideToken).replace(CREDENTIALS, HIDDEN).replace(PAIR, `$1${HIDDEN}`);
+  return hideNamed(text.replace(TOKEN_RUN, hideToken).replace(CREDENTIALS, HIDDEN));
+}
+
+/** In steps, each over text that no other looks at: one expression for all of it cannot be proven linear. */
+function hideNamed(text: string): string {
+  let safe = "";
+  let done = 0;
+  for (const { 0: beginning, 1: name = "", index } of text.matchAll(NAMED)) {
+    // what looks like a name within a value has gone with it
+    if (index < done || !SECRET_NAME.test(name)) continue;
+    const start = index + beginning.length;
+    NAMED_VALUE.lastIndex = start;
+    if (!NAMED_VALUE.test(text)) continue;
+    safe += text.slice(done, start) + HIDDEN;
+    done = NAMED_VALUE.lastIndex;
+  }
+  return safe + text.slice(done);
 }
 
 /**

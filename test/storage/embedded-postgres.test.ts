@@ -195,9 +195,9 @@ describe("storage: embedded PostgreSQL", () => {
   });
 
   for (const [what, script] of [
-    ["another program by now", "exec sleep 600"],
-    // the shell becomes a program that waits for no child
-    ["one that has ended and was not waited for", "sleep 0 & echo $!; exec sleep 600"],
+    ["another program by now", "exec cat"],
+    // the shell, which could wait for its child, has become a program that does not
+    ["one that has ended and was not waited for", "sleep 600 & echo $!; exec cat"],
   ] as const) {
     it(`starts though the file of a killed server names a process that is ${what}`, async () => {
       const server = await start(dataDirectory);
@@ -212,12 +212,15 @@ describe("storage: embedded PostgreSQL", () => {
       const other = spawn("/bin/sh", ["-c", script], {
         ...owner,
         cwd: "/",
-        stdio: ["ignore", "pipe", "ignore"],
+        stdio: ["pipe", "pipe", "ignore"],
       });
       try {
         let named = other.pid!;
         if (script.includes("echo")) {
           named = Number(String((await once(other.stdout, "data"))[0]));
+          other.stdin.write("cat says it again");
+          await once(other.stdout, "data");
+          process.kill(named, "SIGKILL");
           await eventually("its end", async () => !(await isAlive(named)));
           process.kill(named, 0);
         }

@@ -34,6 +34,12 @@ describe("telemetry: redact", () => {
     parameters: ["?access_token=abc&client_secret=d%20e&x=1", "?access_token=***&client_secret=***&x=1"],
     "members of JSON": ['{"refresh_token": "abc", "a": "b"}', '{"refresh_token": "***", "a": "b"}'],
     "a password": ["password='abc' api-key=abc", "password='***' api-key=***"],
+    "a value behind another's name": ["a=token=abc&x=y", "a=token=***&x=y"],
+    "a value with a name in it": ["token=secret=abc&x=y", "token=***&x=y"],
+    "a value behind a name with more to it": [
+      `my-token${"-x".repeat(40)}=abc`,
+      `my-token${"-x".repeat(40)}=***`,
+    ],
   };
   for (const [name, [text, expected]] of Object.entries(hidden)) {
     it(`hides ${name}`, () => {
@@ -102,6 +108,10 @@ describe("telemetry: redact", () => {
       "bearer ",
       "bearer",
       'token="',
+      "token=a",
+      "token-token",
+      "token =",
+      'token" : ',
       "%",
       "%65%79",
       ";a",

@@ -14,7 +14,7 @@ export interface ConnectionsState {
 export async function openState() {
   const directory = await mkdtemp(join(tmpdir(), "gatehouse-state-"));
   const file = join(directory, "0.json");
-  const write = async (change: ConnectionsState = {}) => {
+  const write = async (change: ConnectionsState) => {
     const now = Math.floor(Date.now() / 1000);
     await writeFile(
       `${file}.new`,
@@ -22,24 +22,34 @@ export async function openState() {
     );
     await rename(`${file}.new`, file);
   };
-  await write();
-  const beat = setInterval(() => void (frozen ? undefined : write(current)), 2000);
   let current: ConnectionsState = {};
   let frozen = false;
+  let last: Promise<void> = Promise.resolve();
+  // one after the other: two at once would take the new file away from each other
+  const next = (step: () => Promise<void>): Promise<void> => {
+    const done = last.then(step);
+    last = done.catch(() => undefined);
+    return done;
+  };
+  await write(current);
+  const beat = setInterval(() => {
+    void next(() => (frozen ? Promise.resolve() : write(current)));
+  }, 2000);
   return {
     /** Goes along with a plan. */
     metadata: { state_file: file, state_epoch: "e-1" },
     async set(change: ConnectionsState): Promise<void> {
       current = change;
       frozen = change.at !== undefined;
-      await write(change);
+      await next(() => write(change));
     },
     async remove(): Promise<void> {
       frozen = true;
-      await rm(file);
+      await next(() => rm(file));
     },
     async close(): Promise<void> {
       clearInterval(beat);
+      await last;
       await rm(directory, { recursive: true, force: true });
     },
   };
