@@ -23,7 +23,7 @@ import {
 import { gather } from "./judgement.ts";
 import type { OfflineDecision } from "./offline.ts";
 import { GraphqlConversation } from "./offline-graphql-socket.ts";
-import type { Delivery, Direction, Passage } from "./passage.ts";
+import { mostValues, type Delivery, type Direction, type Passage } from "./passage.ts";
 import { refer } from "./refer.ts";
 
 /** A connection that was permitted, and what passes on it. */
@@ -111,10 +111,15 @@ function listed(
     const rules = plan[direction];
     if (rules === undefined)
       return { permit: true, close: false, code: "NOT_LISTED", fields: [], judged: [] };
-    const { permit, rule: id, onDeny, code } = judgeMessage(rules, text, { env });
+    const {
+      permit,
+      rule: id,
+      onDeny,
+      code,
+    } = judgeMessage(rules, text, { env, values: mostValues(direction) });
     const ir = byId.get(id ?? "");
     if (ir === undefined) return { permit, close: onDeny === "close", code, fields: [], judged: [] };
-    const message = readMessage(text) ?? UNAVAILABLE;
+    const message = readMessage(text, mostValues(direction)) ?? UNAVAILABLE;
     const condition = explain(ir.condition.expression, { ...attributes, message, env });
     return {
       permit,

@@ -10,7 +10,7 @@ import {
 import { explain, UNAVAILABLE, type Attributes, type Expression, type ValueObject } from "../policy/index.ts";
 import type { JudgedCondition } from "../policy/suite/index.ts";
 import { explainOperations, verdictsOfRules, type OperationDesk } from "./explain-operations.ts";
-import type { Direction, Passage } from "./passage.ts";
+import { mostValues, type Direction, type Passage } from "./passage.ts";
 import { refer } from "./refer.ts";
 
 type Effect = "pass" | "start" | "stop" | "result" | "finish";
@@ -60,7 +60,7 @@ export class GraphqlConversation {
   }
 
   message(direction: Direction, text: string): Passage {
-    const message = read(text);
+    const message = read(text, mostValues(direction));
     const unreadable = direction === "send" ? CLOSED : DENIED;
     if (message === undefined) return unreadable;
     const { id, type, payload } = message;
@@ -157,9 +157,9 @@ const KINDS = ["query", "mutation", "subscription"] as const;
 const MEMBERS: readonly string[] = ["id", "type", "payload"];
 
 /** Reads a message of the protocol; `undefined` where it can be read in two ways, or not at all. */
-function read(text: string): { id: string; type: string; payload: InputValue } | undefined {
+function read(text: string, values: number): { id: string; type: string; payload: InputValue } | undefined {
   try {
-    const message = readJson(text, Infinity); // Lua bounds the bytes alone
+    const message = readJson(text, values);
     if (!isObject(message) || Object.keys(message).some((name) => !MEMBERS.includes(name))) return undefined;
     const { id = "", type, payload = null } = message;
     return typeof type === "string" && typeof id === "string" ? { id, type, payload } : undefined;

@@ -1,10 +1,16 @@
 import type { TraceNode, WebsocketMessageIR } from "../policy/index.ts";
+import { MAX_VALUES } from "../request/body/parse-json.ts";
 import type { JudgedCondition } from "../policy/suite/index.ts";
 import type { OperationExplanation } from "./explain-operations.ts";
 import type { FieldExplanation, JudgedField } from "./explain-responses.ts";
 import type { RuleReference } from "./refer.ts";
 
 export type Direction = WebsocketMessageIR["direction"];
+
+/** How many values a message may have that is read: what servers send is bounded by its bytes alone, like answers. */
+export function mostValues(direction: Direction): number {
+  return direction === "send" ? MAX_VALUES : Infinity;
+}
 
 /** What became of a message, and why. All but `judged` is plain JSON. */
 export interface Delivery {

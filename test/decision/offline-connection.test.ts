@@ -3,6 +3,8 @@ import { decideOffline, type OfflineRequest } from "../../src/decision/offline.t
 import { openConnection, type OfflineConnection } from "../../src/decision/offline-connection.ts";
 import type { Direction } from "../../src/decision/passage.ts";
 import { renderDelivery } from "../../src/decision/render-explanation.ts";
+import { MAX_VALUES } from "../../src/request/body/parse-json.ts";
+import { messageOf } from "../cases/json/documents.ts";
 import type { ValueObject } from "../../src/policy/index.ts";
 import { HANDSHAKE_HEADERS } from "../../src/policy/suite/index.ts";
 import { accessOf, snapshotOf } from "./support.ts";
@@ -76,6 +78,24 @@ describe("decision: offline connections", () => {
         ...["PERMITTED", "not CONDITION", "not UNLISTED"],
       ],
     );
+  });
+
+  it("read as many values of a client's message as of a body, and any number of a server's", async () => {
+    for (const values of [MAX_VALUES, MAX_VALUES + 1]) {
+      const isMore = values > MAX_VALUES;
+      const [sent, received] = await codes(
+        connect(POLICIES, "/ws/orders"),
+        ["send", messageOf("subscribe", values)],
+        ["receive", messageOf("order", values)],
+      );
+      assert.deepEqual([sent, received], [isMore ? "not UNREADABLE" : "not CONDITION", "not CONDITION"]);
+      const payload = { list: Array.from({ length: values - 4 }, () => 1) };
+      const operations = connect("graphql_policies:\n  - { query: me, condition: true }\n", "/graphql");
+      assert.deepEqual(
+        await codes(operations, ["receive", { type: "ping", payload }], ["send", { type: "ping", payload }]),
+        ["PERMITTED", isMore ? "not UNREADABLE" : "PERMITTED"],
+      );
+    }
   });
 
   it("say why, with the message's own values", async () => {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { MAX_VALUES } from "../../src/request/body/parse-json.ts";
 import type { LuaRunner } from "../support/lua.ts";
 import { runs } from "../support/runs.ts";
 import {
@@ -37,6 +38,13 @@ describe("GraphQL over WebSocket in Lua", () => {
         await delivered(socket, side, { type: "ping", payload: { at: 1 } });
         await delivered(socket, side, { type: "pong" });
       }
+    });
+
+    it("reads as many values of a client's message as of a body, and any number of a server's", async () => {
+      const payload = (values: number) => ({ list: Array.from({ length: values - 4 }, () => 1) });
+      await delivered(socket, "client", { type: "ping", payload: payload(MAX_VALUES) });
+      await delivered(socket, "server", { type: "ping", payload: payload(MAX_VALUES + 1) });
+      await closed(socket, { type: "ping", payload: payload(MAX_VALUES + 1) }, 4400);
     });
 
     it("delivers permitted operations, and tells of denied ones with the fields", async () => {

@@ -1,6 +1,14 @@
 import assert from "node:assert/strict";
 import { parseJson } from "../../src/policy/mask/index.ts";
-import { DEPTH, MALFORMED, TOO_DEEP, WELL_FORMED, type JsonDocument } from "../cases/json/documents.ts";
+import { parseJson as parseBody, TooManyValues } from "../../src/request/body/parse-json.ts";
+import {
+  COUNTED,
+  DEPTH,
+  MALFORMED,
+  TOO_DEEP,
+  WELL_FORMED,
+  type JsonDocument,
+} from "../cases/json/documents.ts";
 import type { LuaRunner } from "../support/lua.ts";
 import { startCases, type LuaCases } from "./websocket-support.ts";
 
@@ -10,7 +18,7 @@ local mask = require("gatehouse.mask")
 local field = json.plain('[{"rule":"r","anchored":false,"keys":["a"],"action":{"kind":"ACTION"}}]')
 local context = { evaluate = function() return true end }
 function one(items)
-  local doc, reason, position = json.scan(items[1])
+  local doc, reason, position = json.scan(items[1], items[2] and { values = tonumber(items[2]) })
   local results = { doc and "ok" or reason .. " " .. position }
   for _, action in ipairs({ "full", "remove", "other" }) do
     field[1].action.kind = action == "other" and "full" or action
@@ -90,6 +98,22 @@ describe("JSON documents in Lua", () => {
       assert.deepEqual(parseJson(bytes.toString()), { ok: false, reason: "depth" });
     }
     assert.equal(DEPTH, 256);
+  });
+
+  it("that have more values than may be are refused", async () => {
+    const counted = COUNTED.flatMap(([text, count]) => [
+      { text, values: count, fits: true },
+      { text, values: count - 1, fits: false },
+    ]);
+    const results = await cases(counted.map(({ text, values }) => [text, String(values)]));
+    for (const [index, { text, values, fits }] of counted.entries()) {
+      assert.match(String(results[index]![0]), fits ? /^ok$/ : /^values \d+$/, `${text} ${values}`);
+      const read = parseJson(text, values);
+      assert.equal(read.ok || read.reason, fits || "values", text);
+      const body = () => parseBody(text, { depth: 10, values });
+      if (fits) assert.doesNotThrow(body, text);
+      else assert.throws(body, TooManyValues, text);
+    }
   });
 
   it("that are refused say where: at the byte that cannot go on", async () => {

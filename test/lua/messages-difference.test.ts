@@ -4,6 +4,8 @@ import type { AttributePath, Expression } from "../../src/policy/ir.ts";
 import { judgeMessage, type MessageVerdict } from "../../src/policy/message/index.ts";
 import type { PlannedField, PlannedMessage } from "../../src/policy/plan.ts";
 import type { ValueObject } from "../../src/policy/value.ts";
+import { MAX_VALUES } from "../../src/request/body/parse-json.ts";
+import { messageOf } from "../cases/json/documents.ts";
 import { startLua, type LuaRunner } from "../support/lua.ts";
 import { runs } from "../support/runs.ts";
 
@@ -22,7 +24,7 @@ function run(input)
   local verdicts = {}
   for index, case in ipairs(json.plain(input)) do
     local context = { evaluate = condition.evaluate, env = function() return json.from_plain(case.env) end }
-    local verdict = messages.judge(case.rules, case.text, context)
+    local verdict = messages.judge(case.rules, case.text, context, case.bounded and messages.from_client)
     local fields = {}
     for _, field in ipairs(verdict.fields or {}) do fields[#fields + 1] = field.keys[1] end
     verdicts[index] = string.format('{"permit":%s,"type":%s,"rule":%s,"code":%s,"onDeny":%s,"fields":%s}',
@@ -162,6 +164,26 @@ describe("messages in Lua and in TypeScript", () => {
     lua = await startLua(DRIVER);
   });
   after(() => lua.close());
+
+  it("have as many values from a client as a body, and from a server any number", async () => {
+    const cases = [MAX_VALUES, MAX_VALUES + 1].flatMap((count) =>
+      [true, false].map((bounded) => ({
+        rules: { a: { rule: "r-1", onDeny: "close" } as const },
+        text: messageOf("a", count),
+        env: {},
+        bounded,
+      })),
+    );
+    const verdicts = JSON.parse((await lua.call(JSON.stringify(cases))).toString()) as { code: string }[];
+    const expected = cases.map(({ rules, text, env, bounded }) =>
+      printed(judgeMessage(rules, text, { env, ...(bounded && { values: MAX_VALUES }) })),
+    );
+    assert.deepEqual(verdicts, expected);
+    assert.deepEqual(
+      verdicts.map(({ code }) => code),
+      ["PERMITTED", "PERMITTED", "UNREADABLE", "PERMITTED"],
+    );
+  });
 
   it("are judged alike", async () => {
     const codes = new Map<string, number>();

@@ -74,6 +74,12 @@ const ATTACKS: readonly (readonly [
   ],
   ["a type within an object", fromClient({ message: CHAT }), [PING_OF_OURS], notice(undefined, UNREADABLE)],
   ["a batch", fromClient([CHAT, ADMIN]), [PING_OF_OURS], notice(undefined, UNREADABLE)],
+  [
+    "more values than are read",
+    fromClient({ ...CHAT, list: Array.from({ length: 10_000 }, () => 1) }),
+    [PING_OF_OURS],
+    notice(undefined, UNREADABLE),
+  ],
   ["a string", fromClient('"chat"'), [PING_OF_OURS], notice(undefined, UNREADABLE)],
   ["no JSON", fromClient("{type:'chat'}"), [PING_OF_OURS], notice(undefined, UNREADABLE)],
   ["two documents", fromClient(`${json(CHAT)}${json(ADMIN)}`), [PING_OF_OURS], notice(undefined, UNREADABLE)],

@@ -48,6 +48,13 @@ describe("policy message: judge", () => {
     }
   });
 
+  it("reads no more values than it is told", () => {
+    const text = '{"type":"free","a":[1]}';
+    assert.equal(judgeMessage(RULES, text, { env: {}, values: 4 }).code, "PERMITTED");
+    assert.equal(judgeMessage(RULES, text, { env: {}, values: 3 }).code, "UNREADABLE");
+    assert.equal(readMessage(text, 3), undefined);
+  });
+
   it("says how a denied message is denied", () => {
     assert.deepEqual(judge('{"type":"never"}'), {
       permit: false,

@@ -23,10 +23,12 @@ local function has_unclear_string(document)
   return false
 end
 
+local LIMITS = { depth = MOST_NESTED, values = json.MOST_VALUES }
+
 -- Decodes JSON that every reader takes for the same.
 -- -> a value of values.lua, or nil
 function graphql_payload.decode(text)
-  local document = json.scan(text, { depth = MOST_NESTED })
+  local document = json.scan(text, LIMITS)
   if not document or json.has_duplicates(document) or has_unclear_string(document) then return nil end
   return json.value(document)
 end

@@ -12,6 +12,10 @@ local json = {}
 -- json.scan(text, options) -> document, or nil, reason, position; see json_tape.scan
 json.scan = json_tape.scan
 
+-- Values of a message from a client: what is read of it takes time by its values far more than by its bytes
+-- (src/request/body/parse-json.ts).
+json.MOST_VALUES = 10000
+
 -- json.release(doc): see json_tape.release
 json.release = json_tape.release
 

@@ -222,14 +222,16 @@ local function room_for(text, reuse)
 end
 
 -- json_tape.scan(text, options) -> { text, bytes, nodes, count, room }, or nil, reason, position
---   options.depth  how deep objects and arrays may lie in each other (default 256)
---   options.reuse  see json_tape.release
--- Reasons: `syntax`, `utf8`, `depth`, `too_large` (positions would not fit).
+--   options.depth   how deep objects and arrays may lie in each other (default 256)
+--   options.values  how many values there may be (default: as many as there are bytes)
+--   options.reuse   see json_tape.release
+-- Reasons: `syntax`, `utf8`, `depth`, `values`, `too_large` (positions would not fit).
 function json_tape.scan(text, options)
   if type(text) ~= "string" then return nil, "syntax", 0 end
   if #text > MOST_BYTES then return nil, "too_large", 0 end
   local bytes = ffi.cast(bytes_type, text)
   local most_depth = options and options.depth or DEPTH
+  local values_left = options and options.values or MOST_BYTES
   local room = room_for(text, options and options.reuse)
   local nodes, capacity = room.nodes, room.capacity
   local count, depth = 0, 0
@@ -255,6 +257,8 @@ function json_tape.scan(text, options)
       at = after_space(bytes, at + 1)
     end
 
+    if values_left == 0 then return nil, "values", at end
+    values_left = values_left - 1
     local byte = bytes[at]
     local is_open = false
     if byte == OPEN_BRACE or byte == OPEN_BRACKET then

@@ -6,6 +6,9 @@ local KEY_ESCAPED, OBJECT = json_tape.KIND.KEY_ESCAPED, json_tape.KIND.OBJECT
 
 local messages = {}
 
+-- What servers send is bounded by its bytes alone, like answers.
+messages.from_client = { values = json.MOST_VALUES }
+
 local MOST_LABEL_BYTES = 100
 
 local TEXTS = {
@@ -28,8 +31,8 @@ local function has_disguised_type(document)
 end
 
 -- -> the message and its type, or nil where it is no JSON object with one `type`, a string, in its plain spelling
-local function read(text)
-  local document = json.scan(text)
+local function read(text, limits)
+  local document = json.scan(text, limits)
   if not document or document.nodes[0].kind ~= OBJECT or has_disguised_type(document) then return nil end
   local message = json.value(document)
   local name = message.members.type
@@ -65,15 +68,16 @@ local function holds(rule, message, context)
   return context.evaluate(rule.when, { message = message, env = context.env() }) == true
 end
 
--- messages.judge(rules, text, context) -> { permit, type, rule, on_deny = "drop" or "close", code, fields }
+-- messages.judge(rules, text, context, limits) -> { permit, type, rule, on_deny = "drop" or "close", code, fields }
 --   rules    PlannedMessage by type (src/policy/plan.ts), as plain tables
 --   text     of the message; nil for a binary one
 --   context  { evaluate = condition.evaluate, env = function() -> the value of `env` }
+--   limits   of json.scan, or nil; `messages.from_client` for what a client sends
 -- `code` is PERMITTED, UNREADABLE, UNLISTED, AMBIGUOUS or CONDITION. `type` and `rule` are nil where they cannot be told. Denied
 -- messages have `on_deny`; permitted ones have the `fields` of their rule, if any.
-function messages.judge(rules, text, context)
+function messages.judge(rules, text, context, limits)
   local message, name
-  if text then message, name = read(text) end
+  if text then message, name = read(text, limits) end
   if not name then return denied("UNREADABLE") end
   local rule = rules[name]
   -- whatever is no rule permits nothing, JSON's null included, which is a table, too

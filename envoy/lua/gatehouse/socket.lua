@@ -163,7 +163,7 @@ function Socket:message_from_client(event, out)
   if self.plan.graphql then return self:operation(event, out) end
   if self.plan.send then
     local text = not event.binary and event.payload or nil
-    local verdict = self.messages.judge(self.plan.send, text, self.context)
+    local verdict = self.messages.judge(self.plan.send, text, self.context, self.messages.from_client)
     if not verdict.permit then
       self:deny("send", self.sent, verdict)
       if not self.closing then self:notify(self.messages.notice(verdict), out) end

@@ -29,7 +29,7 @@ export interface JsonMember {
   readonly value: JsonNode;
 }
 
-export type JsonReason = "syntax" | "utf8" | "depth";
+export type JsonReason = "syntax" | "utf8" | "depth" | "values";
 export type JsonResult =
   { readonly ok: true; readonly root: JsonNode } | { readonly ok: false; readonly reason: JsonReason };
 
@@ -39,11 +39,13 @@ const MAX_DEPTH = 256;
 /**
  * Reads a document strictly (RFC 8259): no more and no less than the grammar, no byte order mark, and nothing that UTF-8
  * cannot say (RFC 3629). Never throws. The same as `envoy/lua/gatehouse/json_tape.lua`.
+ *
+ * @param values - how many there may be
  */
-export function parseJson(text: string): JsonResult {
+export function parseJson(text: string, values = Infinity): JsonResult {
   if (!text.isWellFormed()) return { ok: false, reason: "utf8" };
   try {
-    return { ok: true, root: new Reader(text).document() };
+    return { ok: true, root: new Reader(text, values).document() };
   } catch (error) {
     return { ok: false, reason: error instanceof Refusal ? error.reason : "syntax" };
   }
@@ -98,9 +100,11 @@ class Reader {
   readonly #text: string;
   #at = 0;
   #depth = 0;
+  #valuesLeft: number;
 
-  constructor(text: string) {
+  constructor(text: string, values: number) {
     this.#text = text;
+    this.#valuesLeft = values;
   }
 
   document(): JsonNode {
@@ -112,6 +116,8 @@ class Reader {
   }
 
   #value(): JsonNode {
+    if (this.#valuesLeft === 0) throw new Refusal("values");
+    this.#valuesLeft -= 1;
     const start = this.#at;
     switch (this.#text[start]) {
       case "{": {

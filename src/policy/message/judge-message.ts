@@ -8,7 +8,7 @@ import { namesRead } from "./names-read.ts";
 /** Why a message is delivered or not. */
 export type MessageCode =
   | "PERMITTED"
-  /** No JSON object with exactly one `type` that is a string, the name without escapes. */
+  /** No JSON object with exactly one `type` that is a string, the name without escapes; or one of too many values. */
   | "UNREADABLE"
   /** No rule is for messages of its type. */
   | "UNLISTED"
@@ -35,13 +35,14 @@ export interface MessageVerdict {
  * `envoy/lua/gatehouse/messages.lua` does in Envoy.
  *
  * @param rules - by type
+ * @param context - `values`: how many values the message may have; absent: any number
  */
 export function judgeMessage(
   rules: Readonly<Record<string, PlannedMessage>>,
   text: string,
-  { env }: { readonly env: Value },
+  { env, values }: { readonly env: Value; readonly values?: number },
 ): MessageVerdict {
-  const message = readMessage(text);
+  const message = readMessage(text, values);
   const type = message?.["type"];
   if (message === undefined || typeof type !== "string" || !type.isWellFormed()) {
     return { permit: false, code: "UNREADABLE", onDeny: "drop", fields: [] };
@@ -60,8 +61,8 @@ export function judgeMessage(
  * @returns the object that a message is, as conditions see it; `undefined` where it is none. Nor is it one where `type` is
  *   written with escapes: readers that compare names as they are written would find another one, or none.
  */
-export function readMessage(text: string): ValueObject | undefined {
-  const document = parseJson(text);
+export function readMessage(text: string, values?: number): ValueObject | undefined {
+  const document = parseJson(text, values);
   if (!document.ok || document.root.kind !== "object") return undefined;
   const disguised = document.root.members.some(
     ({ name, start }) => name === "type" && !text.startsWith(PLAIN_TYPE, start),

@@ -202,3 +202,21 @@ export const TOO_DEEP: readonly JsonDocument[] = texts(
   nested('{"a":', "1", "}", 10_000),
   nested("[", "", "", 100_000),
 );
+
+/** Well-formed documents, and how many values each has: itself, what lies in it, and no names. */
+export const COUNTED: readonly (readonly [text: string, values: number])[] = [
+  ["1", 1],
+  [' "a" ', 1],
+  ["{}", 1],
+  ["[]", 1],
+  ["[[]]", 2],
+  ["[1,2,3]", 4],
+  ['{"a":1,"b":null}', 3],
+  ['{"a":{"b":[true,{}]}}', 5],
+  ['[{"a":"b"},"c",[[],[1.5e3]]]', 8],
+];
+
+/** A message of the type that has so many values. */
+export function messageOf(type: string, values: number): string {
+  return `{"type":"${type}","list":[${Array.from({ length: values - 3 }, () => "1").join(",")}]}`;
+}
