@@ -13,13 +13,15 @@ export interface BacklogOptions {
 const LATE_MS = 50;
 /** How long it is looked at before it is said whether there is a backlog. */
 const WINDOW_MS = 100;
-/** A process that has so little rest has a backlog where its checks are late. */
-const BUSY = 0.9;
+/** A process that works for so much of the time has a backlog where its checks are late. Its share of the processor may be small. */
+const BUSY = 0.5;
+/** One that works for less has none any more: while requests are turned away there is less to do. */
+const RESTING = 0.2;
 
 /**
- * Whether checks queue up for this process: for a while it had hardly any rest, and not one check was taken in time. The
+ * Whether checks queue up for this process: for a while it had much to do, and not one check was taken in time. The
  * shortest wait counts (as in RFC 8289), because a request that comes in slowly says nothing about those beside it; and
- * the rest counts, because Envoy's clock may be another machine's. Costs two numbers per check.
+ * the work counts, because Envoy's clock may be another machine's. Costs two numbers per check.
  */
 export class Backlog {
   readonly #clock: () => number;
@@ -44,8 +46,8 @@ export class Backlog {
   take(receivedAt: number): boolean {
     const now = this.#stopwatch();
     if (now - this.#began >= WINDOW_MS) {
-      const busy = this.#utilization() >= BUSY;
-      this.#there = busy && this.#shortest >= LATE_MS;
+      const works = this.#utilization() >= (this.#there ? RESTING : BUSY);
+      this.#there = works && this.#shortest >= LATE_MS;
       this.#began = now;
       this.#shortest = Number.POSITIVE_INFINITY;
     }

@@ -40,7 +40,7 @@ describe("extauthz: backlog", () => {
     ["checks that are a little late", [49], 1, false],
     ["late checks", [50, 500], 1, true],
     ["one in time among late ones, which came in slowly", [500, 500, 2, 500], 1, false],
-    ["late checks in a process that rests: another clock", [60_000], 0.5, false],
+    ["late checks in a process that rests: another clock", [60_000], 0.49, false],
     ["checks from the future: another clock", [-60_000], 1, false],
   ];
   for (const [title, waits, utilization, expected] of cases) {
@@ -51,6 +51,17 @@ describe("extauthz: backlog", () => {
       assert.equal(take(waits[0]!), expected);
     });
   }
+
+  it("goes on while requests are turned away, which is less work, until there is hardly any", () => {
+    const { state, take, during } = subject();
+    during(200, 100);
+    state.utilization = 0.2;
+    during(200, 100);
+    assert.equal(take(100), true);
+    state.utilization = 0.19;
+    during(200, 100);
+    assert.equal(take(100), false);
+  });
 
   it("is forgotten when nothing came for a while", () => {
     const { state, take, during } = subject();
