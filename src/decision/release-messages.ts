@@ -14,33 +14,60 @@ export interface PolicySetFile {
   readonly digest: string;
 }
 
+/** Which process in a worker's place a message is for or from: its place may be taken by another one meanwhile. */
+interface OfOneLife {
+  readonly life: string;
+}
+
 /** From the supervisor to one worker. */
-export type ReleaseOrder =
-  | {
-      readonly type: "release_prepare";
-      readonly id: number;
-      /** The release that this one is a change of; absent: it is complete. */
-      readonly base?: number;
-      /** Absent: that of the base. */
-      readonly main?: PolicySetFile;
-      /** Customers' sets that have changed; null: no longer in force. */
-      readonly customers: Readonly<Record<string, PolicySetFile | null>>;
-    }
-  | {
-      readonly type: "release_activate";
-      readonly id: number;
-      /** Unix ms: from this moment on, on the clock that all processes of a machine share. */
-      readonly at: number;
-    };
+export type ReleaseOrder = OfOneLife &
+  (
+    | {
+        readonly type: "release_prepare";
+        readonly id: number;
+        /** The release that this one is a change of; absent: it is complete. */
+        readonly base?: number;
+        /** Absent: that of the base. */
+        readonly main?: PolicySetFile;
+        /** Customers' sets that have changed; null: no longer in force. */
+        readonly customers: Readonly<Record<string, PolicySetFile | null>>;
+      }
+    | {
+        readonly type: "release_activate";
+        readonly id: number;
+        /** From this moment on, by {@link monotonicNow}. */
+        readonly at: number;
+      }
+  );
 
 /** From a worker to the supervisor. */
-export type ReleaseReport =
-  /** A worker has started and has no policies yet. */
-  | { readonly type: "release_wanted" }
-  /** It has loaded a release, or cannot, and says why. */
-  | { readonly type: "release_prepared"; readonly id: number; readonly error?: string }
-  /** It knows the moment; `late`: it heard of it only after that. */
-  | { readonly type: "release_activated"; readonly id: number; readonly late: boolean };
+export type ReleaseReport = OfOneLife &
+  (
+    | {
+        /** A worker has started and has no policies yet. */
+        readonly type: "release_wanted";
+      }
+    | {
+        /** It has loaded a release, or cannot, and says why. */
+        readonly type: "release_prepared";
+        readonly id: number;
+        readonly error?: string;
+      }
+    | {
+        /** It knows the moment; `late`: it heard of it only after that. */
+        readonly type: "release_activated";
+        readonly id: number;
+        readonly late: boolean;
+      }
+  );
+
+/**
+ * Milliseconds on a clock that all processes of a machine share and nobody sets (CLOCK_MONOTONIC; `performance.now()`
+ * begins with each process).
+ */
+export function monotonicNow(): number {
+  return Number(process.hrtime.bigint() / 1000n) / 1000;
+}
 
 export function isReleaseReport(message: unknown): message is ReleaseReport {
   return hasType(message, ["release_wanted", "release_prepared", "release_activated"]);

@@ -2,13 +2,20 @@ import { mkdirSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import type { PolicySetFile, ReleaseOrder, ReleaseReport } from "./release-messages.ts";
+import {
+  monotonicNow,
+  type PolicySetFile,
+  type ReleaseOrder,
+  type ReleaseReport,
+} from "./release-messages.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 /** The worker processes, as far as policies are concerned. */
 export interface ReleaseWorkers {
   /** @returns false where the worker is not there to receive it */
   send(worker: number, order: ReleaseOrder): boolean;
+  /** Ends a process that does not answer, for another one to take its place. */
+  kill(worker: number): void;
 }
 
 /** Sets that have changed; null: a customer's that is no longer wanted. */
@@ -18,8 +25,8 @@ export interface PolicyChange {
 }
 
 interface Log {
-  info(object: object, message: string): void;
   warn(object: object, message: string): void;
+  error(object: object, message: string): void;
 }
 
 export interface ReleasePublisherOptions {
@@ -29,6 +36,8 @@ export interface ReleasePublisherOptions {
   readonly prepareMs?: number;
   /** How far ahead the moment of a change is, so that every worker knows it in time; ms. */
   readonly leadMs?: number;
+  /** After what time a worker that could not load the release in force is tried again; ms. */
+  readonly retryMs?: number;
 }
 
 interface Request {
@@ -44,9 +53,20 @@ interface ReleaseFiles {
   readonly customers: ReadonlyMap<string, PolicySetFile>;
 }
 
+/** One life of a worker: a process that has asked for policies and has not ended. */
+interface Life {
+  readonly worker: number;
+  readonly life: string;
+  /** The release that it has confirmed last. */
+  has: number | undefined;
+  /** It could not load the release in force, and is tried again later. */
+  failed: boolean;
+}
+
 /** A large set takes a busy machine seconds to load. */
-const PREPARE_MS = 30_000;
+const PREPARE_MS = 10_000;
 const LEAD_MS = 100;
+const RETRY_MS = 5_000;
 /** How long workers may take to confirm the moment before that is logged. */
 const CONFIRM_MS = 5_000;
 
@@ -58,31 +78,28 @@ export class ReleasePublisher {
   readonly #workers: ReleaseWorkers;
   readonly #log: Log;
   readonly #options: Required<ReleasePublisherOptions>;
-  /** The release that each worker has; those that have asked for none are not there. */
-  readonly #known = new Map<number, number>();
-  readonly #wanted = new Set<number>();
+  readonly #lives = new Map<number, Life>();
   #inForce: ReleaseFiles = { id: 0, main: undefined, customers: new Map() };
   #lastId = 0;
   #requests: Request[] = [];
   #running = false;
-  #reports:
-    | { readonly from: Set<number>; readonly take: (worker: number, report: ReleaseReport) => void }
-    | undefined;
+  /** Told of every report, and of every life that ends. */
+  #listener: ((life: Life, report: ReleaseReport | "ended") => void) | undefined;
 
   constructor(
     options: ReleasePublisherOptions,
     dependencies: { readonly workers: ReleaseWorkers; readonly log: Log },
   ) {
-    this.#options = { prepareMs: PREPARE_MS, leadMs: LEAD_MS, ...options };
+    this.#options = { prepareMs: PREPARE_MS, leadMs: LEAD_MS, retryMs: RETRY_MS, ...options };
     this.#workers = dependencies.workers;
     this.#log = dependencies.log;
     mkdirSync(options.directory, { recursive: true, mode: 0o700 });
   }
 
   /**
-   * Resolves when every worker decides by the change, or will from a moment on that is at most `leadMs` away. Rejects
-   * where a worker cannot load it; nothing has changed then. Changes of customers' sets alone resolve at once while there
-   * is no main set.
+   * Resolves when every worker that has policies decides by the change; those that have just started follow. Rejects
+   * where one cannot load it: nothing has changed then. A worker that does not answer at all is ended, for another one to
+   * take its place. Changes of customers' sets alone resolve at once while there is no main set.
    */
   publish(change: PolicyChange): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -94,42 +111,60 @@ export class ReleasePublisher {
   /** Takes what a worker reports. */
   take(worker: number, report: ReleaseReport): void {
     if (report.type === "release_wanted") {
-      this.ended(worker); // a new process in its place has nothing
-      this.#wanted.add(worker);
+      this.ended(worker);
+      this.#lives.set(worker, { worker, life: report.life, has: undefined, failed: false });
       void this.#run();
-    } else this.#reports?.take(worker, report);
+      return;
+    }
+    const life = this.#lives.get(worker);
+    if (life?.life === report.life) this.#listener?.(life, report);
   }
 
   /** A worker's process has ended: nobody waits for it. */
   ended(worker: number): void {
-    this.#known.delete(worker);
-    this.#wanted.delete(worker);
-    this.#reports?.take(worker, { type: "release_wanted" });
+    const life = this.#lives.get(worker);
+    if (life === undefined) return;
+    this.#lives.delete(worker);
+    this.#listener?.(life, "ended");
   }
 
   async #run(): Promise<void> {
     if (this.#running) return;
     this.#running = true;
-    while (this.#requests.length > 0 || this.#canWelcome()) {
-      await this.#welcome();
-      await this.#publishAll(this.#requests.splice(0));
+    try {
+      while (this.#requests.length > 0 || this.#newcomers().length > 0) {
+        await this.#publishAll(this.#requests.splice(0));
+        await this.#welcome(this.#newcomers());
+      }
+    } finally {
+      this.#running = false;
     }
-    this.#running = false;
   }
 
-  #canWelcome(): boolean {
-    return this.#wanted.size > 0 && this.#inForce.main !== undefined;
+  /** Lives without a release, where there is one. */
+  #newcomers(): readonly Life[] {
+    if (this.#inForce.main === undefined) return [];
+    return [...this.#lives.values()].filter(({ has, failed }) => has === undefined && !failed);
   }
 
-  /** Brings workers that have just started to the release in force. */
-  async #welcome(): Promise<void> {
-    if (!this.#canWelcome()) return;
-    const workers = [...this.#wanted];
-    this.#wanted.clear();
-    await this.#deliver(this.#inForce, workers, 0).catch((error: unknown) => {
-      // it is not ready, and says so; the next change, or its next life, tries again
-      this.#log.warn({ err: error }, "a worker cannot load the policies in force");
-    });
+  /** Brings workers that have just started to the release in force, at once: nobody decides by another one there. */
+  async #welcome(newcomers: readonly Life[]): Promise<void> {
+    for (const life of newcomers) {
+      try {
+        await this.#deliver(this.#inForce, [life], 0);
+      } catch (error) {
+        this.#log.error(
+          { err: error, worker: life.worker },
+          "a worker cannot load the policies in force; will retry",
+        );
+      }
+      if (life.has !== undefined) continue;
+      life.failed = true;
+      setTimeout(() => {
+        life.failed = false;
+        void this.#run();
+      }, this.#options.retryMs).unref();
+    }
   }
 
   async #publishAll(requests: readonly Request[]): Promise<void> {
@@ -144,13 +179,15 @@ export class ReleasePublisher {
   }
 
   async #change(changes: readonly PolicyChange[]): Promise<void> {
-    const next = await this.#withChanges(changes);
+    this.#lastId += 1;
     const before = this.#inForce;
+    let next: ReleaseFiles = { ...before, id: this.#lastId };
     try {
+      next = await this.#withChanges(next, changes);
       if (next.main !== undefined) {
-        const workers = [...new Set([...this.#known.keys(), ...this.#wanted])];
-        this.#wanted.clear();
-        await this.#deliver(next, workers, this.#options.leadMs);
+        const all = [...this.#lives.values()];
+        const deciding = all.filter(({ has }) => has !== undefined);
+        await this.#deliver(next, deciding.length > 0 ? deciding : all, this.#options.leadMs);
       }
       this.#inForce = next;
     } finally {
@@ -158,11 +195,10 @@ export class ReleasePublisher {
     }
   }
 
-  /** What is in force with these changes, each new set in a file. */
-  async #withChanges(changes: readonly PolicyChange[]): Promise<ReleaseFiles> {
-    this.#lastId += 1;
-    const customers = new Map(this.#inForce.customers);
-    let { main } = this.#inForce;
+  /** The release with these changes, each new set in a file. */
+  async #withChanges(release: ReleaseFiles, changes: readonly PolicyChange[]): Promise<ReleaseFiles> {
+    const customers = new Map(release.customers);
+    let { main } = release;
     for (const change of changes) {
       if (change.main !== undefined) main = await this.#write(change.main);
       for (const [name, set] of Object.entries(change.customers ?? {})) {
@@ -170,7 +206,7 @@ export class ReleasePublisher {
         else customers.set(name, await this.#write(set));
       }
     }
-    return { id: this.#lastId, main, customers };
+    return { ...release, main, customers };
   }
 
   async #write({ ir, label, digest }: Snapshot): Promise<PolicySetFile> {
@@ -181,57 +217,81 @@ export class ReleasePublisher {
 
   async #removeUnused(releases: readonly ReleaseFiles[]): Promise<void> {
     const used = new Set(filesOf(this.#inForce));
-    for (const file of new Set(releases.flatMap(filesOf)))
-      if (!used.has(file)) await rm(file, { force: true });
+    for (const file of new Set(releases.flatMap(filesOf))) {
+      if (used.has(file)) continue;
+      await rm(file, { force: true }).catch((error: unknown) => {
+        this.#log.warn({ err: error }, "a compiled policy set that is no longer in force cannot be removed");
+      });
+    }
   }
 
-  /** Has the workers load a release, and then decide by it. Rejects where one of them cannot. */
-  async #deliver(release: ReleaseFiles, workers: readonly number[], leadMs: number): Promise<void> {
-    const loading = workers.filter((worker) => this.#workers.send(worker, this.#orderFor(worker, release)));
+  /**
+   * Has these workers load a release, and then decide by it from one moment on. Rejects where one of them cannot load it,
+   * or none answers.
+   */
+  async #deliver(release: ReleaseFiles, lives: readonly Life[], leadMs: number): Promise<void> {
+    const loading = lives.filter((life) => this.#workers.send(life.worker, this.#orderFor(life, release)));
     const failures: string[] = [];
-    const ended = new Set<number>();
-    const silent = await this.#hear(loading, this.#options.prepareMs, (worker, report) => {
-      if (report.type === "release_wanted") ended.add(worker);
+    const prepared: Life[] = [];
+    const silent = await this.#hear(loading, this.#options.prepareMs, (life, report) => {
       if (report.type !== "release_prepared" || report.id !== release.id) return false;
-      if (report.error !== undefined) failures.push(`worker ${worker}: ${report.error}`);
+      if (report.error === undefined) prepared.push(life);
+      else {
+        failures.push(`worker ${life.worker}: ${report.error}`);
+        life.has = undefined; // it gets all of the next release, whatever it has
+      }
       return true;
     });
-    for (const worker of silent) failures.push(`worker ${worker} did not load it in time`);
+    if (silent.length > 0 && prepared.length === 0) failures.push("no worker has loaded it in time");
     if (failures.length > 0) throw new Error(failures.join("; "));
+    for (const { worker } of silent) {
+      this.#log.error({ worker }, "a worker does not answer and is ended");
+      this.ended(worker);
+      this.#workers.kill(worker);
+    }
+    await this.#activate(release.id, prepared, leadMs);
+  }
 
-    const at = Date.now() + leadMs;
-    const ready = loading.filter(
-      (worker) =>
-        !ended.has(worker) && this.#workers.send(worker, { type: "release_activate", id: release.id, at }),
+  async #activate(id: number, prepared: readonly Life[], leadMs: number): Promise<void> {
+    const at = monotonicNow() + leadMs;
+    const ready = prepared.filter(
+      (life) =>
+        this.#isLive(life) &&
+        this.#workers.send(life.worker, { type: "release_activate", life: life.life, id, at }),
     );
-    for (const worker of ready) this.#known.set(worker, release.id);
-    const late: number[] = [];
-    const unconfirmed = await this.#hear(ready, CONFIRM_MS, (worker, report) => {
-      if (report.type !== "release_activated" || report.id !== release.id) return false;
-      if (report.late && leadMs > 0) late.push(worker);
+    const late: Life[] = [];
+    const unconfirmed = await this.#hear(ready, CONFIRM_MS, (life, report) => {
+      if (report.type !== "release_activated" || report.id !== id) return false;
+      life.has = id;
+      if (report.late && leadMs > 0) late.push(life);
       return true;
     });
     if (late.length + unconfirmed.length > 0) {
-      this.#log.warn(
-        { workers: [...late, ...unconfirmed] },
-        "workers changed their policies late: they are overloaded",
-      );
+      const workers = [...late, ...unconfirmed].map(({ worker }) => worker);
+      this.#log.warn({ workers }, "workers changed their policies late: they are overloaded");
     }
-    // a timer may be a millisecond early
-    await delay(Math.max(0, at - Date.now()) + 2);
+    for (const life of unconfirmed) life.has = undefined;
+    // timers may be early
+    while (monotonicNow() < at) await delay(Math.ceil(at - monotonicNow()));
+  }
+
+  #isLive(life: Life): boolean {
+    return this.#lives.get(life.worker) === life;
   }
 
   /** A change of what the worker has, or all of it. */
-  #orderFor(worker: number, release: ReleaseFiles): ReleaseOrder {
+  #orderFor({ life, has }: Life, release: ReleaseFiles): ReleaseOrder {
     const base = this.#inForce;
-    const hasBase = this.#known.get(worker) === base.id;
+    const hasBase = has !== undefined && has === base.id;
     const known = hasBase ? base : { main: undefined, customers: new Map<string, PolicySetFile>() };
     const customers: Record<string, PolicySetFile | null> = {};
-    for (const [name, set] of release.customers)
+    for (const [name, set] of release.customers) {
       if (!isSame(known.customers.get(name), set)) customers[name] = set;
+    }
     for (const name of known.customers.keys()) if (!release.customers.has(name)) customers[name] = null;
     return {
       type: "release_prepare",
+      life,
       id: release.id,
       ...(hasBase && { base: base.id }),
       ...(release.main !== undefined && !isSame(known.main, release.main) && { main: release.main }),
@@ -240,33 +300,28 @@ export class ReleasePublisher {
   }
 
   /**
-   * Waits for a report from each worker, but for those whose process ends.
+   * Waits for a report from each of these, but for those that end.
    *
    * @param take - whether a report is the one that is waited for
-   * @returns the workers that were silent
+   * @returns those that were silent
    */
   #hear(
-    workers: readonly number[],
+    lives: readonly Life[],
     timeoutMs: number,
-    take: (worker: number, report: ReleaseReport) => boolean,
-  ): Promise<readonly number[]> {
-    const from = new Set(workers);
+    take: (life: Life, report: ReleaseReport) => boolean,
+  ): Promise<readonly Life[]> {
+    const from = new Set(lives.filter((life) => this.#isLive(life)));
     return new Promise((resolve) => {
       const end = () => {
         clearTimeout(timer);
-        this.#reports = undefined;
+        this.#listener = undefined;
         resolve([...from]);
       };
       const timer = setTimeout(end, timeoutMs);
-      this.#reports = {
-        from,
-        take: (worker, report) => {
-          if (!from.has(worker)) return;
-          // a process that has ended reports no more
-          if (!take(worker, report) && report.type !== "release_wanted") return;
-          from.delete(worker);
-          if (from.size === 0) end();
-        },
+      this.#listener = (life, report) => {
+        if (!from.has(life) || (report !== "ended" && !take(life, report))) return;
+        from.delete(life);
+        if (from.size === 0) end();
       };
       if (from.size === 0) end();
     });

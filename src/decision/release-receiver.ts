@@ -1,9 +1,15 @@
+import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { PolicySetIR } from "../policy/index.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { PolicyRelease, PoliciesInForce } from "./release.ts";
-import type { PolicySetFile, ReleaseOrder, ReleaseReport } from "./release-messages.ts";
+import {
+  monotonicNow,
+  type PolicySetFile,
+  type ReleaseOrder,
+  type ReleaseReport,
+} from "./release-messages.ts";
 import { createSnapshot, type Snapshot } from "./snapshot.ts";
 
 export interface ReleaseReceiverDependencies {
@@ -11,7 +17,7 @@ export interface ReleaseReceiverDependencies {
   readonly send: (report: ReleaseReport) => void;
   readonly metrics: Pick<Metrics, "policySetInfo" | "policyReloadTime">;
   readonly log: { error(object: object, message: string): void };
-  /** Unix ms. */
+  /** See {@link monotonicNow}. */
   readonly clock?: () => number;
 }
 
@@ -31,6 +37,7 @@ export class ReleaseReceiver implements PoliciesInForce {
   readonly #dependencies: ReleaseReceiverDependencies;
   readonly #clock: () => number;
   readonly #listeners: (() => void)[] = [];
+  readonly #life = randomUUID();
   #current: NumberedRelease | undefined;
   #next: NextRelease | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -40,7 +47,7 @@ export class ReleaseReceiver implements PoliciesInForce {
   constructor(options: { readonly caseSensitive: boolean }, dependencies: ReleaseReceiverDependencies) {
     this.#caseSensitive = options.caseSensitive;
     this.#dependencies = dependencies;
-    this.#clock = dependencies.clock ?? Date.now;
+    this.#clock = dependencies.clock ?? monotonicNow;
   }
 
   get current(): PolicyRelease | undefined {
@@ -55,52 +62,62 @@ export class ReleaseReceiver implements PoliciesInForce {
 
   /** Asks the supervisor for the policies in force. */
   start(): void {
-    this.#dependencies.send({ type: "release_wanted" });
+    this.#dependencies.send({ type: "release_wanted", life: this.#life });
   }
 
   /** Takes what the supervisor says, one after the other. */
   take(order: ReleaseOrder): void {
+    if (order.life !== this.#life) return; // for the process that was here before
     this.#orders = this.#orders.then(() => this.#take(order));
   }
 
   close(): void {
     clearTimeout(this.#timer);
+    this.#next = undefined;
   }
 
+  /** Never rejects: the next order is taken whatever becomes of this one. */
   async #take(order: ReleaseOrder): Promise<void> {
     if (order.type === "release_activate") {
       this.#activate(order.id, order.at);
       return;
     }
     const { send, log } = this.#dependencies;
-    await this.#untilInForce();
+    const prepared = { type: "release_prepared", life: this.#life, id: order.id } as const;
     try {
+      await this.#untilInForce();
       this.#next = { release: await this.#load(order) };
-      send({ type: "release_prepared", id: order.id });
+      send(prepared);
     } catch (error) {
-      log.error({ err: error }, "the policies cannot be loaded by this worker");
-      send({ type: "release_prepared", id: order.id, error: String(error) });
+      log.error({ err: error }, "this worker cannot load the policies");
+      send({ ...prepared, error: String(error) });
     }
   }
 
   /** The next change builds on the one before, whose moment may be a few milliseconds away. */
   async #untilInForce(): Promise<void> {
-    while (this.#next?.at !== undefined && this.current !== this.#next.release) {
-      await delay(Math.max(1, this.#next.at - this.#clock()));
+    for (let at = this.#changeWhenDue(); at !== undefined; at = this.#changeWhenDue()) {
+      await delay(Math.max(1, at - this.#clock()));
     }
   }
 
   #activate(id: number, at: number): void {
     if (this.#next?.release.id !== id) return; // the answer to an earlier preparation; nothing was loaded for it
-    const wait = at - this.#clock();
     this.#next.at = at;
-    this.#dependencies.send({ type: "release_activated", id, late: wait < 0 });
+    this.#dependencies.send({ type: "release_activated", life: this.#life, id, late: at < this.#clock() });
+    this.#watchTheClock();
+  }
+
+  #watchTheClock(): void {
     clearTimeout(this.#timer);
-    if (wait <= 0) this.#putInForce();
-    else
-      this.#timer = setTimeout(() => {
-        this.#changeWhenDue();
-      }, wait + 1);
+    const at = this.#changeWhenDue();
+    if (at === undefined) return;
+    this.#timer = setTimeout(
+      () => {
+        this.#watchTheClock();
+      },
+      Math.max(1, at - this.#clock()),
+    );
   }
 
   /** @throws where a file cannot be read, or the change is of a release that this worker does not have */
@@ -132,17 +149,20 @@ export class ReleaseReceiver implements PoliciesInForce {
     return { ...snapshot, label };
   }
 
-  #changeWhenDue(): void {
-    const at = this.#next?.at;
-    if (at !== undefined && this.#clock() >= at) this.#putInForce();
+  /** @returns the moment at which the next release comes into force, where that is still to come */
+  #changeWhenDue(): number | undefined {
+    const next = this.#next;
+    if (next?.at === undefined) return undefined;
+    if (this.#clock() < next.at) return next.at;
+    this.#next = undefined;
+    this.#putInForce(next.release);
+    return undefined;
   }
 
-  #putInForce(): void {
-    if (this.#next === undefined) return;
-    this.#current = this.#next.release;
-    this.#next = undefined;
+  #putInForce(release: NumberedRelease): void {
+    this.#current = release;
     const { metrics, log } = this.#dependencies;
-    const { label, digest } = this.#current.main;
+    const { label, digest } = release.main;
     metrics.policyReloadTime.setToCurrentTime();
     metrics.policySetInfo.reset();
     metrics.policySetInfo.set({ policy_set: label, digest }, 1);

@@ -164,7 +164,7 @@ function createAnswerEncoder({ identityHeaders, denialDetails }: CheckDependenci
     plan: EncodedPlan | undefined,
   ): Buffer => {
     const { set, remove } = identityHeaders(identity, trustedPeer);
-    const replaced = new Set([...set.map(([name]) => name), ...remove]);
+    const replaced = new Set([...set.map(([name]) => name), ...remove, PLAN_HEADER[0]]);
     return encodeAllow({
       setHeaders: plan === undefined ? set : [...set, PLAN_HEADER],
       removeHeaders: [

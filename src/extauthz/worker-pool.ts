@@ -46,6 +46,8 @@ export interface WorkerPool {
   broadcast(message: unknown): void;
   /** Sends JSON to one worker. Returns false when it is not alive. */
   send(worker: number, message: unknown): boolean;
+  /** Ends the process of a worker that does not answer; another one is started in its place. */
+  kill(worker: number): void;
   /** Calls `handler` with what workers send. */
   onMessage(handler: (worker: number, event: unknown) => void): void;
   /** Called at every change of a worker's state. */
@@ -133,6 +135,9 @@ export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
       for (const worker of workers) worker.send({ type: "message", message });
     },
     send: (index, message) => workers[index]?.send({ type: "message", message }) ?? false,
+    kill: (index) => {
+      workers[index]?.kill();
+    },
     onMessage: (handler) => {
       messageHandlers.push(handler);
     },
@@ -223,6 +228,10 @@ class Worker {
     if (this.#child?.connected !== true) return false;
     this.#child.send(message, () => undefined);
     return true;
+  }
+
+  kill(): void {
+    this.#child?.kill("SIGKILL");
   }
 
   close(graceMs: number): Promise<void> {

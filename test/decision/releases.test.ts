@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ReleaseOrder, ReleaseReport } from "../../src/decision/release-messages.ts";
+import { monotonicNow, type ReleaseOrder, type ReleaseReport } from "../../src/decision/release-messages.ts";
 import { ReleasePublisher } from "../../src/decision/release-publisher.ts";
 import { ReleaseReceiver } from "../../src/decision/release-receiver.ts";
 import type { Snapshot } from "../../src/decision/snapshot.ts";
@@ -32,11 +32,13 @@ describe("decision: releases of policies", () => {
   /** The workers' clock, where a test holds it. */
   let now: number | undefined;
   const warnings: string[] = [];
+  const killed: number[] = [];
 
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), "gatehouse-releases-"));
     workers = [];
     warnings.length = 0;
+    killed.length = 0;
     publisher = publisherWith({});
   });
   afterEach(async () => {
@@ -44,7 +46,10 @@ describe("decision: releases of policies", () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  function publisherWith(options: { readonly prepareMs?: number }): ReleasePublisher {
+  function publisherWith(options: {
+    readonly prepareMs?: number;
+    readonly retryMs?: number;
+  }): ReleasePublisher {
     return new ReleasePublisher(
       { directory: join(directory, "sets"), leadMs: LEAD_MS, ...options },
       {
@@ -60,8 +65,12 @@ describe("decision: releases of policies", () => {
             });
             return true;
           },
+          kill: (index) => {
+            killed.push(index);
+            workers[index]!.alive = false;
+          },
         },
-        log: { info: () => undefined, warn: (_object, message) => warnings.push(message) },
+        log: { error: () => undefined, warn: (_object, message) => warnings.push(message) },
       },
     );
   }
@@ -80,7 +89,7 @@ describe("decision: releases of policies", () => {
           },
           metrics: createMetrics(),
           log: silentLog,
-          clock: () => now ?? Date.now(),
+          clock: () => now ?? monotonicNow(),
         },
       ),
       orders: [],
@@ -119,7 +128,7 @@ describe("decision: releases of policies", () => {
     startWorker();
     await publisher.publish({ main: versioned("v1") });
     await untilReady();
-    now = Date.now();
+    now = monotonicNow();
     const publishing = publisher.publish({ main: versioned("v2") });
     await eventually("both know the moment", () =>
       workers.every(({ orders }) => orders.filter(({ type }) => type === "release_activate").length === 2),
@@ -163,14 +172,98 @@ describe("decision: releases of policies", () => {
     assert.deepEqual(labels(), ["test@v3", "test@v3"]);
   });
 
-  it("change nothing where one worker is silent", async () => {
-    publisher = publisherWith({ prepareMs: 50 });
+  it("end a worker that does not answer where another one does", async () => {
+    publisher = publisherWith({ prepareMs: 300 });
     startWorker();
     startWorker();
     await publisher.publish({ main: versioned("v1") });
     workers[0]!.report = (report) => (report.type === "release_prepared" ? undefined : report);
-    await assert.rejects(publisher.publish({ main: versioned("v2") }), /worker 0 did not load it in time/);
-    assert.deepEqual(labels(), ["test@v1", "test@v1"]);
+    await publisher.publish({ main: versioned("v2") });
+    assert.deepEqual(killed, [0]);
+    assert.equal(labels()[1], "test@v2");
+    startWorker(0);
+    await eventually("its successor has it", () => labels()[0] === "test@v2");
+    await publisher.publish({ main: versioned("v3") });
+    assert.deepEqual(labels(), ["test@v3", "test@v3"]);
+  });
+
+  it("change nothing where no worker answers", async () => {
+    publisher = publisherWith({ prepareMs: 100 });
+    startWorker();
+    await publisher.publish({ main: versioned("v1") });
+    workers[0]!.report = () => undefined;
+    await assert.rejects(publisher.publish({ main: versioned("v2") }), /no worker has loaded it in time/);
+    assert.deepEqual(killed, []);
+    assert.deepEqual(labels(), ["test@v1"]);
+    workers[0]!.report = (report) => report;
+    await publisher.publish({ main: versioned("v3") });
+    assert.deepEqual(labels(), ["test@v3"]);
+  });
+
+  it("reach workers that could not load the first one", async () => {
+    publisher = publisherWith({ retryMs: 50 });
+    const [one, other] = [startWorker(), startWorker()];
+    const fail = (report: ReleaseReport) =>
+      report.type === "release_prepared" ? { ...report, error: "not now" } : report;
+    other.report = fail;
+    await assert.rejects(publisher.publish({ main: versioned("v1") }), /worker 1: not now/);
+    assert.deepEqual(labels(), [undefined, undefined]);
+    one.report = fail;
+    await assert.rejects(publisher.publish({ main: versioned("v2") }), /not now; worker \d: not now/);
+    one.report = other.report = (report) => report;
+    await publisher.publish({ main: versioned("v3") });
+    assert.deepEqual(labels(), ["test@v3", "test@v3"]);
+    // one that starts later, and fails at first, is tried again
+    const late = startWorker();
+    late.report = fail;
+    await eventually("it was asked", () => late.orders.length > 0);
+    late.report = (report) => report;
+    await eventually("it has it in the end", () => labels()[2] === "test@v3");
+  });
+
+  it("are not those of a life that ended between its answer and the others'", async () => {
+    startWorker();
+    const slow = startWorker();
+    await publisher.publish({ main: versioned("v1") });
+    let release = (): void => undefined;
+    slow.report = (report) => {
+      if (report.type !== "release_prepared") return report;
+      release = () => {
+        publisher.take(1, report);
+      };
+      return undefined;
+    };
+    const publishing = publisher.publish({ main: versioned("v2") });
+    const answered = eventually("worker 0 has answered, and worker 1 could", async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      return workers[0]!.orders.length === 3 && slow.orders.length === 3;
+    });
+    await answered;
+    workers[0]!.alive = false;
+    publisher.ended(0);
+    startWorker(0);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    slow.report = (report) => report;
+    release();
+    await publishing;
+    await eventually("both have it", () => labels().every((label) => label === "test@v2"));
+    await publisher.publish({ main: versioned("v3") });
+    assert.deepEqual(labels(), ["test@v3", "test@v3"]);
+  });
+
+  it("come one after the other though a worker is busy over the moment of each", async () => {
+    startWorker();
+    await publisher.publish({ main: versioned("v1") });
+    // its clock jumps ahead whenever it is told a moment: the timer has not run, and the next order is there
+    const { receiver, orders } = workers[0]!;
+    for (let n = 2; n < 6; n += 1) {
+      const publishing = publisher.publish({ main: versioned(`v${n}`) });
+      await eventually("it knows the moment", () => orders.at(-1)?.type === "release_activate");
+      now = Number.MAX_SAFE_INTEGER;
+      await publishing;
+      now = undefined;
+    }
+    assert.equal(receiver.current?.main.label, "test@v5");
   });
 
   it("wait for no worker whose process has ended, and find its successor", async () => {

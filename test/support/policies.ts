@@ -22,6 +22,7 @@ export function policiesInProcess(config: GatewayConfig, runtime: string): Polic
         service?.onMessage(order);
         return service !== undefined;
       },
+      kill: () => undefined,
     },
     runtime,
     metrics: createMetrics(),
