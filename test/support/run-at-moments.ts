@@ -1,4 +1,5 @@
-// Runs the tests that depend on the clock at hours and days at which such code goes wrong: `make test-clocks`.
+// Runs the tests that depend on the clock at hours and days at which such code goes wrong: `make test-clocks`. Or these files
+// only: node test/support/run-at-moments.ts test/control/sandbox-reset.test.ts
 // Their processes see another time by libfaketime (https://github.com/wolfcw/libfaketime; on Debian the package `faketime`).
 import { spawnSync } from "node:child_process";
 import { globSync } from "node:fs";
@@ -18,9 +19,11 @@ const LEFT_OUT = [
   "cli/npx",
 ];
 
-const files = globSync(`test/${ROOMS}/**/*.test.ts`)
+const all = globSync(`test/${ROOMS}/**/*.test.ts`)
   .filter((file) => !LEFT_OUT.some((name) => file === `test/${name}.test.ts`))
   .sort();
+const named = process.argv.slice(2);
+const files = named.length > 0 ? named : all;
 
 if (spawnSync("faketime", ["--version"]).error !== undefined) {
   process.stderr.write("`faketime` is missing: install libfaketime (on Debian: apt-get install faketime)\n");
