@@ -6,8 +6,8 @@ const PLAIN = /^[a-z0-9]+$/;
 const SIMPLE = /^[A-Za-z0-9_-]+$/;
 const BEYOND_ASCII = /[^\0-\x7f]/;
 
-/** What parts of a name are told apart by: `a[b]`, `a.b`; `a&b`, `a=b` and `a;b` where somebody decodes before splitting. */
-const BETWEEN_PARTS = /[.[\]\0&=;]/;
+/** What parts of a name are told apart by: `a[b]`, `a.b`; and by who splits late or elsewhere, `a&b`, `a=b`, `a;b`, `a?b`. */
+const BETWEEN_PARTS = /[.[\]\0&=;?]/;
 /** Set aside: `_`, `-`, `+`, U+0020 and below, DEL, and what Unicode and JavaScript call white space. */
 const IGNORED = /[\x01-\x20\x7f_\-+\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+/g;
 

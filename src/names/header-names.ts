@@ -1,4 +1,4 @@
-import { foldedSpellings, remembered } from "./fold.ts";
+import { foldHeaderName } from "./fold-header-name.ts";
 
 /** The names of headers that a rule reads, and what else could be read as one of them. */
 export interface HeaderNames {
@@ -7,14 +7,10 @@ export interface HeaderNames {
   readonly folded: ReadonlyMap<string, string>;
 }
 
-const spellingsOf = remembered(foldedSpellings);
-
 /** @param names - in lower case */
 export function headerNames(names: Iterable<string>): HeaderNames {
   const exact = new Set(names);
-  const folded = new Map<string, string>();
-  for (const name of exact) folded.set(spellingsOf(name)[0] ?? "", name);
-  return { exact, folded };
+  return { exact, folded: new Map(Array.from(exact, (name) => [foldHeaderName(name), name] as const)) };
 }
 
 /** @returns the name that one of `headers` could be read as, though it is spelled otherwise. */
@@ -24,10 +20,8 @@ export function similarHeader(
 ): string | undefined {
   for (const name in headers) {
     if (exact.has(name)) continue;
-    for (const spelling of spellingsOf(name)) {
-      const read = folded.get(spelling);
-      if (read !== undefined) return read;
-    }
+    const read = folded.get(foldHeaderName(name));
+    if (read !== undefined) return read;
   }
   return undefined;
 }

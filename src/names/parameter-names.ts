@@ -1,4 +1,4 @@
-import { foldedParts, foldSimple, remembered, withoutIndexes } from "./fold.ts";
+import { foldedParts, foldSimple, withoutIndexes } from "./fold.ts";
 
 /** The names of query parameters that a rule reads, and what else could be read as one of them. */
 export interface ParameterNames {
@@ -25,18 +25,44 @@ export function parameterNames(names: Iterable<string>): ParameterNames {
   return { exact, folded, partial };
 }
 
-/** @returns the name that one of the parameters could be read as, though it is spelled otherwise. */
+/**
+ * What parameters are told apart by, for who decodes a query before splitting it; and what a query begins with, for who
+ * looks for the last `?` of a URL, or takes one away that stands in front.
+ */
+const BETWEEN_PARAMETERS = /[?&;]/;
+
+/**
+ * @returns the name that one of the parameters could be read as, though it is spelled otherwise; or that a value could be
+ * read as holding: `next=/a?status=x`, `a=1%26status=x`.
+ */
 export function similarParameter(
-  parameters: Readonly<Record<string, unknown>>,
+  parameters: Readonly<Record<string, readonly string[]>>,
   names: ParameterNames,
 ): string | undefined {
   for (const name in parameters) {
-    if (names.exact.has(name)) continue;
-    const simple = foldSimple(name);
-    const read = simple === undefined ? similarTo(name, names) : lookUp(simple, names);
+    const read = names.exact.has(name) ? undefined : similarName(name, names);
+    if (read !== undefined) return read;
+    for (const value of parameters[name] ?? []) {
+      const held = BETWEEN_PARAMETERS.test(value) ? heldBy(value, names) : undefined;
+      if (held !== undefined) return held;
+    }
+  }
+  return undefined;
+}
+
+function heldBy(value: string, names: ParameterNames): string | undefined {
+  const [, ...others] = value.split(BETWEEN_PARAMETERS);
+  for (const parameter of others) {
+    const [name = ""] = parameter.split("=", 1);
+    const read = name === "" ? undefined : similarName(name, names);
     if (read !== undefined) return read;
   }
   return undefined;
+}
+
+function similarName(name: string, names: ParameterNames): string | undefined {
+  const simple = foldSimple(name);
+  return simple === undefined ? similarTo(decodedAgain(name), names) : lookUp(simple, names);
 }
 
 function lookUp(whole: string, { folded, partial }: ParameterNames): string | undefined {
@@ -51,12 +77,17 @@ function similarTo(name: string, names: ParameterNames): string | undefined {
     const found = names.folded.get(spelling);
     if (found !== undefined) return found;
   }
+  if (!BETWEEN_PARAMETERS.test(name)) return undefined;
+  for (const part of name.split(BETWEEN_PARAMETERS)) {
+    const found = part === "" ? undefined : similarTo(part, names);
+    if (found !== undefined) return found;
+  }
   return undefined;
 }
 
 /** The whole name folded, then what servers make of one with brackets or dots in it. */
-const spellingsOf = remembered((name) => {
-  const parts = foldedParts(decodedAgain(name));
+function spellingsOf(name: string): readonly string[] {
+  const parts = foldedParts(name);
   const spellings = [parts.join("")];
   if (parts.length > 1) {
     spellings.push(withoutIndexes(parts).join(""), parts.slice(1).join(""));
@@ -64,7 +95,7 @@ const spellingsOf = remembered((name) => {
     for (let length = 1; length <= most; length++) spellings.push(parts.slice(0, length).join(""));
   }
   return spellings;
-});
+}
 
 /** What a second decoding makes of a name. */
 function decodedAgain(name: string): string {

@@ -2,7 +2,7 @@
 export { canonicalize } from "./canonicalize.ts";
 export { readBody, type ReadBodyOptions } from "./body/read-body.ts";
 export { checkNames, type NamesChecked, type NamesRead } from "./similar-names.ts";
-export { foldHeaderName, isLetterOrDigit } from "./fold-header-name.ts";
+export { foldHeaderName, isLetterOrDigit } from "../names/index.ts";
 export { redactTarget } from "./redact-target.ts";
 export { NO_BODY, REFUSAL_CHECKS } from "./types.ts";
 export type {

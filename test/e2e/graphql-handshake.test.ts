@@ -107,6 +107,10 @@ describe("end to end: GraphQL dressed as a WebSocket handshake", () => {
     for (const target of [
       "/graphql?id=payroll",
       "/graphql?%5Bquery%5D=x",
+      "/graphql??query=x",
+      "/graphql?a?id=payroll",
+      "/graphql?token=t&next=/a?query=x",
+      "/graphql?token=t%26query=x",
       "/graphql?op=%7Bpayroll%7D",
       "/graphql/?query=x",
     ])

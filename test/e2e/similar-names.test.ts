@@ -17,6 +17,7 @@ policies:
   - { resource: GET /one, condition: request.query.id == "c1" }
   - { resource: GET /other, condition: request.query.id != "c2" }
   - { resource: GET /role, condition: 'not exists(request.headers["x-role"])' }
+  - { resource: GET /tier, condition: 'request.headers["x-tier"] == "gold"' }
   - { resource: POST /users, condition: not exists(request.body.admin) }
   - { resource: POST /nested, condition: not exists(request.body.user.role) }
   - { resource: GET /free, condition: "true" }
@@ -58,7 +59,13 @@ const CASES: readonly [sent: Sent, status: number][] = [
   [{ path: "/list?filter.status=suspended" }, 400],
   [{ path: "/list?%C5%BFtatus=suspended" }, 400],
   [{ path: "/list?status=suspended" }, 403],
+  [{ path: "/list??status=suspended" }, 400],
+  [{ path: "/list?a?status=suspended" }, 400],
+  [{ path: "/list?next=/a?status=suspended" }, 400],
+  [{ path: "/list?next=/a?b%26c" }, 200],
+  [{ path: "/list?a=1%26status=suspended" }, 400],
   [{ path: "/one?id=c1" }, 200],
+  [{ path: "/one??id=c2&id=c1" }, 400],
   [{ path: "/one?id=c1&id=c2" }, 403],
   [{ path: "/one?id=c1&id=c1" }, 403],
   [{ path: "/other?id=c1" }, 200],
@@ -67,6 +74,12 @@ const CASES: readonly [sent: Sent, status: number][] = [
   [{ path: "/role" }, 200],
   [{ path: "/role", headers: { "x.role": "admin" } }, 400],
   [{ path: "/role", headers: { xrole: "admin" } }, 400],
+  ...Array.from("~!|*'^`#$%&+.", (mark): [Sent, number] => [
+    { path: "/role", headers: { [`x${mark}role`]: "admin" } },
+    400,
+  ]),
+  [{ path: "/tier", headers: { "x-tier": "gold", "x~rank": "bronze" } }, 200],
+  [{ path: "/tier", headers: { "x-tier": "gold", "x~tier": "bronze" } }, 400],
   [post("/users", { name: "x" }), 200],
   [post("/users", { Admin: true }), 400],
   [post("/users", { "adm\u0131n": true }), 400],

@@ -46,7 +46,7 @@ end
 -- -> what a name is compared by: folded, and folded without numbers of items where it has any
 local function fold(name)
   local whole, unindexed = "", ""
-  for part in gmatch(name, "[^.%[%]%z&=;]+") do
+  for part in gmatch(name, "[^.%[%]%z&=;?]+") do
     local folded = fold_part(part)
     if whole == "" or not find(folded, "^[0-9]+$") then unindexed = unindexed .. folded end
     whole = whole .. folded
