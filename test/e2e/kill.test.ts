@@ -138,8 +138,8 @@ describe("end to end: processes that are killed under load", () => {
       [],
       "forwarded without a record",
     );
-    for (const status of statuses.keys())
-      assert.ok([200, 503].includes(status), JSON.stringify([...statuses]));
+    // what a killed worker held in its hands was asked again elsewhere, and its successor took nothing before it was ready
+    assert.deepEqual([...statuses.keys()], [200], JSON.stringify([...statuses]));
   });
 
   it("Envoy: it comes back on the same port", async () => {
