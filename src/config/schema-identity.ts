@@ -111,8 +111,8 @@ export const identity = z
     client_headers: setting(
       list(clientHeader),
       [],
-      "Header names under `identity.header_prefixes` that the application needs from its clients, e.g. `x-user-agent` " +
-        "of gRPC-Web. Spelled exactly so they pass.",
+      "Header names under `identity.header_prefixes`, or of other products' identity headers such as `x-forwarded-user`, " +
+        "that the application needs from its clients, e.g. `x-user-agent` of gRPC-Web. Spelled exactly so they pass.",
     ),
     cookie: optional(
       text().refine((value) => /^[!#$%&'*+.^_`|~\w-]+$/.test(value), "must be a cookie name"),

@@ -6,7 +6,7 @@ export interface ForgedHeadersOptions {
   readonly names: readonly string[];
   /** What their names begin with: an application may read others of that kind. */
   readonly prefixes: readonly string[];
-  /** Names under the prefixes that clients may use. */
+  /** Names under the prefixes, and of `FOREIGN`, that clients may use. */
   readonly accepted: readonly string[];
 }
 
@@ -24,7 +24,22 @@ const READ_ELSEWHERE = [
   "x-gatehouse-backend",
 ];
 const OUR_PREFIX = "x-gatehouse-";
-/** Well spelled they come from the proxy itself, which removes or replaces what clients send under these names. */
+/**
+ * What proxies that sign users in tell applications (oauth2-proxy, Authelia, Kubernetes, Grafana, Apache), and where nginx
+ * says which path was asked for. No proxy of ours sets them, so a client has made them up.
+ */
+const FOREIGN = [
+  ...["user", "email", "groups", "preferred-username", "access-token", "id-token"].map(
+    (what) => `x-forwarded-${what}`,
+  ),
+  ...["user", "group", "groups", "email", "name"].flatMap((what) => [`remote-${what}`, `x-remote-${what}`]),
+  "x-original-uri",
+];
+const FOREIGN_PREFIXES = ["x-auth-request-", "x-webauth-", "x-remote-extra-"];
+/**
+ * Well spelled they are Envoy's to judge. It removes what clients send under `x-envoy-`; it replaces `x-forwarded-proto`
+ * and adds to `x-forwarded-for`; others of that kind reach the application as they were sent.
+ */
 const PROXY_PREFIXES = ["x-envoy-", "x-forwarded-"];
 const WELL_SPELLED = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
@@ -43,9 +58,9 @@ export function createForgedHeaders({
   accepted,
 }: ForgedHeadersOptions): (headers: RawRequest["headers"]) => readonly string[] {
   const forged = new Set(names.map(foldHeaderName));
-  const disguised = new Set(READ_ELSEWHERE.map(foldHeaderName));
+  const disguised = new Set([...READ_ELSEWHERE, ...FOREIGN].map(foldHeaderName));
   const spelled = new Set([...READ_ELSEWHERE, ...accepted]);
-  const forgedPrefixes = [OUR_PREFIX, ...prefixes].map(foldHeaderName);
+  const forgedPrefixes = [OUR_PREFIX, ...FOREIGN_PREFIXES, ...prefixes].map(foldHeaderName);
   const proxyPrefixes = PROXY_PREFIXES.map((prefix) => [prefix, foldHeaderName(prefix)] as const);
   // most headers are ruled out by their first character
   const firsts = new Set(

@@ -1,5 +1,5 @@
 import type { Decision } from "../decision/types.ts";
-import type { RawRequest } from "../request/types.ts";
+import { foldHeaderName, type RawRequest } from "../request/index.ts";
 
 /**
  * Request headers that do not reach the application where Envoy reads its answer. Some make the answer unreadable: it
@@ -11,8 +11,10 @@ export const REMOVED_FOR_PLANS: readonly string[] = [
   // the answer's trailers are dropped, and no transfer coding is wanted
   "te",
   "range",
-  // read as `range` by some servers
+  // read as `range` by some servers, or by a storage behind them
   "request-range",
+  "x-range",
+  "x-ms-range",
   "a-im",
   "if",
   "if-match",
@@ -20,6 +22,7 @@ export const REMOVED_FOR_PLANS: readonly string[] = [
   "if-modified-since",
   "if-unmodified-since",
   "if-range",
+  "unless-modified-since",
   "want-digest",
   "want-content-digest",
   "want-repr-digest",
@@ -27,10 +30,7 @@ export const REMOVED_FOR_PLANS: readonly string[] = [
   "sec-websocket-extensions",
 ];
 
-/** Without what servers take for the same in a name: WSGI, CGI and PHP read `If.None.Match` as `If-None-Match`. */
-const bare = (name: string) => name.replaceAll(/[^a-z0-9]/gi, "").toLowerCase();
-
-const REMOVED = new Set(REMOVED_FOR_PLANS.map(bare));
+const REMOVED = new Set(REMOVED_FOR_PLANS.map(foldHeaderName));
 
 /** `if-tags`, `x-ms-if-tags`: a condition, whatever it is about. */
 const isCondition = (name: string) => /^if[^a-z0-9]|[^a-z0-9]if[^a-z0-9]/i.test(name);
@@ -39,10 +39,10 @@ const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
 /** Of others these decide nothing: whether a part is sent, and what only safe methods ask. */
 const NEVER_PRECONDITIONS = new Set(["ifrange", "ifmodifiedsince"]);
 
-const isRemoved = (name: string) => REMOVED.has(bare(name)) || isCondition(name);
+const isRemoved = (name: string) => REMOVED.has(foldHeaderName(name)) || isCondition(name);
 
 function isPrecondition(name: string): boolean {
-  const plain = bare(name);
+  const plain = foldHeaderName(name);
   if (NEVER_PRECONDITIONS.has(plain)) return false;
   return isCondition(name) || (REMOVED.has(plain) && plain.startsWith("if"));
 }

@@ -67,6 +67,29 @@ describe("decision: forged headers", () => {
       "x_forwarded_proto",
       "xforwarded-host",
     ],
+    "an identity header of another product": [
+      "x-forwarded-user",
+      "x.forwarded.user",
+      "x-forwarded-email",
+      "x-forwarded-groups",
+      "x-forwarded-preferred-username",
+      "x-forwarded-preferredusername",
+      "x-forwarded-access-token",
+      "x-auth-request-user",
+      "x-auth-request-anything",
+      "xauth-request-email",
+      "remote-user",
+      "remote.user",
+      "remoteuser",
+      "remote-groups",
+      "x-remote-user",
+      "x-remote-group",
+      "x-remote-extra-scopes",
+      "x-webauth-user",
+      "x~webauth~user",
+      "x-webauth-role",
+    ],
+    "a path that was asked for, they say": ["x-original-uri", "x.original.uri", "xoriginaluri"],
     "an override in other dress": [
       "x.original.url",
       "x_original_url",
@@ -96,6 +119,11 @@ describe("decision: forged headers", () => {
     "x-forwarded-for",
     "x-forwarded-proto",
     "x-forwarded-host",
+    "x-forwarded-port",
+    "x-forwarded-prefix",
+    "x-forwarded-user-agent",
+    "remote-users",
+    "referer",
     "x-envoy-external-address",
     "x-my-user-id",
     "x-custom",
@@ -129,6 +157,13 @@ describe("decision: forged headers", () => {
   it("lets those pass that the application needs from its clients, spelled exactly so", () => {
     const findOthers = createForgedHeaders({ ...defaults, accepted: ["x-user-agent", "x-user-id"] });
     assert.deepEqual(findOthers(namesOf(["x-user-agent"])), []);
+    const foreign = ["x-forwarded-user", "remote-user", "x-auth-request-user", "x-original-uri"];
+    const findNone = createForgedHeaders({ ...defaults, accepted: foreign });
+    assert.deepEqual(findNone(namesOf(foreign)), []);
+    assert.deepEqual(findNone(namesOf(["x.forwarded.user", "remote-name"])), [
+      "x.forwarded.user",
+      "remote-name",
+    ]);
     // an identity header never
     const names = ["x.user.agent", "x-useragent", "x-user-agents", "x-user-id"];
     assert.deepEqual(findOthers(namesOf(names)), names);

@@ -19,7 +19,7 @@ response_masks:
     fields: [{ name: ssn, condition: "true", mask_type: full }]
 `;
 
-/** Every one of these names reached the application before, over HTTP/1.1 or HTTP/2. */
+/** Applications believe these names, and no client may use them. */
 const FORGED = [
   "x-user-id",
   "x.user.id",
@@ -45,6 +45,19 @@ const FORGED = [
   "x-envoy-retry-on",
   "x.envoy.retry-on",
   "x.forwarded.for",
+  "X-Forwarded-User",
+  "X-Forwarded-Email",
+  "X-Forwarded-Groups",
+  "X-Forwarded-Preferred-Username",
+  "X-Forwarded-Access-Token",
+  "X.Forwarded.User",
+  "X-Auth-Request-User",
+  "X-Auth-Request-Email",
+  "Remote-User",
+  "RemoteUser",
+  "X-Remote-User",
+  "X-WebAuth-User",
+  "X-Original-URI",
   "X-Forwarded.Proto",
 ];
 
@@ -63,7 +76,11 @@ describe("end to end: headers, trailers and schemes that clients make up", funct
       issuer,
       policies: { "default.yaml": POLICIES },
       config: {
-        identity: { issuer: issuer.url, audience: issuer.audience, client_headers: ["x-user-agent"] },
+        identity: {
+          issuer: issuer.url,
+          audience: issuer.audience,
+          client_headers: ["x-user-agent", "remote-name"],
+        },
       },
     });
   });
@@ -125,6 +142,15 @@ describe("end to end: headers, trailers and schemes that clients make up", funct
 
       it("lets no rule read what the application does not get", async () => {
         assert.equal((await send("/plan", { "x-user-plan": "gold" })).status, 403);
+      });
+
+      it("passes identity headers of another product that are configured, and what says how the request came", async () => {
+        const sent = { "remote-name": "x", "x-forwarded-host": "a.test", "x-forwarded-for": "192.0.2.1" };
+        await send("/public/a", { ...sent, "remote.name": "root" });
+        const { headers } = upstream.seen[0]!;
+        assert.deepEqual([headers["remote-name"], headers["x-forwarded-host"]], ["x", "a.test"]);
+        assert.match(String(headers["x-forwarded-for"]), /^192\.0\.2\.1, ?[\da-f.:]+$/);
+        assert.ok(!Object.values(headers).includes("root"));
       });
 
       it("passes a name under the prefixes that is configured, spelled exactly so", async () => {
