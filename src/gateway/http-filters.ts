@@ -1,5 +1,5 @@
 import type { GatewayConfig } from "../config/index.ts";
-import { EXT_AUTHZ_CLUSTER } from "./clusters.ts";
+import { backendsOf, EXT_AUTHZ_CLUSTER } from "./clusters.ts";
 import { extension, overwrite, seconds } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 import { TOO_LARGE } from "./local-replies.ts";
@@ -33,7 +33,7 @@ export const MOST_BODY_BYTES = 4 * CONNECTION_BUFFER_BYTES;
 export function httpFilters(config: GatewayConfig, luaDirectory?: string): readonly EnvoyJson[] {
   return [
     lua("guard_response", luaDirectory),
-    dropTrailers(),
+    ...dropTrailers(config),
     requestSize(config),
     ...rateLimit(config),
     extAuthz(config),
@@ -48,19 +48,22 @@ export function httpFilters(config: GatewayConfig, luaDirectory?: string): reado
 }
 
 /**
- * Trailers of a request reach no rule, and some applications read them as headers. Over HTTP/1 Envoy drops them by
- * itself; over HTTP/2 this does.
+ * Trailers of a request reach no rule, and some applications read them as headers. To applications that speak HTTP/1
+ * Envoy sends none; to others this lets none pass.
  */
-function dropTrailers(): EnvoyJson {
-  return extension(
-    "envoy.filters.http.header_mutation",
-    "envoy.extensions.filters.http.header_mutation.v3.HeaderMutation",
-    {
-      mutations: {
-        request_trailers_mutations: [{ remove_on_match: { key_matcher: { safe_regex: { regex: ".*" } } } }],
+function dropTrailers(config: GatewayConfig): readonly EnvoyJson[] {
+  if (!backendsOf(config).some(({ http2 }) => http2)) return [];
+  return [
+    extension(
+      "envoy.filters.http.header_mutation",
+      "envoy.extensions.filters.http.header_mutation.v3.HeaderMutation",
+      {
+        mutations: {
+          request_trailers_mutations: [{ remove_on_match: { key_matcher: { safe_regex: { regex: ".*" } } } }],
+        },
       },
-    },
-  );
+    ),
+  ];
 }
 
 /**
