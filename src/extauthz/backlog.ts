@@ -10,7 +10,7 @@ export interface BacklogOptions {
 }
 
 /** Checks that wait for longer are late. */
-const LATE_MS = 50;
+const LATE_MS = 200;
 /** How long it is looked at before it is said whether there is a backlog. */
 const WINDOW_MS = 100;
 /** A process that works for so much of the time has a backlog where its checks are late. Its share of the processor may be small. */

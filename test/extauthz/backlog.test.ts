@@ -37,8 +37,8 @@ describe("extauthz: backlog", () => {
 
   const cases: readonly [title: string, waits: readonly number[], utilization: number, backlog: boolean][] = [
     ["checks in time", [1, 2, 5], 1, false],
-    ["checks that are a little late", [49], 1, false],
-    ["late checks", [50, 500], 1, true],
+    ["checks that are a little late", [199], 1, false],
+    ["late checks", [200, 500], 1, true],
     ["one in time among late ones, which came in slowly", [500, 500, 2, 500], 1, false],
     ["late checks in a process that rests: another clock", [60_000], 0.49, false],
     ["checks from the future: another clock", [-60_000], 1, false],
@@ -54,21 +54,21 @@ describe("extauthz: backlog", () => {
 
   it("goes on while requests are turned away, which is less work, until there is hardly any", () => {
     const { state, take, during } = subject();
-    during(200, 100);
+    during(200, 300);
     state.utilization = 0.2;
-    during(200, 100);
-    assert.equal(take(100), true);
+    during(200, 300);
+    assert.equal(take(300), true);
     state.utilization = 0.19;
-    during(200, 100);
-    assert.equal(take(100), false);
+    during(200, 300);
+    assert.equal(take(300), false);
   });
 
   it("is forgotten when nothing came for a while", () => {
     const { state, take, during } = subject();
-    during(200, 100);
+    during(200, 300);
     state.now += 10_000;
     state.utilization = 0.1;
-    assert.equal(take(100), false);
+    assert.equal(take(300), false);
   });
 
   it("is not seen before there were checks to see it by", () => {
