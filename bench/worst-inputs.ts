@@ -27,6 +27,8 @@ policies:
 graphql_policies:
   - query: a
     condition: args.x == "1"
+  - query: customers
+    condition: args.filter.region == "eu" and args.filter.zone != "b"
   - query: T.b
     condition: args.y == user.id
   - mutation: c
@@ -44,6 +46,16 @@ function json(): readonly WorstInput[] {
     "members, as many as are read": members((index) => `m${index.toString(36)}`, VALUES - 1),
     "members in capitals, as many as are read": members((index) => `M${index.toString(36)}`, VALUES - 1),
     "members of long names": members((index) => `${index}${"n".repeat(40)}`, VALUES - 1),
+    "members of names of many parts": members((index) => `${"a.".repeat(46)}${index}`, VALUES - 1),
+    "members of names beyond ASCII": members(
+      (index) => `\xc3\x89.${"i.\xc3\x89".repeat(16)}${index}`,
+      VALUES - 1,
+    ),
+    "a name of 1 MB in parts": `{"${"i.".repeat(BODY_BYTES / 2 - 10)}":1}`,
+    "a name of 1 MB that is set aside": `{"i${"_".repeat(BODY_BYTES - 20)}d":1}`,
+    "a name of 1 MB of blanks beyond ASCII": `{"i${"\xc2\xa0".repeat(BODY_BYTES / 2 - 10)}d":1}`,
+    "a name of 1 MB of numbers of items": `{"id${".0".repeat(BODY_BYTES / 2 - 10)}x":1}`,
+    "names beyond ASCII beside an inexact number": `{"n":9007199254740993,${members((index) => `\xc3\x89.${"i.\xc3\x89".repeat(16)}${index}`, VALUES - 2).slice(1)}`,
     "members with escapes": members((index) => `\\u0041${index}`, VALUES - 1),
     "objects, as many as are read": list('{"a":1}', VALUES / 2 - 1),
     "fractions of 17 digits": list("0.12345678901234567e1", VALUES - 1),
@@ -196,6 +208,7 @@ function graphql(): readonly WorstInput[] {
     posted("variables, as many as are read", { query, variables: { x: Array<number>(VALUES - 10).fill(1) } }),
     posted("variables of inexact numbers", { query, variables: { x: ["@"] } }),
     posted("a batch", batch),
+    ...Object.entries(manyNames()).map(([name, payload]) => posted(name, payload)),
     {
       name: "GraphQL: in the URL",
       path: `/graphql?query=${encodeURIComponent(`{ a { ${"b ".repeat(990)}} }`)}`,
@@ -206,6 +219,31 @@ function graphql(): readonly WorstInput[] {
       ? { ...input, body: (input.body ?? "").replace('"@"', "9007199254740993,".repeat(VALUES - 20) + "1") }
       : input,
   );
+}
+
+/** Operations that all read the same variable, and as many names as there may be. */
+function manyNames(): Readonly<Record<string, object>> {
+  const names = (count: number) =>
+    Object.fromEntries(
+      Array.from({ length: count }, (_, index) => [`r\xc3\x89${"r.\xc3\x89".repeat(14)}${index}`, 1]),
+    );
+  const operations = (count: number) =>
+    Array.from(
+      { length: count },
+      (_, index) => `query q${index}($f: F) { customers(filter: $f) { id } }`,
+    ).join(" ");
+  const one = (count: number, variables: object) => ({
+    query: operations(count),
+    operationName: "q0",
+    variables,
+  });
+  const filter = { region: "eu", zone: "a" };
+  return {
+    "a variable of 9,900 names, 60 operations": one(60, { f: { ...filter, ...names(9_900) } }),
+    "a variable of 9,900 names, 200 operations": one(200, { f: { ...filter, ...names(9_900) } }),
+    "9,900 variables, 10 operations": one(10, { f: filter, ...names(9_900) }),
+    "9,900 variables, 200 operations": one(200, { f: filter, ...names(9_900) }),
+  };
 }
 
 /** Boundaries as many as the body has room for. */

@@ -1,5 +1,5 @@
 import type { FieldNode } from "graphql";
-import { memberNames, similarMember, type MemberNames } from "../names/index.ts";
+import { memberNames, similarMember, type LookedAt, type MemberNames } from "../names/index.ts";
 import {
   evaluate,
   readsBelow,
@@ -12,7 +12,7 @@ import {
 } from "../policy/index.ts";
 import { lateReads } from "./late-reads.ts";
 import { argumentsOf, type Variables } from "./literals.ts";
-import { malformed, type InputObject, type InputValue } from "./types.ts";
+import { malformed, overLimit, type InputObject, type InputValue } from "./types.ts";
 import type { Occurrence } from "./walk.ts";
 
 /** What a rule's condition comes to before anything is delivered. */
@@ -30,6 +30,12 @@ interface JudgedField {
 }
 
 /**
+ * How many names of arguments and variables are looked at for one request: ten times as many as its JSON has values at most
+ * (`MAX_VALUES` of src/request/body/parse-json.ts), which takes less than 10 ms.
+ */
+const MAX_NAMES = 100_000;
+
+/**
  * Judges conditions at the fields of one operation. Fragments lead to a field again and again, and its arguments may be
  * as long as a document: each field is judged once.
  */
@@ -37,15 +43,25 @@ export class Conditions {
   readonly #variables: Variables;
   readonly #given: InputObject;
   readonly #env: InputValue;
+  readonly #lookedAt: LookedAt;
   readonly #fields = new Map<FieldNode, JudgedField>();
   /** Found out when a condition first reads arguments. */
   #similarVariable: boolean | undefined;
 
-  /** @param given - what the request says of variables, those of the operation and others */
-  constructor(variables: Variables, given: InputObject, env: InputValue) {
-    this.#variables = variables;
-    this.#given = given;
-    this.#env = env;
+  /**
+   * @param of - `given`: what the request says of variables, those of the operation and others; `lookedAt`: for all
+   *   operations of one request
+   */
+  constructor(of: {
+    readonly variables: Variables;
+    readonly given: InputObject;
+    readonly env: InputValue;
+    readonly lookedAt: LookedAt;
+  }) {
+    this.#variables = of.variables;
+    this.#given = of.given;
+    this.#env = of.env;
+    this.#lookedAt = of.lookedAt;
   }
 
   judge(occurrence: Occurrence, rule: PlannedGraphqlRule): JudgedCondition {
@@ -80,11 +96,21 @@ export class Conditions {
   /** Some servers take `Id` for `id`: in an input object, and among the variables. */
   #checkNames(args: InputObject, names: MemberNames): void {
     if (names.exact.size === 0) return;
-    this.#similarVariable ??=
-      similarMember(this.#given, memberNames([...this.#variables.keys()].map((name) => [name]))) !==
-      undefined;
-    if (this.#similarVariable || similarMember(args, names, "strict") !== undefined)
+    this.#similarVariable ??= this.#isSimilar(
+      this.#given,
+      memberNames([...this.#variables.keys()].map((name) => [name])),
+    );
+    if (this.#similarVariable || this.#isSimilar(args, names))
       malformed("the name of an argument or a variable could be read as another one");
+  }
+
+  /** @throws GraphqlRefusal */
+  #isSimilar(object: InputObject, names: MemberNames): boolean {
+    const lookedAt = this.#lookedAt;
+    const similar = similarMember(object, names, { lists: "strict", lookedAt }) !== undefined;
+    if (lookedAt.count > MAX_NAMES)
+      overLimit("arguments have more names than are compared with those that rules read");
+    return similar;
   }
 }
 

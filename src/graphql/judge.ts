@@ -1,3 +1,4 @@
+import { LookedAt } from "../names/index.ts";
 import type { GraphqlPlanIR, PlannedGraphqlRule } from "../policy/index.ts";
 import { Conditions } from "./conditions.ts";
 import { eventOf } from "./events.ts";
@@ -54,6 +55,7 @@ function judge(
     rules: new Rules(plan, parents),
     guarded: new Set(plan.guardedNames),
     counters: { selections: 0, aliases: 0 },
+    lookedAt: new LookedAt(),
     outcome: new Outcome(nullable && !batch),
   };
   for (const document of documents) judgeDocument(judgement, document);
@@ -79,6 +81,7 @@ interface Judgement {
   readonly rules: Rules;
   readonly guarded: ReadonlySet<string>;
   readonly counters: { selections: number; aliases: number };
+  readonly lookedAt: LookedAt;
   readonly outcome: Outcome;
 }
 
@@ -86,10 +89,16 @@ function judgeDocument(
   judgement: Judgement,
   { payload, operations, fragments }: ExecutableDocument & { readonly payload: GraphqlPayload },
 ): void {
-  const { plan, options, parents, counters, outcome } = judgement;
+  const { plan, options, parents, counters, lookedAt, outcome } = judgement;
+  const { variables: given } = payload;
   for (const operation of operations) {
     const kind = operation.operation;
-    const conditions = new Conditions(variablesOf(operation, payload), payload.variables, options.env);
+    const conditions = new Conditions({
+      variables: variablesOf(operation, payload),
+      given,
+      env: options.env,
+      lookedAt,
+    });
     const visit = (occurrence: Occurrence) => {
       outcome.visit(kind, occurrence);
       judgeName(judgement, occurrence);

@@ -4,14 +4,28 @@ import { LETTER_RUNS, LETTER_TEXTS } from "./case-folds.ts";
 const PLAIN = /^[a-z0-9]+$/;
 /** Has one part, and nothing in it that needs a table. */
 const SIMPLE = /^[A-Za-z0-9_-]+$/;
-const BEYOND_ASCII = /[^\0-\x7f]/;
 
 /** What parts of a name are told apart by: `a[b]`, `a.b`; and by who splits late or elsewhere, `a&b`, `a=b`, `a;b`, `a?b`. */
-const BETWEEN_PARTS = /[.[\]\0&=;?]/;
-/** Set aside: `_`, `-`, `+`, U+0020 and below, DEL, and what Unicode and JavaScript call white space. */
-const IGNORED = /[\x01-\x20\x7f_\-+\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+/g;
+const BETWEEN_PARTS = ".[]\0&=;?";
+/** Set aside, hexadecimal: `_`, `-`, `+`, U+0020 and below, DEL, and what Unicode and JavaScript call white space. */
+const SET_ASIDE =
+  "1,20 2b,2b 2d,2d 5f,5f 7f,7f 85,85 a0,a0 1680,1680 2000,200a 2028,2029 202f,202f 205f,205f 3000,3000 feff,feff";
 
 const INDEX = /^[0-9]+$/;
+
+/** What a letter is folded to: a UTF-16 code unit, a text where one is not enough, or what it is instead of a letter. */
+export type Folded = number | string;
+/** It is set aside. */
+export const IGNORED = -1;
+/** It stands between two parts of a name. */
+export const SEPARATOR = -2;
+
+const folds = readFolds();
+
+/** @param code - a code point */
+export function foldLetter(code: number): Folded {
+  return folds.get(code) ?? (code > 0xffff ? String.fromCodePoint(code) : code);
+}
 
 /** @returns the name folded, where it is of the kind that nearly all are; else `undefined`. */
 export function foldSimple(name: string): string | undefined {
@@ -21,10 +35,17 @@ export function foldSimple(name: string): string | undefined {
 
 /** @returns the folded parts of a name, without empty ones: `User_Id[0].x` has `userid`, `0` and `x`. */
 export function foldedParts(name: string): readonly string[] {
-  return name
-    .split(BETWEEN_PARTS)
-    .map((part) => foldCase(part.replace(IGNORED, "")))
-    .filter((part) => part !== "");
+  const parts: string[] = [];
+  let part = "";
+  for (const letter of name) {
+    const to = foldLetter(letter.codePointAt(0) ?? 0);
+    if (to === SEPARATOR) {
+      if (part !== "") parts.push(part);
+      part = "";
+    } else if (to !== IGNORED) part += typeof to === "number" ? String.fromCharCode(to) : to;
+  }
+  if (part !== "") parts.push(part);
+  return parts;
 }
 
 /** @returns the parts without those that are the number of an item of a list; the first part is none. */
@@ -32,56 +53,24 @@ export function withoutIndexes(parts: readonly string[]): readonly string[] {
   return parts.filter((part, index) => index === 0 || !INDEX.test(part));
 }
 
-/** @returns what a name is compared by where its brackets and dots mean nothing: with and without numbers of items. */
-export function foldedSpellings(name: string): readonly string[] {
-  const simple = foldSimple(name);
-  if (simple !== undefined) return [simple];
-  const parts = foldedParts(name);
-  const whole = parts.join("");
-  const unindexed = withoutIndexes(parts).join("");
-  return unindexed === whole ? [whole] : [whole, unindexed];
-}
-
-/** What one name is folded to is remembered: requests use the same few names. */
-export function remembered(fold: (name: string) => readonly string[]): (name: string) => readonly string[] {
-  const known = new Map<string, readonly string[]>();
-  return (name) => {
-    const before = known.get(name);
-    if (before !== undefined) return before;
-    const spellings = fold(name);
-    if (name.length <= LONGEST_KEPT) {
-      // names come from outside: when there are many, all are forgotten at once
-      if (known.size >= MOST_KEPT) known.clear();
-      known.set(name, spellings);
-    }
-    return spellings;
+function readFolds(): ReadonlyMap<number, Folded> {
+  const all = new Map<number, Folded>();
+  const add = (code: number, ...to: readonly number[]) => {
+    const text = String.fromCodePoint(...to);
+    all.set(code, text.length === 1 ? text.charCodeAt(0) : text);
   };
-}
-
-const MOST_KEPT = 2_000;
-const LONGEST_KEPT = 100;
-
-let letters: ReadonlyMap<string, string> | undefined;
-
-function foldCase(text: string): string {
-  if (!BEYOND_ASCII.test(text)) return text.toLowerCase();
-  const folds = (letters ??= readLetters());
-  let folded = "";
-  for (const letter of text) folded += folds.get(letter) ?? letter;
-  return folded;
-}
-
-function readLetters(): ReadonlyMap<string, string> {
-  const folds = new Map<string, string>();
   for (const run of LETTER_RUNS.flatMap((line) => line.split(" "))) {
     const [first = 0, last = 0, step = 1, to = 0] = run.split(",").map((number) => parseInt(number, 16));
-    for (let code = first; code <= last; code += step) {
-      folds.set(String.fromCodePoint(code), String.fromCodePoint(code - first + to));
-    }
+    for (let code = first; code <= last; code += step) add(code, code - first + to);
   }
   for (const text of LETTER_TEXTS.flatMap((line) => line.split(" "))) {
     const [from = 0, ...to] = text.split(",").map((number) => parseInt(number, 16));
-    folds.set(String.fromCodePoint(from), String.fromCodePoint(...to));
+    add(from, ...to);
   }
-  return folds;
+  for (const run of SET_ASIDE.split(" ")) {
+    const [first = 0, last = 0] = run.split(",").map((number) => parseInt(number, 16));
+    for (let code = first; code <= last; code++) all.set(code, IGNORED);
+  }
+  for (const letter of BETWEEN_PARTS) all.set(letter.charCodeAt(0), SEPARATOR);
+  return all;
 }

@@ -1,5 +1,5 @@
 /** Which spellings could be read as a name. Pure; imports nothing outward. */
 export { foldHeaderName, isLetterOrDigit } from "./fold-header-name.ts";
 export { headerNames, similarHeader, type HeaderNames } from "./header-names.ts";
-export { memberNames, similarMember, type MemberNames } from "./member-names.ts";
+export { LookedAt, memberNames, similarMember, type MemberNames } from "./member-names.ts";
 export { parameterNames, similarParameter, type ParameterNames } from "./parameter-names.ts";

@@ -1,39 +1,50 @@
-import { foldedSpellings, foldSimple, remembered } from "./fold.ts";
+import { readAs, spellingsOf, type Spellings } from "./spellings.ts";
 
 /** The names that a rule reads of one object, with those below, and what else could be read as one of them. */
 export interface MemberNames {
   readonly exact: ReadonlyMap<string, MemberNames>;
-  /** Folded, each with what the rule reads. A path in one name (`user.role`) counts, too. */
-  readonly folded: ReadonlyMap<string, string>;
+  /** A path in one name (`user.role`) counts, too. */
+  readonly spellings: Spellings;
 }
-
-interface Level extends MemberNames {
-  readonly exact: Map<string, Level>;
-  readonly folded: Map<string, string>;
-}
-
-const spellingsOf = remembered(foldedSpellings);
 
 /** @param paths - what is read, from the value down; those without a name read no names */
 export function memberNames(paths: Iterable<readonly string[]>): MemberNames {
-  const root = emptyLevel();
+  const below = new Map<string, (readonly string[])[]>();
+  const read: string[] = [];
   for (const path of paths) {
-    let level = root;
-    for (const [index, name] of path.entries()) {
-      for (let end = index + 1; end <= path.length; end++) {
-        const read = path.slice(index, end).join(".");
-        level.folded.set(spellingsOf(read)[0] ?? "", read);
-      }
-      const below = level.exact.get(name) ?? emptyLevel();
-      level.exact.set(name, below);
-      level = below;
-    }
+    const [name, ...others] = path;
+    if (name === undefined) continue;
+    for (let end = 1; end <= path.length; end++) read.push(path.slice(0, end).join("."));
+    below.set(name, [...(below.get(name) ?? []), others]);
   }
-  return root;
+  const exact = new Map(Array.from(below, ([name, others]) => [name, memberNames(others)] as const));
+  return { exact, spellings: spellingsOf(read) };
 }
 
-function emptyLevel(): Level {
-  return { exact: new Map(), folded: new Map() };
+/**
+ * What has been looked at of one request. The same variables are the arguments of many fields, and rules read the same
+ * names of them: an object is looked at once for them. So is what is looked at counted.
+ */
+export class LookedAt {
+  readonly #names = new Map<object, Set<MemberNames>>();
+  /** How many names there were. */
+  count = 0;
+
+  /** @returns false where the object was looked at for these names, and had none that could be read as one of them. */
+  isNew(object: object, names: MemberNames): boolean {
+    const known = this.#names.get(object);
+    if (known?.has(names)) return false;
+    if (known) known.add(names);
+    else this.#names.set(object, new Set([names]));
+    return true;
+  }
+}
+
+export interface LookOptions {
+  /** `"strict"`: a list is never taken for an object, as in GraphQL. Default: `"lax"`. */
+  readonly lists?: "lax" | "strict";
+  /** Absent: nothing has been looked at, and it is not asked about again. */
+  readonly lookedAt?: LookedAt;
 }
 
 /**
@@ -41,25 +52,28 @@ function emptyLevel(): Level {
  * the list is what it reads, but some servers take a list of one for the one: every name in it that could be read is
  * similar.
  *
- * @param lists - `"strict"`: a list is never taken for an object, as in GraphQL
  * @returns what the rule reads
  */
 export function similarMember(
   value: unknown,
   names: MemberNames,
-  lists: "lax" | "strict" = "lax",
+  options: LookOptions = {},
 ): string | undefined {
-  if (names.folded.size === 0 || typeof value !== "object" || value === null) return undefined;
-  if (!Array.isArray(value)) return inObject(value as Members, names, lists);
-  return lists === "strict" ? undefined : inList(value, names);
+  if (names.exact.size === 0 || typeof value !== "object" || value === null) return undefined;
+  if (!Array.isArray(value)) return inObject(value as Members, names, options);
+  return options.lists === "strict" ? undefined : inList(value, names);
 }
 
 type Members = Readonly<Record<string, unknown>>;
 
-function inObject(object: Members, names: MemberNames, lists: "lax" | "strict"): string | undefined {
-  for (const name of Object.keys(object)) {
+function inObject(object: Members, names: MemberNames, options: LookOptions): string | undefined {
+  if (options.lookedAt?.isNew(object, names) === false) return undefined;
+  const all = Object.keys(object);
+  if (options.lookedAt) options.lookedAt.count += all.length;
+  for (const name of all) {
     const below = names.exact.get(name);
-    const read = below === undefined ? similarTo(name, names) : similarMember(object[name], below, lists);
+    const read =
+      below === undefined ? readAs(name, names.spellings) : similarMember(object[name], below, options);
     if (read !== undefined) return read;
   }
   return undefined;
@@ -68,24 +82,16 @@ function inObject(object: Members, names: MemberNames, lists: "lax" | "strict"):
 function inList(list: readonly unknown[], names: MemberNames): string | undefined {
   for (const item of list) {
     if (typeof item !== "object" || item === null) continue;
-    const read = Array.isArray(item)
-      ? inList(item, names)
-      : firstOf(Object.keys(item), (name) => (names.exact.has(name) ? name : similarTo(name, names)));
+    const read = Array.isArray(item) ? inList(item, names) : inItem(item as Members, names);
     if (read !== undefined) return read;
   }
   return undefined;
 }
 
-function similarTo(name: string, { folded }: MemberNames): string | undefined {
-  const simple = foldSimple(name);
-  if (simple !== undefined) return folded.get(simple);
-  return firstOf(spellingsOf(name), (spelling) => folded.get(spelling));
-}
-
-function firstOf(names: readonly string[], find: (name: string) => string | undefined): string | undefined {
-  for (const name of names) {
-    const found = find(name);
-    if (found !== undefined) return found;
+function inItem(item: Members, { exact, spellings }: MemberNames): string | undefined {
+  for (const name of Object.keys(item)) {
+    const read = exact.has(name) ? name : readAs(name, spellings);
+    if (read !== undefined) return read;
   }
   return undefined;
 }

@@ -31,11 +31,15 @@ end
 -- The variables of an operation.
 --   operation  as graphql_document has it
 --   given      the request's `variables`: an object, or nil
+--   looked_at  names.looked_at(), of all operations of the request
 -- -> a scope for `read`
-function graphql_arguments.scope(operation, given)
+function graphql_arguments.scope(operation, given, looked_at)
   local declared = {}
   for _, variable in ipairs(operation.variables) do declared[variable.name] = variable end
-  return { declared = declared, variables = given, given = given and given.members or {}, undeclared = false }
+  return {
+    declared = declared, variables = given, given = given and given.members or {}, undeclared = false,
+    look = { lists = "strict", looked_at = looked_at },
+  }
 end
 
 -- The names that conditions read of arguments, by condition.
@@ -54,7 +58,7 @@ local function has_similar_variable(scope)
   if scope.similar == nil then
     local paths = {}
     for name in pairs(scope.declared) do paths[#paths + 1] = { name } end
-    scope.similar = names.similar(scope.variables, names.level(paths)) ~= nil
+    scope.similar = names.similar(scope.variables, names.level(paths), scope.look) ~= nil
   end
   return scope.similar
 end
@@ -67,7 +71,7 @@ end
 function graphql_arguments.has_similar(args, scope, when)
   local level = names_of(when)
   if next(level.exact) == nil then return false end
-  return has_similar_variable(scope) or names.similar(args, level, "strict") ~= nil
+  return has_similar_variable(scope) or names.similar(args, level, scope.look) ~= nil
 end
 
 local read_value

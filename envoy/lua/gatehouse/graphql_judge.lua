@@ -5,6 +5,7 @@ local graphql_document = require("gatehouse.graphql_document")
 local graphql_events = require("gatehouse.graphql_events")
 local graphql_payload = require("gatehouse.graphql_payload")
 local graphql_rules = require("gatehouse.graphql_rules")
+local names = require("gatehouse.names")
 local values = require("gatehouse.values")
 
 local graphql_judge = {}
@@ -12,6 +13,9 @@ local graphql_judge = {}
 -- Selections visited, fragments followed as often as they are spread; and how many stand inside one another.
 local MOST_SELECTIONS = 10000
 local MOST_NESTED = 200
+
+-- Names of arguments and variables that are compared with those that rules read (`MAX_NAMES` of src/graphql/conditions.ts).
+local MOST_NAMES = 100000
 
 local MOST_DENIALS = 20
 
@@ -78,9 +82,9 @@ end
 local function verdict_of(walk, rule, args)
   if rule.when == nil then return true end
   if rule.when == false then return false end
-  if graphql_arguments.has_similar(args, walk.scope, rule.when) then
-    malformed("the name of an argument or a variable could be read as another one")
-  end
+  local similar = graphql_arguments.has_similar(args, walk.scope, rule.when)
+  if walk.looked_at.count > MOST_NAMES then over_limit("arguments of too many names") end
+  if similar then malformed("the name of an argument or a variable could be read as another one") end
   local roots = { args = args, env = walk.env }
   for _, path in ipairs(walk.index.late[rule]) do roots[path[1]] = values.unavailable end
   return condition.evaluate(rule.when, roots)
@@ -262,7 +266,7 @@ end
 local function visit_operation(walk, operation, variables)
   local root = walk.index.roots[operation.operation]
   walk.kind, walk.root_fields, walk.judged = operation.operation, 0, {}
-  walk.scope = graphql_arguments.scope(operation, variables)
+  walk.scope = graphql_arguments.scope(operation, variables, walk.looked_at)
   local place = { root = true, depth = 1 }
   if walk.index.schema then with_type(walk, place, root) else with_name(walk, place, root) end
   visit(walk, operation.selections, place, 1)
@@ -278,6 +282,7 @@ local function judge(plan, payload, env)
     plan = plan, limits = plan.limits, index = index, env = env or values.unavailable, guarded = {},
     fragments = graphql_payload.check(document, request.operation_name, index.roots, malformed),
     keys = {}, visited = {}, overlaps = {}, selections = 0, aliases = 0, denied = {}, denials = {}, events = {},
+    looked_at = names.looked_at(),
   }
   for _, name in ipairs(plan.guardedNames or {}) do walk.guarded[name] = true end
   for _, operation in ipairs(document.operations) do visit_operation(walk, operation, request.variables) end

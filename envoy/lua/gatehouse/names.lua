@@ -2,7 +2,7 @@
 local case_folds = require("gatehouse.case_folds")
 local json = require("gatehouse.json")
 local json_text = require("gatehouse.json_text")
-local find, gmatch, gsub, lower = string.find, string.gmatch, string.gsub, string.lower
+local byte, char, gmatch, gsub, sub = string.byte, string.char, string.gmatch, string.gsub, string.sub
 
 local names = {}
 
@@ -30,47 +30,103 @@ for _, code in ipairs({ 0x85, 0xa0, 0x1680, 0x202f, 0x205f, 0x3000, 0xfeff }) do
 set_aside(0x2000, 0x200a)
 set_aside(0x2028, 0x2029)
 
--- -> a name folded, where it is of the kind that nearly all are, or nil
-local function fold_simple(name)
-  if find(name, "^[a-z0-9]+$") then return name end
-  if not find(name, "^[%w_%-]+$") then return nil end
-  return (lower(gsub(name, "[_%-]+", "")))
+-- What ASCII is folded to, by byte: a byte, or false for what is set aside. What stands between parts of a name is not there.
+local ASCII = {}
+for code = 0x01, 0x7f do ASCII[code] = code > 0x20 and code < 0x7f and code end
+for code = 0x41, 0x5a do ASCII[code] = code + 0x20 end
+for letter in gmatch("_-+", ".") do ASCII[byte(letter)] = false end
+for letter in gmatch(".[]&=;?", ".") do ASCII[byte(letter)] = nil end
+
+local ZERO, NINE = 0x30, 0x39
+
+-- The letter that begins at a byte beyond ASCII, as it is in the text, which is UTF-8.
+local function letter_at(name, at, first)
+  return sub(name, at, at + (first >= 0xf0 and 3 or first >= 0xe0 and 2 or 1))
 end
 
-local function fold_part(part)
-  part = lower(gsub(part, "[\1-\32\127_%-+]+", ""))
-  if find(part, "[\128-\255]") then part = gsub(part, "[\194-\244][\128-\191]+", LETTERS) end
-  return part
-end
-
--- -> what a name is compared by: folded, and folded without numbers of items where it has any
+-- -> all of a name folded, with all of its parts
 local function fold(name)
-  local whole, unindexed = "", ""
-  for part in gmatch(name, "[^.%[%]%z&=;?]+") do
-    local folded = fold_part(part)
-    if whole == "" or not find(folded, "^[0-9]+$") then unindexed = unindexed .. folded end
-    whole = whole .. folded
+  local pieces, at = {}, 1
+  while at <= #name do
+    local code = byte(name, at)
+    if code >= 0x80 then
+      local letter = letter_at(name, at, code)
+      pieces[#pieces + 1] = LETTERS[letter] or letter
+      at = at + #letter
+    else
+      if ASCII[code] then pieces[#pieces + 1] = char(ASCII[code]) end
+      at = at + 1
+    end
   end
-  return { whole, unindexed ~= whole and unindexed or nil }
+  return table.concat(pieces)
 end
 
--- Names that were folded: messages use the same few. They come from outside: when there are many, all are forgotten.
-local MOST_KEPT, LONGEST_KEPT = 2000, 100
-local kept, count = {}, 0
+-- Spellings are the names that a condition reads, folded, byte by byte: { [byte] = spellings, read = what is read where a
+-- name ends here }. A name of a message is followed through them as far as it could still become one, which nearly all
+-- names cannot after a letter or two. So the time for a name is bounded by its length, nothing is kept of it, and it needs
+-- no memory of names that were seen before.
+local NOWHERE = {}
 
-local function spellings_of(name)
-  local known = kept[name]
-  if known then return known end
-  known = fold(name)
-  if #name <= LONGEST_KEPT then
-    if count >= MOST_KEPT then kept, count = {}, 0 end
-    kept[name] = known
-    count = count + 1
+local function add_spelling(spellings, read)
+  local folded = fold(read)
+  for at = 1, #folded do
+    local code = byte(folded, at)
+    spellings[code] = spellings[code] or {}
+    spellings = spellings[code]
   end
-  return known
+  spellings.read = read
 end
 
-local function empty_level() return { exact = {}, folded = {} } end
+-- What follows a text in spellings.
+local function follow(spellings, text)
+  for at = 1, #text do spellings = spellings[byte(text, at)] or NOWHERE end
+  return spellings
+end
+
+-- -> the name that a name could be read as, with all of its parts or without the numbers of items of lists; or nil
+local function read_as(name, spellings)
+  local whole, unindexed = spellings, spellings
+  -- where `unindexed` was before a part that has been nothing but a number; the first part is never one of an item
+  local before = NOWHERE
+  local is_first, is_empty = true, true
+  local at, stop = 1, #name
+  while at <= stop do
+    local code = byte(name, at)
+    if code >= 0x80 then
+      local letter = letter_at(name, at, code)
+      at = at + #letter
+      local folded = LETTERS[letter] or letter
+      if folded ~= "" then
+        -- no letter beyond ASCII is folded to digits
+        is_empty, before = false, NOWHERE
+        whole, unindexed = follow(whole, folded), follow(unindexed, folded)
+      end
+    else
+      at = at + 1
+      local folded = ASCII[code]
+      if folded == nil then
+        if before ~= NOWHERE then unindexed = before end
+        is_first, is_empty, before = is_first and is_empty, true, NOWHERE
+      elseif folded then
+        if folded < ZERO or folded > NINE then
+          before = NOWHERE
+        elseif is_empty and not is_first then
+          before = unindexed
+        end
+        is_empty = false
+        whole, unindexed = whole[folded] or NOWHERE, unindexed[folded] or NOWHERE
+      end
+    end
+    if whole == NOWHERE and unindexed == NOWHERE and before == NOWHERE then return nil end
+  end
+  if before ~= NOWHERE then unindexed = before end
+  return whole.read or unindexed.read
+end
+
+-- The loop is compiled here, at the start, over a long run: see json_tape.lua.
+read_as(("_"):rep(1000), {})
+
+local function empty_level() return { exact = {}, spellings = {} } end
 
 -- names.level(paths) -> the names that a condition reads of an object and below it, for names.similar
 --   paths  lists of names, from the object down
@@ -79,10 +135,7 @@ function names.level(paths)
   for _, path in ipairs(paths) do
     local level = root
     for index, name in ipairs(path) do
-      for stop = index, #path do
-        local read = table.concat(path, ".", index, stop)
-        level.folded[spellings_of(read)[1]] = read
-      end
+      for stop = index, #path do add_spelling(level.spellings, table.concat(path, ".", index, stop)) end
       level.exact[name] = level.exact[name] or empty_level()
       level = level.exact[name]
     end
@@ -90,11 +143,20 @@ function names.level(paths)
   return root
 end
 
-local function similar_to(name, level)
-  local simple = fold_simple(name)
-  if simple then return level.folded[simple] end
-  local spellings = spellings_of(name)
-  return level.folded[spellings[1]] or spellings[2] and level.folded[spellings[2]] or nil
+-- names.looked_at() -> what has been looked at of one request, for names.similar: { count } of names. The same variables are
+-- the arguments of many fields, and rules read the same names of them: an object is looked at once for them.
+function names.looked_at() return { count = 0, levels = {} } end
+
+-- -> false where an object was looked at for these names, and had none that could be read as one of them
+local function is_new(looked_at, object, level)
+  local levels = looked_at.levels[object]
+  if not levels then
+    levels = {}
+    looked_at.levels[object] = levels
+  end
+  if levels[level] then return false end
+  levels[level] = true
+  return true
 end
 
 local function in_list(list, level)
@@ -104,7 +166,7 @@ local function in_list(list, level)
     if kind == "list" then read = in_list(item, level) end
     if kind == "object" then
       for _, name in ipairs(json.names(item)) do
-        read = level.exact[name] and name or similar_to(name, level)
+        read = level.exact[name] and name or read_as(name, level.spellings)
         if read then break end
       end
     end
@@ -113,19 +175,24 @@ local function in_list(list, level)
   return nil
 end
 
--- names.similar(value, level, lists) -> what the condition reads that another name in the value could be read as, or nil; where
--- a list stands in place of an object, any name in it that could be read, unless `lists` is "strict": GraphQL takes no
--- list for an object
-function names.similar(value, level, lists)
-  if type(value) ~= "table" or next(level.folded) == nil then return nil end
-  if value.kind == "list" then return lists ~= "strict" and in_list(value, level) or nil end
+-- names.similar(value, level, options) -> what the condition reads that another name in the value could be read as, or nil
+--   options.lists      where a list stands in place of an object, any name in it that could be read is similar, unless this
+--                      is "strict": GraphQL takes no list for an object
+--   options.looked_at  see names.looked_at, or nil
+function names.similar(value, level, options)
+  if type(value) ~= "table" or next(level.exact) == nil then return nil end
+  if value.kind == "list" then return not (options and options.lists == "strict") and in_list(value, level) or nil end
   if value.kind ~= "object" then return nil end
-  for _, name in ipairs(json.names(value)) do
+  local looked_at = options and options.looked_at
+  if looked_at and not is_new(looked_at, value, level) then return nil end
+  local all = json.names(value)
+  if looked_at then looked_at.count = looked_at.count + #all end
+  for _, name in ipairs(all) do
     local below, read = level.exact[name], nil
     if not below then
-      read = similar_to(name, level)
-    elseif next(below.folded) ~= nil then
-      read = names.similar(value.members[name], below, lists)
+      read = read_as(name, level.spellings)
+    elseif next(below.exact) ~= nil then
+      read = names.similar(value.members[name], below, options)
     end
     if read then return read end
   end
