@@ -9,16 +9,23 @@ for _, name in ipairs({
   "expires", "x-accel-expires",
 }) do NAMES[name] = true end
 
--- Parts of names: digests are called by many.
+-- Digests, checksums and signatures have many names, and their algorithms, too: patterns that are looked for in a name whose
+-- words are told apart, and its ends marked, by `-`. Wherever they stand, since words are written together, too
+-- (`bodysha256`); only at the beginning of a word, or as a whole one, what is also in ordinary names (`share`, `saddler`).
 local PARTS = {
-  "etag", "entity-tag", "digest", "checksum", "signature", "hash", "md5", "sha1", "sha-1", "sha2", "sha-2", "sha5", "sha-5",
-  "crc32", "crc64", "cdn-cache-control", "surrogate-control",
+  "etag", "entity%-tag", "digest", "checksum", "check%-sum", "cksum", "chksum", "signature", "fingerprint", "hash", "hmac",
+  "md5", "%-md%-?[2-6]%f[^%d]", "sha%-?%d", "shake%-?%d", "%-sha%-", "%-sig%-", "crc", "xxh", "blake", "ripemd", "keccak",
+  "murmur", "whirlpool", "poly1305",
+  "%-adler", "%-fnv", "integrity%-$",
+  -- caches that these are for would keep one caller's view for all
+  "cdn%-cache%-control", "surrogate%-control",
 }
 
 local function is_about_it(name)
   if NAMES[name] then return true end
+  local words = "-" .. name:gsub("[^%w]+", "-") .. "-"
   for _, part in ipairs(PARTS) do
-    if name:find(part, 1, true) then return true end
+    if words:find(part) then return true end
   end
   return false
 end
