@@ -26,7 +26,7 @@ const rooms = {
     "telemetry",
   ],
   extauthz: ["decision", "policy", "request", "graphql", "identity", "audit", "reasons", "telemetry"],
-  gateway: ["config", "policy", "telemetry"],
+  gateway: ["config", "policy", "identity", "telemetry"],
   standing: [],
   storage: [],
   following: ["standing", "policy", "decision", "identity", "audit", "reasons", "telemetry"],

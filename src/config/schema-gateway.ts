@@ -68,8 +68,8 @@ const rateLimiting = z.strictObject({
   anonymous_requests_per_second: setting(
     wholeNumber(0, 1_000_000),
     0,
-    "Requests per second without a credential (`Authorization`, `X-User-Token`, the cookie of `identity.cookie`) that the " +
-      "gateway takes, from all clients together, so that a flood of them leaves room for callers with one. 0: no limit. " +
+    "Requests per second without a credential (`Authorization: Bearer` with a token, the cookie of `identity.cookie` with a " +
+      "value, and where `gateway.trusted_proxies` are configured `X-User-Token`, from whomever) that the gateway takes, from all clients together, so that a flood of them leaves room for callers with one. 0: no limit. " +
       "Above it: 429 with Retry-After.",
   ),
   burst_size: optional(

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { LONGEST_COOKIE_NAME } from "../identity/credential-patterns.ts";
 import { ALGORITHMS } from "../identity/options.ts";
 import { foldHeaderName } from "../request/index.ts";
 import { choice, duration, list, map, oneOrMore, optional, setting, text, url } from "./values.ts";
@@ -115,7 +116,12 @@ export const identity = z
         "that the application needs from its clients, e.g. `x-user-agent` of gRPC-Web. Spelled exactly so they pass.",
     ),
     cookie: optional(
-      text().refine((value) => /^[!#$%&'*+.^_`|~\w-]+$/.test(value), "must be a cookie name"),
+      text()
+        .refine((value) => /^[!#$%&'*+.^_`|~\w-]+$/.test(value), "must be a cookie name")
+        .refine(
+          (value) => value.length <= LONGEST_COOKIE_NAME,
+          `must not be longer than ${LONGEST_COOKIE_NAME} characters`,
+        ),
       "Cookie that carries the token where there is no Authorization header (browsers).",
     ),
     token_types: setting(

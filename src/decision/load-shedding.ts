@@ -15,7 +15,7 @@ export interface LoadSheddingOptions {
   readonly snapshot: () => Snapshot | undefined;
 }
 
-/** Where a token may be. */
+/** Where a token may be; src/identity/credential-patterns.ts says the same to Envoy. */
 const CREDENTIALS: ReadonlySet<string> = new Set(["authorization", "x-user-token", "cookie"]);
 
 /**

@@ -1,4 +1,5 @@
 import type { GatewayConfig } from "../config/index.ts";
+import { credentialPatterns } from "../identity/index.ts";
 import { backendsOf, EXT_AUTHZ_CLUSTER } from "./clusters.ts";
 import { extension, overwrite, seconds } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
@@ -127,16 +128,16 @@ function tokenBucket(rate: number, burst: number): EnvoyJson {
   return { max_tokens: burst, tokens_per_fill: rate, fill_interval: "1s" };
 }
 
-/** A bucket for requests without any credential; whether a credential is good, the service says. */
+/**
+ * A bucket for requests without any credential; whether a credential is good, the service says. Here nobody knows who the
+ * peer is: where there are trusted proxies, `X-User-Token` counts from anybody.
+ */
 function onlyAnonymous(config: GatewayConfig, rate: number): EnvoyJson {
   const { cookie } = config.identity;
-  const without = [
-    { name: "authorization", present_match: true },
-    { name: "x-user-token", present_match: true },
-    ...(cookie === undefined
-      ? []
-      : [{ name: "cookie", string_match: { contains: `${cookie}=` }, treat_missing_header_as_empty: true }]),
-  ];
+  const credentials = credentialPatterns({
+    trustedProxy: config.gateway.trusted_proxies.length > 0,
+    ...(cookie !== undefined && { cookie }),
+  });
   const descriptor = { key: "caller", value: "anonymous" };
   return {
     token_bucket: tokenBucket(UNLIMITED, UNLIMITED),
@@ -149,7 +150,12 @@ function onlyAnonymous(config: GatewayConfig, rate: number): EnvoyJson {
             header_value_match: {
               descriptor_key: descriptor.key,
               descriptor_value: descriptor.value,
-              headers: without.map((header) => ({ ...header, invert_match: true })),
+              headers: credentials.map(({ header, pattern }) => ({
+                name: header,
+                string_match: { safe_regex: { regex: pattern } },
+                treat_missing_header_as_empty: true,
+                invert_match: true,
+              })),
             },
           },
         ],

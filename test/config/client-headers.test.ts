@@ -31,6 +31,13 @@ describe("configuration: headers that clients may not use", () => {
     });
   }
 
+  it("refuses a cookie name that makes too long an expression for Envoy", () => {
+    assert.ok(load({ cookie: "c".repeat(64) }).ok);
+    const result = load({ cookie: "c".repeat(65) });
+    assert.ok(!result.ok);
+    assert.ok(result.errors.includes("longer than 64"), result.errors);
+  });
+
   it("takes prefixes of one's own, none, and names that an application needs", () => {
     for (const identity of [
       { header_prefixes: ["x-acme-"], client_headers: ["x-acme-trace"] },

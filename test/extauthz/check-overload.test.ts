@@ -58,6 +58,10 @@ describe("extauthz: a check that others wait behind", () => {
   const cases: readonly [title: string, headers: Headers, peer: string | undefined, shed: boolean][] = [
     ["without a token", [], undefined, true],
     ["with a token of another scheme", [["authorization", "Basic YTpi"]], undefined, true],
+    ["with an empty Authorization", [["authorization", ""]], undefined, true],
+    ["with a token alone", [["authorization", "good"]], undefined, true],
+    ["with an empty cookie", [["cookie", "sid="]], undefined, true],
+    ["with a cookie whose name ends so", [["cookie", "zsid=good"]], undefined, true],
     ["with what is no token", [bearerOf("a b")], undefined, true],
     ["with two", [bearerOf("good"), bearerOf("good")], undefined, true],
     ["with a good token", [bearerOf("good")], undefined, false],

@@ -61,6 +61,14 @@ describe("gateway bootstrap", () => {
         "identity.cookie": "session",
       }),
     ],
+    [
+      "a rate limit for anonymous requests, a trusted proxy and the longest cookie name",
+      () => ({
+        "gateway.security.rate_limiting.anonymous_requests_per_second": 100,
+        "gateway.trusted_proxies": ["10.0.0.0/8"],
+        "identity.cookie": "!#$%&'*+.^_`|~-a".repeat(4),
+      }),
+    ],
     ["the least size", () => ({ "gateway.security.request_size_limit": 1 })],
     ["the greatest size", () => ({ "gateway.security.request_size_limit": "4GB" })],
     [

@@ -248,43 +248,6 @@ describe("gateway rate limit", () => {
   });
 });
 
-describe("gateway rate limit for anonymous requests", () => {
-  const NONE = 20;
-  const credentials: readonly Readonly<Record<string, string>>[] = [
-    { authorization: "Bearer x" },
-    { "x-user-token": "x" },
-    { cookie: "a=b; session=x" },
-  ];
-  const others: readonly Readonly<Record<string, string>>[] = [{}, { cookie: "a=b" }, { cookie: "" }];
-
-  it("leaves callers with a credential out, whatever others send", async () => {
-    const gateway = await startGateway({
-      overrides: {
-        "gateway.security.rate_limiting.anonymous_requests_per_second": 1,
-        "identity.cookie": "session",
-      },
-    });
-    const statuses = (headers: Readonly<Record<string, string>>) =>
-      Promise.all(
-        Array.from({ length: NONE }, async () => (await send(gateway.port, "/a", { headers })).status),
-      );
-    try {
-      for (const headers of others) {
-        const limited = (await statuses(headers)).filter((status) => status === 429).length;
-        // one, and what was filled in meanwhile
-        assert.ok(limited >= NONE / 2, `${JSON.stringify(headers)}: ${limited}`);
-      }
-      for (const headers of credentials) {
-        assert.deepEqual(new Set(await statuses(headers)), new Set([200]), JSON.stringify(headers));
-      }
-      const answer = await send(gateway.port, "/a");
-      assert.equal(answer.status === 429 ? answer.headers["retry-after"] : "1", "1");
-    } finally {
-      await gateway.stop();
-    }
-  });
-});
-
 describe("gateway with gRPC", () => {
   it("does not hold back a gRPC call to an h2c backend, and does hold back any other", async () => {
     const { createServer } = await import("node:http2");
