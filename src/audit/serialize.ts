@@ -41,6 +41,7 @@ const OUTCOME_FIELDS = {
   timestamp: { kind: "text", usual: 32, tight: 32 },
   event: { kind: "text", usual: 16, tight: 16 },
   decision_id: { kind: "text", usual: 64, tight: 40 },
+  request_id: { kind: "text", usual: 256, tight: 96 },
   response_code: { kind: "integer", usual: 24, tight: 24 },
   duration_ms: { kind: "integer", usual: 24, tight: 24 },
   result: { kind: "text", usual: 16, tight: 16 },

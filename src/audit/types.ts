@@ -45,14 +45,17 @@ export interface OutcomeRecord {
   /** ISO 8601 UTC with milliseconds: when the request was over. */
   readonly timestamp: string;
   readonly event: "response" | "connection";
-  /** Of the decision's record. */
+  /** Of the decision's record; empty where only `request_id` says which one it is. */
   readonly decision_id: string;
+  /** Where Envoy did not send the request on. */
+  readonly request_id?: string;
   /** 0 where nothing was answered. */
   readonly response_code: number;
   /** Whole milliseconds, rounded down. */
   readonly duration_ms: number;
   /** Of an answer; of a connection, whether the gateway `closed` it or it `ended` otherwise. */
-  readonly result: "masked" | "unchanged" | "refused" | "unfinished" | "closed" | "ended" | "not_forwarded";
+  readonly result:
+    "masked" | "unchanged" | "headers_only" | "refused" | "unfinished" | "not_forwarded" | "closed" | "ended";
   /** Why an answer was refused, or a request not let through. */
   readonly reason?: string;
   /** Values changed in an answer, messages changed on a connection. */

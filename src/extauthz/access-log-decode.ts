@@ -8,8 +8,9 @@ import {
 } from "./access-log-request.ts";
 import { lengthField, MessageReader, varintField } from "./wire.ts";
 
-/** One request that had a plan and is over, as Envoy's access log tells it. */
+/** One request that had a plan, or was allowed and not sent on, and is over, as Envoy's access log tells it. */
 export interface AccessLogEntry {
+  /** Empty where there was no plan. */
   readonly decisionId: string;
   /** What Lua noted; empty where that is more than it ever notes. */
   readonly outcome?: string;
@@ -28,6 +29,14 @@ export interface AccessLogEntry {
   readonly responseBytes: number;
   /** Envoy's `response_code_details`. */
   readonly details: string;
+  /** It was allowed, and came to nothing before an application had anything of it. */
+  readonly stopped?: Stopped;
+}
+
+/** What is known of a request that was allowed and not sent on. */
+export interface Stopped {
+  readonly requestId: string;
+  readonly flags: LoggedFlags;
 }
 
 /** One request that is over without a decision of ours: Envoy has refused it, or its client has gone. */
@@ -52,7 +61,7 @@ export interface AccessLogReaders {
   readonly passOver: (why: PassedOver) => void;
 }
 
-/** Why an entry is passed over: not the end of a request; decided, and without a plan; not well-formed. */
+/** Why an entry is passed over: not the end of a request; decided, and nothing more to say; not well-formed. */
 export type PassedOver = "intermediate" | "no_plan" | "malformed";
 
 /** Bytes. */
@@ -145,13 +154,16 @@ function readEntry(bytes: Buffer): AccessLogEntry | UndecidedEntry | PassedOver 
 function finish(draft: Draft): AccessLogEntry | UndecidedEntry | PassedOver {
   const { noted, decision } = draft;
   // where the answer never came, or the client left before it, Lua has noted nothing
-  const decisionId = noted.get("decision_id") ?? decision.get("decision_id");
-  if (decisionId === undefined) return draft.isFinal ? "no_plan" : undecided(draft);
-  if (!DECISION_ID.test(decisionId)) return "malformed";
+  const planned = noted.get("decision_id") ?? decision.get("decision_id");
+  if (planned === undefined && !draft.isFinal) return undecided(draft);
+  const stopped = stoppedIn(draft);
+  if (planned === undefined && stopped === undefined) return "no_plan";
+  if (planned !== undefined && !DECISION_ID.test(planned)) return "malformed";
   const outcome = noted.get("outcome");
   const state = noted.get("state");
   return {
-    decisionId,
+    decisionId: planned ?? "",
+    ...(stopped && { stopped }),
     ...(outcome !== undefined && { outcome }),
     ...(state !== undefined && { state }),
     handshake: decision.has("state_epoch"),
@@ -162,6 +174,14 @@ function finish(draft: Draft): AccessLogEntry | UndecidedEntry | PassedOver {
     responseBytes: draft.responseBytes,
     details: draft.details,
   };
+}
+
+/** Envoy's words for answers that are not its own refusals. */
+const ANSWERED = new Set(["via_upstream", "direct_response", "ext_authz_denied"]);
+
+function stoppedIn({ forwarded, flags, details, request }: Draft): Stopped | undefined {
+  if (forwarded || flags.denied === true || ANSWERED.has(details)) return undefined;
+  return { requestId: readRequest(request).id, flags };
 }
 
 function undecided(draft: Draft): UndecidedEntry {

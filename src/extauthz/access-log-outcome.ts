@@ -10,8 +10,11 @@ export interface ResponseOutcome {
   readonly dropped: number;
 }
 
-/** `unfinished`: the request ended before the answer had gone through. */
-export type ResponseResult = (typeof RESULTS)[number];
+/**
+ * `unfinished`: the request ended before the answer had gone through. `headers_only`: a preflight's answer.
+ * `not_forwarded`: there was none, for no application has seen the request; Lua never notes that.
+ */
+export type ResponseResult = (typeof RESULTS)[number] | "not_forwarded";
 
 /** What passed on a WebSocket connection, in numbers of messages. */
 export interface ConnectionOutcome {
@@ -37,7 +40,7 @@ export type NotedOutcome =
   | { readonly event: "response"; readonly response: ResponseOutcome }
   | { readonly event: "connection"; readonly connection: ConnectionOutcome };
 
-const RESULTS = ["masked", "unchanged", "refused", "unfinished"] as const;
+const RESULTS = ["masked", "unchanged", "refused", "unfinished", "headers_only"] as const;
 
 /** More than Lua ever notes; whatever has more was not written by it. */
 const MAX_ITEMS = 200;

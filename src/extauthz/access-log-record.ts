@@ -51,6 +51,7 @@ export function outcomeRecord(outcome: RequestOutcome): OutcomeRecord {
     timestamp: new Date(outcome.at).toISOString(),
     event: outcome.event,
     decision_id: outcome.decisionId,
+    ...(outcome.requestId !== undefined && { request_id: outcome.requestId }),
     response_code: outcome.responseCode,
     duration_ms: Math.floor(outcome.durationMs),
     response_bytes: outcome.responseBytes,

@@ -17,6 +17,8 @@ export interface LoggedFlags {
   readonly clientGone?: true;
   readonly malformed?: true;
   readonly overloaded?: true;
+  /** By a decision: ours. */
+  readonly denied?: true;
 }
 
 const AUTHORITY = lengthField(3);
@@ -65,6 +67,7 @@ export function readRequest(bytes: Buffer | undefined): LoggedRequest {
   return request;
 }
 
+const UNAUTHORIZED = lengthField(13);
 const CONNECTION_TERMINATION = varintField(15);
 const PROTOCOL_ERROR = varintField(19);
 const OVERLOAD_MANAGER = varintField(26);
@@ -72,7 +75,7 @@ const REMOTE_RESET = varintField(28);
 
 /** Reads ResponseFlags. */
 export function readFlags(bytes: Buffer): LoggedFlags {
-  const flags: { clientGone?: true; malformed?: true; overloaded?: true } = {};
+  const flags: { clientGone?: true; malformed?: true; overloaded?: true; denied?: true } = {};
   eachField(bytes, (reader, tag) => {
     if (tag === CONNECTION_TERMINATION || tag === REMOTE_RESET) {
       if (reader.uint32() !== 0) flags.clientGone = true;
@@ -80,6 +83,9 @@ export function readFlags(bytes: Buffer): LoggedFlags {
       if (reader.uint32() !== 0) flags.malformed = true;
     } else if (tag === OVERLOAD_MANAGER) {
       if (reader.uint32() !== 0) flags.overloaded = true;
+    } else if (tag === UNAUTHORIZED) {
+      reader.bytes();
+      flags.denied = true;
     } else reader.skip(tag);
   });
   return flags;

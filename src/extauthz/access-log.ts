@@ -1,10 +1,14 @@
 import type { Metrics } from "../telemetry/metrics.ts";
 import { readAccessLog, type AccessLogEntry, type UndecidedEntry } from "./access-log-decode.ts";
+import { refusalReason } from "./access-log-refusal.ts";
 import { readOutcome, type ConnectionOutcome, type NotedOutcome } from "./access-log-outcome.ts";
 
-/** What became of a request that had a plan, as only Envoy knows it. */
+/** What became of a request that was allowed, as only Envoy knows it. */
 export type RequestOutcome = NotedOutcome & {
+  /** Empty where it had no plan. */
   readonly decisionId: string;
+  /** Where it was not sent on. */
+  readonly requestId?: string;
   /** It was a WebSocket handshake that was let in: the connection, if there ever was one, is over. */
   readonly handshake: boolean;
   /** Unix ms: when the request was over. */
@@ -32,8 +36,8 @@ export type AccessLogHandler = (bytes: Buffer) => void;
 
 /**
  * Envoy's access log. Requests with a plan become outcomes; where of one at least the decision can be read there is an
- * outcome all the same, `unfinished`, so that nothing that was planned is over without a word. Requests that Envoy refused
- * before there was a decision are handed on, too. What cannot be read is counted.
+ * outcome all the same, `unfinished`, so that nothing that was planned is over without a word. Requests that were allowed and
+ * came to nothing in Envoy have one, too, `not_forwarded`. Requests that Envoy refused before there was a decision are handed on. What cannot be read is counted.
  */
 export function createAccessLog(dependencies: AccessLogDependencies): AccessLogHandler {
   const { onOutcome, onRefusal, metrics, log } = dependencies;
@@ -78,8 +82,16 @@ const SILENT: ConnectionOutcome = {
   paths: [],
 };
 
-/** What Lua noted, or what it means that it noted nothing. */
-function notedIn({ outcome, handshake, state }: AccessLogEntry): NotedOutcome | undefined {
+/** What Lua noted, or what it means that it noted nothing; what it makes of an answer of Envoy's own does not count. */
+function notedIn(entry: AccessLogEntry): NotedOutcome | undefined {
+  const { outcome, handshake, state, stopped } = entry;
+  if (stopped !== undefined) {
+    const reason = refusalReason({ ...entry, flags: stopped.flags });
+    return {
+      event: "response",
+      response: { result: "not_forwarded", reason, paths: [], count: 0, dropped: 0 },
+    };
+  }
   if (outcome !== undefined) return readOutcome(outcome);
   if (handshake && state === "stream") return { event: "connection", connection: SILENT };
   const result = state === "done" ? "unchanged" : "unfinished";
@@ -87,7 +99,7 @@ function notedIn({ outcome, handshake, state }: AccessLogEntry): NotedOutcome | 
 }
 
 function outcomeOf(entry: AccessLogEntry, noted: NotedOutcome, now: number): RequestOutcome {
-  const { decisionId, handshake, responseCode, responseBytes, details } = entry;
+  const { decisionId, handshake, responseCode, responseBytes, details, stopped } = entry;
   const { startedAt, answeredAfter, endedAfter } = entry;
   // an answer is over with its last byte, a connection when its stream is
   const [first, second] =
@@ -97,6 +109,7 @@ function outcomeOf(entry: AccessLogEntry, noted: NotedOutcome, now: number): Req
   return {
     ...noted,
     decisionId,
+    ...(stopped && { requestId: stopped.requestId }),
     handshake,
     at: at <= MAX_TIME ? at : now,
     durationMs,

@@ -116,8 +116,8 @@ function removeForgedHeaders(config: GatewayConfig): EnvoyJson {
 }
 
 /**
- * The service is told what became of requests that had a plan, to write it beside the decision, and of requests that no
- * decision of its own answers for, to write a record of each.
+ * The service is told what became of requests that had a plan, to write it beside the decision; of requests that no
+ * decision of its own answers for, to write a record of each; and of those that were allowed and reached no application.
  */
 function accessLog(): EnvoyJson {
   return {
@@ -146,6 +146,7 @@ function accessLog(): EnvoyJson {
         filters: [
           metadata("gatehouse", "decision_id", { present_match: true }, false),
           metadata("envoy.filters.http.ext_authz", "final", { bool_match: false }, true),
+          stopped(),
         ],
       },
     },
@@ -155,6 +156,32 @@ function accessLog(): EnvoyJson {
 function metadata(filter: string, key: string, value: EnvoyJson, otherwise: boolean): EnvoyJson {
   return {
     metadata_filter: { matcher: { filter, path: [{ key }], value }, match_if_key_not_found: otherwise },
+  };
+}
+
+/**
+ * Envoy stopped it after the decision, or its client left. What was answered well is told apart by its status and its
+ * flags alone; the expression, which costs more, is for the others.
+ */
+function stopped(): EnvoyJson {
+  const failed = { op: "GE", value: { default_value: 400, runtime_key: "gatehouse.stopped_from_status" } };
+  return {
+    and_filter: {
+      filters: [
+        {
+          or_filter: {
+            filters: [{ status_code_filter: { comparison: failed } }, { response_flag_filter: {} }],
+          },
+        },
+        {
+          extension_filter: extension(
+            "envoy.access_loggers.extension_filters.cel",
+            "envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilter",
+            { expression: '!has(upstream.address) && response.code_details != "ext_authz_denied"' },
+          ),
+        },
+      ],
+    },
   };
 }
 

@@ -100,7 +100,7 @@ export function createMetrics() {
     }),
     responses: new Counter({
       name: "gatehouse_responses_total",
-      help: "Answers that response rules applied to, by result (masked, unchanged, refused, unfinished).",
+      help: "Outcomes of allowed requests, by result (masked, unchanged, headers_only, refused, unfinished, not_forwarded).",
       labelNames: ["result"] as const,
       registers,
     }),

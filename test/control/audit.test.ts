@@ -33,6 +33,23 @@ describe("audit trail", () => {
     );
   });
 
+  it("knows whose an outcome is that names its request alone, where that is one customer's", async () => {
+    const [decided, one, other] = decisions(3, (index) => ({
+      request_id: index === 0 ? "req_a" : "req_b",
+      customer_id: `cus_${index}`,
+    }));
+    const of = (request_id: string) =>
+      outcomeRecord({ decision_id: "", request_id, result: "not_forwarded" });
+    await take([decided!, one!, other!, of("req_a"), of("req_b"), of("req_c")]);
+    const { entries } = await list({ kind: "outcome", request_id: "req_a" });
+    assert.deepEqual(entries, [{ ...of("req_a"), kind: "outcome", customer_id: "cus_0", user_id: "usr_1" }]);
+    const owners = (await list({ kind: "outcome" })).entries.map(({ customer_id: id }) => id);
+    assert.deepEqual(
+      owners.filter((id) => id !== undefined),
+      ["cus_0"],
+    );
+  });
+
   it("holds changes of the control plane: who, what, before and after", async () => {
     const origin = { actor: FULL_KEY, requestId: "req_1", clientIp: "192.0.2.1" };
     await context().units(origin, (unit) => {

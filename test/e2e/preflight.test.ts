@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type IncomingHttpHeaders } from "node:http2";
 import { startAnsweringUpstream, type AnsweringUpstream } from "../support/answering-upstream.ts";
+import { eventually } from "../support/eventually.ts";
 import { startGateway, type RunningGateway } from "../support/gateway.ts";
 import { startIssuer, type TestIssuer } from "../support/issuer.ts";
 import { sendRaw } from "../support/raw-http.ts";
@@ -35,7 +36,7 @@ describe("end to end: CORS preflights", function () {
     [upstream, issuer] = await Promise.all([startAnsweringUpstream(), startIssuer()]);
     upstream.answer = (request, response) => {
       request.on("data", (chunk: Buffer) => received.push(chunk.toString()));
-      const status = request.url === "/nowhere" ? 404 : 200;
+      const status = request.url === "/nowhere" ? 404 : request.url === "/empty" ? 204 : 200;
       const cors = { "access-control-allow-origin": "https://app.test", vary: "Origin" };
       response.writeHead(status, { ...cors, "x-secret": SECRET, "content-type": "application/json" });
       response.end(`{"name":"${SECRET}"}`);
@@ -99,6 +100,15 @@ describe("end to end: CORS preflights", function () {
           assert.match(text, /"access-control-allow-origin":"https:\/\/app.test"/);
         }
         assert.equal(upstream.seen.length, 2);
+      });
+
+      it("are over with a word: nothing but headers was delivered", async () => {
+        const outcomes = async () =>
+          (await gateway.audit()).filter(({ event }) => event === "response").map(({ result }) => result);
+        const before = (await outcomes()).length;
+        for (const path of ["/staff", "/nowhere", "/empty"]) await ask(path, PREFLIGHT);
+        await eventually("three outcomes", async () => (await outcomes()).length >= before + 3);
+        assert.deepEqual(new Set(await outcomes()), new Set(["headers_only"]));
       });
 
       it("bring nobody's identity, cookies or token to the application", async () => {

@@ -75,6 +75,9 @@ describe("extauthz: what is done with outcomes", () => {
       detail: "via_upstream",
     });
     assert.equal(outcomeRecord(answer({ result: "refused", reason: "not_json" })).reason, "not_json");
+    const stopped = { ...answer({ result: "not_forwarded" }), decisionId: "", requestId: "req_1" };
+    const { decision_id: decision, request_id: request } = outcomeRecord(stopped);
+    assert.deepEqual([decision, request], ["", "req_1"]);
   });
 
   it("the record of a connection", () => {

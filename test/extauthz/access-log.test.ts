@@ -99,6 +99,7 @@ describe("extauthz: access log", () => {
       "the client left before the answer": [
         {
           decision: { decision_id: "dec_1" },
+          common: { upstream_remote_address: { socket_address: { address: "192.0.2.1", port_value: 4 } } },
           response: { response_code: undefined, response_body_bytes: 0, response_code_details: "gone" },
         },
         {

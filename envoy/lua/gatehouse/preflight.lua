@@ -28,12 +28,14 @@ function preflight.response(handle)
   refusal.keep(headers, KEPT, MOST_BYTES)
   if not NO_LENGTH[headers:get(":status")] then headers:replace("content-length", "0") end
   stream.note(handle, "state", "stream")
+  stream.note(handle, "outcome", '{"response":{"result":"unfinished"}}')
   local count = 0
   for chunk in handle:bodyChunks() do
     chunk:setBytes("")
     count = count + 1
     stream.note(handle, "chunks", count)
   end
+  stream.note(handle, "outcome", '{"response":{"result":"headers_only"}}')
   original.forget_trailers(handle)
 end
 

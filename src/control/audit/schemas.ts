@@ -68,7 +68,8 @@ const outcome = z.looseObject({
   kind: z.literal("outcome"),
   ...common,
   event: z.enum(["response", "connection"]),
-  decision_id: z.string(),
+  decision_id: z.string().meta({ description: "Empty where only `request_id` names the decision." }),
+  request_id: z.string().optional(),
 });
 
 const change = z.object({

@@ -1,4 +1,5 @@
 import type { Knex } from "knex";
+import { OUTCOME_PREFIX } from "../records/read-record.ts";
 import type { Kind } from "./schemas.ts";
 
 /** A row of the trail. */
@@ -73,8 +74,14 @@ export function entryOf(row: AuditRow): Readonly<Record<string, unknown>> {
     const { request_id, action, client_ip } = row;
     return { ...record, kind, id, timestamp, ...whose, request_id, action, client_ip: client_ip ?? "" };
   }
-  if (kind !== "decision")
-    return { ...record, kind: "outcome", event: kind, timestamp, decision_id: id, ...whose };
+  if (kind !== "decision") {
+    const { request_id } = row;
+    const of = {
+      decision_id: id.startsWith(OUTCOME_PREFIX) ? "" : id,
+      ...(request_id !== "" && { request_id }),
+    };
+    return { ...record, kind: "outcome", event: kind, timestamp, ...of, ...whose };
+  }
   const { request_id, resource, action, decision, reason, rule, policy_set, client_ip } = row;
   const decided = { request_id, resource, action, decision, reason, rule, policy_set, client_ip };
   const took = row.evaluation_time_us;

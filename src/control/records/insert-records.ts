@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import type { RecordFacts, RecordRow } from "./read-record.ts";
+import { OUTCOME_PREFIX, type RecordFacts, type RecordRow } from "./read-record.ts";
 
 /** Column and type of what a record is stored as. */
 const COLUMNS = {
@@ -65,25 +65,45 @@ function keyOf({ timestamp, id, kind }: Pick<RecordRow, "timestamp" | "id" | "ki
   return `${timestamp} ${id} ${kind}`;
 }
 
-/** Outcomes name only their decision; whose they are, the decision says. Without one they are shown to no customer. */
+/**
+ * Outcomes name only their decision, or its request; whose they are, the decision says. Without one they are shown to no
+ * customer, nor where decisions of one request are of several.
+ */
 async function withOwners(trx: Knex.Transaction, rows: readonly RecordRow[]): Promise<readonly RecordRow[]> {
   const outcomes = rows.filter(({ kind }) => kind !== "decision");
   if (outcomes.length === 0) return rows;
-  const owners = new Map<string, Pick<RecordRow, "customer_id" | "user_id">>();
+  const owners = new Map<string, Owner>();
   const times = outcomes.map(({ timestamp }) => timestamp);
   const found = await trx("audit_records")
-    .select("id", "customer_id", "user_id")
-    .whereRaw("id = any(?)", [outcomes.map(({ id }) => id)])
+    .select("id", "request_id", "customer_id", "user_id")
+    .whereRaw("(id = any(?) or (request_id = any(?) and request_id <> ''))", [
+      outcomes.map(({ id }) => id),
+      outcomes.filter(hasNoDecision).map((row) => row.request_id),
+    ])
     .where({ kind: "decision" })
     .whereBetween("timestamp", [
       new Date(least(times) - LOOK_BACK_MS),
       new Date(-least(times.map((time) => -time)) + LOOK_BACK_MS),
     ]);
-  for (const { id, customer_id, user_id } of found as Pick<RecordRow, "id" | "customer_id" | "user_id">[])
+  const decisions = [...(found as DecisionOwner[]), ...rows.filter(({ kind }) => kind === "decision")];
+  const byRequest = new Map<string, Owner | undefined>();
+  for (const { id, request_id: request, customer_id, user_id } of decisions) {
     owners.set(id, { customer_id, user_id });
-  for (const { kind, id, customer_id, user_id } of rows)
-    if (kind === "decision") owners.set(id, { customer_id, user_id });
-  return rows.map((row) => (row.kind === "decision" ? row : { ...row, ...owners.get(row.id) }));
+    const other = byRequest.get(request);
+    const isOther =
+      byRequest.has(request) && (other?.customer_id !== customer_id || other.user_id !== user_id);
+    byRequest.set(request, isOther ? undefined : { customer_id, user_id });
+  }
+  const ownerOf = (row: RecordRow) =>
+    hasNoDecision(row) ? byRequest.get(row.request_id) : owners.get(row.id);
+  return rows.map((row) => (row.kind === "decision" ? row : { ...row, ...ownerOf(row) }));
+}
+
+type Owner = Pick<RecordRow, "customer_id" | "user_id">;
+type DecisionOwner = Owner & Pick<RecordRow, "id" | "request_id">;
+
+function hasNoDecision({ kind, id, request_id: request }: RecordRow): boolean {
+  return kind !== "decision" && request !== "" && id.startsWith(OUTCOME_PREFIX);
 }
 
 function least(values: readonly number[]): number {

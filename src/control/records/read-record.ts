@@ -58,7 +58,7 @@ const DECISION_COLUMNS: ReadonlySet<string> = new Set(
     Object.keys(TEXTS),
   ),
 );
-const OUTCOME_COLUMNS: ReadonlySet<string> = new Set(["timestamp", "event", "decision_id"]);
+const OUTCOME_COLUMNS: ReadonlySet<string> = new Set(["timestamp", "event", "decision_id", "request_id"]);
 
 class Problem extends Error {}
 
@@ -110,11 +110,10 @@ function readOutcome(members: Readonly<Record<string, unknown>>): RecordFacts {
   const { event } = members;
   if (event !== "response" && event !== "connection")
     throw new Problem("`event` must be response or connection");
-  const row: RecordRow = {
+  const row: Omit<RecordRow, "id"> = {
     timestamp: timeOf(members),
     kind: event,
-    id: decisionIdOf(members),
-    request_id: "",
+    request_id: members["request_id"] === undefined ? "" : textOf(members, "request_id"),
     customer_id: null,
     user_id: "",
     decision: null,
@@ -127,7 +126,10 @@ function readOutcome(members: Readonly<Record<string, unknown>>): RecordFacts {
     evaluation_time_us: null,
     record: restOf(members, OUTCOME_COLUMNS),
   };
-  return { row, members, guarded: "" };
+  // without a decision's id it belongs to a request
+  const isOfRequest = members["decision_id"] === "" && row.request_id !== "";
+  const id = isOfRequest ? contentId(row, OUTCOME_PREFIX) : decisionIdOf(members);
+  return { row: { ...row, id }, members, guarded: "" };
 }
 
 function timeOf({ timestamp }: Readonly<Record<string, unknown>>): number {
@@ -144,8 +146,11 @@ function decisionIdOf({ decision_id: id }: Readonly<Record<string, unknown>>): s
   return id;
 }
 
-function contentId(row: Omit<RecordRow, "id">): string {
-  return `dec_${createHash("sha256").update(JSON.stringify(row)).digest("hex").slice(0, 40)}`;
+/** Of ids of outcomes whose decision is known by its request alone. */
+export const OUTCOME_PREFIX = "out_";
+
+function contentId(row: Omit<RecordRow, "id">, prefix = "dec_"): string {
+  return `${prefix}${createHash("sha256").update(JSON.stringify(row)).digest("hex").slice(0, 40)}`;
 }
 
 function textOf(members: Readonly<Record<string, unknown>>, name: keyof typeof TEXTS): string {
