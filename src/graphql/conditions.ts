@@ -30,10 +30,10 @@ interface JudgedField {
 }
 
 /**
- * How many names of arguments and variables are looked at for one request: ten times as many as its JSON has values at most
+ * How many names of arguments and variables are looked at for one request: five times as many as its JSON has values at most
  * (`MAX_VALUES` of src/request/body/parse-json.ts), which takes less than 10 ms.
  */
-const MAX_NAMES = 100_000;
+const MAX_NAMES = 50_000;
 
 /**
  * Judges conditions at the fields of one operation. Fragments lead to a field again and again, and its arguments may be

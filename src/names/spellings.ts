@@ -35,6 +35,7 @@ export function spellingsOf(names: Iterable<string>): Spellings {
 
 /** @returns the name that `name` could be read as, with all of its parts or without the numbers of items of lists. */
 export function readAs(name: string, spellings: Spellings): string | undefined {
+  if (!couldBegin(name, spellings)) return undefined;
   const follower = new Follower(spellings);
   for (let at = 0; at < name.length; at++) {
     const code = name.codePointAt(at) ?? 0;
@@ -42,6 +43,14 @@ export function readAs(name: string, spellings: Spellings): string | undefined {
     if (!follower.goesOn(foldLetter(code))) return undefined;
   }
   return follower.end();
+}
+
+/** @returns false where the first letter is of ASCII, and that of no name which is read: so are most. */
+function couldBegin(name: string, { next }: Spellings): boolean {
+  const code = name.charCodeAt(0);
+  if (Number.isNaN(code) || code > 0x7f) return true;
+  const first = foldLetter(code);
+  return typeof first !== "number" || first < 0 || next.has(first);
 }
 
 /** Where a name has led so far; `undefined`: nowhere. */

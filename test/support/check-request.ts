@@ -16,6 +16,7 @@ export function checkRequest(options: {
 }): Buffer {
   const { method = "GET", path, headers = [], peer = "127.0.0.1", body, plans = "1" } = options;
   const { bodies = "handed_over" } = options;
+  const now = Date.now();
   const pseudo = [
     [":authority", "app.test"],
     [":path", path],
@@ -30,7 +31,7 @@ export function checkRequest(options: {
       },
       source: { address: { socket_address: { address: peer, port_value: 40000 } } },
       request: {
-        time: { seconds: Math.floor(Date.now() / 1000), nanos: 0 },
+        time: { seconds: Math.floor(now / 1000), nanos: (now % 1000) * 1_000_000 },
         http: {
           id: "1234567890",
           method,

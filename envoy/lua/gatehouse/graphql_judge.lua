@@ -15,7 +15,7 @@ local MOST_SELECTIONS = 10000
 local MOST_NESTED = 200
 
 -- Names of arguments and variables that are compared with those that rules read (`MAX_NAMES` of src/graphql/conditions.ts).
-local MOST_NAMES = 100000
+local MOST_NAMES = 50000
 
 local MOST_DENIALS = 20
 
