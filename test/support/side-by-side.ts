@@ -10,6 +10,9 @@ let told = false;
 export const mochaHooks = {
   beforeAll(): void {
     if (!told) process.on("SIGTERM", () => undefined);
+    const cache = process.env["TEST_COMPILE_CACHE"];
+    // for the processes that tests start; this one has started without
+    if (cache !== undefined) process.env["NODE_COMPILE_CACHE"] = cache;
     told = true;
   },
 };
