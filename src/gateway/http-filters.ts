@@ -24,7 +24,7 @@ export const CONNECTION_BUFFER_BYTES = 256 * 1024;
  * The most of a body that the service is given; a larger one is answered 413 where the decision needs the body. Envoy goes
  * on reading once less than half of this is held: what it has read ahead of the first answer must be less than that.
  */
-export const MOST_BODY_BYTES = 4 * CONNECTION_BUFFER_BYTES;
+const MOST_BODY_BYTES = 4 * CONNECTION_BUFFER_BYTES;
 
 /**
  * What every request passes, in this order, and every answer in the opposite one.

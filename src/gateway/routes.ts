@@ -14,7 +14,7 @@ import {
   type LuaFilter,
 } from "./http-filters.ts";
 
-export const ROUTE_CONFIG_NAME = "gateway";
+const ROUTE_CONFIG_NAME = "gateway";
 
 /** The copy of X-Backend-URL that routes look at: the service removes the original before the route is chosen again. */
 export const BACKEND_HEADER = "x-gatehouse-backend";
