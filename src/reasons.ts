@@ -44,7 +44,7 @@ const PROXY_REFUSALS = {
   DECISION_UNAVAILABLE: {
     status: 503,
     code: "SERVICE_UNAVAILABLE",
-    message: "no worker decided in time",
+    message: "no worker decided in time, or too many requests were waiting for one",
   },
   REFUSED_BY_PROXY: { status: 400, code: "BAD_REQUEST", message: "the proxy refused the request" },
 } as const satisfies Record<string, Entry>;

@@ -96,7 +96,7 @@ export function encodeDenial(answer: DenialAnswer): Buffer {
     writer.uint32(DENIED_BODY).bytes(body);
   }
   writer.ldelim();
-  return finish(writer, dynamicMetadata);
+  return finish(writer, { ...dynamicMetadata, denied: true });
 }
 
 /** The CheckResponse that lets a request go on to the filter that asks again, with the body. It decides nothing. */

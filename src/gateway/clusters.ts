@@ -4,6 +4,10 @@ import { extension, seconds, socketAddress, typed } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 
 export const EXT_AUTHZ_CLUSTER = "ext_authz";
+/** The same workers over connections of their own: what waits here does not delay the checks of the other cluster. */
+export const EXT_AUTHZ_ANONYMOUS_CLUSTER = "ext_authz_anonymous";
+/** The same workers, for the access log: a flood of its entries does not delay checks. */
+export const ACCESS_LOG_CLUSTER = "access_log";
 export const TRACING_CLUSTER = "tracing";
 
 /** Where one ext_authz worker listens. */
@@ -45,7 +49,9 @@ export function clusters(
 ): readonly EnvoyJson[] {
   const { endpoint } = config.telemetry.tracing;
   return [
-    extAuthzCluster(config, authzEndpoints),
+    workerCluster(config, authzEndpoints, EXT_AUTHZ_CLUSTER, EVERY_CHECK),
+    workerCluster(config, authzEndpoints, EXT_AUTHZ_ANONYMOUS_CLUSTER, SOME_CHECKS),
+    workerCluster(config, authzEndpoints, ACCESS_LOG_CLUSTER, EVERY_CHECK),
     ...backendsOf(config).flatMap((backend) => backendClusters(config, backend, caFile)),
     ...(endpoint === undefined
       ? []
@@ -53,18 +59,44 @@ export function clusters(
   ];
 }
 
-/** One endpoint a worker: Envoy keeps one connection to each, and a process serves one connection best. */
-function extAuthzCluster(config: GatewayConfig, endpoints: readonly AuthzEndpoint[]): EnvoyJson {
+/** As many as there are requests: the limit on those is elsewhere. */
+const UNLIMITED = 1_000_000;
+
+/** Checks asked again at a time: enough for a worker's death, too few to drown the others when all are slow. */
+const MOST_RETRIES = 1000;
+
+/** How Envoy asks a worker over HTTP/2, and how much at a time. */
+const EVERY_CHECK: EnvoyJson = {
+  typed_extension_protocol_options: http2({}),
+  circuit_breakers: limits({ requests: UNLIMITED, waiting: UNLIMITED, retries: MOST_RETRIES }),
+};
+
+/**
+ * Of each thread of Envoy only so many checks are under way at a worker, over one connection; more than a crowd of browsers
+ * sends at once may wait in Envoy, and the rest is answered 503 at once.
+ */
+const SOME_CHECKS: EnvoyJson = {
+  typed_extension_protocol_options: http2({ max_concurrent_streams: 32 }),
+  circuit_breakers: limits({ connections: 1, requests: UNLIMITED, waiting: 1024, retries: MOST_RETRIES }),
+};
+
+/** One endpoint a worker: each thread of Envoy keeps one connection to each, and a process serves few connections best. */
+function workerCluster(
+  config: GatewayConfig,
+  endpoints: readonly AuthzEndpoint[],
+  name: string,
+  connections: EnvoyJson,
+): EnvoyJson {
   const interval = seconds(config.gateway.cluster.health_check_interval);
   return {
-    name: EXT_AUTHZ_CLUSTER,
+    name,
     type: "STATIC",
     connect_timeout: "0.250s",
     lb_policy: "LEAST_REQUEST",
     // where no worker is healthy, none is asked: the answer is 503 at once
     common_lb_config: { healthy_panic_threshold: { value: 0 } },
     load_assignment: loadAssignment(
-      EXT_AUTHZ_CLUSTER,
+      name,
       endpoints.map((endpoint) =>
         "unixSocket" in endpoint
           ? { pipe: { path: endpoint.unixSocket } }
@@ -85,9 +117,7 @@ function extAuthzCluster(config: GatewayConfig, endpoints: readonly AuthzEndpoin
       },
     ],
     close_connections_on_host_health_failure: true,
-    typed_extension_protocol_options: protocol({ explicit_http_config: { http2_protocol_options: {} } }),
-    // as many as there are requests: the limit on those is elsewhere
-    circuit_breakers: limits(1_000_000, MOST_RETRIES),
+    ...connections,
   };
 }
 
@@ -99,7 +129,7 @@ function backendClusters(
   const cluster = (name: string): EnvoyJson => ({
     ...peer(name, backend.url, config.gateway.backend_ca ?? caFile),
     connect_timeout: seconds(Math.min(5000, config.gateway.upstream_timeout)),
-    circuit_breakers: limits(config.gateway.performance.connection_pool_size),
+    circuit_breakers: limits({ requests: config.gateway.performance.connection_pool_size }),
   });
   const own = cluster(backend.cluster);
   if (backend.upgradeCluster === backend.cluster) return [own];
@@ -120,9 +150,7 @@ function peer(name: string, url: string, caFile: string | undefined): EnvoyJson 
   if (scheme === "h2c:") {
     return {
       ...base,
-      typed_extension_protocol_options: protocol({
-        explicit_http_config: { http2_protocol_options: { allow_connect: true } },
-      }),
+      typed_extension_protocol_options: http2({ allow_connect: true }),
     };
   }
   if (scheme === "http:") return base;
@@ -162,6 +190,10 @@ function protocol(options: EnvoyJson): EnvoyJson {
   return { [name]: typed(name, options) };
 }
 
+function http2(options: EnvoyJson): EnvoyJson {
+  return protocol({ explicit_http_config: { http2_protocol_options: options } });
+}
+
 function loadAssignment(name: string, addresses: readonly EnvoyJson[]): EnvoyJson {
   return {
     cluster_name: name,
@@ -169,13 +201,25 @@ function loadAssignment(name: string, addresses: readonly EnvoyJson[]): EnvoyJso
   };
 }
 
-/** Checks asked again at a time: enough for a worker's death, too few to drown the others when all are slow. */
-const MOST_RETRIES = 1000;
+interface Limits {
+  readonly requests: number;
+  /** Default: as many as requests. */
+  readonly connections?: number;
+  /** Requests without a connection that is free for them. Default: as many as requests. */
+  readonly waiting?: number;
+  readonly retries?: number;
+}
 
-function limits(most: number, retries = 0): EnvoyJson {
+/** Of a cluster, all threads of Envoy together. */
+function limits({ requests, connections = requests, waiting = requests, retries = 0 }: Limits): EnvoyJson {
   return {
     thresholds: [
-      { max_connections: most, max_pending_requests: most, max_requests: most, max_retries: retries },
+      {
+        max_connections: connections,
+        max_pending_requests: waiting,
+        max_requests: requests,
+        max_retries: retries,
+      },
     ],
   };
 }

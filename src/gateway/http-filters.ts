@@ -1,6 +1,7 @@
 import type { GatewayConfig } from "../config/index.ts";
-import { credentialPatterns } from "../identity/index.ts";
+import { noCredential } from "./anonymous.ts";
 import { backendsOf, EXT_AUTHZ_CLUSTER } from "./clusters.ts";
+import { EXT_AUTHZ_METADATA, FINAL } from "./decision-metadata.ts";
 import { extension, overwrite, seconds } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 import { TOO_LARGE } from "./local-replies.ts";
@@ -10,12 +11,7 @@ import { luaFilter } from "./lua-bundle.ts";
 export const EXT_AUTHZ = "envoy.filters.http.ext_authz";
 /** Asks again, with the body, about requests on which the first one has brought no decision. */
 export const EXT_AUTHZ_BODY = "gatehouse.ext_authz.body";
-/** Where answers of both leave their metadata, whatever the filter is called. */
-export const EXT_AUTHZ_METADATA = "envoy.filters.http.ext_authz";
 export const BUFFER = "envoy.filters.http.buffer";
-
-/** Member of the metadata of every answer that is a decision; src/extauthz/encode.ts writes it. */
-const FINAL = "final";
 
 /** What Envoy reads ahead of a connection; more waits in the network. */
 export const CONNECTION_BUFFER_BYTES = 256 * 1024;
@@ -133,11 +129,6 @@ function tokenBucket(rate: number, burst: number): EnvoyJson {
  * peer is: where there are trusted proxies, `X-User-Token` counts from anybody.
  */
 function onlyAnonymous(config: GatewayConfig, rate: number): EnvoyJson {
-  const { cookie } = config.identity;
-  const credentials = credentialPatterns({
-    trustedProxy: config.gateway.trusted_proxies.length > 0,
-    ...(cookie !== undefined && { cookie }),
-  });
   const descriptor = { key: "caller", value: "anonymous" };
   return {
     token_bucket: tokenBucket(UNLIMITED, UNLIMITED),
@@ -150,12 +141,7 @@ function onlyAnonymous(config: GatewayConfig, rate: number): EnvoyJson {
             header_value_match: {
               descriptor_key: descriptor.key,
               descriptor_value: descriptor.value,
-              headers: credentials.map(({ header, pattern }) => ({
-                name: header,
-                string_match: { safe_regex: { regex: pattern } },
-                treat_missing_header_as_empty: true,
-                invert_match: true,
-              })),
+              headers: noCredential(config),
             },
           },
         ],
@@ -198,24 +184,7 @@ const EXT_AUTHZ_TYPE = "envoy.extensions.filters.http.ext_authz.v3.ExtAuthz";
 function extAuthzSettings(config: GatewayConfig): EnvoyJson {
   return {
     transport_api_version: "V3",
-    grpc_service: {
-      envoy_grpc: { cluster_name: EXT_AUTHZ_CLUSTER },
-      // A check changes nothing: where a worker has died or is stuck, another is asked. Envoy takes the greatest
-      // interval between tries as the time for one try, too
-      retry_policy: {
-        retry_on: "connect-failure,refused-stream,reset,unavailable",
-        num_retries: 2,
-        retry_back_off: { base_interval: "0.001s", max_interval: halfOf(config.authz.decision_timeout) },
-        retry_host_predicate: [
-          extension(
-            "envoy.retry_host_predicates.previous_hosts",
-            "envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate",
-          ),
-        ],
-        host_selection_retry_max_attempts: 16,
-      },
-      timeout: seconds(config.authz.decision_timeout),
-    },
+    grpc_service: authzService(config, EXT_AUTHZ_CLUSTER),
     failure_mode_allow: false,
     // without it an outage would look like a denial
     status_on_error: { code: "ServiceUnavailable" },
@@ -225,6 +194,28 @@ function extAuthzSettings(config: GatewayConfig): EnvoyJson {
     include_peer_certificate: false,
     // a header of the answer moves the request to a route whose filters carry out its plan (routes.ts)
     clear_route_cache: true,
+  };
+}
+
+/** How a worker is asked, over the connections of this cluster. */
+export function authzService(config: GatewayConfig, cluster: string): EnvoyJson {
+  return {
+    envoy_grpc: { cluster_name: cluster },
+    // A check changes nothing: where a worker has died or is stuck, another is asked. Envoy takes the greatest
+    // interval between tries as the time for one try, too
+    retry_policy: {
+      retry_on: "connect-failure,refused-stream,reset,unavailable",
+      num_retries: 2,
+      retry_back_off: { base_interval: "0.001s", max_interval: halfOf(config.authz.decision_timeout) },
+      retry_host_predicate: [
+        extension(
+          "envoy.retry_host_predicates.previous_hosts",
+          "envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate",
+        ),
+      ],
+      host_selection_retry_max_attempts: 16,
+    },
+    timeout: seconds(config.authz.decision_timeout),
   };
 }
 

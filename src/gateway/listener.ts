@@ -1,5 +1,6 @@
 import { DEFAULT_IDENTITY_HEADERS, type GatewayConfig } from "../config/index.ts";
-import { EXT_AUTHZ_CLUSTER, TRACING_CLUSTER } from "./clusters.ts";
+import { ACCESS_LOG_CLUSTER, TRACING_CLUSTER } from "./clusters.ts";
+import { decidedAgainst, matchMetadata, UNDECIDED } from "./decision-metadata.ts";
 import { extension, seconds, socketAddress } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 import { CONNECTION_BUFFER_BYTES, httpFilters } from "./http-filters.ts";
@@ -104,16 +105,18 @@ function removeForgedHeaders(config: GatewayConfig): EnvoyJson {
       mutations: [
         ...[...names].map((name) => ({ remove: name })),
         ...prefixes.map((prefix) => ({ remove_on_match: { key_matcher: { prefix, ignore_case: true } } })),
-        {
-          append: {
-            header: { key: BACKEND_HEADER, value: "%REQ(X-BACKEND-URL)%" },
-            append_action: "OVERWRITE_IF_EXISTS_OR_ADD",
-          },
-        },
+        ...(config.gateway.backends.length === 0 ? [] : [COPY_OF_CHOSEN_BACKEND]),
       ],
     },
   );
 }
+
+const COPY_OF_CHOSEN_BACKEND: EnvoyJson = {
+  append: {
+    header: { key: BACKEND_HEADER, value: "%REQ(X-BACKEND-URL)%" },
+    append_action: "OVERWRITE_IF_EXISTS_OR_ADD",
+  },
+};
 
 /**
  * The service is told what became of requests that had a plan, to write it beside the decision; of requests that no
@@ -128,7 +131,7 @@ function accessLog(): EnvoyJson {
         common_config: {
           log_name: "gatehouse",
           transport_api_version: "V3",
-          grpc_service: { envoy_grpc: { cluster_name: EXT_AUTHZ_CLUSTER } },
+          grpc_service: { envoy_grpc: { cluster_name: ACCESS_LOG_CLUSTER } },
           buffer_flush_interval: "0.200s",
           buffer_size_bytes: 65_536,
           // before a worker has taken the stream: one that has just died is not known to be dead
@@ -144,8 +147,8 @@ function accessLog(): EnvoyJson {
     filter: {
       or_filter: {
         filters: [
-          metadata("gatehouse", "decision_id", { present_match: true }, false),
-          metadata("envoy.filters.http.ext_authz", "final", { bool_match: false }, true),
+          matchMetadata("gatehouse", "decision_id", { present_match: true }, false),
+          UNDECIDED,
           stopped(),
         ],
       },
@@ -153,15 +156,9 @@ function accessLog(): EnvoyJson {
   };
 }
 
-function metadata(filter: string, key: string, value: EnvoyJson, otherwise: boolean): EnvoyJson {
-  return {
-    metadata_filter: { matcher: { filter, path: [{ key }], value }, match_if_key_not_found: otherwise },
-  };
-}
-
 /**
- * Envoy stopped it after the decision, or its client left. What was answered well is told apart by its status and its
- * flags alone; the expression, which costs more, is for the others.
+ * Envoy stopped it after it had been allowed, or its client left. What was answered well is told apart by its status and its
+ * flags alone, and what was denied by the answer's metadata; the expression, which costs more, is for the others.
  */
 function stopped(): EnvoyJson {
   const failed = { op: "GE", value: { default_value: 400, runtime_key: "gatehouse.stopped_from_status" } };
@@ -173,11 +170,12 @@ function stopped(): EnvoyJson {
             filters: [{ status_code_filter: { comparison: failed } }, { response_flag_filter: {} }],
           },
         },
+        decidedAgainst(false),
         {
           extension_filter: extension(
             "envoy.access_loggers.extension_filters.cel",
             "envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilter",
-            { expression: '!has(upstream.address) && response.code_details != "ext_authz_denied"' },
+            { expression: "!has(upstream.address)" },
           ),
         },
       ],

@@ -1,4 +1,5 @@
 import type { GatewayConfig } from "../config/index.ts";
+import { decidedAgainst } from "./decision-metadata.ts";
 import { HSTS_HEADER, extension, overwrite } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 
@@ -9,6 +10,8 @@ interface LocalReply {
   readonly message: string;
   /** It can come before the request has got its id. */
   readonly early?: true;
+  /** Seconds after which the client may try again. */
+  readonly retryAfter?: number;
   /** The status instead of the one that Envoy chose. */
   readonly status?: number;
 }
@@ -67,6 +70,7 @@ const REPLIES: readonly LocalReply[] = [
     when: [status("EQ", 503)],
     code: "SERVICE_UNAVAILABLE",
     message: "the gateway cannot decide about requests now",
+    retryAfter: 1,
   },
   { when: [status("EQ", 504)], code: "UPSTREAM_TIMEOUT", message: "the backend did not answer in time" },
   { when: [status("EQ", 502)], code: "UPSTREAM_UNAVAILABLE", message: "the backend's answer is malformed" },
@@ -86,21 +90,24 @@ const REPLIES: readonly LocalReply[] = [
  * its own: it keeps its body. What a backend answers is not touched.
  */
 export function localReplies(config: GatewayConfig): EnvoyJson {
-  const headers = config.gateway.security.hsts_header ? { headers_to_add: [overwrite(HSTS_HEADER)] } : {};
-  const kept = { filter: allOf([detail("ext_authz_denied")]), ...headers };
+  const always = config.gateway.security.hsts_header ? [HSTS_HEADER] : [];
+  const mapper = ({ when, code, message, status: instead, retryAfter }: LocalReply, id: string) => ({
+    filter: allOf(when),
+    ...(instead !== undefined && { status_code: instead }),
+    ...adding(
+      retryAfter === undefined ? always : [...always, { key: "retry-after", value: String(retryAfter) }],
+    ),
+    body_format_override: { json_format: envelope(code, message, id), content_type: "application/json" },
+  });
   const mappers = REPLIES.flatMap((reply) => [
     ...(reply.early === true ? [mapper({ ...reply, when: [...reply.when, NO_ID_YET] }, "%UNIQUE_ID%")] : []),
     mapper(reply, "%STREAM_ID%"),
-  ]).map((entry) => ({ ...entry, ...headers }));
-  return { mappers: [kept, ...mappers] };
+  ]);
+  return { mappers: [{ filter: decidedAgainst(true), ...adding(always) }, ...mappers] };
 }
 
-function mapper({ when, code, message, status: instead }: LocalReply, id: string): EnvoyJson {
-  return {
-    filter: allOf(when),
-    ...(instead === undefined ? {} : { status_code: instead }),
-    body_format_override: { json_format: envelope(code, message, id), content_type: "application/json" },
-  };
+function adding(headers: readonly { readonly key: string; readonly value: string }[]): EnvoyJson {
+  return headers.length === 0 ? {} : { headers_to_add: headers.map(overwrite) };
 }
 
 function envelope(code: string, message: string, id: string): EnvoyJson {
@@ -124,7 +131,7 @@ function flags(...names: readonly string[]): EnvoyJson {
   return { response_flag_filter: { flags: names } };
 }
 
-/** Tells ext_authz's denial from its failure, which no flag does. */
+/** Envoy's own word for how the reply came about; costs more than the others. */
 function detail(name: string): EnvoyJson {
   return {
     extension_filter: extension(

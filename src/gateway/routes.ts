@@ -1,10 +1,12 @@
 import type { GatewayConfig } from "../config/index.ts";
-import { backendsOf } from "./clusters.ts";
+import { noCredential } from "./anonymous.ts";
+import { backendsOf, EXT_AUTHZ_ANONYMOUS_CLUSTER } from "./clusters.ts";
 import type { Backend } from "./clusters.ts";
 import { HSTS_HEADER, overwrite, seconds, typed } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 import { IR_VERSION } from "../policy/index.ts";
 import {
+  authzService,
   BUFFER,
   CONNECTION_BUFFER_BYTES,
   EXT_AUTHZ,
@@ -32,14 +34,16 @@ const PLAN_HEADER = "x-gatehouse-plan";
  */
 export function routeConfiguration(config: GatewayConfig): EnvoyJson {
   const routes = backendsOf(config).flatMap((backend) => [
-    upgradeRoute(config, backend),
-    ...[true, false].flatMap((plan) =>
-      bodyClasses(backend).map((body) => route(config, backend, { body, plan })),
+    ...CALLERS.map((caller) => upgradeRoute(config, backend, caller)),
+    // the decision has been made: whose request it is makes no difference any more
+    ...bodyClasses(backend).map((body) => route(config, backend, { body, plan: true, caller: "any" })),
+    ...bodyClasses(backend).flatMap((body) =>
+      CALLERS.map((caller) => route(config, backend, { body, plan: false, caller })),
     ),
   ]);
   return {
     name: ROUTE_CONFIG_NAME,
-    virtual_hosts: [{ name: "gateway", domains: ["*"], routes: [NO_TUNNELS, ...routes] }],
+    virtual_hosts: [{ name: "gateway", domains: ["*"], routes: [noTunnels(config), ...routes] }],
     request_headers_to_remove: ["x-backend-url", BACKEND_HEADER, PLAN_HEADER],
     response_headers_to_remove: ["server"],
     ...(config.gateway.security.hsts_header ? { response_headers_to_add: [overwrite(HSTS_HEADER)] } : {}),
@@ -49,24 +53,41 @@ export function routeConfiguration(config: GatewayConfig): EnvoyJson {
 const BUFFER_OFF = typed("envoy.extensions.filters.http.buffer.v3.BufferPerRoute", { disabled: true });
 
 /**
+ * Checks of requests without a credential go over connections of their own, of which there are only so many at a time: a
+ * flood of them does not stand in the way of callers that say who they are. It makes no difference to the decision.
+ */
+const CALLERS = ["anonymous", "any"] as const;
+type Caller = (typeof CALLERS)[number];
+
+function isCaller(config: GatewayConfig, caller: Caller): readonly EnvoyJson[] {
+  return caller === "anonymous" ? noCredential(config) : [];
+}
+
+/**
  * What a route says to the service: that it can ask again with the body, and that plans are carried out, of which
  * version. An Envoy of one's own may do neither, and then the service denies what needs it.
  */
-function checkSettings(options: { readonly body: boolean; readonly plans: boolean }): EnvoyJson {
+function checkSettings(
+  config: GatewayConfig,
+  options: { readonly body: boolean; readonly plans: boolean; readonly caller: Caller },
+): EnvoyJson {
   const plans = options.plans ? { gatehouse_plans: String(IR_VERSION) } : {};
   const [first, second] = options.body
     ? [{ gatehouse_body: "on_request" }, { gatehouse_body: "handed_over" }]
     : [{}, {}];
+  const service =
+    options.caller === "anonymous" ? { grpc_service: authzService(config, EXT_AUTHZ_ANONYMOUS_CLUSTER) } : {};
+  const settings = (extensions: Readonly<Record<string, string>>) =>
+    typed("envoy.extensions.filters.http.ext_authz.v3.ExtAuthzPerRoute", {
+      check_settings: {
+        ...(Object.keys(extensions).length === 0 ? {} : { context_extensions: extensions }),
+        ...service,
+      },
+    });
   return {
-    [EXT_AUTHZ]: checkExtensions({ ...plans, ...first }),
-    [EXT_AUTHZ_BODY]: checkExtensions({ ...plans, ...second }),
+    [EXT_AUTHZ]: settings({ ...plans, ...first }),
+    [EXT_AUTHZ_BODY]: settings({ ...plans, ...second }),
   };
-}
-
-function checkExtensions(extensions: Readonly<Record<string, string>>): EnvoyJson {
-  return typed("envoy.extensions.filters.http.ext_authz.v3.ExtAuthzPerRoute", {
-    check_settings: Object.keys(extensions).length === 0 ? {} : { context_extensions: extensions },
-  });
 }
 
 /** Switches filters in Lua off: each costs every request that passes it. */
@@ -76,15 +97,17 @@ function luaOff(...filters: readonly LuaFilter[]): EnvoyJson {
 }
 
 /** CONNECT is answered at once: behind the buffer it would wait for the end of a body that never ends. */
-const NO_TUNNELS: EnvoyJson = {
-  match: { connect_matcher: {} },
-  direct_response: { status: 405 },
-  typed_per_filter_config: {
-    ...checkSettings({ body: false, plans: false }),
-    [BUFFER]: BUFFER_OFF,
-    ...luaOff(...LUA_FILTERS),
-  },
-};
+function noTunnels(config: GatewayConfig): EnvoyJson {
+  return {
+    match: { connect_matcher: {} },
+    direct_response: { status: 405 },
+    typed_per_filter_config: {
+      ...checkSettings(config, { body: false, plans: false, caller: "any" }),
+      [BUFFER]: BUFFER_OFF,
+      ...luaOff(...LUA_FILTERS),
+    },
+  };
+}
 
 /** Despite its name it bounds answers, too. Lua refuses what is over the limit; more than that never reaches it. */
 function heldBytes({ gateway: { security } }: GatewayConfig): number {
@@ -98,9 +121,9 @@ const UPGRADE = [
 ];
 
 /** WebSocket handshakes: what follows them is no body, and is silent at times. */
-function upgradeRoute(config: GatewayConfig, backend: Backend): EnvoyJson {
+function upgradeRoute(config: GatewayConfig, backend: Backend, caller: Caller): EnvoyJson {
   return {
-    match: { prefix: "/", headers: [...choice(backend), ...UPGRADE] },
+    match: { prefix: "/", headers: [...choice(backend), ...UPGRADE, ...isCaller(config, caller)] },
     route: {
       cluster: backend.upgradeCluster,
       timeout: "0s",
@@ -109,7 +132,7 @@ function upgradeRoute(config: GatewayConfig, backend: Backend): EnvoyJson {
     },
     request_body_buffer_limit: heldBytes(config),
     typed_per_filter_config: {
-      ...checkSettings({ body: false, plans: true }),
+      ...checkSettings(config, { body: false, plans: true, caller }),
       [BUFFER]: BUFFER_OFF,
       ...luaOff("answers"),
     },
@@ -145,12 +168,16 @@ interface RouteKind {
   readonly body: BodyClass;
   /** The decision came with a plan: the answer may have to be held back. */
   readonly plan: boolean;
+  readonly caller: Caller;
 }
 
-function route(config: GatewayConfig, backend: Backend, { body, plan }: RouteKind): EnvoyJson {
+function route(config: GatewayConfig, backend: Backend, { body, plan, caller }: RouteKind): EnvoyJson {
   const planned = plan ? [{ name: PLAN_HEADER, present_match: true }] : [];
   return {
-    match: { prefix: "/", headers: [...choice(backend), ...planned, ...body.headers] },
+    match: {
+      prefix: "/",
+      headers: [...choice(backend), ...planned, ...body.headers, ...isCaller(config, caller)],
+    },
     route: {
       cluster: backend.cluster,
       // no bound on the whole answer, which may be a long download or a stream, but on silence
@@ -160,7 +187,7 @@ function route(config: GatewayConfig, backend: Backend, { body, plan }: RouteKin
     ...(plan && { request_body_buffer_limit: heldBytes(config) }),
     typed_per_filter_config: {
       ...(body.buffered ? {} : { [BUFFER]: BUFFER_OFF }),
-      ...checkSettings({ body: body.readable, plans: true }),
+      ...checkSettings(config, { body: body.readable, plans: true, caller }),
       ...(plan ? luaOff("sockets", "guard_request") : luaOff(...LUA_FILTERS)),
     },
   };

@@ -119,9 +119,13 @@ describe("end to end: an upstream and an OpenID provider that know nothing of th
   it("has written one record for every decision, and no token in any", async () => {
     const token = await provider.token("reader");
     await get("/secret.txt?access_token=hidden-value", token);
-    const records = await eventually("the record", async () => {
+    // Envoy tells of what it refuses itself a little later
+    const records = await eventually("the records", async () => {
       const lines = await gateway.audit();
-      return lines.some((line) => line["raw_path"] === "/secret.txt?access_token=***") ? lines : undefined;
+      const there =
+        lines.some((line) => line["raw_path"] === "/secret.txt?access_token=***") &&
+        lines.some((line) => line["reason"] === "REQUEST_TOO_LARGE");
+      return there ? lines : undefined;
     });
     const text = JSON.stringify(records);
     assert.ok(!text.includes(token) && !text.includes("hidden-value"));
@@ -133,6 +137,7 @@ describe("end to end: an upstream and an OpenID provider that know nothing of th
         "CONDITION_FALSE",
         "NO_MATCHING_RULE",
         "AMBIGUOUS_PATH",
+        "REQUEST_TOO_LARGE",
       ]),
     );
     await eventually("decisions = recorded + dropped", async () => {

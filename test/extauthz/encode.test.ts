@@ -35,8 +35,9 @@ function valueOf(value: unknown): object {
   return { structValue: structOf(value as object) };
 }
 
-/** Every answer that is a decision says so. */
+/** Every answer that is a decision says so, and a denial that it is one. */
 const FINAL = structOf({ final: true });
+const DENIED = structOf({ denied: true, final: true });
 
 describe("extauthz: encode", () => {
   const denial: DenialAnswer = { httpStatus: 403, grpcStatus: 7, headers: [], body: "" };
@@ -87,7 +88,7 @@ describe("extauthz: encode", () => {
           });
           assert.deepEqual(read(bytes), {
             status: { code: grpcStatus },
-            dynamic_metadata: FINAL,
+            dynamic_metadata: DENIED,
             denied_response: {
               status: { code: httpStatus },
               ...(headers.length > 0 && { headers: overwritten(headers) }),
@@ -108,10 +109,12 @@ describe("extauthz: encode", () => {
     const json = fc.jsonValue({ maxDepth: 5 }).map((value) => JSON.parse(JSON.stringify(value)) as never);
     fc.assert(
       fc.property(fc.dictionary(fc.string(), json, { noNullPrototype: true }), (dynamicMetadata) => {
-        const expected = structOf({ ...dynamicMetadata, final: true });
         const allowed = read(encodeAllow({ setHeaders: [], removeHeaders: [], dynamicMetadata }));
-        assert.deepEqual(allowed["dynamic_metadata"], expected);
-        assert.deepEqual(read(encodeDenial({ ...denial, dynamicMetadata }))["dynamic_metadata"], expected);
+        assert.deepEqual(allowed["dynamic_metadata"], structOf({ ...dynamicMetadata, final: true }));
+        assert.deepEqual(
+          read(encodeDenial({ ...denial, dynamicMetadata }))["dynamic_metadata"],
+          structOf({ ...dynamicMetadata, denied: true, final: true }),
+        );
       }),
     );
   });

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { askAdmin } from "../../src/gateway/envoy-admin.ts";
 import { ALLOW, AuthzStub, denial } from "./support/authz-stub.ts";
 import type { CheckAnswer } from "./support/authz-stub.ts";
 import { send, until } from "./support/client.ts";
@@ -66,6 +67,22 @@ describe("gateway without a decision", () => {
       );
     }
     assert.equal(gateway.upstream.seen.length, 0);
+  });
+
+  it("is told by Envoy of what Envoy refused, and not of what it has denied itself", async () => {
+    gateway.authz.decide = () => denial(403, "no");
+    for (let n = 0; n < 3; n++) assert.equal((await send(gateway.port, "/a")).status, 403);
+    assert.equal((await send(gateway.port, "/a%2Fb")).status, 400);
+    const entries = async () => {
+      const { body } = await askAdmin(
+        gateway.envoy.admin,
+        "GET",
+        "/stats?filter=grpc_access_log.logs_(written|dropped)$",
+      );
+      return [...body.matchAll(/: (\d+)$/gm)].reduce((sum, [, count]) => sum + Number(count), 0);
+    };
+    await until(async () => (await entries()) > 0, "the access log has its entry");
+    assert.equal(await entries(), 1);
   });
 });
 

@@ -62,10 +62,11 @@ const health = {
 /** `HealthCheckResponse { status: SERVING }` */
 const SERVING = Buffer.from([0x08, 0x01]);
 
-/** Every decision says that it is one. */
+/** Every decision says that it is one, and a denial what it is. */
 function final(answer: CheckAnswer): CheckAnswer {
   const { fields = {} } = (answer["dynamicMetadata"] ?? {}) as { fields?: object };
-  return { ...answer, dynamicMetadata: { fields: { final: { boolValue: true }, ...fields } } };
+  const denied = "deniedResponse" in answer ? { denied: { boolValue: true } } : {};
+  return { ...answer, dynamicMetadata: { fields: { final: { boolValue: true }, ...denied, ...fields } } };
 }
 
 /** The least that Envoy takes for an authorization service; answers as it is told and remembers what it was asked. */

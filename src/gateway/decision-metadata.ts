@@ -1,0 +1,28 @@
+import type { EnvoyJson } from "./envoy-json.ts";
+
+/** Where answers of every ext_authz filter leave their metadata, whatever the filter is called. */
+export const EXT_AUTHZ_METADATA = "envoy.filters.http.ext_authz";
+
+/** Member of the metadata of every answer that is a decision; src/extauthz/encode.ts writes both. */
+export const FINAL = "final";
+/** Member of the metadata of every denial, which Envoy takes for an answer of its own. */
+export const DENIED = "denied";
+
+/** A filter of access logs and local replies: the request was denied by the service, or it was not. */
+export function decidedAgainst(yes: boolean): EnvoyJson {
+  return matchMetadata(EXT_AUTHZ_METADATA, DENIED, { bool_match: yes }, !yes);
+}
+
+/** A filter of access logs: nobody decided about the request. */
+export const UNDECIDED = matchMetadata(EXT_AUTHZ_METADATA, FINAL, { bool_match: false }, true);
+
+/**
+ * A filter of access logs and local replies. They take no notice of the matcher's `invert`.
+ *
+ * @param otherwise - whether it matches where there is no such member
+ */
+export function matchMetadata(filter: string, key: string, value: EnvoyJson, otherwise: boolean): EnvoyJson {
+  return {
+    metadata_filter: { matcher: { filter, path: [{ key }], value }, match_if_key_not_found: otherwise },
+  };
+}
