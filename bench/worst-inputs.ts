@@ -111,6 +111,8 @@ function targets(): readonly WorstInput[] {
     "1,000 parameters of similar names": `/read/x?${Array.from({ length: 1000 }, (_, index) => `P.${index}[]=1`).join("&")}`,
     parameters: `/read/x?${"a=1&".repeat(HEADER_BYTES / 4)}`,
     "a parameter of encodings": `/read/x?a=${"%41".repeat(HEADER_BYTES / 3)}`,
+    "a value of parameters": `/read/x?a=${";a.x".repeat(HEADER_BYTES / 4)}`,
+    "a value of parameters, encoded": `/read/x?a=${"%26a.x".repeat(HEADER_BYTES / 6)}`,
     brackets: `/read/x?${"[".repeat(HEADER_BYTES)}=1`,
     "user information": `http://${"a".repeat(HEADER_BYTES)}@app.test/read`,
     colons: `http://${"a:".repeat(HEADER_BYTES / 2)}/read`,

@@ -4,9 +4,9 @@ import type { GatewayConfig } from "./config/index.ts";
 import {
   askAdmin,
   envoyBootstrap,
-  EXT_AUTHZ_CLUSTER,
   startEnvoy,
   systemCertificateAuthorities,
+  WORKER_CLUSTERS,
   type AuthzEndpoint,
   type EnvoyProcess,
 } from "./gateway/index.ts";
@@ -19,7 +19,7 @@ const LONGEST_RETRY_MS = 5_000;
 /** An Envoy that ran this long was healthy: the next failure starts the back-off anew. */
 const HEALTHY_MS = 30_000;
 
-const STATS = `/stats?filter=^cluster\\.${EXT_AUTHZ_CLUSTER}\\.membership_healthy$`;
+const HEALTHY_WORKERS = `/stats?filter=^cluster\\.(${WORKER_CLUSTERS.join("|")})\\.membership_healthy$`;
 
 /** What Envoy is kept running with. */
 export interface EnvoyKeeperOptions {
@@ -73,11 +73,14 @@ export class EnvoyKeeper {
 
   /** Resolves when Envoy has found every worker healthy: it asks them by itself, at its own pace. */
   async seesWorkers(): Promise<void> {
-    const healthy = `cluster.${EXT_AUTHZ_CLUSTER}.membership_healthy: ${this.#options.endpoints.length}`;
+    const healthy = WORKER_CLUSTERS.map(
+      (name) => `cluster.${name}.membership_healthy: ${this.#options.endpoints.length}`,
+    );
     while (!this.#closing) {
       const envoy = this.#envoy;
-      const stats = envoy && (await askAdmin(envoy.admin, "GET", STATS).catch(() => undefined));
-      if (stats?.body.includes(healthy) === true) return;
+      const stats = envoy && (await askAdmin(envoy.admin, "GET", HEALTHY_WORKERS).catch(() => undefined));
+      const lines = stats?.body.split("\n") ?? [];
+      if (healthy.every((line) => lines.includes(line))) return;
       await delay(FIRST_RETRY_MS);
     }
   }

@@ -8,6 +8,8 @@ export const EXT_AUTHZ_CLUSTER = "ext_authz";
 export const EXT_AUTHZ_ANONYMOUS_CLUSTER = "ext_authz_anonymous";
 /** The same workers, for the access log: a flood of its entries does not delay checks. */
 export const ACCESS_LOG_CLUSTER = "access_log";
+/** In each of them Envoy finds out by itself which workers are healthy. */
+export const WORKER_CLUSTERS = [EXT_AUTHZ_CLUSTER, EXT_AUTHZ_ANONYMOUS_CLUSTER, ACCESS_LOG_CLUSTER] as const;
 export const TRACING_CLUSTER = "tracing";
 
 /** Where one ext_authz worker listens. */

@@ -1,6 +1,6 @@
 export { envoyBootstrap } from "./bootstrap.ts";
 export type { BootstrapOptions } from "./bootstrap.ts";
-export { EXT_AUTHZ_CLUSTER, type AuthzEndpoint } from "./clusters.ts";
+export { WORKER_CLUSTERS, type AuthzEndpoint } from "./clusters.ts";
 export { routeConfiguration } from "./routes.ts";
 export { systemCertificateAuthorities } from "./certificate-authorities.ts";
 export { findEnvoy } from "./envoy-binary.ts";
