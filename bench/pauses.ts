@@ -1,4 +1,4 @@
-import { createSnapshot } from "../src/decision/snapshot.ts";
+import { createSnapshot, digestOf } from "../src/decision/snapshot.ts";
 import { compilePolicySet } from "../src/policy/index.ts";
 import { checkRequest } from "../test/support/check-request.ts";
 import { policySetOf } from "./rules.ts";
@@ -35,14 +35,15 @@ export async function benchmarkPauses(): Promise<Row[]> {
   }
 }
 
-/** What a worker does at once when a policy set comes into force: indexes over its rules, and a digest. */
+/** What a worker does at once when a policy set comes into force: indexes over its rules. The supervisor has made the digest. */
 function reloads(): readonly Row[] {
   return [100, 1_000, 10_000].map((rules) => {
     const { ir } = compilePolicySet([{ name: "bench.yaml", text: policySetOf(rules) }]);
     if (ir === undefined) throw new Error("the benchmark's policies do not compile");
+    const digest = digestOf(ir);
     const times = Array.from({ length: ROUNDS }, () => {
       const before = performance.now();
-      createSnapshot(ir, { caseSensitive: false });
+      createSnapshot(ir, { caseSensitive: false, digest });
       return performance.now() - before;
     });
     return row(`reload: a snapshot of ${rules} rules`, JSON.stringify(ir).length, "", times);
