@@ -78,7 +78,7 @@ const EVERY_CHECK: EnvoyJson = {
  * sends at once may wait in Envoy, and the rest is answered 503 at once.
  */
 const SOME_CHECKS: EnvoyJson = {
-  typed_extension_protocol_options: http2({ max_concurrent_streams: 32 }),
+  typed_extension_protocol_options: http2({ max_concurrent_streams: 128 }),
   circuit_breakers: limits({ connections: 1, requests: UNLIMITED, waiting: 1024, retries: MOST_RETRIES }),
 };
 

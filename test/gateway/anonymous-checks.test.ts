@@ -8,7 +8,7 @@ import { send, until, type SendOptions } from "./support/client.ts";
 import { startGateway, type TestGateway } from "./support/gateway.ts";
 
 /** Checks at a worker, from one thread of Envoy. */
-const UNDER_WAY = 32;
+const UNDER_WAY = 128;
 /** Checks in Envoy. */
 const WAITING = 1024;
 const TOKEN = { authorization: "Bearer x" };
