@@ -7,12 +7,31 @@ import type { Check } from "./check.ts";
 
 /** A rule for a field that the schema does not have guards nothing, and its author believes that it does. */
 export const schemaFields: Check = ({ schema, graphql }, report) => {
-  if (schema === undefined) return;
   for (const rule of graphql) {
-    const finding = findIn(schema, rule);
+    const finding = schema === undefined ? withoutSchema(rule) : findIn(schema, rule);
     if (finding !== undefined) report.report(placeOf(rule.target), { severity: "error", ...finding });
   }
 };
+
+/** By what nearly all schemas do, names of types begin with a capital letter, and names of fields do not. */
+const TYPE_NAME = /^[A-Z]/;
+
+/**
+ * Without the schema nobody knows which fields lead to a type: `Customer.ssn` would guard `customer { ssn }` and not
+ * `owner { ssn }`, which delivers the same.
+ */
+function withoutSchema({ type, field }: GraphqlRuleSource): Omit<Finding, "severity"> | undefined {
+  if (type === undefined || !TYPE_NAME.test(type)) return undefined;
+  const parent = type.charAt(0).toLowerCase() + type.slice(1);
+  const root = ["Query", "Mutation", "Subscription"].includes(type);
+  return {
+    code: "graphql-type-without-schema",
+    message: `${quoted(type)} is a type, and without the schema nobody knows which fields lead to it`,
+    hint: root
+      ? `write ${quoted(field)}`
+      : `name the SDL (\`graphql: { schema: api.graphql }\`), or write ${quoted(`${parent}.${field}`)} for what stands below a field ${quoted(parent)}`,
+  };
+}
 
 function findIn(
   { roots, types }: GraphqlSchemaIR,

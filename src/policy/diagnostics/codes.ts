@@ -36,6 +36,7 @@ export const POLICY_CODES = [
   "invalid-schema",
   "unknown-graphql-type",
   "unknown-graphql-field",
+  "graphql-type-without-schema",
   // the set as a whole
   "no-rules",
   "duplicate-rule",
