@@ -28,6 +28,7 @@ const rooms = {
   extauthz: ["decision", "policy", "request", "graphql", "identity", "audit", "reasons", "telemetry"],
   gateway: ["config", "policy", "identity", "telemetry"],
   standing: [],
+  startup: [],
   storage: [],
   following: ["standing", "policy", "decision", "identity", "audit", "reasons", "telemetry"],
   control: ["standing", "storage", "policy", "decision", "reasons", "telemetry", "audit", "identity"],

@@ -22,6 +22,7 @@ import {
   type ProvidedDatabases,
 } from "./storage/index.ts";
 import { sandboxSeed } from "./sandbox-seed.ts";
+import { assertPortIsFree, cannotListen, type WantedPort } from "./startup/index.ts";
 import { hostPort } from "./supervisor.ts";
 import type { Log } from "./telemetry/log.ts";
 
@@ -61,6 +62,7 @@ export async function startControlPlane(
   { log, environments = config.api.environments }: { log: Log; environments?: readonly Environment[] },
 ): Promise<ControlPlane> {
   const wanted = ENVIRONMENTS.filter((environment) => environments.includes(environment));
+  for (const environment of wanted) await assertPortIsFree(portOf(config, environment));
   const key = await masterKey(config);
   const databases = await provideDatabases(databaseLocation(config), wanted, log);
   const running: { readonly served: ServedEnvironment; close(): Promise<void> }[] = [];
@@ -86,8 +88,7 @@ interface Surroundings {
 
 async function serveEnvironment(config: GatewayConfig, environment: Environment, surroundings: Surroundings) {
   const server = createServer(notReady);
-  const port = environment === "production" ? config.api.port : config.api.sandbox_port;
-  const url = await listen(server, config.api.listen_address, port);
+  const url = await listen(server, portOf(config, environment));
   let opened: OpenedEnvironment | undefined;
   let composed: Awaited<ReturnType<typeof composeEnvironment>> | undefined;
   const close = async () => {
@@ -203,12 +204,23 @@ async function open(
   };
 }
 
-function listen(server: Server, host: string, port: number): Promise<string> {
-  return new Promise((resolve, reject) => {
+function portOf({ api }: GatewayConfig, environment: Environment): WantedPort {
+  const host = api.listen_address;
+  return environment === "production"
+    ? { setting: "api.port", host, port: api.port }
+    : { setting: "api.sandbox_port", host, port: api.sandbox_port };
+}
+
+async function listen(server: Server, wanted: WantedPort): Promise<string> {
+  const { host, port } = wanted;
+  await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, () => {
       server.off("error", reject);
-      resolve(`http://${hostPort(host, (server.address() as AddressInfo).port)}`);
+      resolve();
     });
+  }).catch(async (error: unknown) => {
+    throw await cannotListen(wanted, error);
   });
+  return `http://${hostPort(host, (server.address() as AddressInfo).port)}`;
 }

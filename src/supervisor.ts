@@ -1,11 +1,18 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { AUDIT_FILE_MODE } from "./audit/index.ts";
 import { parseSocketAddress, type GatewayConfig } from "./config/index.ts";
 import { isConnectionMessage, type ConnectionMessage } from "./decision/connections-ended.ts";
 import { startWorkerPool, type WorkerPool } from "./extauthz/worker-pool.ts";
 import { EnvoyKeeper } from "./envoy-keeper.ts";
 import { createPolicyPublishing } from "./publish-policies.ts";
+import {
+  assertFileIsWritable,
+  assertFolderIsWritable,
+  assertPortIsFree,
+  cannotListen,
+} from "./startup/index.ts";
 import { startAdminServer } from "./telemetry/admin-server.ts";
 import { aggregateMetrics, type MetricsJson, type WorkerMetrics } from "./telemetry/aggregate.ts";
 import { createLog } from "./telemetry/log.ts";
@@ -27,6 +34,7 @@ export interface Supervisor {
  * Starts the worker processes and, for a gateway, Envoy; keeps them running; adds up their metrics.
  *
  * @param options.envoy - path of the Envoy binary; without it only the gRPC service runs
+ * @throws Error of one line where a port is taken, or records could not be written
  */
 export async function startSupervisor(
   config: GatewayConfig,
@@ -34,6 +42,7 @@ export async function startSupervisor(
 ): Promise<Supervisor> {
   const log = createLog({ level: config.telemetry.log_level, name: "supervisor" });
   const metrics = createMetrics();
+  await assertStartable(config, { hasEnvoy: options.envoy !== undefined });
   const runtime = mkdtempSync(join(tmpdir(), "gatehouse-"));
   const listen = options.envoy === undefined ? authzAddresses(config) : socketAddresses(config, runtime);
   const planFile = join(runtime, "worker.json");
@@ -96,7 +105,8 @@ export async function startSupervisor(
     // workers that are left running would keep this process from ending
     await pool.close(0);
     rmSync(runtime, { recursive: true, force: true });
-    throw error;
+    const { listen_address: host, port } = config.telemetry;
+    throw await cannotListen({ setting: "telemetry.port", host, port }, error);
   });
   const adminUrl = `http://${hostPort(config.telemetry.listen_address, admin.port)}`;
   log.info({ admin: adminUrl }, "metrics and health");
@@ -117,6 +127,30 @@ export async function startSupervisor(
       rmSync(runtime, { recursive: true, force: true });
     },
   };
+}
+
+/** Tries what the configuration needs of the machine, so that a start that says `ready` means it. */
+async function assertStartable(
+  config: GatewayConfig,
+  { hasEnvoy }: { readonly hasEnvoy: boolean },
+): Promise<void> {
+  const { audit, authz, gateway } = config;
+  if (audit.enabled && audit.destination === "file")
+    await assertFileIsWritable("audit.path", audit.path, AUDIT_FILE_MODE);
+  if (audit.enabled && audit.destination === "control_plane")
+    await assertFolderIsWritable("audit.spool_directory", audit.spool_directory);
+  if (authz.state_directory !== undefined)
+    await assertFolderIsWritable("authz.state_directory", authz.state_directory);
+  if (!hasEnvoy) {
+    for (const address of authzAddresses(config))
+      if (!("unix" in address)) await assertPortIsFree({ setting: "authz.listen", ...address });
+    return;
+  }
+  const { listen_address: host, listen_port: port } = gateway;
+  await assertPortIsFree({ setting: "gateway.listen_port", host, port });
+  const admin = parseSocketAddress(gateway.envoy_admin);
+  if (admin !== undefined)
+    await assertPortIsFree({ setting: "gateway.envoy_admin", host: admin.address, port: admin.port });
 }
 
 /** What the workers report came from our own registry, through JSON. */

@@ -29,7 +29,7 @@ const LOOK_AGAIN_MS = 3;
 const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;
 
 /** Records are about people: not for everybody on the machine, but for a log shipper in the group. */
-const MODE = 0o640;
+export const AUDIT_FILE_MODE = 0o640;
 
 /**
  * A file that several processes append to and rotate. Each write is one O_APPEND write of whole lines, which the
@@ -98,7 +98,7 @@ export class FileDestination implements Destination {
   }
 
   async #open(): Promise<FileHandle> {
-    this.#file = await open(this.#options.path, FLAGS, MODE);
+    this.#file = await open(this.#options.path, FLAGS, AUDIT_FILE_MODE);
     return this.#file;
   }
 

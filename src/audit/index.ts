@@ -7,6 +7,7 @@ import { abandonedFolders, spoolFolder } from "./spool-folders.ts";
 import { stdoutDestination } from "./stdout-destination.ts";
 import type { AuditLog, AuditLogger, OutcomeLog, RefusalLog } from "./types.ts";
 
+export { AUDIT_FILE_MODE } from "./file-destination.ts";
 export type { AuditLevel } from "./audit-log.ts";
 export type { IntakeAnswer, RecordIntake } from "./control-plane-destination.ts";
 export { createDecisionIds } from "./decision-id.ts";
@@ -68,8 +69,7 @@ export interface AuditDependencies {
 }
 
 /**
- * Makes the audit log of one process. It opens a file at the first record, so that one that is not there yet costs no
- * start, and the spool in front of a control plane at once, for what an earlier process has left in it; `record` never
+ * Makes the audit log of one process. It opens a file at the first record, and the spool in front of a control plane at once, for what an earlier process has left in it; `record` never
  * throws.
  */
 export function createAuditLog(

@@ -1,3 +1,4 @@
+import { AssertionError } from "node:assert";
 import { Command, CommanderError } from "commander";
 import { EXIT_FINDINGS, EXIT_USAGE, ExitError } from "./exit.ts";
 import { version } from "./version.ts";
@@ -57,8 +58,15 @@ function report(error: unknown): number {
     if (error.message !== "") process.stderr.write(`${error.message}\n`);
     return error.code;
   }
-  process.stderr.write(
-    `gatehouse: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
-  );
+  process.stderr.write(`gatehouse: ${described(error)}\n`);
   return EXIT_FINDINGS;
+}
+
+/** Mistakes of ours with their stack; whatever whoever called can mend in its own words. */
+function described(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const isOurs = [TypeError, ReferenceError, RangeError, SyntaxError, AssertionError].some(
+    (kind) => error instanceof kind,
+  );
+  return isOurs ? (error.stack ?? error.message) : error.message;
 }

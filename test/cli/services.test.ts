@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
+import { createServer, type AddressInfo, type Server } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { writeFile } from "node:fs/promises";
@@ -122,6 +123,80 @@ audit: { destination: file, path: audit.log }
         await issuer.close();
       }
     });
+  });
+
+  describe("a start that cannot come to anything", () => {
+    let taken: Server;
+    let port: number;
+    const { ENVOY_BIN: envoyBefore } = process.env;
+    before(async () => {
+      process.env["ENVOY_BIN"] = await envoyBinary();
+      taken = createServer();
+      await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+      ({ port } = taken.address() as AddressInfo);
+    });
+    after(() => {
+      if (envoyBefore === undefined) delete process.env["ENVOY_BIN"];
+      else process.env["ENVOY_BIN"] = envoyBefore;
+      taken.close();
+    });
+    const inUse = (setting: string) => `gatehouse: ${setting}: 127.0.0.1:${port} is in use by `;
+    const cases: Readonly<Record<string, readonly [command: string, config: () => string, () => string]>> = {
+      "the port of the gateway is taken": [
+        "gateway",
+        () => `gateway: { backend: "http://127.0.0.1:1", listen_address: 127.0.0.1, listen_port: ${port} }`,
+        () => inUse("gateway.listen_port"),
+      ],
+      "the port of Envoy's admin interface is taken": [
+        "gateway",
+        () => `gateway: { backend: "http://127.0.0.1:1", listen_port: 0, envoy_admin: "127.0.0.1:${port}" }`,
+        () => inUse("gateway.envoy_admin"),
+      ],
+      "the port of metrics is taken": [
+        "authz",
+        () => `telemetry: { port: ${port} }\nauthz: { listen: "unix:authz.sock" }`,
+        () => inUse("telemetry.port"),
+      ],
+      "the port of the service is taken": [
+        "authz",
+        () => `authz: { listen: "127.0.0.1:${port}" }`,
+        () => inUse("authz.listen"),
+      ],
+      "the port of the API is taken": [
+        "control-plane",
+        () => `api: { port: ${port}, sandbox_port: 0 }`,
+        () => inUse("api.port"),
+      ],
+      "the port of the sandbox is taken": [
+        "control-plane",
+        () => `api: { port: 0, sandbox_port: ${port} }`,
+        () => inUse("api.sandbox_port"),
+      ],
+      "the audit file has no folder": [
+        "authz",
+        () => `audit: { destination: file, path: nowhere/audit.log }`,
+        () =>
+          `gatehouse: audit.path: \`${folder.path}/nowhere/audit.log\` cannot be written: its folder does not exist`,
+      ],
+      "the audit file is a folder": [
+        "authz",
+        () => `audit: { destination: file, path: policies }`,
+        () => `gatehouse: audit.path: \`${folder.path}/policies\` cannot be written: it is a folder`,
+      ],
+    };
+    for (const [name, [command, config, expected]] of Object.entries(cases)) {
+      it(`is refused in one line: ${name}`, async () => {
+        const identity =
+          command === "control-plane" ? "" : "identity: { issuer: http://127.0.0.1:1, audience: a }\n";
+        await folder.add({ "gateway.yaml": `${identity}${config()}\n` });
+        const { code, stdout, stderr } = await cli(command);
+        assert.deepEqual([code, stdout], [1, ""], stderr);
+        // what is logged before is JSON
+        const lines = stderr.split("\n").filter((line) => line !== "" && !line.startsWith("{"));
+        assert.equal(lines.length, 1, stderr);
+        assert.ok(lines[0]?.startsWith(expected()), stderr);
+      });
+    }
   });
 
   describe("a broken policy set", () => {

@@ -180,7 +180,10 @@ describe("end to end: a port that is taken", () => {
     try {
       const ended = new Promise((resolve) => up.once("exit", resolve));
       assert.equal(await ended, 1);
-      assert.match(stderr, /EADDRINUSE/);
+      assert.match(
+        stderr,
+        /^gatehouse: telemetry\.port: 127\.0\.0\.1:\d+ is in use by `.+` \(process \d+\); .*\n$/,
+      );
     } finally {
       up.kill("SIGKILL");
       taken.close();

@@ -1,0 +1,49 @@
+import { constants } from "node:fs";
+import { access, mkdir, open } from "node:fs/promises";
+
+/** As the audit log opens it: appended to, made where it is missing, and not waited for where it is a FIFO. */
+const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;
+
+/**
+ * @param setting - the key of the configuration that names the file
+ * @param mode - of a file that is not there yet
+ * @throws Error of one line where nothing can be appended to the file
+ */
+export async function assertFileIsWritable(setting: string, path: string, mode: number): Promise<void> {
+  try {
+    await (await open(path, FLAGS, mode)).close();
+  } catch (error) {
+    throw new Error(`${setting}: \`${path}\` cannot be written: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+/**
+ * Makes a folder where it is missing.
+ *
+ * @throws Error of one line where no file can be made in it
+ */
+export async function assertFolderIsWritable(setting: string, path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    await access(path, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new Error(`${setting}: \`${path}\` cannot be written: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: "its folder does not exist",
+  ENOTDIR: "a part of the path is no folder",
+  EEXIST: "it is no folder",
+  EISDIR: "it is a folder",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EROFS: "the file system is read-only",
+  ENOSPC: "the disk is full",
+  ELOOP: "its links lead in a circle",
+};
+
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return REASONS[code] ?? (error instanceof Error ? error.message : String(error));
+}

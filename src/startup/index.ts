@@ -1,0 +1,2 @@
+export { assertFileIsWritable, assertFolderIsWritable } from "./files.ts";
+export { assertPortIsFree, cannotListen, type WantedPort } from "./ports.ts";

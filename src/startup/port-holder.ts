@@ -1,0 +1,56 @@
+import { readdir, readFile, readlink } from "node:fs/promises";
+import { basename, join } from "node:path";
+
+/** State LISTEN in the tables of proc_pid_net(5). */
+const LISTEN = "0A";
+
+/** A process, as people know it. */
+export interface PortHolder {
+  readonly name: string;
+  readonly pid: number;
+}
+
+/**
+ * @returns the process that listens on a TCP port of this machine; `undefined` where that cannot be found out: on other systems
+ * than Linux, or where it is another user's.
+ */
+export async function portHolder(port: number): Promise<PortHolder | undefined> {
+  const sockets = await listeningSockets(port);
+  if (sockets.size === 0) return undefined;
+  for (const pid of await readdir("/proc").catch(() => [])) {
+    if (!/^\d+$/.test(pid) || !(await hasOneOf(pid, sockets))) continue;
+    return { name: await nameOf(pid), pid: Number(pid) };
+  }
+  return undefined;
+}
+
+/** The program and, where it is an interpreter, what it runs: `node gatehouse.js`. */
+async function nameOf(pid: string): Promise<string> {
+  const line = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
+  const [program = "", script = ""] = line.split("\0");
+  const names = script === "" || script.startsWith("-") ? [program] : [program, script];
+  return names.map((path) => basename(path)).join(" ");
+}
+
+/** As links in `/proc/<pid>/fd` name them: `socket:[inode]`. */
+async function listeningSockets(port: number): Promise<ReadonlySet<string>> {
+  const hex = port.toString(16).toUpperCase().padStart(4, "0");
+  const tables = await Promise.all(
+    ["/proc/net/tcp", "/proc/net/tcp6"].map((file) => readFile(file, "utf8").catch(() => "")),
+  );
+  const found = new Set<string>();
+  for (const line of tables.join("\n").split("\n")) {
+    const [, local = "", , state, , , , , , inode] = line.trim().split(/ +/);
+    if (state === LISTEN && local.endsWith(`:${hex}`) && inode !== undefined) found.add(`socket:[${inode}]`);
+  }
+  return found;
+}
+
+async function hasOneOf(pid: string, sockets: ReadonlySet<string>): Promise<boolean> {
+  const folder = `/proc/${pid}/fd`;
+  for (const file of await readdir(folder).catch(() => [])) {
+    const target = await readlink(join(folder, file)).catch(() => "");
+    if (sockets.has(target)) return true;
+  }
+  return false;
+}

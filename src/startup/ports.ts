@@ -1,0 +1,46 @@
+import { createServer, isIPv6 } from "node:net";
+import { portHolder } from "./port-holder.ts";
+
+/** Where somebody wants to listen. */
+export interface WantedPort {
+  /** The key of the configuration. */
+  readonly setting: string;
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+}
+
+/**
+ * Tries whether a port is free, for a process that is started later and would say so less clearly. Envoy shares its port with
+ * every process of the same user that wants to (SO_REUSEPORT), and two gateways would take turns.
+ *
+ * @throws Error of one line: which setting, which address, and who has it
+ */
+export async function assertPortIsFree(wanted: WantedPort): Promise<void> {
+  if (wanted.port === 0) return;
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ host: wanted.host, port: wanted.port, exclusive: true }, resolve);
+  }).catch(async (error: unknown) => {
+    throw await cannotListen(wanted, error);
+  });
+  await new Promise((resolve) => server.close(resolve));
+}
+
+/** @returns the error of `listen` in one line for people; an error that is about something else as it is */
+export async function cannotListen({ setting, host, port }: WantedPort, error: unknown): Promise<unknown> {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const address = `${isIPv6(host) ? `[${host}]` : host}:${port}`;
+  const say = (text: string) => new Error(`${setting}: ${text}`, { cause: error });
+  if (code === "EADDRINUSE") {
+    const holder = await portHolder(port);
+    const who = holder === undefined ? "" : ` by \`${holder.name}\` (process ${holder.pid})`;
+    return say(`${address} is in use${who}; stop that, or set another port`);
+  }
+  if (code === "EACCES") return say(`this user may not listen on ${address}; set a port from 1024 on`);
+  if (code === "EADDRNOTAVAIL") return say(`${host} is no address of this machine`);
+  if (code === "ENOTFOUND" || code === "EAI_AGAIN")
+    return say(`\`${host}\` is no address, and no name of one`);
+  return error;
+}
