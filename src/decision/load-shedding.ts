@@ -19,9 +19,10 @@ export interface LoadSheddingOptions {
 const CREDENTIALS: ReadonlySet<string> = new Set(["authorization", "x-user-token", "cookie"]);
 
 /**
- * @returns what says, before anything is done for a request, whether it is denied because others wait: one without a
- * token, or with one that is known to be bad; and where many tokens have turned out bad of late, one whose token is not
- * known. Who is known to have a good token is never denied.
+ * @returns what says, before anything is done for a request, whether it is denied because others wait: one with a token
+ * that is known to be bad, or can be none; and where many tokens have turned out bad of late, one whose token is not known. Who
+ * is known to have a good token is never denied, and nor is who sends none: Envoy has those wait by themselves
+ * (src/gateway/clusters.ts), and a process that others leave little of the processor seems late, too.
  */
 export function createLoadShedding({
   verifier,
@@ -35,7 +36,8 @@ export function createLoadShedding({
       trustedProxy,
       ...(cookie !== undefined && { cookie }),
     });
-    if (found.kind === "none" || found.kind === "malformed") return false;
+    if (found.kind === "none") return true;
+    if (found.kind === "malformed") return false;
     return verifier.cached(found.token)?.ok ?? !failures.isSpent();
   };
   return ({ raw, peer }) => {

@@ -18,8 +18,8 @@ const PROXY = `
 
 Before any decision: these records have no user and no rule, and Envoy's \`response_code_details\` as \`detail\`. A client that has
 gone got no answer; 499 stands for that. Envoy may answer with another status than the one here where it knows more
-(501 to an unknown transfer encoding, 404 to \`OPTIONS *\`). \`OVERLOADED\` also comes from a worker that falls behind, without a
-detail.
+(501 to an unknown transfer encoding, 404 to \`OPTIONS *\`). \`OVERLOADED\` also comes from a worker that falls behind, to
+tokens that are bad or may be, without a detail.
 `;
 
 /** docs/reasons.md, as the table of reasons has it. */
