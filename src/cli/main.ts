@@ -62,11 +62,16 @@ function report(error: unknown): number {
   return EXIT_FINDINGS;
 }
 
-/** Mistakes of ours with their stack; whatever whoever called can mend in its own words. */
+/** Mistakes of ours with their stack; what whoever called can mend in its own words. */
 function described(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const isOurs = [TypeError, ReferenceError, RangeError, SyntaxError, AssertionError].some(
     (kind) => error instanceof kind,
   );
-  return isOurs ? (error.stack ?? error.message) : error.message;
+  if (isOurs) return error.stack ?? error.message;
+  if (error.message !== "") return error.message;
+  // of several addresses none answered
+  if (error instanceof AggregateError && error.errors.length > 0)
+    return error.errors.map((one) => described(one)).join("; ");
+  return error.stack ?? error.name;
 }

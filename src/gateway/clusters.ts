@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { availableParallelism } from "node:os";
 import type { GatewayConfig } from "../config/index.ts";
 import { extension, seconds, socketAddress, typed } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
@@ -73,12 +74,17 @@ const EVERY_CHECK: EnvoyJson = {
   circuit_breakers: limits({ requests: UNLIMITED, waiting: UNLIMITED, retries: MOST_RETRIES }),
 };
 
+/** Of a worker, from all threads of Envoy together, which are as many as there are cores. */
+const MOST_CHECKS = 256;
+
 /**
- * Of each thread of Envoy only so many checks are under way at a worker, over one connection; more than a crowd of browsers
+ * Only so many checks are under way at a worker, over one connection of each thread of Envoy; more than a crowd of browsers
  * sends at once may wait in Envoy, and the rest is answered 503 at once.
  */
 const SOME_CHECKS: EnvoyJson = {
-  typed_extension_protocol_options: http2({ max_concurrent_streams: 128 }),
+  typed_extension_protocol_options: http2({
+    max_concurrent_streams: Math.max(8, Math.floor(MOST_CHECKS / availableParallelism())),
+  }),
   circuit_breakers: limits({ connections: 1, requests: UNLIMITED, waiting: 1024, retries: MOST_RETRIES }),
 };
 

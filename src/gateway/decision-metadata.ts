@@ -13,7 +13,8 @@ export function decidedAgainst(yes: boolean): EnvoyJson {
   return matchMetadata(EXT_AUTHZ_METADATA, DENIED, { bool_match: yes }, !yes);
 }
 
-/** A filter of access logs: nobody decided about the request. */
+/** Filters of access logs: the service decided about the request, or nobody did. */
+export const DECIDED = matchMetadata(EXT_AUTHZ_METADATA, FINAL, { bool_match: true }, false);
 export const UNDECIDED = matchMetadata(EXT_AUTHZ_METADATA, FINAL, { bool_match: false }, true);
 
 /**

@@ -213,7 +213,8 @@ export function authzService(config: GatewayConfig, cluster: string): EnvoyJson 
           "envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate",
         ),
       ],
-      host_selection_retry_max_attempts: 16,
+      // each time one that was asked may be drawn again, mostly the stuck one, which has so little to do
+      host_selection_retry_max_attempts: 100,
     },
     timeout: seconds(config.authz.decision_timeout),
   };

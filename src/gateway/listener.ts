@@ -1,6 +1,6 @@
 import { DEFAULT_IDENTITY_HEADERS, type GatewayConfig } from "../config/index.ts";
 import { ACCESS_LOG_CLUSTER, TRACING_CLUSTER } from "./clusters.ts";
-import { decidedAgainst, matchMetadata, UNDECIDED } from "./decision-metadata.ts";
+import { DECIDED, decidedAgainst, matchMetadata, UNDECIDED } from "./decision-metadata.ts";
 import { extension, seconds, socketAddress } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 import { CONNECTION_BUFFER_BYTES, httpFilters } from "./http-filters.ts";
@@ -78,7 +78,7 @@ function connectionManager(config: GatewayConfig, { luaDirectory }: ListenerOpti
       server_header_transformation: "PASS_THROUGH",
       local_reply_config: localReplies(config),
       ...tracing(config),
-      access_log: [accessLog()],
+      access_log: accessLogs(),
       http_filters: httpFilters(config, luaDirectory),
       route_config: routeConfiguration(config),
     },
@@ -119,17 +119,23 @@ const COPY_OF_CHOSEN_BACKEND: EnvoyJson = {
 };
 
 /**
- * The service is told what became of requests that had a plan, to write it beside the decision; of requests that no
- * decision of its own answers for, to write a record of each; and of those that were allowed and reached no application.
+ * The service is told what became of requests that had a plan, to write it beside the decision, and of those that were
+ * allowed and reached no application; and of requests that no decision of its own answers for, to write a record of each.
+ * In streams of their own: what does not go out in time is lost, and a flood of refused requests must not push out the others.
  */
-function accessLog(): EnvoyJson {
+function accessLogs(): readonly EnvoyJson[] {
+  const planned = matchMetadata("gatehouse", "decision_id", { present_match: true }, false);
+  return [accessLog("outcomes", allOf(DECIDED, anyOf(planned, stopped()))), accessLog("refusals", UNDECIDED)];
+}
+
+function accessLog(name: string, filter: EnvoyJson): EnvoyJson {
   return {
     ...extension(
       "envoy.access_loggers.http_grpc",
       "envoy.extensions.access_loggers.grpc.v3.HttpGrpcAccessLogConfig",
       {
         common_config: {
-          log_name: "gatehouse",
+          log_name: `gatehouse_${name}`,
           transport_api_version: "V3",
           grpc_service: { envoy_grpc: { cluster_name: ACCESS_LOG_CLUSTER } },
           buffer_flush_interval: "0.200s",
@@ -144,16 +150,16 @@ function accessLog(): EnvoyJson {
         additional_request_headers_to_log: [...LOGGED_HEADERS],
       },
     ),
-    filter: {
-      or_filter: {
-        filters: [
-          matchMetadata("gatehouse", "decision_id", { present_match: true }, false),
-          UNDECIDED,
-          stopped(),
-        ],
-      },
-    },
+    filter,
   };
+}
+
+function allOf(...filters: readonly EnvoyJson[]): EnvoyJson {
+  return { and_filter: { filters } };
+}
+
+function anyOf(...filters: readonly EnvoyJson[]): EnvoyJson {
+  return { or_filter: { filters } };
 }
 
 /**
@@ -162,25 +168,16 @@ function accessLog(): EnvoyJson {
  */
 function stopped(): EnvoyJson {
   const failed = { op: "GE", value: { default_value: 400, runtime_key: "gatehouse.stopped_from_status" } };
-  return {
-    and_filter: {
-      filters: [
-        {
-          or_filter: {
-            filters: [{ status_code_filter: { comparison: failed } }, { response_flag_filter: {} }],
-          },
-        },
-        decidedAgainst(false),
-        {
-          extension_filter: extension(
-            "envoy.access_loggers.extension_filters.cel",
-            "envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilter",
-            { expression: "!has(upstream.address)" },
-          ),
-        },
-      ],
-    },
-  };
+  const notSentOn = extension(
+    "envoy.access_loggers.extension_filters.cel",
+    "envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilter",
+    { expression: "!has(upstream.address)" },
+  );
+  return allOf(
+    anyOf({ status_code_filter: { comparison: failed } }, { response_flag_filter: {} }),
+    decidedAgainst(false),
+    { extension_filter: notSentOn },
+  );
 }
 
 function speaksTls({ gateway: { security } }: GatewayConfig): boolean {

@@ -1,8 +1,7 @@
 import { constants } from "node:fs";
-import { access, mkdir, open } from "node:fs/promises";
+import { access, mkdir, open, stat } from "node:fs/promises";
 
-/** As the audit log opens it: appended to, made where it is missing, and not waited for where it is a FIFO. */
-const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;
+const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
 
 /**
  * @param setting - the key of the configuration that names the file
@@ -11,7 +10,14 @@ const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | consta
  */
 export async function assertFileIsWritable(setting: string, path: string, mode: number): Promise<void> {
   try {
-    await (await open(path, FLAGS, mode)).close();
+    const found = await stat(path).catch((error: unknown) => {
+      if (isCode(error, "ENOENT")) return undefined;
+      throw error;
+    });
+    // whoever reads a FIFO or a socket would take a trial for all there is
+    if (found === undefined || found.isFile() || found.isDirectory())
+      await (await open(path, FLAGS, mode)).close();
+    else await access(path, constants.R_OK | constants.W_OK);
   } catch (error) {
     throw new Error(`${setting}: \`${path}\` cannot be written: ${reasonOf(error)}`, { cause: error });
   }
@@ -29,6 +35,10 @@ export async function assertFolderIsWritable(setting: string, path: string): Pro
   } catch (error) {
     throw new Error(`${setting}: \`${path}\` cannot be written: ${reasonOf(error)}`, { cause: error });
   }
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
 }
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -1,4 +1,5 @@
 import { readdir, readFile, readlink } from "node:fs/promises";
+import { isIPv4 } from "node:net";
 import { basename, join } from "node:path";
 
 /** State LISTEN in the tables of proc_pid_net(5). */
@@ -11,11 +12,12 @@ export interface PortHolder {
 }
 
 /**
+ * @param host - the address that is wanted: other addresses of the machine may have other processes on the same port
  * @returns the process that listens on a TCP port of this machine; `undefined` where that cannot be found out: on other systems
  * than Linux, or where it is another user's.
  */
-export async function portHolder(port: number): Promise<PortHolder | undefined> {
-  const sockets = await listeningSockets(port);
+export async function portHolder(host: string, port: number): Promise<PortHolder | undefined> {
+  const sockets = await listeningSockets(host, port);
   if (sockets.size === 0) return undefined;
   for (const pid of await readdir("/proc").catch(() => [])) {
     if (!/^\d+$/.test(pid) || !(await hasOneOf(pid, sockets))) continue;
@@ -33,7 +35,7 @@ async function nameOf(pid: string): Promise<string> {
 }
 
 /** As links in `/proc/<pid>/fd` name them: `socket:[inode]`. */
-async function listeningSockets(port: number): Promise<ReadonlySet<string>> {
+async function listeningSockets(host: string, port: number): Promise<ReadonlySet<string>> {
   const hex = port.toString(16).toUpperCase().padStart(4, "0");
   const tables = await Promise.all(
     ["/proc/net/tcp", "/proc/net/tcp6"].map((file) => readFile(file, "utf8").catch(() => "")),
@@ -41,9 +43,24 @@ async function listeningSockets(port: number): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   for (const line of tables.join("\n").split("\n")) {
     const [, local = "", , state, , , , , , inode] = line.trim().split(/ +/);
-    if (state === LISTEN && local.endsWith(`:${hex}`) && inode !== undefined) found.add(`socket:[${inode}]`);
+    const [address = "", itsPort] = local.split(":");
+    if (state !== LISTEN || itsPort !== hex || inode === undefined) continue;
+    if (meets(host, address)) found.add(`socket:[${inode}]`);
   }
   return found;
+}
+
+/** @param address - hexadecimal, as the kernel holds it: IPv4 in the machine's order of bytes, which is little-endian */
+function meets(host: string, address: string): boolean {
+  if (!isIPv4(host) || host === "0.0.0.0" || /^0+$/.test(address)) return true;
+  const bytes = host.split(".").reverse();
+  return (
+    address ===
+    bytes
+      .map((byte) => Number(byte).toString(16).padStart(2, "0"))
+      .join("")
+      .toUpperCase()
+  );
 }
 
 async function hasOneOf(pid: string, sockets: ReadonlySet<string>): Promise<boolean> {

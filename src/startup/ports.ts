@@ -1,4 +1,5 @@
 import { createServer, isIPv6 } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import { portHolder } from "./port-holder.ts";
 
 /** Where somebody wants to listen. */
@@ -10,6 +11,10 @@ export interface WantedPort {
   readonly port: number;
 }
 
+/** An Envoy whose supervisor was killed ends by itself within so many ms. */
+const LEFT_OVER_MS = 3_000;
+const LOOK_AGAIN_MS = 100;
+
 /**
  * Tries whether a port is free, for a process that is started later and would say so less clearly. Envoy shares its port with
  * every process of the same user that wants to (SO_REUSEPORT), and two gateways would take turns.
@@ -18,14 +23,28 @@ export interface WantedPort {
  */
 export async function assertPortIsFree(wanted: WantedPort): Promise<void> {
   if (wanted.port === 0) return;
+  const giveUp = performance.now() + LEFT_OVER_MS;
+  for (;;) {
+    const error = await whyNot(wanted);
+    if (error === undefined) return;
+    const isLeftOver = (await portHolder(wanted.host, wanted.port))?.name.startsWith("envoy") === true;
+    if (!isLeftOver || performance.now() >= giveUp) throw await cannotListen(wanted, error);
+    await delay(LOOK_AGAIN_MS);
+  }
+}
+
+async function whyNot({ host, port }: WantedPort): Promise<unknown> {
   const server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen({ host: wanted.host, port: wanted.port, exclusive: true }, resolve);
-  }).catch(async (error: unknown) => {
-    throw await cannotListen(wanted, error);
-  });
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen({ host, port, exclusive: true }, resolve);
+    });
+  } catch (error) {
+    return error;
+  }
   await new Promise((resolve) => server.close(resolve));
+  return undefined;
 }
 
 /** @returns the error of `listen` in one line for people; an error that is about something else as it is */
@@ -34,7 +53,7 @@ export async function cannotListen({ setting, host, port }: WantedPort, error: u
   const address = `${isIPv6(host) ? `[${host}]` : host}:${port}`;
   const say = (text: string) => new Error(`${setting}: ${text}`, { cause: error });
   if (code === "EADDRINUSE") {
-    const holder = await portHolder(port);
+    const holder = await portHolder(host, port);
     const who = holder === undefined ? "" : ` by \`${holder.name}\` (process ${holder.pid})`;
     return say(`${address} is in use${who}; stop that, or set another port`);
   }

@@ -21,7 +21,7 @@ response_masks:
   - { api_pattern: /people/*, fields: [{ name: ssn, condition: user.clearance < 3, mask_type: partial }] }
 graphql_policies:
   - { query: people, condition: user.role == "hr" or args.limit <= 10 }
-  - { name: no pay, query: Person.salary, condition: user.role == "hr", on_deny: null }
+  - { name: no pay, query: person.salary, condition: user.role == "hr", on_deny: null }
   - { mutation: fire, condition: user.role == "hr" }
 `;
 const snapshot = snapshotOf(POLICIES);

@@ -297,7 +297,10 @@ describe("end to end: a control plane whose port is taken", () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
     const { port } = taken.address() as { port: number };
-    await assert.rejects(startControlPlaneProcess({ config: { api: { port } } }), /EADDRINUSE/);
+    await assert.rejects(
+      startControlPlaneProcess({ config: { api: { port } } }),
+      /api\.port: .* is in use by /,
+    );
     taken.close();
   });
 });

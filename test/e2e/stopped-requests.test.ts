@@ -104,7 +104,7 @@ describe("end to end: requests that are allowed and come to nothing in Envoy", f
       issuer,
       policies: { "default.yaml": POLICIES },
       config: {
-        gateway: { security: { request_size_limit: "1KB" }, performance: { request_timeout: "3s" } },
+        gateway: { security: { request_size_limit: "1KB" }, performance: { request_timeout: "10s" } },
       },
     });
     const sent = RULES.flatMap((rule) =>

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { connect, type IncomingHttpHeaders } from "node:http2";
+import { availableParallelism } from "node:os";
 import { askAdmin } from "../../src/gateway/envoy-admin.ts";
 import { envoyBinary } from "../support/envoy.ts";
 import { sendHttp2 } from "../support/http2-request.ts";
@@ -7,8 +8,8 @@ import { ALLOW, ASK_AGAIN, headerValues, type Check } from "./support/authz-stub
 import { send, until, type SendOptions } from "./support/client.ts";
 import { startGateway, type TestGateway } from "./support/gateway.ts";
 
-/** Checks at a worker, from one thread of Envoy. */
-const UNDER_WAY = 128;
+/** Checks at a worker, from the one thread of this Envoy. */
+const UNDER_WAY = Math.max(8, Math.floor(256 / availableParallelism()));
 /** Checks in Envoy. */
 const WAITING = 1024;
 const TOKEN = { authorization: "Bearer x" };

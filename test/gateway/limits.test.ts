@@ -23,8 +23,6 @@ describe("gateway limits", () => {
     gateway = await startGateway({
       overrides: {
         "gateway.security.request_size_limit": "1KB",
-        "gateway.upstream_timeout": "500ms",
-        "gateway.performance.request_timeout": "700ms",
         "gateway.performance.connection_pool_size": 1,
       },
     });
@@ -111,43 +109,6 @@ describe("gateway limits", () => {
     assert.equal(gateway.upstream.seen.length, 0);
   });
 
-  it("answers 408 to a client that does not finish its request", async () => {
-    const head = "POST /a HTTP/1.1\r\nHost: app.test\r\nContent-Length: 10\r\n\r\nabc";
-    const answer = await sendRaw(gateway.port, head, (text) => text.includes("false}"));
-    assert.match(answer, /^HTTP\/1.1 408 /);
-    assert.match(answer, /"code":"REQUEST_TIMEOUT"/);
-    assert.equal(gateway.upstream.seen.length, 0);
-  });
-
-  it("answers 408 to a client that does not finish its headers", async () => {
-    const answer = await sendRaw(gateway.port, "GET /a HTTP/1.1\r\nHost: ", (text) =>
-      text.includes("false}"),
-    );
-    assert.match(answer, /^HTTP\/1.1 408 /);
-    assert.match(answer, /"request_id":"[0-9a-f-]{36}"/);
-  });
-
-  it("answers 504 when the backend stays silent", async () => {
-    gateway.upstream.answer = () => undefined;
-    const answer = await send(gateway.port, "/a");
-    assert.equal(answer.status, 504);
-    assert.equal(errorCode(answer), "UPSTREAM_TIMEOUT");
-  });
-
-  it("does not cut an answer that takes longer than the timeouts but goes on", async () => {
-    gateway.upstream.answer = (_, response) => {
-      let sent = 0;
-      const timer = setInterval(() => {
-        response.write("part ");
-        if (++sent < 10) return;
-        clearInterval(timer);
-        response.end("end");
-      }, 150);
-    };
-    const answer = await send(gateway.port, "/a");
-    assert.equal(answer.body, `${"part ".repeat(10)}end`);
-  });
-
   it("opens no more connections to a backend than the pool has", async () => {
     let release = () => undefined as unknown;
     gateway.upstream.answer = (_, response) => {
@@ -195,6 +156,57 @@ describe("gateway limits", () => {
       [answer.status, answer.body, answer.headers["content-type"]],
       [503, "my own", "text/own"],
     );
+  });
+});
+
+describe("gateway times", () => {
+  let gateway: TestGateway;
+
+  before(async () => {
+    gateway = await startGateway({
+      overrides: { "gateway.upstream_timeout": "2s", "gateway.performance.request_timeout": "1s" },
+    });
+  });
+  after(() => gateway.stop());
+  beforeEach(() => {
+    gateway.upstream.seen.length = 0;
+  });
+
+  it("answers 408 to a client that does not finish its request", async () => {
+    const head = "POST /a HTTP/1.1\r\nHost: app.test\r\nContent-Length: 10\r\n\r\nabc";
+    const answer = await sendRaw(gateway.port, head, (text) => text.includes("false}"));
+    assert.match(answer, /^HTTP\/1.1 408 /);
+    assert.match(answer, /"code":"REQUEST_TIMEOUT"/);
+    assert.equal(gateway.upstream.seen.length, 0);
+  });
+
+  it("answers 408 to a client that does not finish its headers", async () => {
+    const answer = await sendRaw(gateway.port, "GET /a HTTP/1.1\r\nHost: ", (text) =>
+      text.includes("false}"),
+    );
+    assert.match(answer, /^HTTP\/1.1 408 /);
+    assert.match(answer, /"request_id":"[0-9a-f-]{36}"/);
+  });
+
+  it("answers 504 when the backend stays silent", async () => {
+    gateway.upstream.answer = () => undefined;
+    const answer = await send(gateway.port, "/a");
+    assert.equal(answer.status, 504);
+    assert.equal(errorCode(answer), "UPSTREAM_TIMEOUT");
+  });
+
+  it("does not cut an answer that takes longer than the timeouts but goes on", async () => {
+    gateway.upstream.answer = (_, response) => {
+      let sent = 0;
+      const timer = setInterval(() => {
+        response.write("part ");
+        if (++sent < 20) return;
+        clearInterval(timer);
+        response.end("end");
+      }, 150);
+    };
+    const answer = await send(gateway.port, "/a");
+    assert.equal(answer.body, `${"part ".repeat(20)}end`);
   });
 });
 

@@ -23,7 +23,13 @@ interface Holder {
 describe("gateway overload", () => {
   let gateway: TestGateway;
   beforeEach(async () => {
-    gateway = await startGateway({ overrides: { "gateway.performance.proxy_memory_limit": `${LIMIT}` } });
+    gateway = await startGateway({
+      overrides: {
+        "gateway.performance.proxy_memory_limit": `${LIMIT}`,
+        // what stands still ends before the test does
+        "gateway.performance.request_timeout": "20s",
+      },
+    });
   });
   afterEach(() => gateway.stop());
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
-import { chmod, mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, mkdir, open, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -37,6 +38,25 @@ describe("startup: ports", () => {
       await assertPortIsFree({ setting, host, port });
     });
   }
+
+  it("names the process that has the address, and not one that has the same port of another", async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const script = `require("net").createServer().listen(${port}, "127.0.0.2", () => console.log("there"))`;
+    const other = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
+    try {
+      await once(other.stdout, "data");
+      for (const [host, pid] of [
+        ["127.0.0.1", process.pid],
+        ["127.0.0.2", other.pid],
+      ] as const)
+        await assert.rejects(assertPortIsFree({ setting, host, port }), new RegExp(`\\(process ${pid}\\)`));
+    } finally {
+      other.kill();
+      server.close();
+    }
+  });
 
   it("any port is free", () => assertPortIsFree({ setting, host: "127.0.0.1", port: 0 }));
 
@@ -76,9 +96,24 @@ describe("startup: files", () => {
     assert.equal((await stat(join(folder, "old.log"))).mode & 0o777, 0o600);
   });
 
-  it("a FIFO that nobody reads yet is waited for by nobody", async () => {
-    await promisify(execFile)("mkfifo", [join(folder, "fifo")]);
+  it("a FIFO that nobody reads yet is waited for by nobody, and who reads it goes on", async () => {
+    const fifo = join(folder, "fifo");
+    await promisify(execFile)("mkfifo", [fifo]);
     await file("fifo");
+    const reader = spawn("cat", [fifo]);
+    try {
+      let read = "";
+      reader.stdout.on("data", (chunk: Buffer) => (read += chunk.toString()));
+      const ended = once(reader, "exit");
+      const writer = await open(fifo, "w"); // waits for the reader
+      await file("fifo");
+      await writer.write("a record\n");
+      await writer.close();
+      await ended;
+      assert.equal(read, "a record\n");
+    } finally {
+      reader.kill();
+    }
   });
 
   it("what cannot be written is said in one line, with the reason", async () => {

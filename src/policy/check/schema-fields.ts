@@ -14,7 +14,7 @@ export const schemaFields: Check = ({ schema, graphql }, report) => {
 };
 
 /** By what nearly all schemas do, names of types begin with a capital letter, and names of fields do not. */
-const TYPE_NAME = /^[A-Z]/;
+const TYPE_NAME = /^_*[A-Z]/;
 
 /**
  * Without the schema nobody knows which fields lead to a type: `Customer.ssn` would guard `customer { ssn }` and not
@@ -22,13 +22,13 @@ const TYPE_NAME = /^[A-Z]/;
  */
 function withoutSchema({ type, field }: GraphqlRuleSource): Omit<Finding, "severity"> | undefined {
   if (type === undefined || !TYPE_NAME.test(type)) return undefined;
-  const parent = type.charAt(0).toLowerCase() + type.slice(1);
-  const root = ["Query", "Mutation", "Subscription"].includes(type);
+  const parent = type.replace(/[A-Z]/, (letter) => letter.toLowerCase());
+  const root = ["query", "mutation", "subscription"].includes(parent);
   return {
     code: "graphql-type-without-schema",
     message: `${quoted(type)} is a type, and without the schema nobody knows which fields lead to it`,
     hint: root
-      ? `write ${quoted(field)}`
+      ? `write \`${parent}: ${field}\``
       : `name the SDL (\`graphql: { schema: api.graphql }\`), or write ${quoted(`${parent}.${field}`)} for what stands below a field ${quoted(parent)}`,
   };
 }
