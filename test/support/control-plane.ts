@@ -69,16 +69,16 @@ export async function startControlPlaneProcess(
   child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
   const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
-  const failed = ended.then((code) => {
-    throw new Error(`the control plane ended with ${String(code)}: ${stderr}`);
-  });
+  // with all that it said
+  let closed = false;
+  child.once("close", () => (closed = true));
   const pattern = /^gatehouse control plane ready on (\S+) \(production\), (\S+) \(sandbox\)$/m;
-  const ready = await Promise.race([
-    eventually("the ready line", () => pattern.exec(stdout) ?? undefined, 150_000),
-    failed,
-  ]);
-  // once it is ready, its end is what tests are about
-  failed.catch(() => undefined);
+  const ready = await eventually(
+    "the ready line, or the end",
+    () => pattern.exec(stdout) ?? (closed ? "ended" : undefined),
+    150_000,
+  );
+  if (ready === "ended") throw new Error(`the control plane ended with ${String(await ended)}: ${stderr}`);
   const cli = async (...args: string[]) =>
     (await run(process.execPath, [CLI, ...args], { cwd: directory })).stdout;
   return {
