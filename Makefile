@@ -11,7 +11,7 @@ LONGEST := $(addprefix test/,$(addsuffix .test.ts,control/schemathesis e2e/contr
 	storage/embedded-postgres cli/policy cli/policy-kinds cli/services e2e/reload e2e/settings control/policy-sets))
 TESTS := $(LONGEST) $(filter-out $(LONGEST),$(shell find test -name '*.test.ts' | sort))
 
-.PHONY: help install run test test-clocks lint format fuzz bench build docs clean
+.PHONY: help install run test test-clocks test-again lint format fuzz bench build docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,6 +54,9 @@ format: install ## lay out the source files
 
 test-clocks: install ## what depends on the clock, at odd hours and days (needs faketime)
 	node test/support/run-at-moments.ts
+
+test-again: install ## every test RUNS times in a row (10), the first BUSY of them (3) beside a busy program; 100 minutes
+	node test/support/run-again.ts
 
 fuzz: install ## the property tests with many times the cases, and what make test takes a sample of (FUZZ_FACTOR, default 50)
 	FUZZ_FACTOR=$${FUZZ_FACTOR:-50} mocha --timeout 3600000 $$(grep -rlE 'numRuns|support/runs' test --include='*.test.ts')
