@@ -116,10 +116,14 @@ describe("gateway limits", () => {
     };
     const first = send(gateway.port, "/first");
     await until(() => gateway.upstream.seen.length === 1, "the first request is under way");
-    const others = [1, 2, 3].map((n) => send(gateway.port, `/${n}`));
-    const refused = await Promise.race(others);
-    assert.equal(refused.status, 503);
-    assert.equal(errorCode(refused), "UPSTREAM_UNAVAILABLE");
+    const refused: Answer[] = [];
+    const others = [1, 2, 3].map(async (n) => {
+      const answer = await send(gateway.port, `/${n}`);
+      if (answer.status === 503) refused.push(answer);
+      return answer;
+    });
+    await until(() => refused.length === 2, "one waits, and no more");
+    for (const answer of refused) assert.equal(errorCode(answer), "UPSTREAM_UNAVAILABLE");
     gateway.upstream.answer = (_, response) => response.end("next");
     release();
     assert.equal((await first).body, "late");
