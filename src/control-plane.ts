@@ -22,8 +22,7 @@ import {
   type ProvidedDatabases,
 } from "./storage/index.ts";
 import { sandboxSeed } from "./sandbox-seed.ts";
-import { assertPortIsFree, cannotListen, type WantedPort } from "./startup/index.ts";
-import { hostPort } from "./supervisor.ts";
+import { assertPortIsFree, cannotListen, hostPort, type WantedPort } from "./startup/index.ts";
 import type { Log } from "./telemetry/log.ts";
 
 /** One environment that is served. */

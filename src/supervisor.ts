@@ -12,6 +12,7 @@ import {
   assertFolderIsWritable,
   assertPortIsFree,
   cannotListen,
+  hostPort,
 } from "./startup/index.ts";
 import { startAdminServer } from "./telemetry/admin-server.ts";
 import { aggregateMetrics, type MetricsJson, type WorkerMetrics } from "./telemetry/aggregate.ts";
@@ -157,11 +158,6 @@ async function assertStartable(
 async function workerMetrics(pool: WorkerPool): Promise<WorkerMetrics[]> {
   const parts = await pool.collectMetrics();
   return parts.map(({ worker, metrics }) => ({ worker: String(worker), metrics: metrics as MetricsJson }));
-}
-
-/** `host:port`, with brackets around an IPv6 address. */
-export function hostPort(host: string, port: number): string {
-  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
 /** Behind our own Envoy the workers' sockets are files that only we can open. */

@@ -69,8 +69,8 @@ export interface AuditDependencies {
 }
 
 /**
- * Makes the audit log of one process. It opens a file at the first record, and the spool in front of a control plane at once, for what an earlier process has left in it; `record` never
- * throws.
+ * Makes the audit log of one process. It opens a file at the first record, and the spool in front of a control plane at
+ * once, for what an earlier process has left in it; `record` never throws.
  */
 export function createAuditLog(
   options: AuditOptions,

@@ -62,13 +62,13 @@ function report(error: unknown): number {
   return EXIT_FINDINGS;
 }
 
-/** Mistakes of ours with their stack; what whoever called can mend in its own words. */
+/** A bug is printed with its stack; every other error is for the user to act on, and its message says how. */
 function described(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const isOurs = [TypeError, ReferenceError, RangeError, SyntaxError, AssertionError].some(
+  const isBug = [TypeError, ReferenceError, RangeError, SyntaxError, AssertionError].some(
     (kind) => error instanceof kind,
   );
-  if (isOurs) return error.stack ?? error.message;
+  if (isBug) return error.stack ?? error.message;
   if (error.message !== "") return error.message;
   // of several addresses none answered
   if (error instanceof AggregateError && error.errors.length > 0)

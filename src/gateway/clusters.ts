@@ -71,7 +71,7 @@ const MOST_RETRIES = 1000;
 /** How Envoy asks a worker over HTTP/2, and how much at a time. */
 const EVERY_CHECK: EnvoyJson = {
   typed_extension_protocol_options: http2({}),
-  circuit_breakers: limits({ requests: UNLIMITED, waiting: UNLIMITED, retries: MOST_RETRIES }),
+  circuit_breakers: limits({ requests: UNLIMITED, retries: MOST_RETRIES }),
 };
 
 /** Of a worker, from all threads of Envoy together, which are as many as there are cores. */

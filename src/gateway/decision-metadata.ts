@@ -1,3 +1,4 @@
+import { matchMetadata } from "./access-log-filters.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 
 /** Where answers of every ext_authz filter leave their metadata, whatever the filter is called. */
@@ -16,14 +17,3 @@ export function decidedAgainst(yes: boolean): EnvoyJson {
 /** Filters of access logs: the service decided about the request, or nobody did. */
 export const DECIDED = matchMetadata(EXT_AUTHZ_METADATA, FINAL, { bool_match: true }, false);
 export const UNDECIDED = matchMetadata(EXT_AUTHZ_METADATA, FINAL, { bool_match: false }, true);
-
-/**
- * A filter of access logs and local replies. They take no notice of the matcher's `invert`.
- *
- * @param otherwise - whether it matches where there is no such member
- */
-export function matchMetadata(filter: string, key: string, value: EnvoyJson, otherwise: boolean): EnvoyJson {
-  return {
-    metadata_filter: { matcher: { filter, path: [{ key }], value }, match_if_key_not_found: otherwise },
-  };
-}

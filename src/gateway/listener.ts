@@ -1,6 +1,7 @@
 import { DEFAULT_IDENTITY_HEADERS, type GatewayConfig } from "../config/index.ts";
+import { allOf, anyOf, expression, flags, matchMetadata, status } from "./access-log-filters.ts";
 import { ACCESS_LOG_CLUSTER, TRACING_CLUSTER } from "./clusters.ts";
-import { DECIDED, decidedAgainst, matchMetadata, UNDECIDED } from "./decision-metadata.ts";
+import { DECIDED, decidedAgainst, UNDECIDED } from "./decision-metadata.ts";
 import { extension, seconds, socketAddress } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 import { CONNECTION_BUFFER_BYTES, httpFilters } from "./http-filters.ts";
@@ -154,29 +155,15 @@ function accessLog(name: string, filter: EnvoyJson): EnvoyJson {
   };
 }
 
-function allOf(...filters: readonly EnvoyJson[]): EnvoyJson {
-  return { and_filter: { filters } };
-}
-
-function anyOf(...filters: readonly EnvoyJson[]): EnvoyJson {
-  return { or_filter: { filters } };
-}
-
 /**
  * Envoy stopped it after it had been allowed, or its client left. What was answered well is told apart by its status and its
  * flags alone, and what was denied by the answer's metadata; the expression, which costs more, is for the others.
  */
 function stopped(): EnvoyJson {
-  const failed = { op: "GE", value: { default_value: 400, runtime_key: "gatehouse.stopped_from_status" } };
-  const notSentOn = extension(
-    "envoy.access_loggers.extension_filters.cel",
-    "envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilter",
-    { expression: "!has(upstream.address)" },
-  );
   return allOf(
-    anyOf({ status_code_filter: { comparison: failed } }, { response_flag_filter: {} }),
+    anyOf(status("GE", 400), flags()),
     decidedAgainst(false),
-    { extension_filter: notSentOn },
+    expression("!has(upstream.address)"),
   );
 }
 

@@ -1,11 +1,12 @@
 import type { GatewayConfig } from "../config/index.ts";
+import { allOf, expression, flags, status } from "./access-log-filters.ts";
 import { decidedAgainst } from "./decision-metadata.ts";
-import { HSTS_HEADER, extension, overwrite } from "./envoy-json.ts";
+import { HSTS_HEADER, overwrite } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 
 interface LocalReply {
   /** Conditions on what Envoy knows about its reply; all must hold. */
-  readonly when: readonly EnvoyJson[];
+  readonly when: readonly [EnvoyJson, ...EnvoyJson[]];
   readonly code: string;
   readonly message: string;
   /** It can come before the request has got its id. */
@@ -92,7 +93,7 @@ const REPLIES: readonly LocalReply[] = [
 export function localReplies(config: GatewayConfig): EnvoyJson {
   const always = config.gateway.security.hsts_header ? [HSTS_HEADER] : [];
   const mapper = ({ when, code, message, status: instead, retryAfter }: LocalReply, id: string) => ({
-    filter: allOf(when),
+    filter: allOf(...when),
     ...(instead !== undefined && { status_code: instead }),
     ...adding(
       retryAfter === undefined ? always : [...always, { key: "retry-after", value: String(retryAfter) }],
@@ -122,26 +123,7 @@ const NO_ID_YET = {
   header_filter: { header: { name: "x-request-id", present_match: true, invert_match: true } },
 };
 
-function status(op: "EQ" | "GE", code: number): EnvoyJson {
-  const value = { default_value: code, runtime_key: "gatehouse.unused" };
-  return { status_code_filter: { comparison: { op, value } } };
-}
-
-function flags(...names: readonly string[]): EnvoyJson {
-  return { response_flag_filter: { flags: names } };
-}
-
-/** Envoy's own word for how the reply came about; costs more than the others. */
+/** Envoy's own word for how the reply came about. */
 function detail(name: string): EnvoyJson {
-  return {
-    extension_filter: extension(
-      "envoy.access_loggers.extension_filters.cel",
-      "envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilter",
-      { expression: `response.code_details == "${name}"` },
-    ),
-  };
-}
-
-function allOf(filters: readonly EnvoyJson[]): EnvoyJson | undefined {
-  return filters.length === 1 ? filters[0] : { and_filter: { filters } };
+  return expression(`response.code_details == "${name}"`);
 }

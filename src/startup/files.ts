@@ -1,5 +1,6 @@
 import { constants } from "node:fs";
 import { access, mkdir, open, stat } from "node:fs/promises";
+import { codeOf } from "./error-code.ts";
 
 const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
 
@@ -11,10 +12,10 @@ const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
 export async function assertFileIsWritable(setting: string, path: string, mode: number): Promise<void> {
   try {
     const found = await stat(path).catch((error: unknown) => {
-      if (isCode(error, "ENOENT")) return undefined;
+      if (codeOf(error) === "ENOENT") return undefined;
       throw error;
     });
-    // whoever reads a FIFO or a socket would take a trial for all there is
+    // opening and closing a FIFO would tell its reader that no more will come
     if (found === undefined || found.isFile() || found.isDirectory())
       await (await open(path, FLAGS, mode)).close();
     else await access(path, constants.R_OK | constants.W_OK);
@@ -37,10 +38,6 @@ export async function assertFolderIsWritable(setting: string, path: string): Pro
   }
 }
 
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
-}
-
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: "its folder does not exist",
   ENOTDIR: "a part of the path is no folder",
@@ -54,6 +51,5 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 function reasonOf(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  return REASONS[code] ?? (error instanceof Error ? error.message : String(error));
+  return REASONS[codeOf(error) ?? ""] ?? (error instanceof Error ? error.message : String(error));
 }

@@ -1,5 +1,7 @@
-import { createServer, isIPv6 } from "node:net";
+import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
+import { codeOf } from "./error-code.ts";
+import { hostPort } from "./host-port.ts";
 import { portHolder } from "./port-holder.ts";
 
 /** Where somebody wants to listen. */
@@ -49,8 +51,8 @@ async function whyNot({ host, port }: WantedPort): Promise<unknown> {
 
 /** @returns the error of `listen` in one line for people; an error that is about something else as it is */
 export async function cannotListen({ setting, host, port }: WantedPort, error: unknown): Promise<unknown> {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  const address = `${isIPv6(host) ? `[${host}]` : host}:${port}`;
+  const code = codeOf(error);
+  const address = hostPort(host, port);
   const say = (text: string) => new Error(`${setting}: ${text}`, { cause: error });
   if (code === "EADDRINUSE") {
     const holder = await portHolder(host, port);
