@@ -1,0 +1,13 @@
+/** Where each run of mocha leaves its results, in a file named after its group. */
+export const RESULTS = "coverage/results";
+/** How many of the slowest tests are told. */
+export const SLOWEST = 10;
+
+/** What one run of mocha came to. */
+export interface Results {
+  readonly passes: number;
+  readonly failures: number;
+  /** Title, message and a bit of the stack of each failure. */
+  readonly failed: readonly string[];
+  readonly slowest: readonly { readonly title: string; readonly ms: number }[];
+}
