@@ -96,8 +96,8 @@ identity:
       child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
       const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
       try {
-        await eventually(`${String(seen)} in ${stderr}`, () => seen.test(stderr), 20_000);
-        await eventually("the ready line", () => stdout.includes("ready on"), 20_000);
+        await eventually(`${String(seen)} in ${stderr}`, () => seen.test(stderr));
+        await eventually("the ready line", () => stdout.includes("ready on"));
       } finally {
         child.kill("SIGTERM");
       }

@@ -31,7 +31,7 @@ describe("storage: databases of tests", () => {
         "the end of both servers",
         async () => !(await isAlive(pid)) && !(await isAlive(shared)),
       );
-      await eventually("the end of their folder", () => !existsSync(dirname(folder)), 25_000);
+      await eventually("the end of their folder", () => !existsSync(dirname(folder)));
     });
   }
 });

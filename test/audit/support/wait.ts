@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Waits until `condition` holds, for at most ten seconds. */
+/** Waits until `condition` holds, for at most a minute. */
 export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
   const end = performance.now() + 60_000;
   while (!(await condition())) {

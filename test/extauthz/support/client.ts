@@ -86,7 +86,7 @@ export async function codeOf(call: Promise<unknown>): Promise<status> {
   }
 }
 
-/** Waits until `condition` holds; fails after 10 s. */
+/** Waits until `condition` holds; fails after a minute. */
 export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
   const end = Date.now() + 60_000;
   while (!(await condition())) {

@@ -65,7 +65,7 @@ export function get(path: string, ...headers: readonly string[]): string {
   return [`GET ${path} HTTP/1.1`, "Host: app.test", "Connection: close", ...headers, "", ""].join("\r\n");
 }
 
-/** Waits until `condition` holds, for at most 10 seconds. */
+/** Waits until `condition` holds, for at most a minute. */
 export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
   const giveUp = Date.now() + 60_000;
   while (!(await condition())) {
