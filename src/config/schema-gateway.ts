@@ -143,6 +143,12 @@ export const gateway = z
       "30s",
       "How long a backend may stay silent: until its answer begins, and between two parts of it. After it: 504.",
     ),
+    upstream_idle_timeout: setting(
+      duration("100ms", "1h"),
+      "4s",
+      "How long a connection to a backend is kept while no request uses it. Less than the backend keeps it (5 s in Node.js, " +
+        "uvicorn and Apache): a request that meets the end of its connection is answered 503.",
+    ),
     websocket_idle_timeout: setting(
       duration("1s", "24h"),
       "5m",

@@ -134,19 +134,24 @@ function backendClusters(
   backend: Backend,
   caFile: string | undefined,
 ): readonly EnvoyJson[] {
+  const { upstream_idle_timeout: idleTimeout, upstream_timeout: timeout } = config.gateway;
+  const options = { common_http_protocol_options: { idle_timeout: seconds(idleTimeout) } };
   const cluster = (name: string): EnvoyJson => ({
-    ...peer(name, backend.url, config.gateway.backend_ca ?? caFile),
-    connect_timeout: seconds(Math.min(5000, config.gateway.upstream_timeout)),
+    ...peer(name, backend.url, config.gateway.backend_ca ?? caFile, options),
+    connect_timeout: seconds(Math.min(5000, timeout)),
     circuit_breakers: limits({ requests: config.gateway.performance.connection_pool_size }),
   });
   const own = cluster(backend.cluster);
   if (backend.upgradeCluster === backend.cluster) return [own];
-  const http1 = protocol({ explicit_http_config: { http_protocol_options: {} } });
-  return [own, { ...cluster(backend.upgradeCluster), typed_extension_protocol_options: http1 }];
+  return [own, { ...cluster(backend.upgradeCluster), typed_extension_protocol_options: http1(options) }];
 }
 
-/** The server that a URL names: http in HTTP/1.1, h2c in HTTP/2, https in what ALPN finds, its name verified. */
-function peer(name: string, url: string, caFile: string | undefined): EnvoyJson {
+/**
+ * The server that a URL names: http in HTTP/1.1, h2c in HTTP/2, https in what ALPN finds, its name verified.
+ *
+ * @param options - of Envoy's HttpProtocolOptions, whatever the version of HTTP
+ */
+function peer(name: string, url: string, caFile: string | undefined, options: EnvoyJson = {}): EnvoyJson {
   const { protocol: scheme, hostname, port } = new URL(url);
   const host = hostname.replace(/^\[(.*)\]$/, "$1");
   const address = socketAddress(host, Number(port || (scheme === "https:" ? 443 : 80)));
@@ -158,14 +163,15 @@ function peer(name: string, url: string, caFile: string | undefined): EnvoyJson 
   if (scheme === "h2c:") {
     return {
       ...base,
-      typed_extension_protocol_options: http2({ allow_connect: true }),
+      typed_extension_protocol_options: http2({ allow_connect: true }, options),
     };
   }
-  if (scheme === "http:") return base;
+  if (scheme === "http:") return { ...base, typed_extension_protocol_options: http1(options) };
   if (caFile === undefined) throw new Error(`no certificate authorities to verify ${url} with`);
   return {
     ...base,
     typed_extension_protocol_options: protocol({
+      ...options,
       auto_config: { http_protocol_options: {}, http2_protocol_options: {} },
     }),
     transport_socket: verifiedTls(host, caFile),
@@ -198,8 +204,12 @@ function protocol(options: EnvoyJson): EnvoyJson {
   return { [name]: typed(name, options) };
 }
 
-function http2(options: EnvoyJson): EnvoyJson {
-  return protocol({ explicit_http_config: { http2_protocol_options: options } });
+function http1(options: EnvoyJson): EnvoyJson {
+  return protocol({ ...options, explicit_http_config: { http_protocol_options: {} } });
+}
+
+function http2(http2Options: EnvoyJson, options: EnvoyJson = {}): EnvoyJson {
+  return protocol({ ...options, explicit_http_config: { http2_protocol_options: http2Options } });
 }
 
 function loadAssignment(name: string, addresses: readonly EnvoyJson[]): EnvoyJson {

@@ -75,6 +75,7 @@ describe("gateway bootstrap", () => {
       "the least times",
       () => ({
         "gateway.upstream_timeout": "10ms",
+        "gateway.upstream_idle_timeout": "100ms",
         "gateway.performance.request_timeout": "100ms",
         "gateway.cluster.health_check_interval": "100ms",
         "authz.decision_timeout": "2ms",
@@ -84,6 +85,7 @@ describe("gateway bootstrap", () => {
       "the greatest times",
       () => ({
         "gateway.upstream_timeout": "24h",
+        "gateway.upstream_idle_timeout": "1h",
         "gateway.performance.request_timeout": "24h",
         "gateway.cluster.health_check_interval": "5m",
         "authz.decision_timeout": "1m",

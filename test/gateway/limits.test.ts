@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { connect as connectHttp2 } from "node:http2";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { envoyBinary } from "../support/envoy.ts";
 import { get, send, sendRaw, until } from "./support/client.ts";
 import type { Answer } from "./support/client.ts";
@@ -168,7 +168,10 @@ describe("gateway times", () => {
 
   before(async () => {
     gateway = await startGateway({
-      overrides: { "gateway.upstream_timeout": "2s", "gateway.performance.request_timeout": "1s" },
+      overrides: {
+        "gateway.upstream_timeout": "2s",
+        "gateway.performance.request_timeout": "1s",
+      },
     });
   });
   after(() => gateway.stop());
@@ -211,6 +214,26 @@ describe("gateway times", () => {
     };
     const answer = await send(gateway.port, "/a");
     assert.equal(answer.body, `${"part ".repeat(20)}end`);
+  });
+});
+
+describe("a connection to a backend", () => {
+  it("that no request uses is closed by the gateway, before the backend does it in the middle of one", async () => {
+    const gateway = await startGateway({ overrides: { "gateway.upstream_idle_timeout": "300ms" } });
+    try {
+      const sockets: Socket[] = [];
+      gateway.upstream.server.keepAliveTimeout = 0;
+      gateway.upstream.server.on("connection", (socket: Socket) => sockets.push(socket));
+      gateway.upstream.answer = (_, response) => setTimeout(() => response.end("late"), 1000);
+      const answer = await send(gateway.port, "/a");
+      assert.equal(answer.body, "late", "an answer that takes longer is awaited");
+      await until(() => sockets.every(({ destroyed }) => destroyed), "the end of the connection");
+      assert.equal(sockets.length, 1);
+      assert.equal((await send(gateway.port, "/a")).status, 200);
+      assert.equal(sockets.length, 2);
+    } finally {
+      await gateway.stop();
+    }
   });
 });
 

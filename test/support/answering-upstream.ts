@@ -17,7 +17,7 @@ export interface AnsweringUpstream {
 
 export async function startAnsweringUpstream(): Promise<AnsweringUpstream> {
   const seen: AnsweringUpstream["seen"] = [];
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     const { method = "", url = "", headers } = request;
     seen.push({ method, url, headers });
     upstream.answer(request, response);

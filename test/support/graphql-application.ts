@@ -109,7 +109,7 @@ export async function startGraphqlApplication(): Promise<GraphqlApplication> {
     },
   });
   const yoga = createYoga({ schema, logging: false, batching: true, maskedErrors: false });
-  const server = createServer(yoga);
+  const server = createServer({ keepAliveTimeout: 0 }, yoga);
 
   const modern = new WebSocketServer({ noServer: true, handleProtocols: () => "graphql-transport-ws" });
   const disposable = useServer({ schema }, modern);

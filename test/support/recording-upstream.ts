@@ -23,7 +23,7 @@ export async function startRecordingUpstream(
   answer: object = { upstream: true },
 ): Promise<RecordingUpstream> {
   const seen: SeenRequest[] = [];
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("error", () => {

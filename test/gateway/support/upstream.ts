@@ -21,7 +21,7 @@ export class Upstream {
   readonly server: Server;
 
   constructor() {
-    this.server = createServer((request, response) => {
+    this.server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
       let bytes = 0;
       this.onHeaders(request);
       request.on("data", (chunk: Buffer) => (bytes += chunk.length));
