@@ -138,6 +138,13 @@ export const REASONS = {
     message: "the token is bound to a key whose possession was not proven",
   },
 
+  // who it is by a cookie, which a browser sends for any site
+  ORIGIN_NOT_TRUSTED: {
+    status: 403,
+    code: "ORIGIN_NOT_TRUSTED",
+    message: "the caller is known by a cookie, and the request does not come from an origin that may use it",
+  },
+
   // who it is has changed, or is not enough for the customer's policies (a token is good as long as it is signed)
   SESSION_ENDED: { status: 401, code: "SESSION_ENDED", message: "the session has ended" },
   SESSION_TOO_OLD: {

@@ -12,6 +12,7 @@ import { chain } from "./decision/judgement.ts";
 import { DecisionPoint } from "./decision/decision-point.ts";
 import { createFrontProxyReader } from "./decision/front-proxy.ts";
 import { createIdentify } from "./decision/identify.ts";
+import { createOriginCheck } from "./decision/origin-check.ts";
 import { createForgedHeaders } from "./decision/forged-headers.ts";
 import { createIdentityHeaders } from "./decision/identity-headers.ts";
 import { isReleaseOrder, type ReleaseReport } from "./decision/release-messages.ts";
@@ -86,6 +87,11 @@ export async function createService(
   let timer: NodeJS.Timeout | undefined;
 
   const cookie = identity.cookie === undefined ? {} : { cookie: identity.cookie };
+  if (worker === 0 && identity.cookie !== undefined && !identity.cookie_origin_check)
+    log.warn(
+      {},
+      "identity.cookie_origin_check is off: every site can act for users who are signed in by the cookie",
+    );
   const failures = new RateBudget(FAILED_VERIFICATIONS_PER_SECOND);
   const decide = createDecider({
     policies: () => inForce.current,
@@ -96,6 +102,7 @@ export async function createService(
     ),
     sources,
     frontProxy: { trustedProxies: gateway.trusted_proxies, backends: gateway.backends },
+    ...(identity.cookie_origin_check && { originCheck: createOriginCheck(identity.trusted_origins) }),
     switchedOff: switchedOff(config),
     environment: policies.environment,
     limits: { response: gateway.security.response_size_limit, message: gateway.security.message_size_limit },
@@ -158,6 +165,7 @@ export async function createService(
       accepted: identity.client_headers,
     }),
     denialDetails: gateway.denial_details,
+    ...cookie,
     tracing,
     nextDecisionId,
     connections: {

@@ -10,7 +10,7 @@ import { createSnapshot } from "../decision/snapshot.ts";
 import { renderDiagnostics, type PolicySetIR, type ValueObject } from "../policy/index.ts";
 import { HANDSHAKE_HEADERS } from "../policy/suite/index.ts";
 import { REASONS } from "../reasons.ts";
-import type { RawRequest } from "../request/index.ts";
+import { readOrigin, type RawRequest } from "../request/index.ts";
 import { EXIT_USAGE, ExitError } from "./exit.ts";
 import { compileSet, directoryOption } from "./policy-sets.ts";
 import { rawRequest } from "./raw-request.ts";
@@ -27,6 +27,8 @@ interface ExplainOptions {
   readonly header: readonly string[];
   readonly body?: string;
   readonly user?: ValueObject;
+  readonly cookie?: true;
+  readonly trustedOrigin: readonly string[];
   readonly customer?: ValueObject;
   readonly attributes?: ValueObject;
   readonly time?: string;
@@ -66,6 +68,16 @@ export function policyExplainCommand(): Command {
     .option("-u, --user <json>", "attributes of the caller; without it nobody is signed in", jsonObject)
     .option("--customer <json>", "attributes of the caller's customer", jsonObject)
     .option(
+      "--cookie",
+      "the caller is known by the cookie of `identity.cookie`, so that the headers sec-fetch-site and origin count",
+    )
+    .option(
+      "--trusted-origin <origin>",
+      "one of `identity.trusted_origins`; may be repeated",
+      trustedOrigin,
+      [],
+    )
+    .option(
       "--attributes <json>",
       'looked-up attributes by root, e.g. {"target_user":{"department":"sales"}}',
       jsonObject,
@@ -91,6 +103,7 @@ async function explain(
     raw: requestOf(options, ir),
     ...(options.user && { user: options.user }),
     ...(options.customer && { customer: options.customer }),
+    ...(options.cookie && { byCookie: { trustedOrigins: options.trustedOrigin } }),
     lookup: (root) => lookup(options.attributes, root),
     now: timeOf(options.time),
   });
@@ -129,6 +142,8 @@ function checkOptions(options: ExplainOptions, messages: readonly Message[]): vo
   if (options.websocket === undefined && messages.length > 0) {
     throw usage("--message and --receive need --websocket");
   }
+  if (options.cookie && options.user === undefined) throw usage("--cookie needs --user: whose cookie it is");
+  if (!options.cookie && options.trustedOrigin.length > 0) throw usage("--trusted-origin needs --cookie");
   if (options.websocket !== undefined && options.response !== undefined) {
     throw usage("--response is for --request and --graphql: a WebSocket has --receive");
   }
@@ -196,6 +211,11 @@ function jsonObject(text: string): ValueObject {
     // said below, together with JSON that is no object
   }
   throw new InvalidArgumentError("is not a JSON object");
+}
+
+function trustedOrigin(text: string, before: readonly string[]): readonly string[] {
+  if (readOrigin(text) !== undefined) return [...before, text];
+  throw new InvalidArgumentError("is not an origin such as https://app.example.com");
 }
 
 function usage(message: string): ExitError {

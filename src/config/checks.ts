@@ -44,6 +44,17 @@ const CHECKS: readonly Check[] = [
       ? undefined
       : fault("identity.client_headers", `holds \`${taken}\`, which clients may never send`);
   },
+  ({ identity: { cookie, cookie_origin_check: check, trusted_origins: trusted } }) =>
+    trusted.length > 0 && (cookie === undefined || !check)
+      ? fault(
+          "identity.trusted_origins",
+          `has no effect ${cookie === undefined ? "without `identity.cookie`" : "with `identity.cookie_origin_check: false`"}`,
+        )
+      : undefined,
+  ({ identity: { cookie, cookie_origin_check: check } }) =>
+    cookie === undefined && !check
+      ? fault("identity.cookie_origin_check", "has no effect without `identity.cookie`")
+      : undefined,
   ({ authz: { tls } }) =>
     (tls.certificate === undefined) !== (tls.private_key === undefined)
       ? fault("authz.tls", "needs both `certificate` and `private_key`, or neither")

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { LONGEST_COOKIE_NAME } from "../identity/credential-patterns.ts";
 import { ALGORITHMS } from "../identity/options.ts";
-import { foldHeaderName } from "../request/index.ts";
-import { choice, duration, list, map, oneOrMore, optional, setting, text, url } from "./values.ts";
+import { foldHeaderName, readOrigin } from "../request/index.ts";
+import { choice, duration, flag, list, map, oneOrMore, optional, setting, text, url } from "./values.ts";
 
 const attributePath = text().refine(
   (value) => /^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$/.test(value),
@@ -53,6 +53,12 @@ const headerPrefix = text()
     (prefix) => COMMON_HEADERS.every((name) => !foldHeaderName(name).startsWith(foldHeaderName(prefix))),
     "covers headers that every request may have, such as `x-request-id`",
   );
+
+/** Whose pages may act by the cookie. `null` would be every sandboxed frame, and a pattern more than anybody checks. */
+const origin = text().refine(
+  (value) => readOrigin(value) !== undefined,
+  "must be one origin such as `https://app.example.com`: scheme, host and perhaps port, no path and no `*`",
+);
 
 export const DEFAULT_IDENTITY_HEADERS = {
   "x-user-id": "user.id",
@@ -123,6 +129,19 @@ export const identity = z
           `must not be longer than ${LONGEST_COOKIE_NAME} characters`,
         ),
       "Cookie that carries the token where there is no Authorization header (browsers).",
+    ),
+    cookie_origin_check: setting(
+      flag(),
+      true,
+      "Take the cookie for a request that changes something (all methods but GET, HEAD and OPTIONS) or opens a " +
+        "WebSocket only from pages of the gateway's own origin and of `identity.trusted_origins`. `false` lets every " +
+        "site act for users who are signed in (CSRF), unless the application prevents it.",
+    ),
+    trusted_origins: setting(
+      list(origin),
+      [],
+      "Further origins whose pages may use the cookie, e.g. `https://admin.example.com`; also the gateway's own public " +
+        "origin where a proxy in front ends TLS or changes Host.",
     ),
     token_types: setting(
       list(text()).refine((names) => names.length > 0, "must not be empty"),

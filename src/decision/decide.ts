@@ -20,6 +20,7 @@ import {
   type Judgement,
   type JudgementDependencies,
 } from "./judgement.ts";
+import { requireOrigin, type OriginCheck } from "./origin-check.ts";
 import type { PolicyRelease } from "./release.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { AccessRequest, Decision } from "./types.ts";
@@ -30,6 +31,8 @@ export interface DeciderDependencies extends JudgementDependencies {
   readonly policies: () => PolicyRelease | undefined;
   readonly identify: Identify;
   readonly frontProxy: FrontProxyOptions;
+  /** Judges the origin of requests whose caller is known by a cookie; absent where that is switched off. */
+  readonly originCheck?: OriginCheck;
   /** Where a control plane is followed. */
   readonly following?: {
     /** What is known at the moment of the call; `undefined` where it is nothing, or too old. */
@@ -73,15 +76,21 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
       const { identity } = found;
       const read = { ...draft, request, accepted };
       const identified = { ...read, ...(identity && { identity }) };
+      const meant = requireOrigin(found, dependencies.originCheck, request, access, proxy.trusted);
+      const withheld = meant.failure?.reason === "ORIGIN_NOT_TRUSTED" ? meant.failure : undefined;
       const caller =
         dependencies.following === undefined
-          ? found
-          : admit(found, { standings, clientIp: proxy.clientIp, now: access.receivedAt });
+          ? meant
+          : admit(meant, { standings, clientIp: proxy.clientIp, now: access.receivedAt });
       if (caller.failure?.final === true)
         return deny(identified, caller.failure.reason, caller.failure.detail);
       const refused = identity !== undefined && caller.identity === undefined;
       // the application is told who it is by the draft's identity: a refused one is nobody's
-      const judged = refused ? read : identified;
+      const judged = withheld
+        ? { ...read, cookieWithheld: true as const, detail: `the cookie is not used: ${withheld.detail}` }
+        : refused
+          ? read
+          : identified;
       const names =
         standings && caller.identity ? (customerOf(caller.identity, standings)?.policy_sets ?? []) : [];
       const own = names.map((name) => ({ name, set: policies.customers.get(name) }));

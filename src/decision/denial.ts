@@ -54,6 +54,7 @@ const PUBLIC_MESSAGES = {
   TOKEN_NOT_YET_VALID: "the token is not valid yet",
   TOKEN_EXPIRED: "the token has expired",
   TOKEN_PROOF_REQUIRED: "the token is bound to a key whose possession was not proven",
+  ORIGIN_NOT_TRUSTED: "the request does not come from a trusted origin",
   SESSION_ENDED: "the session has ended",
   SESSION_TOO_OLD: "a more recent sign-in is required",
   MFA_REQUIRED: "multi-factor authentication is required",

@@ -9,7 +9,7 @@ export interface Caller {
   /** The identity comes from a cookie, which is only there, rather than from a token that was presented on purpose. */
   readonly byCookie?: true;
   readonly failure?: {
-    readonly reason: IdentityFailure | StandingReason;
+    readonly reason: IdentityFailure | StandingReason | "ORIGIN_NOT_TRUSTED";
     readonly detail: string;
     /** The request is denied whatever its rule reads. */
     readonly final: boolean;

@@ -3,7 +3,9 @@ import type { ValueObject } from "../policy/index.ts";
 import type { RawRequest, RefusalCheck } from "../request/index.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { createDecider } from "./decide.ts";
+import type { Caller } from "./identify.ts";
 import type { Judgement, JudgementDependencies } from "./judgement.ts";
+import { createOriginCheck, requireOrigin } from "./origin-check.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { AccessRequest, Decision } from "./types.ts";
 import { VerdictCache } from "./verdict-cache.ts";
@@ -13,6 +15,8 @@ export interface OfflineRequest {
   readonly raw: RawRequest;
   readonly user?: ValueObject;
   readonly customer?: ValueObject;
+  /** The caller is known by a cookie, which counts where the request comes from its own origin or one of these. */
+  readonly byCookie?: { readonly trustedOrigins: readonly string[] };
   /** What an attribute source has for a root such as `target_user`; throws where it cannot say. */
   readonly lookup: (root: string) => ValueObject | undefined;
   /** Unix ms. */
@@ -37,7 +41,14 @@ export async function decideOffline(
   input: OfflineRequest,
   switchedOff: ReadonlySet<RefusalCheck> = new Set(),
 ): Promise<OfflineDecision> {
-  const caller = input.user === undefined ? {} : { identity: offlineIdentity(input.user, input.customer) };
+  const caller: Caller =
+    input.user === undefined
+      ? {}
+      : {
+          identity: offlineIdentity(input.user, input.customer),
+          ...(input.byCookie && { byCookie: true as const }),
+        };
+  const originCheck = input.byCookie && createOriginCheck(input.byCookie.trustedOrigins);
   const source = { lookup: (_key: string, root: string) => input.lookup(root) };
   const names = Object.values(snapshot.ir.attributes).flatMap(({ source }) => (source ? [source.name] : []));
   const dependencies: JudgementDependencies = {
@@ -51,6 +62,7 @@ export async function decideOffline(
     ...dependencies,
     policies: () => ({ main: snapshot, customers: new Map() }),
     identify: () => caller,
+    ...(originCheck && { originCheck }),
     frontProxy: { trustedProxies: [], backends: [] },
   });
   const access: AccessRequest = {
@@ -63,10 +75,11 @@ export async function decideOffline(
   const decision = await decide(access);
   const { request, clientIp, trustedPeer, accepted } = decision;
   if (request === undefined) return { decision };
-  const draft = { clientIp, trustedPeer, accepted, snapshot, request, ...caller };
+  const meant = requireOrigin(caller, originCheck, request, access, trustedPeer);
+  const draft = { clientIp, trustedPeer, accepted, snapshot, request, ...meant };
   return {
     decision,
-    judgement: { with: dependencies, snapshot, sets: [snapshot], request, access, caller, draft },
+    judgement: { with: dependencies, snapshot, sets: [snapshot], request, access, caller: meant, draft },
   };
 }
 

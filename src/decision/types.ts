@@ -53,6 +53,8 @@ export interface Decision {
   readonly plan?: PlanIR;
   readonly request?: CanonicalRequest;
   readonly identity?: Identity;
+  /** A cookie says who is asking, and the request's origin does not allow to use it: the application does not get it. */
+  readonly cookieWithheld?: true;
   readonly clientIp: string;
   /** The peer is one of the configured front proxies. */
   readonly trustedPeer: boolean;

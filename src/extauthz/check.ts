@@ -13,6 +13,7 @@ import type { CheckHandler } from "./server.ts";
 import { encodeAllow, encodeBodyRequest, encodeDenial } from "./encode.ts";
 import { removedForPreflight } from "./preflight-headers.ts";
 import { removedForPlan, withoutPreconditions } from "./plan-headers.ts";
+import { withoutCookie } from "./withheld-cookie.ts";
 import {
   enforceable,
   planMetadata,
@@ -29,6 +30,8 @@ export interface CheckDependencies {
   /** Names of headers that the client may not send. */
   readonly forgedHeaders: (headers: RawRequest["headers"]) => readonly string[];
   readonly denialDetails: "none" | "reason";
+  /** Name of the cookie that may hold the token. */
+  readonly cookie?: string;
   readonly tracing: Tracing;
   /** Ids of decisions. */
   readonly nextDecisionId: () => string;
@@ -154,21 +157,26 @@ export function createCheck(dependencies: CheckDependencies): CheckHandler {
  * Allows without a plan differ only by identity and trust in the peer, so each is serialized once; but not those that
  * remove what a client made up.
  */
-function createAnswerEncoder({ identityHeaders, denialDetails }: CheckDependencies) {
+function createAnswerEncoder({ identityHeaders, denialDetails, cookie }: CheckDependencies) {
   const byIdentity = { trusted: new WeakMap<Identity, Buffer>(), untrusted: new WeakMap<Identity, Buffer>() };
   const anonymous: { trusted?: Buffer; untrusted?: Buffer } = {};
 
   const single = (
-    { identity, trustedPeer, plan: planned }: Decision,
+    { identity, trustedPeer, plan: planned, cookieWithheld }: Decision,
     call: CheckCall | undefined,
     plan: EncodedPlan | undefined,
   ): Buffer => {
     const { set, remove } = identityHeaders(identity, trustedPeer);
     const replaced = new Set([...set.map(([name]) => name), ...remove, PLAN_HEADER[0]]);
+    const cookies =
+      cookieWithheld === true && cookie !== undefined
+        ? withoutCookie(call?.request.headers ?? [], cookie)
+        : undefined;
     return encodeAllow({
-      setHeaders: plan === undefined ? set : [...set, PLAN_HEADER],
+      setHeaders: [...set, ...(plan === undefined ? [] : [PLAN_HEADER]), ...(cookies?.set ?? [])],
       removeHeaders: [
         ...remove,
+        ...(cookies?.remove ?? []),
         ...(call?.forged ?? []).filter((name) => !replaced.has(name)),
         ...(plan === undefined ? [] : removedForPlan(call?.request.headers ?? [])),
         ...(planned?.preflight === true ? removedForPreflight(call?.request.headers ?? []) : []),
@@ -182,8 +190,9 @@ function createAnswerEncoder({ identityHeaders, denialDetails }: CheckDependenci
     call: CheckCall | undefined,
     plan: EncodedPlan | undefined,
   ): Buffer => {
-    if (plan !== undefined || call?.forged !== undefined) return single(decision, call, plan);
-    const { identity, trustedPeer } = decision;
+    const { identity, trustedPeer, cookieWithheld } = decision;
+    if (plan !== undefined || call?.forged !== undefined || cookieWithheld === true)
+      return single(decision, call, plan);
     const trust = trustedPeer ? "trusted" : "untrusted";
     const known = identity === undefined ? anonymous[trust] : byIdentity[trust].get(identity);
     if (known !== undefined) return known;

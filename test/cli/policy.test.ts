@@ -277,7 +277,36 @@ policies:
       const none = await explain(...all, "--attributes", '{"target":null}');
       assert.match(none.stdout, /target\.dept is missing/);
     });
+    it("says what becomes of a request whose caller is known by a cookie", async () => {
+      await folder.add({
+        "policies/shop.yaml": `policies:
+  - { resource: "POST /me", condition: exists(user.id) }
+  - { resource: "POST /open", condition: "true" }
+`,
+      });
+      const by = ["-u", '{"id":"u-1"}', "--cookie"];
+      const evil = ["-H", "Sec-Fetch-Site: cross-site", "-H", "Origin: https://evil.test"];
+      const denied = await explain("-r", "POST /me", ...by, ...evil);
+      assert.match(
+        denied.stdout,
+        /^DENY \(403\) ORIGIN_NOT_TRUSTED: .*`cross-site`, origin `https:\/\/evil\.test`/,
+      );
+      const open = await explain("-r", "POST /open", ...by, ...evil);
+      assert.match(
+        open.stdout,
+        /^ALLOW CONDITION_TRUE: .*the cookie is not used: sec-fetch-site is `cross-site`/,
+      );
+      for (const good of [
+        [...by, "-H", "Sec-Fetch-Site: same-origin"],
+        [...by, ...evil, "--trusted-origin", "https://evil.test"],
+        ["-u", '{"id":"u-1"}', ...evil],
+      ])
+        assert.match((await explain("-r", "POST /me", ...good)).stdout, /^ALLOW CONDITION_TRUE/);
+    });
     const bad: readonly [string[], RegExp][] = [
+      [["-r", "GET /x", "--cookie"], /--cookie needs --user/],
+      [["-r", "GET /x", "--trusted-origin", "https://a.test"], /--trusted-origin needs --cookie/],
+      [["-r", "GET /x", "--cookie", "--trusted-origin", "a.test"], /is not an origin such as/],
       [["-r", "GET"], /`GET` is not a method and a path/],
       [["-r", "GET /x", "-H", "nothing"], /`nothing` is not a header/],
       [["-r", "GET /x", "--time", "noon"], /`noon` is not a time/],

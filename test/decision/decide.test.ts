@@ -184,6 +184,11 @@ describe("decision: decide", () => {
       );
       await expect("DENY IDENTITY_REQUIRED", { path: "/roles", headers: [cookie] });
     });
+    it("takes no cookie for a request whose origin is not right", async () => {
+      const cookie = ["cookie", `session=${await issuer.token({ role: "admin" })}`] as const;
+      const options = { cookie: "session", originCheck: () => "wrong" };
+      await expect("DENY ORIGIN_NOT_TRUSTED", { path: "/roles", headers: [cookie] }, options);
+    });
     it("takes X-User-Token from a trusted proxy only", async () => {
       const headers = [["x-user-token", await issuer.token({ role: "admin" })]] as const;
       const frontProxy = { trustedProxies: ["10.0.0.0/8"], backends: [] };

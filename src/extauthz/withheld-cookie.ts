@@ -1,0 +1,33 @@
+import { isUtf8 } from "node:buffer";
+import type { RawRequest } from "../request/types.ts";
+
+/** The cookies that an application gets, as headers to set or to remove. */
+export interface OtherCookies {
+  readonly set: readonly (readonly [name: string, value: string])[];
+  readonly remove: readonly string[];
+}
+
+/**
+ * A cookie that must not count for a request does not reach the application either, which may read it itself. All others do.
+ *
+ * @param name - of the cookie
+ */
+export function withoutCookie(headers: RawRequest["headers"], name: string): OtherCookies {
+  const others = headers
+    .filter(([header]) => header === "cookie")
+    .flatMap(([, value]) => value.split(";"))
+    .map((pair) => pair.replace(/^[ \t]+/, ""))
+    .filter((pair) => pair !== "" && !isOf(name, pair))
+    .join("; ");
+  const bytes = Buffer.from(others, "latin1");
+  // what is no text cannot be set; it goes with the rest
+  return others === "" || !isUtf8(bytes)
+    ? { set: [], remove: ["cookie"] }
+    : { set: [["cookie", bytes.toString("utf8")]], remove: [] };
+}
+
+/** Readers forgive blanks around the name, and compare it in either case. */
+function isOf(name: string, pair: string): boolean {
+  const [written = ""] = pair.split("=", 1);
+  return written.trim().toLowerCase() === name.toLowerCase();
+}

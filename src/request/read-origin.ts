@@ -1,0 +1,32 @@
+import { readHost } from "./read-host.ts";
+
+/** Ports that an origin leaves out (RFC 6454, section 6.2; RFC 9110, section 4.2). */
+const DEFAULT_PORTS: Readonly<Record<string, string>> = { http: "80", https: "443" };
+
+/** RFC 6454, section 7: one scheme, one host, perhaps a port. No path, no user information, no list. */
+const ORIGIN = /^([a-z][a-z0-9+.-]{0,31}):\/\/([^\s/?#@,\\]{1,300})$/i;
+
+/**
+ * Reads an Origin header's value, or an origin of the configuration.
+ *
+ * @returns the origin in a form in which equal ones are equal texts: lower case, with its port, addresses normalized;
+ * `undefined` for `null` and whatever else names no host
+ */
+export function readOrigin(text: string): string | undefined {
+  const [, scheme, host] = ORIGIN.exec(text) ?? [];
+  return scheme === undefined || host === undefined ? undefined : originOf(scheme, host);
+}
+
+/**
+ * @param host - Host or :authority
+ * @returns the origin of what is asked for there, in the form of {@link readOrigin}; `undefined` where the host is not valid
+ */
+export function originOf(scheme: string, host: string): string | undefined {
+  const { name, port, valid } = readHost(host);
+  const normal = valid && name.startsWith("[") ? URL.parse(`http://${name}`)?.hostname : name;
+  if (!valid || normal === undefined) return undefined;
+  const lower = scheme.toLowerCase();
+  // `0080` is 80
+  const number = port === "" ? (DEFAULT_PORTS[lower] ?? "") : String(Number(port));
+  return `${lower}://${normal}:${number}`;
+}
