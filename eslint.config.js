@@ -6,12 +6,13 @@ import tseslint from "typescript-eslint";
 /** Which room may import which; the reasons stand in src/README.md. */
 const rooms = {
   names: [],
+  pages: [],
   policy: ["names"],
   request: ["names"],
   graphql: ["names", "policy", "request"],
   telemetry: [],
   demo: [],
-  config: ["policy", "request", "identity"],
+  config: ["policy", "request", "identity", "pages"],
   identity: ["policy", "reasons", "telemetry"],
   audit: ["policy", "reasons", "telemetry"],
   decision: [
@@ -24,9 +25,10 @@ const rooms = {
     "standing",
     "reasons",
     "telemetry",
+    "pages",
   ],
   extauthz: ["decision", "policy", "request", "graphql", "identity", "audit", "reasons", "telemetry"],
-  gateway: ["config", "policy", "identity", "telemetry"],
+  gateway: ["config", "policy", "identity", "telemetry", "pages"],
   standing: [],
   startup: [],
   storage: [],

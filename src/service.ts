@@ -166,6 +166,7 @@ export async function createService(
     }),
     denialDetails: gateway.denial_details,
     ...cookie,
+    ...(identity.sign_in_url !== undefined && { signInUrl: identity.sign_in_url }),
     tracing,
     nextDecisionId,
     connections: {

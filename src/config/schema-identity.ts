@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { LONGEST_COOKIE_NAME } from "../identity/credential-patterns.ts";
 import { ALGORITHMS } from "../identity/options.ts";
+import { signInProblem } from "../pages/index.ts";
 import { foldHeaderName, readOrigin } from "../request/index.ts";
 import { choice, duration, flag, list, map, oneOrMore, optional, setting, text, url } from "./values.ts";
 
@@ -56,9 +57,21 @@ const headerPrefix = text()
 
 /** Whose pages may act by the cookie. `null` would be every sandboxed frame, and a pattern more than anybody checks. */
 const origin = text().refine(
-  (value) => readOrigin(value) !== undefined,
-  "must be one origin such as `https://app.example.com`: scheme, host and perhaps port, no path and no `*`",
+  (value) => readOrigin(value) !== undefined && isBrowsersAddress(value),
+  "must be one origin as browsers write it, such as `https://app.example.com` or `http://[::1]:3000`: scheme, host and " +
+    "perhaps port, no path and no `*`",
 );
+
+/** There are many spellings of an IPv6 address, and browsers send one. */
+function isBrowsersAddress(value: string): boolean {
+  const [address] = /\[.*\]/.exec(value.toLowerCase()) ?? [];
+  return address === undefined || URL.parse(`http://${address}`)?.hostname === address;
+}
+
+const signInUrl = text().superRefine((value, context) => {
+  const problem = signInProblem(value);
+  if (problem !== undefined) context.addIssue(problem);
+});
 
 export const DEFAULT_IDENTITY_HEADERS = {
   "x-user-id": "user.id",
@@ -142,6 +155,12 @@ export const identity = z
       [],
       "Further origins whose pages may use the cookie, e.g. `https://admin.example.com`; also the gateway's own public " +
         "origin where a proxy in front ends TLS or changes Host.",
+    ),
+    sign_in_url: optional(
+      signInUrl,
+      "Where people sign in: the page that browsers get with a 401 leads there. An http or https URL, or a path of the " +
+        "gateway. `{return_to}` in its query becomes the path and query of the page that was asked for, percent-encoded, " +
+        "never an address of another site: `https://login.example.com/?next={return_to}`.",
     ),
     token_types: setting(
       list(text()).refine((names) => names.length > 0, "must not be empty"),

@@ -15,8 +15,8 @@ export function prefersHtml(accept: readonly string[] | undefined): boolean {
   if (text.length > MAX_LENGTH || !text.includes("text/")) return false;
   const html = { weight: 0, specificity: -1 };
   const json = { weight: 0, specificity: -1 };
-  for (const range of text.split(",", MAX_RANGES)) {
-    const [type = "", ...parameters] = range.split(";");
+  for (const range of split(text, ",").slice(0, MAX_RANGES)) {
+    const [type = "", ...parameters] = split(range, ";");
     const weight = weightOf(parameters);
     if (weight === undefined) continue;
     const name = type.trim();
@@ -24,6 +24,24 @@ export function prefersHtml(accept: readonly string[] | undefined): boolean {
     note(json, specificity(name, "application/json", "application/*"), weight);
   }
   return html.weight > json.weight;
+}
+
+/** Splits at a separator that stands in no quoted string (section 5.6.4). */
+function split(text: string, separator: "," | ";"): readonly string[] {
+  if (!text.includes('"')) return text.split(separator);
+  const parts: string[] = [];
+  let start = 0;
+  let quoted = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const character = text[index];
+    if (quoted && character === "\\") index += 1;
+    else if (character === '"') quoted = !quoted;
+    else if (!quoted && character === separator) {
+      parts.push(text.slice(start, index));
+      start = index + 1;
+    }
+  }
+  return [...parts, text.slice(start)];
 }
 
 /** Section 12.5.1: the most specific range that matches counts. */

@@ -1,8 +1,8 @@
+import { PAGE_HEADERS, PAGE_TYPE, renderPage, signInLink } from "../pages/index.ts";
 import type { GraphqlErrorIR } from "../policy/index.ts";
 import { REASONS, type Reason } from "../reasons.ts";
 import type { CanonicalRequest } from "../request/types.ts";
 import { prefersHtml } from "./denial-accept.ts";
-import { PAGE_POLICY, renderPage } from "./denial-page.ts";
 
 /** What a denial is told about the request; nothing of it is trusted to be harmless. */
 export interface DenialInput {
@@ -11,8 +11,10 @@ export interface DenialInput {
   readonly method: string;
   /** Canonical path; empty where there is none. */
   readonly resource: string;
-  /** Absent when the request had no canonical reading: the answer is JSON then. */
+  /** Absent where nothing of the request could be read: the answer is JSON then. */
   readonly headers: CanonicalRequest["headers"] | undefined;
+  /** Where people sign in, and the request target as received, to come back to; for pages of 401. */
+  readonly signIn?: { readonly url: string; readonly target: string };
   /** `none` keeps to what the public code says; `reason` adds why, for clients that may know. */
   readonly details: "none" | "reason";
   /** Unix ms. */
@@ -99,13 +101,10 @@ const COMMON_HEADERS: Headers = [
   ["cache-control", "no-store"],
   ["x-content-type-options", "nosniff"],
 ];
-const JSON_HEADERS: Headers = [["content-type", "application/json"], ...COMMON_HEADERS];
-const HTML_HEADERS: Headers = [
-  ["content-type", "text/html; charset=utf-8"],
-  ["content-security-policy", PAGE_POLICY],
-  ["referrer-policy", "no-referrer"],
-  ...COMMON_HEADERS,
-];
+/** RFC 9110, section 12.5.5: what was sent with another Accept would have been answered otherwise. */
+const NEGOTIATED: Headers = [...COMMON_HEADERS, ["vary", "accept"]];
+const JSON_HEADERS: Headers = [["content-type", "application/json"], ...NEGOTIATED];
+const HTML_HEADERS: Headers = [["content-type", PAGE_TYPE], ...PAGE_HEADERS, ...NEGOTIATED];
 
 /** RFC 9110, section 10.2.3; seconds. */
 const RETRY_SOON: Headers = [["retry-after", "1"]];
@@ -150,7 +149,7 @@ const GRAPHQL_TYPE = "application/graphql-response+json";
 /** GraphQL over HTTP, section 6.4: clients that know the newer type read errors under any status. */
 function graphqlHeaders(accept: readonly string[] | undefined): Headers {
   const known = accept?.some((value) => value.toLowerCase().includes(GRAPHQL_TYPE)) === true;
-  return known ? [["content-type", `${GRAPHQL_TYPE}; charset=utf-8`], ...COMMON_HEADERS] : JSON_HEADERS;
+  return known ? [["content-type", `${GRAPHQL_TYPE}; charset=utf-8`], ...NEGOTIATED] : JSON_HEADERS;
 }
 
 /** GraphQL specification, section 7.1: no `data` where execution did not begin. */
@@ -167,19 +166,29 @@ function jsonBody(template: Template, { details, requestId, now, ...input }: Den
   return `${template.json[details]}${context}},"meta":{"timestamp":"${timestamp}","request_id":${JSON.stringify(requestId)}}}`;
 }
 
-function htmlBody(template: Template, { details, requestId, now, ...input }: DenialInput): string {
+function htmlBody(template: Template, { details, requestId, now, signIn, ...input }: DenialInput): string {
+  const { status, code, messages } = template;
+  const request = clip(`${input.method} ${input.resource}`.trim());
   const why =
     details === "reason"
       ? ([
           ["Reason", input.reason],
-          ["Request", clip(`${input.method} ${input.resource}`.trim())],
+          ["Request", request],
         ] as const)
       : [];
+  const { method, resource: path } = input;
   return renderPage({
-    status: template.status,
-    code: template.code,
-    message: template.messages[details],
-    facts: [...why, ["Request ID", requestId], ["Time", new Date(now).toISOString()]],
+    ...{ status, code },
+    facts: [
+      ["Status", String(status)],
+      ["Code", code],
+      ...why,
+      ["Meaning", messages[details]],
+      ["Request ID", requestId],
+      ["Time", new Date(now).toISOString()],
+    ],
+    ...(signIn &&
+      status === 401 && { signIn: signInLink(signIn.url, { method, path, target: signIn.target }) }),
   });
 }
 

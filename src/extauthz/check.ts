@@ -32,6 +32,8 @@ export interface CheckDependencies {
   readonly denialDetails: "none" | "reason";
   /** Name of the cookie that may hold the token. */
   readonly cookie?: string;
+  /** Where people sign in: pages of 401 lead there. */
+  readonly signInUrl?: string;
   readonly tracing: Tracing;
   /** Ids of decisions. */
   readonly nextDecisionId: () => string;
@@ -153,11 +155,22 @@ export function createCheck(dependencies: CheckDependencies): CheckHandler {
   };
 }
 
+/** What says in which form a client reads answers, of a request that has no canonical reading. */
+function formHeaders(headers: RawRequest["headers"]): Readonly<Record<string, readonly string[]>> {
+  const valuesOf = (name: string) =>
+    headers.flatMap(([header, value]) => (header === name ? [value.trim()] : []));
+  return Object.fromEntries(
+    ["accept", "content-type"]
+      .map((name) => [name, valuesOf(name)] as const)
+      .filter(([, values]) => values.length > 0),
+  );
+}
+
 /**
  * Allows without a plan differ only by identity and trust in the peer, so each is serialized once; but not those that
  * remove what a client made up.
  */
-function createAnswerEncoder({ identityHeaders, denialDetails, cookie }: CheckDependencies) {
+function createAnswerEncoder({ identityHeaders, denialDetails, cookie, signInUrl }: CheckDependencies) {
   const byIdentity = { trusted: new WeakMap<Identity, Buffer>(), untrusted: new WeakMap<Identity, Buffer>() };
   const anonymous: { trusted?: Buffer; untrusted?: Buffer } = {};
 
@@ -209,7 +222,8 @@ function createAnswerEncoder({ identityHeaders, denialDetails, cookie }: CheckDe
       requestId: call?.requestId ?? "",
       method: call?.request.method ?? "",
       resource: decision.request?.path ?? "",
-      headers: decision.request?.headers,
+      headers: decision.request?.headers ?? (call && formHeaders(call.request.headers)),
+      ...(signInUrl !== undefined && { signIn: { url: signInUrl, target: call?.request.target ?? "" } }),
       details: denialDetails,
       now: Date.now(),
       ...(decision.graphqlErrors && { graphqlErrors: decision.graphqlErrors }),

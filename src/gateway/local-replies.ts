@@ -3,6 +3,7 @@ import { allOf, expression, flags, status } from "./access-log-filters.ts";
 import { decidedAgainst } from "./decision-metadata.ts";
 import { HSTS_HEADER, overwrite } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
+import { localPage, PREFERS_HTML } from "./local-pages.ts";
 
 interface LocalReply {
   /** Conditions on what Envoy knows about its reply; all must hold. */
@@ -87,23 +88,38 @@ const REPLIES: readonly LocalReply[] = [
 ];
 
 /**
- * Gives Envoy's own answers the envelope of the REST API. A denial is the service's answer, which Envoy counts among
- * its own: it keeps its body. What a backend answers is not touched.
+ * Gives Envoy's own answers the envelope of the REST API, or the page for people where the client is a browser. A denial is
+ * the service's answer, which Envoy counts among its own: it keeps its body. What a backend answers is not touched.
  */
 export function localReplies(config: GatewayConfig): EnvoyJson {
   const always = config.gateway.security.hsts_header ? [HSTS_HEADER] : [];
-  const mapper = ({ when, code, message, status: instead, retryAfter }: LocalReply, id: string) => ({
-    filter: allOf(...when),
-    ...(instead !== undefined && { status_code: instead }),
-    ...adding(
-      retryAfter === undefined ? always : [...always, { key: "retry-after", value: String(retryAfter) }],
-    ),
-    body_format_override: { json_format: envelope(code, message, id), content_type: "application/json" },
+  const mapper = (reply: LocalReply, id: string, page: boolean) => {
+    const { when, code, message, status: instead, retryAfter } = reply;
+    const { format, headers } = page
+      ? localPage({ code, message, id, time: TIME })
+      : {
+          format: { json_format: envelope(code, message, id), content_type: "application/json" },
+          headers: [],
+        };
+    return {
+      filter: page ? allOf(PREFERS_HTML, ...when) : allOf(...when),
+      ...(instead !== undefined && { status_code: instead }),
+      ...adding([
+        ...always,
+        ...(retryAfter === undefined ? [] : [{ key: "retry-after", value: String(retryAfter) }]),
+        { key: "vary", value: "accept" },
+        ...headers,
+      ]),
+      body_format_override: format,
+    };
+  };
+  const mappers = REPLIES.flatMap((reply) => {
+    const early = { ...reply, when: [...reply.when, NO_ID_YET] as const };
+    return [true, false].flatMap((page) => [
+      ...(reply.early === true ? [mapper(early, "%UNIQUE_ID%", page)] : []),
+      mapper(reply, "%STREAM_ID%", page),
+    ]);
   });
-  const mappers = REPLIES.flatMap((reply) => [
-    ...(reply.early === true ? [mapper({ ...reply, when: [...reply.when, NO_ID_YET] }, "%UNIQUE_ID%")] : []),
-    mapper(reply, "%STREAM_ID%"),
-  ]);
   return { mappers: [{ filter: decidedAgainst(true), ...adding(always) }, ...mappers] };
 }
 
@@ -115,9 +131,11 @@ function envelope(code: string, message: string, id: string): EnvoyJson {
   return {
     success: false,
     error: { code, message },
-    meta: { timestamp: "%START_TIME(%Y-%m-%dT%H:%M:%S.%3fZ)%", request_id: id },
+    meta: { timestamp: TIME, request_id: id },
   };
 }
+
+const TIME = "%START_TIME(%Y-%m-%dT%H:%M:%S.%3fZ)%";
 
 const NO_ID_YET = {
   header_filter: { header: { name: "x-request-id", present_match: true, invert_match: true } },

@@ -9,8 +9,8 @@ const ORIGIN = /^([a-z][a-z0-9+.-]{0,31}):\/\/([^\s/?#@,\\]{1,300})$/i;
 /**
  * Reads an Origin header's value, or an origin of the configuration.
  *
- * @returns the origin in a form in which equal ones are equal texts: lower case, with its port, addresses normalized;
- * `undefined` for `null` and whatever else names no host
+ * @returns the origin in a form in which equal ones are equal texts: lower case, with its port (browsers write an IPv6
+ * address alike in Origin and Host); `undefined` for `null` and whatever else names no host
  */
 export function readOrigin(text: string): string | undefined {
   const [, scheme, host] = ORIGIN.exec(text) ?? [];
@@ -23,10 +23,9 @@ export function readOrigin(text: string): string | undefined {
  */
 export function originOf(scheme: string, host: string): string | undefined {
   const { name, port, valid } = readHost(host);
-  const normal = valid && name.startsWith("[") ? URL.parse(`http://${name}`)?.hostname : name;
-  if (!valid || normal === undefined) return undefined;
+  if (!valid) return undefined;
   const lower = scheme.toLowerCase();
   // `0080` is 80
   const number = port === "" ? (DEFAULT_PORTS[lower] ?? "") : String(Number(port));
-  return `${lower}://${normal}:${number}`;
+  return `${lower}://${name}:${number}`;
 }

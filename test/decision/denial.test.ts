@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { renderDenial, type DenialInput } from "../../src/decision/denial.ts";
 import { REASONS, type Reason } from "../../src/reasons.ts";
+import { factsOf, parseHtml } from "../support/html.ts";
 
 const NOW = Date.UTC(2025, 0, 2, 3, 4, 5, 678);
 
@@ -35,6 +36,7 @@ describe("decision: denial", () => {
       "content-type": "application/json",
       "cache-control": "no-store",
       "x-content-type-options": "nosniff",
+      vary: "accept",
     });
   });
 
@@ -152,6 +154,10 @@ describe("decision: denial", () => {
       [["text/html;q=0.1234"], "json"],
       [["text/html;q="], "json"],
       [["text/html;q=0.1, text/html;q=0.9, application/json;q=0.5"], "html"],
+      [['text/html;x="a, application/json";q=0.8, application/json;q=0.9'], "json"],
+      [['text/html;x="\\", application/json;q=0.9, \\""'], "html"],
+      [['text/html;x=";q=0", application/json;q=0.9'], "html"],
+      [['text/html;x="'], "html"],
       [[`${"a/b,".repeat(600)}text/html`], "json"],
       [[`${"a/b,".repeat(60)}text/html`], "json"],
     ];
@@ -172,24 +178,91 @@ describe("decision: denial", () => {
       render({ headers: { accept: ["text/html"] }, ...change });
 
     it("shows what a person needs and nothing that may do harm", () => {
-      const { headers, body } = page({
+      const hostile = {
         requestId: "<script>alert('1')</script>",
         method: "G&T",
         resource: '/"><img src=x>\ud800',
-        details: "reason",
-      });
-      assert.match(body, /^<!doctype html>.*<h1>Access denied<\/h1>.*<\/html>\n$/s);
-      assert.match(body, /The rule&#39;s condition is false\./);
-      assert.match(body, /&lt;script&gt;alert\(&#39;1&#39;\)/);
-      assert.match(body, /G&amp;T \/&quot;&gt;&lt;img src=x&gt;\ufffd/);
-      assert.doesNotMatch(body, /<script|<img|<link|https?:|url\(/);
+      };
+      const { headers, body } = page({ ...hostile, details: "reason" });
       assert.equal(headers.get("content-type"), "text/html; charset=utf-8");
+      const elements = parseHtml(body);
+      assert.deepEqual(
+        elements.map(({ name }) => name).filter((name) => !["dt", "dd"].includes(name)),
+        ["html", "head", "meta", "meta", "meta", "title", "style", "body", "main", "h1", "p", "h2", "dl"],
+      );
+      assert.equal(elements.find(({ name }) => name === "h1")?.text, "You may not open this page");
+      assert.deepEqual(factsOf(elements), {
+        Status: "403",
+        Code: "ACCESS_DENIED",
+        Reason: "CONDITION_FALSE",
+        Request: `${hostile.method} ${hostile.resource.toWellFormed()}`,
+        Meaning: "the rule's condition is false",
+        "Request ID": hostile.requestId,
+        Time: "2025-01-02T03:04:05.678Z",
+      });
     });
 
     it("keeps the reason to itself without details", () => {
       const { body } = page();
       assert.doesNotMatch(body, /CONDITION_FALSE|condition|customers/);
-      assert.match(body, /<dd>ACCESS_DENIED<\/dd>/);
+      assert.equal(factsOf(parseHtml(body))["Code"], "ACCESS_DENIED");
+    });
+
+    it("says the same to people for all reasons of one code without details", () => {
+      const bodies = new Map<string, string>();
+      for (const reason of denials) {
+        const { body } = page({ reason });
+        const { status, code } = REASONS[reason];
+        const same = `${status} ${code}`;
+        assert.equal(body, bodies.get(same) ?? body, reason);
+        bodies.set(same, body);
+      }
+    });
+
+    describe("leads to sign in", () => {
+      const linkOf = (
+        change: Partial<DenialInput>,
+        url = "/login?next={return_to}&x=1",
+        target = "/api/customers/7",
+      ) =>
+        parseHtml(page({ reason: "IDENTITY_REQUIRED", signIn: { url, target }, ...change }).body).find(
+          ({ name }) => name === "a",
+        )?.attributes["href"];
+
+      it("for every 401, and for nothing else", () => {
+        for (const reason of denials)
+          assert.equal(linkOf({ reason }) !== undefined, REASONS[reason].status === 401, reason);
+        assert.equal(linkOf({ headers: { accept: ["*/*"] } }), undefined);
+      });
+
+      it("with the way back, path and query as they were asked for", () => {
+        assert.equal(linkOf({}), "/login?next=%2Fapi%2Fcustomers%2F7&x=1");
+        const query = linkOf({}, undefined, "/api/customers/7?a=%26&b=c");
+        assert.equal(query, "/login?next=%2Fapi%2Fcustomers%2F7%3Fa%3D%2526%26b%3Dc&x=1");
+        assert.equal(linkOf({}, "https://login.test/"), "https://login.test/");
+        assert.equal(linkOf({}, `/login?a="&next={return_to}`), '/login?a="&next=%2Fapi%2Fcustomers%2F7');
+      });
+
+      it("never to another site, whatever the path", () => {
+        const back = (change: Partial<DenialInput>, target?: string) =>
+          new URL(linkOf(change, undefined, target) ?? "", "https://app.test").searchParams.get("next");
+        for (const resource of [
+          "//evil.test/a",
+          "/\\evil.test",
+          "/\\/evil.test",
+          "",
+          "*",
+          "https://evil.test",
+          "/a\\b",
+          "/\t/evil.test",
+        ])
+          assert.equal(back({ resource }), "/", resource);
+        assert.equal(back({ method: "POST" }), "/");
+        assert.equal(back({ resource: `/${"a".repeat(3_000)}` }), "/");
+        for (const target of ["/x?a b", "/x?\u00e9", `/x?${"a".repeat(3_000)}`])
+          assert.equal(back({}, target), "/api/customers/7");
+        assert.equal(back({}, "//evil.test/?$&{return_to}"), "/api/customers/7?$&{return_to}");
+      });
     });
 
     it("allows its own style sheet and nothing else", () => {

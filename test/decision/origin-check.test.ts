@@ -104,7 +104,7 @@ describe("decision: origin of requests with a cookie", () => {
     ["capitals in both", { headers: origin("HTTP://APP.test"), host: "aPP.TEST" }],
     ["a final dot", { headers: origin("http://app.test."), host: "app.test" }],
     ["an IPv6 address", { headers: origin("http://[::1]:8000"), host: "[::1]:8000" }],
-    ["an IPv6 address in another spelling", { headers: origin("http://[::1]"), host: "[0:0:0:0:0:0:0:1]" }],
+    ["an IPv6 address with capitals", { headers: origin("http://[fd00::a]"), host: "[FD00::A]" }],
     ["TLS", { headers: origin("https://app.test"), scheme: "https" }],
     ["TLS with a port", { headers: origin("https://app.test"), scheme: "https", host: "app.test:443" }],
     ["TLS that a trusted proxy ends", { headers: origin("https://app.test"), peer: "10.0.0.1" }],

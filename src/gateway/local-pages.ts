@@ -1,0 +1,78 @@
+import { PAGE_HEADERS, PAGE_TYPE, renderPage } from "../pages/index.ts";
+import { allOf } from "./access-log-filters.ts";
+import type { EnvoyJson } from "./envoy-json.ts";
+
+// Pages in place of Envoy's own answers. Envoy knows regular expressions and no arithmetic, so that it takes a client for a
+// browser where its Accept says so without any: HTML with the greatest weight, and JSON with less.
+
+const WEIGHT_OF_ONE = String.raw`[ \t]*(;[ \t]*q=1(\.0*)?[ \t]*)?`;
+
+function accepts(types: string): EnvoyJson {
+  return {
+    name: "accept",
+    string_match: { safe_regex: { regex: `(?i)(.*,)?[ \\t]*${types}${WEIGHT_OF_ONE}(,.*)?` } },
+  };
+}
+
+const HTML = accepts("text/html");
+const JSON_TOO = accepts(String.raw`(application/(json|\*)|\*/\*)`);
+
+/** A filter of local replies: what the service's negotiation would find, for the Accept headers of browsers. */
+export const PREFERS_HTML: EnvoyJson = allOf(
+  { header_filter: { header: HTML } },
+  { header_filter: { header: { ...JSON_TOO, invert_match: true } } },
+);
+
+/** What people are told by the envelope's code. */
+const STATUS: Readonly<Record<string, number>> = {
+  BAD_REQUEST: 400,
+  UPGRADE_NOT_SUPPORTED: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  REQUEST_TIMEOUT: 408,
+  REQUEST_TOO_LARGE: 413,
+  RATE_LIMITED: 429,
+  HEADERS_TOO_LARGE: 431,
+  RESPONSE_NOT_DELIVERED: 502,
+  SERVICE_UNAVAILABLE: 503,
+};
+
+/** A page and what goes along with it; `id` and `time` are Envoy's command operators. */
+export function localPage(reply: {
+  readonly code: string;
+  readonly message: string;
+  readonly id: string;
+  readonly time: string;
+}): {
+  readonly format: EnvoyJson;
+  readonly headers: readonly { readonly key: string; readonly value: string }[];
+} {
+  const { code, message, id, time } = reply;
+  const operators = ["%RESPONSE_CODE%", id, time];
+  const page = renderPage({
+    status: STATUS[code] ?? 500,
+    code,
+    facts: [
+      ["Status", placeholder(0)],
+      ["Code", code],
+      ["Meaning", message],
+      ["Request ID", placeholder(1)],
+      ["Time", placeholder(2)],
+    ],
+  });
+  const text = operators.reduce(
+    (sofar, operator, index) => sofar.replace(placeholder(index), () => operator),
+    page.replaceAll("%", "%%"),
+  );
+  return {
+    format: { text_format_source: { inline_string: text }, content_type: PAGE_TYPE },
+    headers: [...PAGE_HEADERS, ["cache-control", "no-store"], ["x-content-type-options", "nosniff"]].map(
+      ([key = "", value = ""]) => ({ key, value }),
+    ),
+  };
+}
+
+/** Where an operator goes, after the page's own percent signs are escaped. */
+function placeholder(index: number): string {
+  return `{operator ${index}}`;
+}
