@@ -3,19 +3,19 @@ import { allOf } from "./access-log-filters.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 
 // Pages in place of Envoy's own answers. Envoy knows regular expressions and no arithmetic, so that it takes a client for a
-// browser where its Accept says so without any: HTML with the greatest weight, and JSON with less.
+// browser where its Accept says so without any: HTML with the greatest weight, and JSON with less. In doubt it is a program.
 
-const WEIGHT_OF_ONE = String.raw`[ \t]*(;[ \t]*q=1(\.0*)?[ \t]*)?`;
-
-function accepts(types: string): EnvoyJson {
-  return {
-    name: "accept",
-    string_match: { safe_regex: { regex: `(?i)(.*,)?[ \\t]*${types}${WEIGHT_OF_ONE}(,.*)?` } },
-  };
+function accepts(range: string): EnvoyJson {
+  // a quoted string may hold anything, and no browser sends one
+  const regex = `(?i)([^"]*,)?[ \\t]*${range}(,[^"]*)?`;
+  return { name: "accept", string_match: { safe_regex: { regex } } };
 }
 
-const HTML = accepts("text/html");
-const JSON_TOO = accepts(String.raw`(application/(json|\*)|\*/\*)`);
+const HTML = accepts(String.raw`text/html[ \t]*(;[ \t]*q=1(\.0{0,3})?[ \t]*)?`);
+/** Whatever includes JSON, and does not begin its parameters with a weight below 1. */
+const JSON_TOO = accepts(
+  String.raw`(application/(json|\*)|\*/\*)[ \t]*(;[ \t]*(q|([^q,; \t"]|;|q[^=,"]|q=[ \t]*1)[^,"]*)?)?`,
+);
 
 /** A filter of local replies: what the service's negotiation would find, for the Accept headers of browsers. */
 export const PREFERS_HTML: EnvoyJson = allOf(
