@@ -83,9 +83,17 @@ export default defineConfig(
   },
   {
     // what requests meet: one expression that is not linear, and one request stops a process for seconds
-    files: ["request", "names", "graphql", "identity", "extauthz", "decision", "audit", "telemetry"].map(
-      (room) => `src/${room}/**`,
-    ),
+    files: [
+      "request",
+      "names",
+      "graphql",
+      "identity",
+      "extauthz",
+      "decision",
+      "audit",
+      "telemetry",
+      "pages",
+    ].map((room) => `src/${room}/**`),
     plugins: { redos },
     rules: {
       "redos/no-vulnerable": ["error", { ignoreErrors: false, timeout: 60_000 }],

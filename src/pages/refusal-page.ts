@@ -6,7 +6,7 @@ export interface RefusalPage {
   readonly status: number;
   /** Public code of the error envelope. */
   readonly code: string;
-  /** To quote, for whoever can look it up. */
+  /** What to quote when asking for help. */
   readonly facts: readonly (readonly [label: string, value: string])[];
   /** Where to sign in. */
   readonly signIn?: string;
