@@ -5,6 +5,7 @@ import { request as httpsRequest } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, credentials, status as GrpcStatus, type ServiceError } from "@grpc/grpc-js";
+import { allWorkersAnswer } from "../support/all-workers.ts";
 import { selfSigned } from "../support/certificates.ts";
 import { eventually } from "../support/eventually.ts";
 import { startGateway, type RunningGateway } from "../support/gateway.ts";
@@ -218,7 +219,7 @@ describe("end to end: settings of the gateway", () => {
     assert.equal(await ask(await own.token()), 200);
     await own.rotate();
     const rotated = await own.token();
-    await eventually("the new key", async () => (await ask(rotated)) === 200);
+    await allWorkersAnswer("the new key", "200", async () => String(await ask(rotated)));
     const late = await own.token({ jti: "signed before the issuer went away" });
     await own.close();
     assert.equal(await ask(late), 200);
