@@ -55,7 +55,15 @@ export interface OutcomeRecord {
   readonly duration_ms: number;
   /** Of an answer; of a connection, whether the gateway `closed` it or it `ended` otherwise. */
   readonly result:
-    "masked" | "unchanged" | "headers_only" | "refused" | "unfinished" | "not_forwarded" | "closed" | "ended";
+    | "masked"
+    | "unchanged"
+    | "headers_only"
+    | "passed"
+    | "refused"
+    | "unfinished"
+    | "not_forwarded"
+    | "closed"
+    | "ended";
   /** Why an answer was refused, or a request not let through. */
   readonly reason?: string;
   /** Values changed in an answer, messages changed on a connection. */

@@ -104,8 +104,8 @@ const security = z.strictObject({
   response_size_limit: setting(
     size(1, 1_000_000_000),
     "10MB",
-    "Largest response body that a response rule is applied to; it is held back as a whole. Above it: 502. Responses " +
-      "that no rule touches are not bounded.",
+    "Largest response body that a response rule is applied to; it is held back as a whole. Above it the body is not " +
+      "delivered, and the status is 502 unless it was one of a redirect or an error. Responses that no rule touches are not bounded.",
   ),
   message_size_limit: setting(
     size(1, 100_000_000),

@@ -152,7 +152,7 @@ function withResponsePlan(judgement: Judgement, decision: Decision): Eventually<
   if (decision.verdict === "DENY") return decision;
   return chain(judgeResponses(judgement), (responses) => {
     if (!responses.ok) return responses.denial;
-    const answer = planAnswer(judgement.with.limits.response, responses.fields);
+    const answer = planAnswer(judgement.with.limits.response, responses.fields, responses);
     return answer.response === undefined ? decision : { ...decision, plan: { ir: IR_VERSION, ...answer } };
   });
 }

@@ -34,9 +34,11 @@ function joinResponses(
 ): ResponsePlanIR | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   const errors: readonly GraphqlErrorIR[] = [...(a.errors ?? []), ...(b.errors ?? [])];
+  const bothPass = a.otherTypes === "pass" && b.otherTypes === "pass";
   return {
     limit: Math.min(a.limit, b.limit),
     fields: [...a.fields, ...b.fields],
+    ...(bothPass && { otherTypes: "pass" }),
     ...(errors.length > 0 && { errors }),
   };
 }

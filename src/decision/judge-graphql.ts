@@ -42,10 +42,10 @@ function guardedByOthers(judgement: Judgement, fields: readonly PlannedField[]):
           if (!before.ok) return before;
           const draft = { ...judgement.draft, snapshot: other };
           return chain(judgeResponses({ ...judgement, snapshot: other, draft }), (found) =>
-            found.ok ? { ok: true, fields: [...before.fields, ...found.fields] } : found,
+            found.ok ? { ...before, fields: [...before.fields, ...found.fields] } : found,
           );
         }),
-      { ok: true, fields },
+      { ok: true, fields, othersPass: false },
     );
 }
 
@@ -115,6 +115,6 @@ function allowed(
   errors: readonly GraphqlErrorIR[],
 ): Decision {
   const decision = allow(draft, "GRAPHQL_ALLOWED");
-  const answer = planAnswer(limits.response, fields, errors);
+  const answer = planAnswer(limits.response, fields, { errors });
   return answer.response === undefined ? decision : { ...decision, plan: { ir: IR_VERSION, ...answer } };
 }

@@ -5,10 +5,15 @@ import type { Decision } from "./types.ts";
 
 /** What response rules may still change in the answer, or why the request cannot be let through. */
 export type ResponseFields =
-  | { readonly ok: true; readonly fields: readonly PlannedField[] }
+  | {
+      readonly ok: true;
+      readonly fields: readonly PlannedField[];
+      /** Every rule that these fields are of lets answers of other types pass. */
+      readonly othersPass: boolean;
+    }
   | { readonly ok: false; readonly denial: Decision };
 
-const NOTHING: ResponseFields = { ok: true, fields: [] };
+const NOTHING: ResponseFields = { ok: true, fields: [], othersPass: true };
 
 /** Judges every response rule that matches the request, as far as the request tells. */
 export function judgeResponses(judgement: Judgement): Eventually<ResponseFields> {
@@ -21,13 +26,17 @@ export function judgeResponses(judgement: Judgement): Eventually<ResponseFields>
         // who is asking matters only to conditions: without an identity they are unknown, and that masks
         const { identity } = judgement.caller;
         const caller = identity === undefined ? {} : { identity };
-        return chain(gather({ ...judgement, caller }, needs, paramsOf(rule, request.segments)), (gathered) =>
-          gathered.ok
-            ? {
-                ok: true,
-                fields: [...before.fields, ...planFields(rule.id, rule.fields, gathered.attributes)],
-              }
-            : gathered,
+        return chain(
+          gather({ ...judgement, caller }, needs, paramsOf(rule, request.segments)),
+          (gathered) => {
+            if (!gathered.ok) return gathered;
+            const fields = planFields(rule.id, rule.fields, gathered.attributes);
+            return {
+              ok: true,
+              fields: [...before.fields, ...fields],
+              othersPass: before.othersPass && (fields.length === 0 || rule.otherTypes === "pass"),
+            };
+          },
         );
       }),
     NOTHING,

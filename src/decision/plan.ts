@@ -32,13 +32,20 @@ export function planFields(
   });
 }
 
-/** @returns the plan of an answer; none where nothing is changed in it. */
+/**
+ * @param options.errors - added to a GraphQL answer
+ * @param options.othersPass - answers of other types pass; never where an operation was judged, whose answer is JSON
+ * @returns the plan of an answer; none where nothing is changed in it
+ */
 export function planAnswer(
   limit: number,
   fields: readonly PlannedField[],
-  errors: readonly GraphqlErrorIR[] = [],
+  options: { readonly errors?: readonly GraphqlErrorIR[]; readonly othersPass?: boolean } = {},
 ): Pick<PlanIR, "response"> {
-  return fields.length === 0 ? {} : { response: { limit, fields, ...(errors.length > 0 && { errors }) } };
+  const { errors = [], othersPass = false } = options;
+  if (fields.length === 0) return {};
+  const others = othersPass ? ({ otherTypes: "pass" } as const) : {};
+  return { response: { limit, fields, ...others, ...(errors.length > 0 && { errors }) } };
 }
 
 /** @returns what decides about messages of one direction, by type; `undefined` where no type is listed. */

@@ -41,7 +41,7 @@ export function renderAnswer({ outcome, fields }: ExplainedAnswer): string {
         "",
         outcome.text,
       ]
-    : [`the answer is withheld (502): ${outcome.reason}`];
+    : [`the answer is withheld (${outcome.status}): ${outcome.reason}`];
   return `${lines.join("\n")}\n`;
 }
 

@@ -1,5 +1,7 @@
 import type { PlanIR } from "../policy/index.ts";
-import { maskDocument } from "../policy/mask/index.ts";
+import { fitsKind, maskDocument, mediaKind, otherKind } from "../policy/mask/index.ts";
+
+type ResponsePlan = NonNullable<PlanIR["response"]>;
 
 /** What the application is taken to answer. */
 export interface SampleAnswer {
@@ -12,7 +14,8 @@ export interface SampleAnswer {
 /** What becomes of an answer: changed as the plan says, or withheld. */
 export type AnswerOutcome =
   | { readonly ok: true; readonly text: string; readonly paths: readonly string[] }
-  | { readonly ok: false; readonly reason: string };
+  /** `status`: with which the client gets an error in its place. */
+  | { readonly ok: false; readonly reason: string; readonly status: number };
 
 /**
  * Does to a sample what the gateway does to an answer (envoy/lua/gatehouse/response.lua).
@@ -23,9 +26,14 @@ export function maskAnswer(plan: PlanIR["response"], sample: SampleAnswer): Answ
   const { status, text } = sample;
   if (plan === undefined || status === 204 || status === 304 || text === "")
     return { ok: true, text, paths: [] };
-  const unread = unreadable(sample);
-  if (unread !== undefined) return { ok: false, reason: unread };
-  return maskDocument(text, plan, responseOf(sample));
+  const refused = (reason: string) => ({ ok: false, reason, status: status < 300 ? 502 : status }) as const;
+  const other = passingKind(plan, sample);
+  if (other !== undefined)
+    return fitsKind(other, Buffer.from(text)) ? { ok: true, text, paths: [] } : refused("looks_like_json");
+  const unread = unreadable(plan, sample);
+  if (unread !== undefined) return refused(unread);
+  const outcome = maskDocument(text, plan, responseOf(sample));
+  return outcome.ok ? outcome : refused(outcome.reason);
 }
 
 /** @returns `response` of conditions, without its body. */
@@ -35,29 +43,32 @@ export function responseOf({ status, headers }: SampleAnswer) {
   return { status, headers: lists };
 }
 
-function unreadable({ status, headers }: SampleAnswer): string | undefined {
-  const first = (name: string) => headers.find(([other]) => other === name)?.[1];
-  const encoding = first("content-encoding");
-  if (encoding !== undefined && encoding.toLowerCase() !== "identity") return "compressed";
-  if (status === 206 || first("content-range") !== undefined) return "partial";
-  const kind = mediaKind(first("content-type") ?? "application/json"); // a sample is taken for JSON
-  if (kind === "stream") {
-    throw new Error("a stream cannot be tried here: take one of its documents, as application/json");
-  }
-  return kind === "json" ? undefined : "not_json";
+/** @returns all values of a header, as Envoy joins them */
+function valueOf({ headers }: SampleAnswer, name: string): string | undefined {
+  const values = headers.flatMap(([other, value]) => (other === name ? [value] : []));
+  return values.length === 0 ? undefined : values.join(",");
 }
 
-const JSON_TYPE = /^(?:application\/json|text\/json|application\/[^/]+\+json)$/;
-const STREAM_TYPE = /^(?:text\/event-stream|application\/(?:x-ndjson|ndjson|jsonl|x-jsonlines|json-lines))$/;
-const UTF8 = ["utf-8", "utf8", "us-ascii"];
+function isCoded(sample: SampleAnswer): boolean {
+  const encoding = valueOf(sample, "content-encoding");
+  return encoding !== undefined && encoding.toLowerCase() !== "identity";
+}
 
-/** The same as `envoy/lua/gatehouse/media_type.lua`. */
-function mediaKind(value: string): "json" | "stream" | undefined {
-  const text = value.trim().toLowerCase();
-  const [kind = ""] = text.split(/[\s;,]/, 1);
-  const parameters = text.slice(kind.length);
-  const charset = /;\s*charset\s*=\s*"?([^";\s]*)/.exec(parameters)?.[1];
-  if (parameters.includes(",") || (charset !== undefined && !UTF8.includes(charset))) return undefined;
-  if (JSON_TYPE.test(kind)) return "json";
-  return STREAM_TYPE.test(kind) ? "stream" : undefined;
+function isPart(sample: SampleAnswer): boolean {
+  return sample.status === 206 || valueOf(sample, "content-range") !== undefined;
+}
+
+/** A success of another type, whole and not coded, so that the way it begins can be seen. */
+function passingKind(plan: ResponsePlan, sample: SampleAnswer) {
+  if (plan.otherTypes !== "pass" || plan.errors !== undefined || sample.status > 299) return undefined;
+  return isPart(sample) || isCoded(sample) ? undefined : otherKind(valueOf(sample, "content-type"));
+}
+
+function unreadable({ errors }: ResponsePlan, sample: SampleAnswer): string | undefined {
+  if (isCoded(sample)) return "compressed";
+  if (isPart(sample)) return "partial";
+  const kind = mediaKind(valueOf(sample, "content-type") ?? "application/json"); // a sample is taken for JSON
+  if (kind === undefined || (errors !== undefined && kind !== "json")) return "not_json";
+  if (kind === "json") return undefined;
+  throw new Error("a stream cannot be tried here: take one of its documents, as application/json");
 }

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import express, { type Express } from "express";
 import { contactRoutes } from "./contacts.ts";
 import { customerRoutes } from "./customers.ts";
+import { exportRoutes } from "./exports.ts";
 import { createGraphqlEndpoint, type GraphqlEndpoint } from "./graphql.ts";
 import { reportError, RequestError } from "./http.ts";
 import { createOrderFeed, type OrderFeed } from "./order-feed.ts";
@@ -113,6 +114,7 @@ function createApplication(
   app.all("/graphql", graphql.handler);
   app.use(userRoutes());
   app.use(reportRoutes(store));
+  app.use(exportRoutes(store));
   app.use(whoamiRoutes());
   app.use(pageRoutes(store));
   app.use(() => {

@@ -11,7 +11,8 @@ export interface ResponseOutcome {
 }
 
 /**
- * `unfinished`: the request ended before the answer had gone through. `headers_only`: a preflight's answer.
+ * `unfinished`: the request ended before the answer had gone through. `headers_only`: a preflight's answer. `passed`: one of
+ * a type that no rule reads.
  * `not_forwarded`: there was none, for no application has seen the request; Lua never notes that.
  */
 export type ResponseResult = (typeof RESULTS)[number] | "not_forwarded";
@@ -40,7 +41,7 @@ export type NotedOutcome =
   | { readonly event: "response"; readonly response: ResponseOutcome }
   | { readonly event: "connection"; readonly connection: ConnectionOutcome };
 
-const RESULTS = ["masked", "unchanged", "refused", "unfinished", "headers_only"] as const;
+const RESULTS = ["masked", "unchanged", "refused", "unfinished", "headers_only", "passed"] as const;
 
 /** More than Lua ever notes; whatever has more was not written by it. */
 const MAX_ITEMS = 200;

@@ -102,6 +102,8 @@ export interface ResponseRuleIR extends RuleIR {
   readonly pattern: string;
   readonly segments: readonly SegmentIR[];
   readonly fields: readonly ResponseFieldIR[];
+  /** Answers of a type that is surely not JSON pass as they are. Absent: they are refused. */
+  readonly otherTypes?: "pass";
 }
 
 export interface GraphqlRuleIR extends RuleIR {

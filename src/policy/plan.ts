@@ -39,6 +39,8 @@ export interface ResponsePlanIR {
   /** Bytes; a larger body is not delivered. */
   readonly limit: number;
   readonly fields: readonly PlannedField[];
+  /** An answer of a type that is surely not JSON passes as it is: every rule that applies says so. Absent: refused. */
+  readonly otherTypes?: "pass";
   /** Added to `errors` at the root of the document, which is made if it is missing. */
   readonly errors?: readonly GraphqlErrorIR[];
 }

@@ -100,7 +100,7 @@ export function createMetrics() {
     }),
     responses: new Counter({
       name: "gatehouse_responses_total",
-      help: "Outcomes of allowed requests, by result (masked, unchanged, headers_only, refused, unfinished, not_forwarded).",
+      help: "Outcomes of allowed requests, by result (masked, unchanged, headers_only, passed, refused, unfinished, not_forwarded).",
       labelNames: ["result"] as const,
       registers,
     }),

@@ -128,7 +128,7 @@ describe("decision: explained answers", () => {
   }
 
   const typed = (type: string, body = "{}") => answerOf(body, { headers: [["content-type", type]] });
-  const withheld: readonly (readonly [string, string, SampleAnswer])[] = [
+  const withheld: readonly (readonly [string, string, SampleAnswer, number?])[] = [
     ["a page", "not_json", typed("text/html", "<p>")],
     ["two types", "not_json", typed("application/json, text/html")],
     ["another charset", "not_json", typed("application/json; charset=utf-16")],
@@ -136,15 +136,83 @@ describe("decision: explained answers", () => {
     ["a compressed body", "compressed", answerOf({}, { headers: [["content-encoding", "GZIP"]] })],
     ["a part by status", "partial", answerOf({}, { status: 206 })],
     ["a part by header", "partial", answerOf({}, { headers: [["content-range", "bytes 0-1/2"]] })],
+    ["a page of an error", "not_json", { ...typed("text/html", "<p>"), status: 404 }, 404],
+    ["a broken error", "syntax", answerOf("{", { status: 500 }), 500],
+    ["the page of a redirect", "not_json", { ...typed("text/html", "<p>"), status: 302 }, 302],
+    [
+      "a compressed error",
+      "compressed",
+      answerOf({}, { status: 403, headers: [["content-encoding", "br"]] }),
+      403,
+    ],
   ];
-  for (const [what, reason, sample] of withheld) {
+  for (const [what, reason, sample, status = 502] of withheld) {
     it(`withholds ${what}`, async () => {
       const answer = explainAnswer(await explained(person, viewer), sample);
-      assert.deepEqual(answer.outcome, { ok: false, reason });
+      assert.deepEqual(answer.outcome, { ok: false, reason, status });
       assert.deepEqual(answer.judged, []);
-      assert.equal(renderAnswer(answer), `the answer is withheld (502): ${reason}\n`);
+      assert.equal(renderAnswer(answer), `the answer is withheld (${status}): ${reason}\n`);
     });
   }
+
+  describe("of other types", () => {
+    const explainedWith = async (first: string, second: string, role = "viewer") => {
+      const rules = snapshotOf(`
+policies:
+  - { resource: "GET /a", condition: true }
+response_filters:
+  - { endpoint: /a, ${first} filter_rules: [{ field: x, condition: true, action: remove }] }
+response_masks:
+  - { api_pattern: /**, ${second} fields: [{ name: y, condition: user.role != "admin", mask_type: full }] }
+`);
+      const user = { id: "u", role };
+      const lookup = () => undefined;
+      const offline = await decideOffline(rules, { raw: accessOf({ path: "/a" }).raw, user, lookup, now: 0 });
+      return explainOffline(offline);
+    };
+    const csv = typed("text/csv", "x,y");
+
+    it("pass where every rule that applies says so", async () => {
+      const cases: readonly (readonly [string, string, string, boolean])[] = [
+        ["other_types: pass,", "other_types: pass,", "viewer", true],
+        ["other_types: pass,", "", "viewer", false],
+        ["", "other_types: pass,", "viewer", false],
+        ["other_types: pass,", "other_types: refuse,", "viewer", false],
+        ["", "", "viewer", false],
+        // the second rule does not apply to administrators
+        ["other_types: pass,", "", "admin", true],
+        ["", "other_types: pass,", "admin", false],
+      ];
+      for (const [first, second, role, ok] of cases) {
+        const { outcome } = explainAnswer(await explainedWith(first, second, role), csv);
+        assert.equal(outcome.ok, ok, JSON.stringify([first, second, role]));
+        if (outcome.ok) assert.deepEqual(outcome, { ok: true, text: "x,y", paths: [] });
+      }
+    });
+
+    it("are successes, whole, not coded, and surely not JSON", async () => {
+      const decided = await explainedWith("other_types: pass,", "other_types: pass,");
+      const header = (name: string, value: string) => ({
+        ...csv,
+        headers: [...csv.headers, [name, value] as const],
+      });
+      const refused: readonly (readonly [SampleAnswer, string, number])[] = [
+        [typed("text/csv", '{"x":1}'), "looks_like_json", 502],
+        [typed("text/html", "hello"), "looks_like_json", 502],
+        [typed("text/plain", "hello"), "not_json", 502],
+        [header("content-type", "text/csv"), "not_json", 502],
+        [header("content-encoding", "gzip"), "compressed", 502],
+        [header("content-range", "bytes 0-1/2"), "partial", 502],
+        [{ ...csv, status: 206 }, "partial", 502],
+        [{ ...csv, status: 404 }, "not_json", 404],
+      ];
+      for (const [sample, reason, status] of refused)
+        assert.deepEqual(explainAnswer(decided, sample).outcome, { ok: false, reason, status });
+      const { outcome } = explainAnswer(decided, typed("application/json", '{"x":1,"y":2,"z":3}'));
+      assert.ok(outcome.ok);
+      assert.deepEqual([outcome.text, outcome.paths], ['{"y":"***","z":3}', ["$.x", "$.y"]]);
+    });
+  });
 
   it("takes every spelling of JSON for JSON", async () => {
     const decided = await explained(person, viewer);

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { joinPlans } from "../../src/decision/join-plans.ts";
 import type { Decision } from "../../src/decision/types.ts";
 import type { PlanIR } from "../../src/policy/index.ts";
 import { startIssuer, type TestIssuer } from "../support/issuer.ts";
@@ -30,6 +31,22 @@ websocket_policies:
   - connection: { path: /locked, condition: true }
   - connection: { path: "/api/**", condition: true }
 `;
+
+describe("decision: plans of two sets", () => {
+  it("let other types pass where both say so, or one alone looks at the answer", () => {
+    const plan = (otherTypes?: "pass"): PlanIR => ({
+      ir: 1,
+      response: { limit: 10, fields: [], ...(otherTypes && { otherTypes }) },
+    });
+    const joined = (a?: PlanIR, b?: PlanIR) => joinPlans(a, b)?.response?.otherTypes;
+    assert.equal(joined(plan("pass"), plan("pass")), "pass");
+    assert.equal(joined(plan("pass"), undefined), "pass");
+    assert.equal(joined(undefined, plan("pass")), "pass");
+    assert.equal(joined(plan("pass"), { ir: 1 }), "pass");
+    assert.equal(joined(plan("pass"), plan()), undefined);
+    assert.equal(joined(plan(), plan("pass")), undefined);
+  });
+});
 
 describe("decision: plans", () => {
   let issuer: TestIssuer;

@@ -231,7 +231,7 @@ describe("gateway: nothing of the original answer", function () {
         for (const [status, lines] of parts) {
           answer(lines, JSON_BODY, status);
           const { status: received, head } = await told();
-          assert.equal(received, 502, status);
+          assert.equal(received, status.startsWith("416") ? 416 : 502, status);
           assert.ok(!head.includes("content-range"));
         }
         answer([JSON_TYPE], JSON_BODY, "412 Precondition Failed");

@@ -17,8 +17,11 @@ local MOST_KEPT_BYTES = 100
 -- Headers of an answer that are about its body, or let it be kept.
 local ABOUT_BODY = {
   "content-length", "content-encoding", "content-disposition", "content-language", "content-location", "age",
-  "set-cookie", "grpc-status", "grpc-message", "location", "refresh", "link",
+  "grpc-status", "grpc-message",
 }
+
+-- Headers that go with a status: where that is replaced, they would be read as the refusal's.
+local ABOUT_STATUS = { "set-cookie", "location", "refresh", "link" }
 
 -- Headers by which an answer accepts a handshake; with them Envoy takes what follows for no body, and says so.
 local ABOUT_UPGRADE = {
@@ -29,6 +32,15 @@ local ABOUT_UPGRADE = {
 function refusal.undelivered(decision)
   return {
     code = "RESPONSE_NOT_DELIVERED", message = "the answer could not be checked against the policies",
+    request_id = decision and decision.request_id,
+  }
+end
+
+-- refusal.withheld(decision, status) -> options of a refusal that keeps the status of the answer, and what goes with it
+function refusal.withheld(decision, status)
+  return {
+    code = "RESPONSE_NOT_DELIVERED", status = status, keeps_status = true,
+    message = "the application answered " .. status .. "; the rest of its answer could not be checked against the policies",
     request_id = decision and decision.request_id,
   }
 end
@@ -54,13 +66,19 @@ function refusal.keep(headers, kept, most)
   for name in pairs(others) do headers:remove(name) end
 end
 
--- refusal.headers(headers, status, kept): makes the headers those of a refusal
---   kept  for `refusal.keep`; without it only headers about the body are removed
-function refusal.headers(headers, status, kept)
-  if kept then refusal.keep(headers, kept) end
-  for _, name in ipairs(ABOUT_BODY) do headers:remove(name) end
-  for _, name in ipairs(ABOUT_UPGRADE) do headers:remove(name) end
-  headers:replace(":status", tostring(status or STATUS))
+local function remove_all(headers, names)
+  for _, name in ipairs(names) do headers:remove(name) end
+end
+
+-- refusal.headers(headers, options): makes the headers those of a refusal
+--   kept          for `refusal.keep`; without it only headers about the body and the status are removed
+--   keeps_status  the status is the answer's own
+function refusal.headers(headers, options)
+  if options.kept then refusal.keep(headers, options.kept) end
+  remove_all(headers, ABOUT_BODY)
+  if not options.keeps_status then remove_all(headers, ABOUT_STATUS) end
+  remove_all(headers, ABOUT_UPGRADE)
+  headers:replace(":status", tostring(options.status or STATUS))
   headers:replace("content-type", "application/json")
   headers:replace("cache-control", "no-store")
   headers:replace("x-content-type-options", "nosniff")
@@ -69,11 +87,11 @@ function refusal.headers(headers, status, kept)
 end
 
 -- refusal.stream(handle, options): replaces an answer whose body has not been read; yields until the body has passed.
--- options: { status, code, message, request_id, kept, passed }; passed(n) is called when n chunks were replaced
+-- options: { status, code, message, request_id, kept, keeps_status, passed }; passed(n) is called when n chunks were replaced
 function refusal.stream(handle, options)
   local headers = handle:headers()
   local text = refusal.envelope(options)
-  refusal.headers(headers, options.status, options.kept)
+  refusal.headers(headers, options)
   local count = 0
   for chunk in handle:bodyChunks() do
     chunk:setBytes(count == 0 and text or "")
@@ -87,7 +105,7 @@ end
 function refusal.body(handle, body, options)
   local headers = handle:headers()
   local text = refusal.envelope(options)
-  refusal.headers(headers, options.status, options.kept)
+  refusal.headers(headers, options)
   body:setBytes(text)
   headers:replace("content-length", tostring(#text))
   pcall(original.forget_trailers, handle)

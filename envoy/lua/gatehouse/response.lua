@@ -5,6 +5,7 @@ local json = require("gatehouse.json")
 local mask = require("gatehouse.mask")
 local media_type = require("gatehouse.media_type")
 local original = require("gatehouse.original")
+local other_types = require("gatehouse.other_types")
 local refusal = require("gatehouse.refusal")
 local stream = require("gatehouse.stream")
 local values = require("gatehouse.values")
@@ -13,6 +14,13 @@ local response = {}
 
 local function refused(handle)
   return refusal.undelivered(stream.decision(handle))
+end
+
+-- What stands in place of an answer that cannot be read. What is no success keeps its status: a page that says 404 tells
+-- by that what the caller has to know, and a redirect by its Location.
+local function withheld(handle, status)
+  if status < 300 or status > 599 then return refused(handle) end
+  return refusal.withheld(stream.decision(handle), status)
 end
 
 local function headers_of(headers)
@@ -63,14 +71,77 @@ local function body_of(handle)
 end
 
 -- Whether there is a body at all is often known only when it has ended: an answer that has none says nothing, and passes.
-local function refuse_unread(handle, reason)
+local function refuse_unread(handle, status, reason)
   local length = handle:headers():get("content-length")
   outcome(handle, { result = "refused", reason = reason })
-  if length then return stream.refuse(handle, refused(handle)) end
+  if length then return stream.refuse(handle, withheld(handle, status)) end
   local body, size = body_of(handle)
   if size == 0 then return untouched(handle) end
-  refusal.body(handle, body, refused(handle))
+  refusal.body(handle, body, withheld(handle, status))
   stream.note(handle, "state", "done")
+end
+
+local SLICE = 4096
+
+-- -> whether a body that is there as a whole is what its type says, as far as `other_types` tells
+local function fits(kind, body, size)
+  for at = 0, size - 1, SLICE do
+    local verdict = other_types.fits(kind, body:getBytes(at, math.min(SLICE, size - at)))
+    if verdict ~= nil then return verdict end
+  end
+  return true
+end
+
+-- An answer of another type that may pass: nothing of it is changed.
+local function passed_whole(handle, status, kind)
+  outcome(handle, { result = "unfinished" })
+  local body, size = body_of(handle)
+  if size == 0 or fits(kind, body, size) then
+    outcome(handle, { result = "passed", count = 0 })
+  else
+    outcome(handle, { result = "refused", reason = "looks_like_json" })
+    refusal.body(handle, body, withheld(handle, status))
+  end
+  stream.note(handle, "state", "done")
+end
+
+-- The same for one that is not held back, for it is long or nobody knows. Its head has gone when it begins, so that what
+-- is refused keeps the status; its length would be that of the original.
+local function passed_in_parts(handle, kind)
+  handle:headers():remove("content-length")
+  local text = refusal.envelope(refused(handle))
+  outcome(handle, { result = "passed", count = 0 })
+  stream.note(handle, "state", "stream")
+  local count, verdict = 0, nil
+  for chunk in handle:bodyChunks() do
+    local instead
+    if verdict == nil and chunk:length() > 0 then
+      verdict = other_types.fits(kind, chunk:getBytes(0, chunk:length()))
+      if verdict == false then
+        outcome(handle, { result = "refused", reason = "looks_like_json" })
+        instead = text
+      end
+    elseif verdict == false then
+      instead = ""
+    end
+    if instead then chunk:setBytes(instead) end
+    count = count + 1
+    stream.note(handle, "chunks", count)
+  end
+  if verdict == false then original.forget_trailers(handle) end
+end
+
+local function is_coded(headers)
+  local encoding = headers:get("content-encoding")
+  return encoding and encoding:lower() ~= "identity"
+end
+
+-- -> how an answer of another type may pass, or nil: the rules allow it, it is a success and whole, and not coded, so
+-- that the way it begins can be seen
+local function passing_kind(plan, headers, status)
+  if plan.otherTypes ~= "pass" or plan.errors or status > 299 or status == 206 then return nil end
+  if headers:get("content-range") or is_coded(headers) then return nil end
+  return media_type.other(headers:get("content-type"))
 end
 
 local function context_of(status, headers)
@@ -140,7 +211,7 @@ local function buffered(handle, plan, status, kind)
   local ok, text, result = pcall(changed_whole, body:getBytes(0, size), kind, plan, context)
   if not ok or type(text) ~= "string" then
     outcome(handle, { result = "refused", reason = ok and result or "error" })
-    refusal.body(handle, body, refused(handle))
+    refusal.body(handle, body, ok and withheld(handle, status) or refused(handle))
     stream.note(handle, "state", "done")
     return
   end
@@ -202,19 +273,27 @@ function response.run(handle, plan, method)
     return untouched(handle)
   end
   if headers:get("content-length") == "0" then return untouched(handle) end
-  local encoding = headers:get("content-encoding")
-  if encoding and encoding:lower() ~= "identity" then return refuse_unread(handle, "compressed") end
-  if status == "206" or headers:get("content-range") then return refuse_unread(handle, "partial") end
-  local kind = media_type.of(headers:get("content-type"))
-  if not kind then return refuse_unread(handle, "not_json") end
-  if plan.errors and kind ~= "json" then return refuse_unread(handle, "not_json") end
+  status = tonumber(status)
   local length = tonumber(headers:get("content-length") or "")
-  if length and length > plan.limit then return refuse_unread(handle, "too_large") end
+  local other = passing_kind(plan, headers, status)
+  if other then
+    -- a page is held back, and so is what says its length: a refusal can then have the status of one
+    if other == "markup" and not length or length and length <= plan.limit then
+      return passed_whole(handle, status, other)
+    end
+    return passed_in_parts(handle, other)
+  end
+  if is_coded(headers) then return refuse_unread(handle, status, "compressed") end
+  if status == 206 or headers:get("content-range") then return refuse_unread(handle, status, "partial") end
+  local kind = media_type.of(headers:get("content-type"))
+  if not kind then return refuse_unread(handle, status, "not_json") end
+  if plan.errors and kind ~= "json" then return refuse_unread(handle, status, "not_json") end
+  if length and length > plan.limit then return refuse_unread(handle, status, "too_large") end
   -- Envoy itself answers in our place where the body outgrows its buffer: then this is what is logged
   outcome(handle, { result = "unfinished" })
   -- a stream of known length is none
-  if kind == "json" or length then return buffered(handle, plan, tonumber(status), kind) end
-  return streamed(handle, plan, tonumber(status), kind)
+  if kind == "json" or length then return buffered(handle, plan, status, kind) end
+  return streamed(handle, plan, status, kind)
 end
 
 return response

@@ -75,13 +75,14 @@ function compilePathRule(rule: PathRuleSource): PathRuleIR {
 }
 
 function compileResponseRule(rule: ResponseRuleSource): ResponseRuleIR {
-  const { section, pattern, fields } = rule;
+  const { section, pattern, fields, otherTypes } = rule;
   return {
     ...common(rule),
     section,
     ...path(pattern),
     method: pattern.method,
     fields: fields.map(compileField),
+    ...(otherTypes === "pass" && { otherTypes }),
   };
 }
 

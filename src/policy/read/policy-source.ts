@@ -95,6 +95,8 @@ export interface ResponseFieldSource {
 export interface ResponseRuleSource extends RuleSource {
   readonly section: "response_filters" | "response_masks";
   readonly pattern: PatternSource;
+  /** What becomes of successful answers that are not JSON. */
+  readonly otherTypes: "refuse" | "pass";
   readonly fields: readonly ResponseFieldSource[];
 }
 

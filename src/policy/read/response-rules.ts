@@ -50,15 +50,17 @@ export function readResponseRule(
   id: string,
 ): ResponseRuleSource | undefined {
   const spelling = SPELLINGS[section];
-  const rule = readRule(report, node, spelling.what, [spelling.pattern, spelling.list]);
+  const rule = readRule(report, node, spelling.what, [spelling.pattern, spelling.list, "other_types"]);
   if (rule === undefined) return undefined;
   const path = rule.fields.require(spelling.pattern);
   const pattern =
     path && readPattern(report, path, `\`${spelling.pattern}\``, { method: "optional", wildcards: "web" });
+  const other = rule.fields.get("other_types");
+  const otherTypes = (other && readChoice(report, other, "`other_types`", ["refuse", "pass"])) ?? "refuse";
   const list = rule.fields.require(spelling.list);
   if (list === undefined) return undefined;
   const fields = readFieldList(report, list, spelling);
-  return pattern && { section, id, ...rule.head, pattern, fields };
+  return pattern && { section, id, ...rule.head, pattern, otherTypes, fields };
 }
 
 /** Reads a list of fields to mask, as `response_masks` and types of messages have it. */

@@ -1,0 +1,86 @@
+/**
+ * What can be read of an answer: JSON, lines of JSON, events. `undefined` for everything else, and for what could be read in
+ * two ways. The same as `envoy/lua/gatehouse/media_type.lua`.
+ */
+export function mediaKind(value: string | undefined): "json" | "lines" | "events" | undefined {
+  const type = singleType(value, (charset) => UTF8.has(charset));
+  if (type === undefined) return undefined;
+  if (JSON_TYPES.has(type) || /^application\/[^/]+\+json$/.test(type)) return "json";
+  if (LINE_TYPES.has(type)) return "lines";
+  return type === "text/event-stream" ? "events" : undefined;
+}
+
+/** A type that may pass where the rules say so: nobody writes JSON under it, unless to mislead. */
+export type OtherKind = "markup" | "data";
+
+/** @returns the kind of a type that may pass; `undefined` for all others. `text/plain` and the like may be anything. */
+export function otherKind(value: string | undefined): OtherKind | undefined {
+  const type = singleType(value, isLikeAscii);
+  if (type === undefined || type.includes("json")) return undefined;
+  if (MARKUP_TYPES.has(type) || /^application\/[\w.-]+\+xml$/.test(type)) return "markup";
+  return DATA_TYPES.has(type) || DATA_FAMILIES.some((family) => family.test(type)) ? "data" : undefined;
+}
+
+/**
+ * Whether a body is what its type says, as far as the way it begins tells: clients do not look at types before they parse,
+ * and some servers let the caller choose the label. The same as `envoy/lua/gatehouse/other_types.lua`.
+ */
+export function fitsKind(kind: OtherKind, body: Uint8Array): boolean {
+  const first = body.find((byte) => !BLANK.has(byte));
+  if (first === undefined) return true;
+  return kind === "markup" ? first === LESS_THAN : first !== LEFT_BRACE && first !== LEFT_BRACKET;
+}
+
+const [LESS_THAN, LEFT_BRACE, LEFT_BRACKET] = [0x3c, 0x7b, 0x5b];
+/** White space, byte order marks, and the zeros of wider encodings. */
+const BLANK: ReadonlySet<number> = new Set([0x20, 0x09, 0x0d, 0x0a, 0x00, 0xef, 0xbb, 0xbf, 0xfe, 0xff]);
+
+const JSON_TYPES = new Set(["application/json", "text/json"]);
+const LINE_TYPES = new Set(
+  ["x-ndjson", "ndjson", "jsonl", "x-jsonlines", "json-lines"].map((name) => `application/${name}`),
+);
+const MARKUP_TYPES = new Set(["text/html", "text/xml", "application/xml", "image/svg+xml"]);
+const DATA_TYPES = new Set([
+  ...["text/csv", "text/tab-separated-values", "text/css", "text/calendar", "text/vcard"],
+  ...["application/pdf", "application/zip", "application/epub+zip", "application/rtf", "application/msword"],
+  ...["application/vnd.ms-excel", "application/vnd.ms-powerpoint", "application/wasm"],
+]);
+const DATA_FAMILIES = [
+  /^(?:image|audio|video|font)\/[a-z0-9.-]+$/,
+  /^application\/vnd\.(?:openxmlformats-officedocument|oasis\.opendocument)\.[a-z0-9.-]+$/,
+];
+
+const UTF8 = new Set(["utf-8", "utf8", "us-ascii"]);
+const LIKE_ASCII = new Set([
+  ...[...UTF8, "utf-16", "utf-16le", "utf-16be", "shift_jis", "euc-jp", "euc-kr"],
+  ...["gb2312", "gbk", "gb18030", "big5", "koi8-r"],
+]);
+const isLikeAscii = (charset: string) =>
+  LIKE_ASCII.has(charset) || /^(?:iso-8859-\d\d?|windows-125\d)$/.test(charset);
+
+const LONGEST = 256;
+const TOKEN = "[!#$%&'*+.^_`|~0-9a-z-]+";
+const TYPE = new RegExp(`^[ \\t]*(${TOKEN}/${TOKEN})`);
+const PARAMETER = new RegExp(`[ \\t]*;[ \\t]*(${TOKEN})=(?:(${TOKEN})|"([^"\\\\]*)")`, "y");
+const END = /[ \t]*;?[ \t]*$/y;
+
+/** @returns the one type that a Content-Type names, in lower case, with sound parameters */
+function singleType(value: string | undefined, isGood: (charset: string) => boolean): string | undefined {
+  if (value === undefined || value.length > LONGEST) return undefined;
+  const text = value.toLowerCase();
+  const [start = "", type] = TYPE.exec(text) ?? [];
+  if (type === undefined) return undefined;
+  const seen = new Set<string>();
+  let at = start.length;
+  for (;;) {
+    END.lastIndex = at;
+    if (END.test(text)) return type;
+    PARAMETER.lastIndex = at;
+    const [whole = "", name = "", plain, quoted] = PARAMETER.exec(text) ?? [];
+    if (name === "" || seen.has(name)) return undefined;
+    if (name.startsWith("charset") && !(name === "charset" && isGood(plain ?? quoted ?? "")))
+      return undefined;
+    seen.add(name);
+    at += whole.length;
+  }
+}
