@@ -5,11 +5,13 @@ import {
   askAdmin,
   envoyBootstrap,
   startEnvoy,
+  upstreamMetrics,
   systemCertificateAuthorities,
   WORKER_CLUSTERS,
   type AuthzEndpoint,
   type EnvoyProcess,
 } from "./gateway/index.ts";
+import type { MetricsJson } from "./telemetry/aggregate.ts";
 import type { Log } from "./telemetry/log.ts";
 import type { Metrics } from "./telemetry/metrics.ts";
 import type { WorkerAddress } from "./worker.ts";
@@ -85,6 +87,11 @@ export class EnvoyKeeper {
     }
   }
 
+  /** How the applications answered, as Envoy counts it; nothing while no Envoy runs. */
+  async upstreamMetrics(): Promise<MetricsJson> {
+    return this.#envoy === undefined ? [] : upstreamMetrics(this.#envoy.admin, this.#config);
+  }
+
   /** Lets Envoy finish what is under way and ends it. */
   async close(): Promise<void> {
     this.#closing = true;
@@ -104,6 +111,7 @@ export class EnvoyKeeper {
       binary,
       runtimeDirectory: join(runtime, "envoy"),
       log,
+      ...(config.gateway.access_log === "stderr" && { accessLog: writeToStderr }),
     });
     this.#port = envoy.listenPort;
     this.#envoy = envoy;
@@ -133,6 +141,10 @@ export class EnvoyKeeper {
   #isClosing(): boolean {
     return this.#closing;
   }
+}
+
+function writeToStderr(line: string): void {
+  process.stderr.write(`${line}\n`);
 }
 
 /** A worker's address in the form of the Envoy configuration. */

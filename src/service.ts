@@ -31,6 +31,7 @@ import { createCheck } from "./extauthz/check.ts";
 import type { CheckHandler } from "./extauthz/server.ts";
 import { recordIntake, StatisticsReporter } from "./following/index.ts";
 import { caseSensitive, followControlPlane, type Following } from "./follow-control-plane.ts";
+import { upstreamNames } from "./gateway/index.ts";
 import { createTokenVerifier } from "./identity/index.ts";
 import { REFUSAL_CHECKS, type RefusalCheck } from "./request/index.ts";
 import type { Log } from "./telemetry/log.ts";
@@ -185,8 +186,14 @@ export async function createService(
         registry.withdraw(id);
       },
     },
+    ...((config.audit.outcomes || gateway.access_log !== "off") && {
+      records: { path: gateway.access_log !== "off" },
+    }),
     log,
   });
+  const upstreams = upstreamNames(config);
+  for (const upstream of new Set(upstreams.values()))
+    for (const flag of USUAL_FLAGS) metrics.upstreamFailures.inc({ upstream, flag }, 0);
   const accessLog = createAccessLog({
     onOutcome: createOutcomeHandler({
       audit,
@@ -204,6 +211,8 @@ export async function createService(
     }),
     metrics,
     log,
+    upstreams,
+    everyRequest: config.audit.outcomes,
   });
 
   return {
@@ -241,6 +250,9 @@ export async function createService(
     },
   };
 }
+
+/** Flags that are there from the beginning, so that the first failure is an increase. */
+const USUAL_FLAGS = ["UF", "UC", "UT", "UH", "UR", "UO"];
 
 /** What tokens that are not known may cost while checks wait, after which they are not verified any more. */
 const FAILED_VERIFICATIONS_PER_SECOND = 100;

@@ -93,7 +93,11 @@ export async function startSupervisor(
     port: config.telemetry.port,
     metrics: async () => ({
       contentType: metrics.registry.contentType,
-      body: await aggregateMetrics(await workerMetrics(pool), metrics.registry),
+      body: await aggregateMetrics(
+        await workerMetrics(pool),
+        metrics.registry,
+        await keeper?.upstreamMetrics(),
+      ),
     }),
     health: () => true,
     ready: () => {
@@ -147,7 +151,9 @@ async function assertStartable(
       if (!("unix" in address)) await assertPortIsFree({ setting: "authz.listen", ...address });
     return;
   }
-  const { listen_address: host, listen_port: port } = gateway;
+  const { listen_address: host, listen_port: port, access_log: accessLog } = gateway;
+  if (accessLog !== "off" && accessLog !== "stderr")
+    await assertFileIsWritable("gateway.access_log", accessLog, AUDIT_FILE_MODE);
   await assertPortIsFree({ setting: "gateway.listen_port", host, port });
   const admin = parseSocketAddress(gateway.envoy_admin);
   if (admin !== undefined)

@@ -62,6 +62,8 @@ export interface OutcomeRecord {
     | "refused"
     | "unfinished"
     | "not_forwarded"
+    | "delivered"
+    | "failed"
     | "closed"
     | "ended";
   /** Why an answer was refused, or a request not let through. */
@@ -73,6 +75,14 @@ export interface OutcomeRecord {
   /** Documents of a stream that were not delivered. */
   readonly documents_dropped?: number;
   readonly response_bytes: number;
+  /** Envoy's flags for what went wrong with the application: `UF`. */
+  readonly response_flags?: string;
+  /** The application that was asked, as the configuration has it. */
+  readonly upstream?: string;
+  /** What it answered; absent where it did not. */
+  readonly upstream_status?: number;
+  /** From the first byte sent to it to the last byte received; whole milliseconds, rounded down. */
+  readonly upstream_ms?: number;
   /** Messages of the client ... */
   readonly sent_delivered?: number;
   readonly sent_dropped?: number;

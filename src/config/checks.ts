@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { foldHeaderName } from "../request/index.ts";
 import { DEFAULT_IDENTITY_HEADERS } from "./schema-identity.ts";
 import type { GatewayConfig } from "./schema.ts";
@@ -27,6 +28,14 @@ const CHECKS: readonly Check[] = [
           "gateway.security.rate_limiting.burst_size",
           "has no effect without `gateway.security.rate_limiting.requests_per_second`",
         )
+      : undefined,
+  ({ audit }) =>
+    audit.outcomes && !audit.enabled
+      ? fault("audit.outcomes", "has no effect with `audit.enabled: false`")
+      : undefined,
+  ({ audit, gateway }) =>
+    audit.destination === "file" && resolve(gateway.access_log) === resolve(audit.path)
+      ? fault("gateway.access_log", "is the file of `audit.path`: Envoy's lines need one of their own")
       : undefined,
   ({ gateway }) =>
     gateway.backends.length > 0 && gateway.trusted_proxies.length === 0

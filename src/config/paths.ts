@@ -10,6 +10,9 @@ export function resolvePaths(config: GatewayConfig, folder: string): GatewayConf
     gateway: {
       ...gateway,
       ...each({ backend_ca: gateway.backend_ca }, absolute),
+      access_log: ["off", "stderr"].includes(gateway.access_log)
+        ? gateway.access_log
+        : absolute(gateway.access_log),
       security: {
         ...gateway.security,
         ...each(

@@ -120,6 +120,12 @@ const adminAddress = text().refine(
   "must be `off` or an address and port such as `127.0.0.1:9901`",
 );
 
+/** A word alone is no file that somebody means: `on`, `stdout`. */
+const accessLog = path().refine(
+  (value) => value === "" || value === "off" || value === "stderr" || /[./]/.test(value),
+  "must be `off`, `stderr`, or the path of a file such as `access.log`",
+);
+
 export const gateway = z
   .strictObject({
     listen_address: setting(ipAddress(), "127.0.0.1", "Address the gateway listens on."),
@@ -181,6 +187,12 @@ export const gateway = z
       "off",
       "Address and port of Envoy's admin interface, which has no access control. `off`: a Unix socket that only the " +
         "gateway's own user can open.",
+    ),
+    access_log: setting(
+      accessLog,
+      "off",
+      "One line of JSON per request, written by Envoy: `stderr`, or a file that it appends to. `off`: none; the audit has a " +
+        "record of every decision either way.",
     ),
     cluster: cluster.prefault({}),
     performance: performance.prefault({}),

@@ -31,12 +31,25 @@ export interface AccessLogEntry {
   readonly details: string;
   /** It was allowed, and came to nothing before an application had anything of it. */
   readonly stopped?: Stopped;
+  /** There was something to carry out; otherwise it is here only because every request is, or because it was stopped. */
+  readonly planned: boolean;
+  readonly flags: LoggedFlags;
+  readonly upstream: LoggedUpstream;
+}
+
+/** What is known of the application's part. */
+export interface LoggedUpstream {
+  /** Empty where none was chosen. */
+  readonly cluster: string;
+  /** From the first byte sent to it to its last; ms. */
+  readonly durationMs?: number;
+  /** With which it answered what had a plan; Lua may have delivered another one. */
+  readonly status?: number;
 }
 
 /** What is known of a request that was allowed and not sent on. */
 export interface Stopped {
   readonly requestId: string;
-  readonly flags: LoggedFlags;
 }
 
 /** One request that is over without a decision of ours: Envoy has refused it, or its client has gone. */
@@ -57,6 +70,8 @@ export interface UndecidedEntry {
 export interface AccessLogReaders {
   readonly planned: (entry: AccessLogEntry) => void;
   readonly undecided: (entry: UndecidedEntry) => void;
+  /** Called besides, for each flag by which Envoy says that the application failed. */
+  readonly failed: (cluster: string, flag: string) => void;
   /** Called for each other entry; and once where the message ends within one. */
   readonly passOver: (why: PassedOver) => void;
 }
@@ -74,14 +89,28 @@ const HTTP_LOGS = lengthField(2);
 const LOG_ENTRY = lengthField(1);
 
 /** Reads a StreamAccessLogsMessage entry by entry, so that a malformed one costs no other. Never throws. */
-export function readAccessLog(bytes: Buffer, { planned, undecided, passOver }: AccessLogReaders): void {
+export function readAccessLog(bytes: Buffer, readers: AccessLogReaders, options: AccessLogOptions): void {
+  const { planned, undecided, failed, passOver } = readers;
   for (const entry of entriesOf(bytes)) {
-    const read = entry && readEntry(entry);
-    if (read === undefined) passOver("malformed");
-    else if (typeof read === "string") passOver(read);
+    const draft = entry === undefined ? "malformed" : readEntry(entry);
+    if (typeof draft === "string") {
+      passOver(draft);
+      continue;
+    }
+    const { upstream: failures = [] } = draft.flags;
+    for (const flag of failures) failed(draft.cluster, flag);
+    const read = finish(draft, options);
+    // a failure was what there was to say
+    if (read === "no_plan" && failures.length > 0) continue;
+    if (typeof read === "string") passOver(read);
     else if ("decisionId" in read) planned(read);
     else undecided(read);
   }
+}
+
+export interface AccessLogOptions {
+  /** Every allowed request is an outcome, also one without a plan. */
+  readonly everyRequest: boolean;
 }
 
 /** The bytes of each entry; undefined, at last, where the message breaks off. */
@@ -112,6 +141,9 @@ class Draft {
   type = NOT_SET;
   start: number | undefined;
   lastByte: number | undefined;
+  firstByteSent: number | undefined;
+  lastByteReceived: number | undefined;
+  cluster = "";
   total: number | undefined;
   responseCode = 0;
   responseBytes = 0;
@@ -120,8 +152,9 @@ class Draft {
   flags: LoggedFlags = {};
   forwarded = false;
   isFinal = false;
-  /** Read when it is needed. */
-  request: Buffer | undefined;
+  /** Read where it is needed: where no decision was made, or nothing was sent on. */
+  requestBytes: Buffer | undefined;
+  request: LoggedRequest = readRequest(undefined);
   readonly noted = new Map<string, string>();
   readonly decision = new Map<string, string>();
 }
@@ -134,35 +167,45 @@ const COMMON = lengthField(1);
 const REQUEST = lengthField(3);
 const RESPONSE = lengthField(4);
 
-function readEntry(bytes: Buffer): AccessLogEntry | UndecidedEntry | PassedOver {
+function readEntry(bytes: Buffer): Draft | "intermediate" | "malformed" {
   const draft = new Draft();
   try {
     eachField(bytes, (reader, tag) => {
       if (tag === COMMON) readCommon(reader.bytes(), draft);
-      else if (tag === REQUEST) draft.request = reader.bytes();
+      else if (tag === REQUEST) draft.requestBytes = reader.bytes();
       else if (tag === RESPONSE) readResponse(reader.bytes(), draft);
       else reader.skip(tag);
     });
     // a connection that is still open must not be taken for one that is gone
     if (draft.type !== NOT_SET && draft.type !== DOWNSTREAM_END) return "intermediate";
-    return finish(draft);
+    if (!draft.isFinal || !draft.forwarded) draft.request = readRequest(draft.requestBytes);
+    return draft;
   } catch {
     return "malformed";
   }
 }
 
-function finish(draft: Draft): AccessLogEntry | UndecidedEntry | PassedOver {
-  const { noted, decision } = draft;
+function finish(
+  draft: Draft,
+  { everyRequest }: AccessLogOptions,
+): AccessLogEntry | UndecidedEntry | "no_plan" | "malformed" {
+  const { noted, decision, flags } = draft;
   // where the answer never came, or the client left before it, Lua has noted nothing
   const planned = noted.get("decision_id") ?? decision.get("decision_id");
   if (planned === undefined && !draft.isFinal) return undecided(draft);
   const stopped = stoppedIn(draft);
-  if (planned === undefined && stopped === undefined) return "no_plan";
-  if (planned !== undefined && !DECISION_ID.test(planned)) return "malformed";
+  const named = decision.get("record_id");
+  const isWanted = everyRequest && named !== undefined && flags.denied !== true;
+  if (planned === undefined && stopped === undefined && !isWanted) return "no_plan";
+  const id = planned ?? named;
+  if (id !== undefined && !DECISION_ID.test(id)) return "malformed";
   const outcome = noted.get("outcome");
   const state = noted.get("state");
   return {
-    decisionId: planned ?? "",
+    decisionId: id ?? "",
+    planned: planned !== undefined,
+    flags,
+    upstream: upstreamIn(draft),
     ...(stopped && { stopped }),
     ...(outcome !== undefined && { outcome }),
     ...(state !== undefined && { state }),
@@ -181,7 +224,20 @@ const ANSWERED = new Set(["via_upstream", "direct_response", "ext_authz_denied"]
 
 function stoppedIn({ forwarded, flags, details, request }: Draft): Stopped | undefined {
   if (forwarded || flags.denied === true || ANSWERED.has(details)) return undefined;
-  return { requestId: readRequest(request).id, flags };
+  return { requestId: request.id };
+}
+
+function upstreamIn({ cluster, firstByteSent, lastByteReceived, noted }: Draft): LoggedUpstream {
+  const took =
+    firstByteSent === undefined || lastByteReceived === undefined
+      ? undefined
+      : lastByteReceived - firstByteSent;
+  const status = noted.get("status");
+  return {
+    cluster,
+    ...(took !== undefined && took >= 0 && { durationMs: took }),
+    ...(status !== undefined && /^[1-9]\d{2}$/.test(status) && { status: Number(status) }),
+  };
 }
 
 function undecided(draft: Draft): UndecidedEntry {
@@ -191,14 +247,17 @@ function undecided(draft: Draft): UndecidedEntry {
     details: draft.details,
     flags: draft.flags,
     peer: draft.peer,
-    request: readRequest(draft.request),
+    request: draft.request,
     forwarded: draft.forwarded,
   };
 }
 
 const START_TIME = lengthField(5);
+const FIRST_BYTE_SENT = lengthField(7);
+const LAST_BYTE_RECEIVED = lengthField(10);
 const LAST_BYTE = lengthField(12);
 const UPSTREAM_ADDRESS = lengthField(13);
+const CLUSTER = lengthField(15);
 const FLAGS = lengthField(16);
 const METADATA = lengthField(17);
 const PEER = lengthField(20);
@@ -213,6 +272,15 @@ function readCommon(bytes: Buffer, draft: Draft): void {
         break;
       case LAST_BYTE:
         draft.lastByte = milliseconds(reader.bytes());
+        break;
+      case FIRST_BYTE_SENT:
+        draft.firstByteSent = milliseconds(reader.bytes());
+        break;
+      case LAST_BYTE_RECEIVED:
+        draft.lastByteReceived = milliseconds(reader.bytes());
+        break;
+      case CLUSTER:
+        draft.cluster = reader.bytes().toString("latin1", 0, MAX_NAME);
         break;
       case DURATION:
         draft.total = milliseconds(reader.bytes());
@@ -283,8 +351,8 @@ function readMetadata(bytes: Buffer, draft: Draft): void {
   });
 }
 
-const NOTED = ["decision_id", "outcome", "state"];
-const DECISION = ["decision_id", "state_epoch"];
+const NOTED = ["decision_id", "outcome", "state", "status"];
+const DECISION = ["decision_id", "record_id", "state_epoch"];
 
 const STRUCT_FIELDS = lengthField(1);
 const STRING_VALUE = lengthField(3);

@@ -13,9 +13,10 @@ export interface ResponseOutcome {
 /**
  * `unfinished`: the request ended before the answer had gone through. `headers_only`: a preflight's answer. `passed`: one of
  * a type that no rule reads.
- * `not_forwarded`: there was none, for no application has seen the request; Lua never notes that.
+ * `not_forwarded`: there was none, for no application has seen the request; `delivered` and `failed` are of requests without
+ * a plan, and of those whose application failed: Lua never notes these three.
  */
-export type ResponseResult = (typeof RESULTS)[number] | "not_forwarded";
+export type ResponseResult = (typeof RESULTS)[number] | "not_forwarded" | "delivered" | "failed";
 
 /** What passed on a WebSocket connection, in numbers of messages. */
 export interface ConnectionOutcome {

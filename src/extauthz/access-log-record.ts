@@ -33,7 +33,7 @@ export function createOutcomeHandler(dependencies: OutcomeDependencies): (outcom
 function isNotable(outcome: RequestOutcome): boolean {
   if (outcome.event === "response") {
     const { result, dropped, reason } = outcome.response;
-    return result === "refused" || dropped > 0 || reason !== undefined;
+    return result === "refused" || result === "failed" || dropped > 0 || reason !== undefined;
   }
   const { sent, received, closed } = outcome.connection;
   return sent.dropped > 0 || received.dropped > 0 || byGateway(closed);
@@ -58,7 +58,7 @@ export function outcomeRecord(outcome: RequestOutcome): OutcomeRecord {
     detail: outcome.details,
   };
   return outcome.event === "response"
-    ? { ...common, ...responseFields(outcome.response) }
+    ? { ...common, ...responseFields(outcome.response), ...upstreamFields(outcome) }
     : { ...common, ...connectionFields(outcome.connection) };
 }
 
@@ -69,6 +69,15 @@ function responseFields({ result, reason, paths, count, dropped }: ResponseOutco
     masked_count: count,
     masked_paths: paths,
     documents_dropped: dropped,
+  };
+}
+
+function upstreamFields({ failures, upstream, upstreamStatus, upstreamMs }: RequestOutcome) {
+  return {
+    ...(failures && { response_flags: failures.join() }),
+    ...(upstream !== undefined && { upstream }),
+    ...(upstreamStatus !== undefined && { upstream_status: upstreamStatus }),
+    ...(upstreamMs !== undefined && { upstream_ms: Math.floor(upstreamMs) }),
   };
 }
 

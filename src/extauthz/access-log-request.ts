@@ -19,6 +19,8 @@ export interface LoggedFlags {
   readonly overloaded?: true;
   /** By a decision: ours. */
   readonly denied?: true;
+  /** What went wrong with the application, in Envoy's letters: `UF`. */
+  readonly upstream?: readonly string[];
 }
 
 const AUTHORITY = lengthField(3);
@@ -67,6 +69,23 @@ export function readRequest(bytes: Buffer | undefined): LoggedRequest {
   return request;
 }
 
+/** ResponseFlags that say that an application failed, or that there was none. */
+const UPSTREAM_FLAGS = new Map([
+  [varintField(2), "UH"],
+  [varintField(3), "UT"],
+  [varintField(4), "LR"],
+  [varintField(5), "UR"],
+  [varintField(6), "UF"],
+  [varintField(7), "UC"],
+  [varintField(8), "UO"],
+  [varintField(9), "NR"],
+  [varintField(16), "URX"],
+  [varintField(20), "UMSDR"],
+  [varintField(24), "UPE"],
+  [varintField(25), "NC"],
+  [varintField(27), "DF"],
+]);
+
 const UNAUTHORIZED = lengthField(13);
 const CONNECTION_TERMINATION = varintField(15);
 const PROTOCOL_ERROR = varintField(19);
@@ -76,6 +95,7 @@ const REMOTE_RESET = varintField(28);
 /** Reads ResponseFlags. */
 export function readFlags(bytes: Buffer): LoggedFlags {
   const flags: { clientGone?: true; malformed?: true; overloaded?: true; denied?: true } = {};
+  const upstream: string[] = [];
   eachField(bytes, (reader, tag) => {
     if (tag === CONNECTION_TERMINATION || tag === REMOTE_RESET) {
       if (reader.uint32() !== 0) flags.clientGone = true;
@@ -86,9 +106,13 @@ export function readFlags(bytes: Buffer): LoggedFlags {
     } else if (tag === UNAUTHORIZED) {
       reader.bytes();
       flags.denied = true;
-    } else reader.skip(tag);
+    } else {
+      const name = UPSTREAM_FLAGS.get(tag);
+      if (name === undefined) reader.skip(tag);
+      else if (reader.uint32() !== 0) upstream.push(name);
+    }
   });
-  return flags;
+  return upstream.length === 0 ? flags : { ...flags, upstream };
 }
 
 const SOCKET_ADDRESS = lengthField(1);

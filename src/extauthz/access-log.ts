@@ -1,7 +1,12 @@
 import type { Metrics } from "../telemetry/metrics.ts";
 import { readAccessLog, type AccessLogEntry, type UndecidedEntry } from "./access-log-decode.ts";
 import { refusalReason } from "./access-log-refusal.ts";
-import { readOutcome, type ConnectionOutcome, type NotedOutcome } from "./access-log-outcome.ts";
+import {
+  readOutcome,
+  type ConnectionOutcome,
+  type NotedOutcome,
+  type ResponseResult,
+} from "./access-log-outcome.ts";
 
 /** What became of a request that was allowed, as only Envoy knows it. */
 export type RequestOutcome = NotedOutcome & {
@@ -19,13 +24,24 @@ export type RequestOutcome = NotedOutcome & {
   readonly responseBytes: number;
   /** Envoy's own word for how the answer came about. */
   readonly details: string;
+  /** Envoy's flags for what went wrong with the application. */
+  readonly failures?: readonly string[];
+  /** The application, where one was chosen. */
+  readonly upstream?: string;
+  /** What it answered, where it did. */
+  readonly upstreamStatus?: number;
+  readonly upstreamMs?: number;
 };
 
 export interface AccessLogDependencies {
   readonly onOutcome: (outcome: RequestOutcome) => void;
   /** Is given each request that was over without a decision of ours, and was not sent on. */
   readonly onRefusal: (entry: UndecidedEntry) => void;
-  readonly metrics: Pick<Metrics, "accessLogSkipped">;
+  readonly metrics: Pick<Metrics, "accessLogSkipped" | "upstreamFailures">;
+  /** Applications by the names of their clusters. */
+  readonly upstreams?: ReadonlyMap<string, string>;
+  /** Every allowed request has an outcome, also one without a plan. Default: false. */
+  readonly everyRequest?: boolean;
   readonly log: { error(object: object, message: string): void };
   /** Unix ms. */
   readonly clock?: () => number;
@@ -40,13 +56,20 @@ export type AccessLogHandler = (bytes: Buffer) => void;
  * came to nothing in Envoy have one, too, `not_forwarded`. Requests that Envoy refused before there was a decision are handed on. What cannot be read is counted.
  */
 export function createAccessLog(dependencies: AccessLogDependencies): AccessLogHandler {
-  const { onOutcome, onRefusal, metrics, log } = dependencies;
+  const {
+    onOutcome,
+    onRefusal,
+    metrics,
+    log,
+    upstreams = new Map<string, string>(),
+    everyRequest = false,
+  } = dependencies;
   const clock = dependencies.clock ?? Date.now;
   const take = (entry: AccessLogEntry): void => {
     const noted = notedIn(entry);
     if (noted === undefined) metrics.accessLogSkipped.inc({ cause: "outcome" });
     try {
-      onOutcome(outcomeOf(entry, noted ?? UNREADABLE, clock()));
+      onOutcome(outcomeOf(entry, noted ?? UNREADABLE, clock(), upstreams));
     } catch (error) {
       log.error({ err: error, decision_id: entry.decisionId }, "an outcome was lost");
     }
@@ -66,8 +89,14 @@ export function createAccessLog(dependencies: AccessLogDependencies): AccessLogH
       log.error({ err: error, request_id: entry.request.id }, "the record of a refusal was lost");
     }
   };
+  const failed = (cluster: string, flag: string) => {
+    metrics.upstreamFailures.inc({
+      upstream: upstreams.get(cluster) ?? (cluster === "" ? "none" : "other"),
+      flag,
+    });
+  };
   return (bytes) => {
-    readAccessLog(bytes, { planned: take, undecided, passOver });
+    readAccessLog(bytes, { planned: take, undecided, failed, passOver }, { everyRequest });
   };
 }
 
@@ -84,23 +113,46 @@ const SILENT: ConnectionOutcome = {
 
 /** What Lua noted, or what it means that it noted nothing; what it makes of an answer of Envoy's own does not count. */
 function notedIn(entry: AccessLogEntry): NotedOutcome | undefined {
-  const { outcome, handshake, state, stopped } = entry;
+  const { outcome, handshake, state, stopped, planned } = entry;
   if (stopped !== undefined) {
-    const reason = refusalReason({ ...entry, flags: stopped.flags });
+    const reason = refusalReason(entry);
     return {
       event: "response",
       response: { result: "not_forwarded", reason, paths: [], count: 0, dropped: 0 },
     };
   }
+  if (!planned || isEnvoysAnswer(entry)) return response(withoutPlan(entry));
   if (outcome !== undefined) return readOutcome(outcome);
   if (handshake && state === "stream") return { event: "connection", connection: SILENT };
-  const result = state === "done" ? "unchanged" : "unfinished";
+  return response(state === "done" ? "unchanged" : "unfinished");
+}
+
+function response(result: ResponseResult): NotedOutcome {
   return { event: "response", response: { result, paths: [], count: 0, dropped: 0 } };
 }
 
-function outcomeOf(entry: AccessLogEntry, noted: NotedOutcome, now: number): RequestOutcome {
+/** The application failed before it answered: what was delivered, and Lua has perhaps looked at, is Envoy's. */
+function isEnvoysAnswer({ flags, handshake, details }: AccessLogEntry): boolean {
+  return flags.upstream !== undefined && !handshake && !ANSWERED.test(details);
+}
+
+/** Envoy's words where the application has begun to answer. */
+const ANSWERED = /^(?:via_upstream|upstream_reset_after_response_started|response_payload_too_large)/;
+
+function withoutPlan({ flags }: AccessLogEntry): ResponseResult {
+  if (flags.upstream !== undefined) return "failed";
+  return flags.clientGone === true ? "unfinished" : "delivered";
+}
+
+function outcomeOf(
+  entry: AccessLogEntry,
+  noted: NotedOutcome,
+  now: number,
+  upstreams: ReadonlyMap<string, string>,
+): RequestOutcome {
   const { decisionId, handshake, responseCode, responseBytes, details, stopped } = entry;
-  const { startedAt, answeredAfter, endedAfter } = entry;
+  const { startedAt, answeredAfter, endedAfter, flags, upstream } = entry;
+  const name = upstreams.get(upstream.cluster);
   // an answer is over with its last byte, a connection when its stream is
   const [first, second] =
     noted.event === "response" ? [answeredAfter, endedAfter] : [endedAfter, answeredAfter];
@@ -116,6 +168,11 @@ function outcomeOf(entry: AccessLogEntry, noted: NotedOutcome, now: number): Req
     responseCode,
     responseBytes,
     details,
+    ...(flags.upstream && { failures: flags.upstream }),
+    ...(name !== undefined && { upstream: name }),
+    ...(noted.event === "response" &&
+      ANSWERED.test(details) && { upstreamStatus: upstream.status ?? responseCode }),
+    ...(upstream.durationMs !== undefined && { upstreamMs: upstream.durationMs }),
   };
 }
 

@@ -11,6 +11,7 @@ import type { Tracing } from "../telemetry/tracing.ts";
 import { decodeCheck, type CheckCall } from "./decode.ts";
 import type { CheckHandler } from "./server.ts";
 import { encodeAllow, encodeBodyRequest, encodeDenial } from "./encode.ts";
+import { createRecordNamer, type NamedRecord, type RecordMetadata } from "./record-metadata.ts";
 import { removedForPreflight } from "./preflight-headers.ts";
 import { removedForPlan, withoutPreconditions } from "./plan-headers.ts";
 import { withoutCookie } from "./withheld-cookie.ts";
@@ -41,6 +42,8 @@ export interface CheckDependencies {
   readonly connections: OpenConnections;
   /** Denies what is not to be decided now, because others wait. */
   readonly shed?: (access: AccessRequest) => Decision | undefined;
+  /** What Envoy is told about records; nothing where it is absent. */
+  readonly records?: RecordMetadata;
   readonly log: { warn(object: object, message: string): void; error(object: object, message: string): void };
 }
 
@@ -57,6 +60,7 @@ const BODY_REQUEST = encodeBodyRequest();
 export function createCheck(dependencies: CheckDependencies): CheckHandler {
   const { point, tracing, log, nextDecisionId, connections, forgedHeaders } = dependencies;
   let warned = false;
+  const nameRecord = createRecordNamer(dependencies.records, nextDecisionId);
   const encodeAnswer = createAnswerEncoder(dependencies);
   const encodeFailure = (denial: Decision, call: CheckCall | undefined): Buffer => {
     try {
@@ -76,8 +80,11 @@ export function createCheck(dependencies: CheckDependencies): CheckHandler {
     let decision = judged;
     let answer: Buffer;
     let plan: EncodedPlan | undefined;
+    let record: NamedRecord | undefined;
     try {
-      plan = planMetadata(decision, access, nextDecisionId, connections.place);
+      const named = nameRecord(access);
+      record = named;
+      plan = planMetadata(decision, access, named ? () => named.id : nextDecisionId, connections.place);
       if (plan?.websocket === true) {
         const handshake = `${call.streamId} ${call.requestId}`;
         const full = connections.add(plan, access, decision, handshake);
@@ -88,10 +95,12 @@ export function createCheck(dependencies: CheckDependencies): CheckHandler {
       decision = point.failed(error, access);
       answer = encodeFailure(decision, call);
     }
-    const context = { access, at: Date.now(), ...(plan && { decisionId: plan.decisionId }) };
+    const decisionId = plan?.decisionId ?? record?.id;
+    const context = { access, at: Date.now(), ...(decisionId !== undefined && { decisionId }) };
     return chain(point.conclude(decision, context, access.deadline, started), (final) => {
       if (plan?.websocket === true && final.verdict === "DENY") connections.withdraw(plan.decisionId);
-      return { final, answer: final === decision ? answer : encodeFailure(final, call) };
+      const encoded = final === decision ? answer : encodeFailure(final, call);
+      return { final, answer: record === undefined ? encoded : Buffer.concat([encoded, record.metadata]) };
     });
   };
 
@@ -131,8 +140,12 @@ export function createCheck(dependencies: CheckDependencies): CheckHandler {
       ...(traceparent !== undefined && { traceparent }),
     };
     const refusal = shed(access);
-    if (refusal !== undefined)
-      return encodeFailure(point.refuse(refusal, { access, at: Date.now() }, started), call);
+    if (refusal !== undefined) {
+      const record = nameRecord(access);
+      const context = { access, at: Date.now(), ...(record && { decisionId: record.id }) };
+      const answer = encodeFailure(point.refuse(refusal, context, started), call);
+      return record === undefined ? answer : Buffer.concat([answer, record.metadata]);
+    }
     const span = tracing.span("gatehouse.check", traceparent);
     const end = (judged: Decision): Eventually<Buffer> => {
       if (judged.reason === "BODY_NEEDED" && call.bodies === "on_request") {

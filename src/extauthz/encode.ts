@@ -107,6 +107,15 @@ export function encodeBodyRequest(): Buffer {
   return writer.finish() as Buffer;
 }
 
+/** Appended to an answer, adds to its metadata: of a message that stands twice, protobuf merges the fields. */
+export function encodeMetadata(metadata: MetadataObject): Buffer {
+  const writer = new protobuf.BufferWriter();
+  writer.uint32(DYNAMIC_METADATA).fork();
+  writeStruct(writer, metadata);
+  writer.ldelim();
+  return writer.finish() as Buffer;
+}
+
 function writeHeaders(writer: protobuf.Writer, field: number, headers: HeaderList): void {
   for (const [index, [name, value]] of headers.entries()) {
     assertHeaderName(name);

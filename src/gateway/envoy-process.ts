@@ -19,6 +19,8 @@ export interface StartEnvoyOptions {
   readonly runtimeDirectory: string;
   /** Envoy's own warnings go here. */
   readonly log: Log;
+  /** Lines of the access log, where it goes to stderr; Envoy's own lines do not begin with a brace. */
+  readonly accessLog?: (line: string) => void;
   /** Called once when a running Envoy ends, whether or not it was told to. */
   readonly onExit?: (exit: EnvoyExit) => void;
   /** Worker threads. Default: one a core. */
@@ -94,10 +96,12 @@ export async function startEnvoy(options: StartEnvoyOptions): Promise<EnvoyProce
   };
 }
 
-function launch({ binary, concurrency, log }: StartEnvoyOptions, file: string) {
+function launch({ binary, concurrency, log, accessLog }: StartEnvoyOptions, file: string) {
   const parameters = [
     ...["--config-path", file, "--disable-hot-restart", "--log-level", "warn"],
     ...["--log-format", "[%l] [%n] %v", "--drain-strategy", "immediate"],
+    // of access logs; a line that is ten seconds late is none that explains what happens right now
+    ...["--file-flush-interval-msec", "500"],
     ...(concurrency === undefined ? [] : ["--concurrency", String(concurrency)]),
   ];
   // a session of its own: Ctrl-C reaches us, and we stop Envoy in good order
@@ -105,6 +109,10 @@ function launch({ binary, concurrency, log }: StartEnvoyOptions, file: string) {
   const watchdog = child.pid === undefined ? undefined : watch(child.pid);
   const lastLines: string[] = [];
   createInterface({ input: child.stderr }).on("line", (line) => {
+    if (accessLog !== undefined && line.startsWith("{")) {
+      accessLog(line);
+      return;
+    }
     lastLines.push(line);
     if (lastLines.length > LAST_LINES) lastLines.shift();
     log.warn(`envoy: ${line}`);

@@ -1,5 +1,6 @@
 import { DEFAULT_IDENTITY_HEADERS, type GatewayConfig } from "../config/index.ts";
 import { allOf, anyOf, expression, flags, matchMetadata, status } from "./access-log-filters.ts";
+import { accessLogLines } from "./access-log-lines.ts";
 import { ACCESS_LOG_CLUSTER, TRACING_CLUSTER } from "./clusters.ts";
 import { DECIDED, decidedAgainst, UNDECIDED } from "./decision-metadata.ts";
 import { extension, seconds, socketAddress } from "./envoy-json.ts";
@@ -79,7 +80,7 @@ function connectionManager(config: GatewayConfig, { luaDirectory }: ListenerOpti
       server_header_transformation: "PASS_THROUGH",
       local_reply_config: localReplies(config),
       ...tracing(config),
-      access_log: accessLogs(),
+      access_log: [...accessLogs(config), ...accessLogLines(config)],
       http_filters: httpFilters(config, luaDirectory),
       route_config: routeConfiguration(config),
     },
@@ -119,14 +120,18 @@ const COPY_OF_CHOSEN_BACKEND: EnvoyJson = {
   },
 };
 
+/** Envoy's flags for what went wrong with an application; src/extauthz/access-log-request.ts reads them. */
+const UPSTREAM_FLAGS = ["UH", "UT", "LR", "UR", "UF", "UC", "UO", "NR", "URX", "UMSDR", "UPE", "NC", "DF"];
+
 /**
  * The service is told what became of requests that had a plan, to write it beside the decision, and of those that were
- * allowed and reached no application; and of requests that no decision of its own answers for, to write a record of each.
- * In streams of their own: what does not go out in time is lost, and a flood of refused requests must not push out the others.
+ * allowed and reached no application, or at which the application failed; with `audit.outcomes` of every request that was
+ * allowed; and of requests that no decision of its own answers for, to write a record of each. In streams of their own: what does not go out in time is lost, and a flood of refused requests must not push out the others.
  */
-function accessLogs(): readonly EnvoyJson[] {
+function accessLogs({ audit }: GatewayConfig): readonly EnvoyJson[] {
   const planned = matchMetadata("gatehouse", "decision_id", { present_match: true }, false);
-  return [accessLog("outcomes", allOf(DECIDED, anyOf(planned, stopped()))), accessLog("refusals", UNDECIDED)];
+  const wanted = audit.outcomes ? decidedAgainst(false) : anyOf(planned, flags(...UPSTREAM_FLAGS), stopped());
+  return [accessLog("outcomes", allOf(DECIDED, wanted)), accessLog("refusals", UNDECIDED)];
 }
 
 function accessLog(name: string, filter: EnvoyJson): EnvoyJson {

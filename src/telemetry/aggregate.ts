@@ -33,10 +33,15 @@ interface Family {
  * apart by a label `worker` and not added up: when one of them starts again from zero, only its own series reset, as
  * `rate()` expects.
  */
-export async function aggregateMetrics(parts: readonly WorkerMetrics[], own: Registry): Promise<string> {
+export async function aggregateMetrics(
+  parts: readonly WorkerMetrics[],
+  own: Registry,
+  others: MetricsJson = [],
+): Promise<string> {
   const families = new Map<string, Family>();
   // prom-client's types leave `metricName` out
   collect(families, (await own.getMetricsAsJSON()) as unknown as MetricsJson, {});
+  collect(families, others, {});
   for (const { worker, metrics } of parts) collect(families, metrics, { worker });
   return [...families].map(([name, family]) => render(name, family)).join("\n");
 }

@@ -100,8 +100,14 @@ export function createMetrics() {
     }),
     responses: new Counter({
       name: "gatehouse_responses_total",
-      help: "Outcomes of allowed requests, by result (masked, unchanged, headers_only, passed, refused, unfinished, not_forwarded).",
+      help: "Outcomes of allowed requests, by result (masked, unchanged, headers_only, passed, refused, unfinished, not_forwarded, delivered, failed).",
       labelNames: ["result"] as const,
+      registers,
+    }),
+    upstreamFailures: new Counter({
+      name: "gatehouse_upstream_failures_total",
+      help: "Requests at which the application failed, by application and Envoy's response flag (UF, UC, UT, URX, NR ...).",
+      labelNames: ["upstream", "flag"] as const,
       registers,
     }),
     messagesDropped: new Counter({
@@ -224,5 +230,19 @@ export function createMetrics() {
     }),
   };
 }
+
+/** Metrics that are read from Envoy's statistics when they are asked for. */
+export const UPSTREAM_METRICS = {
+  responses: {
+    name: "gatehouse_upstream_responses_total",
+    help: "Answers by application and class of status, those included that Envoy gave because the application failed.",
+    type: "counter",
+  },
+  duration: {
+    name: "gatehouse_upstream_duration_seconds",
+    help: "Time from the end of the request to the end of the application's answer.",
+    type: "histogram",
+  },
+} as const;
 
 export type Metrics = ReturnType<typeof createMetrics>;

@@ -178,6 +178,17 @@ audit: { destination: file, path: audit.log }
         () =>
           `gatehouse: audit.path: \`${folder.path}/nowhere/audit.log\` cannot be written: its folder does not exist`,
       ],
+      "the access log has no folder": [
+        "gateway",
+        () => `gateway: { backend: "http://127.0.0.1:1", listen_port: 0, access_log: nowhere/access.log }`,
+        () =>
+          `gatehouse: gateway.access_log: \`${folder.path}/nowhere/access.log\` cannot be written: its folder does not exist`,
+      ],
+      "the access log is a folder": [
+        "gateway",
+        () => `gateway: { backend: "http://127.0.0.1:1", listen_port: 0, access_log: ./policies }`,
+        () => `gatehouse: gateway.access_log: \`${folder.path}/policies\` cannot be written: it is a folder`,
+      ],
       "the audit file is a folder": [
         "authz",
         () => `audit: { destination: file, path: policies }`,

@@ -73,6 +73,7 @@ describe("extauthz: access log", () => {
         response: { result: "masked", paths: ["$.ssn"], count: 1, dropped: 0 },
         decisionId: "dec_1",
         handshake: false,
+        upstreamStatus: 200,
         at: 1_700_000_000_507.5,
         durationMs: 7.5,
       },

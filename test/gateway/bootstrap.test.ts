@@ -69,6 +69,9 @@ describe("gateway bootstrap", () => {
         "identity.cookie": "!#$%&'*+.^_`|~-a".repeat(4),
       }),
     ],
+    ["an access log on stderr", () => ({ "gateway.access_log": "stderr" })],
+    ["an access log in a file", () => ({ "gateway.access_log": join(folder, "access.log") })],
+    ["outcomes of every request", () => ({ "audit.outcomes": true })],
     ["the least size", () => ({ "gateway.security.request_size_limit": 1 })],
     ["the greatest size", () => ({ "gateway.security.request_size_limit": "4GB" })],
     [

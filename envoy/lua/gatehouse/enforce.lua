@@ -21,6 +21,8 @@ local function run_response(handle, decision)
   stream.forget_plan(handle)
   stream.note(handle, "decision_id", decision.decision_id)
   local status = handle:headers():get(":status")
+  -- what is delivered may have another one
+  stream.note(handle, "status", status)
   if plan.websocket then
     if status == "101" then return upgrade.response(handle, plan, decision) end
     -- an ordinary answer: what the connection's rule permits is a connection, and what response rules look into, or an

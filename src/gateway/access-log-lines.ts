@@ -1,0 +1,80 @@
+import type { GatewayConfig } from "../config/index.ts";
+import { allOf } from "./access-log-filters.ts";
+import { DECIDED, EXT_AUTHZ_METADATA, UNDECIDED } from "./decision-metadata.ts";
+import { extension } from "./envoy-json.ts";
+import type { EnvoyJson } from "./envoy-json.ts";
+
+/** What the service sends along for these lines; src/extauthz/record-metadata.ts writes both. */
+const DECISION_ID = `%DYNAMIC_METADATA(${EXT_AUTHZ_METADATA}:record_id)%`;
+const REDACTED_PATH = `%DYNAMIC_METADATA(${EXT_AUTHZ_METADATA}:record_path)%`;
+
+const MEMBERS: EnvoyJson = {
+  time: "%START_TIME(%Y-%m-%dT%H:%M:%S.%3fZ)%",
+  request_id: "%STREAM_ID%",
+  decision_id: DECISION_ID,
+  peer: "%DOWNSTREAM_DIRECT_REMOTE_ADDRESS_WITHOUT_PORT%",
+  method: "%REQ(:METHOD):32%",
+  protocol: "%PROTOCOL%",
+  status: "%RESPONSE_CODE%",
+  response_flags: "%RESPONSE_FLAGS%",
+  details: "%RESPONSE_CODE_DETAILS%",
+  duration_ms: "%DURATION%",
+  upstream: "%UPSTREAM_HOST%",
+  upstream_ms: "%COMMON_DURATION(US_TX_BEG:US_RX_END:ms)%",
+  bytes_received: "%BYTES_RECEIVED%",
+  bytes_sent: "%BYTES_SENT%",
+};
+
+/** A path of these characters, before a query, has no place for a value: no parameters, nothing encoded. */
+const PLAIN_PATH = "/[A-Za-z0-9._~!$&'()*+,:/-]*([?].*)?";
+/** How a JSON Web Token begins. */
+const TOKEN_START = "eyJ";
+
+function path(match: EnvoyJson): EnvoyJson {
+  return { header_filter: { header: { name: ":path", ...match } } };
+}
+
+const IS_PLAIN = [
+  path({ string_match: { safe_regex: { regex: PLAIN_PATH } } }),
+  path({ string_match: { contains: TOKEN_START }, invert_match: true }),
+];
+/** The same the other way round; a request without a path is not plain either. */
+const IS_NOT_PLAIN: EnvoyJson = {
+  or_filter: {
+    filters: [
+      path({ string_match: { safe_regex: { regex: PLAIN_PATH } }, invert_match: true }),
+      path({ string_match: { contains: TOKEN_START } }),
+      path({ present_match: true, invert_match: true }),
+    ],
+  },
+};
+
+/**
+ * `gateway.access_log`: one line of JSON per request, written by Envoy itself. Secrets stay out as they do in the audit: the
+ * path of a request that was decided about comes from the service, without values. Where Envoy had to refuse by itself, its
+ * own path is taken without the query, and none at all where it may hold values elsewhere.
+ */
+export function accessLogLines({
+  gateway: { access_log: destination },
+}: GatewayConfig): readonly EnvoyJson[] {
+  if (destination === "off") return [];
+  return [
+    { ...line(destination, { path: REDACTED_PATH }), filter: DECIDED },
+    { ...line(destination, { path: "%PATH(NQ:PATH):1024%" }), filter: allOf(UNDECIDED, ...IS_PLAIN) },
+    { ...line(destination, {}), filter: allOf(UNDECIDED, IS_NOT_PLAIN) },
+  ];
+}
+
+function line(destination: string, more: EnvoyJson): EnvoyJson {
+  const format = { log_format: { omit_empty_values: true, json_format: { ...MEMBERS, ...more } } };
+  return destination === "stderr"
+    ? extension(
+        "envoy.access_loggers.stderr",
+        "envoy.extensions.access_loggers.stream.v3.StderrAccessLog",
+        format,
+      )
+    : extension("envoy.access_loggers.file", "envoy.extensions.access_loggers.file.v3.FileAccessLog", {
+        path: destination,
+        ...format,
+      });
+}
