@@ -17,6 +17,10 @@ const FULL: OutcomeRecord = {
   masked_paths: ["$.ssn", "$.rows[*].ssn"],
   documents_dropped: 3,
   response_bytes: 4,
+  response_flags: "UC,URX",
+  upstream: "http://127.0.0.1:3000",
+  upstream_status: 200,
+  upstream_ms: 9,
   sent_delivered: 5,
   sent_dropped: 6,
   received_delivered: 7,
@@ -42,8 +46,8 @@ const denied = fc.record({ direction: hostileText, rule: hostileText, type: host
 /** Every text hostile, every number any. */
 const hostileRecord = fc
   .record({
-    texts: fc.array(hostileText, { minLength: 8, maxLength: 8 }),
-    numbers: fc.array(number, { minLength: 12, maxLength: 12 }),
+    texts: fc.array(hostileText, { minLength: 10, maxLength: 10 }),
+    numbers: fc.array(number, { minLength: 14, maxLength: 14 }),
     masked_paths: fc.array(hostileText, { maxLength: 60 }),
     denied_messages: fc.array(denied, { maxLength: 30 }),
   })
@@ -73,6 +77,7 @@ describe("audit: an outcome's line", () => {
     assert.deepEqual(Object.keys(JSON.parse(line) as object), [
       ...["timestamp", "event", "decision_id", "response_code", "duration_ms", "result", "reason"],
       ...["masked_count", "masked_paths", "documents_dropped", "response_bytes"],
+      ...["response_flags", "upstream", "upstream_status", "upstream_ms"],
       ...["sent_delivered", "sent_dropped", "received_delivered", "received_dropped", "denied_messages"],
       ...["close_code", "close_reason", "closed_by", "detail"],
     ]);

@@ -20,7 +20,10 @@ describe("audit trail", () => {
 
   it("answers outcomes where they are asked for, as they were written", async () => {
     const [decided] = decisions(1);
-    const outcome = outcomeRecord({ decision_id: decided!.decision_id });
+    const outcome = outcomeRecord({
+      ...{ decision_id: decided!.decision_id, result: "failed", response_code: 503, response_flags: "UF" },
+      ...{ upstream: "http://127.0.0.1:3000", upstream_status: 200, upstream_ms: 9 },
+    });
     await take([decided!, outcome]);
     assert.equal((await list()).entries.length, 1);
     const { entries } = await list({ kind: "outcome" });
