@@ -25,6 +25,7 @@ const FIELDS = {
   reason: { kind: "text", usual: 64, tight: 40 },
   rule: { kind: "text", usual: 512, tight: 192 },
   rule_name: { kind: "text", usual: 256, tight: 96 },
+  rule_resource: { kind: "text", usual: 512, tight: 192 },
   policy_digest: { kind: "text", usual: 80, tight: 72 },
   customer_id: { kind: "text", usual: 256, tight: 96 },
   customer_policy_set: { kind: "text", usual: 256, tight: 96 },

@@ -22,6 +22,8 @@ export interface AuditRecord {
   /** Id of the rule that decided, or null. */
   readonly rule: string | null;
   readonly rule_name?: string;
+  /** What the rule guards, as the policy set writes it: `GET /api/customers/{customer_id}`. Dashboards group by it. */
+  readonly rule_resource?: string;
   /** sha256 of the set's canonical content, hex. */
   readonly policy_digest: string;
   readonly customer_id?: string;

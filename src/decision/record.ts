@@ -1,5 +1,6 @@
 import { createDecisionIds } from "../audit/index.ts";
 import type { AuditRecord } from "../audit/types.ts";
+import type { PathRuleIR, WebsocketConnectionIR } from "../policy/index.ts";
 import { redactTarget } from "../request/index.ts";
 import { traceIdOf } from "../telemetry/tracing.ts";
 import { explainDecision } from "./explain.ts";
@@ -45,6 +46,7 @@ export function auditRecord(
     reason: decision.reason,
     rule: rule?.id ?? null,
     ...(rule?.name !== undefined && { rule_name: rule.name }),
+    ...(rule !== undefined && { rule_resource: resourceOf(rule) }),
     policy_digest: snapshot?.digest ?? "",
     ...(typeof customer === "string" && { customer_id: customer }),
     ...(decision.customerPolicySet !== undefined && { customer_policy_set: decision.customerPolicySet }),
@@ -56,6 +58,11 @@ export function auditRecord(
     ...(decision.accepted.length > 0 && { accepted_ambiguities: decision.accepted }),
     ...(explanation !== undefined && { trace: explanation }),
   };
+}
+
+/** What a rule guards, as its author wrote it. */
+function resourceOf(rule: PathRuleIR | WebsocketConnectionIR): string {
+  return rule.section === "policies" ? `${rule.method} ${rule.pattern}` : rule.pattern;
 }
 
 function pathOf(target: string): string {

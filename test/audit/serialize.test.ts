@@ -6,6 +6,7 @@ import { auditRecord } from "./support/records.ts";
 
 const FULL = auditRecord({
   rule_name: "read a customer",
+  rule_resource: "GET /api/customers/{customer_id}",
   customer_id: "c1",
   trace_id: "ab".repeat(16),
   detail: "nothing",
@@ -78,6 +79,7 @@ describe("audit: a record's line", () => {
         "reason",
         "rule",
         "rule_name",
+        "rule_resource",
         "policy_digest",
         "customer_id",
         "host",

@@ -90,7 +90,12 @@ describe("analytics", () => {
           ...denied,
           reason: "NO_MATCHING_RULE",
         }),
-        decided(2 * HOUR, { customer_id: "cus_3", rule_resource: undefined, rule_name: "the rule" }),
+        decided(2 * HOUR, {
+          customer_id: "cus_3",
+          rule: "policies[1]",
+          rule_resource: undefined,
+          rule_name: "the rule",
+        }),
         decided(2 * HOUR, { customer_id: "cus_4", rule_resource: undefined }),
         decided(3 * DAY, { customer_id: "cus_1" }),
       );
@@ -115,7 +120,7 @@ describe("analytics", () => {
       const { by_resource: all } = await dashboard();
       assert.deepEqual(
         all.top.map(({ resource }) => resource),
-        ["GET /api/customers/{customer_id}", null, "POST /b", "default policies[0]", "the rule"],
+        ["GET /api/customers/{customer_id}", null, "POST /b", "default policies[0]", "default policies[1]"],
       );
       assert.deepEqual(found.by_customer, {
         top: [

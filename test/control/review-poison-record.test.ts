@@ -31,7 +31,7 @@ describe("review: a record that must not hold up the others of its batch", () =>
       {
         customer_id: "\u{1f600}".repeat(128),
         user_id: "\u{1f600}".repeat(256),
-        rule_name: "\u{1f600}".repeat(400),
+        rule_resource: "\u{1f600}".repeat(400),
         rule: "x",
       },
     ],

@@ -251,6 +251,10 @@ describe("end to end: control plane, identity provider and gateway, in productio
     const dashboard = await api("GET", "/analytics/dashboard");
     assert.equal(dashboard.status, 200);
     assert.match(JSON.stringify(dashboard.body.data), /SESSION_ENDED/);
+    const resources = dashboard.body.data.by_resource.top.map((one: { resource: string }) => one.resource);
+    for (const resource of ["GET /mine", "GET /colleagues/{user_id}"])
+      assert.ok(resources.includes(resource), resources.join(", "));
+    for (const name of ["mine", "colleagues"]) assert.ok(!resources.includes(name), resources.join(", "));
   });
 
   it("goes on deciding while the control plane is away, and hands the records over when it is back", async () => {

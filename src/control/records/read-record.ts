@@ -212,19 +212,17 @@ function storableValue(value: unknown): unknown {
 }
 
 /**
- * Rules are numbered within their set, so what they guard is the better name; where the record does not say it, the rule's
- * own name, or its number with the set's name.
+ * What the rule guards. A gateway of an earlier release does not say it: then the rule's number with the set's name, and never
+ * the rule's own name, which says nothing of the resource and would stand beside resources as if it were one.
  */
 function guardedBy(
   members: Readonly<Record<string, unknown>>,
   { rule, policy_set: set }: Omit<RecordRow, "id">,
 ): string {
   if (rule === null) return "";
-  const { rule_resource: resource, rule_name: name } = members;
-  const label = [resource, name].find((text) => typeof text === "string" && text !== "");
-  const guarded = storable(
-    typeof label === "string" ? label : `${set?.split("@", 1)[0] ?? ""} ${rule}`.trim(),
-  );
+  const { rule_resource: resource } = members;
+  const isSaid = typeof resource === "string" && resource !== "";
+  const guarded = storable(isSaid ? resource : `${set?.split("@", 1)[0] ?? ""} ${rule}`.trim());
   return Buffer.byteLength(guarded) > MAX_GUARDED
     ? `${guarded.slice(0, MAX_GUARDED / 3 - 1).toWellFormed()}…`
     : guarded;

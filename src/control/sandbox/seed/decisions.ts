@@ -88,7 +88,7 @@ export function decisionRecords({ callers, count, from, to, policySet, random }:
       evaluation_time_us: micros,
       host: "app.example.com",
       raw_path: record.resource,
-    } satisfies AuditRecord & { readonly rule_resource?: string };
+    } satisfies AuditRecord;
   });
 }
 
@@ -101,9 +101,10 @@ type Judged = Pick<
   | "reason"
   | "rule"
   | "rule_name"
+  | "rule_resource"
   | "customer_id"
   | "client_ip"
-> & { readonly rule_resource?: string };
+>;
 
 function decisionOf(caller: Caller, at: number, random: () => number): Judged {
   const asked = pick(random, GUARDED);
