@@ -24,6 +24,7 @@ import {
 import { sandboxSeed } from "./sandbox-seed.ts";
 import { assertPortIsFree, cannotListen, hostPort, type WantedPort } from "./startup/index.ts";
 import type { Log } from "./telemetry/log.ts";
+import type { Metrics } from "./telemetry/metrics.ts";
 
 /** One environment that is served. */
 export interface ServedEnvironment {
@@ -50,15 +51,22 @@ export function databaseLocation({ api, database }: GatewayConfig): DatabaseLoca
   };
 }
 
+export interface ControlPlaneOptions {
+  readonly log: Log;
+  /** Which; default: those configured. */
+  readonly environments?: readonly Environment[];
+  /** Of a gateway in the same process, which serves them. */
+  readonly metrics?: Pick<Metrics, "policyReloadFailed">;
+}
+
 /**
  * Starts the control plane: databases, migrations, and one server for each environment.
  *
- * @param environments - which; default: those configured
  * @throws when a port is taken, a database cannot be reached, or the encryption key is missing
  */
 export async function startControlPlane(
   config: GatewayConfig,
-  { log, environments = config.api.environments }: { log: Log; environments?: readonly Environment[] },
+  { log, metrics, environments = config.api.environments }: ControlPlaneOptions,
 ): Promise<ControlPlane> {
   const wanted = ENVIRONMENTS.filter((environment) => environments.includes(environment));
   for (const environment of wanted) await assertPortIsFree(portOf(config, environment));
@@ -71,7 +79,7 @@ export async function startControlPlane(
   };
   try {
     for (const environment of wanted)
-      running.push(await serveEnvironment(config, environment, { key, databases, log }));
+      running.push(await serveEnvironment(config, environment, { key, databases, log, metrics }));
   } catch (error) {
     await close();
     throw error;
@@ -83,6 +91,7 @@ interface Surroundings {
   readonly key: Uint8Array;
   readonly databases: ProvidedDatabases;
   readonly log: Log;
+  readonly metrics?: ControlPlaneOptions["metrics"] | undefined;
 }
 
 async function serveEnvironment(config: GatewayConfig, environment: Environment, surroundings: Surroundings) {
@@ -114,7 +123,13 @@ async function serveEnvironment(config: GatewayConfig, environment: Environment,
     composed = await composeEnvironment(context, {
       seed: sandboxSeed(config),
       ...(config.api.publish_policies && {
-        publish: { directory: config.policies.directory, policySet: config.policies.policy_set },
+        publish: {
+          directory: config.policies.directory,
+          policySet: config.policies.policy_set,
+          onAttempt: (failed: boolean) => {
+            surroundings.metrics?.policyReloadFailed.set({ source: "folder", environment }, failed ? 1 : 0);
+          },
+        },
       }),
     });
     serveOn(server.off("request", notReady), composed.application, context.clock);

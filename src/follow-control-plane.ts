@@ -1,7 +1,13 @@
-import { readFileSync } from "node:fs";
 import type { GatewayConfig } from "./config/index.ts";
 import { folderSource, type PolicySource } from "./decision/policy-source.ts";
-import { ControlPlaneClient, controlPlaneSource, StateFeed } from "./following/index.ts";
+import {
+  apiKeyInFile,
+  ControlPlaneClient,
+  controlPlaneSource,
+  fixedApiKey,
+  StateFeed,
+  type ApiKey,
+} from "./following/index.ts";
 import type { Log } from "./telemetry/log.ts";
 import type { Metrics } from "./telemetry/metrics.ts";
 
@@ -21,14 +27,20 @@ export function followControlPlane(
 ): Following | undefined {
   const { control_plane } = config;
   if (control_plane.url === undefined) return undefined;
-  const client = new ControlPlaneClient({ url: control_plane.url, apiKey: apiKeyOf(control_plane) });
-  const feed = new StateFeed({ maxStaleMs: control_plane.max_stale }, { client, metrics, log });
+  const apiKey = apiKeyOf(control_plane, log);
+  const client = new ControlPlaneClient({ url: control_plane.url, apiKey });
+  const { max_stale: maxStaleMs, key_refused_grace: keyRefusedGraceMs } = control_plane;
+  const feed = new StateFeed({ maxStaleMs, keyRefusedGraceMs }, { client, metrics, log });
+  apiKey.onChange(() => {
+    feed.askNow();
+  });
   return {
     client,
     feed,
     start: () => feed.start(),
     close() {
       feed.close();
+      apiKey.close();
       client.close();
     },
   };
@@ -56,6 +68,6 @@ export function caseSensitive({ gateway }: GatewayConfig): boolean {
 }
 
 /** @throws Error where the file cannot be read; without the key nothing can be followed */
-function apiKeyOf({ api_key: key, api_key_file: file }: GatewayConfig["control_plane"]): string {
-  return key ?? (file === undefined ? "" : readFileSync(file, "utf8").trim());
+function apiKeyOf({ api_key: key, api_key_file: file }: GatewayConfig["control_plane"], log: Log): ApiKey {
+  return file === undefined ? fixedApiKey(key ?? "") : apiKeyInFile(file, log);
 }

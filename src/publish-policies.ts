@@ -6,6 +6,7 @@ import { ReleasePublisher, type ReleaseWorkers } from "./decision/release-publis
 import { isReleaseReport } from "./decision/release-messages.ts";
 import { caseSensitive, followControlPlane, storeOptions } from "./follow-control-plane.ts";
 import { controlPlaneSource } from "./following/index.ts";
+import type { CheckStatus } from "./telemetry/check-status.ts";
 import type { Log } from "./telemetry/log.ts";
 import type { Metrics } from "./telemetry/metrics.ts";
 
@@ -25,6 +26,8 @@ export interface PolicyPublishing {
   take(worker: number, message: unknown): void;
   /** The process of a worker has ended. */
   workerEnded(worker: number): void;
+  /** How it is with the gateway's set, and with those of customers where any is wanted. */
+  status(): Readonly<Record<"policies", CheckStatus> & Partial<Record<"customer_policy_sets", CheckStatus>>>;
   close(): void;
 }
 
@@ -63,6 +66,10 @@ export function createPolicyPublishing(
     },
     workerEnded(worker) {
       publisher.ended(worker);
+    },
+    status() {
+      const customers = sets?.status();
+      return { policies: store.status(), ...(customers && { customer_policy_sets: customers }) };
     },
     close() {
       store.close();

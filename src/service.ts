@@ -32,8 +32,9 @@ import type { CheckHandler } from "./extauthz/server.ts";
 import { recordIntake, StatisticsReporter } from "./following/index.ts";
 import { caseSensitive, followControlPlane, type Following } from "./follow-control-plane.ts";
 import { upstreamNames } from "./gateway/index.ts";
-import { createTokenVerifier } from "./identity/index.ts";
+import { createTokenVerifier, keysCheck } from "./identity/index.ts";
 import { REFUSAL_CHECKS, type RefusalCheck } from "./request/index.ts";
+import type { CheckStatus } from "./telemetry/check-status.ts";
 import type { Log } from "./telemetry/log.ts";
 import type { Metrics } from "./telemetry/metrics.ts";
 import { startTracing } from "./telemetry/tracing.ts";
@@ -46,11 +47,16 @@ export interface Service {
   /** Takes what the supervisor, or by way of it another process, has sent; anything else is ignored. */
   onMessage(message: unknown): void;
   /** Named conditions of readiness; the service is ready when all hold. */
-  readiness(): Readonly<Record<"policies" | "identity" | "control_plane", boolean>>;
+  readiness(): ServiceReadiness;
   /** Asks for policies, loads keys and sources, and goes on following them. Never rejects. */
   start(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** `control_plane` is absent where none is followed. */
+export type ServiceReadiness = Readonly<
+  Record<"policies" | "issuer_keys", CheckStatus> & Partial<Record<"control_plane", CheckStatus>>
+>;
 
 /** What a service shares with the processes around it. */
 export interface ServiceSurroundings {
@@ -110,6 +116,7 @@ export async function createService(
     ...(following && {
       following: {
         standings: () => following.feed.current,
+        whyUnknown: () => following.feed.status().detail,
       },
     }),
   });
@@ -223,9 +230,9 @@ export async function createService(
       else takeConnectionMessage(message, registry, counts);
     },
     readiness: () => ({
-      policies: inForce.current !== undefined,
-      identity: verifier.ready(),
-      control_plane: following === undefined || following.feed.current !== undefined,
+      policies: inForce.status(),
+      issuer_keys: keysCheck(verifier.status()),
+      ...(following && { control_plane: following.feed.status() }),
     }),
     async start() {
       await state.start();

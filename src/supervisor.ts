@@ -6,8 +6,10 @@ import { parseSocketAddress, type GatewayConfig } from "./config/index.ts";
 import { isConnectionMessage, type ConnectionMessage } from "./decision/connections-ended.ts";
 import { startWorkerPool, type WorkerPool } from "./extauthz/worker-pool.ts";
 import { EnvoyKeeper } from "./envoy-keeper.ts";
-import { createPolicyPublishing } from "./publish-policies.ts";
+import { assertApiKey } from "./following/index.ts";
+import { createPolicyPublishing, type PolicyPublishing } from "./publish-policies.ts";
 import {
+  assertFileHolds,
   assertFileIsWritable,
   assertFolderIsWritable,
   assertPortIsFree,
@@ -16,9 +18,11 @@ import {
 } from "./startup/index.ts";
 import { startAdminServer } from "./telemetry/admin-server.ts";
 import { aggregateMetrics, type MetricsJson, type WorkerMetrics } from "./telemetry/aggregate.ts";
+import type { CheckStatus } from "./telemetry/check-status.ts";
 import { createLog } from "./telemetry/log.ts";
-import { createMetrics } from "./telemetry/metrics.ts";
+import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
 import type { WorkerAddress, WorkerPlan } from "./worker.ts";
+import { WorkerReadiness } from "./worker-readiness.ts";
 
 /** What runs until it is stopped. */
 export interface Supervisor {
@@ -35,14 +39,15 @@ export interface Supervisor {
  * Starts the worker processes and, for a gateway, Envoy; keeps them running; adds up their metrics.
  *
  * @param options.envoy - path of the Envoy binary; without it only the gRPC service runs
+ * @param options.metrics - those that something else of this process counts into, too
  * @throws Error of one line where a port is taken, or records could not be written
  */
 export async function startSupervisor(
   config: GatewayConfig,
-  options: { readonly envoy?: string },
+  options: { readonly envoy?: string; readonly metrics?: Metrics },
 ): Promise<Supervisor> {
   const log = createLog({ level: config.telemetry.log_level, name: "supervisor" });
-  const metrics = createMetrics();
+  const { metrics = createMetrics() } = options;
   await assertStartable(config, { hasEnvoy: options.envoy !== undefined });
   const runtime = mkdtempSync(join(tmpdir(), "gatehouse-"));
   const listen = options.envoy === undefined ? authzAddresses(config) : socketAddresses(config, runtime);
@@ -66,11 +71,16 @@ export async function startSupervisor(
   // what one worker has to say about connections is for whoever looks after them
   pool.onMessage((worker, event) => {
     if (isConnectionMessage(event)) pool.broadcast(event);
-    else policies.take(worker, event);
+    else if (!readiness.take(worker, event)) policies.take(worker, event);
+  });
+  const readiness = new WorkerReadiness(listen.length, (message) => {
+    pool.broadcast(message);
   });
   const policies = createPolicyPublishing(config, { workers: pool, runtime, metrics, log });
   pool.onChange(({ index, pid }) => {
-    if (pid === undefined) policies.workerEnded(index);
+    if (pid !== undefined) return;
+    policies.workerEnded(index);
+    readiness.ended(index);
   });
   const onEnvoyEnd = () => {
     const message: ConnectionMessage = { type: "connections_ended_all" };
@@ -101,9 +111,9 @@ export async function startSupervisor(
     }),
     health: () => true,
     ready: () => {
-      const workers = pool.workers().filter(({ serving }) => serving).length;
-      const checks = { workers: `${workers}/${listen.length}`, ...(keeper && { envoy: keeper.running }) };
-      return { ready: workers > 0 && keeper?.running !== false, checks };
+      const envoy = keeper && { ok: keeper.running, detail: keeper.running ? "running" : "not running" };
+      const checks = { ...(envoy && { envoy }), ...withSupervisors(readiness.checks(), policies.status()) };
+      return { ready: readiness.ready > 0 && envoy?.ok !== false, checks };
     },
     log,
   }).catch(async (error: unknown) => {
@@ -139,7 +149,11 @@ async function assertStartable(
   config: GatewayConfig,
   { hasEnvoy }: { readonly hasEnvoy: boolean },
 ): Promise<void> {
-  const { audit, authz, gateway } = config;
+  const { audit, authz, control_plane, gateway } = config;
+  if (control_plane.url !== undefined && control_plane.api_key_file !== undefined)
+    await assertFileHolds("control_plane.api_key_file", control_plane.api_key_file, (text) => {
+      assertApiKey(text.trim());
+    });
   if (audit.enabled && audit.destination === "file")
     await assertFileIsWritable("audit.path", audit.path, AUDIT_FILE_MODE);
   if (audit.enabled && audit.destination === "control_plane")
@@ -158,6 +172,16 @@ async function assertStartable(
   const admin = parseSocketAddress(gateway.envoy_admin);
   if (admin !== undefined)
     await assertPortIsFree({ setting: "gateway.envoy_admin", host: admin.address, port: admin.port });
+}
+
+/** What the supervisor knows of policies tells more than what workers do, as long as these have what it has. */
+function withSupervisors(
+  ofWorkers: Readonly<Record<string, CheckStatus>>,
+  { policies, ...others }: ReturnType<PolicyPublishing["status"]>,
+): Readonly<Record<string, CheckStatus>> {
+  const loaded = ofWorkers["policies"];
+  const isWorkers = policies.ok && loaded?.ok === false;
+  return { ...ofWorkers, policies: isWorkers ? loaded : policies, ...others };
 }
 
 /** What the workers report came from our own registry, through JSON. */

@@ -6,6 +6,7 @@ import { connectToSupervisor } from "./extauthz/worker-channel.ts";
 import { createService } from "./service.ts";
 import { createLog } from "./telemetry/log.ts";
 import { createMetrics } from "./telemetry/metrics.ts";
+import { isReady, isReadyWorkers, takesRequests, type ReadinessReport } from "./worker-readiness.ts";
 
 /** Where one worker listens. */
 export type WorkerAddress = { readonly unix: string } | { readonly host: string; readonly port: number };
@@ -24,9 +25,9 @@ export interface WorkerPlan {
 const READINESS_MS = 100;
 
 /**
- * One worker process: the decision service behind a gRPC server. It takes no connection before policies and keys are
- * there - Envoy would send it requests before it finds out that it is not ready -, says NOT_SERVING when they are lost
- * later, and ends when its supervisor is gone.
+ * One worker process: the decision service behind a gRPC server. It takes no connection before it can decide (see
+ * `takesRequests`) - Envoy would send it requests before it finds out that it cannot -, says NOT_SERVING when that is over,
+ * and ends when its supervisor is gone.
  */
 async function runWorker(planFile: string, index: number): Promise<void> {
   const plan = JSON.parse(readFileSync(planFile, "utf8")) as WorkerPlan;
@@ -62,7 +63,10 @@ async function runWorker(planFile: string, index: number): Promise<void> {
     metrics: () => metrics.registry.getMetricsAsJSON(),
     log,
     onMessage: (message) => {
-      service.onMessage(message);
+      if (isReadyWorkers(message)) {
+        anyReady = message.any;
+        void look();
+      } else service.onMessage(message);
     },
     async drain(graceMs) {
       clearInterval(timer);
@@ -70,20 +74,40 @@ async function runWorker(planFile: string, index: number): Promise<void> {
       await service.close();
     },
   });
-  let serving = false;
+  let [started, serving, ready, looking] = [false, false, false, false];
+  let anyReady: boolean | undefined;
+  let reported = "";
   const look = async () => {
-    const readiness = service.readiness();
-    const now = readiness.policies && readiness.identity && readiness.control_plane;
-    if (now === serving) return;
-    serving = now;
-    if (now) await (server ??= startServer());
-    health.set(serving);
-    channel.serving(serving);
-    log.info(readiness, serving ? "ready" : "not ready");
+    // until the server listens, nobody is told of it
+    if (looking) return;
+    looking = true;
+    const checks = service.readiness();
+    const takes = takesRequests(checks, started, anyReady);
+    if (takes !== serving) {
+      if (takes) await (server ??= startServer());
+      serving = takes;
+      health.set(serving);
+    }
+    looking = false;
+    if (isReady(checks) !== ready) {
+      ready = !ready;
+      channel.serving(ready);
+      if (ready) log.info({ checks }, "ready");
+      else log.error({ checks, takes_requests: serving }, "not ready");
+    }
+    const report: ReadinessReport = { type: "readiness", checks };
+    const text = JSON.stringify(report);
+    if (text === reported) return;
+    reported = text;
+    channel.send(report);
   };
   // a server that cannot be started ends the process, and its supervisor says so
   const timer = setInterval(() => void look(), READINESS_MS);
   await service.start();
+  started = true;
+  const checks = service.readiness();
+  // the supervisor supplies policies, and says itself what keeps it
+  if (!isReady({ ...checks, policies: { ok: true, detail: "" } })) log.warn({ checks }, "not ready yet");
   await look();
 }
 

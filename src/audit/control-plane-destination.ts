@@ -231,7 +231,9 @@ export class ControlPlaneDestination implements Destination {
     if (this.#away?.code !== away.code)
       log.error(
         { code: away.code, reason: away.message },
-        "the control plane does not take audit records; they are spooled",
+        this.#spool === undefined
+          ? "the control plane does not take audit records, and there is no spool to keep them"
+          : "the control plane does not take audit records; they are spooled",
       );
     this.#failures += 1;
     this.#away = away;

@@ -11,6 +11,7 @@ import { PEOPLE } from "../demo/people.ts";
 import { findEnvoy } from "../gateway/index.ts";
 import { PACKAGED_POLICIES } from "../sandbox-seed.ts";
 import { startSupervisor } from "../supervisor.ts";
+import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { controlPlaneLog, setupLines } from "./control-plane.ts";
 import { DATA_DIRECTORY, UP_FILE, type UpState } from "./demo.ts";
 import { EXIT_USAGE, ExitError } from "./exit.ts";
@@ -62,13 +63,18 @@ async function runWithControlPlane(backend: string, options: UpOptions): Promise
     "api.data_directory": resolve(DATA_DIRECTORY),
     "api.publish_policies": true,
   });
-  await reportPolicies(config);
-  const controlPlane = await startControlPlane(config, { log: controlPlaneLog(config) });
+  await reportPolicies(
+    config,
+    "nothing of it is published until then, and what was published before stays in force",
+  );
+  const metrics = createMetrics();
+  const controlPlane = await startControlPlane(config, { log: controlPlaneLog(config), metrics });
   try {
     const sandbox = controlPlane.environments.find(({ environment }) => environment === "sandbox");
     if (sandbox === undefined) throw new Error("`gatehouse up` needs the sandbox");
     const apiKeyFile = await introduce(sandbox);
-    await runGateway(load({ ...common, ...(await followSandbox(sandbox, options)) }), (url, admin) =>
+    const gateway = load({ ...common, ...(await followSandbox(sandbox, options)) });
+    await runGateway(gateway, metrics, (url, admin) =>
       welcome(url, { application: backend, admin, directory, controlPlane, sandbox, apiKeyFile }),
     );
   } finally {
@@ -117,10 +123,11 @@ async function followSandbox({ url, context }: ServedEnvironment, options: UpOpt
 
 async function runGateway(
   config: GatewayConfig,
+  metrics: Metrics,
   greeting: (url: string, admin: string) => string,
 ): Promise<void> {
   const envoy = await findEnvoy({ installIfMissing: true, log: progressLog });
-  const supervisor = await startSupervisor(config, { envoy });
+  const supervisor = await startSupervisor(config, { envoy, metrics });
   await runUntilSignal(supervisor, () => {
     const [url = ""] = supervisor.addresses();
     process.stdout.write(greeting(url, supervisor.adminUrl));

@@ -33,6 +33,13 @@ export const controlPlane = z
       "How long what was known last goes on being used while the control plane cannot be reached. After it, tokens of " +
         "its users are refused with 503.",
     ),
+    key_refused_grace: setting(
+      duration("0s", "24h"),
+      "1m",
+      "How long what was known last goes on being used once the control plane refuses this gateway's API key (401 or " +
+        "403), which is no outage: the gateway is not ready at once. After it, tokens of its users are refused with 503, " +
+        "until a key is accepted; one in `api_key_file` is read again without a restart.",
+    ),
   })
   .prefault({});
 

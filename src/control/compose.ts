@@ -11,7 +11,7 @@ import { startGatewayPruning } from "./gateway/prune.ts";
 import { healthRouter } from "./health.ts";
 import { wellKnownRouter } from "./issuer/well-known.ts";
 import { createPolicySetCompiler } from "./policy-sets/compiler.ts";
-import { startFolderPublisher } from "./policy-sets/folder-publisher.ts";
+import { startFolderPublisher, type FolderPublisherOptions } from "./policy-sets/folder-publisher.ts";
 import { createRateLimiter } from "./rate-limits/limiter.ts";
 import { startPartitions } from "./records/start-partitions.ts";
 import { allRoutes } from "./routes.ts";
@@ -23,7 +23,7 @@ import { startDeliveries } from "./webhooks/start-deliveries.ts";
 
 export interface EnvironmentOptions {
   /** A folder whose policy set is published whenever it changes. */
-  readonly publish?: { readonly directory: string; readonly policySet: string };
+  readonly publish?: Pick<FolderPublisherOptions, "directory" | "policySet" | "onAttempt">;
   /** What the sandbox is filled with, at its first start and when it is reset. Default: little. */
   readonly seed?: SandboxSeed;
 }

@@ -1,20 +1,47 @@
 import { Router } from "express";
+import { databaseFailure } from "../storage/index.ts";
+import type { CheckStatus } from "../telemetry/check-status.ts";
 import type { ControlContext } from "./context.ts";
 
-/** `/healthz`: the process answers. `/readyz`: so does its database. For load balancers, without a key. */
-export function healthRouter({ db }: Pick<ControlContext, "db">): Router {
+/** How long a load balancer waits for an answer, and a little less. */
+const PATIENCE_MS = 4_000;
+
+/**
+ * `/healthz`: the process answers. `/readyz`: so does its database, and if not, why. For load balancers, without a key; so it
+ * names no address.
+ */
+export function healthRouter({ db, log }: Pick<ControlContext, "db" | "log">): Router {
   const router = Router();
+  let told = "";
   router.get("/healthz", (_request, response) => {
     response.json({ status: "ok" });
   });
   router.get("/readyz", async (_request, response) => {
-    const ready = await db.raw("select 1").then(
-      () => true,
-      () => false,
-    );
-    response
-      .status(ready ? 200 : 503)
-      .json({ status: ready ? "ok" : "unavailable", checks: { database: ready } });
+    const problem = await problemOf(db);
+    const detail = problem === undefined ? "it answers" : databaseFailure(problem.error);
+    const database: CheckStatus = { ok: problem === undefined, detail };
+    if (problem !== undefined && detail !== told) log.error({ err: problem.error }, `not ready: ${detail}`);
+    told = database.ok ? "" : database.detail;
+    const { ok } = database;
+    response.status(ok ? 200 : 503).json({ status: ok ? "ok" : "unavailable", checks: { database } });
   });
   return router;
+}
+
+/** @returns what keeps the database from answering in time, if anything does */
+async function problemOf(db: ControlContext["db"]): Promise<{ readonly error: unknown } | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<{ error: unknown }>((resolve) => {
+    // the pool would try for longer
+    timer = setTimeout(() => {
+      resolve({ error: new Error("timeout expired") });
+    }, PATIENCE_MS);
+  });
+  const asked = db.raw("select 1").then(
+    () => undefined,
+    (error: unknown) => ({ error }),
+  );
+  return Promise.race([asked, late]).finally(() => {
+    clearTimeout(timer);
+  });
 }

@@ -14,6 +14,8 @@ export interface Standings {
 export interface Admission {
   /** `undefined` where the control plane has not been heard of, or not for too long. */
   readonly standings: Standings | undefined;
+  /** Why they are not known; for logs and audit. */
+  readonly whyUnknown?: (() => string) | undefined;
   readonly clientIp: string;
   /** Unix ms. */
   readonly now: number;
@@ -31,7 +33,7 @@ export function admit(caller: Caller, admission: Admission): Caller {
   const reason = refusalOf(identity, admission);
   if (reason === undefined) return caller;
   const final = caller.byCookie !== true && reason !== "STANDING_NOT_READY";
-  return { failure: { reason, detail: detailOf(identity), final } };
+  return { failure: { reason, detail: detailOf(identity, reason, admission), final } };
 }
 
 function refusalOf(identity: Identity, { standings, clientIp, now }: Admission): StandingReason | undefined {
@@ -64,6 +66,8 @@ export function customerOf({ customer }: Identity, standings: Standings): Custom
 }
 
 /** For logs and audit. */
-function detailOf({ session }: Identity): string {
-  return session.id === undefined ? "the token names no session" : `session ${session.id}`;
+function detailOf({ session }: Identity, reason: StandingReason, { whyUnknown }: Admission): string {
+  const named = session.id === undefined ? "the token names no session" : `session ${session.id}`;
+  if (reason !== "STANDING_NOT_READY" || whyUnknown === undefined) return named;
+  return `${named}; control plane: ${whyUnknown()}`;
 }

@@ -37,6 +37,8 @@ export interface DeciderDependencies extends JudgementDependencies {
   readonly following?: {
     /** What is known at the moment of the call; `undefined` where it is nothing, or too old. */
     readonly standings: () => Standings | undefined;
+    /** Why nothing is; for logs and audit. */
+    readonly whyUnknown?: () => string;
   };
 }
 
@@ -81,7 +83,12 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
       const caller =
         dependencies.following === undefined
           ? meant
-          : admit(meant, { standings, clientIp: proxy.clientIp, now: access.receivedAt });
+          : admit(meant, {
+              standings,
+              whyUnknown: dependencies.following.whyUnknown,
+              clientIp: proxy.clientIp,
+              now: access.receivedAt,
+            });
       if (caller.failure?.final === true)
         return deny(identified, caller.failure.reason, caller.failure.detail);
       const refused = identity !== undefined && caller.identity === undefined;

@@ -1,3 +1,4 @@
+import type { CheckStatus } from "../telemetry/check-status.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import type { PolicySource } from "./policy-source.ts";
 import { PolicyStore } from "./policy-store.ts";
@@ -24,6 +25,12 @@ interface Kept {
   readonly store: PolicyStore;
   readonly stopWatching: () => void;
 }
+
+/** A customer's set that was never loaded. */
+const WHILE_ABSENT = "it is not in force, so customers whose policies name it are refused";
+
+/** Sets that are named as failing. */
+const MOST_NAMED = 3;
 
 /** Sets that are compiled at a time: each has a thread meanwhile. */
 const AT_ONCE = 2;
@@ -68,6 +75,18 @@ export class PolicySets {
     return [...this.#kept.values()].flatMap(({ store }) => store.current ?? []);
   }
 
+  /** How it is with them; `undefined` where none is wanted. */
+  status(): CheckStatus | undefined {
+    if (this.#kept.size === 0) return undefined;
+    const failing = [...this.#kept].filter(([, { store }]) => store.failing || store.current === undefined);
+    if (failing.length === 0) return { ok: true, detail: `${this.#kept.size} are in force` };
+    const named = failing
+      .slice(0, MOST_NAMED)
+      .map(([name, { store }]) => `\`${name}\`: ${store.status().detail}`);
+    const more = failing.length - named.length;
+    return { ok: false, detail: `${named.join("; ")}${more === 0 ? "" : `; and ${more} more`}` };
+  }
+
   /** From now on these sets are wanted, and no others. */
   want(names: Iterable<string>): void {
     if (this.#closed) return;
@@ -103,7 +122,7 @@ export class PolicySets {
   #keep(name: string): Kept {
     const { source } = this.#options;
     const store = new PolicyStore(
-      { ...this.#options, policySet: name },
+      { ...this.#options, policySet: name, whileAbsent: WHILE_ABSENT },
       { metrics: this.#unseen, log: this.#log },
     );
     store.beforeChange(async (snapshot) => {
@@ -145,6 +164,7 @@ export class PolicySets {
     for (let name = this.#next(); name !== undefined; name = this.#next()) {
       await this.#kept.get(name)?.store.refresh();
     }
+    this.#count();
     this.#loading -= 1;
     if (this.#loading > 0) return;
     for (const resolve of this.#idle.splice(0)) resolve();
@@ -158,7 +178,10 @@ export class PolicySets {
 
   #count(): void {
     const loaded = this.snapshots().length;
+    const stores = [...this.#kept.values()].map(({ store }) => store);
+    const outdated = stores.filter(({ current, failing }) => current !== undefined && failing).length;
     this.#metrics.customerPolicySets.set({ state: "loaded" }, loaded);
     this.#metrics.customerPolicySets.set({ state: "missing" }, this.#kept.size - loaded);
+    this.#metrics.customerPolicySets.set({ state: "outdated" }, outdated);
   }
 }

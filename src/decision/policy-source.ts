@@ -10,6 +10,8 @@ export interface SourcedSet extends PolicyFolder {
 
 /** Where policy sets come from: a folder, or the control plane. */
 export interface PolicySource {
+  /** For metrics. */
+  readonly kind: "folder" | "control_plane";
   /**
    * Reads the files of a set as they are at one moment.
    *
@@ -33,6 +35,7 @@ const SETTLE_LOOKS = 40;
 /** Sets in a folder: `<directory>/<name>.yaml`, or the folder `<directory>/<name>/`. */
 export function folderSource(directory: string): PolicySource {
   return {
+    kind: "folder",
     read: (name, seen) => readSettled(directory, name, seen),
     watch(name, changed) {
       const watchers = [directory, `${directory}/${name}`].flatMap((path) => watchPath(path, changed));

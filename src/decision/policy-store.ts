@@ -1,4 +1,5 @@
-import { renderDiagnostics } from "../policy/index.ts";
+import { renderDiagnostics, summarizeErrors } from "../policy/index.ts";
+import type { CheckStatus } from "../telemetry/check-status.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { compileInThread, type Compilation } from "./compile-thread.ts";
 import type { PolicySource, SourcedSet } from "./policy-source.ts";
@@ -11,7 +12,20 @@ export interface PolicyStoreOptions {
   readonly refreshIntervalMs: number;
   /** Paths that differ only in letter case are different resources. */
   readonly caseSensitive: boolean;
+  /** What it means that none is in force; default: it is the gateway's own set. */
+  readonly whileAbsent?: string;
 }
+
+/** Why the newest state of the source is not in force. */
+interface Problem {
+  readonly what: string;
+  /** In one line. */
+  readonly summary: string;
+  /** For the log. */
+  readonly fields: object;
+}
+
+const WHILE_ABSENT = "no policy set is in force, so every request is refused";
 
 interface Log {
   info(object: object, message: string): void;
@@ -35,6 +49,9 @@ export class PolicyStore {
   readonly #followers: (() => void)[] = [];
   #current: Snapshot | undefined;
   #seen = "";
+  /** Of what was seen last. */
+  #seenProblem: Problem | undefined;
+  #problem: Problem | undefined;
   #loading: Promise<void> | undefined;
   #again = false;
   #stopWatching: (() => void) | undefined;
@@ -53,6 +70,24 @@ export class PolicyStore {
   /** The set in force; `undefined` until a good one was loaded. */
   get current(): Snapshot | undefined {
     return this.#current;
+  }
+
+  /** How it is with the set in force, and with its newest version. */
+  status(): CheckStatus {
+    const problem = this.#problem?.summary;
+    const current = this.#current;
+    if (current === undefined) {
+      const why = problem ?? `\`${this.#options.policySet}\` has not been read yet`;
+      return { ok: false, detail: `no policy set is in force: ${why}` };
+    }
+    const inForce = `${current.label} is in force`;
+    if (problem === undefined) return { ok: true, detail: inForce };
+    return { ok: true, detail: `${inForce}; its newest version is not: ${problem}` };
+  }
+
+  /** Whether what the source has now could not be put in force. */
+  get failing(): boolean {
+    return this.#problem !== undefined;
   }
 
   /** Calls `listener` before each new set is put in force, and waits for it. */
@@ -101,7 +136,7 @@ export class PolicyStore {
       const { source, policySet } = this.#options;
       await this.#load(await source.read(policySet, this.#seen));
     } catch (error) {
-      this.#failed({ err: error }, "the policy set cannot be loaded");
+      this.#failed(unexpected("the policy set cannot be read", error));
     }
     if (this.#mustLookAgain()) await this.#refreshUntilQuiet();
   }
@@ -116,6 +151,8 @@ export class PolicyStore {
     if (set.fingerprint === this.#seen && this.#seen !== "") {
       this.#metrics.cacheHits.inc({ cache: "policy_sets" });
       this.#metrics.policyReloads.inc({ result: "unchanged" });
+      // in between the source may not have answered, or workers not have loaded another set
+      this.#note(this.#seenProblem);
       return;
     }
     this.#metrics.cacheMisses.inc({ cache: "policy_sets" });
@@ -124,16 +161,23 @@ export class PolicyStore {
     const report = diagnostics.length > 0 ? renderDiagnostics([...diagnostics], [...set.files]) : undefined;
     if (ir === undefined) {
       this.#seen = set.fingerprint;
-      this.#failed(
-        { policy_set: policySet, report },
-        "the policy set has errors; the last good one stays in force",
-      );
+      this.#seenProblem = {
+        what: "the policy set has errors",
+        summary: summarizeErrors(diagnostics),
+        fields: { report },
+      };
+      this.#failed(this.#seenProblem);
       return;
     }
     const made = createSnapshot(ir, { caseSensitive });
     const snapshot = set.version === undefined ? made : { ...made, label: `${ir.name}@${set.version}` };
-    // a listener that throws is asked again at the next look: the set is not `seen` before it is in force
-    for (const listener of this.#listeners) await listener(snapshot);
+    try {
+      // a listener that throws is asked again at the next look: the set is not `seen` before it is in force
+      for (const listener of this.#listeners) await listener(snapshot);
+    } catch (error) {
+      this.#failed(unexpected(`${snapshot.label} cannot be put in force`, error));
+      return;
+    }
     this.#putInForce(snapshot);
     this.#seen = set.fingerprint;
     for (const follower of this.#followers) follower();
@@ -150,16 +194,35 @@ export class PolicyStore {
 
   #putInForce(snapshot: Snapshot): void {
     this.#current = snapshot;
+    this.#seenProblem = undefined;
+    this.#problem = undefined;
     this.#metrics.policyReloads.inc({ result: "loaded" });
     this.#metrics.policyReloadTime.setToCurrentTime();
-    this.#metrics.policyReloadFailed.set(0);
+    this.#metrics.policyReloadFailed.set({ source: this.#options.source.kind }, 0);
     this.#metrics.policySetInfo.reset();
     this.#metrics.policySetInfo.set({ policy_set: snapshot.label, digest: snapshot.digest }, 1);
   }
 
-  #failed(context: object, message: string): void {
+  #failed(problem: Problem): void {
     this.#metrics.policyReloads.inc({ result: "failed" });
-    this.#metrics.policyReloadFailed.set(1);
-    this.#log.error(context, message);
+    this.#note(problem);
   }
+
+  /** Says what has become of the newest state of the source: once, however often it is looked at. */
+  #note(problem: Problem | undefined): void {
+    const { policySet, source, whileAbsent = WHILE_ABSENT } = this.#options;
+    const before = this.#problem;
+    this.#problem = problem;
+    this.#metrics.policyReloadFailed.set({ source: source.kind }, problem === undefined ? 0 : 1);
+    const state = this.#current === undefined ? whileAbsent : `${this.#current.label} stays in force`;
+    if (problem !== undefined) {
+      if (before?.what === problem.what && before.summary === problem.summary) return;
+      this.#log.error({ policy_set: policySet, ...problem.fields }, `${problem.what}; ${state}`);
+    } else if (before !== undefined)
+      this.#log.info({ policy_set: policySet }, `${this.#current?.label ?? policySet} is the newest again`);
+  }
+}
+
+function unexpected(what: string, error: unknown): Problem {
+  return { what, summary: error instanceof Error ? error.message : String(error), fields: { err: error } };
 }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { PolicySetIR } from "../policy/index.ts";
+import type { CheckStatus } from "../telemetry/check-status.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { PolicyRelease, PoliciesInForce } from "./release.ts";
 import {
@@ -54,6 +55,13 @@ export class ReleaseReceiver implements PoliciesInForce {
     // the timer may be late, and a request must not be
     this.#changeWhenDue();
     return this.#current;
+  }
+
+  /** How it is with this worker's policies; what keeps a set from being in force is the supervisor's to say. */
+  status(): CheckStatus {
+    const current = this.current;
+    if (current === undefined) return { ok: false, detail: "this worker has no policies yet" };
+    return { ok: true, detail: `${current.main.label} is in force` };
   }
 
   afterChange(listener: () => void): void {

@@ -48,7 +48,9 @@ export class FileSource implements AttributeSource {
     } catch (error) {
       this.#log.warn(
         { err: error, path: this.#path },
-        "attribute source cannot be read; the last good content stays",
+        this.#entries === undefined
+          ? "attribute source cannot be read; what rules look up there is unknown"
+          : "attribute source cannot be read; the last good content stays",
       );
     }
   }

@@ -33,3 +33,11 @@ export class ControlPlaneError extends Error {
     this.retryAfterMs = parts.retryAfterMs;
   }
 }
+
+/**
+ * Whether the control plane does not take this gateway's key: it was revoked, has expired, or has another scope. That is no
+ * outage: who holds such a key is not to go on for as long as if nobody answered.
+ */
+export function isKeyRefused(error: unknown): error is ControlPlaneError {
+  return error instanceof ControlPlaneError && (error.status === 401 || error.status === 403);
+}

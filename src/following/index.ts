@@ -1,3 +1,4 @@
+export { apiKeyInFile, assertApiKey, fixedApiKey, type ApiKey } from "./api-key.ts";
 export { ControlPlaneClient } from "./client.ts";
 export { ControlPlaneError, type Failure } from "./control-plane-error.ts";
 export { controlPlaneSource } from "./policy-sets-source.ts";

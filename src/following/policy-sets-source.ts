@@ -14,6 +14,7 @@ export function controlPlaneSource(
   feed: Pick<StateFeed, "current" | "onChange">,
 ): PolicySource {
   return {
+    kind: "control_plane",
     async read(name, seen) {
       const active = feed.current?.policySet(name);
       if (active !== undefined && seen !== "" && fingerprintOf(active) === seen) return unchanged(seen);

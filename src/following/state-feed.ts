@@ -1,20 +1,26 @@
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { StateAnswer } from "./answers.ts";
 import type { ControlPlaneClient } from "./client.ts";
-import { ControlPlaneError } from "./control-plane-error.ts";
+import type { CheckStatus } from "../telemetry/check-status.ts";
+import { ControlPlaneError, isKeyRefused } from "./control-plane-error.ts";
 import { SessionExpiry } from "./session-expiry.ts";
 import { StandingsState, type Standings } from "./standings.ts";
 
 export interface StateFeedOptions {
   /** Milliseconds without an answer after which nothing is known any more. */
   readonly maxStaleMs: number;
+  /** Milliseconds after which nothing is known any more since the control plane has refused the key; 60,000. */
+  readonly keyRefusedGraceMs?: number;
   /** How long the control plane may hold an answer back; 20. */
   readonly waitSeconds?: number;
 }
 
 export interface StateFeedDependencies {
   readonly client: Pick<ControlPlaneClient, "state">;
-  readonly metrics: Pick<Metrics, "feedTime" | "feedFailures" | "feedAnswers" | "feedEntries">;
+  readonly metrics: Pick<
+    Metrics,
+    "feedTime" | "feedFailures" | "feedAnswers" | "feedEntries" | "feedKeyRefused"
+  >;
   readonly log: Log;
   /** Unix ms. */
   readonly clock?: () => number;
@@ -37,6 +43,7 @@ export interface StandingsChange {
 }
 
 const WAIT_SECONDS = 20;
+const KEY_REFUSED_GRACE_MS = 60_000;
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5_000;
 /** After an answer that says nothing and did not wait either, or that takes back a cursor: asking on at once would be a flood. */
@@ -49,7 +56,7 @@ const SWEEP_MS = 10_000;
 /**
  * Follows the control plane: asks for the whole state once, then for what changes, each question waiting there for the
  * next change. An answer is applied aside and put in force by one assignment; while there is none, the last good one
- * stays until it is too old.
+ * stays until it is too old, or for a short while where the control plane answers and refuses the key.
  */
 export class StateFeed {
   readonly #client: StateFeedDependencies["client"];
@@ -57,6 +64,7 @@ export class StateFeed {
   readonly #log: Log;
   readonly #clock: () => number;
   readonly #maxStaleMs: number;
+  readonly #keyRefusedGraceMs: number;
   readonly #waitSeconds: number;
   readonly #closing = new AbortController();
   readonly #listeners = new Set<(change: StandingsChange) => void>();
@@ -66,7 +74,14 @@ export class StateFeed {
   #heardAt = Number.NEGATIVE_INFINITY;
   #completeAt = Number.NEGATIVE_INFINITY;
   #failures = 0;
+  /** Why the last question came to nothing. */
+  #problem: string | undefined;
+  /** Since when the key is refused, Unix ms; until there is an answer again. */
+  #refusedAt: number | undefined;
+  /** Aborted to ask at once. */
+  #waiting = new AbortController();
   #staleness: NodeJS.Timeout | undefined;
+  #refusal: NodeJS.Timeout | undefined;
   #sweeping: NodeJS.Timeout | undefined;
   #following: Promise<void> | undefined;
 
@@ -76,14 +91,37 @@ export class StateFeed {
     this.#log = dependencies.log;
     this.#clock = dependencies.clock ?? Date.now;
     this.#maxStaleMs = options.maxStaleMs;
+    this.#keyRefusedGraceMs = options.keyRefusedGraceMs ?? KEY_REFUSED_GRACE_MS;
     // while one answer waits nothing is heard: that must not come near to being too old
     const most = Math.floor(options.maxStaleMs / 3000);
     this.#waitSeconds = Math.max(0, Math.min(options.waitSeconds ?? WAIT_SECONDS, most));
   }
 
-  /** What is known; `undefined` before the first answer, and when the last one is too old. */
+  /** What is known; `undefined` before the first answer, when the last one is too old, and some time after the key was refused. */
   get current(): Standings | undefined {
-    return this.#age() < this.#maxStaleMs ? this.#state : undefined;
+    if (this.#age() >= this.#maxStaleMs || this.#isRefusalOver()) return undefined;
+    return this.#state;
+  }
+
+  /** How it is with the control plane. A refused key counts at once: other than an outage, it does not mend by itself. */
+  status(): CheckStatus {
+    const isKnown = this.current !== undefined;
+    const ok = isKnown && this.#refusedAt === undefined;
+    const problem = this.#problem;
+    if (problem === undefined) {
+      if (isKnown) return { ok, detail: "followed" };
+      return { ok, detail: this.#state === undefined ? "it has not answered yet" : this.#sinceHeard() };
+    }
+    if (this.#state === undefined) return { ok, detail: `nothing is known yet: ${problem}` };
+    if (!isKnown)
+      return { ok, detail: `${problem}; what was known (${this.#sinceHeard()}) is not used any more` };
+    const until = new Date(this.#usedUntil()).toISOString();
+    return { ok, detail: `${problem}; what was known (${this.#sinceHeard()}) is used until ${until}` };
+  }
+
+  /** Asks now instead of waiting: there is reason to believe that the answer is another one. */
+  askNow(): void {
+    this.#waiting.abort();
   }
 
   /** Asks for the first time and goes on following. Never rejects; look at {@link current}. */
@@ -100,6 +138,7 @@ export class StateFeed {
   close(): void {
     this.#closing.abort();
     clearTimeout(this.#staleness);
+    clearTimeout(this.#refusal);
     clearInterval(this.#sweeping);
     this.#listeners.clear();
   }
@@ -129,11 +168,14 @@ export class StateFeed {
     const began = this.#clock();
     const isDue = this.#state === undefined || began - this.#completeAt >= RESYNC_MS;
     const after = isDue ? undefined : this.#state?.cursor;
+    const waiting = new AbortController();
+    this.#waiting = waiting;
+    const signal = AbortSignal.any([this.#closing.signal, waiting.signal]);
     let answer: StateAnswer;
     try {
-      answer = await this.#client.state(after, this.#waitSeconds, this.#closing.signal);
+      answer = await this.#client.state(after, this.#waitSeconds, signal);
     } catch (error) {
-      return this.#isClosed() ? 0 : this.#failed(error);
+      return this.#isClosed() || waiting.signal.aborted ? 0 : this.#failed(error);
     }
     if (this.#isClosed()) return 0;
     this.#succeeded(answer);
@@ -157,6 +199,10 @@ export class StateFeed {
         "the control plane is being followed",
       );
     this.#failures = 0;
+    this.#problem = undefined;
+    this.#refusedAt = undefined;
+    clearTimeout(this.#refusal);
+    this.#metrics.feedKeyRefused.set(0);
     this.#watchAge();
     if (answer.complete) this.#expiry.clear();
     for (const { session_id } of answer.sessions_ended)
@@ -184,15 +230,61 @@ export class StateFeed {
   #failed(error: unknown): number {
     this.#metrics.feedFailures.inc();
     const { code, message, retryAfterMs } = asFailure(error);
-    if (this.#failures === 0)
+    const isRefused = isKeyRefused(error);
+    this.#problem = isRefused
+      ? `it refuses this gateway's API key (${error.status ?? ""} ${code}: ${message})`
+      : message;
+    if (isRefused && this.#refusedAt === undefined) this.#keyRefused(code, message);
+    else if (this.#failures === 0)
       this.#log.error(
         { code, problem: message },
-        "the control plane cannot be followed; the last state stays",
+        `the control plane cannot be followed; ${this.#whatIsUsed(this.#maxStaleMs)}`,
       );
     const longest = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(this.#failures, 10));
     this.#failures += 1;
     // a random half, so that gateways which lost it together do not come back together
     return Math.max(retryAfterMs ?? 0, longest / 2 + Math.random() * (longest / 2));
+  }
+
+  #keyRefused(code: string, message: string): void {
+    this.#refusedAt = this.#clock();
+    this.#metrics.feedKeyRefused.set(1);
+    this.#log.error(
+      { code, problem: message },
+      `the control plane refuses this gateway's API key; ${this.#whatIsUsed(this.#keyRefusedGraceMs)}`,
+    );
+    if (this.#state === undefined) return;
+    this.#refusal = setTimeout(
+      () => {
+        if (this.#isRefusalOver())
+          this.#log.error(
+            { code, problem: message },
+            "the control plane still refuses this gateway's API key; tokens of its users are refused from now on",
+          );
+      },
+      Math.min(this.#keyRefusedGraceMs, LONGEST_TIMER_MS),
+    ).unref();
+  }
+
+  #whatIsUsed(forMs: number): string {
+    if (this.#state === undefined) return "nothing is known, so tokens of its users are refused";
+    return `the last state is used for ${Math.round(forMs / 1000)} s at most`;
+  }
+
+  #isRefusalOver(): boolean {
+    return (
+      this.#refusedAt !== undefined && Math.abs(this.#clock() - this.#refusedAt) >= this.#keyRefusedGraceMs
+    );
+  }
+
+  /** Until when what is known is used, unless there is an answer; Unix ms. */
+  #usedUntil(): number {
+    const stale = this.#heardAt + this.#maxStaleMs;
+    return this.#refusedAt === undefined ? stale : Math.min(stale, this.#refusedAt + this.#keyRefusedGraceMs);
+  }
+
+  #sinceHeard(): string {
+    return `as of ${new Date(this.#heardAt).toISOString()}`;
   }
 
   /** Says once when what is known has become too old. */
@@ -221,7 +313,8 @@ export class StateFeed {
   }
 
   async #sleep(ms: number): Promise<void> {
-    const { signal } = this.#closing;
+    const signal = AbortSignal.any([this.#closing.signal, this.#waiting.signal]);
+    if (signal.aborted) return;
     await new Promise<void>((resolve) => {
       const done = () => {
         clearTimeout(timer);

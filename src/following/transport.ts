@@ -1,12 +1,15 @@
 import { Agent, type Dispatcher } from "undici";
 import * as z from "zod";
+import { connectionFailure } from "../identity/connection-failure.ts";
 import { secureUrl } from "../identity/secure-url.ts";
-import { ControlPlaneError, type Failure } from "./control-plane-error.ts";
+import { fixedApiKey, type ApiKey } from "./api-key.ts";
+import { ControlPlaneError, isKeyRefused, type Failure } from "./control-plane-error.ts";
 
 export interface TransportOptions {
   /** Where the control plane is, without `/v1`; https, or http on loopback. */
   readonly url: string;
-  readonly apiKey: string;
+  /** A text stays as it is. */
+  readonly apiKey: string | ApiKey;
 }
 
 export interface CallOptions {
@@ -36,7 +39,7 @@ const MAX_RETRY_AFTER_MS = 60_000;
  */
 export class Transport {
   readonly #base: URL;
-  readonly #authorization: string;
+  readonly #apiKey: ApiKey;
   readonly #agent: Agent;
   readonly #closing = new AbortController();
 
@@ -46,8 +49,7 @@ export class Transport {
     if (base.search !== "" || base.hash !== "")
       throw new TypeError("`control_plane.url` must have neither a query nor a fragment");
     this.#base = new URL(`${base.pathname.replace(/(?<!\/)\/+$/, "")}/v1/gateway/`, base);
-    if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError("the API key of the control plane is malformed");
-    this.#authorization = `Bearer ${apiKey}`;
+    this.#apiKey = typeof apiKey === "string" ? fixedApiKey(apiKey) : apiKey;
     // each call has a time limit of its own, and a long poll is silent on purpose
     this.#agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, connectTimeout: 5_000 });
   }
@@ -57,6 +59,19 @@ export class Transport {
    * @throws ControlPlaneError, and nothing else
    */
   async call(options: CallOptions): Promise<unknown> {
+    const { current: shown } = this.#apiKey;
+    try {
+      return await this.#insistently(options);
+    } catch (error) {
+      if (!isKeyRefused(error)) throw error;
+      // it may have been replaced, and nobody was told of the file's change
+      await this.#apiKey.refresh();
+      if (this.#apiKey.current === shown) throw error;
+      return await this.#insistently(options);
+    }
+  }
+
+  async #insistently(options: CallOptions): Promise<unknown> {
     try {
       return await this.#once(options);
     } catch (error) {
@@ -81,7 +96,7 @@ export class Transport {
         path: this.#base.pathname + options.path,
         method: options.body === undefined ? "GET" : "POST",
         headers: {
-          authorization: this.#authorization,
+          authorization: `Bearer ${this.#apiKey.current}`,
           accept: "application/json",
           ...(options.body !== undefined && { "content-type": "application/json" }),
         },
@@ -94,7 +109,7 @@ export class Transport {
       if (timeout.aborted)
         throw failed("TIMEOUT", `no complete answer within ${options.timeoutMs} ms`, error);
       if (signal.aborted) throw failed("CLOSED", "the call was given up", error);
-      throw failed("UNREACHABLE", describe(error), error);
+      throw failed("UNREACHABLE", connectionFailure(error, this.#base) ?? describe(error), error);
     }
   }
 }

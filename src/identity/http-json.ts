@@ -1,3 +1,5 @@
+import { connectionFailure } from "./connection-failure.ts";
+
 export interface HttpJsonOptions {
   readonly timeoutMs: number;
   /** Gives up when this is aborted. */
@@ -33,7 +35,8 @@ export async function getJson(url: URL, options: HttpJsonOptions): Promise<unkno
     if (response.status !== 200) throw new Error(`answered with status ${response.status}`);
     return parse(await readBounded(response));
   } catch (error) {
-    throw new Error(`${url.origin}${url.pathname}: ${describe(error)}`, { cause: error });
+    const message = connectionFailure(error, url) ?? `${url.origin}${url.pathname}: ${describe(error)}`;
+    throw new Error(message, { cause: error });
   } finally {
     clearTimeout(timer);
     options.signal.removeEventListener("abort", stop);

@@ -1,9 +1,8 @@
-import { watch } from "node:fs";
 import { open } from "node:fs/promises";
-import { basename, dirname } from "node:path";
 import { discoverJwksUri } from "./discovery.ts";
 import { getJson, type HttpJsonOptions } from "./http-json.ts";
 import { isUrl } from "./secure-url.ts";
+import { watchFile } from "./watch-file.ts";
 
 /** Where the issuer's keys are read from. */
 export interface KeySource {
@@ -58,26 +57,5 @@ async function readJsonFile(path: string): Promise<unknown> {
     throw error;
   } finally {
     await file.close();
-  }
-}
-
-/**
- * Watches the folder, because a file that is replaced by a rename is another file. Where watching fails (no such
- * folder, too many watches, a network file system), the refresh interval alone notices changes.
- */
-function watchFile(path: string, changed: () => void): () => void {
-  try {
-    const watcher = watch(dirname(path), { persistent: false }, (_event, name) => {
-      // a folder that Kubernetes mounts changes by the link `..data`, not by the file's own name
-      if (name === null || name === basename(path) || name === "..data") changed();
-    });
-    watcher.on("error", () => {
-      watcher.close();
-    });
-    return () => {
-      watcher.close();
-    };
-  } catch {
-    return () => undefined;
   }
 }

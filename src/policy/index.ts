@@ -40,6 +40,7 @@ export * from "./value.ts";
 export * from "./condition/index.ts";
 export { canonicalContent } from "./compile/canonical-content.ts";
 export { POLICY_CODES } from "./diagnostics/codes.ts";
+export { summarizeErrors } from "./diagnostics/summary.ts";
 export { renderDiagnostics } from "./diagnostics/render.ts";
 export { MAX_DIAGNOSTICS } from "./diagnostics/reporter.ts";
 export { formatPolicyFile } from "./format/format-policy-file.ts";

@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { access, mkdir, open, stat } from "node:fs/promises";
+import { access, mkdir, open, readFile, stat } from "node:fs/promises";
 import { codeOf } from "./error-code.ts";
 
 const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
@@ -35,6 +35,26 @@ export async function assertFolderIsWritable(setting: string, path: string): Pro
     await access(path, constants.W_OK | constants.X_OK);
   } catch (error) {
     throw new Error(`${setting}: \`${path}\` cannot be written: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+/**
+ * @param check - throws where the file does not hold what it should; its message is about the content, and does not repeat it
+ * @throws Error of one line where the file cannot be read or fails the check
+ */
+export async function assertFileHolds(
+  setting: string,
+  path: string,
+  check: (text: string) => void,
+): Promise<void> {
+  const text = await readFile(path, "utf8").catch((error: unknown) => {
+    const reason = codeOf(error) === "ENOENT" ? "there is no such file" : reasonOf(error);
+    throw new Error(`${setting}: \`${path}\` cannot be read: ${reason}`, { cause: error });
+  });
+  try {
+    check(text);
+  } catch (error) {
+    throw new Error(`${setting}: \`${path}\`: ${reasonOf(error)}`, { cause: error });
   }
 }
 

@@ -1,3 +1,3 @@
-export { assertFileIsWritable, assertFolderIsWritable } from "./files.ts";
+export { assertFileHolds, assertFileIsWritable, assertFolderIsWritable } from "./files.ts";
 export { hostPort } from "./host-port.ts";
 export { assertPortIsFree, cannotListen, type WantedPort } from "./ports.ts";

@@ -1,3 +1,4 @@
+export { databaseFailure } from "./database-failure.ts";
 export { closeDatabase, isUnavailable, isUniqueViolation, openDatabase } from "./database.ts";
 export type { Database, DatabaseOptions } from "./database.ts";
 export { startEmbeddedPostgres } from "./embedded-postgres.ts";

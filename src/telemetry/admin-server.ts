@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { CheckStatus } from "./check-status.ts";
 
 export interface AdminServerOptions {
   /** 127.0.0.1 when absent: what is served here is not for everybody. */
@@ -9,14 +10,14 @@ export interface AdminServerOptions {
   readonly metrics: () => Promise<{ readonly contentType: string; readonly body: string }>;
   /** Alive: false asks for a restart. */
   readonly health: () => boolean;
-  /** Ready for requests, and the named checks that say so. */
+  /** Ready for requests, and how it is with each of the things that this takes. */
   readonly ready: () => Readiness;
   readonly log: { error(fields: object, message: string): void };
 }
 
 export interface Readiness {
   readonly ready: boolean;
-  readonly checks: Readonly<Record<string, unknown>>;
+  readonly checks: Readonly<Record<string, CheckStatus>>;
 }
 
 export interface AdminServer {

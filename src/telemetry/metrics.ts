@@ -163,7 +163,8 @@ export function createMetrics() {
     }),
     policyReloadFailed: new Gauge({
       name: "gatehouse_policy_reload_failed",
-      help: "1 while the policy folder holds a set that cannot be loaded and an older one is in force.",
+      help: "1 while the newest state of a source of policies (folder, control_plane) cannot be put in force; which set is, if any, says gatehouse_policy_set_info. With an environment: of a folder that the control plane publishes.",
+      labelNames: ["source", "environment"] as const,
       registers,
     }),
     policySetInfo: new Gauge({
@@ -174,7 +175,7 @@ export function createMetrics() {
     }),
     customerPolicySets: new Gauge({
       name: "gatehouse_customer_policy_sets",
-      help: "Policy sets that customers' policies name, by state (loaded, missing).",
+      help: "Policy sets that customers' policies name, by state (loaded, missing; outdated: loaded, and their newest version cannot be).",
       labelNames: ["state"] as const,
       registers,
     }),
@@ -198,6 +199,11 @@ export function createMetrics() {
     feedFailures: new Counter({
       name: "gatehouse_control_plane_failures_total",
       help: "Failed attempts to learn from the control plane what has changed.",
+      registers,
+    }),
+    feedKeyRefused: new Gauge({
+      name: "gatehouse_control_plane_key_refused",
+      help: "1 while the control plane refuses this gateway's API key (401 or 403).",
       registers,
     }),
     feedEntries: new Gauge({

@@ -189,6 +189,14 @@ audit: { destination: file, path: audit.log }
         () => `gateway: { backend: "http://127.0.0.1:1", listen_port: 0, access_log: ./policies }`,
         () => `gatehouse: gateway.access_log: \`${folder.path}/policies\` cannot be written: it is a folder`,
       ],
+      "the spool of records is no folder": [
+        "authz",
+        () =>
+          "audit: { destination: control_plane, spool_directory: gateway.yaml }\n" +
+          'control_plane: { url: "http://127.0.0.1:1", api_key: k }',
+        () =>
+          `gatehouse: audit.spool_directory: \`${folder.path}/gateway.yaml\` cannot be written: it is no folder`,
+      ],
       "the audit file is a folder": [
         "authz",
         () => `audit: { destination: file, path: policies }`,
@@ -231,10 +239,44 @@ audit: { destination: file, path: audit.log }
       };
       const broken = await gateway("policies:\n  - { resource: GET /x, conditon: 'true' }\n");
       assert.match(broken, /default\.yaml:2:\d+: error: .*`conditon`/);
-      assert.match(broken, /the gateway denies everything until the policy set is good/);
+      assert.match(
+        broken,
+        /^mend the policy set: no policy set is in force until then, so every request is refused$/m,
+      );
       const fine = await gateway('policies:\n  - { resource: GET /x, condition: "true" }\n');
-      assert.doesNotMatch(fine, / error: |denies everything/);
+      assert.doesNotMatch(fine, / error: |mend the policy set/);
     });
+  });
+
+  describe("policies from the control plane", () => {
+    it("are not looked for in the folder, of which nothing is said", async () => {
+      await folder.add({
+        "gateway.yaml": `${CONFIG}policies: { source: control_plane, directory: nowhere }
+control_plane: { url: "http://127.0.0.1:1", api_key_file: nowhere.key }
+`,
+      });
+      const { code, stderr } = await cli("authz");
+      assert.equal(code, 1);
+      assert.equal(
+        stderr,
+        `gatehouse: control_plane.api_key_file: \`${folder.path}/nowhere.key\` cannot be read: there is no such file\n`,
+      );
+    });
+    for (const [what, text, said] of [
+      ["nothing", "\n", "there is no API key"],
+      ["two words", "Bearer secret-key", "the API key is malformed: a key is one word of ASCII characters"],
+    ] as const)
+      it(`need a key: a file with ${what} is refused in one line that does not repeat it`, async () => {
+        await folder.add({
+          "gateway.yaml": `${CONFIG}control_plane: { url: "http://127.0.0.1:1", api_key_file: gateway.key }\n`,
+          "gateway.key": text,
+        });
+        const { code, stderr } = await cli("authz");
+        assert.deepEqual(
+          [code, stderr],
+          [1, `gatehouse: control_plane.api_key_file: \`${folder.path}/gateway.key\`: ${said}\n`],
+        );
+      });
   });
 
   describe("demo token", () => {

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
+import { createApiKey, revokeApiKey } from "../../src/control/api-keys/store.ts";
 import { CHANNEL } from "../../src/control/gateway/append.ts";
 import { ChangeSignal } from "../../src/control/gateway/change-signal.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { FULL_KEY } from "../support/control.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
+import { OPERATOR } from "../support/guarded-control.ts";
 import { endOf, FeedInstance, sessionsOf } from "./support/feed-instance.ts";
 
 describe("a poll of the gateway feed that waits", () => {
@@ -53,6 +55,32 @@ describe("a poll of the gateway feed that waits", () => {
       await second.waits();
       await instance.put(`/users/${user}`, { status: "suspended" });
       assert.deepEqual((await poll).users, [{ id: user, customer_id: customer, status: "suspended" }]);
+    } finally {
+      await second.close();
+    }
+  });
+
+  it("is answered with nothing when a key is revoked, by another instance too: the next one is then refused", async () => {
+    const second = await FeedInstance.start(database);
+    try {
+      const { context } = instance.control;
+      const { row } = await context.units(OPERATOR, (unit) =>
+        createApiKey(unit, { environment: "production", name: "gateway", scope: "gateway" }),
+      );
+      const { cursor } = await instance.read();
+      // by then it listens
+      await second.read(`?wait=3&after=${cursor}`);
+      let answered: Awaited<ReturnType<FeedInstance["read"]>> | undefined;
+      const poll = second.read(`?wait=30&after=${cursor}`).then((state) => (answered = state));
+      await second.waits();
+      await context.units(OPERATOR, (unit) => revokeApiKey(unit, row.id));
+      await eventually("the answer, long before its time", () => answered, 20_000);
+      assert.deepEqual([answered?.cursor, answered?.sessions_ended], [cursor, []]);
+      await poll;
+      // and not once more: the next question waits again
+      const next = second.read(`?wait=1&after=${cursor}`);
+      await second.waits();
+      await next;
     } finally {
       await second.close();
     }

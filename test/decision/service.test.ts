@@ -107,10 +107,16 @@ describe("service", () => {
 
   it("answers 503 until it was started, then by its policies", async () => {
     const { service, ask, startAll } = await serviceOf({}, false);
-    assert.deepEqual(service.readiness(), { policies: false, identity: false, control_plane: true });
+    assert.deepEqual(service.readiness(), {
+      policies: { ok: false, detail: "this worker has no policies yet" },
+      issuer_keys: { ok: false, detail: "not fetched yet" },
+    });
     assert.equal((await ask("/open")).status, 503);
     await startAll();
-    assert.deepEqual(service.readiness(), { policies: true, identity: true, control_plane: true });
+    assert.deepEqual(service.readiness(), {
+      policies: { ok: true, detail: "default@v0 is in force" },
+      issuer_keys: { ok: true, detail: "1 key" },
+    });
     assert.equal((await ask("/open")).status, 200);
     assert.equal((await ask("/me")).status, 401);
     const known = await ask("/me", [

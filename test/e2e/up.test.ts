@@ -158,6 +158,28 @@ describe("end to end: `gatehouse up` as the README has it", () => {
     assert.match(explained.stdout, /^DENY \(403\) CONDITION_FALSE/);
     assert.match(explained.stdout, /user\.department is "sales"/);
   });
+
+  it("says that a folder with errors is not published, and what is in force meanwhile", async () => {
+    const admin = /^ {2}metrics +(http\S+)\/metrics$/m.exec(stdout)?.[1] ?? "";
+    const failed = async (labels: string) =>
+      new RegExp(`^gatehouse_policy_reload_failed\\{${labels}\\} (\\d)$`, "m").exec(
+        await (await fetch(`${admin}/metrics`)).text(),
+      )?.[1];
+    const folderFailed = () => failed('source="folder",environment="sandbox"');
+    assert.deepEqual([await folderFailed(), await failed('source="control_plane"')], ["0", "0"]);
+    const path = join(folder, "policies", "default.yaml");
+    const text = await readFile(path, "utf8");
+    await writeFile(path, `${text}\nnonsense: [`);
+    await eventually("the metric", async () => (await folderFailed()) === "1");
+    // what was published before decides
+    assert.equal(await failed('source="control_plane"'), "0");
+    const ready = await fetch(`${admin}/readyz`);
+    assert.equal(ready.status, 200);
+    const { checks } = (await ready.json()) as { checks: Record<string, { detail: string }> };
+    assert.match(checks["policies"]?.detail ?? "", /^default@\S+ is in force$/);
+    await writeFile(path, text);
+    await eventually("the metric again", async () => (await folderFailed()) === "0");
+  });
 });
 
 describe("end to end: a port that is taken", () => {

@@ -209,7 +209,7 @@ describe("following: policy sets", () => {
         published.sort(),
         names.map((name) => [name, `${name}@v1`]),
       );
-      assert.deepEqual(await gauges(), { loaded: 7, missing: 0 });
+      assert.deepEqual(await gauges(), { loaded: 7, missing: 0, outdated: 0 });
       const kept = sets.get("set-1");
       sets.want(["set-1", "set-2"]);
       assert.equal(sets.get("set-0"), undefined);
@@ -239,7 +239,7 @@ describe("following: policy sets", () => {
       assert.equal(sets.get("gone"), undefined);
       assert.equal(sets.get("__proto__"), undefined);
       assert.equal(sets.get("good")?.label, "good@v1");
-      assert.deepEqual(await gauges(), { loaded: 1, missing: 3 });
+      assert.deepEqual(await gauges(), { loaded: 1, missing: 3, outdated: 0 });
     });
 
     it("follow what is activated, and keep their last good version", async () => {
@@ -253,7 +253,7 @@ describe("following: policy sets", () => {
       plane.activate("a", broken("a", "v3"));
       await eventually("the errors", () => errors.length > 0);
       assert.equal(sets.get("a")?.label, "a@v2");
-      assert.deepEqual(await gauges(), { loaded: 1, missing: 0 });
+      assert.deepEqual(await gauges(), { loaded: 1, missing: 0, outdated: 1 });
     });
 
     it("leave the metrics of the gateway's own set alone", async () => {
@@ -286,7 +286,7 @@ describe("following: policy sets", () => {
       await sets.settled();
       assert.equal(sets.get("slow"), undefined);
       assert.deepEqual(published, [["slow", null]]);
-      assert.deepEqual(await gauges(), { loaded: 0, missing: 0 });
+      assert.deepEqual(await gauges(), { loaded: 0, missing: 0, outdated: 0 });
     });
 
     it("are not asked for after they were closed", async () => {

@@ -10,7 +10,7 @@ async function withServer(
     port: 0,
     metrics: () => Promise.resolve({ contentType: "text/plain; version=0.0.4", body: "a_total 1\n" }),
     health: () => true,
-    ready: () => ({ ready: true, checks: { policy: { ok: true } } }),
+    ready: () => ({ ready: true, checks: { policies: { ok: true, detail: "default@v1 is in force" } } }),
     log: { error: (_fields, message) => void errors.push(message) },
     ...changes,
   });
@@ -33,7 +33,10 @@ describe("telemetry: admin server", () => {
   });
 
   it("names the checks of readiness", async () => {
-    const checks = { policy: { ok: true, set: "default@v1" }, keys: { ok: false, reason: "not loaded" } };
+    const checks = {
+      policies: { ok: true, detail: "default@v1 is in force" },
+      issuer_keys: { ok: false, detail: "cannot resolve login.example.com" },
+    };
     let ready = false;
     await withServer({ ready: () => ({ ready, checks }) }, async (url) => {
       const response = await fetch(`${url}/readyz?verbose`);

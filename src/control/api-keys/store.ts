@@ -3,6 +3,7 @@ import type { Scope } from "../actor.ts";
 import { requireCustomer } from "../customers/store.ts";
 import type { Environment } from "../environment.ts";
 import { ApiError, validationFailed } from "../errors.ts";
+import { haveGatewaysAskAgain } from "../gateway/append.ts";
 import { readPage, type ListRequest } from "../frame/list.ts";
 import { newId } from "../ids.ts";
 import { hashSecret } from "../secret-box.ts";
@@ -113,6 +114,7 @@ export async function revokeApiKey(
   if (before.revoked_at !== null) return before;
   const after = await write(unit, "api_key.revoked", before, { revoked_at: unit.now });
   announce(unit, "api_key.revoked", after);
+  await haveGatewaysAskAgain(unit.trx);
   return after;
 }
 

@@ -5,6 +5,9 @@ import type { GatewayChange } from "../gateway-change.ts";
 /** Where commits are announced; a notification says no more than that there is something. */
 export const CHANNEL = "gatehouse_gateway_changes";
 
+/** What a notification says where gateways are to ask again, whether there is a change or not. */
+export const ASK_AGAIN = "ask again";
+
 /** The advisory lock under which changes are numbered; any number that nothing else in the database uses. */
 const LOCK = 5_187_413_022;
 /** Rows of one statement. */
@@ -47,6 +50,14 @@ export async function appendGatewayChanges(trx: Knex, changes: readonly GatewayC
   await appendCustomersOf(trx, policies, tag);
   // delivered with the commit
   await trx.raw("select pg_notify(?, '')", [CHANNEL]);
+}
+
+/**
+ * Has every gateway ask again as soon as the transaction has committed. A key that is revoked in it is then refused at once,
+ * and not when the gateway's question has waited for its time.
+ */
+export async function haveGatewaysAskAgain(trx: Knex): Promise<void> {
+  await trx.raw("select pg_notify(?, ?)", [CHANNEL, ASK_AGAIN]);
 }
 
 async function appendCustomersOf(trx: Knex, policies: readonly PolicyChange[], tag: string): Promise<void> {

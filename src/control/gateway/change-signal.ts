@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Knex } from "knex";
 import type pg from "pg";
 import type { Log } from "../../telemetry/log.ts";
-import { CHANNEL } from "./append.ts";
+import { ASK_AGAIN, CHANNEL } from "./append.ts";
 
 /** How often it is looked for changes that no notification told of. */
 const POLL_MS = 1_000;
@@ -20,6 +20,7 @@ export class ChangeSignal {
   readonly #waiting = new Set<() => void>();
   readonly #ended = new AbortController();
   #generation = 0;
+  #interruptions = 0;
   #listening: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #polling: Promise<void> | undefined;
@@ -33,6 +34,11 @@ export class ChangeSignal {
   /** Another number each time there may be a change. */
   get generation(): number {
     return this.#generation;
+  }
+
+  /** Another number each time those who wait are to ask again. */
+  get interruptions(): number {
+    return this.#interruptions;
   }
 
   get closed(): boolean {
@@ -104,7 +110,8 @@ export class ChangeSignal {
     });
     // it may be lost before anybody looks
     lost.catch(() => undefined);
-    client.on("notification", () => {
+    client.on("notification", ({ payload }) => {
+      if (payload === ASK_AGAIN) this.#interruptions += 1;
       this.#wakeAll();
     });
     signal.addEventListener("abort", end);

@@ -22,6 +22,7 @@ export function createGatewayFeed({
   return {
     async read(after, waitMs, gone) {
       const end = performance.now() + waitMs;
+      const { interruptions } = signal;
       for (;;) {
         // before looking: a change that is committed meanwhile is then not waited for
         const { generation } = signal;
@@ -29,6 +30,7 @@ export function createGatewayFeed({
         const left = end - performance.now();
         if (state.complete || state.cursor !== after || left <= 0 || gone.aborted || signal.closed)
           return state;
+        if (signal.interruptions !== interruptions) return state;
         await signal.wait(generation, left, gone);
       }
     },

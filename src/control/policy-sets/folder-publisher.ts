@@ -9,6 +9,8 @@ export interface FolderPublisherOptions {
   readonly policySet: string;
   /** Where watching finds nothing, and after a failure. Default: 5 s. */
   readonly intervalMs?: number;
+  /** Told after each attempt whether the folder could not be published as it is. */
+  readonly onAttempt?: (failed: boolean) => void;
 }
 
 const INTERVAL_MS = 5_000;
@@ -18,7 +20,7 @@ const SETTLE_MS = 100;
 /** Publishes a policy folder now, and whenever it changes. */
 export function startFolderPublisher(
   dependencies: PublishFolderDependencies,
-  { directory, policySet, intervalMs = INTERVAL_MS }: FolderPublisherOptions,
+  { directory, policySet, intervalMs = INTERVAL_MS, onAttempt }: FolderPublisherOptions,
 ): BackgroundWork {
   const { log } = dependencies.context;
   const watchers = watchAll([directory, `${directory}/${policySet}`], look);
@@ -40,6 +42,7 @@ export function startFolderPublisher(
       try {
         await publishIfChanged();
       } catch (error) {
+        onAttempt?.(true);
         log.error(
           { err: error, policy_set: policySet },
           "the policy folder could not be published; it is tried again",
@@ -57,7 +60,8 @@ export function startFolderPublisher(
       again = true;
       return;
     }
-    await publishFiles(dependencies, settled, policySet);
+    const { kind } = await publishFiles(dependencies, settled, policySet);
+    onAttempt?.(kind === "invalid");
     // not before it is published: a failure is tried again
     seen = settled.fingerprint;
   }

@@ -44,7 +44,7 @@ export async function publishFiles(
     const report = compiled.rendered;
     context.log.error(
       { policy_set: name, report },
-      "the policy folder has errors; nothing of it is published",
+      "the policy folder has errors; nothing of it is published, and what was published before stays",
     );
     return { kind: "invalid", report };
   }

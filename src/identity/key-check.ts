@@ -1,0 +1,13 @@
+import type { CheckStatus } from "../telemetry/check-status.ts";
+import type { KeyStatus } from "./key-store.ts";
+
+/** @returns how it is with the issuer's keys, for `/readyz` */
+export function keysCheck({ ready, keys, loadedAt, staleAt, lastError }: KeyStatus): CheckStatus {
+  if (loadedAt === undefined || staleAt === undefined)
+    return { ok: false, detail: lastError ?? "not fetched yet" };
+  const problem = lastError === undefined ? "" : `: ${lastError}`;
+  if (!ready) return { ok: false, detail: `too old since ${staleAt}${problem}` };
+  const there = keys === 1 ? "1 key" : `${keys} keys`;
+  if (lastError === undefined) return { ok: true, detail: there };
+  return { ok: true, detail: `${there}, good until ${staleAt} and not refreshed${problem}` };
+}
