@@ -23,6 +23,8 @@ interface Problem {
   readonly summary: string;
   /** For the log. */
   readonly fields: object;
+  /** What the source has is not known: it may be what is in force. */
+  readonly isUnread?: true;
 }
 
 const WHILE_ABSENT = "no policy set is in force, so every request is refused";
@@ -74,15 +76,16 @@ export class PolicyStore {
 
   /** How it is with the set in force, and with its newest version. */
   status(): CheckStatus {
-    const problem = this.#problem?.summary;
+    const problem = this.#problem;
     const current = this.#current;
     if (current === undefined) {
-      const why = problem ?? `\`${this.#options.policySet}\` has not been read yet`;
+      const why = problem?.summary ?? `\`${this.#options.policySet}\` has not been read yet`;
       return { ok: false, detail: `no policy set is in force: ${why}` };
     }
     const inForce = `${current.label} is in force`;
     if (problem === undefined) return { ok: true, detail: inForce };
-    return { ok: true, detail: `${inForce}; its newest version is not: ${problem}` };
+    const what = problem.isUnread ? "whether it is the newest is not known" : "its newest version is not";
+    return { ok: true, detail: `${inForce}; ${what}: ${problem.summary}` };
   }
 
   /** Whether what the source has now could not be put in force. */
@@ -136,7 +139,7 @@ export class PolicyStore {
       const { source, policySet } = this.#options;
       await this.#load(await source.read(policySet, this.#seen));
     } catch (error) {
-      this.#failed(unexpected("the policy set cannot be read", error));
+      this.#failed({ ...unexpected("the policy set cannot be read", error), isUnread: true });
     }
     if (this.#mustLookAgain()) await this.#refreshUntilQuiet();
   }

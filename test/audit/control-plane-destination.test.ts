@@ -203,6 +203,10 @@ describe("audit: control plane", () => {
       record(made, 10, 40);
       await until(() => !made.audit.accepting(), "the queue is full");
       assert.deepEqual((await counts(made.metrics)).causes, { queue_full: 10 });
+      const said = () => made.log.entries.map(({ message }) => message);
+      const unkept = "the control plane does not take audit records, and there is no spool to keep them";
+      await until(() => said().includes(unkept), "that it is said");
+      assert.ok(!said().some((message) => message.includes("they are spooled")));
       plane.fault = () => undefined;
       await made.audit.flush();
       assert.deepEqual(taken(), ids(0, 30));

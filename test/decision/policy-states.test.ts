@@ -118,7 +118,10 @@ for (const [kind, originOf] of [
   const broken = withoutAny("the policy set has errors", FINDING);
   const unreadable = withoutAny("the policy set cannot be read", unread[kind]);
   const lastAndBroken = withLast("v1", "the policy set has errors", FINDING);
-  const lastAndUnreadable = withLast("v1", "the policy set cannot be read", unread[kind]);
+  const lastAndUnreadable: Said = {
+    ...withLast("v1", "the policy set cannot be read", unread[kind]),
+    detail: new RegExp(`^main@v1 is in force; whether it is the newest is not known: ${unread[kind]}`),
+  };
   const isNewestAgain: Said = { ...inForce("v1"), log: [/^main@v1 is the newest again$/] };
 
   const walks: Readonly<Record<string, readonly State[]>> = {
