@@ -1,3 +1,4 @@
+import type { CLAIM_MEMBERS } from "../policy/index.ts";
 import type { Value, ValueObject } from "../policy/value.ts";
 import type { Identity, SessionClaims } from "./types.ts";
 
@@ -21,7 +22,12 @@ export const DEFAULT_CLAIMS = {
   "user.assigned_customers": "assigned_customers",
   "user.scopes": "scope",
   "customer.id": "customer_id",
-} as const satisfies Record<string, string>;
+} as const satisfies Record<ClaimMember, string>;
+
+/** Policy sets know these without a declaration. */
+type ClaimMember = {
+  [Root in keyof typeof CLAIM_MEMBERS]: `${Root}.${(typeof CLAIM_MEMBERS)[Root][number]}`;
+}[keyof typeof CLAIM_MEMBERS];
 
 interface Mapping {
   readonly root: "user" | "customer";

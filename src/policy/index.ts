@@ -61,6 +61,7 @@ export {
 } from "./match/matcher.ts";
 export { createRuleIndex, type RuleIndex } from "./match/rule-index.ts";
 export { isSchemaFile, mentionedSchemaFiles } from "./read/schema-file.ts";
+export { CLAIM_MEMBERS } from "./roots.ts";
 export { parsePattern } from "./pattern/parse-pattern.ts";
 export * from "./graphql-ir.ts";
 export * from "./plan.ts";

@@ -11,6 +11,27 @@ export const BASE_ROOTS: readonly string[] = [...REQUEST_ROOTS, "args", "item", 
 /** Of these the members are up to the identity provider and the application, and so can be declared. */
 export const OUTSIDE_ROOTS: readonly string[] = ["user", "customer", "args", "item", "response", "message"];
 
+/**
+ * What tokens tell of a caller unless a claim mapping adds to it. Of these only `user.id` has a type for sure: identity
+ * providers differ in what the others are, and a token whose `user.id` is no string is refused.
+ */
+export const CLAIM_MEMBERS = {
+  user: [
+    "id",
+    "email",
+    "name",
+    "role",
+    "roles",
+    "permissions",
+    "department",
+    "groups",
+    "customer_id",
+    "assigned_customers",
+    "scopes",
+  ],
+  customer: ["id"],
+} as const satisfies Record<string, readonly string[]>;
+
 /** What a condition is for. */
 export type ConditionUse = "request" | "response" | "graphql" | "message";
 

@@ -101,7 +101,7 @@ describe("canonical content", () => {
 
   it("differs wherever decisions could", () => {
     const base = text(
-      "attributes: { t: { source: s, key: path.x }, user: { types: { at: string, source: string } } }\n",
+      "attributes: { t: { source: s, key: path.x }, user: { types: { at: string, source: string }, open: true } }\n",
     );
     const ip = (mask: string, condition: string) =>
       `, fields: [{ name: ip, condition: ${condition}, mask_type: ${mask} }]`;

@@ -1,14 +1,21 @@
-import { checkCondition, compileCondition } from "../condition/index.ts";
+import { checkCondition, checkKey, compileCondition } from "../condition/index.ts";
 import { reportWithin } from "../diagnostics/report-within.ts";
 import { BASE_ROOTS, rootsOf } from "../roots.ts";
 import type { Check } from "./check.ts";
 import { conditionsOf } from "./uses.ts";
 
-/** Conditions read what is there for them, and compare what can be compared. */
+/** Conditions read what is there for them, and compare what can be compared; so do the keys of look-ups. */
 export const conditions: Check = (set, report) => {
   const declared = set.head.attributes ?? [];
   const lookedUp = declared.flatMap(({ name, lookup }) => (lookup ? [name] : []));
   const types = Object.fromEntries(declared.map((root) => [root.name, root.types]));
+  const open = declared.flatMap((root) => (root.open ? [root.name] : []));
+  for (const { lookup } of declared) {
+    if (lookup === undefined) continue;
+    const { attribute, node } = lookup.written;
+    for (const finding of checkKey(attribute, { roots: [], types, open }))
+      reportWithin(report, node, finding);
+  }
   for (const { condition, use, parameters, anyRoot, purpose } of conditionsOf(set)) {
     const roots = rootsOf(use, lookedUp);
     if (anyRoot) {
@@ -19,6 +26,7 @@ export const conditions: Check = (set, report) => {
       roots,
       parameters,
       types,
+      open,
       opensWhen: purpose === "permits",
     })) {
       reportWithin(report, condition.node, finding);

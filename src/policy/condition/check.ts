@@ -1,7 +1,9 @@
-import { childrenOf, type ConditionNode } from "./ast.ts";
-import { arrange, type Finding } from "./finding.ts";
+import { childrenOf, type AttributeNode, type ConditionNode } from "./ast.ts";
+import { arrange, errorAt, quoted, type Finding } from "./finding.ts";
+import { formatPath } from "./format.ts";
 import { RULES } from "./rules/index.ts";
-import type { ConditionContext } from "./types.ts";
+import { knownMembers } from "./rules/known-members.ts";
+import { typeName, typeOf, type ConditionContext } from "./types.ts";
 
 export type { ConditionContext } from "./types.ts";
 
@@ -20,4 +22,13 @@ export function checkCondition(ast: ConditionNode, context: ConditionContext): F
   };
   visit(ast, undefined);
   return arrange(findings);
+}
+
+/** Looks for what is certain to be wrong with an attribute that something is looked up by. */
+export function checkKey(key: AttributeNode, context: ConditionContext): readonly Finding[] {
+  const findings = knownMembers(key, context, undefined);
+  const type = typeOf(key, context);
+  if (findings.length > 0 || type === undefined || type === "string" || type === "number") return findings;
+  const message = `${quoted(formatPath(key.path))} is ${typeName(type)}, by which nothing can be looked up`;
+  return [errorAt(key, "type-mismatch", message, "a key is a string or a number")];
 }

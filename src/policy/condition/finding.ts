@@ -52,6 +52,8 @@ export const FINDING_CODES = [
   "not-boolean",
   "inexact-integer",
   "constant-part",
+  "contradiction",
+  "always-true",
   "duplicate-entry",
   "any-value",
 ] as const;

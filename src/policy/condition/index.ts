@@ -17,7 +17,7 @@ export type {
 export { FINDING_CODES, type Finding, type FindingCode } from "./finding.ts";
 export { MAX_CONDITION_LENGTH, parseCondition } from "./parse.ts";
 export { MAX_NESTING } from "./nesting.ts";
-export { checkCondition, type ConditionContext } from "./check.ts";
+export { checkCondition, checkKey, type ConditionContext } from "./check.ts";
 export { compileCondition } from "./compile.ts";
 export { formatCondition, formatExpression, formatPath } from "./format.ts";
 export { evaluate } from "./evaluate.ts";

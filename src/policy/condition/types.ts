@@ -1,6 +1,7 @@
 import type { AttributePath, AttributeType } from "../ir.ts";
 import type { ConditionNode } from "./ast.ts";
 import type { Finding } from "./finding.ts";
+import { lookUp } from "./shapes.ts";
 import { isSentSeveralTimes } from "./values.ts";
 
 /** What is known of the conditions of one section, and of one rule in it. */
@@ -11,6 +12,8 @@ export interface ConditionContext {
   readonly parameters?: readonly string[];
   /** Declared types, by root and then by member; members of members have dotted names. */
   readonly types?: Readonly<Record<string, Readonly<Record<string, AttributeType>>>>;
+  /** Roots that have members besides those that are declared. */
+  readonly open?: readonly string[];
   /** The verdict that gives access: a permit's is true, that of a rule which masks is false. Absent: it is not known. */
   readonly opensWhen?: boolean;
 }
@@ -24,22 +27,6 @@ export type Rule = (
 
 /** The type of an expression, as far as it is certain. `undefined`: anything. */
 export type KnownType = AttributeType | "null" | undefined;
-
-/** The members of `request`, all that there are. */
-export const REQUEST_MEMBERS: ReadonlyMap<string, AttributeType | undefined> = new Map([
-  ["method", "string"],
-  ["path", "string"],
-  ["host", "string"],
-  ["scheme", "string"],
-  ["protocol", "string"],
-  ["client_ip", "string"],
-  ["headers", "object"],
-  ["query", "object"],
-  ["body", undefined],
-]);
-
-/** Roots that are objects whatever is in them. `item` and `response` are whatever the application sends. */
-const OBJECT_ROOTS: ReadonlySet<string> = new Set(["user", "customer", "path", "request", "env"]);
 
 /** @returns the type that an operand is certain to have, if it has a value at all. */
 export function typeOf(node: ConditionNode, context: ConditionContext): KnownType {
@@ -62,29 +49,23 @@ export function typeOfList(node: ConditionNode, context: ConditionContext): Know
 }
 
 /** @returns the type of the attribute at `path`. */
-export function typeOfPath(path: AttributePath, { types }: ConditionContext): KnownType {
-  const [root = "", ...members] = path;
-  const declared = types !== undefined && Object.hasOwn(types, root) ? types[root] : undefined;
-  if (members.length === 0) return OBJECT_ROOTS.has(root) || declared !== undefined ? "object" : undefined;
-  // a key that has a dot itself could be read in two ways
-  if (declared !== undefined && !members.some((member) => member.includes("."))) {
-    const name = members.join(".");
-    if (Object.hasOwn(declared, name)) return declared[name];
-  }
-  if (root === "path") return members.length === 1 ? "string" : undefined;
-  if (root === "request") return typeOfRequest(members);
-  return undefined;
+export function typeOfPath(path: AttributePath, context: ConditionContext): KnownType {
+  return lookUp(path, context).shape?.type;
+}
+
+/** @returns the type of what `list` holds, where that is certain: the values of parameters and headers are strings. */
+export function typeOfEntries(list: ConditionNode, context: ConditionContext): KnownType {
+  return list.op === "attribute" ? lookUp(list.path, context).shape?.entries : undefined;
+}
+
+/** Whether the attribute is never null: where it has no value it is missing. */
+export function isNeverNull(node: ConditionNode, context: ConditionContext): boolean {
+  return node.op === "attribute" && lookUp(node.path, context).shape?.notNull === true;
 }
 
 /** @returns "a string", "null", ... */
 export function typeName(type: KnownType): string {
   return type === undefined || type === "null" ? "null" : `${type === "object" ? "an" : "a"} ${type}`;
-}
-
-function typeOfRequest(members: readonly string[]): KnownType {
-  const [member = ""] = members;
-  if (members.length === 1) return REQUEST_MEMBERS.get(member);
-  return isSentSeveralTimes(["request", ...members]) ? "list" : undefined;
 }
 
 function typeOfLiteral(value: string | number | boolean | null): KnownType {

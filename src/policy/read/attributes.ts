@@ -1,12 +1,20 @@
-import { compileCondition, nearestHint, parseCondition } from "../condition/index.ts";
+import { compileCondition, nearestHint, parseCondition, type AttributeNode } from "../condition/index.ts";
 import { reportWithin } from "../diagnostics/report-within.ts";
 import { placeOf, type Reporter } from "../diagnostics/reporter.ts";
 import { quoted } from "../diagnostics/wording.ts";
 import type { AttributePath, AttributeType } from "../ir.ts";
 import { BASE_ROOTS, isIdentifier, KEYWORDS, OUTSIDE_ROOTS } from "../roots.ts";
-import type { MappingEntry, YamlNode } from "../syntax/tree.ts";
+import type { MappingEntry, ScalarNode, YamlNode } from "../syntax/tree.ts";
 import type { AttributeRootSource } from "./policy-source.ts";
-import { placeOfKey, readChoice, readFields, readString, wrongType, type Fields } from "./reader.ts";
+import {
+  placeOfKey,
+  readChoice,
+  readFields,
+  readFlag,
+  readString,
+  wrongType,
+  type Fields,
+} from "./reader.ts";
 
 const TYPES: readonly AttributeType[] = ["string", "number", "boolean", "list", "object"];
 const MAX_MEMBER_LENGTH = 200;
@@ -37,11 +45,13 @@ function readRoot(report: Reporter, { key, value }: MappingEntry): AttributeRoot
     );
     return undefined;
   }
-  const fields = readFields(report, value, quoted(name), ["source", "key", "types"]);
+  const fields = readFields(report, value, quoted(name), ["source", "key", "types", "open"]);
   if (fields === undefined) return undefined;
   const types = readTypes(report, fields.get("types"));
+  const openNode = fields.get("open");
+  const open = openNode !== undefined && readFlag(report, openNode, "`open`");
   const lookup = readLookup(report, name, fields);
-  return { name, node: key, types, ...(lookup && { lookup }) };
+  return { name, node: key, types, open, ...(lookup && { lookup }) };
 }
 
 function readTypes(report: Reporter, node: YamlNode | undefined): Readonly<Record<string, AttributeType>> {
@@ -62,7 +72,28 @@ function readTypes(report: Reporter, node: YamlNode | undefined): Readonly<Recor
     const type = readChoice(report, value, `the type of ${quoted(name)}`, TYPES);
     if (type !== undefined) types.push([name, type]);
   }
-  return Object.fromEntries(types);
+  const read = Object.fromEntries(types);
+  for (const { key } of node.entries) {
+    const above = valueAbove(key.text, read);
+    if (above === undefined) continue;
+    const message = `${quoted(above)} is declared as a ${read[above] ?? ""} and has no members`;
+    report.error(
+      placeOf(key),
+      "invalid-value",
+      message,
+      `declare ${quoted(above)} as an object, or leave it out`,
+    );
+  }
+  return read;
+}
+
+/** @returns what is declared above a dotted name and is no object. */
+function valueAbove(name: string, types: Readonly<Record<string, AttributeType>>): string | undefined {
+  const parts = name.split(".");
+  return parts
+    .slice(1)
+    .map((_, index) => parts.slice(0, index + 1).join("."))
+    .find((above) => Object.hasOwn(types, above) && types[above] !== "object");
 }
 
 function readLookup(
@@ -83,23 +114,30 @@ function readLookup(
   const source = sourceNode && readString(report, sourceNode, "`source`");
   const key = keyNode && readKey(report, keyNode);
   if (source === undefined || key === undefined) return undefined;
-  if (SOURCE.test(source.text)) return { source: source.text, key, node: source };
+  if (SOURCE.test(source.text)) return { source: source.text, key: key.path, written: key, node: source };
   report.error(placeOf(source), "invalid-name", `${quoted(source.text)} cannot name an attribute source`);
   return undefined;
+}
+
+interface KeySource {
+  readonly path: AttributePath;
+  readonly attribute: AttributeNode;
+  readonly node: ScalarNode;
 }
 
 /** Where sources are looked up by: an attribute that is there without another look-up. */
 const KEY_ROOTS = ["user", "customer", "path", "request"] as const;
 
-function readKey(report: Reporter, node: YamlNode): AttributePath | undefined {
+function readKey(report: Reporter, node: YamlNode): KeySource | undefined {
   const scalar = readString(report, node, "`key`");
   if (scalar === undefined) return undefined;
   const { ast, findings } = parseCondition(scalar.text);
   for (const finding of findings) reportWithin(report, scalar, finding);
   if (ast === undefined) return undefined;
   // as compiled: names of headers are in lower case
-  const [path] = ast.op === "attribute" ? compileCondition(ast, scalar.text).reads : [];
-  if (path === undefined || path.length < 2) {
+  const attribute = ast.op === "attribute" ? ast : undefined;
+  const [path] = attribute === undefined ? [] : compileCondition(attribute, scalar.text).reads;
+  if (attribute === undefined || path === undefined || path.length < 2) {
     report.error(
       placeOf(scalar),
       "invalid-value",
@@ -109,7 +147,7 @@ function readKey(report: Reporter, node: YamlNode): AttributePath | undefined {
     return undefined;
   }
   const [root = ""] = path;
-  if (KEY_ROOTS.some((known) => known === root)) return path;
+  if (KEY_ROOTS.some((known) => known === root)) return { path, attribute, node: scalar };
   const message = `\`key\` cannot be ${quoted(`${root}.`)}`;
   report.error(placeOf(scalar), "unknown-root", message, nearestHint(root, KEY_ROOTS));
   return undefined;

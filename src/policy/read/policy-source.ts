@@ -1,4 +1,4 @@
-import type { ConditionNode } from "../condition/index.ts";
+import type { AttributeNode, ConditionNode } from "../condition/index.ts";
 import type { GraphqlSchemaIR } from "../graphql-ir.ts";
 import type {
   AttributePath,
@@ -43,7 +43,15 @@ export interface AttributeRootSource {
   readonly name: string;
   readonly node: ScalarNode;
   readonly types: Readonly<Record<string, AttributeType>>;
-  readonly lookup?: { readonly source: string; readonly key: AttributePath; readonly node: ScalarNode };
+  /** It has members besides those in `types`. */
+  readonly open: boolean;
+  readonly lookup?: {
+    readonly source: string;
+    readonly key: AttributePath;
+    /** The key as it stands in its file. */
+    readonly written: { readonly attribute: AttributeNode; readonly node: ScalarNode };
+    readonly node: ScalarNode;
+  };
 }
 
 export interface GraphqlHeadSource {

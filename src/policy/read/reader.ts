@@ -95,6 +95,13 @@ export function readChoice<T extends string>(
   return found;
 }
 
+/** @returns whether it is `true`; anything but `true` and `false` is reported. */
+export function readFlag(report: Reporter, node: YamlNode, what: string): boolean {
+  if (node.kind === "scalar" && typeof node.value === "boolean") return node.value;
+  wrongType(report, node, what, "`true` or `false`");
+  return false;
+}
+
 /** @returns a whole number within bounds, or `undefined`, which is reported. */
 export function readInteger(
   report: Reporter,

@@ -2,7 +2,7 @@ import type { ConditionNode } from "../ast.ts";
 import { errorAt, type Finding } from "../finding.ts";
 import { formatCondition } from "../format.ts";
 import { shortened } from "../finding.ts";
-import { typeName, typeOf, type ConditionContext, type KnownType, type Rule } from "../types.ts";
+import { isNeverNull, typeName, typeOf, type ConditionContext, type KnownType, type Rule } from "../types.ts";
 
 /** Comparisons take scalars of one type; only numbers and strings have an order. */
 export const comparableTypes: Rule = (node, context) => {
@@ -27,7 +27,7 @@ function equality(
   context: ConditionContext,
 ): readonly Finding[] {
   const types = [typeOf(left, context), typeOf(right, context)] as const;
-  if (types.includes("null")) return [];
+  if (types.includes("null")) return node.op === "==" ? neverNull(node, left, right, context) : [];
   for (const [operand, other, type] of [
     [left, right, types[0]],
     [right, left, types[1]],
@@ -41,6 +41,20 @@ function equality(
     return [errorAt(node, "type-mismatch", `\`${text}\` is ${typeName(type)} and cannot be compared`, hint)];
   }
   return unequalTypes(node, left, types);
+}
+
+/** `!=` is no mistake: it is true wherever there is a value. */
+function neverNull(
+  node: ConditionNode,
+  left: ConditionNode,
+  right: ConditionNode,
+  context: ConditionContext,
+): readonly Finding[] {
+  const operand = [left, right].find((side) => isNeverNull(side, context));
+  if (operand === undefined) return [];
+  const text = shortened(formatCondition(operand), 60);
+  const hint = `what is missing is unknown, not null: write \`not exists(${text})\``;
+  return [errorAt(node, "type-mismatch", `\`${text}\` is never null`, hint)];
 }
 
 function order(

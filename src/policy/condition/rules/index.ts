@@ -3,6 +3,7 @@ import { anyValue } from "./any-value.ts";
 import { booleanParts } from "./boolean-parts.ts";
 import { comparableTypes } from "./comparable-types.ts";
 import { constantParts } from "./constant-parts.ts";
+import { contradictoryParts } from "./contradictory-parts.ts";
 import { exactIntegers } from "./exact-integers.ts";
 import { knownMembers } from "./known-members.ts";
 import { knownRoots } from "./known-roots.ts";
@@ -22,6 +23,7 @@ export const RULES: readonly Rule[] = [
   booleanParts,
   exactIntegers,
   constantParts,
+  contradictoryParts,
   uniqueEntries,
   anyValue,
 ];

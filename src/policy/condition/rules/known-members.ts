@@ -1,11 +1,18 @@
-import { errorAt, quoted, warningAt } from "../finding.ts";
+import type { AttributePath } from "../../ir.ts";
+import type { AttributeNode } from "../ast.ts";
+import { errorAt, quoted, warningAt, type Finding } from "../finding.ts";
 import { formatPath } from "../format.ts";
-import { nearestHint } from "../nearest-name.ts";
-import { REQUEST_MEMBERS, typeName, typeOfPath, type Rule } from "../types.ts";
+import { nearestHint, nearestName } from "../nearest-name.ts";
+import { lookUp } from "../shapes.ts";
+import { typeName, typeOfPath, type ConditionContext, type Rule } from "../types.ts";
 
-/** Only objects have members, and those of `request` are known. */
+/** Only objects have members, and those that are known or declared are all, unless it is said that there are others. */
 export const knownMembers: Rule = (node, context) => {
   if (node.op !== "attribute") return [];
+  return belowValue(node, context) ?? unknownMember(node, context) ?? [];
+};
+
+function belowValue(node: AttributeNode, context: ConditionContext): readonly Finding[] | undefined {
   const { path } = node;
   for (let length = 2; length < path.length; length++) {
     const above = path.slice(0, length);
@@ -16,8 +23,32 @@ export const knownMembers: Rule = (node, context) => {
     const name = quoted(formatPath(above));
     return [errorAt(node, "no-members", `${name} is ${typeName(type)} and has no members`, hint)];
   }
-  const [root, member] = path;
-  if (root !== "request" || member === undefined || REQUEST_MEMBERS.has(member)) return [];
-  const message = `requests have no ${quoted(member)}`;
-  return [warningAt(node, "unknown-attribute", message, nearestHint(member, [...REQUEST_MEMBERS.keys()]))];
-};
+  return undefined;
+}
+
+function unknownMember(node: AttributeNode, context: ConditionContext): readonly Finding[] | undefined {
+  const { unknown } = lookUp(node.path, context);
+  if (unknown === undefined) return undefined;
+  const { above, name, known, certain } = unknown;
+  const what = quoted(formatPath(above));
+  const declaration = declarationOf([...above, name]);
+  if (certain) {
+    const nearest = nearestName(name, known);
+    const hint =
+      nearest !== undefined || declaration === undefined
+        ? nearestHint(name, known)
+        : `declare it (${declaration}), or say \`open: true\` there`;
+    return [errorAt(node, "unknown-attribute", `${what} has no member ${quoted(name)}`, hint)];
+  }
+  const nearest = nearestName(name, known);
+  if (nearest === undefined) return undefined;
+  const message = `${what} has no member ${quoted(name)} unless a claim is mapped to it`;
+  const hint = `did you mean \`${nearest}\`? Otherwise declare it: ${declaration ?? ""}`;
+  return [warningAt(node, "unknown-attribute", message, hint)];
+}
+
+/** What to write in the head of the set; nothing for roots whose members cannot be declared. */
+function declarationOf([root = "", ...names]: AttributePath): string | undefined {
+  if (root === "request" || root === "env" || root === "path") return undefined;
+  return `\`attributes: { ${root}: { types: { ${names.join(".")}: string } } }\``;
+}

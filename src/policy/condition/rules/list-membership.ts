@@ -1,6 +1,6 @@
 import { errorAt, shortened, type Finding } from "../finding.ts";
 import { formatCondition } from "../format.ts";
-import { typeName, typeOf, typeOfList, type Rule } from "../types.ts";
+import { typeName, typeOf, typeOfEntries, typeOfList, type Rule } from "../types.ts";
 
 /** `in` and `.includes` search a list for one scalar. */
 export const listMembership: Rule = (node, context) => {
@@ -30,6 +30,15 @@ export const listMembership: Rule = (node, context) => {
         hint,
       ),
     );
+  } else if (type !== undefined && list.op === "attribute") {
+    const entries = typeOfEntries(list, context);
+    if (entries !== undefined && entries !== type) {
+      const text = shortened(formatCondition(value), 60);
+      const name = shortened(formatCondition(list), 60);
+      const hint = value.op === "literal" ? `write \`"${shortened(value.text, 40)}"\`` : undefined;
+      const message = `\`${text}\` is ${typeName(type)}, and \`${name}\` holds ${entries}s`;
+      findings.push(errorAt(value, "type-mismatch", message, hint));
+    }
   } else if (list.op === "list") {
     for (const item of list.items) {
       const itemType = typeOf(item, context);

@@ -1,0 +1,157 @@
+import type { AttributePath, LiteralValue } from "../ir.ts";
+import type { Attributes, Verdict } from "../value.ts";
+import { childrenOf, type ConditionNode } from "./ast.ts";
+import { evaluate } from "./evaluate.ts";
+import { formatCondition } from "./format.ts";
+import { samplesFor } from "./samples.ts";
+
+/** A part of a chain of `and` or `or`: the node, or, where `negated`, its opposite. */
+export interface Term {
+  readonly node: ConditionNode;
+  readonly negated: boolean;
+}
+
+/** Two parts of which, joined by `and`, never both are true; or of which, joined by `or`, one always is. */
+export interface Contradiction {
+  readonly earlier: Term;
+  readonly later: Term;
+}
+
+/** So that a condition takes bounded time: more pairs than this are not compared, nor more literals in one. */
+const MAX_PAIRS = 100;
+const MAX_LITERALS = 32;
+
+/** How many pairs of a condition may still be compared. */
+export interface Budget {
+  pairs: number;
+}
+
+/** @returns the budget of one condition. */
+export function fullBudget(): Budget {
+  return { pairs: MAX_PAIRS };
+}
+
+/**
+ * Finds parts that contradict each other whatever the request is, as far as it shows without solving anything: two
+ * parts about one attribute and literals, or a part and its own opposite.
+ *
+ * @returns at most one pair for each part, in order
+ */
+export function contradictions(op: "and" | "or", terms: readonly Term[], budget: Budget): Contradiction[] {
+  const found: Contradiction[] = [];
+  const before = new Map<string, About[]>();
+  const texts = new Map<string, Term>();
+  for (const term of terms) {
+    const about = aboutOne(term);
+    const earlier = about === undefined ? oppositeOf(term, texts) : earlierOf(op, about, before, budget);
+    if (earlier !== undefined) found.push({ earlier, later: term });
+    if (about === undefined) continue;
+    // below what it reads, and above: `a == 1` says that there is no `a.b`
+    for (let length = 1; length <= about.path.length; length++) {
+      const key = JSON.stringify(about.path.slice(0, length));
+      const others = before.get(key) ?? [];
+      others.push(about);
+      before.set(key, others);
+    }
+  }
+  return found;
+}
+
+/** A term that reads one attribute and compares it with literals. */
+interface About {
+  readonly term: Term;
+  readonly path: AttributePath;
+  readonly literals: readonly LiteralValue[];
+}
+
+function earlierOf(
+  op: "and" | "or",
+  later: About,
+  before: ReadonlyMap<string, readonly About[]>,
+  budget: Budget,
+): Term | undefined {
+  if (budget.pairs === 0) return undefined;
+  const below = before.get(JSON.stringify(later.path)) ?? [];
+  const above = later.path
+    .slice(1)
+    .flatMap((_, index) => before.get(JSON.stringify(later.path.slice(0, index + 1))) ?? [])
+    .filter(({ path }) => path.length < later.path.length && path.every((key, at) => key === later.path[at]));
+  for (const earlier of [...below, ...above]) {
+    if (earlier.literals.length + later.literals.length > MAX_LITERALS) continue;
+    if (budget.pairs === 0) return undefined;
+    budget.pairs -= 1;
+    if (contradict(op, earlier, later)) return earlier.term;
+  }
+  return undefined;
+}
+
+function contradict(op: "and" | "or", one: About, other: About): boolean {
+  const [upper, lower] = one.path.length <= other.path.length ? [one, other] : [other, one];
+  const samples = samplesFor(upper.path, lower.path, [...one.literals, ...other.literals]);
+  const verdicts = samples.map((attributes) => [
+    verdict(one.term, attributes),
+    verdict(other.term, attributes),
+  ]);
+  // one that by itself is never anything else is another mistake
+  if (![0, 1].every((index) => verdicts.some((pair) => pair[index] === (op === "and")))) return false;
+  if (op === "and") return !verdicts.some((pair) => pair.every((each) => each === true));
+  // unknown together, for want of a value or for its type, says nothing against it
+  return !verdicts.some((pair) => pair.includes(false) && !pair.includes(true));
+}
+
+function verdict({ node, negated }: Term, attributes: Attributes): Verdict {
+  const found = evaluate(node, attributes);
+  return found === undefined || !negated ? found : !found;
+}
+
+/** @returns what the term is about; nothing where it reads several attributes or none, or nests conditions. */
+function aboutOne(term: Term): About | undefined {
+  const paths = new Map<string, AttributePath>();
+  const literals: LiteralValue[] = [];
+  const isPlain = (node: ConditionNode): boolean => {
+    switch (node.op) {
+      case "attribute":
+        paths.set(JSON.stringify(node.path), node.path);
+        return true;
+      case "literal":
+        literals.push(node.value);
+        return true;
+      case "and":
+      case "or":
+      case "not":
+        return false;
+      default:
+        return literals.length <= MAX_LITERALS && childrenOf(node).every(isOperand);
+    }
+  };
+  const isOperand = (node: ConditionNode): boolean =>
+    (node.op === "attribute" || node.op === "literal" || node.op === "list") && isPlain(node);
+  if (!isPlain(term.node)) return undefined;
+  const [path, ...others] = paths.values();
+  if (path === undefined || others.length > 0) return undefined;
+  return { term, path, literals };
+}
+
+/** Of `a != b` the opposite is `a == b`, of `a < b` it is `a >= b`. */
+const OPPOSITES: ReadonlyMap<string, string> = new Map([
+  ["!=", "=="],
+  [">", "<="],
+  [">=", "<"],
+]);
+
+/** Keeps the text of a term, and finds one whose opposite it is. */
+function oppositeOf(term: Term, texts: Map<string, Term>): Term | undefined {
+  const { text, opposite } = textsOf(term);
+  if (!texts.has(text)) texts.set(text, term);
+  return texts.get(opposite);
+}
+
+function textsOf({ node, negated }: Term): { text: string; opposite: string } {
+  const op = OPPOSITES.get(node.op);
+  const text =
+    op === undefined || !("left" in node)
+      ? formatCondition(node)
+      : formatCondition({ ...node, op: op as typeof node.op });
+  const flipped = (op !== undefined) !== negated;
+  return flipped ? { text: `not ${text}`, opposite: text } : { text, opposite: `not ${text}` };
+}

@@ -1,0 +1,89 @@
+import { childrenOf, type ConditionNode, type LogicalNode } from "../ast.ts";
+import { contradictions, fullBudget, type Budget, type Term } from "../contradictions.ts";
+import { evaluate } from "../evaluate.ts";
+import { errorAt, shortened, warningAt, type Finding } from "../finding.ts";
+import { formatCondition } from "../format.ts";
+import { domainOf, samplesFor } from "../samples.ts";
+import type { Rule } from "../types.ts";
+
+/**
+ * Parts of `and` that are never true together, and parts of `or` of which one always is. Where that gives access, it is
+ * an error: `user.role != "a" or user.role != "b"` lets everybody in who has a role.
+ */
+export const contradictoryParts: Rule = (node, { opensWhen }, parent) =>
+  parent === undefined ? inside(node, opensWhen, fullBudget()) : [];
+
+/** @param opens - the verdict of `node` that gives access; `undefined`: either may, or it is not known */
+function inside(node: ConditionNode, opens: boolean | undefined, budget: Budget): readonly Finding[] {
+  switch (node.op) {
+    case "and":
+    case "or": {
+      const terms = termsOf(node, node.op, false);
+      const own = contradictions(node.op, terms, budget).map(({ earlier, later }) =>
+        report(node, earlier, later, opens),
+      );
+      const below = terms.map((term) => inside(term.node, flippedIf(term.negated, opens), budget));
+      return [...own, ...below.flat()];
+    }
+    case "not":
+      return inside(node.arg, flippedIf(true, opens), budget);
+    default:
+      return [...impossible(node), ...childrenOf(node).flatMap((child) => inside(child, undefined, budget))];
+  }
+}
+
+/** @returns the parts of a chain; `not (a or b)` in a chain of `and` has two, and both are negated. */
+function termsOf(node: ConditionNode, op: "and" | "or", negated: boolean): readonly Term[] {
+  if (node.op === "not") return termsOf(node.arg, op, !negated);
+  if ((node.op === "and" || node.op === "or") && (node.op === op) !== negated) {
+    return node.args.flatMap((arg) => termsOf(arg, op, negated));
+  }
+  return [{ node, negated }];
+}
+
+function report(chain: LogicalNode, earlier: Term, later: Term, opens: boolean | undefined): Finding {
+  const [one, other] = [textOf(earlier), textOf(later)];
+  const equality = [earlier, later].every(({ node }) => node.op === "==" || node.op === "!=");
+  const [code, message, hint] =
+    chain.op === "and"
+      ? ([
+          "contradiction",
+          `\`${one}\` and \`${other}\` are never both true`,
+          "write `or`, or `in [..]`",
+        ] as const)
+      : ([
+          "always-true",
+          `one of \`${one}\` and \`${other}\` is always true`,
+          "write `and`, or `not in [..]`",
+        ] as const);
+  const at = opens === (chain.op === "or") ? errorAt : warningAt;
+  return at(later.node, code, message, equality ? hint : undefined);
+}
+
+/** A comparison of an attribute that has one of a few values, and none of them makes a difference. */
+function impossible(node: ConditionNode): readonly Finding[] {
+  if (!["==", "!=", "<", "<=", ">", ">=", "in"].includes(node.op)) return [];
+  const children = childrenOf(node);
+  const [attribute] = children.filter((child) => child.op === "attribute");
+  const values = attribute?.op === "attribute" ? domainOf(attribute.path) : undefined;
+  const plain = (child: ConditionNode): boolean =>
+    child === attribute ||
+    (child.op === "literal" && typeof child.value === typeof values?.[0]) ||
+    (child.op === "list" && child.items.every(plain));
+  if (attribute?.op !== "attribute" || values === undefined || !children.every(plain)) return [];
+  const verdicts = new Set(samplesFor(attribute.path, attribute.path, []).map((one) => evaluate(node, one)));
+  const [verdict] = verdicts;
+  if (verdicts.size > 1 || verdict === undefined) return [];
+  const message = `\`${shortened(formatCondition(node), 60)}\` is always ${String(verdict)}`;
+  const list = values.length > 12 ? `${String(values[0])} to ${String(values.at(-1))}` : values.join(", ");
+  return [warningAt(node, "constant-part", message, `\`${formatCondition(attribute)}\` is one of ${list}`)];
+}
+
+function textOf({ node, negated }: Term): string {
+  const text = shortened(formatCondition(node), 60);
+  return negated ? `not ${node.op === "attribute" || node.op === "exists" ? text : `(${text})`}` : text;
+}
+
+function flippedIf(negated: boolean, opens: boolean | undefined): boolean | undefined {
+  return opens === undefined || !negated ? opens : !opens;
+}
