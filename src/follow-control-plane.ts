@@ -8,6 +8,7 @@ import {
   StateFeed,
   type ApiKey,
 } from "./following/index.ts";
+import { provisionsOf } from "./provisions.ts";
 import type { Log } from "./telemetry/log.ts";
 import type { Metrics } from "./telemetry/metrics.ts";
 
@@ -54,6 +55,7 @@ export function storeOptions(config: GatewayConfig, following: Following | undef
     policySet: policies.policy_set,
     refreshIntervalMs: policies.refresh_interval,
     caseSensitive: caseSensitive(config),
+    provisions: provisionsOf(config),
   };
 }
 

@@ -6,6 +6,7 @@ import { ReleasePublisher, type ReleaseWorkers } from "./decision/release-publis
 import { isReleaseReport } from "./decision/release-messages.ts";
 import { caseSensitive, followControlPlane, storeOptions } from "./follow-control-plane.ts";
 import { controlPlaneSource } from "./following/index.ts";
+import { provisionsOf } from "./provisions.ts";
 import type { CheckStatus } from "./telemetry/check-status.ts";
 import type { Log } from "./telemetry/log.ts";
 import type { Metrics } from "./telemetry/metrics.ts";
@@ -47,6 +48,7 @@ export function createPolicyPublishing(
         source: controlPlaneSource(following.client, following.feed),
         refreshIntervalMs: config.policies.refresh_interval,
         caseSensitive: caseSensitive(config),
+        provisions: provisionsOf(config),
         publish: (customers) => publisher.publish({ customers }),
       },
       { metrics, log },

@@ -33,6 +33,7 @@ import { recordIntake, StatisticsReporter } from "./following/index.ts";
 import { caseSensitive, followControlPlane, type Following } from "./follow-control-plane.ts";
 import { upstreamNames } from "./gateway/index.ts";
 import { createTokenVerifier, keysCheck } from "./identity/index.ts";
+import { forgedHeadersOf } from "./provisions.ts";
 import { REFUSAL_CHECKS, type RefusalCheck } from "./request/index.ts";
 import type { CheckStatus } from "./telemetry/check-status.ts";
 import type { Log } from "./telemetry/log.ts";
@@ -167,11 +168,7 @@ export async function createService(
       Object.entries(identity.headers).map(([header, path]) => [header, path.split(".")]),
       Object.keys(DEFAULT_IDENTITY_HEADERS),
     ),
-    forgedHeaders: createForgedHeaders({
-      names: [...Object.keys(identity.headers), ...Object.keys(DEFAULT_IDENTITY_HEADERS)],
-      prefixes: identity.header_prefixes,
-      accepted: identity.client_headers,
-    }),
+    forgedHeaders: createForgedHeaders(forgedHeadersOf(config)),
     denialDetails: gateway.denial_details,
     ...cookie,
     ...(identity.sign_in_url !== undefined && { signInUrl: identity.sign_in_url }),

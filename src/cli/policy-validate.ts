@@ -1,8 +1,17 @@
 import { Command } from "commander";
+import { findNotProvided, type NotProvided, type Provisions } from "../decision/not-provided.ts";
 import { digestOf } from "../decision/snapshot.ts";
-import { renderDiagnostics } from "../policy/index.ts";
+import { MAX_DIAGNOSTICS, renderDiagnostics, rulesOf, type Diagnostic } from "../policy/index.ts";
+import { provisionsOf } from "../provisions.ts";
 import { ExitError } from "./exit.ts";
-import { compileSet, directoryOption, policySetNames } from "./policy-sets.ts";
+import { loadConfig } from "./options.ts";
+import { compileSet, directoryOption, policySetNames, type CompiledSet } from "./policy-sets.ts";
+
+interface ValidateOptions {
+  readonly directory: string;
+  readonly config?: string;
+  readonly json?: true;
+}
 
 /** `gatehouse policy validate`: everything that is wrong with the policy sets, at once. */
 export function policyValidateCommand(): Command {
@@ -10,29 +19,69 @@ export function policyValidateCommand(): Command {
     .description("check policy sets; exit code 1 when one has an error")
     .argument("[sets...]", "names of policy sets (default: all of the folder)")
     .addOption(directoryOption())
+    .option(
+      "-c, --config <file>",
+      "the gateway.yaml that the sets are for: what they read must be configured there; its `policies.directory` is " +
+        "the folder unless one is given",
+    )
     .option("--json", "diagnostics as JSON")
-    .action(async (names: string[], { directory, json }: { directory: string; json?: true }) => {
+    .action(async (names: string[], options: ValidateOptions, command: Command) => {
+      const config = options.config === undefined ? undefined : loadConfig(options.config, []);
+      const isGiven = command.getOptionValueSource("directory") !== "default";
+      const directory = config === undefined || isGiven ? options.directory : config.policies.directory;
+      const provisions = config && provisionsOf(config);
       const sets = [];
       for (const name of names.length > 0 ? names : await policySetNames(directory)) {
-        sets.push(await compileSet(directory, name));
+        sets.push(checkedAgainst(await compileSet(directory, name), provisions));
       }
-      if (json) {
-        const report = sets.map(({ name, ir, diagnostics }) => ({
-          policy_set: name,
-          valid: ir !== undefined,
-          diagnostics,
-        }));
-        process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
-      }
-      for (const { name, ir, files, diagnostics } of json ? [] : sets) {
-        if (diagnostics.length > 0)
-          process.stdout.write(`${renderDiagnostics([...diagnostics], [...files]).trimEnd()}\n`);
-        if (ir !== undefined) {
-          process.stdout.write(
-            `${ir.name}@${ir.version}: good, ${ir.rules.length} rules, digest ${digestOf(ir).slice(0, 12)}\n`,
-          );
-        } else process.stdout.write(`${name}: has errors\n`);
-      }
+      process.stdout.write(options.json ? reportOf(sets) : sets.map(render).join(""));
       if (sets.some(({ ir }) => ir === undefined)) throw new ExitError("");
     });
+}
+
+/** @returns the set, without what it was compiled to where a gateway with that configuration could not feed it */
+function checkedAgainst(set: CompiledSet, provisions: Provisions | undefined): CompiledSet {
+  const { ir, ...uncompiled } = set;
+  if (ir === undefined || provisions === undefined) return set;
+  const found = findNotProvided(ir, provisions).map(toDiagnostic);
+  if (found.length === 0) return set;
+  const diagnostics = [...set.diagnostics, ...capped(found)].sort(byPlace);
+  return { ...uncompiled, diagnostics };
+}
+
+function toDiagnostic({ code, message, hint, at }: NotProvided): Diagnostic {
+  return { severity: "error", code, message, ...at, length: 1, hint };
+}
+
+function capped(found: readonly Diagnostic[]): readonly Diagnostic[] {
+  const shown = found.slice(0, MAX_DIAGNOSTICS);
+  const last = shown.at(-1);
+  const more = found.length - shown.length;
+  if (last === undefined || more === 0) return shown;
+  const { severity, file, line, column, length } = last;
+  const message = `${more} more finding${more === 1 ? " is" : "s are"} not shown`;
+  return [...shown, { severity, code: "more-findings", message, file, line, column, length }];
+}
+
+function byPlace(a: Diagnostic, b: Diagnostic): number {
+  if (a.file !== b.file) return a.file < b.file ? -1 : 1;
+  return a.line - b.line || a.column - b.column;
+}
+
+function reportOf(sets: readonly CompiledSet[]): string {
+  const report = sets.map(({ name, ir, diagnostics }) => ({
+    policy_set: name,
+    valid: ir !== undefined,
+    diagnostics,
+  }));
+  return `${JSON.stringify(report, null, 2)}\n`;
+}
+
+function render({ name, ir, files, diagnostics }: CompiledSet): string {
+  const findings =
+    diagnostics.length === 0 ? "" : `${renderDiagnostics([...diagnostics], [...files]).trimEnd()}\n`;
+  if (ir === undefined) return `${findings}${name}: has errors\n`;
+  const count = rulesOf(ir).length;
+  const digest = digestOf(ir).slice(0, 12);
+  return `${findings}${ir.name}@${ir.version}: good, ${count} rule${count === 1 ? "" : "s"}, digest ${digest}\n`;
 }

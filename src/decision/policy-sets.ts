@@ -1,5 +1,6 @@
 import type { CheckStatus } from "../telemetry/check-status.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
+import type { Provisions } from "./not-provided.ts";
 import type { PolicySource } from "./policy-source.ts";
 import { PolicyStore } from "./policy-store.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -9,6 +10,8 @@ export interface PolicySetsOptions {
   readonly refreshIntervalMs: number;
   /** Paths that differ only in letter case are different resources. */
   readonly caseSensitive: boolean;
+  /** What the configuration provides; what sets read beside it is logged. */
+  readonly provisions?: Provisions;
   /**
    * Puts changes in force: a new version of a set, or null for one that nobody names any more. What it rejects stays as
    * it was, and is asked again at the next look.
@@ -18,6 +21,7 @@ export interface PolicySetsOptions {
 
 interface Log {
   info(object: object, message: string): void;
+  warn(object: object, message: string): void;
   error(object: object, message: string): void;
 }
 

@@ -1,8 +1,10 @@
-import { renderDiagnostics, summarizeErrors } from "../policy/index.ts";
+import { renderDiagnostics, rulesOf, summarizeErrors } from "../policy/index.ts";
 import type { CheckStatus } from "../telemetry/check-status.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { compileInThread, type Compilation } from "./compile-thread.ts";
+import { findNotProvided, type Provisions } from "./not-provided.ts";
 import type { PolicySource, SourcedSet } from "./policy-source.ts";
+import { refer } from "./refer.ts";
 import { createSnapshot, type Snapshot } from "./snapshot.ts";
 
 /** Where the set comes from and how often it is looked at. */
@@ -14,6 +16,8 @@ export interface PolicyStoreOptions {
   readonly caseSensitive: boolean;
   /** What it means that none is in force; default: it is the gateway's own set. */
   readonly whileAbsent?: string;
+  /** What the configuration provides; what the set reads beside it is logged. */
+  readonly provisions?: Provisions;
 }
 
 /** Why the newest state of the source is not in force. */
@@ -31,8 +35,12 @@ const WHILE_ABSENT = "no policy set is in force, so every request is refused";
 
 interface Log {
   info(object: object, message: string): void;
+  warn(object: object, message: string): void;
   error(object: object, message: string): void;
 }
+
+/** A set may have thousands of rules that read the same. */
+const MAX_WARNINGS = 100;
 
 type PolicyMetrics = Pick<
   Metrics,
@@ -188,10 +196,28 @@ export class PolicyStore {
       {
         policy_set: snapshot.label,
         digest: snapshot.digest,
-        rules: ir.rules.length,
+        rules: rulesOf(ir).length,
         ...(report && { report }),
       },
       "policy set in force",
+    );
+    this.#warnOfNotProvided(snapshot);
+  }
+
+  /** Rules that this gateway cannot feed are in force, and their author does not see that they deny everybody. */
+  #warnOfNotProvided({ ir, label }: Snapshot): void {
+    const { provisions } = this.#options;
+    if (provisions === undefined) return;
+    const found = findNotProvided(ir, provisions);
+    for (const { rule, at, message, hint, configure } of found.slice(0, MAX_WARNINGS)) {
+      const { id, name } = refer(rule);
+      const place = { rule: id, ...(name !== undefined && { rule_name: name }), at: `${at.file}:${at.line}` };
+      this.#log.warn({ policy_set: label, ...place, configure, hint }, `a rule reads in vain: ${message}`);
+    }
+    if (found.length <= MAX_WARNINGS) return;
+    this.#log.warn(
+      { policy_set: label, more: found.length - MAX_WARNINGS },
+      "more rules read in vain what is not configured: `gatehouse policy validate --config` lists them",
     );
   }
 

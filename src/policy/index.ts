@@ -39,6 +39,7 @@ export * from "./ir.ts";
 export * from "./value.ts";
 export * from "./condition/index.ts";
 export { canonicalContent } from "./compile/canonical-content.ts";
+export { conditionsOfSet, rulesOf, type PlacedCondition } from "./conditions-of.ts";
 export { POLICY_CODES } from "./diagnostics/codes.ts";
 export { summarizeErrors } from "./diagnostics/summary.ts";
 export { renderDiagnostics } from "./diagnostics/render.ts";

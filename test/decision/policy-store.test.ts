@@ -46,6 +46,7 @@ describe("decision: policy store", () => {
         metrics,
         log: {
           info: silent,
+          warn: silent,
           error: (context, message) => errors.push([context as Record<string, unknown>, message]),
         },
       },

@@ -46,6 +46,7 @@ describe("following: policy sets", () => {
 
   const log = {
     info: () => undefined,
+    warn: () => undefined,
     error: (context: object, message: string) =>
       void errors.push([context as Record<string, unknown>, message]),
   };

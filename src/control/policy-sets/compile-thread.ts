@@ -1,6 +1,12 @@
 import { isMainThread, parentPort, workerData } from "node:worker_threads";
 import { digestOf } from "../../decision/snapshot.ts";
-import { compilePolicySet, renderDiagnostics, type Diagnostic, type PolicyFile } from "../../policy/index.ts";
+import {
+  compilePolicySet,
+  renderDiagnostics,
+  rulesOf,
+  type Diagnostic,
+  type PolicyFile,
+} from "../../policy/index.ts";
 
 export interface CompileTask {
   readonly name?: string;
@@ -33,12 +39,7 @@ export function compileTask({ name, files }: CompileTask): CompiledPolicySet {
       name: ir.name,
       version: ir.version,
       digest: digestOf(ir),
-      rules:
-        ir.rules.length +
-        ir.responses.length +
-        ir.graphql.rules.length +
-        ir.websocket.connections.length +
-        ir.websocket.messages.length,
+      rules: rulesOf(ir).length,
     },
     diagnostics,
     rendered: renderDiagnostics(diagnostics, files),

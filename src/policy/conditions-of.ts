@@ -1,0 +1,39 @@
+import type {
+  ConditionIR,
+  GraphqlRuleIR,
+  PathRuleIR,
+  PolicySetIR,
+  ResponseFieldIR,
+  ResponseRuleIR,
+  SourcePosition,
+  WebsocketConnectionIR,
+  WebsocketMessageIR,
+} from "./ir.ts";
+
+export type RuleOfSet =
+  PathRuleIR | ResponseRuleIR | GraphqlRuleIR | WebsocketConnectionIR | WebsocketMessageIR;
+
+/** A condition of a compiled set, and where it stands. */
+export interface PlacedCondition {
+  readonly rule: RuleOfSet;
+  readonly condition: ConditionIR;
+  /** Of the rule, or of the field that it masks. */
+  readonly at: SourcePosition;
+}
+
+/** @returns every rule of the set, of all sections. What counts rules counts these. */
+export function rulesOf({ rules, responses, graphql, websocket }: PolicySetIR): readonly RuleOfSet[] {
+  return [...rules, ...responses, ...graphql.rules, ...websocket.connections, ...websocket.messages];
+}
+
+/** @returns every condition of the set. */
+export function conditionsOfSet(ir: PolicySetIR): PlacedCondition[] {
+  return rulesOf(ir).flatMap((rule) => [
+    ...("condition" in rule ? [{ rule, condition: rule.condition, at: rule.at }] : []),
+    ...fieldsOf(rule).map(({ condition, at }) => ({ rule, condition, at })),
+  ]);
+}
+
+function fieldsOf(rule: RuleOfSet): readonly ResponseFieldIR[] {
+  return "fields" in rule ? rule.fields : [];
+}
