@@ -34,6 +34,7 @@ const FIELDS = {
   evaluation_time_us: { kind: "integer", usual: 24, tight: 24 },
   trace_id: { kind: "text", usual: 64, tight: 40 },
   detail: { kind: "text", usual: 1024, tight: 256 },
+  unknown: { kind: "texts", usual: 1200, tight: 240, item: 200 },
   accepted_ambiguities: { kind: "texts", usual: 640, tight: 560 },
 } as const satisfies Record<Exclude<keyof AuditRecord, "trace">, Field>;
 

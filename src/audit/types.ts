@@ -36,6 +36,8 @@ export interface AuditRecord {
   readonly trace_id?: string;
   /** What a refused request or token failed on. */
   readonly detail?: string;
+  /** With `CONDITION_UNKNOWN`: the attributes that could not be decided by, and why. No values. */
+  readonly unknown?: readonly string[];
   /** Names of checks that would have refused the request and are switched off. */
   readonly accepted_ambiguities?: readonly string[];
   /** At level `debug`: the explanation. */

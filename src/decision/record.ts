@@ -5,6 +5,7 @@ import { redactTarget } from "../request/index.ts";
 import { traceIdOf } from "../telemetry/tracing.ts";
 import { explainDecision } from "./explain.ts";
 import type { AccessRequest, Decision } from "./types.ts";
+import { unknownReads } from "./unknown-reads.ts";
 
 /** What a record says beside the decision. `access` is absent where the check itself could not be decoded. */
 export interface RecordContext {
@@ -31,6 +32,7 @@ export function auditRecord(
   const rawPath = access === undefined ? "" : redactTarget(access.raw.target);
   const traceId = access?.traceparent === undefined ? undefined : traceIdOf(access.traceparent);
   const customer = identity?.customer?.["id"];
+  const unknown = unknownReads(decision);
   const explanation = trace ? explainDecision(decision) : undefined;
   return {
     timestamp: new Date(context.at).toISOString(),
@@ -55,6 +57,7 @@ export function auditRecord(
     evaluation_time_us: Math.round(elapsedMs * 1000),
     ...(traceId !== undefined && { trace_id: traceId }),
     ...(decision.detail !== undefined && { detail: decision.detail }),
+    ...(unknown.length > 0 && { unknown }),
     ...(decision.accepted.length > 0 && { accepted_ambiguities: decision.accepted }),
     ...(explanation !== undefined && { trace: explanation }),
   };

@@ -10,6 +10,7 @@ const FULL = auditRecord({
   customer_id: "c1",
   trace_id: "ab".repeat(16),
   detail: "nothing",
+  unknown: ["user.department: missing"],
   accepted_ambiguities: ["dot_segment", "fragment"],
 });
 
@@ -41,6 +42,7 @@ const hostileRecord = fc
     ...Object.fromEntries(TEXT_FIELDS.map((name, i) => [name, texts[i]])),
     evaluation_time_ms: number,
     evaluation_time_us: number,
+    unknown: accepted,
     accepted_ambiguities: accepted,
     trace,
   }));
@@ -85,7 +87,7 @@ describe("audit: a record's line", () => {
         "host",
         "raw_path",
       ],
-      ["evaluation_time_us", "trace_id", "detail", "accepted_ambiguities", "trace"],
+      ["evaluation_time_us", "trace_id", "detail", "unknown", "accepted_ambiguities", "trace"],
     ].flat();
     assert.deepEqual(Object.keys(JSON.parse(line) as object), order);
     assert.deepEqual(JSON.parse(line), { ...FULL, trace });
@@ -149,7 +151,10 @@ describe("audit: a record's line", () => {
     );
     const worst = Object.fromEntries(TEXT_FIELDS.map((name) => [name, "🙂".repeat(10_000)]));
     const accepted = Array.from({ length: 50 }, () => "🙂".repeat(50));
-    const line = serializeRecord({ ...FULL, ...worst, accepted_ambiguities: accepted }, false);
+    const line = serializeRecord(
+      { ...FULL, ...worst, unknown: accepted, accepted_ambiguities: accepted },
+      false,
+    );
     assert.ok(line.length > MAX_LINE / 2 && line.length < MAX_LINE, `${line.length}`);
   });
 

@@ -102,8 +102,10 @@ describe("decision: explain", () => {
     assert.equal(explanation.rule, undefined);
     assert.match(text, /NO_MATCHING_RULE/);
     assert.match(text, /segment 1: `users` is expected, the request has `user`/);
-    const short = await explained({ path: "/" }, { user: {} });
-    assert.match(short.text, /`users` is expected, the path ends/);
+    const short = await explained({ path: "/users" }, { user: {} });
+    assert.match(short.text, /`\{id\}` is expected, the path ends/);
+    const unlike = await explained({ path: "/nowhere" }, { user: {} });
+    assert.doesNotMatch(unlike.text, /came close/);
     const long = await explained({ path: "/users/me/x" }, { user: {} });
     assert.match(long.text, /the end of the path is expected, the request has `x`/);
   });
@@ -112,7 +114,7 @@ describe("decision: explain", () => {
     const { text } = await explained({ path: "/users/me" }, { user: { role: "viewer", level: 2, id: "u" } });
     assert.match(text, /ALLOW CONDITION_TRUE/);
     assert.match(text, /unknown: user\.dept == target\.dept|(false|unknown): .*target\.dept/);
-    const day = await explained({ path: "/users/u-7/night" }, { user: {} });
+    const day = await explained({ path: "/users/u-7/days" }, { user: {} });
     assert.match(day.text, /segment 3: `day` is expected/);
     const other = snapshotOf(
       `policies:

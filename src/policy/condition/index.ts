@@ -34,3 +34,4 @@ export {
   type VerdictName,
 } from "./explain.ts";
 export { nearestHint, nearestName } from "./nearest-name.ts";
+export { whyUnknown, type UnknownRead, type WhyUnknown } from "./unknown.ts";

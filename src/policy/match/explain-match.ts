@@ -1,4 +1,4 @@
-import { explain, firstFailing, type TraceNode } from "../condition/index.ts";
+import { explain, firstFailing, nearestName, type TraceNode } from "../condition/index.ts";
 import type { PathRuleIR } from "../ir.ts";
 import type { Attributes } from "../value.ts";
 import { paramsOf, type Match, type Matcher } from "./matcher.ts";
@@ -67,7 +67,11 @@ interface Nearness {
   readonly distance: number;
 }
 
-/** @returns how far a rule is from a request that differs from it in one thing at most. */
+/**
+ * @returns how far a rule is from a request that differs from it in one thing at most, and in little: the method, a
+ *   segment that is spelled almost alike, a parameter that is left out, or one segment too many. Another resource under the
+ *   same parent is no neighbour.
+ */
 function nearness(rule: PathRuleIR, method: string, segments: readonly string[]): Nearness | undefined {
   const fits = rule.method === "*" || rule.method === method || (rule.method === "GET" && method === "HEAD");
   const differing = differences(rule, segments);
@@ -76,9 +80,25 @@ function nearness(rule: PathRuleIR, method: string, segments: readonly string[])
     if (fits) return { rule, distance: 0 };
     return { rule, distance: 1, failing: { kind: "method", expected: rule.method, actual: method } };
   }
-  if (differing.length > 1 || !fits) return undefined;
+  if (differing.length > 1 || !fits || !isSlip(rule, first)) return undefined;
   const { expected = "", actual = "" } = first;
   return { rule, distance: 2 + dissimilarity(expected, actual), failing: first };
+}
+
+function isSlip({ segments }: PathRuleIR, { number, expected, actual }: SegmentDifference): boolean {
+  const pattern = segments[number - 1];
+  if (pattern?.kind === "literal" && actual !== undefined) return isAlike(actual, pattern.value);
+  if (pattern?.kind === "literal" && expected !== undefined) return false;
+  // what has no name in common with the request is for something else
+  return segments.some(({ kind }) => kind === "literal");
+}
+
+/** Near names in which at least half of the letters stand where they should: `a` is not near `b`. */
+function isAlike(written: string, name: string): boolean {
+  return (
+    nearestName(written, [name]) !== undefined &&
+    dissimilarity(written.toLowerCase(), name.toLowerCase()) <= 0.5
+  );
 }
 
 type SegmentDifference = Extract<FailingPart, { kind: "segment" }>;

@@ -1,0 +1,129 @@
+import type { AttributePath, Expression } from "../ir.ts";
+import { UNAVAILABLE, type Attributes, type Value } from "../value.ts";
+import { evaluateAt, MAX_DEPTH } from "./evaluate.ts";
+import { attributeOperand, isList, isSentSeveralTimes, operandOf, readAttribute } from "./values.ts";
+
+/** Why a part of a condition could not be decided. */
+export type WhyUnknown =
+  /** It is not there. */
+  | "missing"
+  /** What it comes from failed. */
+  | "unavailable"
+  /** A parameter or header that was sent several times, where one value is compared. */
+  | "repeated"
+  /** It is of a type that the operator does not take, or not with the other value. */
+  | "type";
+
+/** An attribute that a condition could not be decided for. */
+export interface UnknownRead {
+  readonly path: AttributePath;
+  readonly why: WhyUnknown;
+  /** Of what type it is, where that is why. */
+  readonly type?: string;
+}
+
+/** More than this many help nobody. */
+const MAX_READS = 10;
+
+/**
+ * Says which attributes left a condition unknown: those of its undecided parts, not those of parts that were decided
+ * beside them. Empty where the condition is not unknown.
+ */
+export function whyUnknown(expression: Expression, attributes: Attributes): UnknownRead[] {
+  const found = new Map<string, UnknownRead>();
+  collect(expression, attributes, 0, (read) => {
+    if (found.size < MAX_READS) found.set(JSON.stringify(read.path), read);
+  });
+  return [...found.values()];
+}
+
+type Found = (read: UnknownRead) => void;
+
+function collect(expression: Expression, attributes: Attributes, depth: number, found: Found): void {
+  if (depth >= MAX_DEPTH || evaluateAt(expression, attributes, depth) !== undefined) return;
+  switch (expression.op) {
+    case "and":
+    case "or":
+      for (const arg of expression.args) collect(arg, attributes, depth + 1, found);
+      return;
+    case "not":
+      collect(expression.arg, attributes, depth + 1, found);
+      return;
+    case "exists":
+      found({ path: expression.path, why: "unavailable" });
+      return;
+    case "in":
+      collectIn(expression, attributes, depth + 1, found);
+      return;
+    case "startsWith":
+    case "endsWith":
+      collectOperands([expression.target, expression.arg], attributes, depth + 1, found);
+      return;
+    case "attribute":
+    case "literal":
+    case "list":
+      collectOperands([expression], attributes, depth, found);
+      return;
+    default:
+      collectOperands([expression.left, expression.right], attributes, depth + 1, found);
+  }
+}
+
+/** Of a list in brackets, the entries that are unknown; of another, what it is instead of a list. */
+function collectIn(
+  { value, list }: Extract<Expression, { op: "in" }>,
+  attributes: Attributes,
+  depth: number,
+  found: Found,
+): void {
+  if (list.op === "list") {
+    collectOperands([value, ...list.items], attributes, depth, found);
+    return;
+  }
+  const searched = list.op === "attribute" ? readAttribute(list.path, attributes) : undefined;
+  if (list.op === "attribute" && !isList(searched)) {
+    found({ path: list.path, ...reasonOf(searched) });
+    return;
+  }
+  const hasValue = value.op !== "attribute" || attributeOperand(value.path, attributes) !== undefined;
+  if (hasValue && list.op === "attribute") {
+    found({ path: list.path, why: "type", type: "a list with entries of another type" });
+  } else collectOperands([value], attributes, depth, found);
+}
+
+/** What has no value is the reason; where all have one, their types are. */
+function collectOperands(
+  operands: readonly Expression[],
+  attributes: Attributes,
+  depth: number,
+  found: Found,
+): void {
+  const paths = operands.flatMap((operand) => (operand.op === "attribute" ? [operand.path] : []));
+  const without = paths.filter((path) => attributeOperand(path, attributes) === undefined);
+  for (const path of without) found({ path, ...reasonOf(readAttribute(path, attributes), path) });
+  const nested = operands.filter(({ op }) => op !== "attribute" && op !== "literal" && op !== "list");
+  for (const operand of nested) collect(operand, attributes, depth, found);
+  if (without.length > 0 || nested.length > 0) return;
+  for (const path of paths) {
+    found({ path, why: "type", type: typeOf(attributeOperand(path, attributes)) });
+  }
+}
+
+function reasonOf(
+  value: Value | typeof UNAVAILABLE | undefined,
+  path?: AttributePath,
+): Omit<UnknownRead, "path"> {
+  if (value === undefined) return { why: "missing" };
+  if (value === UNAVAILABLE) return { why: "unavailable" };
+  if (path !== undefined && isSentSeveralTimes(path) && isList(value)) {
+    return { why: value.length === 0 ? "missing" : "repeated" };
+  }
+  return { why: "type", type: typeOf(operandOf(value)) };
+}
+
+function typeOf(value: Value | undefined): string {
+  if (value === undefined) return "not a JSON value";
+  if (value === null) return "null";
+  if (isList(value)) return "a list";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}
