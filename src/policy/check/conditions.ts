@@ -16,7 +16,7 @@ export const conditions: Check = (set, report) => {
     for (const finding of checkKey(attribute, { roots: [], types, open }))
       reportWithin(report, node, finding);
   }
-  for (const { condition, use, parameters, anyRoot, purpose } of conditionsOf(set)) {
+  for (const { condition, use, parameters, fieldArguments, anyRoot, purpose } of conditionsOf(set)) {
     const roots = rootsOf(use, lookedUp);
     if (anyRoot) {
       const read = compileCondition(condition.ast, condition.text).reads.map(([root = ""]) => root);
@@ -25,6 +25,7 @@ export const conditions: Check = (set, report) => {
     for (const finding of checkCondition(condition.ast, {
       roots,
       parameters,
+      fieldArguments,
       types,
       open,
       opensWhen: purpose === "permits",

@@ -8,6 +8,8 @@ export interface UsedCondition {
   readonly use: ConditionUse;
   /** Parameters of the path that its rule is for. */
   readonly parameters: readonly string[];
+  /** The members of `args`, where the schema tells. */
+  readonly fieldArguments?: readonly string[] | undefined;
   /** True where roots may also be named for what the application delivers. */
   readonly anyRoot: boolean;
   /** What it permits or applies, for messages. */
@@ -34,8 +36,9 @@ export function conditionsOf(set: PolicySetSource): UsedCondition[] {
         purpose: "applies" as const,
       })),
     ),
-    ...set.graphql.map(({ condition, operation }) => ({
+    ...set.graphql.map(({ condition, operation, type = set.schema?.roots[operation], field }) => ({
       condition,
+      fieldArguments: set.fieldArguments?.get(`${type ?? ""}.${field}`),
       use: "graphql" as const,
       parameters: graphqlParameters,
       // an event is named for what it delivers, e.g. `order.customer_id`

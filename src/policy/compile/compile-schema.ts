@@ -45,14 +45,32 @@ const SDL_RULES = [
 /** As large as a policy file. */
 const MAX_LENGTH = 5 * 1024 * 1024;
 
-/** @returns what decisions need of a schema; `undefined` where it has errors, which are reported. */
-export function compileSchema(source: SourceText, report: Reporter): GraphqlSchemaIR | undefined {
+/** A schema, and what only the checks need of it. */
+export interface CompiledSchema {
+  readonly schema: GraphqlSchemaIR;
+  /** The names of a field's arguments by `Type.field`, for fields of object types. */
+  readonly fieldArguments: ReadonlyMap<string, readonly string[]>;
+}
+
+/** @returns what a set needs of a schema; `undefined` where it has errors, which are reported. */
+export function compileSchema(source: SourceText, report: Reporter): CompiledSchema | undefined {
   const { schema, errors } = readSchema(source.text);
   for (const error of errors) {
     const message = `not a valid schema: ${wordingOf(error)}`;
     report.error({ source, ...placeOf(error) }, "invalid-schema", message);
   }
-  return schema && schemaOf(schema);
+  return schema && { schema: schemaOf(schema), fieldArguments: argumentsOf(schema) };
+}
+
+/** What implements an interface may take more arguments than it says: its fields are left out. */
+function argumentsOf(schema: GraphQLSchema): ReadonlyMap<string, readonly string[]> {
+  return new Map(
+    typesOf(schema)
+      .filter(isObjectType)
+      .flatMap((type) =>
+        fieldsOf(type).map((field) => [`${type.name}.${field.name}`, field.args.map(({ name }) => name)]),
+      ),
+  );
 }
 
 interface SchemaRead {

@@ -18,6 +18,5 @@ export function withSchema(
     report.error(placeOf(named.node), "missing-file", `there is no file ${quoted(named.file)}`);
     return set;
   }
-  const schema = compileSchema(new SourceText(file), report);
-  return schema === undefined ? set : { ...set, schema };
+  return { ...set, ...compileSchema(new SourceText(file), report) };
 }

@@ -10,6 +10,8 @@ export interface ConditionContext {
   readonly roots: readonly string[];
   /** The parameters of the rule's path pattern; absent where conditions have no pattern. */
   readonly parameters?: readonly string[];
+  /** The arguments of the rule's GraphQL field; absent where they are not known. */
+  readonly fieldArguments?: readonly string[] | undefined;
   /** Declared types, by root and then by member; members of members have dotted names. */
   readonly types?: Readonly<Record<string, Readonly<Record<string, AttributeType>>>>;
   /** Roots that have members besides those that are declared. */

@@ -24,6 +24,8 @@ export interface PolicySetSource {
   readonly graphql: readonly GraphqlRuleSource[];
   /** Where `graphql.schema` names one that can be read. */
   readonly schema?: GraphqlSchemaIR;
+  /** The names of a field's arguments by `Type.field`, as far as the schema tells. */
+  readonly fieldArguments?: ReadonlyMap<string, readonly string[]>;
   readonly connections: readonly ConnectionSource[];
   readonly messages: readonly MessageSource[];
 }

@@ -16,6 +16,7 @@ const Context = z.strictObject({
   types: z
     .record(z.string(), z.record(z.string(), z.enum(["string", "number", "boolean", "list", "object"])))
     .optional(),
+  fieldArguments: z.array(z.string()).optional(),
   open: z.array(z.string()).optional(),
   opensWhen: z.boolean().optional(),
 });

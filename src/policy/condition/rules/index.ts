@@ -8,6 +8,7 @@ import { exactIntegers } from "./exact-integers.ts";
 import { knownMembers } from "./known-members.ts";
 import { knownRoots } from "./known-roots.ts";
 import { listMembership } from "./list-membership.ts";
+import { fieldArguments } from "./field-arguments.ts";
 import { pathParameters } from "./path-parameters.ts";
 import { stringMethods } from "./string-methods.ts";
 import { uniqueEntries } from "./unique-entries.ts";
@@ -16,6 +17,7 @@ import { uniqueEntries } from "./unique-entries.ts";
 export const RULES: readonly Rule[] = [
   knownRoots,
   pathParameters,
+  fieldArguments,
   knownMembers,
   comparableTypes,
   listMembership,

@@ -1,0 +1,14 @@
+import { errorAt, quoted } from "../finding.ts";
+import { nearestHint } from "../nearest-name.ts";
+import type { Rule } from "../types.ts";
+
+/** `args.x` needs an argument `x` of the rule's field, where the schema tells which it has. */
+export const fieldArguments: Rule = (node, { fieldArguments: known }) => {
+  if (node.op !== "attribute" || known === undefined) return [];
+  const [root, name] = node.path;
+  if (root !== "args" || name === undefined || known.includes(name)) return [];
+  const hint = known.length === 0 ? "the field has no arguments" : nearestHint(name, known);
+  return [
+    errorAt(node, "unknown-attribute", `the field has no argument ${quoted(name)} in the schema`, hint),
+  ];
+};
