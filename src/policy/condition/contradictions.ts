@@ -77,12 +77,41 @@ function earlierOf(
     .flatMap((_, index) => before.get(JSON.stringify(later.path.slice(0, index + 1))) ?? [])
     .filter(({ path }) => path.length < later.path.length && path.every((key, at) => key === later.path[at]));
   for (const earlier of [...below, ...above]) {
+    if (agree(op, earlier.term, later.term)) continue;
     if (earlier.literals.length + later.literals.length > MAX_LITERALS) continue;
     if (budget.pairs === 0) return undefined;
     budget.pairs -= 1;
     if (contradict(op, earlier, later)) return earlier.term;
   }
   return undefined;
+}
+
+/** Whether two terms get along whatever their literals are: nearly all do, and this spares trying values. */
+function agree(op: "and" | "or", one: Term, other: Term): boolean {
+  const [a, b] = [picks(one), picks(other)];
+  // there is always another value: one that both do not pick
+  if (a !== undefined && a === b && a === (op === "or")) return true;
+  // a list may hold both
+  return (
+    a === true &&
+    b === true &&
+    [one, other].every(({ node }) => node.op === "in" && node.list.op === "attribute")
+  );
+}
+
+/** Whether a term is true of a few values only (`==`, `in`, ...), or of all but a few; other terms are neither. */
+function picks({ node, negated }: Term): boolean | undefined {
+  switch (node.op) {
+    case "==":
+    case "in":
+    case "startsWith":
+    case "endsWith":
+      return !negated;
+    case "!=":
+      return negated;
+    default:
+      return undefined;
+  }
 }
 
 function contradict(op: "and" | "or", one: About, other: About): boolean {
