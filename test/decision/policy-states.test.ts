@@ -176,6 +176,7 @@ for (const [kind, originOf] of [
     let said: string[];
     const log = {
       info: (_fields: object, message: string) => void said.push(message),
+      warn: (_fields: object, message: string) => void said.push(message),
       error: (_fields: object, message: string) => void said.push(message),
     };
     beforeEach(async () => {
@@ -267,7 +268,7 @@ describe("decision: what is said about customers' policy sets", () => {
         caseSensitive: false,
         publish: () => Promise.resolve(),
       },
-      { metrics, log: { info: say, error: say } },
+      { metrics, log: { info: say, warn: say, error: say } },
     );
     const gauges = async () =>
       Object.fromEntries(
