@@ -15,10 +15,30 @@ const POLICIES = `policies:
   - { resource: "GET /never", condition: request.query.pass == "no" }
 `;
 
+/** The issuer under an address of its own, where nobody answers while it is away. */
+async function startFront(
+  issuer: TestIssuer,
+  isAway: () => boolean,
+): Promise<{ front: Server; address: string }> {
+  const front = createServer((request, response) => {
+    if (isAway()) {
+      response.socket?.destroy();
+      return;
+    }
+    void fetch(`${issuer.url}${request.url ?? ""}`)
+      .then((answer) => answer.text())
+      .then((text) => response.end(text.replaceAll(issuer.url, address)));
+  });
+  await new Promise<void>((resolve) => front.listen(0, "127.0.0.1", resolve));
+  const address = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
+  return { front, address };
+}
+
 /** Decision 0002, with every spelling of who is asking. */
 describe("end to end: a gateway that has never reached its issuer", () => {
   let issuer: TestIssuer;
   let front: Server;
+  let address: string;
   let away = true;
   let upstream: RecordingUpstream;
   let gateway: RunningGateway;
@@ -27,18 +47,7 @@ describe("end to end: a gateway that has never reached its issuer", () => {
 
   before(async () => {
     issuer = await startIssuer();
-    // the issuer's address, which answers only when it is told to
-    front = createServer((request, response) => {
-      if (away) {
-        response.socket?.destroy();
-        return;
-      }
-      void fetch(`${issuer.url}${request.url ?? ""}`)
-        .then((answer) => answer.text())
-        .then((text) => response.end(text.replaceAll(issuer.url, address)));
-    });
-    await new Promise<void>((resolve) => front.listen(0, "127.0.0.1", resolve));
-    const address = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
+    ({ front, address } = await startFront(issuer, () => away));
     token = await issuer.token({ iss: address, role: "admin" });
     upstream = await startRecordingUpstream();
     const port = await freePort();
@@ -131,7 +140,12 @@ describe("end to end: a gateway that has never reached its issuer", () => {
   };
 
   it("decides about open rules without the token, and answers 503 where one is needed", async () => {
-    await eventually("an answer by a worker", async () => (await ask("/open")) === "200");
+    await eventually("policies in all workers", async () => {
+      const { checks } = (await ready()).body;
+      const { policies, issuer_keys: keys } = checks;
+      return policies?.ok === true && keys !== undefined && !/^worker|^not fetched/.test(keys.detail);
+    });
+    await allWorkersAnswer("the open rule", "200", () => ask("/open"));
     const found: Record<string, Record<string, string>> = {};
     for (const path of Object.keys(TABLE)) {
       found[path] = {};
@@ -155,17 +169,17 @@ describe("end to end: a gateway that has never reached its issuer", () => {
         envoy: { ok: true, detail: "running" },
         workers: { ok: false, detail: "0 of 2 are ready" },
         policies: { ok: true, detail: "default@v0 is in force" },
-        issuer_keys: { ok: false, detail: `${new URL(gatewayIssuer()).host} broke off the connection` },
+        issuer_keys: { ok: false, detail: `${new URL(address).host} broke off the connection` },
       },
     });
     const records = (await gateway.audit()).filter(({ resource }) => resource === "/open");
     assert.ok(records.some(({ decision, reason }) => decision === "ALLOW" && reason === "CONDITION_TRUE"));
   });
-  const gatewayIssuer = () => `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
 
   it("decides about everything once the issuer is there", async () => {
     away = false;
-    await eventually("readiness", async () => (await ready()).status === 200);
+    await eventually("readiness", async () => (await ready()).body.checks["workers"]?.ok);
+    assert.equal((await ready()).status, 200);
     await allWorkersAnswer("the token's owner", "200", () => ask("/mine", callers()["a token"]));
     assert.equal(await ask("/open", callers()["a forged token"]), "401 TOKEN_SIGNATURE_INVALID");
     assert.equal(await ask("/open"), "200");
@@ -188,5 +202,65 @@ describe("end to end: a gateway that has never reached its issuer", () => {
     );
     away = false;
     await allWorkersAnswer("the token's owner", "200", () => ask("/mine", callers()["a token"]));
+  });
+});
+
+describe("end to end: workers that start again while the issuer is away", () => {
+  it("leave requests to one that has the keys, and decide about open rules where none has", async () => {
+    const issuer = await startIssuer();
+    const upstream = await startRecordingUpstream();
+    let away = false;
+    const { front, address } = await startFront(issuer, () => away);
+    const token = await issuer.token({ iss: address, role: "admin" });
+    const gateway = await startGateway({
+      backend: upstream.url,
+      issuer: { url: address, audience: issuer.audience },
+      policies: { "default.yaml": POLICIES },
+      config: {
+        gateway: { backend: upstream.url, listen_port: 0, cluster: { nodes: 2 } },
+        identity: { issuer: address, audience: issuer.audience, jwks_cooldown: "1s" },
+      },
+    });
+    const ask = async (path: string) => {
+      const headers = { authorization: `Bearer ${token}` };
+      const answer = await fetch(`${gateway.url}${path}`, { headers });
+      const reason = /"reason":"(\w+)"/.exec(await answer.text())?.[1];
+      return `${answer.status}${reason === undefined ? "" : ` ${reason}`}`;
+    };
+    const ready = async () => {
+      const answer = await fetch(`${gateway.adminUrl}/readyz`);
+      return `${answer.status} ${await answer.text()}`;
+    };
+    try {
+      assert.equal(await ask("/mine"), "200");
+      away = true;
+      const [first, second] = (await gateway.children()).workers;
+      process.kill(first ?? 0, "SIGKILL");
+      await eventually("one without keys", async () =>
+        /^200 .*1 of 2 are ready.*worker \d: 127\.0\.0\.1:\d+ broke off/.test(await ready()),
+      );
+      const policies = await eventually("that one has policies", async () => {
+        const text = await ready();
+        return text.includes('"policies":{"ok":true,"detail":"default@v0 is in force"}') && text;
+      });
+      assert.match(policies, /^200 /);
+      // it would answer 503 to some of these
+      for (let round = 0; round < 5; round += 1) {
+        await allWorkersAnswer("the token's owner", "200", () => ask("/mine"));
+        await allWorkersAnswer("the open rule", "200", () => ask("/open"));
+      }
+      process.kill(second ?? 0, "SIGKILL");
+      await allWorkersAnswer("tokens without keys", "503 IDENTITY_NOT_READY", () => ask("/mine"));
+      await allWorkersAnswer("the open rule without keys", "200", () => ask("/open"));
+      assert.match(await ready(), /^503 .*0 of 2 are ready/);
+      away = false;
+      await allWorkersAnswer("the token's owner again", "200", () => ask("/mine"));
+    } finally {
+      await gateway.stop();
+      await upstream.close();
+      front.closeAllConnections();
+      front.close();
+      await issuer.close();
+    }
   });
 });
