@@ -11,9 +11,8 @@ const PROXY_REFUSALS = {
   PATH_REFUSED: {
     status: 400,
     code: "BAD_REQUEST",
-    message: "the path holds an encoded slash or backslash, or cannot be normalized",
+    message: "the target holds a `#`, or names no path",
   },
-  UNDERSCORE_HEADER: { status: 400, code: "BAD_REQUEST", message: "a header's name holds an underscore" },
   MALFORMED_REQUEST: { status: 400, code: "BAD_REQUEST", message: "the request cannot be read as HTTP" },
   UPGRADE_NOT_SUPPORTED: {
     status: 403,

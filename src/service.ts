@@ -8,12 +8,11 @@ import { ConnectionRegistry, type Rejudgement } from "./decision/connections.ts"
 import { belongsTo, isSteady, type DecidedBy } from "./decision/connection-steady.ts";
 import { gatherEnded, takeConnectionMessage } from "./decision/connections-ended.ts";
 import { createDecider } from "./decision/decide.ts";
+import { decisionSettings, headerHygiene } from "./decision-settings.ts";
 import { chain } from "./decision/judgement.ts";
 import { DecisionPoint } from "./decision/decision-point.ts";
 import { createFrontProxyReader } from "./decision/front-proxy.ts";
 import { createIdentify } from "./decision/identify.ts";
-import { createOriginCheck } from "./decision/origin-check.ts";
-import { createForgedHeaders } from "./decision/forged-headers.ts";
 import { createIdentityHeaders } from "./decision/identity-headers.ts";
 import { isReleaseOrder, type ReleaseReport } from "./decision/release-messages.ts";
 import { ReleaseReceiver } from "./decision/release-receiver.ts";
@@ -33,8 +32,6 @@ import { recordIntake, StatisticsReporter } from "./following/index.ts";
 import { caseSensitive, followControlPlane, type Following } from "./follow-control-plane.ts";
 import { upstreamNames } from "./gateway/index.ts";
 import { createTokenVerifier, keysCheck } from "./identity/index.ts";
-import { forgedHeadersOf } from "./provisions.ts";
-import { REFUSAL_CHECKS, type RefusalCheck } from "./request/index.ts";
 import type { CheckStatus } from "./telemetry/check-status.ts";
 import type { Log } from "./telemetry/log.ts";
 import type { Metrics } from "./telemetry/metrics.ts";
@@ -109,11 +106,7 @@ export async function createService(
       metrics,
     ),
     sources,
-    frontProxy: { trustedProxies: gateway.trusted_proxies, backends: gateway.backends },
-    ...(identity.cookie_origin_check && { originCheck: createOriginCheck(identity.trusted_origins) }),
-    switchedOff: switchedOff(config),
-    environment: policies.environment,
-    limits: { response: gateway.security.response_size_limit, message: gateway.security.message_size_limit },
+    ...decisionSettings(config),
     ...(following && {
       following: {
         standings: () => following.feed.current,
@@ -168,7 +161,7 @@ export async function createService(
       Object.entries(identity.headers).map(([header, path]) => [header, path.split(".")]),
       Object.keys(DEFAULT_IDENTITY_HEADERS),
     ),
-    forgedHeaders: createForgedHeaders(forgedHeadersOf(config)),
+    ...headerHygiene(config),
     denialDetails: gateway.denial_details,
     ...cookie,
     ...(identity.sign_in_url !== undefined && { signInUrl: identity.sign_in_url }),
@@ -322,10 +315,6 @@ function attributeSources(
     }
   }
   return { sources, refreshSources: () => Promise.all(files.map((file) => file.refresh())) };
-}
-
-function switchedOff({ gateway }: GatewayConfig): ReadonlySet<RefusalCheck> {
-  return new Set(REFUSAL_CHECKS.filter((check) => gateway.accept_ambiguous.includes(check)));
 }
 
 function auditOptions({ audit, gateway }: GatewayConfig, following: Following | undefined, worker: number) {

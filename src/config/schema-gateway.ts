@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import * as z from "zod";
-import { REFUSAL_CHECKS } from "../request/types.ts";
+import { ACCEPTABLE_CHECKS } from "../request/types.ts";
 import {
   backendUrl,
   choice,
@@ -19,8 +19,8 @@ import {
   wholeNumber,
 } from "./values.ts";
 
-/** Names for `gateway.accept_ambiguous`: the checks of src/request, and the one of the decision. */
-export const AMBIGUITY_NAMES = [...REFUSAL_CHECKS, "letter_case"] as const;
+/** Names for `gateway.accept_ambiguous`: the checks of src/request that can be switched off, and the one of the decision. */
+export const AMBIGUITY_NAMES = [...ACCEPTABLE_CHECKS, "letter_case"] as const;
 
 const cluster = z.strictObject({
   nodes: setting(
@@ -175,7 +175,8 @@ export const gateway = z
       list(choice(...AMBIGUITY_NAMES)),
       [],
       "Checks against ambiguous requests that are switched off, for applications that need such requests. " +
-        "Each use is reported.",
+        "Each use is reported. The rules must permit whatever an application may take such a request for " +
+        "(see docs/policies.md).",
     ),
     denial_details: setting(
       choice("reason", "none"),

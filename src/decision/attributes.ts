@@ -74,11 +74,14 @@ function onlyValue(value: Value | typeof UNAVAILABLE | undefined): Value | typeo
   return Array.isArray(value) && value.length === 1 ? (value as ValueList)[0] : value;
 }
 
+/** Evaluation knows the mark below a root, too, which the type of a plain value does not say. */
+const UNKNOWN = UNAVAILABLE as unknown as Value;
+
 function requestAttributes(needs: RuleNeeds, { request, clientIp, body }: AttributeInput): ValueObject {
   return {
     method: request.method,
     path: request.path,
-    host: request.host,
+    host: request.host === "" ? UNKNOWN : request.host,
     scheme: request.scheme,
     protocol: request.protocol,
     client_ip: clientIp,
@@ -96,8 +99,7 @@ function requestAttributes(needs: RuleNeeds, { request, clientIp, body }: Attrib
 function bodyAttribute(request: CanonicalRequest, json: Value | undefined): ValueObject {
   if (json !== undefined) return { body: json };
   const unread = request.body === undefined || request.body.bytes.length > 0;
-  // evaluation knows the mark below a root, too, which the type of a plain value does not say
-  return unread ? { body: UNAVAILABLE as unknown as Value } : {};
+  return unread ? { body: UNKNOWN } : {};
 }
 
 const WEEKDAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"] as const;

@@ -1,7 +1,7 @@
 import { IR_VERSION } from "../policy/index.ts";
 import { admit, customerOf, type Standings } from "./admit.ts";
 import { joinPlans } from "./join-plans.ts";
-import { canonicalize } from "../request/index.ts";
+import { canonicalize, spellOut, type CanonicalRequest } from "../request/index.ts";
 import { createFrontProxyReader, type FrontProxyOptions } from "./front-proxy.ts";
 import type { Caller, Identify } from "./identify.ts";
 import { judgeOperations } from "./judge-graphql.ts";
@@ -72,13 +72,13 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
 
     const canonical = canonicalize(access.raw, { switchedOff });
     if (!canonical.ok) return refuse(draft, canonical.refusal);
-    const { request, accepted } = canonical;
+    const { request, others, accepted } = canonical;
 
     const proceed = (found: Caller): Eventually<Decision> => {
       const { identity } = found;
       const read = { ...draft, request, accepted };
       const identified = { ...read, ...(identity && { identity }) };
-      const meant = requireOrigin(found, dependencies.originCheck, request, access, proxy.trusted);
+      const meant = requireOrigin(found, dependencies.originCheck, [request, ...others], access, proxy.trusted);
       const withheld = meant.failure?.reason === "ORIGIN_NOT_TRUSTED" ? meant.failure : undefined;
       const caller =
         dependencies.following === undefined
@@ -103,9 +103,14 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
       const own = names.map((name) => ({ name, set: policies.customers.get(name) }));
       const sets = [snapshot, ...own.flatMap(({ set }) => set ?? [])];
       const judgement = { with: dependencies, snapshot, sets, request, access, caller, draft: judged };
-      const decided = own.reduce<Eventually<Decision>>(
-        (sofar, one) => chain(sofar, (decision) => alsoBy(one, decision, judgement)),
-        judge(judgement),
+      const bySets = (one: Judgement): Eventually<Decision> =>
+        own.reduce<Eventually<Decision>>(
+          (sofar, set) => chain(sofar, (decision) => alsoBy(set, decision, one)),
+          judge(one),
+        );
+      const decided = others.reduce<Eventually<Decision>>(
+        (sofar, other) => chain(sofar, (decision) => alsoAs(other, decision, judgement, bySets)),
+        bySets(judgement),
       );
       if (!refused) return decided;
       // a denial's record says whom it has met
@@ -130,12 +135,37 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
     const draft = { ...judgement.draft, snapshot, customerPolicySet: snapshot.label };
     return chain(judge({ ...judgement, snapshot, draft }), (second) => {
       if (second.verdict === "DENY") return second;
-      const both = requiresAudit(second) ? { ...decision, auditRequired: true as const } : decision;
-      const plan = joinPlans(decision.plan, second.plan);
-      if (plan === undefined) return decision.plan === undefined ? both : deny(draft, "POLICY_SETS_CONFLICT");
-      return { ...both, plan };
+      return bothPermit(decision, second) ?? deny(draft, "POLICY_SETS_CONFLICT");
     });
   }
+}
+
+/** What one reading of an ambiguous request permits, the others must permit, too: nobody knows which one the application has. */
+function alsoAs(
+  other: CanonicalRequest,
+  decision: Decision,
+  judgement: Judgement,
+  decide: (judgement: Judgement) => Eventually<Decision>,
+): Eventually<Decision> {
+  if (decision.verdict === "DENY") return decision;
+  const draft = { ...judgement.draft, request: other };
+  return chain(decide({ ...judgement, request: other, draft }), (second) => {
+    const joined = second.verdict === "DENY" ? undefined : bothPermit(decision, second);
+    if (joined !== undefined) return joined;
+    if (second.reason === "BODY_NEEDED") return second;
+    const readAs = `accepted ${judgement.draft.accepted.join(", ")}, and could be ${other.method} ${spellOut(other.path)}`;
+    return second.verdict === "DENY"
+      ? { ...second, detail: second.detail === undefined ? readAs : `${second.detail}; ${readAs}` }
+      : deny(draft, "AMBIGUOUS_PATH", `${readAs}, of which the rules ask for something else`);
+  });
+}
+
+/** @returns `undefined` where what the two ask for cannot be done together */
+function bothPermit(decision: Decision, second: Decision): Decision | undefined {
+  const both = requiresAudit(second) ? { ...decision, auditRequired: true as const } : decision;
+  const plan = joinPlans(decision.plan, second.plan);
+  if (plan === undefined) return decision.plan === undefined ? both : undefined;
+  return { ...both, plan };
 }
 
 /** What the path rules say comes first: where one matches, it must permit, whatever else judges the request. */

@@ -105,8 +105,17 @@ export function createForgedHeaders({
   };
 }
 
-/** The request without these headers: what the application does not get, no rule reads. */
-export function withoutHeaders(request: RawRequest, names: readonly string[]): RawRequest {
-  if (names.length === 0) return request;
-  return { ...request, headers: request.headers.filter(([name]) => !names.includes(name)) };
+/**
+ * The request without these headers: what the application does not get, no rule reads.
+ *
+ * @param refusesUnderscores - names with one stay, and have the request refused like every other such name
+ */
+export function withoutHeaders(
+  request: RawRequest,
+  names: readonly string[],
+  refusesUnderscores: boolean,
+): RawRequest {
+  const removed = refusesUnderscores ? names.filter((name) => !name.includes("_")) : names;
+  if (removed.length === 0) return request;
+  return { ...request, headers: request.headers.filter(([name]) => !removed.includes(name)) };
 }

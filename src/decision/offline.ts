@@ -75,7 +75,7 @@ export async function decideOffline(
   const decision = await decide(access);
   const { request, clientIp, trustedPeer, accepted } = decision;
   if (request === undefined) return { decision };
-  const meant = requireOrigin(caller, originCheck, request, access, trustedPeer);
+  const meant = requireOrigin(caller, originCheck, [request], access, trustedPeer);
   const draft = { clientIp, trustedPeer, accepted, snapshot, request, ...meant };
   return {
     decision,

@@ -53,17 +53,19 @@ function ownSchemes(scheme: string, trustedPeer: boolean): readonly string[] {
 }
 
 /**
+ * @param readings - of the request: what any of them must not use the cookie for, none does
  * @returns the caller as it was, or, where a cookie alone identifies it and the origin is not right, one that is not
  * identified: the cookie counts as if it were not there (decision 0002)
  */
 export function requireOrigin(
   caller: Caller,
   check: OriginCheck | undefined,
-  request: CanonicalRequest,
+  readings: readonly CanonicalRequest[],
   { raw }: Pick<AccessRequest, "raw">,
   trustedPeer: boolean,
 ): Caller {
   if (caller.byCookie !== true || check === undefined) return caller;
-  const detail = check({ request, host: raw.host, trustedPeer });
+  let detail: string | undefined;
+  for (const request of readings) detail ??= check({ request, host: raw.host, trustedPeer });
   return detail === undefined ? caller : { failure: { reason: "ORIGIN_NOT_TRUSTED", detail, final: false } };
 }

@@ -6,7 +6,7 @@ export interface LoggedRequest {
   readonly id: string;
   readonly method: string;
   readonly host: string;
-  /** Path and query as Envoy had them when it refused: perhaps decoded in part. */
+  /** Path and query as the client sent them. */
   readonly target: string;
   /** Values of X-Real-IP. */
   readonly realIp: readonly string[];

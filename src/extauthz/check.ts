@@ -1,7 +1,6 @@
 import type { DecisionPoint } from "../decision/decision-point.ts";
 import { chain, type Eventually } from "../decision/judgement.ts";
 import { renderDenial } from "../decision/denial.ts";
-import { withoutHeaders } from "../decision/forged-headers.ts";
 import type { IdentityHeaders } from "../decision/identity-headers.ts";
 import type { AccessRequest, Decision } from "../decision/types.ts";
 import type { Identity } from "../identity/types.ts";
@@ -30,6 +29,8 @@ export interface CheckDependencies {
   readonly identityHeaders: (identity: Identity | undefined, trustedPeer: boolean) => IdentityHeaders;
   /** Names of headers that the client may not send. */
   readonly forgedHeaders: (headers: RawRequest["headers"]) => readonly string[];
+  /** The request as rules see it. */
+  readonly withoutForged: (request: RawRequest, forged: readonly string[]) => RawRequest;
   readonly denialDetails: "none" | "reason";
   /** Name of the cookie that may hold the token. */
   readonly cookie?: string;
@@ -58,7 +59,7 @@ const BODY_REQUEST = encodeBodyRequest();
  * that nothing can go wrong between what is recorded and what is sent. The function never throws and never rejects.
  */
 export function createCheck(dependencies: CheckDependencies): CheckHandler {
-  const { point, tracing, log, nextDecisionId, connections, forgedHeaders } = dependencies;
+  const { point, tracing, log, nextDecisionId, connections, forgedHeaders, withoutForged } = dependencies;
   let warned = false;
   const nameRecord = createRecordNamer(dependencies.records, nextDecisionId);
   const encodeAnswer = createAnswerEncoder(dependencies);
@@ -123,7 +124,9 @@ export function createCheck(dependencies: CheckDependencies): CheckHandler {
       return chain(final, (denial) => encodeFailure(denial, undefined));
     }
     const forged = forgedHeaders(call.request.headers);
-    if (forged.length > 0) call = { ...call, forged, request: withoutHeaders(call.request, forged) };
+    if (forged.length > 0) {
+      call = { ...call, forged, request: withoutForged(call.request, forged) };
+    }
     if (call.headersJoined && !warned) {
       warned = true;
       log.warn({}, "envoy joins repeated headers: set `encode_raw_headers: true` in its ext_authz filter");

@@ -51,13 +51,15 @@ function connectionManager(config: GatewayConfig, { luaDirectory }: ListenerOpti
       // what the listener speaks, not what a client writes in :scheme or in an absolute target
       scheme_header_transformation: { scheme_to_overwrite: speaksTls(config) ? "https" : "http" },
 
-      // one reading of every request; the service judges again and does not rely on this
-      normalize_path: true,
-      merge_slashes: true,
-      path_with_escaped_slashes_action: "REJECT_REQUEST",
+      // the path as it was sent, for the service and for the application alike: the service refuses what can be read in two
+      // ways (decision 0024), and says which of them it was
+      normalize_path: false,
+      merge_slashes: false,
+      path_with_escaped_slashes_action: "KEEP_UNCHANGED",
       strip_trailing_host_dot: true,
       common_http_protocol_options: {
-        headers_with_underscores_action: "REJECT_REQUEST",
+        // likewise the service's to refuse
+        headers_with_underscores_action: "ALLOW",
         max_headers_count: 100,
         idle_timeout: "300s",
       },

@@ -35,6 +35,13 @@ const REPLIES: readonly LocalReply[] = [
     code: "UPGRADE_NOT_SUPPORTED",
     message: "the connection cannot be upgraded",
   },
+  {
+    // `*`
+    when: [status("EQ", 404), detail("absolute_path_rejected")],
+    status: 400,
+    code: "BAD_REQUEST",
+    message: "the request is malformed",
+  },
   { when: [status("EQ", 404)], code: "NOT_FOUND", message: "there is no backend for this request" },
   {
     when: [status("EQ", 408)],

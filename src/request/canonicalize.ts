@@ -1,16 +1,19 @@
 import { CHECKS } from "./checks/index.ts";
 import { encodePath } from "./encode-path.ts";
-import { read, type DecodedTarget, type Reading } from "./reading.ts";
+import { otherReadings, toQuery } from "./other-readings.ts";
+import { read, type Reading } from "./reading.ts";
 import type { Canonicalized, CanonicalRequest, RawRequest, ReadOptions, RefusalCheck } from "./types.ts";
 
 const NOTHING: readonly RefusalCheck[] = Object.freeze([]);
+const NO_OTHERS: readonly CanonicalRequest[] = Object.freeze([]);
 const MAX_DETAIL = 200;
 
 /**
  * Turns a request as it came into the one reading that rules see, or says why there are two.
  *
  * The request is read as leniently as can be, then the checks of `checks/index.ts` look at that reading in their order.
- * The first one that is not switched off and finds something refuses. Never throws.
+ * The first one that is not switched off and finds something refuses. Where one that is switched off finds something, the
+ * request comes with all `others` that an application may take it for. Never throws.
  */
 export function canonicalize(raw: RawRequest, { switchedOff }: ReadOptions = {}): Canonicalized {
   const reading = read(raw);
@@ -27,7 +30,13 @@ export function canonicalize(raw: RawRequest, { switchedOff }: ReadOptions = {})
     accepted ??= [];
     accepted.push(check);
   }
-  return { ok: true, request: toRequest(reading), accepted: accepted ?? NOTHING };
+  const request = toRequest(reading);
+  if (accepted === undefined) return { ok: true, request, others: NO_OTHERS, accepted: NOTHING };
+  const lenient = accepted.includes("conflicting_host") ? { ...request, host: "" } : request;
+  const others = otherReadings(lenient, reading, accepted);
+  if (others !== undefined) return { ok: true, request: lenient, others, accepted };
+  const [check = "malformed_target"] = accepted;
+  return { ok: false, refusal: { check, detail: "the request can be read in too many ways" } };
 }
 
 function toRequest(reading: Reading): CanonicalRequest {
@@ -44,14 +53,4 @@ function toRequest(reading: Reading): CanonicalRequest {
     protocol: raw.protocol,
   };
   return raw.body === undefined ? request : { ...request, body: raw.body };
-}
-
-function toQuery(parameters: DecodedTarget["parameters"]): CanonicalRequest["query"] {
-  const query = Object.create(null) as Record<string, string[]>;
-  for (const [name, value] of parameters) {
-    const values = query[name];
-    if (values === undefined) query[name] = [value];
-    else values.push(value);
-  }
-  return query;
 }

@@ -45,9 +45,13 @@ export function readHeaders(headers: RawRequest["headers"]): HeaderReading {
     } else if (spelling === "underscore") underscoreName ??= rawName;
 
     let value = rawValue;
+    let asLatin1: string | undefined;
     if (BEYOND_PRINTABLE.test(rawValue)) {
       const decoded = decodeValue(rawValue);
-      if (!decoded.valid) malformedValue ??= rawName;
+      if (!decoded.valid) {
+        malformedValue ??= rawName;
+        asLatin1 = trimBlanks(rawValue);
+      }
       value = decoded.text;
     }
     value = trimBlanks(value);
@@ -57,6 +61,7 @@ export function readHeaders(headers: RawRequest["headers"]): HeaderReading {
       const values = byName[name];
       if (values === undefined) byName[name] = [value];
       else values.push(value);
+      if (asLatin1 !== undefined && asLatin1 !== value) byName[name]?.push(asLatin1);
     }
   }
   return { byName, hosts, malformedName, malformedValue, underscoreName };

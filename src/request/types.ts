@@ -37,11 +37,11 @@ export interface CanonicalRequest {
   readonly query: Readonly<Record<string, readonly string[]>>;
   /**
    * Header values (UTF-8 decoded, without whitespace around), by lower-case name, repeated ones as a list; without
-   * `host`, which is `host` below. Null prototype.
+   * `host`, which is `host` below. One that is not UTF-8 counts as two, which no comparison is true of. Null prototype.
    */
   readonly headers: Readonly<Record<string, readonly string[]>>;
   readonly scheme: string;
-  /** Lower case, without port and final dot. */
+  /** Lower case, without port and final dot. Empty where nobody can say: `conflicting_host` is switched off. */
   readonly host: string;
   readonly protocol: string;
   /** The body, not looked at yet: `readBody` judges it when a rule reads it. Absent: it was not handed over. */
@@ -100,6 +100,29 @@ export const REFUSAL_CHECKS = [
 ] as const;
 export type RefusalCheck = (typeof REFUSAL_CHECKS)[number];
 
+/**
+ * Checks that nothing switches off behind our Envoy: it answers such requests before anybody is asked, or (`hop_by_hop_header`,
+ * `path_override`) removes what they look for, so a switch would promise what never happens. `malformed_method` would let
+ * pass what no application reads alike, and over HTTP/2 only.
+ */
+const NEVER_ACCEPTED = [
+  "malformed_method",
+  "malformed_target",
+  "fragment",
+  "unencoded_character",
+  "conflicting_content_length",
+  "hop_by_hop_header",
+  "path_override",
+  "body_cut_short",
+] as const satisfies readonly RefusalCheck[];
+
+export type AcceptableCheck = Exclude<RefusalCheck, (typeof NEVER_ACCEPTED)[number]>;
+
+/** Checks that can be switched off for applications which need such requests, by these names. */
+export const ACCEPTABLE_CHECKS: readonly AcceptableCheck[] = REFUSAL_CHECKS.filter(
+  (check): check is AcceptableCheck => !(NEVER_ACCEPTED as readonly RefusalCheck[]).includes(check),
+);
+
 export interface ReadOptions {
   /** Checks that report instead of refusing. */
   readonly switchedOff?: ReadonlySet<RefusalCheck>;
@@ -110,6 +133,8 @@ export type Canonicalized =
   | {
       readonly ok: true;
       readonly request: CanonicalRequest;
+      /** What else an application may take the request for, where checks are switched off: rules must permit it all. */
+      readonly others: readonly CanonicalRequest[];
       /** Switched-off checks that would have refused the request, in their order. */
       readonly accepted: readonly RefusalCheck[];
     }

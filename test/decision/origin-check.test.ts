@@ -74,6 +74,7 @@ describe("decision: origin of requests with a cookie", () => {
       verifier,
       cookie: "session",
       frontProxy: { trustedProxies: ["10.0.0.0/8"], backends: [] },
+      switchedOff: new Set(["method_override"]),
       ...(asked.check !== false && {
         originCheck: createOriginCheck([
           "https://Admin.Example",
@@ -208,6 +209,11 @@ describe("decision: origin of requests with a cookie", () => {
       await expect("ALLOW CONDITION_TRUE", { method, headers: evil });
     for (const method of ["POST", "PUT", "PATCH", "DELETE", "QUERY", "PROPFIND", "LINK"])
       await expect("DENY ORIGIN_NOT_TRUSTED", { method, headers: evil });
+  });
+
+  it("asks where an application may take the request for one that changes something", async () => {
+    await expect("DENY ORIGIN_NOT_TRUSTED", { method: "GET", path: "/me?_method=DELETE", headers: evil });
+    await expect("ALLOW CONDITION_TRUE", { method: "GET", path: "/me?_method=HEAD", headers: evil });
   });
 
   it("does not ask where a token was presented on purpose", async () => {

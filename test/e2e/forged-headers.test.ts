@@ -163,10 +163,7 @@ describe("end to end: headers, trailers and schemes that clients make up", funct
 
   it("refuses a name with an underscore", async () => {
     assert.equal((await http1("/public/a", { x_user_id: "root" })).status, 400);
-    await assert.rejects(async () => {
-      const { status } = await http2("GET", "/public/a", { x_user_id: "root" });
-      assert.equal(status, 200);
-    });
+    assert.equal((await http2("GET", "/public/a", { x_user_id: "root" })).status, 400);
     assert.deepEqual(upstream.seen, []);
   });
 

@@ -83,10 +83,14 @@ describe("end to end: hostile requests through Envoy", () => {
       });
     }
 
-    it("judges and forwards one and the same path where Envoy has normalized it", async () => {
-      const { status } = await send(rawGet("/public//../admin/x"));
-      assert.equal(status, 200);
-      assert.equal(application.upstream.seen.at(-1)!.url, "/public/admin/x");
+    it("judges and forwards one and the same path, or refuses it: nothing is normalized", async () => {
+      for (const target of ["/public//../admin/x", "/public//x", "/public/./x", "/public/x/.."]) {
+        const { status, body, passed } = await send(rawGet(target));
+        assert.deepEqual([status, passed], [400, 0], target);
+        assert.match(body, /AMBIGUOUS_PATH/);
+      }
+      assert.equal((await send(rawGet("/public/a%41~b?x=//..%2f"))).status, 200);
+      assert.equal(application.upstream.seen.at(-1)!.url, "/public/a%41~b?x=//..%2f");
     });
 
     it("leaves alone what only looks strange", async () => {

@@ -144,8 +144,8 @@ describe("extauthz: what Envoy refused itself", () => {
       reason: ProxyReason,
     ][] = [
       ["path_normalization_failed", 400, {}, "PATH_REFUSED"],
-      ["http1.unexpected_underscore", 400, malformed, "UNDERSCORE_HEADER"],
-      ["http2.unexpected_underscore", 0, gone, "UNDERSCORE_HEADER"],
+      ["absolute_path_rejected", 404, {}, "PATH_REFUSED"],
+      ["http1.unexpected_underscore", 400, malformed, "MALFORMED_REQUEST"],
       ["http1.headers_too_large", 431, malformed, "HEADERS_TOO_LARGE"],
       ["http2.header_list_size_too_large", 0, gone, "HEADERS_TOO_LARGE"],
       ["something_new", 431, {}, "HEADERS_TOO_LARGE"],

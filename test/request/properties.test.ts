@@ -92,6 +92,7 @@ const ordinary = (target: string, method = "GET"): RawRequest => ({
   headers: [],
 });
 
+const TOO_MANY_READINGS = "the request can be read in too many ways";
 const switches = fc.subarray([...REFUSAL_CHECKS]).map((checks) => new Set<RefusalCheck>(checks));
 
 function sanePath({ segments, path }: CanonicalRequest): void {
@@ -125,7 +126,8 @@ describe("request: properties", () => {
       fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (one, other) => {
         const raw: RawRequest = { ...ordinary(`/${one}`), host: other, headers: [[one, other]] };
         canonicalize(raw);
-        assert.ok(canonicalize(raw, { switchedOff: new Set(REFUSAL_CHECKS) }).ok);
+        const lenient = canonicalize(raw, { switchedOff: new Set(REFUSAL_CHECKS) });
+        assert.ok(lenient.ok || lenient.refusal.detail === TOO_MANY_READINGS);
       }),
       RUNS,
     );
@@ -205,9 +207,9 @@ describe("request: properties", () => {
             assert.deepEqual(outcome.accepted, refused);
             return;
           }
-          const { check } = outcome.refusal;
+          const { check, detail } = outcome.refusal;
           if (switchedOff.has(check)) {
-            assert.equal(check, "malformed_target");
+            if (detail !== TOO_MANY_READINGS) assert.equal(check, "malformed_target");
             return;
           }
           refused.push(check);

@@ -34,6 +34,7 @@ export interface VectorCase extends RawKeys {
   readonly canonical_scheme?: string;
   readonly canonical_headers?: Readonly<Record<string, readonly string[]>>;
   readonly canonical_headers_json?: string;
+  readonly others?: readonly string[];
   readonly accepted?: readonly RefusalCheck[];
   readonly json?: Text | null;
 }

@@ -1,4 +1,5 @@
 import { PROXY_REASONS, REASONS, REFUSAL_REASONS, type Reason } from "../../src/reasons.ts";
+import { ACCEPTABLE_CHECKS } from "../../src/request/index.ts";
 
 const HEAD = `# Reasons
 
@@ -10,7 +11,8 @@ code, and the reason where \`gateway.denial_details\` is \`reason\`. This page i
 const CHECKS = `
 ## Checks behind the \`AMBIGUOUS_\` reasons
 
-\`detail\` of the record names the check; \`gateway.accept_ambiguous\` switches it off.
+\`detail\` of the record names the check. \`gateway.accept_ambiguous\` switches those off that have a switch; the rules must
+then permit whatever an application may take the request for ([policies](policies.md#ambiguous-requests)).
 `;
 
 const PROXY = `
@@ -18,7 +20,7 @@ const PROXY = `
 
 Before any decision: these records have no user and no rule, and Envoy's \`response_code_details\` as \`detail\`. A client that has
 gone got no answer; 499 stands for that. Envoy may answer with another status than the one here where it knows more
-(501 to an unknown transfer encoding, 404 to \`OPTIONS *\`). \`OVERLOADED\` also comes from a worker that falls behind, to
+(501 to an unknown transfer encoding). \`OVERLOADED\` also comes from a worker that falls behind, to
 tokens that are bad or may be, without a detail.
 `;
 
@@ -45,6 +47,9 @@ function table(reasons: readonly Reason[]): string {
 }
 
 function checks(): string {
-  const rows = Object.entries(REFUSAL_REASONS).map(([check, reason]) => `| \`${check}\` | \`${reason}\` |\n`);
-  return `| check | reason |\n|---|---|\n${rows.join("")}`;
+  const accepted: readonly string[] = ACCEPTABLE_CHECKS;
+  const rows = Object.entries(REFUSAL_REASONS).map(
+    ([check, reason]) => `| \`${check}\` | \`${reason}\` | ${accepted.includes(check) ? "yes" : "no"} |\n`,
+  );
+  return `| check | reason | has a switch |\n|---|---|---|\n${rows.join("")}`;
 }

@@ -1,5 +1,6 @@
 import type { Finder } from "./check.ts";
-import { hasParameter } from "./query.ts";
+import type { Reading } from "../reading.ts";
+import { foldName, hasParameter } from "./query.ts";
 
 const METHOD_HEADERS = ["x-http-method-override", "x-http-method", "x-method-override"] as const;
 const METHOD_PARAMETERS: ReadonlySet<string> = new Set(["_method", "x-http-method-override"]);
@@ -10,6 +11,14 @@ export const methodOverride: Finder = (reading) => {
   if (header !== undefined) return `the header \`${header}\``;
   return hasParameter(reading, METHOD_PARAMETERS) ? "a query parameter that overrides the method" : undefined;
 };
+
+/** The methods that an application may take instead, where it does. */
+export function methodOverrides({ headers: { byName }, decoded }: Reading): readonly string[] {
+  const sent = METHOD_HEADERS.flatMap((name) => byName[name] ?? []);
+  const parameters = decoded().parameters.filter(([name]) => METHOD_PARAMETERS.has(foldName(name)));
+  const methods = [...sent, ...parameters.map(([, value]) => value)].flatMap((value) => value.split(","));
+  return [...new Set(methods.map((method) => method.trim().toUpperCase()).filter((method) => method !== ""))];
+}
 
 const PATH_HEADERS = ["x-original-url", "x-rewrite-url"] as const;
 

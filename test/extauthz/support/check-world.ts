@@ -9,7 +9,7 @@ import {
   type AuditRecord,
 } from "../../../src/audit/index.ts";
 import { DecisionPoint } from "../../../src/decision/decision-point.ts";
-import { createForgedHeaders } from "../../../src/decision/forged-headers.ts";
+import { createForgedHeaders, withoutHeaders } from "../../../src/decision/forged-headers.ts";
 import { createIdentityHeaders } from "../../../src/decision/identity-headers.ts";
 import { createCheck, type CheckDependencies } from "../../../src/extauthz/check.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
@@ -90,6 +90,7 @@ export async function openCheckWorld() {
         ["x-user-id", ["user", "id"]],
         ["x-user-role", ["user", "role"]],
       ]),
+      withoutForged: (request, forged) => withoutHeaders(request, forged, true),
       forgedHeaders: createForgedHeaders({
         names: ["x-user-id", "x-user-role"],
         prefixes: ["x-user-"],

@@ -1,0 +1,185 @@
+import { decodeBytes } from "./decode.ts";
+import { foldDots, SEMICOLON_LIKE, SLASH_LIKE } from "./look-alikes.ts";
+
+/** What an application may take the path for. */
+export interface PathReading {
+  readonly segments: readonly string[];
+  /** What has become a query, because the path ends before it; decoded. */
+  readonly query: string;
+}
+
+/** A reading on its way: which of the steps below have been made, and in which order, nobody knows of an application. */
+interface State extends PathReading {
+  /** It has been percent-decoded, at least once. */
+  readonly decoded: boolean;
+}
+
+const MAX_SEGMENTS = 256;
+const MAX_STATES = 400;
+/** Rules are asked about each. */
+const MAX_READINGS = 16;
+
+/**
+ * Every reading of a path that the steps below lead to, each of them made or not, in any order: an application decodes once or
+ * twice, splits at `%2f` or not, drops `;x=1` or keeps it, resolves `..` before or after that.
+ *
+ * @param rawSegments - undecoded, without the empty one of a trailing slash
+ * @returns `undefined` where there are too many
+ */
+export function pathReadings(rawSegments: readonly string[]): readonly PathReading[] | undefined {
+  if (rawSegments.length > MAX_SEGMENTS) return undefined;
+  const seen = new Set<string>();
+  const states: State[] = [];
+  const readings = new Map<string, PathReading>();
+  const add = (state: State) => {
+    const last = state.segments.length - 1;
+    // a trailing slash is the same resource (decision 0001)
+    const segments = state.segments[last] === "" ? state.segments.slice(0, last) : state.segments;
+    const key = JSON.stringify([segments, state.query]);
+    const known = `${state.decoded} ${key}`;
+    if (seen.has(known)) return;
+    seen.add(known);
+    states.push({ ...state, segments });
+    if (state.decoded) readings.set(key, { segments, query: state.query });
+  };
+  add({ segments: rawSegments, query: "", decoded: false });
+  // what a step adds comes up later
+  for (const state of states) {
+    if (states.length > MAX_STATES || readings.size > MAX_READINGS) return undefined;
+    for (const step of STEPS) step(state).forEach(add);
+  }
+  return readings.size > MAX_READINGS ? undefined : [...readings.values()];
+}
+
+type Step = (state: State) => readonly State[];
+
+const STEPS: readonly Step[] = [
+  decode,
+  changing(splitAt("/")),
+  changing(splitAt("\\")),
+  changing(splitAt(SLASH_LIKE)),
+  changing((segments) => segments.map((segment) => segment.split(SEMICOLON_LIKE, 1).join(""))),
+  changing((segments) => segments.filter((segment) => segment !== "")),
+  changing(resolveDots),
+  changing((segments) => segments.map(plainDots)),
+  changing((segments) => segments.map(withoutControls)),
+  changing(cutAtControl),
+  cutAtDelimiter,
+];
+
+/** A step that does nothing but to the segments. */
+function changing(change: (segments: readonly string[]) => readonly string[]): Step {
+  return (state) => [{ ...state, segments: change(state.segments) }];
+}
+
+function splitAt(separator: string | RegExp): (segments: readonly string[]) => readonly string[] {
+  return (segments) => segments.flatMap((segment) => segment.split(separator));
+}
+
+/** RFC 3986, section 5.2.4. */
+function resolveDots(segments: readonly string[]): readonly string[] {
+  const kept: string[] = [];
+  for (const segment of segments) {
+    if (segment === "..") kept.pop();
+    else if (segment !== ".") kept.push(segment);
+  }
+  return kept;
+}
+
+const DOTS = /^ *(\.{1,2}) *$/;
+
+/** What some stacks make dots of: look-alikes, and blanks that Windows drops. */
+function plainDots(segment: string): string {
+  return DOTS.exec(foldDots(segment))?.[1] ?? segment;
+}
+
+const CONTROLS = /[\0-\x1f\x7f-\x9f]/g;
+const CONTROL = /[\0-\x1f\x7f-\x9f]/;
+
+/** URL parsers of browsers drop tabs and ends of lines. */
+export function withoutControls(text: string): string {
+  return text.replace(CONTROLS, "");
+}
+
+/** In C a text ends at NUL, and in line protocols at the line's end. */
+export function untilControl(text: string): string {
+  return text.split(CONTROL, 1).join("");
+}
+
+function cutAtControl(segments: readonly string[]): readonly string[] {
+  const index = segments.findIndex((segment) => CONTROL.test(segment));
+  return index < 0 ? segments : [...segments.slice(0, index), untilControl(segments[index] ?? "")];
+}
+
+function cutAtDelimiter(state: State): readonly State[] {
+  const { segments, decoded, query } = state;
+  const index = !decoded ? -1 : segments.findIndex((segment) => /[?#]/.test(segment));
+  const segment = segments[index];
+  if (segment === undefined) return [];
+  const mark = segment.search(/[?#]/);
+  const rest = [segment.slice(mark + 1), ...segments.slice(index + 1)].join("/");
+  const further = segment[mark] === "?" ? rest : "";
+  return [
+    {
+      decoded,
+      segments: [...segments.slice(0, index), segment.slice(0, mark)],
+      query: [query, further].filter((part) => part !== "").join("&"),
+    },
+  ];
+}
+
+/** Once is certain; more often only where there is something left to decode. */
+function decode(state: State): readonly State[] {
+  const { segments, decoded } = state;
+  if (decoded && !segments.some((segment) => ENCODED.test(segment))) return [];
+  return DECODERS.map((decoder) => ({ ...state, decoded: true, segments: segments.map(decoder) }));
+}
+
+const ENCODED = /%(?:[0-9a-f]{2}|u[0-9a-f]{4})/i;
+const RUN = /(?:%[0-9a-f]{2})+/gi;
+const IIS = /%u([0-9a-f]{4})/gi;
+
+/** How stacks percent-decode: they differ in what is not UTF-8, and in `%uXXXX`. The first is that of `decodePercent`. */
+export const DECODERS: readonly ((text: string) => string)[] = [
+  (text) => decodeRuns(text, utf8),
+  (text) => decodeRuns(text, (bytes) => String.fromCharCode(...bytes)),
+  (text) => decodeRuns(text, (bytes) => utf8(bytes).replaceAll("\ufffd", "")),
+  (text) => decodeRuns(text, overlong),
+  (text) =>
+    decodeRuns(
+      text.replace(IIS, (_, hex: string) => String.fromCharCode(parseInt(hex, 16))),
+      utf8,
+    ),
+];
+
+/** @param otherwise - decodes what is not UTF-8 */
+function decodeRuns(text: string, otherwise: (bytes: Uint8Array) => string): string {
+  return text.replace(RUN, (run) => {
+    const bytes = Uint8Array.from(run.slice(1).split("%"), (hex) => parseInt(hex, 16));
+    const { text: read, valid } = decodeBytes(bytes);
+    return valid ? read : otherwise(bytes);
+  });
+}
+
+function utf8(bytes: Uint8Array): string {
+  return decodeBytes(bytes).text;
+}
+
+/** Old decoders take `c0 af`, `e0 80 af` and `f0 80 80 af` for `/`. */
+function overlong(bytes: Uint8Array): string {
+  let text = "";
+  let rest = 0;
+  while (rest < bytes.length) {
+    const lead = bytes[rest] ?? 0;
+    const length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
+    const sequence = bytes.subarray(rest, rest + length);
+    const code = sequence.reduce(
+      (sum, byte, index) => (index === 0 ? lead & (0x7f >> length) : (sum << 6) | (byte & 0x3f)),
+      0,
+    );
+    text +=
+      length > 1 && sequence.length === length && code < 0x80 ? String.fromCharCode(code) : utf8(sequence);
+    rest += length;
+  }
+  return text;
+}

@@ -1,0 +1,114 @@
+import { methodOverrides } from "./checks/overrides.ts";
+import { encodePath } from "./encode-path.ts";
+import { DECODERS, pathReadings, untilControl, withoutControls } from "./other-paths.ts";
+import type { Reading } from "./reading.ts";
+import type { CanonicalRequest, RefusalCheck } from "./types.ts";
+
+/** Checks that have found something of which there may be other readings, in the path and in values of the query. */
+const OF_VALUES: readonly RefusalCheck[] = [
+  "control_character",
+  "malformed_percent_encoding",
+  "invalid_utf8",
+];
+const OF_PATHS: readonly RefusalCheck[] = [
+  ...OF_VALUES,
+  "encoded_slash",
+  "double_encoding",
+  "dot_segment",
+  "path_parameter",
+  "encoded_delimiter",
+  "empty_segment",
+];
+
+/** Rules are asked about each. */
+const MAX_READINGS = 16;
+
+/**
+ * What else an application may take a request for that is ambiguous and accepted all the same: other paths, queries, methods.
+ *
+ * @returns `undefined` where there are too many to ask about
+ */
+export function otherReadings(
+  request: CanonicalRequest,
+  reading: Reading,
+  accepted: readonly RefusalCheck[],
+): readonly CanonicalRequest[] | undefined {
+  const paths = accepted.some((check) => OF_PATHS.includes(check)) ? pathReadings(reading.rawSegments) : [];
+  if (paths === undefined) return undefined;
+  const methods = accepted.includes("method_override") ? methodOverrides(reading) : [];
+  const queries = queryReadings(reading, accepted);
+  const readings = new Map<string, CanonicalRequest>();
+  const add = (one: CanonicalRequest) =>
+    readings.set(JSON.stringify([one.method, one.segments, Object.entries(one.query)]), one);
+  add(request);
+  for (const method of [request.method, ...methods]) {
+    for (const query of [request.query, ...queries]) {
+      add({ ...request, method, query });
+      for (const path of paths) {
+        const { segments } = path;
+        const more = path.query === "" ? query : joined(query, toQuery(splitParameters(path.query, "&")));
+        add({ ...request, method, query: more, segments, path: pathOf(request, segments) });
+      }
+    }
+  }
+  return readings.size > MAX_READINGS ? undefined : [...readings.values()].slice(1);
+}
+
+/** The path as it is, where only something else is read in another way. */
+function pathOf(request: CanonicalRequest, segments: readonly string[]): string {
+  const same = JSON.stringify(segments) === JSON.stringify(request.segments);
+  return same ? request.path : encodePath(segments, false);
+}
+
+type Query = CanonicalRequest["query"];
+type Parameter = readonly [name: string, value: string];
+
+/** Every reading of the query: split at `;` or not, decoded in one way or another. */
+function queryReadings({ rawQuery }: Reading, accepted: readonly RefusalCheck[]): readonly Query[] {
+  const separators = accepted.includes("query_separator") ? ["&", /[&;]/] : ["&"];
+  const ways = accepted.some((check) => OF_VALUES.includes(check)) ? WAYS : WAYS.slice(0, 1);
+  if (separators.length === 1 && ways.length === 1) return [];
+  return separators.flatMap((separator) => {
+    const parameters = splitParameters(rawQuery.replaceAll("+", " "), separator);
+    return ways.map((way) => toQuery(parameters.map(([name, value]) => [way(name), way(value)])));
+  });
+}
+
+/** Others are text in a value, see `checks/target.ts`. */
+const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/;
+const whereControl = (change: (text: string) => string) => (text: string) =>
+  CONTROL.test(text) ? change(text) : text;
+
+const WAYS: readonly ((raw: string) => string)[] = DECODERS.flatMap((decoder) => [
+  decoder,
+  (raw) => whereControl(withoutControls)(decoder(raw)),
+  (raw) => whereControl(untilControl)(decoder(raw)),
+]);
+
+function splitParameters(query: string, separator: string | RegExp): readonly Parameter[] {
+  return query
+    .split(separator)
+    .filter((parameter) => parameter !== "")
+    .map((parameter) => {
+      const equals = parameter.indexOf("=");
+      return equals < 0 ? [parameter, ""] : [parameter.slice(0, equals), parameter.slice(equals + 1)];
+    });
+}
+
+/** Repeated parameters become lists. Null prototype. */
+export function toQuery(parameters: readonly Parameter[]): Query {
+  const query = Object.create(null) as Record<string, string[]>;
+  for (const [name, value] of parameters) {
+    const values = query[name];
+    if (values === undefined) query[name] = [value];
+    else values.push(value);
+  }
+  return query;
+}
+
+function joined(one: Query, other: Query): Query {
+  const parameters = [one, other].flatMap((query) =>
+    Object.entries(query).flatMap(([name, values]) => values.map((value): Parameter => [name, value])),
+  );
+  return toQuery(parameters);
+}
