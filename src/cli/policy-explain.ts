@@ -7,17 +7,23 @@ import type { Direction } from "../decision/passage.ts";
 import { renderAnswer, renderDelivery, renderExplanation } from "../decision/render-explanation.ts";
 import type { SampleAnswer } from "../decision/sample-answer.ts";
 import { createSnapshot } from "../decision/snapshot.ts";
-import { renderDiagnostics, type PolicySetIR, type ValueObject } from "../policy/index.ts";
+import type { PolicySetIR, ValueObject } from "../policy/index.ts";
 import { HANDSHAKE_HEADERS } from "../policy/suite/index.ts";
-import { REASONS } from "../reasons.ts";
+import { REASONS, type ProxyReason } from "../reasons.ts";
 import { readOrigin, type RawRequest } from "../request/index.ts";
 import { EXIT_USAGE, ExitError } from "./exit.ts";
-import { compileSet, directoryOption } from "./policy-sets.ts";
+import { explainPast } from "./explain-past.ts";
+import { openGateway, type ExplainedGateway } from "./explained-gateway.ts";
 import { rawRequest } from "./raw-request.ts";
 
 interface ExplainOptions {
-  readonly directory: string;
-  readonly policySet: string;
+  readonly config?: string;
+  readonly directory?: string;
+  readonly policySet?: string;
+  readonly from?: string;
+  readonly apiKeyFile?: string;
+  readonly requestId?: string;
+  readonly auditFile?: string;
   readonly request?: string;
   readonly graphql?: string;
   readonly endpoint?: string;
@@ -31,6 +37,7 @@ interface ExplainOptions {
   readonly trustedOrigin: readonly string[];
   readonly customer?: ValueObject;
   readonly attributes?: ValueObject;
+  readonly clientIp?: string;
   readonly time?: string;
   readonly response?: string;
   readonly responseStatus: number;
@@ -43,8 +50,14 @@ interface Message {
   readonly text: string;
 }
 
-/** `gatehouse policy explain`: how a request would be answered, and why. */
-export function policyExplainCommand(): Command {
+/**
+ * `gatehouse policy explain`: how a request would be answered, and why.
+ *
+ * @param write - takes the explanation
+ */
+export function policyExplainCommand(
+  write: (text: string) => void = (text) => void process.stdout.write(text),
+): Command {
   const messages: Message[] = []; // of both options, in the order in which they are given
   const add = (direction: Direction) => (text: string) => messages.push({ direction, text });
   return new Command("explain")
@@ -83,29 +96,52 @@ export function policyExplainCommand(): Command {
       jsonObject,
     )
     .option("--time <iso>", "env.time (default: now)")
-    .option("-s, --policy-set <name>", "the policy set", "default")
-    .addOption(directoryOption())
+    .option("--client-ip <address>", "the client's address", "127.0.0.1")
+    .option("-c, --config <file>", "a gateway's configuration: its settings, attribute sources and policies")
+    .option("-s, --policy-set <name>", 'the policy set (default: that of the configuration, or "default")')
+    .option("-d, --directory <folder>", 'folder with the policy sets (default: likewise, or "policies")')
+    .option("--from <url>", "a control plane: the set that it has in force, and its records")
+    .option("--api-key-file <file>", "file with the API key for it (default: that of the configuration)")
+    .option("--request-id <id>", "a past decision instead, by the id of its request or its own")
+    .option(
+      "--audit-file <file>",
+      "file with its record (default: that of the configuration, or the control plane)",
+    )
     .option("--json", "the explanation as JSON")
     .action(async (options: ExplainOptions) => {
       checkOptions(options, messages);
-      const { ir, diagnostics, files } = await compileSet(options.directory, options.policySet);
-      if (ir === undefined) throw new ExitError(renderDiagnostics([...diagnostics], [...files]).trimEnd());
-      process.stdout.write(await explain(ir, options, messages));
+      const gateway = await openGateway(options);
+      try {
+        const past = options.requestId;
+        write(
+          past === undefined
+            ? await explain(await gateway.policySet(), gateway, options, messages)
+            : await explainPast(gateway, { ...options, requestId: past }),
+        );
+        gateway.checkLookups();
+      } finally {
+        gateway.close();
+      }
     });
 }
 
 async function explain(
   ir: PolicySetIR,
+  gateway: ExplainedGateway,
   options: ExplainOptions,
   messages: readonly Message[],
 ): Promise<string> {
-  const offline = await decideOffline(createSnapshot(ir, { caseSensitive: false }), {
-    raw: requestOf(options, ir),
+  const handedOver = gateway.receive(requestOf(options, ir));
+  if (!handedOver.ok) return explainRefusal(handedOver, options.json);
+  const offline = await decideOffline(createSnapshot(ir, { caseSensitive: gateway.caseSensitive }), {
+    raw: handedOver.raw,
     ...(options.user && { user: options.user }),
     ...(options.customer && { customer: options.customer }),
     ...(options.cookie && { byCookie: { trustedOrigins: options.trustedOrigin } }),
-    lookup: (root) => lookup(options.attributes, root),
+    lookup: (root, key) => gateway.lookup(options.attributes, ir, root, key),
     now: timeOf(options.time),
+    ...(options.clientIp !== undefined && { clientIp: options.clientIp }),
+    settings: gateway.settings,
   });
   const explained = await explainOffline(offline);
   const sample = await sampleOf(options);
@@ -118,6 +154,7 @@ async function explain(
     return `${JSON.stringify(
       {
         ...{ decision: verdict, reason, status: REASONS[reason].status, detail },
+        decided_by: (offline.decision.connection ?? offline.decision.rule)?.id ?? null,
         ...explained.explanation,
         ...(answer && { answer: { ...answer.outcome, fields: answer.fields } }),
         ...(deliveries.length > 0 && {
@@ -137,8 +174,14 @@ async function explain(
 
 /** Options that mean nothing together would be taken for an answer to what was asked. */
 function checkOptions(options: ExplainOptions, messages: readonly Message[]): void {
-  const given = [options.request, options.graphql, options.websocket].filter((one) => one !== undefined);
-  if (given.length !== 1) throw usage("say one of --request, --graphql and --websocket");
+  const { requestId } = options;
+  const asked = [options.request, options.graphql, options.websocket, requestId];
+  if (asked.filter((one) => one !== undefined).length !== 1)
+    throw usage("say one of --request, --graphql, --websocket and --request-id");
+  if (requestId === undefined && options.auditFile !== undefined)
+    throw usage("--audit-file needs --request-id");
+  if (requestId !== undefined && options.response !== undefined)
+    throw usage("--response is for --request and --graphql");
   if (options.websocket === undefined && messages.length > 0) {
     throw usage("--message and --receive need --websocket");
   }
@@ -186,10 +229,15 @@ function answerOf(explained: () => ExplainedAnswer): ExplainedAnswer {
   }
 }
 
-function lookup(attributes: ValueObject | undefined, root: string): ValueObject | undefined {
-  if (attributes === undefined || !Object.hasOwn(attributes, root)) throw new Error(`${root} is not given`);
-  const found = attributes[root];
-  return isObject(found) ? found : undefined;
+/** What never reaches the service has no rules to explain. */
+function explainRefusal(
+  { reason, detail }: { readonly reason: ProxyReason; readonly detail: string },
+  json: true | undefined,
+): string {
+  const { status, message } = REASONS[reason];
+  if (json)
+    return `${JSON.stringify({ decision: "DENY", reason, status, detail, decided_by: null, near: [], fields: [] }, null, 2)}\n`;
+  return `DENY (${status}) ${reason}: ${message} (${detail})\nrefused by Envoy, before any rule\n`;
 }
 
 function timeOf(text: string | undefined): number {

@@ -37,18 +37,21 @@ export function createRawRequest(input: {
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: string | undefined;
 }): RawRequest {
+  const hosts = input.headers.filter(([name]) => name === "host").map(([, value]) => value);
+  const headers = input.headers.filter(([name]) => name !== "host");
   const base = {
     method: input.method,
     target: wireText(input.target),
     scheme: "http",
-    host: "gateway.local",
+    // a repeated one is two in one, as doors see it
+    host: hosts.length === 0 ? "gateway.local" : hosts.join(","),
     protocol: "HTTP/1.1",
   };
-  if (input.body === undefined) return { ...base, headers: input.headers, body: NO_BODY };
-  const typed = input.headers.some(([name]) => name === "content-type");
+  if (input.body === undefined) return { ...base, headers, body: NO_BODY };
+  const typed = headers.some(([name]) => name === "content-type");
   return {
     ...base,
-    headers: typed ? input.headers : [...input.headers, ["content-type", "application/json"]],
+    headers: typed ? headers : [...headers, ["content-type", "application/json"]],
     body: { bytes: new TextEncoder().encode(input.body), complete: true },
   };
 }

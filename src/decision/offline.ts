@@ -1,12 +1,13 @@
 import type { Identity } from "../identity/types.ts";
 import type { ValueObject } from "../policy/index.ts";
-import type { RawRequest, RefusalCheck } from "../request/index.ts";
+import { canonicalize, type RawRequest } from "../request/index.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
-import { createDecider } from "./decide.ts";
+import { createDecider, type DeciderDependencies } from "./decide.ts";
 import type { Caller } from "./identify.ts";
 import type { Judgement, JudgementDependencies } from "./judgement.ts";
-import { createOriginCheck, requireOrigin } from "./origin-check.ts";
+import { createOriginCheck, requireOrigin, type OriginCheck } from "./origin-check.ts";
 import type { Snapshot } from "./snapshot.ts";
+import type { AttributeSource } from "./sources.ts";
 import type { AccessRequest, Decision } from "./types.ts";
 import { VerdictCache } from "./verdict-cache.ts";
 
@@ -18,12 +19,26 @@ export interface OfflineRequest {
   /** The caller is known by a cookie, which counts where the request comes from its own origin or one of these. */
   readonly byCookie?: { readonly trustedOrigins: readonly string[] };
   /** What an attribute source has for a root such as `target_user`; throws where it cannot say. */
-  readonly lookup: (root: string) => ValueObject | undefined;
+  readonly lookup: (root: string, key: string) => ReturnType<AttributeSource["lookup"]>;
   /** Unix ms. */
   readonly now: number;
   readonly environment?: string;
   readonly clientIp?: string;
+  /** Those of a gateway. Default: every check, no front proxies, no limits. */
+  readonly settings?: OfflineSettings;
 }
+
+export type OfflineSettings = Pick<
+  DeciderDependencies,
+  "frontProxy" | "originCheck" | "switchedOff" | "environment" | "limits"
+>;
+
+const DEFAULT_SETTINGS: OfflineSettings = {
+  frontProxy: { trustedProxies: [], backends: [] },
+  switchedOff: new Set(),
+  environment: "production",
+  limits: { response: Number.MAX_SAFE_INTEGER, message: Number.MAX_SAFE_INTEGER },
+};
 
 /** A decision, and what explanations of it are made from. */
 export interface OfflineDecision {
@@ -36,11 +51,7 @@ export interface OfflineDecision {
  * Decides without network, tokens and caches, through the very function that the gateway decides with. For
  * `policy test` and `policy explain`. Throws nothing of its own.
  */
-export async function decideOffline(
-  snapshot: Snapshot,
-  input: OfflineRequest,
-  switchedOff: ReadonlySet<RefusalCheck> = new Set(),
-): Promise<OfflineDecision> {
+export async function decideOffline(snapshot: Snapshot, input: OfflineRequest): Promise<OfflineDecision> {
   const caller: Caller =
     input.user === undefined
       ? {}
@@ -48,22 +59,22 @@ export async function decideOffline(
           identity: offlineIdentity(input.user, input.customer),
           ...(input.byCookie && { byCookie: true as const }),
         };
-  const originCheck = input.byCookie && createOriginCheck(input.byCookie.trustedOrigins);
-  const source = { lookup: (_key: string, root: string) => input.lookup(root) };
+  const originCheck = originCheckOf(input);
+  const source = { lookup: (key: string, root: string) => input.lookup(root, key) };
   const names = Object.values(snapshot.ir.attributes).flatMap(({ source }) => (source ? [source.name] : []));
+  const { frontProxy, ...settings } = input.settings ?? DEFAULT_SETTINGS;
   const dependencies: JudgementDependencies = {
+    ...settings,
+    ...(input.environment !== undefined && { environment: input.environment }),
     cache: new VerdictCache({ size: 0, ttlMs: 0 }, createMetrics()),
     sources: new Map(names.map((name) => [name, source])),
-    switchedOff,
-    environment: input.environment ?? "production",
-    limits: { response: Number.MAX_SAFE_INTEGER, message: Number.MAX_SAFE_INTEGER },
   };
   const decide = createDecider({
     ...dependencies,
     policies: () => ({ main: snapshot, customers: new Map() }),
     identify: () => caller,
     ...(originCheck && { originCheck }),
-    frontProxy: { trustedProxies: [], backends: [] },
+    frontProxy,
   });
   const access: AccessRequest = {
     raw: input.raw,
@@ -75,12 +86,23 @@ export async function decideOffline(
   const decision = await decide(access);
   const { request, clientIp, trustedPeer, accepted } = decision;
   if (request === undefined) return { decision };
-  const meant = requireOrigin(caller, originCheck, [request], access, trustedPeer);
+  const canonical = canonicalize(input.raw, settings);
+  const readings = [request, ...(canonical.ok ? canonical.others : [])];
+  const meant = requireOrigin(caller, originCheck, readings, access, trustedPeer);
   const draft = { clientIp, trustedPeer, accepted, snapshot, request, ...meant };
   return {
     decision,
     judgement: { with: dependencies, snapshot, sets: [snapshot], request, access, caller: meant, draft },
   };
+}
+
+/** Origins that the request's description trusts count beside those of the settings. */
+function originCheckOf({ byCookie, settings }: OfflineRequest): OriginCheck | undefined {
+  if (byCookie === undefined) return undefined;
+  const own = createOriginCheck(byCookie.trustedOrigins);
+  if (settings === undefined) return own;
+  const { originCheck } = settings;
+  return originCheck && ((asked) => own(asked) && originCheck(asked));
 }
 
 function offlineIdentity(user: ValueObject, customer: ValueObject | undefined): Identity {

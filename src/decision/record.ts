@@ -52,7 +52,7 @@ export function auditRecord(
     policy_digest: snapshot?.digest ?? "",
     ...(typeof customer === "string" && { customer_id: customer }),
     ...(decision.customerPolicySet !== undefined && { customer_policy_set: decision.customerPolicySet }),
-    host: request?.host || (access?.raw.host ?? ""),
+    host: request === undefined || request.host === "" ? (access?.raw.host ?? "") : request.host,
     raw_path: rawPath,
     evaluation_time_us: Math.round(elapsedMs * 1000),
     ...(traceId !== undefined && { trace_id: traceId }),

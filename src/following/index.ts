@@ -11,4 +11,4 @@ export {
   type StateFeedOptions,
 } from "./state-feed.ts";
 export { StatisticsReporter, type StatisticsDependencies } from "./statistics.ts";
-export type { TransportOptions } from "./transport.ts";
+export { Transport, type TransportOptions } from "./transport.ts";

@@ -10,10 +10,12 @@ export interface TransportOptions {
   readonly url: string;
   /** A text stays as it is. */
   readonly apiKey: string | ApiKey;
+  /** Where paths begin. Default: the gateway's routes. */
+  readonly root?: "v1/gateway/" | "v1/";
 }
 
 export interface CallOptions {
-  /** From `/v1/gateway/` on. */
+  /** Behind the root. */
   readonly path: string;
   /** Text of JSON; absent: a GET. */
   readonly body?: string;
@@ -44,11 +46,11 @@ export class Transport {
   readonly #closing = new AbortController();
 
   /** @throws TypeError for an address or a key that cannot be used; the message does not repeat the key */
-  constructor({ url, apiKey }: TransportOptions) {
+  constructor({ url, apiKey, root = "v1/gateway/" }: TransportOptions) {
     const base = secureUrl("control_plane.url", url);
     if (base.search !== "" || base.hash !== "")
       throw new TypeError("`control_plane.url` must have neither a query nor a fragment");
-    this.#base = new URL(`${base.pathname.replace(/(?<!\/)\/+$/, "")}/v1/gateway/`, base);
+    this.#base = new URL(`${base.pathname.replace(/(?<!\/)\/+$/, "")}/${root}`, base);
     this.#apiKey = typeof apiKey === "string" ? fixedApiKey(apiKey) : apiKey;
     // each call has a time limit of its own, and a long poll is silent on purpose
     this.#agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, connectTimeout: 5_000 });

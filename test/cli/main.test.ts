@@ -69,7 +69,7 @@ describe("cli", () => {
     [["gateway", "--confg", "x"], /unknown option '--confg'\n\(Did you mean --config\?\)/],
     [["gateway", "extra"], /too many arguments/],
     [["gateway", "--config"], /argument missing/],
-    [["policy", "explain"], /say one of --request, --graphql and --websocket/],
+    [["policy", "explain"], /say one of --request, --graphql, --websocket and --request-id/],
     [["up", "--port", "http"], /is not a port/],
     [["up", "--port", "65536"], /is not a port/],
     [["up", "--admin-port", "-1"], /is not a port|argument missing/],

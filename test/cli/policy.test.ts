@@ -312,8 +312,11 @@ policies:
       [["-r", "GET /x", "--time", "noon"], /`noon` is not a time/],
       [["-r", "GET /x", "-u", "[]"], /is not a JSON object/],
       [["-r", "GET /x", "-u", "{"], /is not a JSON object/],
-      [[], /say one of --request, --graphql and --websocket/],
-      [["-r", "GET /x", "--graphql", "{ a }"], /say one of --request, --graphql and --websocket/],
+      [[], /say one of --request, --graphql, --websocket and --request-id/],
+      [
+        ["-r", "GET /x", "--graphql", "{ a }"],
+        /say one of --request, --graphql, --websocket and --request-id/,
+      ],
       [["-r", "GET /x", "--message", "{}"], /--message and --receive need --websocket/],
       [["--websocket", "/ws", "--response", "{}"], /a WebSocket has --receive/],
       [["-r", "GET /x", "--response-status", "99"], /is not a status/],

@@ -64,8 +64,17 @@ describe("decision: offline", () => {
     assert.equal(outcome(await decide({ headers })), "DENY UNTRUSTED_PROXY_HEADER");
     const { decision: off, judgement } = await decideOffline(
       createSnapshot(compileText("default: allow"), { caseSensitive: false }),
-      { raw: accessOf({ path: "/a//b" }).raw, lookup: () => undefined, now: 0 },
-      new Set(["empty_segment"]),
+      {
+        raw: accessOf({ path: "/a//b" }).raw,
+        lookup: () => undefined,
+        now: 0,
+        settings: {
+          frontProxy: { trustedProxies: [], backends: [] },
+          switchedOff: new Set(["empty_segment"]),
+          environment: "production",
+          limits: { response: 1, message: 1 },
+        },
+      },
     );
     assert.equal(outcome(off), "ALLOW DEFAULT_ALLOW");
     assert.deepEqual(off.accepted, ["empty_segment"]);

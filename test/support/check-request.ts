@@ -6,6 +6,7 @@ const protos = loadProtos("ours");
 export function checkRequest(options: {
   readonly method?: string;
   readonly path: string;
+  readonly host?: string;
   readonly headers?: readonly (readonly [name: string, value: string])[];
   readonly peer?: string;
   readonly body?: Buffer;
@@ -14,11 +15,19 @@ export function checkRequest(options: {
   /** What the route does with bodies. */
   readonly bodies?: "handed_over" | "on_request" | "unknown";
 }): Buffer {
-  const { method = "GET", path, headers = [], peer = "127.0.0.1", body, plans = "1" } = options;
+  const {
+    method = "GET",
+    path,
+    host = "app.test",
+    headers = [],
+    peer = "127.0.0.1",
+    body,
+    plans = "1",
+  } = options;
   const { bodies = "handed_over" } = options;
   const now = Date.now();
   const pseudo = [
-    [":authority", "app.test"],
+    [":authority", host],
     [":path", path],
     [":method", method],
     [":scheme", "http"],
@@ -36,7 +45,7 @@ export function checkRequest(options: {
           id: "1234567890",
           method,
           path,
-          host: "app.test",
+          host,
           scheme: "http",
           protocol: "HTTP/1.1",
           ...(body && { raw_body: body }),

@@ -1,0 +1,104 @@
+import * as z from "zod";
+import { ControlPlaneError, Transport } from "../following/index.ts";
+import type { PolicyFile, ValueObject } from "../policy/index.ts";
+import { EXIT_USAGE, ExitError } from "./exit.ts";
+
+/** A version of a policy set as the control plane has it. */
+export interface PublishedSet {
+  readonly version: string;
+  readonly files: readonly PolicyFile[];
+}
+
+const files = z.array(z.object({ name: z.string(), text: z.string() }));
+const published = z.object({ version: z.string(), files });
+const listedVersions = z.array(z.object({ version: z.string(), digest: z.string() }));
+const records = z.array(z.record(z.string(), z.unknown()));
+
+const PAGE = 100;
+const LIMITS = { timeoutMs: 10_000, maxBytes: 64 * 1024 * 1024 };
+
+/** What `policy explain` reads of a control plane, with one API key; whatever goes wrong is an ExitError that says which. */
+export class ControlPlaneReader {
+  readonly url: string;
+  readonly #transport: Transport;
+
+  /** @throws ExitError for an address or a key that cannot be used */
+  constructor(url: string, apiKey: string) {
+    this.url = url;
+    try {
+      this.#transport = new Transport({ url, apiKey, root: "v1/" });
+    } catch (error) {
+      throw new ExitError(error instanceof Error ? error.message : String(error), EXIT_USAGE);
+    }
+  }
+
+  /** @returns the active version, as gateways get it; `undefined` where there is none */
+  async activeSet(name: string): Promise<PublishedSet | undefined> {
+    const path = `gateway/policy-sets/${encodeURIComponent(name)}`;
+    try {
+      const set = await this.#get(path, published, ["POLICY_SET_NOT_FOUND", "INSUFFICIENT_SCOPE"]);
+      return typeof set === "string" ? undefined : set;
+    } catch (error) {
+      if (!(error instanceof InsufficientScope)) throw error;
+    }
+    // keys that read, and are no gateway's
+    const shown = z.object({ active_version: z.string().nullable() });
+    const own = `policy-sets/${encodeURIComponent(name)}`;
+    const set = await this.#get(own, shown, ["POLICY_SET_NOT_FOUND"]);
+    if (typeof set === "string" || set.active_version === null) return undefined;
+    return this.#version(name, set.active_version);
+  }
+
+  /** @returns the version of this content; `undefined` where there is none */
+  async setOfDigest(name: string, digest: string): Promise<PublishedSet | undefined> {
+    for (let page = 1; ; page += 1) {
+      const path = `policy-sets/${encodeURIComponent(name)}/versions?page=${page}&limit=${PAGE}`;
+      const versions = await this.#get(path, listedVersions, ["POLICY_SET_NOT_FOUND"]);
+      if (typeof versions === "string") return undefined;
+      const found = versions.find((version) => version.digest === digest);
+      if (found !== undefined) return this.#version(name, found.version);
+      if (versions.length < PAGE) return undefined;
+    }
+  }
+
+  /** The records of decisions about one request; or the one of this id. */
+  async decisions(id: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    const by = id.startsWith("dec_") ? "decision_id" : "request_id";
+    const path = `audit/logs?kind=decision&${by}=${encodeURIComponent(id)}&limit=${PAGE}`;
+    const found = await this.#get(path, records, []);
+    return typeof found === "string" ? [] : found;
+  }
+
+  /** @returns the attributes of a user; `undefined` where there is none */
+  async user(id: string): Promise<ValueObject | undefined> {
+    if (id.length > 128 || !/^\w+$/.test(id)) return undefined;
+    const user = await this.#get(`gateway/users/${id}`, z.record(z.string(), z.json()), ["USER_NOT_FOUND"]);
+    return typeof user === "string" ? undefined : user;
+  }
+
+  close(): void {
+    this.#transport.close();
+  }
+
+  async #version(name: string, version: string): Promise<PublishedSet | undefined> {
+    const path = `policy-sets/${encodeURIComponent(name)}/versions/${encodeURIComponent(version)}`;
+    const set = await this.#get(path, published, ["POLICY_SET_NOT_FOUND"]);
+    return typeof set === "string" ? undefined : set;
+  }
+
+  /** @returns the answer; or the code of an error, where it is one of `known` */
+  async #get<T>(path: string, schema: z.ZodType<T>, known: readonly string[]): Promise<T | string> {
+    try {
+      return schema.parse(await this.#transport.call({ path, ...LIMITS }));
+    } catch (error) {
+      if (!(error instanceof ControlPlaneError))
+        throw new ExitError(`${this.url} does not answer as a control plane of this version does`);
+      const { code, message } = error;
+      if (code === "INSUFFICIENT_SCOPE" && known.includes(code)) throw new InsufficientScope();
+      if (known.includes(code)) return code;
+      throw new ExitError(`${this.url}: ${message} (${code})`);
+    }
+  }
+}
+
+class InsufficientScope extends Error {}

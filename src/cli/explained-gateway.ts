@@ -1,0 +1,189 @@
+import { readFileSync } from "node:fs";
+import { loadGatewayConfig, type GatewayConfig } from "../config/index.ts";
+import type { OfflineSettings } from "../decision/offline.ts";
+import { FileSource, type AttributeSource } from "../decision/sources.ts";
+import { decisionSettings, headerHygiene } from "../decision-settings.ts";
+import { caseSensitive } from "../follow-control-plane.ts";
+import { compilePolicySet, renderDiagnostics, type PolicySetIR, type ValueObject } from "../policy/index.ts";
+import type { RawRequest } from "../request/index.ts";
+import { ControlPlaneReader, type PublishedSet } from "./control-plane-reader.ts";
+import { EXIT_USAGE, ExitError } from "./exit.ts";
+import { loadConfig } from "./options.ts";
+import { compileSet } from "./policy-sets.ts";
+import { throughEnvoy, type ThroughEnvoy } from "./through-envoy.ts";
+
+export interface GatewayOptions {
+  readonly config?: string;
+  readonly directory?: string;
+  readonly policySet?: string;
+  readonly from?: string;
+  readonly apiKeyFile?: string;
+}
+
+/** The gateway whose decisions are explained: what it is configured to, without anything of it running. */
+export interface ExplainedGateway {
+  readonly config: GatewayConfig;
+  readonly caseSensitive: boolean;
+  readonly settings: OfflineSettings;
+  /** Where one is named. */
+  readonly controlPlane?: ControlPlaneReader;
+  /** @throws ExitError where it cannot be had, or has errors */
+  policySet(): Promise<PolicySetIR>;
+  /** What becomes of a request before its rules. */
+  receive(sent: RawRequest): ThroughEnvoy;
+  /**
+   * Attributes of a root: those given, else those of the configured source.
+   *
+   * @throws where nobody can say
+   */
+  lookup(
+    given: ValueObject | undefined,
+    ir: PolicySetIR,
+    root: string,
+    key: string,
+  ): ReturnType<AttributeSource["lookup"]>;
+  /** @throws ExitError where a look-up failed: the gateway's own might not have */
+  checkLookups(): void;
+  close(): void;
+}
+
+/** @throws ExitError for a configuration that is wrong, or names a source that cannot be read */
+export async function openGateway(options: GatewayOptions): Promise<ExplainedGateway> {
+  const config = options.config === undefined ? defaults() : loadConfig(options.config, []);
+  const { forgedHeaders, withoutForged } = headerHygiene(config);
+  const controlPlane = openControlPlane(config, options);
+  const sources = await fileSources(config);
+  const ofUsers = Object.entries(config.attribute_sources).find(([, { type }]) => type === "control_plane");
+  if (ofUsers !== undefined && controlPlane !== undefined) {
+    sources.set(ofUsers[0], { lookup: (key) => controlPlane.user(key) });
+  }
+  const problems: string[] = [];
+  return {
+    config,
+    ...(controlPlane && { controlPlane }),
+    caseSensitive: caseSensitive(config),
+    settings: decisionSettings(config),
+    policySet: () => policySet(config, options, controlPlane),
+    receive(sent) {
+      const handedOver = throughEnvoy(sent, config);
+      if (!handedOver.ok) return handedOver;
+      const { raw } = handedOver;
+      return { ok: true, raw: withoutForged(raw, forgedHeaders(raw.headers)) };
+    },
+    lookup(given, ir, root, key) {
+      if (given !== undefined && Object.hasOwn(given, root)) {
+        const found = given[root];
+        return typeof found === "object" && found !== null && !Array.isArray(found)
+          ? (found as ValueObject)
+          : undefined;
+      }
+      const source = sources.get(ir.attributes[root]?.source?.name ?? "");
+      if (source === undefined) throw new Error(`${root} is not given`);
+      const failed = (error: unknown): never => {
+        problems.push(
+          `${root} cannot be looked up: ${error instanceof Error ? error.message : String(error)}`,
+        );
+        throw error;
+      };
+      const entry = source.lookup(key, root);
+      return entry instanceof Promise ? entry.catch(failed) : entry;
+    },
+    checkLookups() {
+      const [problem] = problems;
+      if (problem !== undefined) throw new ExitError(problem);
+    },
+    close: () => controlPlane?.close(),
+  };
+}
+
+function openControlPlane(config: GatewayConfig, options: GatewayOptions): ControlPlaneReader | undefined {
+  const url = options.from ?? config.control_plane.url;
+  if (url === undefined) {
+    if (options.apiKeyFile !== undefined)
+      throw new ExitError("--api-key-file needs --from or --config", EXIT_USAGE);
+    return undefined;
+  }
+  const key =
+    options.apiKeyFile === undefined
+      ? configuredKey(options.config === undefined ? ofEnvironment(url) : config)
+      : readKey(options.apiKeyFile);
+  if (key === undefined) {
+    throw new ExitError(
+      `${url} needs an API key: name its file by --api-key-file, or set GATEHOUSE_CONTROL_PLANE_API_KEY`,
+      EXIT_USAGE,
+    );
+  }
+  return new ControlPlaneReader(url, key);
+}
+
+function ofEnvironment(url: string): GatewayConfig | undefined {
+  const result = loadGatewayConfig({ overrides: { "control_plane.url": url } });
+  return result.ok ? result.config : undefined;
+}
+
+function configuredKey(config: GatewayConfig | undefined): string | undefined {
+  const { api_key: key, api_key_file: file } = config?.control_plane ?? {};
+  return key ?? (file === undefined ? undefined : readKey(file));
+}
+
+function readKey(file: string): string {
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ExitError(`the API key cannot be read from ${file}: ${why}`, EXIT_USAGE);
+  }
+}
+
+/** Without a configuration: what a gateway does by default, whatever the environment says. */
+function defaults(): GatewayConfig {
+  const result = loadGatewayConfig({ env: {} });
+  if (!result.ok) throw new ExitError(result.errors, EXIT_USAGE);
+  return result.config;
+}
+
+async function policySet(
+  { policies }: GatewayConfig,
+  { config, directory, policySet: named, from }: GatewayOptions,
+  controlPlane: ControlPlaneReader | undefined,
+): Promise<PolicySetIR> {
+  const name = named ?? policies.policy_set;
+  const isPublished = from !== undefined || (policies.source === "control_plane" && directory === undefined);
+  if (isPublished && controlPlane !== undefined) {
+    const set = await controlPlane.activeSet(name);
+    if (set === undefined)
+      throw new ExitError(`${controlPlane.url} has no active version of policy set \`${name}\``);
+    return compilePublished(name, set);
+  }
+  const folder = directory ?? (config === undefined ? "policies" : policies.directory);
+  const { ir, diagnostics, files } = await compileSet(folder, name);
+  if (ir === undefined) throw new ExitError(renderDiagnostics([...diagnostics], [...files]).trimEnd());
+  return ir;
+}
+
+/** @throws ExitError where this version of the language finds errors in it */
+export function compilePublished(name: string, { files }: PublishedSet): PolicySetIR {
+  const { ir, diagnostics } = compilePolicySet([...files], { name });
+  if (ir === undefined) throw new ExitError(renderDiagnostics([...diagnostics], [...files]).trimEnd());
+  return ir;
+}
+
+async function fileSources(config: GatewayConfig): Promise<Map<string, AttributeSource>> {
+  const sources = new Map<string, AttributeSource>();
+  for (const [name, source] of Object.entries(config.attribute_sources)) {
+    if (source.type !== "file") continue;
+    const problem: string[] = [];
+    const warn = (context: object) => {
+      const { err } = context as { readonly err?: unknown };
+      problem.push(err instanceof Error ? err.message : String(err));
+    };
+    const file = new FileSource(source.path, { warn });
+    await file.refresh();
+    const [why] = problem;
+    if (why !== undefined) {
+      throw new ExitError(`attribute_sources.${name}: ${source.path} cannot be read: ${why}`, EXIT_USAGE);
+    }
+    sources.set(name, file);
+  }
+  return sources;
+}

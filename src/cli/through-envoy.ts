@@ -1,0 +1,118 @@
+import type { GatewayConfig } from "../config/index.ts";
+import { DEFAULT_IDENTITY_HEADERS } from "../config/index.ts";
+import type { ProxyReason } from "../reasons.ts";
+import type { RawRequest } from "../request/index.ts";
+
+/** A request as our Envoy hands it to the service, or why it never does. */
+export type ThroughEnvoy =
+  | { readonly ok: true; readonly raw: RawRequest }
+  | { readonly ok: false; readonly reason: ProxyReason; readonly detail: string };
+
+/**
+ * What our Envoy does with a request over HTTP/1.1 before anybody is asked. A test sends the same requests through the real
+ * one (`test/e2e/explain-parity.test.ts`).
+ */
+export function throughEnvoy(sent: RawRequest, config: GatewayConfig): ThroughEnvoy {
+  const refused = (reason: ProxyReason, detail: string): ThroughEnvoy => ({ ok: false, reason, detail });
+  const { method, headers } = sent;
+  const { tls_certificate: certificate, tls_private_key: key } = config.gateway.security;
+  const speaksTls = certificate !== undefined && key !== undefined;
+  if (!METHODS.has(method)) return refused("MALFORMED_REQUEST", "http1.codec_error");
+  if (headers.some(([name, value]) => !TOKEN.test(name) || CONTROL.test(value))) {
+    return refused("MALFORMED_REQUEST", "http1.codec_error");
+  }
+  if (headers.length > MAX_HEADERS) return refused("TOO_MANY_HEADERS", "http1.too_many_headers");
+  const size = headers.reduce((sum, [name, value]) => sum + name.length + value.length, sent.target.length);
+  if (size > MAX_HEADER_BYTES) return refused("HEADERS_TOO_LARGE", "http1.headers_too_large");
+  if (!VISIBLE.test(sent.target)) return refused("MALFORMED_REQUEST", "http1.codec_error");
+  if (headers.some(([name]) => name === "content-length" || name === "transfer-encoding")) {
+    if (!headers.every(isFraming)) return refused("MALFORMED_REQUEST", "http1.codec_error");
+  }
+  if (method === "CONNECT") return refused("UPGRADE_NOT_SUPPORTED", "upgrade_failed");
+
+  const target = splitTarget(sent);
+  if (target === undefined) return refused("MALFORMED_REQUEST", "http1.invalid_url");
+  if (target.scheme === "https" && !speaksTls) return refused("MALFORMED_REQUEST", "http1.invalid_scheme");
+  if (!target.path.startsWith("/")) return refused("PATH_REFUSED", "absolute_path_rejected");
+  if (target.path.includes("#")) return refused("PATH_REFUSED", "path_normalization_failed");
+  const upgrade = headers.filter(([name]) => name === "upgrade").map(([, value]) => value.toLowerCase());
+  const upgrades = upgrade.length > 0 && listed(headers, "connection").includes("upgrade");
+  if (upgrades && (method !== "GET" || upgrade.join(",") !== "websocket")) {
+    return refused("UPGRADE_NOT_SUPPORTED", "upgrade_failed");
+  }
+  if (method === "QUERY" && !headers.some(([name]) => name === "content-type")) {
+    return refused("REFUSED_BY_PROXY", "query_missing_content_type");
+  }
+  const body = sent.body?.bytes.length ?? 0;
+  if (body > config.gateway.security.request_size_limit) {
+    return refused("REQUEST_TOO_LARGE", "rbac_access_denied_matched_policy[request_too_large]");
+  }
+  return {
+    ok: true,
+    raw: {
+      ...sent,
+      target: target.path,
+      host: target.host.replace(/\.(?=:[0-9]+$|$)/, ""),
+      scheme: speaksTls ? "https" : "http",
+      headers: headers.filter(([name]) => !isRemoved(name, config, upgrades)),
+    },
+  };
+}
+
+/** Envoy's codec for HTTP/1 knows these and no other. */
+const METHODS = new Set(
+  (
+    "ACL BIND CHECKOUT CONNECT COPY DELETE GET HEAD LINK LOCK MERGE MKACTIVITY MKCALENDAR MKCOL MOVE MSEARCH NOTIFY " +
+    "OPTIONS PATCH POST PROPFIND PROPPATCH PURGE PUT QUERY REBIND REPORT SEARCH SOURCE SUBSCRIBE TRACE UNBIND UNLINK " +
+    "UNLOCK UNSUBSCRIBE"
+  ).split(" "),
+);
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
+const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/;
+const VISIBLE = /^[\x21-\x7e]+$/;
+/** `Host` and `Connection` of a client come on top of what is written down. */
+const MAX_HEADERS = 98;
+const MAX_HEADER_BYTES = 64 * 1024;
+
+function isFraming([name, value]: RawRequest["headers"][number]): boolean {
+  if (name === "content-length") return /^[0-9]+$/.test(value);
+  return name !== "transfer-encoding" || value.toLowerCase() === "chunked";
+}
+
+/** RFC 9112, section 3.2.2: the authority of an absolute target is the host, whatever `Host` says. */
+function splitTarget({ method, target, host }: RawRequest): Target | undefined {
+  if (target.startsWith("/") || (target === "*" && method === "OPTIONS")) {
+    return { scheme: "", path: target, host };
+  }
+  const [, scheme = "", authority, path = "/"] = /^(https?):\/\/([^/?#]+)([/?].*)?$/i.exec(target) ?? [];
+  return authority === undefined
+    ? undefined
+    : { scheme: scheme.toLowerCase(), path, host: authority.replace(/^.*@/, "") };
+}
+
+interface Target {
+  /** Of an absolute target. */
+  readonly scheme: string;
+  readonly path: string;
+  readonly host: string;
+}
+
+function listed(headers: RawRequest["headers"], wanted: string): readonly string[] {
+  const values = headers.filter(([name]) => name === wanted).map(([, value]) => value);
+  return values.flatMap((value) => value.toLowerCase().split(",")).map((value) => value.trim());
+}
+
+const OF_ONE_HOP = ["connection", "keep-alive", "proxy-connection", "transfer-encoding"];
+const NAMES_ANOTHER_PATH = ["x-original-url", "x-rewrite-url"];
+
+/** What Envoy takes away before it asks; the service takes away the rest. */
+function isRemoved(name: string, { identity }: GatewayConfig, upgrades: boolean): boolean {
+  if (OF_ONE_HOP.includes(name)) return !(upgrades && name === "connection");
+  return (
+    NAMES_ANOTHER_PATH.includes(name) ||
+    name.startsWith("x-envoy-") ||
+    name.startsWith("x-gatehouse-") ||
+    Object.hasOwn(identity.headers, name) ||
+    Object.hasOwn(DEFAULT_IDENTITY_HEADERS, name)
+  );
+}
