@@ -14,7 +14,9 @@ interface State extends PathReading {
   readonly decoded: boolean;
 }
 
-const MAX_SEGMENTS = 256;
+/** Each reading is made by going through all of it, some of them a hundred times. */
+export const MAX_CHARACTERS = 2048;
+const MAX_SEGMENTS = 64;
 const MAX_STATES = 400;
 /** Rules are asked about each. */
 const MAX_READINGS = 16;
@@ -24,10 +26,11 @@ const MAX_READINGS = 16;
  * twice, splits at `%2f` or not, drops `;x=1` or keeps it, resolves `..` before or after that.
  *
  * @param rawSegments - undecoded, without the empty one of a trailing slash
- * @returns `undefined` where there are too many
+ * @returns `undefined` where there are too many, or there is too much to go through
  */
 export function pathReadings(rawSegments: readonly string[]): readonly PathReading[] | undefined {
-  if (rawSegments.length > MAX_SEGMENTS) return undefined;
+  const length = rawSegments.reduce((sum, segment) => sum + segment.length + 1, 0);
+  if (rawSegments.length > MAX_SEGMENTS || length > MAX_CHARACTERS) return undefined;
   const seen = new Set<string>();
   const states: State[] = [];
   const readings = new Map<string, PathReading>();

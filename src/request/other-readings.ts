@@ -1,6 +1,6 @@
 import { methodOverrides } from "./checks/overrides.ts";
 import { encodePath } from "./encode-path.ts";
-import { DECODERS, pathReadings, untilControl, withoutControls } from "./other-paths.ts";
+import { DECODERS, MAX_CHARACTERS, pathReadings, untilControl, withoutControls } from "./other-paths.ts";
 import type { Reading } from "./reading.ts";
 import type { CanonicalRequest, RefusalCheck } from "./types.ts";
 
@@ -37,6 +37,7 @@ export function otherReadings(
   if (paths === undefined) return undefined;
   const methods = accepted.includes("method_override") ? methodOverrides(reading) : [];
   const queries = queryReadings(reading, accepted);
+  if (queries === undefined) return undefined;
   const readings = new Map<string, CanonicalRequest>();
   const add = (one: CanonicalRequest) =>
     readings.set(JSON.stringify([one.method, one.segments, Object.entries(one.query)]), one);
@@ -63,11 +64,19 @@ function pathOf(request: CanonicalRequest, segments: readonly string[]): string 
 type Query = CanonicalRequest["query"];
 type Parameter = readonly [name: string, value: string];
 
-/** Every reading of the query: split at `;` or not, decoded in one way or another. */
-function queryReadings({ rawQuery }: Reading, accepted: readonly RefusalCheck[]): readonly Query[] {
+/**
+ * Every reading of the query: split at `;` or not, decoded in one way or another.
+ *
+ * @returns `undefined` where there is too much to go through
+ */
+function queryReadings(
+  { rawQuery }: Reading,
+  accepted: readonly RefusalCheck[],
+): readonly Query[] | undefined {
   const separators = accepted.includes("query_separator") ? ["&", /[&;]/] : ["&"];
   const ways = accepted.some((check) => OF_VALUES.includes(check)) ? WAYS : WAYS.slice(0, 1);
   if (separators.length === 1 && ways.length === 1) return [];
+  if (ways.length > 1 && rawQuery.length > MAX_CHARACTERS) return undefined;
   return separators.flatMap((separator) => {
     const parameters = splitParameters(rawQuery.replaceAll("+", " "), separator);
     return ways.map((way) => toQuery(parameters.map(([name, value]) => [way(name), way(value)])));
