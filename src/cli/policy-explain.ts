@@ -150,10 +150,11 @@ async function explain(
   const connection = await openConnection(offline);
   const deliveries = messages.flatMap(({ direction, text }) => connection?.message(direction, text) ?? []);
   if (options.json) {
-    const { verdict, reason, detail } = offline.decision;
+    const { verdict, reason, detail, accepted } = offline.decision;
     return `${JSON.stringify(
       {
         ...{ decision: verdict, reason, status: REASONS[reason].status, detail },
+        ...(accepted.length > 0 && { accepted_ambiguities: accepted }),
         decided_by: (offline.decision.connection ?? offline.decision.rule)?.id ?? null,
         ...explained.explanation,
         ...(answer && { answer: { ...answer.outcome, fields: answer.fields } }),

@@ -10,12 +10,15 @@ import type { Decision } from "./types.ts";
 
 /** The explanation for people, several lines. */
 export function renderExplanation(decision: Decision, explanation: Explanation | OfflineExplanation): string {
-  const { verdict, reason, detail, snapshot } = decision;
+  const { verdict, reason, detail, snapshot, accepted } = decision;
   const { status, message } = REASONS[reason];
   const { rule, connection, near } = explanation;
   const lines = [
     `${verdict} ${verdict === "ALLOW" ? "" : `(${status}) `}${reason}: ${message}${detail === undefined ? "" : ` (${detail})`}`,
     `policy set ${snapshot?.label ?? "-"}`,
+    ...(accepted.length === 0
+      ? []
+      : [`accepted although ambiguous: ${accepted.join(", ")}; every reading must be permitted`]),
     ...renderRule("rule", rule),
     ...renderRule("connection", connection),
   ];

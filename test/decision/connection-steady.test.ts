@@ -4,6 +4,7 @@ import type { Standings } from "../../src/decision/admit.ts";
 import { belongsTo, isSteady } from "../../src/decision/connection-steady.ts";
 import type { FileSource } from "../../src/decision/sources.ts";
 import type { Identity, RunningTokenVerifier } from "../../src/identity/index.ts";
+import { ACCEPTABLE_CHECKS } from "../../src/request/index.ts";
 import type { AuthenticationRules } from "../../src/standing/index.ts";
 import { startIssuer, type TestIssuer } from "../support/issuer.ts";
 import { allow, connection, deny, POLICY_CHANGED, registry, START } from "./connections-support.ts";
@@ -199,6 +200,7 @@ describe("decision: whether a connection is steady", () => {
       following: { standings: () => standings },
       sets,
       sources: new Map([["users", source]]),
+      switchedOff: new Set(ACCEPTABLE_CHECKS),
     })(access);
     const policies = { main, customers: new Map(Object.entries(sets)) };
     return { decision, steady: isSteady(access, decision, { policies, standings }) };
@@ -222,6 +224,14 @@ describe("decision: whether a connection is steady", () => {
     [
       "a source for an operation",
       { set: `${ATTRIBUTES}${graphql("exists(target.name)")}`, path: "/graphql" },
+      false,
+    ],
+    [
+      "env for what it may be taken for",
+      {
+        set: `default: allow\npolicies:\n  - { resource: "GET /feed", condition: "env.hour >= 0" }\n${FEED.replace(" path: /feed,", "")}`,
+        path: "//feed",
+      },
       false,
     ],
     ["env in the customer's own set", { set: FEED, own: `${FEED}${masking("env.hour < 9")}` }, false],
