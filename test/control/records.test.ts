@@ -225,9 +225,22 @@ describe("records of gateways", () => {
         user_id: "",
       }),
     ];
-    const others = [
+    const bySets = [
       decisionRecord({ decision: "DENY", reason: "CONDITION_FALSE" }),
+      decisionRecord({ decision: "DENY", reason: "CONDITION_UNKNOWN" }),
+      decisionRecord({ decision: "DENY", reason: "NO_MATCHING_RULE", rule: null }),
+      decisionRecord({ decision: "DENY", reason: "GRAPHQL_DENIED" }),
+    ];
+    violations.push(...bySets);
+    const others = [
       decisionRecord({ customer_policy_set: "strict@v2" }),
+      // nobody's, or not what a set says
+      decisionRecord({ decision: "DENY", reason: "CONDITION_FALSE", user_id: "" }),
+      decisionRecord({ decision: "DENY", reason: "NO_MATCHING_RULE", user_id: "" }),
+      decisionRecord({ decision: "DENY", reason: "CONDITION_FALSE", policy_set: "" }),
+      decisionRecord({ decision: "DENY", reason: "SESSION_ENDED" }),
+      decisionRecord({ decision: "DENY", reason: "AMBIGUOUS_PATH" }),
+      decisionRecord({ decision: "DENY", reason: "POLICY_NOT_READY" }),
     ];
     await taken([...violations, ...others]);
     await taken([...violations, ...others]);
@@ -236,19 +249,24 @@ describe("records of gateways", () => {
         type: string;
         customer_id: string;
         user_id: string | null;
-        data: { reason: string; decision_id: string; user?: object };
+        data: { reason: string; decision_id: string; detail: string; user?: object };
       }[]
     >();
     assert.deepEqual(
       new Set(events.map(({ type, data }) => `${type} ${data.reason} ${data.decision_id}`)),
       new Set(violations.map(({ reason, decision_id: id }) => `policy.violated ${String(reason)} ${id}`)),
     );
-    assert.equal(events.length, 3);
+    assert.equal(events.length, violations.length);
+    for (const { decision_id: id, policy_set: set } of bySets)
+      assert.equal(
+        events.find(({ data }) => data.decision_id === id)?.data.detail,
+        `denied by the policy set ${String(set)}`,
+      );
     const [byMfa] = events.filter(({ data }) => data.reason === "MFA_REQUIRED");
     assert.deepEqual([byMfa?.customer_id, byMfa?.user_id], ["cus_1", "usr_1"]);
     assert.deepEqual(byMfa?.data.user, { id: "usr_1", customer_id: "cus_1" });
     const counts = await database.db("rollup_events").where({ granularity: "day" }).sum({ events: "events" });
-    assert.deepEqual(counts, [{ events: "3" }]);
+    assert.deepEqual(counts, [{ events: String(violations.length) }]);
   });
 
   it("takes all of a batch or nothing", async () => {

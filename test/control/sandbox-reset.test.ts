@@ -1,15 +1,16 @@
 import assert from "node:assert/strict";
-import { fileURLToPath } from "node:url";
 import { sandboxSeed } from "../../src/sandbox-seed.ts";
 import type { GatewayConfig } from "../../src/config/index.ts";
 import { bearer, makeKey, makeOwner, send } from "../support/guarded-control.ts";
 import { assertRollupsExact } from "./support/gateway-records.ts";
+import { DEMO_POLICIES } from "../support/demo-policies.ts";
 import { MOMENTS } from "../support/moments.ts";
 import { runs } from "../support/runs.ts";
 import { createVisitor, startSandbox, type Sandbox } from "./support/sandbox.ts";
 
-const directory = fileURLToPath(new URL("../../policies", import.meta.url));
-const SEED = sandboxSeed({ policies: { directory, policy_set: "default" } } as unknown as GatewayConfig);
+const SEED = sandboxSeed({
+  policies: { directory: DEMO_POLICIES, policy_set: "default" },
+} as unknown as GatewayConfig);
 
 /** What a request is answered with, which is 200. */
 const reader = (sandbox: Sandbox) => async (path: string) => {

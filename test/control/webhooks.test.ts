@@ -85,6 +85,10 @@ describe("webhooks: the API", () => {
     ["a URL without end", "url", { url: `https://a.example/${"x".repeat(2048)}` }],
     ["no events", "events", { events: undefined }],
     ["an empty list of events", "events", { events: [] }],
+    ["a type of event that is no list", "events", { events: "user.authenticated" }],
+    ["two stars", "events", { events: "**" }],
+    ["an empty text for the events", "events", { events: "" }],
+    ["too many events", "events", { events: Array.from({ length: 14 }, () => "*") }],
     ["an event that does not exist", "events.1", { events: ["*", "user.created"] }],
     ["the test's event", "events.0", { events: ["webhook.test"] }],
     ["a short secret", "secret", { secret: "x".repeat(15) }],
@@ -174,6 +178,17 @@ describe("webhooks: the API", () => {
     assert.deepEqual(await list("sort=updated_at&limit=1"), [[mine.id], 6]);
     for (const query of ["sort=url", "status=gone", "limit=101", "page=0", "secret=x"])
       assert.equal((await control.request("GET", `/webhooks?${query}`)).status, 400, query);
+  });
+
+  it("takes `*` for the list of it, and answers with the list", async () => {
+    for (const events of ["*", ["*"]]) {
+      const { id } = await register(control, { events });
+      const { data } = (await control.request("GET", `/webhooks/${id}`)).body;
+      assert.deepEqual(data.events, ["*"]);
+    }
+    const { id } = await register(control, { events: ["user.authenticated"] });
+    const changed = await control.request("PUT", `/webhooks/${id}`, { body: { events: "*" } });
+    assert.deepEqual([changed.status, changed.body.data.events], [200, ["*"]], changed.text);
   });
 
   it("changes what is given and nothing else", async () => {

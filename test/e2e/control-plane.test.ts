@@ -242,12 +242,19 @@ describe("end to end: control plane, identity provider and gateway, in productio
     assert.equal(found.resource, "/mine");
     assert.equal(found.customer_id, customer);
     const reasons = new Set<string>();
+    const details = new Set<string>();
     for (let page = 1, pages = 1; page <= pages; page += 1) {
       const { body } = await api("GET", `/analytics/events?type=policy.violated&limit=100&page=${page}`);
       pages = body.pagination.total_pages;
-      for (const event of body.data) reasons.add(event.data.reason);
+      for (const event of body.data) {
+        reasons.add(event.data.reason);
+        details.add(event.data.detail);
+      }
     }
     assert.ok(reasons.has("MFA_REQUIRED"), [...reasons].join(", "));
+    // the gateway's own set, and the customer's
+    for (const set of ["main@v2", "own@v0"])
+      assert.ok(details.has(`denied by the policy set ${set}`), [...details].join(", "));
     const dashboard = await api("GET", "/analytics/dashboard");
     assert.equal(dashboard.status, 200);
     assert.match(JSON.stringify(dashboard.body.data), /SESSION_ENDED/);

@@ -1,3 +1,4 @@
+import type { Reason } from "../../reasons.ts";
 import type { Violation } from "../../standing/index.ts";
 import type { EventData, NewEvent } from "../events.ts";
 import type { RecordFacts } from "./read-record.ts";
@@ -10,12 +11,22 @@ const VIOLATIONS: ReadonlySet<string> = new Set([
   "CLIENT_ADDRESS_NOT_ALLOWED",
 ] satisfies Violation[]);
 
-/** What a decision at a gateway announces: a denial because of a customer's own policies is a violation of them. */
+/** Reasons of a policy set: its rules, or that it has none for the request. */
+const OF_SETS: ReadonlySet<string> = new Set([
+  "CONDITION_FALSE",
+  "CONDITION_UNKNOWN",
+  "NO_MATCHING_RULE",
+  "GRAPHQL_DENIED",
+] satisfies Reason[]);
+
+/**
+ * What a decision at a gateway announces: a denial because of a customer's own policies, or of a user by a policy set.
+ * What nobody in particular is denied is no event, for anybody can make any number of such requests.
+ */
 export function violationEvent({ row, members }: RecordFacts): NewEvent | undefined {
   if (row.decision !== "DENY" || row.reason === null) return undefined;
-  const set = members["customer_policy_set"];
-  const bySet = typeof set === "string" && set !== "";
-  if (!VIOLATIONS.has(row.reason) && !bySet) return undefined;
+  const set = deniedBy(row, members);
+  if (!VIOLATIONS.has(row.reason) && set === undefined) return undefined;
   const { customer_id: customerId, user_id: userId, client_ip: address, reason } = row;
   const session = members["session_id"];
   const data: EventData = {
@@ -23,9 +34,10 @@ export function violationEvent({ row, members }: RecordFacts): NewEvent | undefi
     ...(typeof session === "string" &&
       session !== "" && { session: { id: storable(session), ip_address: address ?? "", user_agent: "" } }),
     reason,
-    detail: bySet
-      ? `denied by the policy set ${storable(set)}`
-      : `denied at the gateway: ${row.action} ${row.resource}`,
+    detail:
+      set !== undefined
+        ? `denied by the policy set ${storable(set)}`
+        : `denied at the gateway: ${row.action} ${row.resource}`,
     decision_id: row.id,
   };
   return {
@@ -34,6 +46,16 @@ export function violationEvent({ row, members }: RecordFacts): NewEvent | undefi
     ...(userId !== "" && { userId }),
     data,
   };
+}
+
+/** The set that denied: one of the customer's own, or the gateway's. */
+function deniedBy(
+  { reason, user_id: userId, policy_set: set }: RecordFacts["row"],
+  { customer_policy_set: own }: RecordFacts["members"],
+): string | undefined {
+  if (typeof own === "string" && own !== "") return own;
+  const isOfUser = reason !== null && OF_SETS.has(reason) && userId !== "";
+  return isOfUser && set !== null && set !== "" ? set : undefined;
 }
 
 function storable(text: string): string {

@@ -17,11 +17,33 @@ const url = z
   .refine((text) => !text.includes("#"), "must not have a fragment")
   .meta({ format: "uri" });
 
+const MAX_TYPES = EVENT_TYPES.length + 1;
+
+/** `"*"` alone is the list of it. */
 const events = z
-  .array(z.enum([...EVENT_TYPES, EVERY_EVENT]))
-  .min(1, "must name at least one type of event, or `*`")
-  .max(EVENT_TYPES.length + 1)
-  .transform((types) => [...new Set(types)]);
+  .preprocess(
+    (value) => (value === EVERY_EVENT ? [EVERY_EVENT] : value),
+    z
+      .array(z.enum([...EVENT_TYPES, EVERY_EVENT]), {
+        error: "must be a list of event types, or `*` for all",
+      })
+      .refine(({ length }) => length > 0, "must name at least one type of event, or `*`")
+      .refine(({ length }) => length <= MAX_TYPES, `must have at most ${MAX_TYPES} entries`)
+      .transform((types) => [...new Set(types)]),
+  )
+  .meta({
+    type: ["array", "string"],
+    anyOf: [
+      { const: EVERY_EVENT },
+      {
+        type: "array",
+        items: { type: "string", enum: [...EVENT_TYPES, EVERY_EVENT] },
+        minItems: 1,
+        maxItems: MAX_TYPES,
+      },
+    ],
+    description: "types of events, or `*` for all, alone or in the list",
+  });
 
 const description = longText(500).nullable();
 
