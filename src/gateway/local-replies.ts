@@ -22,7 +22,7 @@ interface LocalReply {
 export const TOO_LARGE = "request_too_large";
 
 /** Every answer that Envoy makes itself; the first that fits is taken. */
-const REPLIES: readonly LocalReply[] = [
+export const LOCAL_REPLIES: readonly LocalReply[] = [
   {
     when: [status("EQ", 403), detail(`rbac_access_denied_matched_policy[${TOO_LARGE}]`)],
     status: 413,
@@ -120,7 +120,7 @@ export function localReplies(config: GatewayConfig): EnvoyJson {
       body_format_override: format,
     };
   };
-  const mappers = REPLIES.flatMap((reply) => {
+  const mappers = LOCAL_REPLIES.flatMap((reply) => {
     const early = { ...reply, when: [...reply.when, NO_ID_YET] as const };
     return [true, false].flatMap((page) => [
       ...(reply.early === true ? [mapper(early, "%UNIQUE_ID%", page)] : []),

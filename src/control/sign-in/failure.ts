@@ -18,7 +18,8 @@ export interface SignInFailure {
   readonly detail?: string;
 }
 
-const DESCRIPTIONS = {
+/** What each reason means. */
+export const SIGN_IN_FAILURES = {
   PROVIDER_REFUSED: "the identity provider did not sign the user in",
   PROVIDER_FAILED: "the identity provider did not answer as it should",
   PROVIDER_CHANGED: "the identity provider was configured anew during the sign-in",
@@ -32,7 +33,7 @@ const DESCRIPTIONS = {
 } as const satisfies Record<FailureReason, string>;
 
 export function describeFailure(reason: FailureReason): string {
-  return DESCRIPTIONS[reason];
+  return SIGN_IN_FAILURES[reason];
 }
 
 /** Codes that are passed on; what else a provider may say is `server_error`. */
