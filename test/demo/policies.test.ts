@@ -1,19 +1,24 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { appendFile, cp } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { compileSet } from "../../src/cli/policy-sets.ts";
 import { createSuiteSubject } from "../../src/cli/suite-subject.ts";
 import { startDemoApplication } from "../../src/demo/application.ts";
 import { PEOPLE, personOfRole, type DemoRole } from "../../src/demo/people.ts";
 import type { PathRuleIR, PolicySetIR } from "../../src/policy/index.ts";
 import { coverageGap, parseSuite, runSuite } from "../../src/policy/suite/index.ts";
+import { DEMO_POLICIES } from "../support/demo-policies.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 function shipped(name: string): { name: string; text: string } {
-  return { name, text: readFileSync(new URL(`../../policies/${name}`, import.meta.url), "utf8") };
+  return { name, text: readFileSync(join(DEMO_POLICIES, name), "utf8") };
 }
 
-const folder = fileURLToPath(new URL("../../policies", import.meta.url));
-const { ir, diagnostics } = await compileSet(folder, "default");
+const { ir, diagnostics } = await compileSet(DEMO_POLICIES, "default");
 const { suite, diagnostics: suiteDiagnostics } = parseSuite(shipped("default.test.yaml"));
 assert.ok(ir);
 assert.ok(suite);
@@ -95,5 +100,27 @@ describe("shipped directory and test people", () => {
       const { name, email } = person;
       assert.deepEqual({ name, email, ...users.get(person.id) }, person);
     }
+  });
+});
+
+describe("publishing", () => {
+  const check = (folder: string) => {
+    const script = fileURLToPath(new URL("../support/check-delivered-policies.ts", import.meta.url));
+    return promisify(execFile)(process.execPath, [script, folder]);
+  };
+
+  it("is refused with policies that tests do not know", async () => {
+    const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+      scripts: Record<string, string>;
+    };
+    assert.match(manifest.scripts["prepack"] ?? "", /^node test\/support\/check-delivered-policies\.ts && /);
+    const folder = join(await temporaryDirectory(), "policies");
+    await cp(DEMO_POLICIES, folder, { recursive: true });
+    await check(folder);
+    await appendFile(join(folder, "default.yaml"), "# edited\n");
+    await assert.rejects(check(folder), /tests know it otherwise/);
+    await cp(DEMO_POLICIES, folder, { recursive: true });
+    await appendFile(join(folder, "another.yaml"), "version: v1\n");
+    await assert.rejects(check(folder), { stdout: /Only in .*another\.yaml/ });
   });
 });

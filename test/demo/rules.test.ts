@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { fileURLToPath } from "node:url";
 import { compileSet } from "../../src/cli/policy-sets.ts";
 import { decideOffline } from "../../src/decision/offline.ts";
 import { createSnapshot } from "../../src/decision/snapshot.ts";
@@ -13,9 +12,9 @@ import {
   type Value,
   type ValueObject,
 } from "../../src/policy/index.ts";
+import { DEMO_POLICIES } from "../support/demo-policies.ts";
 
-const folder = fileURLToPath(new URL("../../policies", import.meta.url));
-const { ir } = await compileSet(folder, "default");
+const { ir } = await compileSet(DEMO_POLICIES, "default");
 assert.ok(ir);
 const snapshot = createSnapshot(ir, { caseSensitive: false });
 const env = {};

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import fc from "fast-check";
 import { MAX_CASES, parseSuite } from "../../../src/policy/suite/index.ts";
 import type { Suite } from "../../../src/policy/suite/types.ts";
 import { UNAVAILABLE } from "../../../src/policy/value.ts";
 import { one } from "./support.ts";
+import { DEMO_POLICIES } from "../../support/demo-policies.ts";
 import { runs } from "../../support/runs.ts";
 
 const parse = (text: string) => parseSuite({ name: "a.test.yaml", text });
@@ -177,7 +179,7 @@ describe("policy suite: hostile files", () => {
   });
 
   it("never throws, whatever becomes of a good file, and reports only positions that exist", () => {
-    const good = readFileSync(new URL("../../../policies/default.test.yaml", import.meta.url), "utf8");
+    const good = readFileSync(join(DEMO_POLICIES, "default.test.yaml"), "utf8");
     const edit = fc.record({
       at: fc.nat(good.length),
       remove: fc.nat(40),
