@@ -16,4 +16,5 @@ if (major < NEEDED) {
 const source = new URL("../src/cli/main.ts", import.meta.url);
 const entry = existsSync(source) ? source : new URL("../dist/cli/main.js", import.meta.url);
 const { main } = await import(entry.href);
-await main(process.argv);
+// npm and npx name what they start
+await main(process.argv, process.env.npm_lifecycle_event !== undefined);

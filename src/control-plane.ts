@@ -4,6 +4,7 @@ import type { GatewayConfig } from "./config/index.ts";
 import type { BackgroundWork, ControlContext, ControlSettings } from "./control/context.ts";
 import { ENVIRONMENTS, type Environment } from "./control/environment.ts";
 import { composeEnvironment } from "./control/compose.ts";
+import type { SetupLink } from "./control/dashboard-users/links.ts";
 import { serveOn } from "./control/frame/serve-on.ts";
 import { ApiError } from "./control/errors.ts";
 import { errorEnvelope } from "./control/frame/envelope.ts";
@@ -33,7 +34,7 @@ export interface ServedEnvironment {
   readonly url: string;
   readonly context: ControlContext;
   /** Where the first owner is made, as long as there is none. */
-  readonly setupLink?: string;
+  readonly setupLink?: SetupLink;
 }
 
 export interface ControlPlane {
@@ -122,7 +123,7 @@ async function serveEnvironment(config: GatewayConfig, environment: Environment,
     const { context } = opened;
     composed = await composeEnvironment(context, {
       seed: sandboxSeed(config),
-      ...(config.api.publish_policies && {
+      ...(config.api.publish_policies.includes(environment) && {
         publish: {
           directory: config.policies.directory,
           policySet: config.policies.policy_set,

@@ -2,6 +2,7 @@ import { Command } from "commander";
 import type { GatewayConfig } from "../config/index.ts";
 import { startControlPlane, type ControlPlane } from "../control-plane.ts";
 import { createLog } from "../telemetry/log.ts";
+import { ownerLines } from "./owner-link.ts";
 import { CONFIG_OPTION, loadConfig, portOption } from "./options.ts";
 import { untilSignal } from "./run.ts";
 
@@ -28,7 +29,7 @@ export function controlPlaneCommand(): Command {
       });
       const stopped = untilSignal();
       const controlPlane = await startControlPlane(config, { log: controlPlaneLog(config) });
-      process.stdout.write(announcement(controlPlane));
+      process.stdout.write(announcement(controlPlane, options));
       await stopped;
       await controlPlane.close();
     });
@@ -39,14 +40,8 @@ export function controlPlaneLog({ telemetry }: GatewayConfig) {
 }
 
 /** The ready line, and the way in for the first owner as long as there is none. */
-function announcement({ environments }: ControlPlane): string {
+function announcement({ environments }: ControlPlane, options: ControlPlaneOptions): string {
   const addresses = environments.map(({ url, environment }) => `${url} (${environment})`).join(", ");
-  return [`gatehouse control plane ready on ${addresses}`, ...setupLines(environments), ""].join("\n");
-}
-
-/** Links that make the first owner of an environment; each works once. */
-export function setupLines(environments: ControlPlane["environments"]): string[] {
-  return environments.flatMap(({ environment, setupLink }) =>
-    setupLink === undefined ? [] : [`  first owner of ${environment} (this link works once): ${setupLink}`],
-  );
+  const lines = ownerLines(environments, options);
+  return [`gatehouse control plane ready on ${addresses}`, ...lines, ""].join("\n");
 }

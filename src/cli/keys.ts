@@ -9,6 +9,7 @@ import { MAX_LIMIT } from "../control/frame/list.ts";
 import { newId } from "../control/ids.ts";
 import type { UnitOrigin } from "../control/unit.ts";
 import { EXIT_USAGE, ExitError } from "./exit.ts";
+import { beforeSignals } from "./run.ts";
 
 /** One environment's database, opened beside a control plane that may be running. */
 export interface OpenedEnvironment {
@@ -70,7 +71,8 @@ export function keysCommand(open: (options: OpenOptions) => Promise<OpenedEnviro
     );
 }
 
-function environmentCommand(name: string, description: string): Command {
+/** A command about one environment, beside a control plane that may be running. */
+export function environmentCommand(name: string, description: string): Command {
   return new Command(name)
     .description(description)
     .addOption(
@@ -80,19 +82,22 @@ function environmentCommand(name: string, description: string): Command {
     .option("--data-dir <folder>", "of the embedded database (default: .gatehouse)");
 }
 
-async function withEnvironment<T>(
+/** Opens the environment that the options name, for as long as the work takes. */
+export function withEnvironment<T>(
   open: (options: OpenOptions) => Promise<OpenedEnvironment>,
   options: OpenOptions,
   work: (context: ControlContext) => Promise<T>,
 ): Promise<T> {
-  const opened = await open(options);
-  try {
-    return await work(opened.context);
-  } catch (error) {
-    throw error instanceof ApiError ? refused(error) : error;
-  } finally {
-    await opened.close();
-  }
+  return beforeSignals(async () => {
+    const opened = await open(options);
+    try {
+      return await work(opened.context);
+    } catch (error) {
+      throw error instanceof ApiError ? refused(error) : error;
+    } finally {
+      await opened.close();
+    }
+  });
 }
 
 async function create(

@@ -1,5 +1,6 @@
 import { AssertionError } from "node:assert";
 import { Command, CommanderError } from "commander";
+import { endWithNpm } from "./end-with-npm.ts";
 import { EXIT_FINDINGS, EXIT_USAGE, ExitError } from "./exit.ts";
 import { version } from "./version.ts";
 
@@ -15,6 +16,10 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
     const { openForCommand } = await import("./open-environment.ts");
     return (await import("./keys.ts")).keysCommand(openForCommand);
   },
+  "owner-link": async () => {
+    const { openForCommand } = await import("./open-environment.ts");
+    return (await import("./owner-link.ts")).ownerLinkCommand(openForCommand);
+  },
   migrate: async () => {
     const { locateDatabases } = await import("./open-environment.ts");
     return (await import("./migrate.ts")).migrateCommand(locateDatabases);
@@ -23,8 +28,13 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   demo: async () => (await import("./demo.ts")).demoCommand(),
 };
 
-/** Runs the command line. Exit codes: 0 good, 1 findings or failure, 2 wrong usage. */
-export async function main(argv: readonly string[]): Promise<void> {
+/**
+ * Runs the command line. Exit codes: 0 good, 1 findings or failure, 2 wrong usage.
+ *
+ * @param startedByNpm - whether npm or npx has started it
+ */
+export async function main(argv: readonly string[], startedByNpm = false): Promise<void> {
+  if (startedByNpm) endWithNpm();
   const program = new Command("gatehouse")
     .description("identity and access platform: a control plane, and a gateway that enforces policies")
     .version(version())

@@ -9,6 +9,7 @@ import {
 import type { Database, DatabaseEnvironment, DatabaseLocation } from "../storage/index.ts";
 import { EXIT_FINDINGS, ExitError } from "./exit.ts";
 import { progressLog } from "./progress.ts";
+import { beforeSignals } from "./run.ts";
 
 interface MigrateCommandOptions {
   readonly environment: DatabaseEnvironment | "all";
@@ -29,30 +30,32 @@ export function migrateCommand(locate: () => DatabaseLocation): Command {
         .default("all"),
     )
     .option("--status", "only say what is left to do; exit 1 when something is")
-    .action(async (options: MigrateCommandOptions) => {
-      const wanted: readonly DatabaseEnvironment[] =
-        options.environment === "all" ? ["production", "sandbox"] : [options.environment];
-      const databases = await provideDatabases(locate(), wanted, progressLog).catch(fail);
+    .action((options: MigrateCommandOptions) => beforeSignals(() => migrateAll(locate(), options)));
+}
+
+async function migrateAll(location: DatabaseLocation, options: MigrateCommandOptions): Promise<void> {
+  const wanted: readonly DatabaseEnvironment[] =
+    options.environment === "all" ? ["production", "sandbox"] : [options.environment];
+  const databases = await provideDatabases(location, wanted, progressLog).catch(fail);
+  try {
+    let isBehind = false;
+    for (const environment of wanted) {
+      const db = openDatabase(databases.url(environment), {
+        poolSize: 1,
+        applicationName: "gatehouse migrate",
+      });
       try {
-        let isBehind = false;
-        for (const environment of wanted) {
-          const db = openDatabase(databases.url(environment), {
-            poolSize: 1,
-            applicationName: "gatehouse migrate",
-          });
-          try {
-            isBehind = (await run(environment, db, options.status === true)) || isBehind;
-          } catch (error) {
-            fail(error, environment);
-          } finally {
-            await closeDatabase(db);
-          }
-        }
-        if (isBehind) throw new ExitError("", EXIT_FINDINGS);
+        isBehind = (await run(environment, db, options.status === true)) || isBehind;
+      } catch (error) {
+        fail(error, environment);
       } finally {
-        await databases.close();
+        await closeDatabase(db);
       }
-    });
+    }
+    if (isBehind) throw new ExitError("", EXIT_FINDINGS);
+  } finally {
+    await databases.close();
+  }
 }
 
 /** @returns whether something is left to do. */

@@ -12,13 +12,15 @@ import { findEnvoy } from "../gateway/index.ts";
 import { PACKAGED_POLICIES } from "../sandbox-seed.ts";
 import { startSupervisor } from "../supervisor.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
-import { controlPlaneLog, setupLines } from "./control-plane.ts";
+import { controlPlaneLog } from "./control-plane.ts";
 import { DATA_DIRECTORY, UP_FILE, type UpState } from "./demo.ts";
 import { EXIT_USAGE, ExitError } from "./exit.ts";
 import { portOption } from "./options.ts";
+import { ownNode, ownCommand } from "./own-command.ts";
+import { ownerLines } from "./owner-link.ts";
 import { reportPolicies } from "./report-policies.ts";
 import { progressLog } from "./progress.ts";
-import { runUntilSignal } from "./run.ts";
+import { runUntilSignal, untilSignal } from "./run.ts";
 import { keyInFile } from "./up-keys.ts";
 
 interface UpOptions {
@@ -61,20 +63,22 @@ async function runWithControlPlane(backend: string, options: UpOptions): Promise
     "api.port": options.apiPort,
     "api.sandbox_port": options.sandboxPort,
     "api.data_directory": resolve(DATA_DIRECTORY),
-    "api.publish_policies": true,
+    "api.publish_policies": ["sandbox"],
   });
   await reportPolicies(
     config,
     "nothing of it is published until then, and what was published before stays in force",
   );
   const metrics = createMetrics();
+  // from the first process on that is started
+  const stopped = untilSignal();
   const controlPlane = await startControlPlane(config, { log: controlPlaneLog(config), metrics });
   try {
     const sandbox = controlPlane.environments.find(({ environment }) => environment === "sandbox");
     if (sandbox === undefined) throw new Error("`gatehouse up` needs the sandbox");
     const apiKeyFile = await introduce(sandbox);
     const gateway = load({ ...common, ...(await followSandbox(sandbox, options)) });
-    await runGateway(gateway, metrics, (url, admin) =>
+    await runGateway(gateway, { metrics, stopped }, (url, admin) =>
       welcome(url, { application: backend, admin, directory, controlPlane, sandbox, apiKeyFile }),
     );
   } finally {
@@ -123,15 +127,18 @@ async function followSandbox({ url, context }: ServedEnvironment, options: UpOpt
 
 async function runGateway(
   config: GatewayConfig,
-  metrics: Metrics,
+  { metrics, stopped }: { readonly metrics: Metrics; readonly stopped: Promise<void> },
   greeting: (url: string, admin: string) => string,
 ): Promise<void> {
-  const envoy = await findEnvoy({ installIfMissing: true, log: progressLog });
+  // it may be installed, which takes a while
+  const envoy = await Promise.race([findEnvoy({ installIfMissing: true, log: progressLog }), stopped]);
+  if (envoy === undefined) return;
   const supervisor = await startSupervisor(config, { envoy, metrics });
-  await runUntilSignal(supervisor, () => {
+  const greet = () => {
     const [url = ""] = supervisor.addresses();
     process.stdout.write(greeting(url, supervisor.adminUrl));
-  });
+  };
+  await runUntilSignal(supervisor, greet, stopped);
 }
 
 /** @throws ExitError with all that is wrong */
@@ -161,16 +168,17 @@ function welcome(
 ): string {
   const { environments } = controlPlane;
   const production = environments.find(({ environment }) => environment === "production");
-  const examples = demoExamples(url).map(({ title, command }) => `  # ${title}\n  ${command}\n`);
+  const commands = { gatehouse: ownCommand(), node: ownNode() };
+  const examples = demoExamples(url, commands).map(({ title, command }) => `  # ${title}\n  ${command}\n`);
   return [
     `gatehouse gateway ready on ${url}`,
     "",
     `  application    ${application}  (the gateway's backend; it knows nothing of all this)`,
     `  policies       ${directory}  (change a file, and it is in force a moment later)`,
-    `  control plane  ${production?.url ?? ""}  (production; the API is described at /docs)`,
-    `  sandbox        ${sandbox.url}  (this gateway follows it; its key is in ${apiKeyFile})`,
+    `  control plane  ${production?.url ?? ""}  (production, empty until you use it; the API is described at /docs)`,
+    `  sandbox        ${sandbox.url}  (the demo: this gateway follows it; its key is in ${apiKeyFile})`,
     `  metrics        ${admin}/metrics`,
-    ...setupLines(environments),
+    ...ownerLines(environments),
     "",
     "In a second terminal:",
     "",

@@ -90,9 +90,10 @@ export const api = z
       })
       .prefault({}),
     publish_policies: setting(
-      flag(),
-      false,
-      "Publish the folder `policies.directory` as a policy set whenever it changes, in every environment served.",
+      list(choice("production", "sandbox"), "a list of environments such as `[sandbox]`"),
+      [],
+      "Environments in which the folder `policies.directory` is published as a policy set, and put in force, whenever it " +
+        "changes. Default: none; policy sets are published through the API.",
     ),
   })
   .prefault({});

@@ -221,9 +221,10 @@ export function parseSocketAddress(value: string): SocketAddress | undefined {
   return { address, port };
 }
 
-export function list<S extends z.ZodType>(item: S) {
+/** @param wanted - what a message asks for in place of what is no list */
+export function list<S extends z.ZodType>(item: S, wanted = "a list") {
   const name = `a list; each entry ${valueTypes.get(item)?.name ?? "a value"}`;
-  return named(z.array(item, expected("a list")), "list", name);
+  return named(z.array(item, expected(wanted)), "list", name);
 }
 
 /** A list, or one entry alone. */

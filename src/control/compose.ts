@@ -1,7 +1,7 @@
 import type { Express } from "express";
 import { createAuthenticator } from "./authentication.ts";
 import type { BackgroundWork, ControlContext } from "./context.ts";
-import { ensureSetupLink } from "./dashboard-users/links.ts";
+import { ensureSetupLink, type SetupLink } from "./dashboard-users/links.ts";
 import { startDashboardPruning } from "./dashboard-users/prune-sign-ins.ts";
 import { setupRouter } from "./dashboard-users/setup-page.ts";
 import { createApplication } from "./frame/server.ts";
@@ -32,7 +32,7 @@ export interface EnvironmentOptions {
 export interface ComposedEnvironment {
   readonly application: Express;
   /** Where the first owner is made, as long as there is none. */
-  readonly setupLink?: string;
+  readonly setupLink?: SetupLink;
   /** Answers who waits, and ends what goes on beside requests. */
   close(): Promise<void>;
 }

@@ -13,17 +13,33 @@ export interface DemoExample {
   };
 }
 
+/** How a shell calls the programs of the examples. */
+export interface DemoCommands {
+  readonly gatehouse: string;
+  /** A Node.js that has a WebSocket client. */
+  readonly node: string;
+}
+
+/** In the checkout. */
+const IN_CHECKOUT: DemoCommands = { gatehouse: "npx gatehouse", node: "npx node" };
+
 /**
  * What a newcomer tries: an allow, each kind of denial, then each kind of rule.
  * @param gatewayUrl e.g. `http://127.0.0.1:8000`, without a trailing slash.
  */
-export function demoExamples(gatewayUrl: string): readonly DemoExample[] {
+export function demoExamples(gatewayUrl: string, commands = IN_CHECKOUT): readonly DemoExample[] {
   return [
     ...requestExamples(gatewayUrl),
     ...answerExamples(gatewayUrl),
     ...graphqlExamples(gatewayUrl),
     ...socketExamples(gatewayUrl),
-  ];
+  ].map((example) => ({ ...example, command: calling(commands, example.command) }));
+}
+
+function calling({ gatehouse, node }: DemoCommands, command: string): string {
+  return command
+    .replaceAll(IN_CHECKOUT.gatehouse, () => gatehouse)
+    .replace(new RegExp(`^${IN_CHECKOUT.node} `), () => `${node} `);
 }
 
 function requestExamples(url: string): readonly DemoExample[] {
@@ -171,7 +187,7 @@ function as(role: string): string {
 }
 
 function token(role: string): string {
-  return `$(npx gatehouse demo token --role ${role})`;
+  return `$(${IN_CHECKOUT.gatehouse} demo token --role ${role})`;
 }
 
 /**
@@ -193,7 +209,7 @@ function socket(url: string, role: string, protocol: string, messages: readonly 
   const said = messages.map((message) => `'${JSON.stringify(message)}'`);
   const address = url.replace(/^http/, "ws");
   return [
-    "npx node -e",
+    `${IN_CHECKOUT.node} -e`,
     `'${SOCKET_CLIENT}'`,
     `'${address}'`,
     `"${token(role)}"`,

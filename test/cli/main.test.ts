@@ -21,6 +21,7 @@ describe("cli", () => {
     ["keys", "list"],
     ["keys", "revoke"],
     ["migrate"],
+    ["owner-link"],
     ["policy"],
     ["policy", "validate"],
     ["policy", "fmt"],

@@ -226,6 +226,8 @@ audit: { cache_size: 1 }
       ["gateway: { backends: http://a }", "must be a list"],
       ["gateway: { trusted_proxies: [10.0.0.0/33] }", "must be an IP address or a network"],
       ["gateway: { accept_ambiguous: [encoded_slas] }", "must be one of"],
+      ["api: { publish_policies: true }", "must be a list of environments such as `[sandbox]`, not `true`"],
+      ["api: { publish_policies: [staging] }", "must be one of `production`, `sandbox`"],
       ["gateway: { envoy_admin: 9901 }", "must be a text"],
       ['gateway: { envoy_admin: "127.0.0.1" }', "must be `off` or an address"],
       ["gateway: { cluster: { coordination: redis } }", "must be `local`, not `redis`"],

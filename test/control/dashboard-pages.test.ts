@@ -2,8 +2,14 @@ import assert from "node:assert/strict";
 import { runInNewContext } from "node:vm";
 import type { RunningControl } from "../support/control.ts";
 import { eventually } from "../support/eventually.ts";
-import { makeOwner, PASSWORD, send, signIn, startGuardedControl } from "../support/guarded-control.ts";
-import { ensureSetupLink } from "../../src/control/dashboard-users/links.ts";
+import {
+  makeOwner,
+  newSetupLink,
+  PASSWORD,
+  send,
+  signIn,
+  startGuardedControl,
+} from "../support/guarded-control.ts";
 
 describe("the pages of one-time links", () => {
   let control: RunningControl;
@@ -13,7 +19,7 @@ describe("the pages of one-time links", () => {
   afterEach(() => control.close());
 
   it("hold nothing of the token, send it nowhere and load nothing from elsewhere", async () => {
-    const link = (await ensureSetupLink(control.context)) ?? "";
+    const link = await newSetupLink(control);
     for (const path of [link, `${control.url}/invite?token=abc`]) {
       const answer = await fetch(path);
       const html = await answer.text();
@@ -38,7 +44,7 @@ describe("the pages of one-time links", () => {
   });
 
   it("make the first owner, and say so", async () => {
-    const page = await open((await ensureSetupLink(control.context)) ?? "");
+    const page = await open(await newSetupLink(control));
     assert.equal(page.address(), "/setup");
     page.submit({ email: "o@example.com", name: "O", password: "too short" });
     await eventually("the problem", () =>

@@ -3,6 +3,7 @@ import type { RunningControl } from "../support/control.ts";
 import { eventually } from "../support/eventually.ts";
 import {
   makeOwner,
+  newSetupLink,
   OPERATOR,
   PASSWORD,
   send,
@@ -36,7 +37,7 @@ describe("the first owner", () => {
   const owner = { email: "Olga@Example.com", name: "Olga", password: PASSWORD };
 
   it("comes in through the link, once", async () => {
-    const link = (await ensureSetupLink(control.context)) ?? "";
+    const link = (await ensureSetupLink(control.context))?.url ?? "";
     assert.ok(link.startsWith(`${control.url}/setup?token=`));
     const token = tokenOf(link);
     const made = await post("/dashboard/setup", { ...owner, token });
@@ -74,9 +75,9 @@ describe("the first owner", () => {
     const token = await setupToken(control);
     const [made, ...links] = await Promise.all([
       post("/dashboard/setup", { ...owner, token }),
-      ...Array.from({ length: 6 }, () => ensureSetupLink(control.context)),
+      ...Array.from({ length: 6 }, () => newSetupLink(control)),
     ]);
-    const tokens = links.flatMap((link) => (link === undefined ? [] : [tokenOf(link)]));
+    const tokens = links.flatMap((link) => (link === "" ? [] : [tokenOf(link)]));
     const more = [];
     for (const other of tokens)
       more.push(await post("/dashboard/setup", { ...owner, email: "b@x.org", token: other }));
@@ -88,7 +89,7 @@ describe("the first owner", () => {
   it("is waited for by who would make another link", async () => {
     const { context } = control;
     const token = await setupToken(control);
-    let link: Promise<string | undefined> | undefined;
+    let link: Promise<unknown> | undefined;
     await context.units(OPERATOR, async (unit) => {
       await setUp(unit, { ...owner, email: "olga@example.com", token }, "hash");
       link = ensureSetupLink(context);
@@ -101,6 +102,30 @@ describe("the first owner", () => {
       });
     });
     assert.equal(await link, undefined);
+  });
+
+  it("keeps the link of an earlier start while it is good, and gets another one after", async () => {
+    const first = await ensureSetupLink(control.context);
+    const token = tokenOf(first?.url ?? "");
+    now += 23 * HOUR;
+    // only a hash is kept: it cannot be shown again
+    assert.deepEqual(await ensureSetupLink(control.context), { expiresAt: first?.expiresAt });
+    now += HOUR;
+    const second = await ensureSetupLink(control.context);
+    assert.deepEqual([second?.expiresAt], [new Date(now + 24 * HOUR)]);
+    assert.equal((await post("/dashboard/setup", { ...owner, token })).status, 401);
+    const next = tokenOf(second?.url ?? "");
+    now += 23 * HOUR;
+    await ensureSetupLink(control.context);
+    assert.equal((await post("/dashboard/setup", { ...owner, token: next })).status, 201);
+    assert.equal(await ensureSetupLink(control.context), undefined);
+  });
+
+  it("gets one link, however many instances start at once", async () => {
+    const links = await Promise.all(Array.from({ length: 6 }, () => ensureSetupLink(control.context)));
+    const made = links.flatMap((link) => (link?.url === undefined ? [] : [link.url]));
+    assert.equal(made.length, 1);
+    assert.equal((await post("/dashboard/setup", { ...owner, token: tokenOf(made[0] ?? "") })).status, 201);
   });
 
   it("does not come in by a link that is over, replaced, invented or of another kind", async () => {

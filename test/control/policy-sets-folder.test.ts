@@ -92,6 +92,31 @@ describe("policy folders", () => {
     assert.equal(await active(), "v1");
   });
 
+  it("says so when a change of the folder replaces what was activated through the API", async () => {
+    await write(setText("admin"));
+    await publish();
+    await write(setText("admin", "v2"));
+    assert.ok(!("replaced" in (await publish())));
+    assert.equal((await post("activate", { version: "v1" })).status, 200);
+    // of the folder itself, and of somebody else
+    await write(setText("admin", "v3"));
+    const third = await publish();
+    assert.ok(third.kind === "published");
+    assert.equal(third.replaced, "v1");
+    assert.deepEqual(logged.at(-1)?.[0], "warn");
+    const files = [{ name: "main.yaml", text: setText("viewer", "mine") }];
+    assert.equal(
+      (await control.request("POST", "/policy-sets", { body: { name: "main", files } })).status,
+      201,
+    );
+    assert.equal((await publish()).kind, "unchanged");
+    assert.equal(await active(), "mine");
+    await write(setText("admin", "v4"));
+    const fourth = await publish();
+    assert.ok(fourth.kind === "published");
+    assert.equal(fourth.replaced, "mine");
+  });
+
   it("changes nothing for an invalid set, and logs what the command line would say", async () => {
     await write(setText("admin"));
     await publish();

@@ -1,68 +1,41 @@
 import assert from "node:assert/strict";
-import { execFile, spawn, spawnSync, type ChildProcess } from "node:child_process";
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { execFile, spawn, spawnSync } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { decodeJwt } from "jose";
 import { demoExamples } from "../../src/demo/examples.ts";
 import type { UpState } from "../../src/cli/demo.ts";
+import { ownCommand, ownNode } from "../../src/cli/own-command.ts";
 import { apiClient } from "../support/control-plane.ts";
 import { createBrowser } from "../support/sign-in.ts";
 import { envoyBinary } from "../support/envoy.ts";
 import { eventually } from "../support/eventually.ts";
+import { FREE_PORTS, ROOT, startUp, upFolder, type RunningUp } from "../support/up.ts";
 
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const run = promisify(execFile);
-const FREE_PORTS = ["--port", "--admin-port", "--api-port", "--sandbox-port"].flatMap((option) => [
-  option,
-  "0",
-]);
 
 describe("end to end: `gatehouse up` as the README has it", () => {
   let folder: string;
-  let up: ChildProcess;
-  let stdout = "";
-  let url: string;
+  let up: RunningUp;
 
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), "gatehouse-up-"));
-    await cp(join(ROOT, "policies"), join(folder, "policies"), { recursive: true });
-    await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
-    up = spawn(process.execPath, [join(ROOT, "bin/gatehouse.js"), "up", ...FREE_PORTS], {
-      cwd: folder,
-      // the machine may be busy
-      env: { ...process.env, ENVOY_BIN: await envoyBinary(), GATEHOUSE_AUTHZ_DECISION_TIMEOUT: "15s" },
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    up.stdout?.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
-    url = await eventually(
-      "the ready line",
-      () => /^gatehouse gateway ready on (http\S+)$/m.exec(stdout)?.[1],
-      100_000,
-    );
-    await eventually("all that it prints", () => stdout.includes("Ctrl-C"));
+    folder = await upFolder();
+    up = await startUp(folder);
   });
 
-  after(async () => {
-    const ended = new Promise((resolve) => up.once("exit", resolve));
-    up.kill("SIGINT");
-    assert.equal(await ended, 0);
-    await rm(folder, { recursive: true });
-  });
+  after(() => up.stop());
 
   it("prints examples that work as it says", async () => {
-    const cli = `${process.execPath} ${join(ROOT, "bin/gatehouse.js")}`;
+    const { stdout } = up;
     const noCurl = spawnSync("curl", ["--version"]).error !== undefined;
     const curl = noCurl ? `${process.execPath} ${join(ROOT, "test/support/curl.ts")} ` : "curl ";
-    for (const { title, command, expect } of demoExamples(url)) {
+    const commands = { gatehouse: ownCommand(folder), node: ownNode(folder) };
+    for (const { title, command, expect } of demoExamples(up.url, commands)) {
       assert.ok(stdout.includes(command), title);
-      const line = command
-        .replaceAll("npx gatehouse", cli)
-        .replace(/^curl /, curl)
-        .replace(/^npx node /, `${process.execPath} `);
+      const line = command.replace(/^curl /, curl);
       const { stdout: answer } = await run("sh", ["-c", line], { cwd: folder });
       if (expect.status !== undefined)
         assert.match(answer, new RegExp(`^HTTP/1.1 ${expect.status} `), `${title}: ${answer}`);
@@ -102,11 +75,11 @@ describe("end to end: `gatehouse up` as the README has it", () => {
   });
 
   it("signs in through the sandbox's own provider, and is refused within a second after logout", async () => {
-    const up = JSON.parse(await readFile(join(folder, ".gatehouse", "up.json"), "utf8")) as UpState;
-    const api = apiClient(up.sandbox_url, (await readFile(up.api_key_file, "utf8")).trim());
+    const state = JSON.parse(await readFile(join(folder, ".gatehouse", "up.json"), "utf8")) as UpState;
+    const api = apiClient(state.sandbox_url, (await readFile(state.api_key_file, "utf8")).trim());
     const returnUrl = "http://localhost:3000/callback";
     const started = await api("POST", "/auth/authorize", {
-      customer_id: up.customer_id,
+      customer_id: state.customer_id,
       return_url: returnUrl,
       login_hint: "marco.bianchi@example.com",
     });
@@ -115,9 +88,11 @@ describe("end to end: `gatehouse up` as the README has it", () => {
     assert.ok(arrived.kind === "sent", JSON.stringify(arrived));
     assert.equal(arrived.url.searchParams.get("state"), started.body.data.state);
     const code = arrived.url.searchParams.get("code");
-    const { body } = await api("POST", "/auth/token", { code, customer_id: up.customer_id });
+    const { body } = await api("POST", "/auth/token", { code, customer_id: state.customer_id });
     const read = () =>
-      fetch(`${url}/api/customers/c-1`, { headers: { authorization: `Bearer ${body.data.access_token}` } });
+      fetch(`${up.url}/api/customers/c-1`, {
+        headers: { authorization: `Bearer ${body.data.access_token}` },
+      });
     assert.equal((await read()).status, 200);
     const ended = await api("DELETE", "/auth/logout", { session_id: body.data.session.id });
     assert.equal(ended.status, 200);
@@ -145,7 +120,7 @@ describe("end to end: `gatehouse up` as the README has it", () => {
       { cwd: folder },
     );
     await eventually("the rule", async () => {
-      const answer = await fetch(`${url}/api/exports/2026`, {
+      const answer = await fetch(`${up.url}/api/exports/2026`, {
         headers: { authorization: `Bearer ${token.trim()}` },
       });
       return answer.status === 404; // the application has no such page: the request went through

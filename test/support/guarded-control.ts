@@ -3,7 +3,7 @@ import { apiKeyRoutes } from "../../src/control/api-keys/routes.ts";
 import { createApiKey, type ApiKeyRow, type NewApiKey } from "../../src/control/api-keys/store.ts";
 import { createAuthenticator } from "../../src/control/authentication.ts";
 import type { Actor, Role } from "../../src/control/actor.ts";
-import { ensureSetupLink } from "../../src/control/dashboard-users/links.ts";
+import { replaceSetupLink } from "../../src/control/dashboard-users/links.ts";
 import { dashboardRoutes } from "../../src/control/dashboard-users/routes.ts";
 import { setupRouter } from "../../src/control/dashboard-users/setup-page.ts";
 import { ok, readRoute, writeRoute, type Route } from "../../src/control/frame/route.ts";
@@ -84,9 +84,16 @@ export async function makeCustomer({ context }: RunningControl, name = "Acme"): 
   return id;
 }
 
+/** A new setup link, in place of an earlier one; `""` where there is an owner. */
+export async function newSetupLink({ context }: Pick<RunningControl, "context">): Promise<string> {
+  const { db, settings, clock } = context;
+  const link = await db.transaction((trx) => replaceSetupLink(trx, settings.publicUrl, new Date(clock())));
+  return link?.url ?? "";
+}
+
 /** The token of a new setup link. */
-export async function setupToken({ context }: RunningControl): Promise<string> {
-  return tokenOf((await ensureSetupLink(context)) ?? "");
+export async function setupToken(control: RunningControl): Promise<string> {
+  return tokenOf(await newSetupLink(control));
 }
 
 export function tokenOf(link: string): string {

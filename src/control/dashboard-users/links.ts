@@ -13,20 +13,51 @@ export interface LinkRow {
   readonly expires_at: Date;
 }
 
+/** The one-time link by which the first owner comes in. */
+export interface SetupLink {
+  readonly expiresAt: Date;
+  /** Known only when it is made: what is kept is a hash. */
+  readonly url?: string;
+}
+
 /**
- * Makes the one-time link by which the first owner comes in, in place of an earlier one.
+ * Sees to it that the first owner can come in: a link that is good is left alone, else one is made.
  *
  * @returns `undefined` where there is a dashboard user already
  */
-export async function ensureSetupLink({ db, clock, settings }: ControlContext): Promise<string | undefined> {
+export async function ensureSetupLink({
+  db,
+  clock,
+  settings,
+}: Pick<ControlContext, "db" | "clock" | "settings">): Promise<SetupLink | undefined> {
   return db.transaction(async (trx) => {
     await lockSetup(trx);
-    if (await anyDashboardUser(trx)) return undefined;
-    await trx("dashboard_links").whereNull("user_id").delete();
     const now = new Date(clock());
-    const { token } = await insertLink(trx, null, now, SETUP_MS);
-    return `${settings.publicUrl}/setup?token=${token}`;
+    const good = await trx<LinkRow>("dashboard_links")
+      .whereNull("user_id")
+      .where("expires_at", ">", now)
+      .first();
+    if (good !== undefined && !(await anyDashboardUser(trx))) return { expiresAt: good.expires_at };
+    return replaceSetupLink(trx, settings.publicUrl, now);
   });
+}
+
+/**
+ * Makes the link by which the first owner comes in; an earlier one works no longer.
+ *
+ * @param publicUrl - the address of the API
+ * @returns `undefined` where there is a dashboard user already
+ */
+export async function replaceSetupLink(
+  trx: Knex.Transaction,
+  publicUrl: string,
+  now: Date,
+): Promise<Required<SetupLink> | undefined> {
+  await lockSetup(trx);
+  if (await anyDashboardUser(trx)) return undefined;
+  await trx("dashboard_links").whereNull("user_id").delete();
+  const { token, expiresAt } = await insertLink(trx, null, now, SETUP_MS);
+  return { url: `${publicUrl}/setup?token=${token}`, expiresAt };
 }
 
 /** Makes the one-time link by which a user sets the password, in place of an earlier one. */

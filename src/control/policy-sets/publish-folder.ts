@@ -5,11 +5,17 @@ import type { Unit } from "../unit.ts";
 import { failed } from "./compile-thread.ts";
 import type { PolicySetCompiler } from "./compiler.ts";
 import { addVersion, setActive, type PublishableSet } from "./service.ts";
-import { findVersion, lockOrMakePolicySet, updatePolicySet } from "./store.ts";
+import { findActiveVersion, findVersion, lockOrMakePolicySet, updatePolicySet } from "./store.ts";
 
 /** What publishing a folder came to. */
 export type FolderOutcome =
-  | { readonly kind: "published"; readonly version: string; readonly digest: string }
+  | {
+      readonly kind: "published";
+      readonly version: string;
+      readonly digest: string;
+      /** What somebody had put in force since the folder was published last, and is in force no longer. */
+      readonly replaced?: string;
+    }
   /** It is what was published from a folder last; which version is active is not touched. */
   | { readonly kind: "unchanged"; readonly digest: string }
   /** Nothing was changed. */
@@ -56,25 +62,34 @@ export async function publishFiles(
   } as const;
   const outcome = await context.units(origin, (unit) => publishAndActivate(unit, set));
   if (outcome.kind === "published") {
-    const { version, digest } = outcome;
+    const { version, digest, replaced } = outcome;
     const report = compiled.rendered === "" ? {} : { report: compiled.rendered };
-    context.log.info(
-      { policy_set: `${name}@${version}`, digest, ...report },
-      "the policy folder is published",
-    );
+    const fields = { policy_set: `${name}@${version}`, digest, ...report };
+    if (replaced === undefined) context.log.info(fields, "the policy folder is published");
+    else
+      context.log.warn(
+        { ...fields, replaced: `${name}@${replaced}` },
+        "the policy folder has changed and is in force, in place of a version that was activated through the API",
+      );
   }
   return outcome;
 }
 
-async function publishAndActivate(unit: Unit, set: PublishableSet): Promise<FolderOutcome> {
+/** Within a unit: {@link publishFolder} of a set that compiled. */
+export async function publishAndActivate(
+  unit: Unit,
+  set: PublishableSet,
+): Promise<Exclude<FolderOutcome, { kind: "invalid" }>> {
   const { name, digest } = set;
   const row = await lockOrMakePolicySet(unit.trx, name, unit.now);
   if (row.folder_digest === digest) return { kind: "unchanged", digest };
+  const before = await findActiveVersion(unit.trx, name);
   const version = await keepVersion(unit, set);
   const kept = await updatePolicySet(unit.trx, row, { folder_digest: digest }, unit.now);
-  if (kept.activated.at(-1) !== version)
-    await setActive(unit, kept, [...kept.activated, version], "policy_set.activated");
-  return { kind: "published", version, digest };
+  if (before?.version === version) return { kind: "published", version, digest };
+  await setActive(unit, kept, [...kept.activated, version], "policy_set.activated");
+  const ofSomebody = before !== undefined && before.digest !== row.folder_digest;
+  return { kind: "published", version, digest, ...(ofSomebody && { replaced: before.version }) };
 }
 
 /**

@@ -8,7 +8,8 @@ import { newId } from "../../ids.ts";
 import type { SigningKey } from "../../issuer/keyring.ts";
 import { assignPolicies } from "../../policies/assignments.ts";
 import { createPolicy } from "../../policies/service.ts";
-import { publish, type PublishableSet } from "../../policy-sets/service.ts";
+import { publishAndActivate } from "../../policy-sets/publish-folder.ts";
+import type { PublishableSet } from "../../policy-sets/service.ts";
 import { readRecord, type RecordFacts } from "../../records/read-record.ts";
 import { Intake } from "../../records/take-in.ts";
 import { takeStatistics } from "../../records/take-statistics.ts";
@@ -103,7 +104,8 @@ async function enterStatus(unit: Unit, { id }: CustomerRow, status: CustomerRow[
 async function plantPolicies({ prepared, start, then }: Garden, planted: readonly Planted[]): Promise<void> {
   const { policySet } = prepared;
   if (policySet !== undefined)
-    await then(start + HOUR_MS, (unit) => publish(unit, policySet, { activate: true }));
+    // as from its folder: the next start finds it published, and leaves what was activated since
+    await then(start + HOUR_MS, (unit) => publishAndActivate(unit, policySet));
   const made = await then(start + 2 * HOUR_MS, async (unit) => {
     const ids = new Map<string, string>();
     for (const policy of policies(policySet?.name))
