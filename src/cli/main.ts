@@ -36,7 +36,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 export async function main(argv: readonly string[], startedByNpm = false): Promise<void> {
   if (startedByNpm) endWithNpm();
   const program = new Command("gatehouse")
-    .description("identity and access platform: a control plane, and a gateway that enforces policies")
+    .description("identity and access platform: a control plane, and a gateway that enforces rules")
     .version(version())
     .showSuggestionAfterError()
     .exitOverride();

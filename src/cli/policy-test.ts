@@ -28,7 +28,7 @@ interface TestOptions {
 /** `gatehouse policy test`: the suites that stand beside the policies. */
 export function policyTestCommand(): Command {
   return new Command("test")
-    .description("run the *.test.yaml suites beside the policies; exit code 1 when a test fails")
+    .description("run the *.test.yaml suites beside the policy sets; exit code 1 when a test fails")
     .argument("[files...]", "names of suites (default: all of the folder)")
     .addOption(directoryOption())
     .option("--junit <file>", "write the results as JUnit XML, too")

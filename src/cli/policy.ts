@@ -7,7 +7,7 @@ import { policyValidateCommand } from "./policy-validate.ts";
 /** `gatehouse policy ...`: work on policies without running anything. */
 export function policyCommand(): Command {
   return new Command("policy")
-    .description("validate, format, test and explain policies")
+    .description("validate, format, test and explain policy sets")
     .addCommand(policyValidateCommand())
     .addCommand(policyFmtCommand())
     .addCommand(policyTestCommand())

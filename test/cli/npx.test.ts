@@ -74,7 +74,7 @@ describe("cli: npx gatehouse", () => {
     assert.match(manifest.name, /^@[a-z-]+\/gatehouse$/);
     assert.deepEqual(manifest.bin, { gatehouse: "bin/gatehouse.js" });
     assert.equal(ownCommand(CHECKOUT), "npx gatehouse");
-    assert.equal(ownCommand(join(CHECKOUT, "policies")), "npx gatehouse");
+    assert.equal(ownCommand(join(CHECKOUT, "docs", "decisions")), "npx gatehouse");
     // elsewhere that would be somebody else's package
     for (const folder of [tmpdir(), join(CHECKOUT, ".."), `${CHECKOUT.replace(/\/$/, "")}-2`])
       assert.equal(ownCommand(folder), `${process.execPath} ${join(CHECKOUT, "bin/gatehouse.js")}`);

@@ -46,15 +46,13 @@ async function assertShowsEverything(sandbox: Sandbox): Promise<void> {
   const [ada] = (await get("/sandbox/people?email=ada.okafor@example.com")).data;
   assert.equal(ada.attributes.employee_id, "u-1");
   assert.equal(ada.attributes.account, "c-1");
-  const types = new Set<string>();
-  for (const { type } of (await get("/analytics/events?limit=100")).data) types.add(type as string);
   for (const type of [
     "user.authenticated",
     "user.authentication_failed",
     "policy.violated",
     "session.revoked",
   ])
-    assert.ok(types.has(type), type);
+    assert.ok((await get(`/analytics/events?type=${type}&limit=1`)).data.length > 0, type);
   const dashboard = JSON.stringify((await get("/analytics/dashboard")).data);
   assert.match(dashboard, /CONDITION_FALSE/);
   assert.match(dashboard, /"IDENTITY_REQUIRED"/);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { appendFile, cp } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -100,6 +100,18 @@ describe("shipped directory and test people", () => {
       const { name, email } = person;
       assert.deepEqual({ name, email, ...users.get(person.id) }, person);
     }
+  });
+});
+
+describe("the policies of the checkout, which a newcomer edits", () => {
+  it("are read by no test", () => {
+    const root = fileURLToPath(new URL("../..", import.meta.url));
+    const readers = globSync("test/**/*.ts", { cwd: root }).filter((name) => {
+      const text = readFileSync(join(root, name), "utf8");
+      return /(?:"|`)(?:\.\.\/)+policies(?:\/|"|`)|\b(?:ROOT|CHECKOUT), "policies"/.test(text);
+    });
+    // not a test: what is done before publishing
+    assert.deepEqual(readers, ["test/support/check-delivered-policies.ts"]);
   });
 });
 

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { execFile, spawn, spawnSync } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { decodeJwt } from "jose";
@@ -162,7 +161,7 @@ describe("end to end: a port that is taken", () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
     const { port } = taken.address() as AddressInfo;
-    const folder = await mkdtemp(join(tmpdir(), "gatehouse-taken-"));
+    const folder = await upFolder();
     const up = spawn(
       process.execPath,
       [join(ROOT, "bin/gatehouse.js"), "up", ...FREE_PORTS, "--admin-port", String(port)],
@@ -184,7 +183,6 @@ describe("end to end: a port that is taken", () => {
     } finally {
       up.kill("SIGKILL");
       taken.close();
-      await rm(folder, { recursive: true });
     }
   });
 });

@@ -136,7 +136,7 @@ ${fields.map((line) => `        ${line}`).join("\n")}
         <button>Done</button>
       </form>
       <p id="message" role="alert"></p>
-      <p id="done" hidden>Done. You can sign in now.</p>
+      <p id="done" hidden>Done. You can sign in through the API now: <code>POST /v1/dashboard/login</code>.</p>
     </main>
   </body>
 </html>
