@@ -59,21 +59,19 @@ describe("end to end: two instances on one database", () => {
     }
   });
 
-  it("have one link for the first owner: the one that was made last", async () => {
-    const links = [two.a, two.b].map(
-      (instance) => /first owner of production .*: (http\S+)/.exec(instance.stdout())?.[1] ?? "",
-    );
-    const statuses = [];
-    for (const link of links) {
-      const body = {
-        token: new URL(link).searchParams.get("token"),
-        email: "olga@example.com",
-        name: "Olga",
-        password: PASSWORD,
-      };
-      statuses.push((await browse(two.b.url.production, "POST", "/dashboard/setup", body)).status);
-    }
-    assert.deepEqual(statuses.sort(), [201, 401]);
+  it("have one link for the first owner: the one that was made first, which works once", async () => {
+    const printed = [two.a, two.b].map((instance) => instance.stdout()).join("");
+    const links = [...printed.matchAll(/first owner of production .*: (http\S+)/g)].map(([, link]) => link);
+    assert.equal(links.length, 1, printed);
+    assert.match(printed, /first owner of production: the link of an earlier start is good until /);
+    const body = {
+      token: new URL(links[0] ?? "").searchParams.get("token"),
+      email: "olga@example.com",
+      name: "Olga",
+      password: PASSWORD,
+    };
+    for (const status of [201, 401])
+      assert.equal((await browse(two.b.url.production, "POST", "/dashboard/setup", body)).status, status);
     const credentials = { email: "olga@example.com", password: PASSWORD };
     const entered = await browse(two.a.url.production, "POST", "/dashboard/login", credentials);
     assert.equal(entered.status, 200, JSON.stringify(entered.body));
