@@ -137,7 +137,8 @@ describe("analytics", () => {
         ],
       );
       assert.deepEqual(found.sign_ins, { succeeded: 1, failed: 1, signed_out: 1 });
-      assert.equal(found.policy_violations, 1);
+      // the one that was announced, and the two denials of users by a policy set
+      assert.equal(found.policy_violations, 3);
       assert.equal(found.latency?.measured, 6);
       assert.deepEqual(found.users, { active: 5, last_day: 5, last_week: 5, last_month: 5 });
     });
