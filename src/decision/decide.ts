@@ -78,7 +78,13 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
       const { identity } = found;
       const read = { ...draft, request, accepted };
       const identified = { ...read, ...(identity && { identity }) };
-      const meant = requireOrigin(found, dependencies.originCheck, [request, ...others], access, proxy.trusted);
+      const meant = requireOrigin(
+        found,
+        dependencies.originCheck,
+        [request, ...others],
+        access,
+        proxy.trusted,
+      );
       const withheld = meant.failure?.reason === "ORIGIN_NOT_TRUSTED" ? meant.failure : undefined;
       const caller =
         dependencies.following === undefined
