@@ -45,7 +45,7 @@ const performance = z.strictObject({
   connection_pool_size: setting(
     wholeNumber(1, 1_000_000),
     1024,
-    "Upper bound of connections to each backend, and of requests that wait for one. Above it: 503.",
+    "How many requests may be under way at each backend, and besides as many WebSocket connections open. Above it: 503.",
   ),
   proxy_memory_limit: optional(
     size(64 * 1024 * 1024, 1_000_000_000_000),

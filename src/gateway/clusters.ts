@@ -24,7 +24,10 @@ export interface Backend {
   readonly chosenBy?: string;
   /** The backend can take gRPC: it may speak HTTP/2. */
   readonly http2: boolean;
-  /** For WebSocket handshakes, which few servers take over HTTP/2 (RFC 8441): `https` in HTTP/1.1. */
+  /**
+   * The same for WebSocket connections, so that those that stay open take nothing of what other requests may use. `https` in
+   * HTTP/1.1, for few servers take handshakes over HTTP/2 (RFC 8441).
+   */
   readonly upgradeCluster: string;
 }
 
@@ -40,8 +43,7 @@ export function backendsOf(config: GatewayConfig): readonly Backend[] {
 
 function describe(cluster: string, url: string): Backend {
   const { protocol: scheme } = new URL(url);
-  const upgradeCluster = scheme === "https:" ? `${cluster}_upgrades` : cluster;
-  return { cluster, url, http2: scheme !== "http:", upgradeCluster };
+  return { cluster, url, http2: scheme !== "http:", upgradeCluster: `${cluster}_upgrades` };
 }
 
 /** @param caFile PEM bundle that `https` peers are verified with. */
@@ -139,11 +141,14 @@ function backendClusters(
   const cluster = (name: string): EnvoyJson => ({
     ...peer(name, backend.url, config.gateway.backend_ca ?? caFile, options),
     connect_timeout: seconds(Math.min(5000, timeout)),
-    circuit_breakers: limits({ requests: config.gateway.performance.connection_pool_size }),
+    circuit_breakers: limits(underWay(config.gateway.performance.connection_pool_size)),
   });
-  const own = cluster(backend.cluster);
-  if (backend.upgradeCluster === backend.cluster) return [own];
-  return [own, { ...cluster(backend.upgradeCluster), typed_extension_protocol_options: http1(options) }];
+  const upgrades = cluster(backend.upgradeCluster);
+  const tls = new URL(backend.url).protocol === "https:";
+  return [
+    cluster(backend.cluster),
+    tls ? { ...upgrades, typed_extension_protocol_options: http1(options) } : upgrades,
+  ];
 }
 
 /**
@@ -217,6 +222,14 @@ function loadAssignment(name: string, addresses: readonly EnvoyJson[]): EnvoyJso
     cluster_name: name,
     endpoints: [{ lb_endpoints: addresses.map((address) => ({ endpoint: { address } })) }],
   };
+}
+
+/**
+ * So many requests at a time, and no others that wait for their end, which may be hours away. A few connections more: a request
+ * that is one too many is refused only when it has one.
+ */
+function underWay(requests: number): Limits {
+  return { requests, connections: requests + Math.ceil(requests / 16) };
 }
 
 interface Limits {

@@ -46,7 +46,7 @@ function http1(first: (path: string) => string, then?: string | typeof LEAVE): S
   };
 }
 
-function http2(body: string, leave = false): Send {
+function http2(body: string, leave?: "within the body" | "after it"): Send {
   return async (path, port, decided) => {
     const session = connectHttp2(`http://127.0.0.1:${port}`);
     session.on("error", () => undefined);
@@ -54,12 +54,13 @@ function http2(body: string, leave = false): Send {
     stream.on("error", () => undefined);
     const closed = closing(stream);
     stream.resume();
-    if (leave) {
-      stream.write(body);
+    if (leave === "within the body") stream.write(body);
+    else stream.end(body);
+    if (leave !== undefined) {
       await decided();
       // close() would end the body first
       stream.destroy(new Error("leaves"));
-    } else stream.end(body);
+    }
     await closed;
     session.destroy();
   };
@@ -78,7 +79,7 @@ const STOPPED: readonly (readonly [name: string, send: Send, reason: string, sta
   ["too large, HTTP/2", http2(LARGE), "REQUEST_TOO_LARGE", 413],
   ["a broken chunk", http1(begun, "ZZ\r\n"), "MALFORMED_REQUEST", 400],
   ["a client that leaves", http1(begun, LEAVE), "CLIENT_GONE", 0],
-  ["a client that leaves, HTTP/2", http2("abcd", true), "CLIENT_GONE", 0],
+  ["a client that leaves, HTTP/2", http2("abcd", "within the body"), "CLIENT_GONE", 0],
   ["no end", http1(begun, ""), "REQUEST_TIMEOUT", 408],
 ];
 
@@ -94,6 +95,7 @@ describe("end to end: requests that are allowed and come to nothing in Envoy", f
     [upstream, issuer] = await Promise.all([startAnsweringUpstream(), startIssuer()]);
     upstream.answer = (request, response) => {
       request.resume();
+      if (request.url?.endsWith("/hangs") === true) return;
       response.writeHead(Number(/\d{3}$/.exec(request.url ?? "")?.[0] ?? 200), {
         "content-type": "application/json",
       });
@@ -180,6 +182,24 @@ describe("end to end: requests that are allowed and come to nothing in Envoy", f
       assert.deepEqual(await outcomesOf(records[0]!), [], path);
     }
   });
+
+  const reached = (path: string) => async () => {
+    await eventually("it has reached the application", () => upstream.seen.some(({ url }) => url === path));
+  };
+  const ended = (path: string) => `${head(path, "Content-Length: 2")}{}`;
+  for (const [over, send] of Object.entries({ http1: http1(ended, LEAVE), http2: http2("{}", "after it") }))
+    it(`have such a line where their plan was not carried out before the client left (${over})`, async () => {
+      const path = `/masked/${over}/hangs`;
+      await send(path, gateway.port, reached(path));
+      const [record] = await recordsOf(path);
+      assert.equal(record?.decision, "ALLOW");
+      const [outcome, ...more] = await eventually("the line beside it", async () => {
+        const found = await outcomesOf(record);
+        return found.length > 0 && found;
+      });
+      assert.deepEqual(more, []);
+      assert.deepEqual([outcome?.["event"], outcome?.["result"]], ["response", "unfinished"]);
+    });
 
   it("while they are decided: a record of their own says what the client got", async () => {
     await http1((path) => `${head(path, CHUNKED)}ZZ\r\n`)("/audited/at-once", gateway.port, () =>

@@ -109,7 +109,7 @@ describe("gateway limits", () => {
     assert.equal(gateway.upstream.seen.length, 0);
   });
 
-  it("opens no more connections to a backend than the pool has", async () => {
+  it("has no more requests under way at a backend than the pool is large, and lets none wait", async () => {
     let release = () => undefined as unknown;
     gateway.upstream.answer = (_, response) => {
       release = () => response.end("late");
@@ -122,13 +122,14 @@ describe("gateway limits", () => {
       if (answer.status === 503) refused.push(answer);
       return answer;
     });
-    await until(() => refused.length === 2, "one waits, and no more");
+    await until(() => refused.length === 3, "all others are refused");
     for (const answer of refused) assert.equal(errorCode(answer), "UPSTREAM_UNAVAILABLE");
     gateway.upstream.answer = (_, response) => response.end("next");
     release();
     assert.equal((await first).body, "late");
     const statuses = (await Promise.all(others)).map(({ status }) => status).sort((a, b) => a - b);
-    assert.deepEqual(statuses, [200, 503, 503]);
+    assert.deepEqual(statuses, [503, 503, 503]);
+    assert.equal((await send(gateway.port, "/next")).body, "next");
   });
 
   it("turns down large headers with 431", async () => {
