@@ -137,8 +137,7 @@ describe("end to end: names of identity headers", function () {
       it("refuses them with underscores", async () => {
         for (const header of DEFAULT_NAMES) {
           const forged = [[header.replaceAll("-", "_"), "forged"]] as const;
-          assert.equal(await ways["HTTP/1.1"]!("GET", "/public/a", forged), 400);
-          await assert.rejects(ways["HTTP/2"]!("GET", "/public/a", forged));
+          for (const send of Object.values(ways)) assert.equal(await send("GET", "/public/a", forged), 400);
         }
         assert.deepEqual(upstream.seen, []);
       });

@@ -293,6 +293,8 @@ describe("end to end: what became of requests", () => {
         `/a%2f/${jwt}`,
         `/${jwt}`,
         `http://user:${secret}@x/a%2fb`,
+        // by Envoy itself
+        `/q#${secret}`,
       ];
       const before = (await accessLines()).length;
       for (const target of targets) await sendRaw(gateway.port, rawGet(target));

@@ -183,11 +183,6 @@ describe("end to end: pages in place of what was asked for", function () {
       [403, "You may not open this page", "ACCESS_DENIED", "CONDITION_UNKNOWN"],
     ],
     [
-      "a path that Envoy refuses",
-      { path: "/a%2fb" },
-      [400, "This request cannot be served", "BAD_REQUEST", undefined],
-    ],
-    [
       "a body that Envoy refuses",
       { method: "POST", path: "/public/a", headers: { "content-length": "2000" } },
       [413, "This is too large", "REQUEST_TOO_LARGE", undefined],

@@ -64,7 +64,7 @@ describe("storage: transaction", () => {
       );
     await Promise.all([add(), add()]);
     assert.deepEqual(await amounts(), [2, 0]);
-    assert.equal(runs, 3);
+    assert.ok(runs >= 3, String(runs));
   });
 
   it("runs again what was chosen to end a deadlock", async () => {
@@ -79,7 +79,8 @@ describe("storage: transaction", () => {
       });
     await Promise.all([add(1, 2), add(2, 1)]);
     assert.deepEqual(await amounts(), [2, 2]);
-    assert.equal(runs, 3);
+    // once more where the one that runs again is faster than the one that it has let go first
+    assert.ok(runs >= 3, String(runs));
   });
 
   it("gives up after some attempts, and at once on other errors", async () => {
