@@ -42,6 +42,7 @@ export async function startBenchService(policies: Readonly<Record<string, string
     log: createLog({ level: "error", name: "bench" }),
     worker: 0,
     stateDirectory,
+    hearsEnvoy: true,
     broadcast: () => undefined,
     sendRelease: supply.sendRelease,
   });

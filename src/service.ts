@@ -4,7 +4,7 @@ import { DEFAULT_IDENTITY_HEADERS, type GatewayConfig } from "./config/index.ts"
 import { ConnectionCounts } from "./decision/connection-counts.ts";
 import { holderOf } from "./decision/connection-holder.ts";
 import { ConnectionState } from "./decision/connection-state.ts";
-import { ConnectionRegistry, type Rejudgement } from "./decision/connections.ts";
+import { ConnectionRegistry } from "./decision/connections.ts";
 import { belongsTo, isSteady, type DecidedBy } from "./decision/connection-steady.ts";
 import { gatherEnded, takeConnectionMessage } from "./decision/connections-ended.ts";
 import { createDecider } from "./decision/decide.ts";
@@ -14,6 +14,7 @@ import { DecisionPoint } from "./decision/decision-point.ts";
 import { createFrontProxyReader } from "./decision/front-proxy.ts";
 import { createIdentify } from "./decision/identify.ts";
 import { createIdentityHeaders } from "./decision/identity-headers.ts";
+import { lasting, rejudgementOf } from "./decision/rejudgement.ts";
 import { isReleaseOrder, type ReleaseReport } from "./decision/release-messages.ts";
 import { ReleaseReceiver } from "./decision/release-receiver.ts";
 import { createLoadShedding } from "./decision/load-shedding.ts";
@@ -21,7 +22,6 @@ import { nextDecisionId } from "./decision/record.ts";
 import { FileSource, type AttributeSource } from "./decision/sources.ts";
 import { UserSource } from "./decision/user-source.ts";
 import { VerdictCache } from "./decision/verdict-cache.ts";
-import type { AccessRequest, Decision } from "./decision/types.ts";
 import { createAccessLog, type AccessLogHandler } from "./extauthz/access-log.ts";
 import { createOutcomeHandler } from "./extauthz/access-log-record.ts";
 import { createRefusalHandler } from "./extauthz/access-log-refusal.ts";
@@ -64,6 +64,8 @@ export interface ServiceSurroundings {
   readonly worker: number;
   /** Folder of ours in which Envoy's Lua finds what became of open connections. */
   readonly stateDirectory: string;
+  /** Envoy's access log comes to one of the processes. */
+  readonly hearsEnvoy: boolean;
   /** Sends to every worker, this one included. */
   readonly broadcast: (message: unknown) => void;
   /** To the supervisor, which supplies the policies. */
@@ -73,7 +75,7 @@ export interface ServiceSurroundings {
 /** Composes one process's service from the configuration: the only place where the parts meet. */
 export async function createService(
   config: GatewayConfig,
-  { metrics, log, worker, stateDirectory, broadcast, sendRelease }: ServiceSurroundings,
+  { metrics, log, worker, stateDirectory, hearsEnvoy, broadcast, sendRelease }: ServiceSurroundings,
 ): Promise<Service> {
   const { gateway, identity, policies, telemetry } = config;
   const tracing = await startTracing({
@@ -135,7 +137,7 @@ export async function createService(
   const state = new ConnectionState({
     directory: stateDirectory,
     worker,
-    standings: () => registry.standings(),
+    standings: () => ({ ...registry.standings(), ...registry.slots() }),
     metrics,
     log,
   });
@@ -144,6 +146,8 @@ export async function createService(
   const statistics =
     following && new StatisticsReporter(`worker-${worker}`, { client: following.client, metrics, log });
   const ended = gatherEnded(broadcast);
+  const open = gatherEnded(broadcast, "connections_open");
+  const abandoned = gatherEnded(broadcast, "handshakes_abandoned");
   const point = new DecisionPoint({ decide, snapshot: () => inForce.current?.main, audit, metrics, log });
   const backlog = new Backlog();
   const shed = createLoadShedding({
@@ -169,16 +173,24 @@ export async function createService(
     nextDecisionId,
     connections: {
       place: state.place,
-      add: ({ decisionId, text, expiresAt }, access, decision, handshake) => {
+      add: ({ decisionId, text, expiresAt }, access, decision, { key: handshake, reported }) => {
         const { identity, clientIp } = decision;
         const holder = holderOf(identity, clientIp);
-        if (!registry.isWithinLimit({ handshake, holder })) return "TOO_MANY_CONNECTIONS_OF_USER";
+        if (!registry.isWithinLimit({ handshake, holder, access })) return "TOO_MANY_CONNECTIONS_OF_USER";
         const steady = isSteady(access, decision, decidedBy());
-        const of = { access: lasting(access), identity, handshake, holder, steady };
+        const of = {
+          access: lasting(access),
+          identity,
+          handshake,
+          holder,
+          steady,
+          reported: reported && hearsEnvoy,
+        };
         return registry.add({ decisionId, planText: text, expiresAt, ...of })
           ? undefined
           : "TOO_MANY_CONNECTIONS";
       },
+      slotOf: (id) => registry.slotOf(id),
       withdraw: (id) => {
         registry.withdraw(id);
       },
@@ -191,6 +203,13 @@ export async function createService(
   const upstreams = upstreamNames(config);
   for (const upstream of new Set(upstreams.values()))
     for (const flag of USUAL_FLAGS) metrics.upstreamFailures.inc({ upstream, flag }, 0);
+  const recordRefusal = createRefusalHandler({
+    audit,
+    metrics,
+    snapshot: () => inForce.current?.main,
+    nextDecisionId,
+    clientIp: clientIpReader(config),
+  });
   const accessLog = createAccessLog({
     onOutcome: createOutcomeHandler({
       audit,
@@ -199,13 +218,14 @@ export async function createService(
         ended.add(id);
       },
     }),
-    onRefusal: createRefusalHandler({
-      audit,
-      metrics,
-      snapshot: () => inForce.current?.main,
-      nextDecisionId,
-      clientIp: clientIpReader(config),
-    }),
+    onRefusal: (entry) => {
+      // first: nothing that fails below may leave a connection in the books
+      if (entry.flags.clientGone === true) abandoned.add(entry.request.id);
+      recordRefusal(entry);
+    },
+    onOpen: (id) => {
+      open.add(id);
+    },
     metrics,
     log,
     upstreams,
@@ -239,7 +259,7 @@ export async function createService(
       inForce.close();
       verifier.close();
       registry.close();
-      ended.flush();
+      for (const gathered of [ended, open, abandoned]) gathered.flush();
       await Promise.all([state.close(), audit.close(), tracing.shutdown()]);
       await statistics?.close();
       // last: the audit's records go through it
@@ -260,23 +280,6 @@ function clientIpReader({ gateway }: GatewayConfig): (peer: string, realIp: read
   const nothing = { method: "", target: "", scheme: "", host: "", protocol: "" };
   return (peer, realIp) =>
     read({ ...nothing, headers: realIp.map((value) => ["x-real-ip", value]) }, peer).clientIp;
-}
-
-/** What a connection's handshake comes to, looked at again. */
-function rejudgementOf({ verdict, reason, plan }: Decision, steady: boolean): Rejudgement {
-  if (verdict === "DENY") return { verdict, reason };
-  return {
-    verdict,
-    steady,
-    get planText() {
-      return JSON.stringify(plan);
-    },
-  };
-}
-
-/** A handshake as it is kept: its trace is over, and its deadline was for its answer. */
-function lasting({ raw, peer, requestId, receivedAt }: AccessRequest): AccessRequest {
-  return { raw, peer, requestId, receivedAt, deadline: Number.POSITIVE_INFINITY };
 }
 
 /** What the control plane says ends connections, or has them judged again. */

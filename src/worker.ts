@@ -40,6 +40,7 @@ async function runWorker(planFile: string, index: number): Promise<void> {
     log,
     worker: index,
     stateDirectory: plan.stateDirectory,
+    hearsEnvoy: isOurs(listen, plan.tls),
     broadcast: (message) => {
       channel.send(message);
     },

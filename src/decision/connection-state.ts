@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { lstat, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Metrics } from "../telemetry/metrics.ts";
+import type { SlotTable } from "./connection-slots.ts";
 import type { ConnectionStandings } from "./connections.ts";
 
 export interface ConnectionStateOptions {
@@ -9,7 +10,7 @@ export interface ConnectionStateOptions {
   readonly directory: string;
   /** Index of the process. */
   readonly worker: number;
-  readonly standings: () => ConnectionStandings;
+  readonly standings: () => ConnectionStandings & Partial<SlotTable>;
   readonly metrics: Pick<Metrics, "connectionStateFailures">;
   readonly log: { info(object: object, message: string): void; error(object: object, message: string): void };
   /** Changes that come so close together are written at once; ms. */

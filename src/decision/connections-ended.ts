@@ -1,3 +1,4 @@
+import type { ConnectionRegistry } from "./connections.ts";
 import { isHeldMessage, type ConnectionCounts, type HeldMessage } from "./connection-counts.ts";
 
 /**
@@ -6,29 +7,41 @@ import { isHeldMessage, type ConnectionCounts, type HeldMessage } from "./connec
  */
 export type ConnectionMessage =
   | { readonly type: "connections_ended"; readonly ids: readonly string[] }
+  /** Envoy says that they are open. */
+  | { readonly type: "connections_open"; readonly ids: readonly string[] }
+  /** By request id: their clients left before Envoy had an answer. */
+  | { readonly type: "handshakes_abandoned"; readonly ids: readonly string[] }
   /** Envoy itself has ended, and every connection with it. */
   | { readonly type: "connections_ended_all" }
   | HeldMessage;
+
+const OF_IDS = ["connections_ended", "connections_open", "handshakes_abandoned"] as const;
 
 /** Whether it is one; from a process of ours, and yet through JSON. */
 export function isConnectionMessage(message: unknown): message is ConnectionMessage {
   if (typeof message !== "object" || message === null || !("type" in message)) return false;
   if (message.type === "connections_ended_all") return true;
   if (message.type === "connections_held") return isHeldMessage(message);
-  if (message.type !== "connections_ended" || !("ids" in message)) return false;
+  if (!OF_IDS.some((type) => type === message.type) || !("ids" in message)) return false;
   return Array.isArray(message.ids) && message.ids.every((id) => typeof id === "string");
 }
 
 /** Hands a message to whoever it is for, where it is one. */
 export function takeConnectionMessage(
   message: unknown,
-  registry: { ended(decisionIds: readonly string[]): void; endedAll(): void },
+  registry: Pick<ConnectionRegistry, "ended" | "reported" | "abandoned" | "endedAll">,
   counts?: Pick<ConnectionCounts, "take">,
 ): void {
   if (!isConnectionMessage(message)) return;
   switch (message.type) {
     case "connections_ended":
       registry.ended(message.ids);
+      return;
+    case "connections_open":
+      registry.reported(message.ids);
+      return;
+    case "handshakes_abandoned":
+      registry.abandoned(message.ids);
       return;
     case "connections_ended_all":
       registry.endedAll();
@@ -38,9 +51,9 @@ export function takeConnectionMessage(
   }
 }
 
-/** Gathers the ids of connections that have ended, and sends many at once. */
-export interface EndedConnections {
-  add(decisionId: string): void;
+/** Gathers ids, by default of connections that have ended, and sends many at once. */
+export interface GatheredIds {
+  add(id: string): void;
   /** Sends what is gathered now. */
   flush(): void;
 }
@@ -48,7 +61,10 @@ export interface EndedConnections {
 const GATHER_MS = 50;
 const MAX_IDS = 500;
 
-export function gatherEnded(send: (message: ConnectionMessage) => void): EndedConnections {
+export function gatherEnded(
+  send: (message: ConnectionMessage) => void,
+  type: (typeof OF_IDS)[number] = "connections_ended",
+): GatheredIds {
   let ids: string[] = [];
   let timer: NodeJS.Timeout | undefined;
   const flush = () => {
@@ -57,7 +73,7 @@ export function gatherEnded(send: (message: ConnectionMessage) => void): EndedCo
     if (ids.length === 0) return;
     const gathered = ids;
     ids = [];
-    send({ type: "connections_ended", ids: gathered });
+    send({ type, ids: gathered });
   };
   return {
     add: (decisionId) => {

@@ -1,89 +1,22 @@
-import { createHash } from "node:crypto";
-import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Identity } from "../identity/types.ts";
-import type { Reason } from "../reasons.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
 import { closingFor, NO_ROOM_FOR_PLAN, SESSION_ENDED, type Closing } from "./connection-closing.ts";
-import type { ConnectionCounts } from "./connection-counts.ts";
+import { hashOf, isListed, type Entry } from "./connection-entry.ts";
+import { ConnectionSlots, type ConnectionSlot, type SlotTable } from "./connection-slots.ts";
+import { bytesOf, ConnectionSpace } from "./connection-space.ts";
+import type {
+  ConnectionRegistryOptions,
+  ConnectionStandings,
+  LiveConnection,
+  Rejudgement,
+} from "./connection-types.ts";
 import { inTime } from "./in-time.ts";
-import type { AccessRequest } from "./types.ts";
+import { Turns } from "./turns.ts";
 
-/** A WebSocket connection whose handshake was allowed. */
-export interface LiveConnection {
-  readonly decisionId: string;
-  readonly access: AccessRequest;
-  /** The plan that Envoy has of it. */
-  readonly planText: string;
-  /** Unix seconds at which Envoy closes it by itself. */
-  readonly expiresAt?: number | undefined;
-  /** For {@link ConnectionRegistry.revoke}. */
-  readonly identity?: Identity | undefined;
-  /** Names the handshake: Envoy may ask about one twice, and carries out one of the answers. */
-  readonly handshake?: string | undefined;
-  /** Who counts as its holder. */
-  readonly holder?: string | undefined;
-  /** It is decided in the same way until a call of {@link ConnectionRegistry.rejudge} concerns it. */
-  readonly steady?: boolean;
-}
-
-/** What a judge says about a connection's handshake, looked at again. */
-export type Rejudgement =
-  | {
-      readonly verdict: "ALLOW";
-      /** May be made when it is read, which is once: plans may be long. */
-      readonly planText: string;
-      /** As {@link LiveConnection.steady}. */
-      readonly steady?: boolean;
-    }
-  | { readonly verdict: "DENY"; readonly reason: Reason };
-
-/** What Envoy has to know of open connections, by decision id; those that go on as they are, are not in it. */
-export interface ConnectionStandings {
-  readonly closed: Readonly<Record<string, Closing>>;
-  /** Plans in place of those that Envoy had first. */
-  readonly plans: Readonly<Record<string, string>>;
-}
-
-export interface ConnectionRegistryOptions {
-  readonly judge: (access: AccessRequest) => Rejudgement | Promise<Rejudgement>;
-  /** Called when {@link ConnectionRegistry.standings} has changed. */
-  readonly changed: () => void;
-  readonly metrics: Pick<Metrics, "connections">;
-  readonly log: { info(object: object, message: string): void; error(object: object, message: string): void };
-  /** Connections; 10,000. */
-  readonly capacity?: number;
-  /** Of one holder. */
-  readonly perHolder?: { readonly limit: number; readonly counts: ConnectionCounts };
-  /**
-   * How often those that are not steady are evaluated again, besides; ms. Absent: only when
-   * {@link ConnectionRegistry.rejudge} is called.
-   */
-  readonly every?: number;
-  /** Values that all decisions depend on: when one of them is another one by then, all are evaluated again. */
-  readonly circumstances?: () => readonly unknown[];
-  /** Characters of all new plans together, which Envoy reads every second; 2 Mi. */
-  readonly planSpace?: number;
-  /** How long one judgement may take; ms. */
-  readonly judgeWithin?: number;
-  /** Unix ms. */
-  readonly clock?: () => number;
-  /** Milliseconds that never go back. */
-  readonly stopwatch?: () => number;
-}
-
-interface Entry {
-  /** Of the decisions that permitted it, the first one included: which of them Envoy carries out is not known. */
-  readonly ids: string[];
-  readonly connection: Omit<LiveConnection, "planText">;
-  /** Hash of the plan in force: plans may be long, and most never change. */
-  planHash: string;
-  steady: boolean;
-  /** In place of the first one. */
-  newPlan?: string;
-  closing?: Closing;
-  /** The round it was last judged in. */
-  round: number;
-}
+export type {
+  ConnectionRegistryOptions,
+  ConnectionStandings,
+  LiveConnection,
+  Rejudgement,
+} from "./connection-types.ts";
 
 /** What a round came to. */
 interface Findings {
@@ -92,11 +25,11 @@ interface Findings {
   failed: number;
 }
 
-/** Judging that takes longer than this lets other work have its turn; ms. */
-const TURN_MS = 5;
 /** Judged at a time, of those that have to wait for something. */
 const MOST_WAITING = 50;
-const SWEEP_MS = 10_000;
+const SWEEP_MS = 5_000;
+/** Envoy reports every ten seconds (src/gateway/listener.ts): three of them may be lost. */
+const UNREPORTED_MS = 40_000;
 /** After its end an entry is kept for so long, for a clock that is a little behind. */
 const KEEP_MS = 60_000;
 /** A request for a WebSocket has no body; what somebody sends all the same is not kept for hours. */
@@ -122,6 +55,12 @@ export class ConnectionRegistry {
   /** By the ids of further ones. */
   readonly #again = new Map<string, Entry>();
   readonly #handshakes = new Map<string, Entry>();
+  /** By request id. */
+  readonly #requests = new Map<string, Entry>();
+  readonly #slots = new ConnectionSlots();
+  readonly #space: ConnectionSpace;
+  /** By the stopwatch. */
+  #sweptAt: number;
   #planCharacters = 0;
   #round = 0;
   /** Unix ms: who asked before this may have been judged by what was in force before. */
@@ -129,17 +68,18 @@ export class ConnectionRegistry {
   #circumstances: readonly unknown[] = [];
   #pending = false;
   #working: Promise<void> | undefined;
-  /** By the stopwatch: when other work had its turn last. */
-  #turnBegan = 0;
-  #lastInTurn: Promise<void> = Promise.resolve();
+  readonly #turns: Turns;
   #timers: NodeJS.Timeout[] = [];
 
   constructor(options: ConnectionRegistryOptions) {
     this.#options = options;
     this.#capacity = options.capacity ?? 10_000;
+    this.#space = new ConnectionSpace(this.#capacity, options.perHolder?.limit);
     this.#planSpace = options.planSpace ?? 2 * 1024 * 1024;
     this.#clock = options.clock ?? Date.now;
     this.#stopwatch = options.stopwatch ?? (() => performance.now());
+    this.#sweptAt = this.#stopwatch();
+    this.#turns = new Turns(this.#stopwatch);
   }
 
   get size(): number {
@@ -162,31 +102,49 @@ export class ConnectionRegistry {
   }
 
   /** @returns false where it cannot be looked after: then it must not be let in. */
-  add({ planText, steady = false, ...connection }: LiveConnection): boolean {
+  add({ planText, steady = false, reported = false, ...connection }: LiveConnection): boolean {
     const { decisionId, access, handshake = decisionId, holder } = connection;
     if (this.#entries.has(decisionId) || this.#again.has(decisionId)) return false;
     const known = this.#handshakes.get(handshake);
     if (known !== undefined) return this.#addAgain(known, decisionId, planText);
     if (this.#entries.size >= this.#capacity) return false;
     if ((access.raw.body?.bytes.length ?? 0) > MAX_BODY) return false;
+    const bytes = bytesOf(access);
+    if (!this.#space.hasRoomFor(bytes)) return false;
     // the judgement that let it in may have begun before the last change
     const late = access.receivedAt <= this.#changedAt;
     const round = late ? this.#round - 1 : this.#round;
-    const entry = { ids: [decisionId], connection, planHash: hashOf(planText), steady, round };
+    const entry: Entry = {
+      ...{ ids: [decisionId], connection, planHash: hashOf(planText), steady, round, bytes },
+      slot: this.#slots.take(),
+      reportedAt: reported ? this.#stopwatch() : undefined,
+    };
     this.#entries.set(decisionId, entry);
     this.#handshakes.set(handshake, entry);
+    this.#requests.set(access.requestId, entry);
+    this.#space.add(holder, bytes);
     if (holder !== undefined) this.#options.perHolder?.counts.add(holder, 1);
     this.#count();
     if (late) void this.#work();
     return true;
   }
 
-  /** Whether its holder may have one more; a handshake that is known is none. */
-  isWithinLimit({ handshake, holder }: Pick<LiveConnection, "handshake" | "holder">): boolean {
+  /** Whether its holder may have one more, in number and in bytes; a handshake that is known is none. */
+  isWithinLimit({
+    handshake,
+    holder,
+    access,
+  }: Pick<LiveConnection, "handshake" | "holder"> & Partial<Pick<LiveConnection, "access">>): boolean {
     const { perHolder } = this.#options;
     if (perHolder === undefined || holder === undefined) return true;
     if (handshake !== undefined && this.#handshakes.has(handshake)) return true;
+    if (access !== undefined && !this.#space.isWithinLimit(holder, bytesOf(access))) return false;
     return perHolder.counts.of(holder) < perHolder.limit;
+  }
+
+  /** By which Envoy's Lua knows the connection; undefined where it is not looked after. */
+  slotOf(decisionId: string): ConnectionSlot | undefined {
+    return this.#find(decisionId)?.slot;
   }
 
   /** The decision is not carried out after all; another one about the same handshake may be. */
@@ -203,10 +161,28 @@ export class ConnectionRegistry {
 
   /** These connections are over; ids that are not known here belong to another process. */
   ended(decisionIds: readonly string[]): void {
-    let listed = false;
+    this.#forgetAll(decisionIds.map((id) => this.#find(id)));
+  }
+
+  /** The clients of these requests left before Envoy had an answer; ids that are not known belong to others. */
+  abandoned(requestIds: readonly string[]): void {
+    this.#forgetAll(requestIds.map((id) => this.#requests.get(id)));
+  }
+
+  /** Envoy says that these connections are open; ids that are not known here belong to another process. */
+  reported(decisionIds: readonly string[]): void {
+    const now = this.#stopwatch();
     for (const id of decisionIds) {
       const entry = this.#find(id);
-      if (entry === undefined) continue;
+      if (entry?.reportedAt !== undefined) entry.reportedAt = now;
+    }
+  }
+
+  #forgetAll(entries: readonly (Entry | undefined)[]): void {
+    let listed = false;
+    for (const entry of entries) {
+      // one that is named twice is forgotten once
+      if (entry === undefined || this.#entries.get(entry.connection.decisionId) !== entry) continue;
       listed ||= isListed(entry);
       this.#forget(entry);
     }
@@ -219,13 +195,32 @@ export class ConnectionRegistry {
     this.ended([...this.#entries.keys()]);
   }
 
-  /** Forgets those that Envoy has closed by itself for a while: the message that they ended may have been lost. */
+  /**
+   * Forgets those that Envoy has closed by itself for a while, and those that it no longer reports: the message that they
+   * ended was lost. Should one be open after all, Lua closes it (ConnectionSlots).
+   */
   sweep(): void {
     const now = this.#clock();
     const over = [...this.#entries.values()].filter(
       ({ connection: { expiresAt } }) => expiresAt !== undefined && expiresAt * 1000 + KEEP_MS < now,
     );
-    this.ended(over.map(({ connection }) => connection.decisionId));
+    this.#forgetAll(over);
+    this.#forgetUnreported();
+  }
+
+  #forgetUnreported(): void {
+    const now = this.#stopwatch();
+    // a process that stood still has reports waiting: they are read first
+    const late = now - this.#sweptAt > UNREPORTED_MS / 2;
+    this.#sweptAt = now;
+    if (late) return;
+    const over = [...this.#entries.values()].filter(
+      ({ reportedAt }) => reportedAt !== undefined && now - reportedAt > UNREPORTED_MS,
+    );
+    if (over.length === 0) return;
+    this.#forgetAll(over);
+    this.#options.metrics.connectionsUnreported.inc(over.length);
+    this.#options.log.info({ count: over.length }, "forgot connections that the proxy no longer reports");
   }
 
   /**
@@ -289,6 +284,11 @@ export class ConnectionRegistry {
     return { closed: Object.fromEntries(closed), plans: Object.fromEntries(plans) };
   }
 
+  /** Which connections are known, for Envoy's Lua. */
+  slots(): SlotTable {
+    return this.#slots.table();
+  }
+
   #work(): Promise<void> {
     this.#pending = true;
     return (this.#working ??= this.#judgeAll());
@@ -296,7 +296,7 @@ export class ConnectionRegistry {
 
   async #judgeAll(): Promise<void> {
     // also so that whoever called has the promise before this ends
-    await this.#nextTurn();
+    await this.#turns.next();
     const found: Findings = { closed: 0, replanned: 0, failed: 0 };
     while (this.#isPending()) {
       this.#pending = false;
@@ -311,33 +311,13 @@ export class ConnectionRegistry {
           await Promise.all(waiting);
           waiting = [];
         }
-        if (this.#turnIsOver()) await this.#nextTurn();
+        if (this.#turns.isOver()) await this.#turns.next();
       }
       await Promise.all(waiting);
     }
     this.#working = undefined;
     if (found.closed + found.replanned > 0)
       this.#options.log.info(found, "open connections were judged again");
-  }
-
-  #turnIsOver(): boolean {
-    return this.#stopwatch() - this.#turnBegan >= TURN_MS;
-  }
-
-  async #nextTurn(): Promise<void> {
-    await nextTurn();
-    this.#turnBegan = this.#stopwatch();
-  }
-
-  /** Answers that come at the same time take their turns one after the other. */
-  #inTurn(work: () => void): Promise<void> {
-    const before = this.#lastInTurn;
-    const done = before.then(async () => {
-      if (this.#turnIsOver()) await this.#nextTurn();
-      work();
-    });
-    this.#lastInTurn = done;
-    return done;
   }
 
   /** A method, because it may have changed while something was awaited. */
@@ -365,7 +345,7 @@ export class ConnectionRegistry {
       if (answer instanceof Promise) {
         return inTime(answer, judgeWithin, LATE).then(
           (judged) =>
-            this.#inTurn(() => {
+            this.#turns.run(() => {
               apply(judged);
             }),
           failed,
@@ -439,10 +419,13 @@ export class ConnectionRegistry {
   }
 
   #forget(entry: Entry): void {
-    const { decisionId, handshake = decisionId, holder } = entry.connection;
+    const { decisionId, handshake = decisionId, holder, access } = entry.connection;
     this.#entries.delete(decisionId);
     for (const id of entry.ids) this.#again.delete(id);
     this.#handshakes.delete(handshake);
+    if (this.#requests.get(access.requestId) === entry) this.#requests.delete(access.requestId);
+    this.#slots.free(entry.slot);
+    this.#space.add(holder, -entry.bytes);
     if (holder !== undefined) this.#options.perHolder?.counts.add(holder, -1);
     this.#planCharacters -= entry.newPlan?.length ?? 0;
   }
@@ -450,12 +433,4 @@ export class ConnectionRegistry {
   #count(): void {
     this.#options.metrics.connections.set(this.#entries.size);
   }
-}
-
-function isListed({ closing, newPlan }: Entry): boolean {
-  return closing !== undefined || newPlan !== undefined;
-}
-
-function hashOf(text: string): string {
-  return createHash("sha256").update(text).digest("base64");
 }

@@ -70,6 +70,8 @@ export interface UndecidedEntry {
 export interface AccessLogReaders {
   readonly planned: (entry: AccessLogEntry) => void;
   readonly undecided: (entry: UndecidedEntry) => void;
+  /** The connection that this decision let in is open. */
+  readonly open: (decisionId: string) => void;
   /** Called besides, for each flag by which Envoy says that the application failed. */
   readonly failed: (cluster: string, flag: string) => void;
   /** Called for each other entry; and once where the message ends within one. */
@@ -90,11 +92,17 @@ const LOG_ENTRY = lengthField(1);
 
 /** Reads a StreamAccessLogsMessage entry by entry, so that a malformed one costs no other. Never throws. */
 export function readAccessLog(bytes: Buffer, readers: AccessLogReaders, options: AccessLogOptions): void {
-  const { planned, undecided, failed, passOver } = readers;
+  const { planned, undecided, open, failed, passOver } = readers;
   for (const entry of entriesOf(bytes)) {
     const draft = entry === undefined ? "malformed" : readEntry(entry);
     if (typeof draft === "string") {
       passOver(draft);
+      continue;
+    }
+    if (draft.type === DOWNSTREAM_PERIODIC) {
+      const id = draft.decision.get("decision_id");
+      if (id !== undefined && draft.decision.has("state_epoch") && DECISION_ID.test(id)) open(id);
+      else passOver("intermediate");
       continue;
     }
     const { upstream: failures = [] } = draft.flags;
@@ -161,6 +169,7 @@ class Draft {
 
 /** AccessLogType: what it is where Envoy writes at the end only, and where it writes at other moments, too. */
 const NOT_SET = 0;
+const DOWNSTREAM_PERIODIC = 5;
 const DOWNSTREAM_END = 6;
 
 const COMMON = lengthField(1);
@@ -177,6 +186,7 @@ function readEntry(bytes: Buffer): Draft | "intermediate" | "malformed" {
       else reader.skip(tag);
     });
     // a connection that is still open must not be taken for one that is gone
+    if (draft.type === DOWNSTREAM_PERIODIC) return draft;
     if (draft.type !== NOT_SET && draft.type !== DOWNSTREAM_END) return "intermediate";
     if (!draft.isFinal || !draft.forwarded) draft.request = readRequest(draft.requestBytes);
     return draft;

@@ -37,6 +37,8 @@ export interface AccessLogDependencies {
   readonly onOutcome: (outcome: RequestOutcome) => void;
   /** Is given each request that was over without a decision of ours, and was not sent on. */
   readonly onRefusal: (entry: UndecidedEntry) => void;
+  /** Is given, from time to time, the decision by which a connection was let in that is open. */
+  readonly onOpen?: (decisionId: string) => void;
   readonly metrics: Pick<Metrics, "accessLogSkipped" | "upstreamFailures">;
   /** Applications by the names of their clusters. */
   readonly upstreams?: ReadonlyMap<string, string>;
@@ -59,6 +61,7 @@ export function createAccessLog(dependencies: AccessLogDependencies): AccessLogH
   const {
     onOutcome,
     onRefusal,
+    onOpen = () => undefined,
     metrics,
     log,
     upstreams = new Map<string, string>(),
@@ -96,7 +99,7 @@ export function createAccessLog(dependencies: AccessLogDependencies): AccessLogH
     });
   };
   return (bytes) => {
-    readAccessLog(bytes, { planned: take, undecided, failed, passOver }, { everyRequest });
+    readAccessLog(bytes, { planned: take, undecided, open: onOpen, failed, passOver }, { everyRequest });
   };
 }
 

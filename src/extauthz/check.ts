@@ -16,9 +16,12 @@ import { removedForPlan, withoutPreconditions } from "./plan-headers.ts";
 import { withoutCookie } from "./withheld-cookie.ts";
 import {
   enforceable,
+  inSlot,
   planMetadata,
   PLAN_HEADER,
   PLANS_EXTENSION,
+  REPORTS_CONNECTIONS,
+  REPORTS_EXTENSION,
   type EncodedPlan,
   type OpenConnections,
 } from "./plan-metadata.ts";
@@ -76,7 +79,7 @@ export function createCheck(dependencies: CheckDependencies): CheckHandler {
     judged: Decision,
     call: CheckCall,
     access: AccessRequest,
-    started: number,
+    { started, isCancelled }: { readonly started: number; readonly isCancelled: () => boolean },
   ): Eventually<{ readonly final: Decision; readonly answer: Buffer }> => {
     let decision = judged;
     let answer: Buffer;
@@ -87,9 +90,12 @@ export function createCheck(dependencies: CheckDependencies): CheckHandler {
       record = named;
       plan = planMetadata(decision, access, named ? () => named.id : nextDecisionId, connections.place);
       if (plan?.websocket === true) {
-        const handshake = `${call.streamId} ${call.requestId}`;
-        const full = connections.add(plan, access, decision, handshake);
+        const full = connections.add(plan, access, decision, {
+          key: `${call.streamId} ${call.requestId}`,
+          reported: call.contextExtensions[REPORTS_EXTENSION] === REPORTS_CONNECTIONS,
+        });
         if (full !== undefined) decision = { ...decision, verdict: "DENY", reason: full };
+        else plan = inSlot(plan, connections.slotOf(plan.decisionId));
       }
       answer = encodeAnswer(decision, call, plan);
     } catch (error) {
@@ -99,7 +105,9 @@ export function createCheck(dependencies: CheckDependencies): CheckHandler {
     const decisionId = plan?.decisionId ?? record?.id;
     const context = { access, at: Date.now(), ...(decisionId !== undefined && { decisionId }) };
     return chain(point.conclude(decision, context, access.deadline, started), (final) => {
-      if (plan?.websocket === true && final.verdict === "DENY") connections.withdraw(plan.decisionId);
+      // nobody hears the answer to a call that was cancelled
+      if (plan?.websocket === true && (final.verdict === "DENY" || isCancelled()))
+        connections.withdraw(plan.decisionId);
       const encoded = final === decision ? answer : encodeFailure(final, call);
       return { final, answer: record === undefined ? encoded : Buffer.concat([encoded, record.metadata]) };
     });
@@ -113,7 +121,7 @@ export function createCheck(dependencies: CheckDependencies): CheckHandler {
     }
   };
 
-  return (bytes, { deadline, traceparent: ofCall }) => {
+  return (bytes, { deadline, traceparent: ofCall, isCancelled = () => false }) => {
     const started = performance.now();
     let call: CheckCall;
     try {
@@ -160,7 +168,7 @@ export function createCheck(dependencies: CheckDependencies): CheckHandler {
         withoutPreconditions(enforceable(judged, call.contextExtensions[PLANS_EXTENSION]), call.request),
         call,
         access,
-        started,
+        { started, isCancelled },
       );
       return chain(finished, ({ final, answer }) => {
         span.end({ "gatehouse.decision": final.verdict, "gatehouse.reason": final.reason });

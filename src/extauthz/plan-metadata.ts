@@ -1,3 +1,4 @@
+import type { ConnectionSlot } from "../decision/connection-slots.ts";
 import type { AccessRequest, Decision } from "../decision/types.ts";
 import { IR_VERSION, type PlanIR } from "../policy/index.ts";
 import type { MetadataObject } from "./wire-struct.ts";
@@ -19,15 +20,18 @@ export interface OpenConnections {
   /** Where Lua finds what became of them: a file, and which process's life it is from. */
   readonly place: { readonly file: string; readonly epoch: string };
   /**
-   * @param handshake - names it: one that is asked about twice is one connection
+   * @param handshake - `key` names it: one that is asked about twice is one connection; `reported`: Envoy says from time
+   *   to time that the connection is open
    * @returns why no more can be looked after; the handshake is denied then
    */
   add(
     plan: EncodedPlan,
     access: AccessRequest,
     decision: Decision,
-    handshake: string,
+    handshake: { readonly key: string; readonly reported: boolean },
   ): "TOO_MANY_CONNECTIONS" | "TOO_MANY_CONNECTIONS_OF_USER" | undefined;
+  /** By which Lua knows the connection; undefined where it is not looked after. */
+  slotOf(decisionId: string): ConnectionSlot | undefined;
   /** The decision is not carried out after all. */
   withdraw(decisionId: string): void;
 }
@@ -37,6 +41,13 @@ export interface OpenConnections {
  * version. Elsewhere answers would pass as they are.
  */
 export const PLANS_EXTENSION = "gatehouse_plans";
+
+/**
+ * Context extension by which a route says that its Envoy reports open connections in the access log. Without it only the
+ * line of its end, or the time, makes an end of one.
+ */
+export const REPORTS_EXTENSION = "gatehouse_reports";
+export const REPORTS_CONNECTIONS = "connections";
 
 /** Set on requests that have a plan: our Envoy moves them to a route whose filters look into the answer. */
 export const PLAN_HEADER: readonly [name: string, value: string] = ["x-gatehouse-plan", String(IR_VERSION)];
@@ -89,4 +100,10 @@ export function planMetadata(
     ...(websocket && { state_file: place.file, state_epoch: place.epoch, expires_at: expiresAt }),
   };
   return { decisionId, text, websocket, expiresAt, metadata };
+}
+
+/** @returns the plan with what Lua knows the connection by */
+export function inSlot(plan: EncodedPlan, slot: ConnectionSlot | undefined): EncodedPlan {
+  if (slot === undefined) return plan;
+  return { ...plan, metadata: { ...plan.metadata, slot: slot.slot, generation: slot.generation } };
 }

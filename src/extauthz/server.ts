@@ -16,6 +16,8 @@ export interface CheckContext {
   readonly deadline: number;
   /** W3C trace context of the call itself: Envoy's span of asking us, where it traces. */
   readonly traceparent?: string;
+  /** Whether whoever asked no longer wants the answer. */
+  readonly isCancelled?: () => boolean;
 }
 
 /** Answers one check: CheckRequest bytes in, CheckResponse bytes out. */
@@ -165,7 +167,8 @@ class Checks {
     try {
       const deadline = Number(call.getDeadline());
       const [traceparent] = call.metadata.get("traceparent");
-      const context = typeof traceparent === "string" ? { deadline, traceparent } : { deadline };
+      const isCancelled = () => call.cancelled;
+      const context = { deadline, isCancelled, ...(typeof traceparent === "string" && { traceparent }) };
       const answer = this.#check(call.request, context);
       if (answer instanceof Promise) answer.then(reply, fail);
       else reply(answer);

@@ -43,3 +43,7 @@ export function matchMetadata(filter: string, key: string, value: EnvoyJson, oth
     metadata_filter: { matcher: { filter, path: [{ key }], value }, match_if_key_not_found: otherwise },
   };
 }
+
+/** The request is over; else it is a report of one that is under way. */
+export const IS_OVER: EnvoyJson = { log_type_filter: { types: ["DownstreamEnd"] } };
+export const IS_UNDER_WAY: EnvoyJson = { log_type_filter: { types: ["DownstreamPeriodic"] } };

@@ -1,5 +1,5 @@
 import type { GatewayConfig } from "../config/index.ts";
-import { allOf } from "./access-log-filters.ts";
+import { allOf, IS_OVER } from "./access-log-filters.ts";
 import { DECIDED, EXT_AUTHZ_METADATA, UNDECIDED } from "./decision-metadata.ts";
 import { extension } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
@@ -59,9 +59,12 @@ export function accessLogLines({
 }: GatewayConfig): readonly EnvoyJson[] {
   if (destination === "off") return [];
   return [
-    { ...line(destination, { path: REDACTED_PATH }), filter: DECIDED },
-    { ...line(destination, { path: "%PATH(NQ:PATH):1024%" }), filter: allOf(UNDECIDED, ...IS_PLAIN) },
-    { ...line(destination, {}), filter: allOf(UNDECIDED, IS_NOT_PLAIN) },
+    { ...line(destination, { path: REDACTED_PATH }), filter: allOf(IS_OVER, DECIDED) },
+    {
+      ...line(destination, { path: "%PATH(NQ:PATH):1024%" }),
+      filter: allOf(IS_OVER, UNDECIDED, ...IS_PLAIN),
+    },
+    { ...line(destination, {}), filter: allOf(IS_OVER, UNDECIDED, IS_NOT_PLAIN) },
   ];
 }
 

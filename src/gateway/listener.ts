@@ -1,5 +1,14 @@
 import { DEFAULT_IDENTITY_HEADERS, type GatewayConfig } from "../config/index.ts";
-import { allOf, anyOf, expression, flags, matchMetadata, status } from "./access-log-filters.ts";
+import {
+  allOf,
+  anyOf,
+  expression,
+  flags,
+  IS_OVER,
+  IS_UNDER_WAY,
+  matchMetadata,
+  status,
+} from "./access-log-filters.ts";
 import { accessLogLines } from "./access-log-lines.ts";
 import { ACCESS_LOG_CLUSTER, TRACING_CLUSTER } from "./clusters.ts";
 import { DECIDED, decidedAgainst, EXT_AUTHZ_METADATA, UNDECIDED } from "./decision-metadata.ts";
@@ -83,6 +92,8 @@ function connectionManager(config: GatewayConfig, { luaDirectory }: ListenerOpti
       local_reply_config: localReplies(config),
       ...tracing(config),
       access_log: [...accessLogs(config), ...accessLogLines(config)],
+      // open connections are reported, also those on which nothing moves; the service waits for four times as long
+      access_log_options: { access_log_flush_interval: seconds(10_000) },
       http_filters: httpFilters(config, luaDirectory),
       route_config: routeConfiguration(config),
     },
@@ -134,8 +145,19 @@ function accessLogs({ audit }: GatewayConfig): readonly EnvoyJson[] {
   // from the permission on: where no answer ever came, Lua has noted nothing
   const planned = matchMetadata(EXT_AUTHZ_METADATA, "decision_id", { present_match: true }, false);
   const wanted = audit.outcomes ? decidedAgainst(false) : anyOf(planned, flags(...UPSTREAM_FLAGS), stopped());
-  return [accessLog("outcomes", allOf(DECIDED, wanted)), accessLog("refusals", UNDECIDED)];
+  return [
+    accessLog("outcomes", allOf(IS_OVER, DECIDED, wanted)),
+    accessLog("refusals", allOf(IS_OVER, UNDECIDED)),
+    // no single line can be relied on: a connection that is no longer reported is over
+    accessLog("connections", allOf(IS_UNDER_WAY, IS_LOOKED_AFTER)),
+  ];
 }
+
+/** The service has let a WebSocket handshake in; src/extauthz/plan-metadata.ts writes it. */
+const IS_LOOKED_AFTER = matchMetadata(EXT_AUTHZ_METADATA, "state_epoch", { present_match: true }, false);
+
+/** Of each log and thread of Envoy, for lines that cannot be sent yet: about a thousand. It is memory only while they wait. */
+const LOG_BUFFER_BYTES = 1024 * 1024;
 
 function accessLog(name: string, filter: EnvoyJson): EnvoyJson {
   return {
@@ -148,7 +170,7 @@ function accessLog(name: string, filter: EnvoyJson): EnvoyJson {
           transport_api_version: "V3",
           grpc_service: { envoy_grpc: { cluster_name: ACCESS_LOG_CLUSTER } },
           buffer_flush_interval: "0.200s",
-          buffer_size_bytes: 65_536,
+          buffer_size_bytes: LOG_BUFFER_BYTES,
           // before a worker has taken the stream: one that has just died is not known to be dead
           grpc_stream_retry_policy: {
             retry_on: "connect-failure,refused-stream,reset,unavailable",

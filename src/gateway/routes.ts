@@ -71,7 +71,9 @@ function checkSettings(
   config: GatewayConfig,
   options: { readonly body: boolean; readonly plans: boolean; readonly caller: Caller },
 ): EnvoyJson {
-  const plans = options.plans ? { gatehouse_plans: String(IR_VERSION) } : {};
+  const plans = options.plans
+    ? { gatehouse_plans: String(IR_VERSION), gatehouse_reports: "connections" }
+    : {};
   const [first, second] = options.body
     ? [{ gatehouse_body: "on_request" }, { gatehouse_body: "handed_over" }]
     : [{}, {}];

@@ -7,7 +7,9 @@ import { askAdmin, type AdminAddress } from "./envoy-admin.ts";
 /** Those that Envoy counts anyway, so that no request costs more for them. */
 const STATS =
   "/stats/prometheus?filter=" +
-  encodeURIComponent("^cluster\\.backend(_[0-9]+)?(_upgrades)?\\.upstream_rq_([1-5]xx|time)$");
+  encodeURIComponent(
+    "^(cluster\\.backend(_[0-9]+)?(_upgrades)?\\.upstream_rq_([1-5]xx|time)|access_logs\\.grpc_access_log\\.logs_dropped)$",
+  );
 /** A scrape does not wait longer for Envoy. */
 const PATIENCE_MS = 1000;
 
@@ -23,10 +25,22 @@ export function upstreamNames(config: GatewayConfig): ReadonlyMap<string, string
   );
 }
 
-/** @returns how the applications answered, from Envoy's own statistics; nothing where Envoy does not say. Never rejects. */
+/**
+ * @returns how the applications answered, and what Envoy's log for the service has lost, from Envoy's own statistics;
+ *   nothing where Envoy does not say. Never rejects.
+ */
 export async function upstreamMetrics(admin: AdminAddress, config: GatewayConfig): Promise<MetricsJson> {
   const answer = await askAdmin(admin, "GET", STATS, PATIENCE_MS).catch(() => undefined);
-  return answer?.status === 200 ? readUpstreamStats(answer.body, upstreamNames(config)) : [];
+  if (answer?.status !== 200) return [];
+  return [...readUpstreamStats(answer.body, upstreamNames(config)), readDroppedEntries(answer.body)];
+}
+
+/** Reads how many entries of the access log for the service Envoy has dropped. */
+export function readDroppedEntries(text: string): MetricJson {
+  const value = samplesIn(text)
+    .filter(({ name }) => name === "envoy_access_logs_grpc_access_log_logs_dropped")
+    .reduce((sum, sample) => sum + sample.value, 0);
+  return { ...UPSTREAM_METRICS.dropped, values: [{ labels: {}, value }] };
 }
 
 /** Reads Envoy's statistics in Prometheus' format; clusters of one application are added up. */

@@ -127,6 +127,11 @@ export function createMetrics() {
       help: "WebSocket connections that are looked after.",
       registers,
     }),
+    connectionsUnreported: new Counter({
+      name: "gatehouse_websocket_connections_unreported_total",
+      help: "WebSocket connections that were forgotten because Envoy no longer reported them: the line of their end was lost.",
+      registers,
+    }),
     connectionStateFailures: new Counter({
       name: "gatehouse_connection_state_failures_total",
       help: "Failed attempts to write the file that tells Envoy what became of open connections.",
@@ -242,6 +247,11 @@ export const UPSTREAM_METRICS = {
   responses: {
     name: "gatehouse_upstream_responses_total",
     help: "Answers by application and class of status, those included that Envoy gave because the application failed.",
+    type: "counter",
+  },
+  dropped: {
+    name: "gatehouse_access_log_dropped_total",
+    help: "Entries of the access log for the service that Envoy dropped because it could not send them in time.",
     type: "counter",
   },
   duration: {

@@ -42,6 +42,8 @@ describe("decision: connections that have ended", () => {
     const heard: unknown[] = [];
     const registry = {
       ended: (ids: readonly string[]) => void heard.push(ids),
+      reported: (ids: readonly string[]) => void heard.push(["open", ...ids]),
+      abandoned: (ids: readonly string[]) => void heard.push(["abandoned", ...ids]),
       endedAll: () => void heard.push("all"),
     };
     const none = [
@@ -56,6 +58,8 @@ describe("decision: connections that have ended", () => {
     const wrong = [
       { type: "connections_ended", ids: "a" },
       { type: "connections_ended", ids: ["a", 1] },
+      { type: "connections_open", ids: "a" },
+      { type: "handshakes_abandoned", ids: [1] },
     ];
     for (const message of [...none, ...wrong]) {
       assert.equal(isConnectionMessage(message), false);
@@ -63,7 +67,9 @@ describe("decision: connections that have ended", () => {
     }
     assert.deepEqual(heard, []);
     takeConnectionMessage({ type: "connections_ended", ids: ["a"] }, registry);
+    takeConnectionMessage({ type: "connections_open", ids: ["b"] }, registry);
+    takeConnectionMessage({ type: "handshakes_abandoned", ids: ["c"] }, registry);
     takeConnectionMessage({ type: "connections_ended_all" }, registry);
-    assert.deepEqual(heard, [["a"], "all"]);
+    assert.deepEqual(heard, [["a"], ["open", "b"], ["abandoned", "c"], "all"]);
   });
 });

@@ -70,6 +70,7 @@ describe("service", () => {
       log: silentLog,
       worker: 0,
       stateDirectory: join(directory, "connections"),
+      hearsEnvoy: true,
       broadcast: (message) => {
         service.onMessage(message);
       },

@@ -14,6 +14,7 @@ const MASKED = '{"response":{"result":"masked","count":1,"paths":["$.ssn"]}}';
 function accessLog(
   onOutcome?: (outcome: RequestOutcome) => void,
   onRefusal?: (entry: UndecidedEntry) => void,
+  onOpen?: (decisionId: string) => void,
 ) {
   const outcomes: RequestOutcome[] = [];
   const refusals: UndecidedEntry[] = [];
@@ -22,6 +23,7 @@ function accessLog(
   const take = createAccessLog({
     onOutcome: onOutcome ?? ((outcome) => outcomes.push(outcome)),
     onRefusal: onRefusal ?? ((entry) => refusals.push(entry)),
+    ...(onOpen && { onOpen }),
     metrics,
     log: { error: (_, text) => logged.push(text) },
     clock: () => NOW,
@@ -190,6 +192,26 @@ describe("extauthz: access log", () => {
     );
     assert.deepEqual(outcomes, []);
     assert.deepEqual(skipped, { intermediate: 2, no_plan: 3, malformed: 2 });
+  });
+
+  it("learns from entries of streams under way which connections are open, and nothing else", async () => {
+    const open: string[] = [];
+    const { take, outcomes, skipped } = accessLog(undefined, undefined, (id) => open.push(id));
+    const common = { access_log_type: 5 };
+    const noted = { decision_id: "dec_1", outcome: MASKED };
+    take(
+      message(
+        { common, noted: {}, decision: { decision_id: "dec_1", state_epoch: "e" } },
+        { common, noted, decision: { decision_id: "dec_2", state_epoch: "e" } },
+        { common, noted, decision: { decision_id: "dec_3" } },
+        { common, noted },
+        { common, noted: {}, decision: { decision_id: "no id", state_epoch: "e" } },
+        { common: { access_log_type: 4 }, noted, decision: { decision_id: "dec_4", state_epoch: "e" } },
+      ),
+    );
+    assert.deepEqual(open, ["dec_1", "dec_2"]);
+    assert.deepEqual(outcomes, []);
+    assert.deepEqual(await skipped(), { intermediate: 4 });
   });
 
   it("takes entries of an Envoy that does not say their type", async () => {

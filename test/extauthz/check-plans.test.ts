@@ -52,13 +52,15 @@ describe("extauthz: check sends along what is left to do", () => {
     const connections = {
       place: { file: "/run/0.json", epoch: "e-7" },
       add: (plan: EncodedPlan) => (open.push(plan) < 3 ? undefined : ("TOO_MANY_CONNECTIONS" as const)),
+      slotOf: () => ({ slot: 3, generation: "00000012" }),
       withdraw: () => undefined,
     };
     const { ask } = checkOf({ connections });
     const exp = Math.floor(Date.now() / 1000) + 60;
     const answer = await ask(await get("/feed", { exp }, HANDSHAKE));
     assert.ok(allowed(answer).remove.includes("sec-websocket-extensions"));
-    const { state_file, state_epoch, expires_at, plan, decision_id } = metadataOf(answer);
+    const { state_file, state_epoch, expires_at, plan, decision_id, slot, generation } = metadataOf(answer);
+    assert.deepEqual([slot, generation], [3, "00000012"]);
     assert.deepEqual([state_file, state_epoch, expires_at], ["/run/0.json", "e-7", exp]);
     assert.deepEqual(
       open.map(({ text, decisionId, expiresAt }) => [text, decisionId, expiresAt]),
@@ -92,12 +94,29 @@ describe("extauthz: check sends along what is left to do", () => {
     const connections = {
       place: { file: "", epoch: "" },
       add: () => undefined,
+      slotOf: () => undefined,
       withdraw: (id: string) => void ended.push(id),
     };
     const { check } = checkOf({ connections });
     const bytes = await check(await get("/feed", {}, HANDSHAKE), { deadline: 1 });
     assert.equal(denied(decodeWith(envoys, CHECK_RESPONSE, bytes)).status, 503);
     assert.equal(ended.length, 1);
+  });
+
+  it("and forgets the connection where nobody hears the answer", async () => {
+    for (const cancelled of [true, false]) {
+      const ended: string[] = [];
+      const connections = {
+        place: { file: "", epoch: "" },
+        add: () => undefined,
+        slotOf: () => undefined,
+        withdraw: (id: string) => void ended.push(id),
+      };
+      const { check } = checkOf({ connections });
+      const deadline = Number.POSITIVE_INFINITY;
+      await check(await get("/feed", {}, HANDSHAKE), { deadline, isCancelled: () => cancelled });
+      assert.equal(ended.length, cancelled ? 1 : 0);
+    }
   });
 
   it("tells GraphQL clients in their own shape", async () => {

@@ -128,9 +128,11 @@ describe("extauthz: server", () => {
 
   it("survives calls that are cancelled, and connections that break off", async () => {
     const answers: (() => void)[] = [];
+    const isCancelled: ((() => boolean) | undefined)[] = [];
     const { server } = await start({
-      check: (bytes) =>
+      check: (bytes, context) =>
         new Promise((resolve) => {
+          isCancelled.push(context.isCancelled);
           answers.push(() => {
             resolve(bytes);
           });
@@ -142,6 +144,7 @@ describe("extauthz: server", () => {
     await until(() => answers.length === 1, "the check is under way");
     abort.abort();
     assert.equal(await cancelled, status.CANCELLED);
+    await until(() => isCancelled[0]?.() === true, "the check knows that nobody wants its answer");
 
     const leaver = client(server);
     const left = codeOf(leaver.check(request, { deadlineMs: 1_000 }));
@@ -152,6 +155,7 @@ describe("extauthz: server", () => {
 
     const last = caller.check(request);
     await until(() => answers.length === 3, "the third check is under way");
+    assert.equal(isCancelled[2]?.(), false);
     answers[2]!();
     assert.deepEqual(await last, request);
     assert.deepEqual(logged, []);

@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
-import { readUpstreamStats, upstreamMetrics, upstreamNames } from "../../src/gateway/upstream-stats.ts";
+import {
+  readDroppedEntries,
+  readUpstreamStats,
+  upstreamMetrics,
+  upstreamNames,
+} from "../../src/gateway/upstream-stats.ts";
 import { send, until } from "./support/client.ts";
 import { configWith, startGateway } from "./support/gateway.ts";
 
@@ -45,6 +50,14 @@ describe("gateway: statistics of applications", () => {
       { labels: { upstream }, value: 3, metricName: `${name}_sum` },
       { labels: { upstream }, value: 5, metricName: `${name}_count` },
     ]);
+  });
+
+  it("come with what the log for the service has lost", () => {
+    const dropped = (text: string) => readDroppedEntries(text).values;
+    assert.deepEqual(dropped(STATS), [{ labels: {}, value: 0 }]);
+    const lines =
+      "envoy_access_logs_grpc_access_log_logs_dropped{} 7\nenvoy_access_logs_grpc_access_log_logs_written{} 9\n";
+    assert.deepEqual(dropped(lines), [{ labels: {}, value: 7 }]);
   });
 
   it("are nothing where Envoy does not answer", async () => {

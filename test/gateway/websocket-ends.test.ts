@@ -135,6 +135,59 @@ describe("gateway: the end of a WebSocket connection that was permitted", () => 
       await assertEnds(connection, "close 1008 X");
   });
 
+  describe("comes when the service no longer knows the connection", () => {
+    const GENERATION = "0000000z";
+    const FREE = "--------";
+    const seated = { slot: 1, generation: GENERATION };
+    const unknown: readonly [
+      name: string,
+      state: ConnectionsState,
+      metadata?: Record<string, string | number>,
+    ][] = [
+      ["its slot is free", { newest: GENERATION, slots: `00000001${FREE}00000002` }],
+      ["its slot is another's", { newest: "00000010", slots: `${FREE}00000010` }],
+      ["only another slot is its own", { newest: "00000010", slots: GENERATION }],
+      ["nothing is known", { newest: GENERATION, slots: "" }],
+      ["no slots", { newest: GENERATION }],
+      ["no newest", { slots: FREE + GENERATION }],
+      ["slots that are no text", { newest: GENERATION, slots: [] as never }],
+      [
+        "a slot that is no number",
+        { newest: GENERATION, slots: GENERATION },
+        { slot: "0", generation: GENERATION },
+      ],
+      ["no generation", { newest: GENERATION, slots: FREE }, { slot: 0 }],
+    ];
+    for (const [name, state, metadata = seated] of unknown) {
+      it(name, async () => {
+        // a file of its own: Lua looks at each once a second
+        const own = await openState();
+        try {
+          await own.set(state);
+          const connection = await sockets.open(PLAN, { metadata: { ...own.metadata, ...metadata } });
+          await assertEnds(connection, "close 1013 SERVICE_UNAVAILABLE");
+        } finally {
+          await own.close();
+        }
+      });
+    }
+
+    it("and forgets it on the way, but not while it is known or newer than the file", async () => {
+      const own = await openState();
+      try {
+        await own.set({ newest: "00000001", slots: "00000001" });
+        const connection = await sockets.open(PLAN, { metadata: { ...own.metadata, ...seated } });
+        await assertOpen(connection);
+        await own.set({ newest: "00000010", slots: `00000010${GENERATION}` });
+        for (const end = Date.now() + 2_500; Date.now() < end;) await assertOpen(connection);
+        await own.set({ newest: "00000010", slots: `00000010${FREE}` });
+        await assertEnds(connection, "close 1013 SERVICE_UNAVAILABLE");
+      } finally {
+        await own.close();
+      }
+    });
+  });
+
   describe("comes when the service is lost", () => {
     const now = () => Math.floor(Date.now() / 1000);
     const good = () => ({ epoch: "e-1", at: now(), closed: {}, plans: {} });

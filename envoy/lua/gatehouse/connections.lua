@@ -44,9 +44,23 @@ local function closing_of(entry)
   return { code = tonumber(entry.code) or 1008, reason = reason, by = "policy" }
 end
 
+-- Of each slot's generation (src/decision/connection-slots.ts).
+local WIDTH = 8
+
+-- Whether the service still knows the connection. One that is newer than the file cannot be in it yet. What the service
+-- has forgotten, nobody would evaluate again.
+local function is_known(state, decision)
+  local slot, generation = decision.slot, decision.generation
+  if slot == nil then return true end
+  local newest, slots = state.newest, state.slots
+  if type(slot) ~= "number" or type(generation) ~= "string" then return false end
+  if type(newest) ~= "string" or type(slots) ~= "string" then return false end
+  return generation > newest or slots:sub(slot * WIDTH + 1, (slot + 1) * WIDTH) == generation
+end
+
 -- connections.check(decision, now) -> nil, or { code, reason, by } where the connection has to close; and, where the
 -- policies have changed what may pass, the new plan's text
--- decision: what the service sent along: { decision_id, state_file, state_epoch, expires_at }
+-- decision: what the service sent along: { decision_id, state_file, state_epoch, expires_at, slot, generation }
 function connections.check(decision, now)
   if decision.expires_at and now >= decision.expires_at then
     return { code = 1008, reason = "TOKEN_EXPIRED", by = "expiry" }
@@ -59,6 +73,7 @@ function connections.check(decision, now)
   if type(closed) ~= "table" or type(plans) ~= "table" then return LOST end
   local closing = closed[decision.decision_id]
   if closing then return closing_of(closing) end
+  if not is_known(state, decision) then return LOST end
   return nil, plans[decision.decision_id]
 end
 

@@ -105,6 +105,7 @@ export async function openCheckWorld() {
       connections: {
         place: { file: "/run/state.json", epoch: "e-1" },
         add: () => undefined,
+        slotOf: () => undefined,
         withdraw: () => undefined,
       },
       log: { warn: (_context, message) => warnings.push(message), error: () => undefined },

@@ -8,6 +8,8 @@ export interface ConnectionsState {
   readonly at?: number;
   readonly closed?: Readonly<Record<string, { readonly code: number; readonly reason: string }>>;
   readonly plans?: Readonly<Record<string, string>>;
+  readonly newest?: string;
+  readonly slots?: string;
 }
 
 /** A state file that a test writes in the service's place. */

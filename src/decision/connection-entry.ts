@@ -1,0 +1,32 @@
+import { createHash } from "node:crypto";
+import type { Closing } from "./connection-closing.ts";
+import type { ConnectionSlot } from "./connection-slots.ts";
+import type { LiveConnection } from "./connection-types.ts";
+
+/** What is kept of one open connection. */
+export interface Entry {
+  /** Of the decisions that permitted it, the first one included: which of them Envoy carries out is not known. */
+  readonly ids: string[];
+  readonly connection: Omit<LiveConnection, "planText">;
+  /** Hash of the plan in force: plans may be long, and most never change. */
+  planHash: string;
+  steady: boolean;
+  /** In place of the first one. */
+  newPlan?: string;
+  closing?: Closing;
+  /** The round it was last judged in. */
+  round: number;
+  readonly slot: ConnectionSlot;
+  readonly bytes: number;
+  /** By the stopwatch: when Envoy reported it last, or it was added; undefined where Envoy reports none. */
+  reportedAt: number | undefined;
+}
+
+/** Whether Envoy has to hear of it. */
+export function isListed({ closing, newPlan }: Entry): boolean {
+  return closing !== undefined || newPlan !== undefined;
+}
+
+export function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("base64");
+}
