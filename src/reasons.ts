@@ -259,12 +259,13 @@ export const REASONS = {
   TOO_MANY_CONNECTIONS: {
     status: 503,
     code: "SERVICE_UNAVAILABLE",
-    message: "too many WebSocket connections are open",
+    message: "too many WebSocket connections are open, or with too long handshakes",
   },
   TOO_MANY_CONNECTIONS_OF_USER: {
     status: 429,
     code: "TOO_MANY_CONNECTIONS",
-    message: "the user, or without one the client's address, has too many WebSocket connections open",
+    message:
+      "the user, or without one the client's address, has too many WebSocket connections open, or with too long handshakes",
   },
   DEADLINE_EXCEEDED: { status: 503, code: "SERVICE_UNAVAILABLE", message: "the decision came too late" },
   INTERNAL_ERROR: { status: 500, code: "INTERNAL_ERROR", message: "the decision failed" },
