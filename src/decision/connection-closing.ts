@@ -16,6 +16,9 @@ export const SESSION_ENDED: Closing = { code: POLICY_VIOLATION, reason: "SESSION
 /** It is permitted, but only under its new plan, for which there is no room: a new handshake brings that along. */
 export const NO_ROOM_FOR_PLAN: Closing = { code: COME_AGAIN, reason: "POLICY_CHANGED" };
 
+/** It was let in as nobody's: how long it may last, and what ends it, depends on who it is. */
+export const NOW_IDENTIFIED: Closing = { code: COME_AGAIN, reason: "IDENTITY_CHANGED" };
+
 /** What the client is told: that its permission is gone, or that the trouble is ours. */
 export function closingFor(reason: Reason): Closing {
   const { status, code } = REASONS[reason];

@@ -33,6 +33,8 @@ export type Rejudgement =
       readonly planText: string;
       /** As {@link LiveConnection.steady}. */
       readonly steady?: boolean;
+      /** Who is connected, as far as that is known by now. */
+      readonly identity?: Identity | undefined;
     }
   | { readonly verdict: "DENY"; readonly reason: Reason };
 

@@ -1,4 +1,10 @@
-import { closingFor, NO_ROOM_FOR_PLAN, SESSION_ENDED, type Closing } from "./connection-closing.ts";
+import {
+  closingFor,
+  NO_ROOM_FOR_PLAN,
+  NOW_IDENTIFIED,
+  SESSION_ENDED,
+  type Closing,
+} from "./connection-closing.ts";
 import { hashOf, isListed, type Entry } from "./connection-entry.ts";
 import { ConnectionSlots, type ConnectionSlot, type SlotTable } from "./connection-slots.ts";
 import { bytesOf, ConnectionSpace } from "./connection-space.ts";
@@ -375,7 +381,9 @@ export class ConnectionRegistry {
     const change =
       judged.verdict === "DENY"
         ? this.#close(entry, closingFor(judged.reason))
-        : this.#replan(entry, judged.planText);
+        : judged.identity !== undefined && entry.connection.identity === undefined
+          ? this.#close(entry, NOW_IDENTIFIED)
+          : this.#replan(entry, judged.planText);
     entry.steady = judged.verdict === "ALLOW" && judged.steady === true;
     if (change !== undefined) found[change] += 1;
   }

@@ -2,11 +2,12 @@ import type { Rejudgement } from "./connection-types.ts";
 import type { AccessRequest, Decision } from "./types.ts";
 
 /** What a connection's handshake comes to, looked at again. */
-export function rejudgementOf({ verdict, reason, plan }: Decision, steady: boolean): Rejudgement {
+export function rejudgementOf({ verdict, reason, plan, identity }: Decision, steady: boolean): Rejudgement {
   if (verdict === "DENY") return { verdict, reason };
   return {
     verdict,
     steady,
+    identity,
     get planText() {
       return JSON.stringify(plan);
     },

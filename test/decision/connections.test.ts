@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Rejudgement } from "../../src/decision/connections.ts";
+import type { Identity } from "../../src/identity/types.ts";
 import type { AccessRequest } from "../../src/decision/types.ts";
 import type { Reason } from "../../src/reasons.ts";
 import { runs } from "../support/runs.ts";
@@ -30,6 +31,23 @@ describe("decision: open connections", () => {
         message: "open connections were judged again",
       },
     ]);
+  });
+
+  it("have to come again where they were let in as nobody's and it is known by now whose they are", async () => {
+    const identity: Identity = {
+      user: { id: "u-1" },
+      userId: "u-1",
+      session: { amr: [] },
+      expiresAt: START / 1000 + 900,
+    };
+    const { connections } = registry({ judge: () => ({ ...allow("new plan"), identity, steady: true }) });
+    connections.add(connection("a"));
+    connections.add(connection("b", { identity }));
+    await connections.rejudge();
+    assert.deepEqual(connections.standings(), {
+      closed: { a: { code: 1012, reason: "IDENTITY_CHANGED" } },
+      plans: { b: "new plan" },
+    });
   });
 
   it("are judged as of now, with a deadline ahead", async () => {

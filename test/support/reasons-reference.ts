@@ -52,6 +52,7 @@ breaks the protocol is closed by the code for that (1002, 1003, 1007, 1009), and
 |---|---|---|
 | \`POLICY_CHANGED\` | 1008 | what permitted the connection is gone: its rule, or the user's or customer's permission |
 | \`POLICY_CHANGED\` | 1012 | it is permitted, with other rules for its messages, which need a new handshake |
+| \`IDENTITY_CHANGED\` | 1012 | it was let in as nobody's, because the issuer's keys or the user's standing were not known; a new handshake counts for who it is |
 | \`TOKEN_EXPIRED\`, \`SESSION_ENDED\` and other codes of 401 | 1008 | who is connected has to sign in again |
 | \`ACCESS_DENIED\` | 1008 | a message was denied whose rule says \`on_deny: close\` |
 | \`TOO_MANY_DENIED\` | 1008 | more messages were denied than the client could be told of |
