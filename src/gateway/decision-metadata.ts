@@ -17,3 +17,16 @@ export function decidedAgainst(yes: boolean): EnvoyJson {
 /** Filters of access logs: the service decided about the request, or nobody did. */
 export const DECIDED = matchMetadata(EXT_AUTHZ_METADATA, FINAL, { bool_match: true }, false);
 export const UNDECIDED = matchMetadata(EXT_AUTHZ_METADATA, FINAL, { bool_match: false }, true);
+
+/**
+ * Filters: there is something to carry out on the answer, or there is not. src/extauthz/plan-metadata.ts writes the member, from
+ * the permission on: where no answer ever came, Lua has noted nothing.
+ */
+export const PLANNED = matchMetadata(EXT_AUTHZ_METADATA, "decision_id", { present_match: true }, false);
+export const UNPLANNED = matchMetadata(
+  EXT_AUTHZ_METADATA,
+  "decision_id",
+  // no id is this short, so it matches where there is none
+  { string_match: { exact: "-" } },
+  true,
+);

@@ -11,7 +11,7 @@ import {
 } from "./access-log-filters.ts";
 import { accessLogLines } from "./access-log-lines.ts";
 import { ACCESS_LOG_CLUSTER, TRACING_CLUSTER } from "./clusters.ts";
-import { DECIDED, decidedAgainst, EXT_AUTHZ_METADATA, UNDECIDED } from "./decision-metadata.ts";
+import { DECIDED, decidedAgainst, EXT_AUTHZ_METADATA, PLANNED, UNDECIDED } from "./decision-metadata.ts";
 import { extension, seconds, socketAddress } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 import { CONNECTION_BUFFER_BYTES, httpFilters } from "./http-filters.ts";
@@ -142,9 +142,7 @@ const UPSTREAM_FLAGS = ["UH", "UT", "LR", "UR", "UF", "UC", "UO", "NR", "URX", "
  * allowed; and of requests that no decision of its own answers for, to write a record of each. In streams of their own: what does not go out in time is lost, and a flood of refused requests must not push out the others.
  */
 function accessLogs({ audit }: GatewayConfig): readonly EnvoyJson[] {
-  // from the permission on: where no answer ever came, Lua has noted nothing
-  const planned = matchMetadata(EXT_AUTHZ_METADATA, "decision_id", { present_match: true }, false);
-  const wanted = audit.outcomes ? decidedAgainst(false) : anyOf(planned, flags(...UPSTREAM_FLAGS), stopped());
+  const wanted = audit.outcomes ? decidedAgainst(false) : anyOf(PLANNED, flags(...UPSTREAM_FLAGS), stopped());
   return [
     accessLog("outcomes", allOf(IS_OVER, DECIDED, wanted)),
     accessLog("refusals", allOf(IS_OVER, UNDECIDED)),

@@ -1,6 +1,6 @@
 import type { GatewayConfig } from "../config/index.ts";
 import { allOf, expression, flags, status } from "./access-log-filters.ts";
-import { decidedAgainst } from "./decision-metadata.ts";
+import { decidedAgainst, UNPLANNED } from "./decision-metadata.ts";
 import { HSTS_HEADER, overwrite } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 import { localPage, PREFERS_HTML } from "./local-pages.ts";
@@ -95,7 +95,8 @@ export const LOCAL_REPLIES: readonly LocalReply[] = [
 ];
 
 /**
- * Gives Envoy's own answers the envelope of the REST API, or the page for people where the client is a browser. A denial is
+ * Gives Envoy's own answers the envelope of the REST API, or the page for people where the client is a browser. Lua takes what
+ * it is to change for the application's answer, and would refuse a page: there it is the envelope. A denial is
  * the service's answer, which Envoy counts among its own: it keeps its body. What a backend answers is not touched.
  */
 export function localReplies(config: GatewayConfig): EnvoyJson {
@@ -109,7 +110,7 @@ export function localReplies(config: GatewayConfig): EnvoyJson {
           headers: [],
         };
     return {
-      filter: page ? allOf(PREFERS_HTML, ...when) : allOf(...when),
+      filter: page ? allOf(PREFERS_HTML, UNPLANNED, ...when) : allOf(...when),
       ...(instead !== undefined && { status_code: instead }),
       ...adding([
         ...always,
