@@ -306,6 +306,7 @@ export const REFUSAL_REASONS = {
   path_parameter: "AMBIGUOUS_PATH",
   encoded_delimiter: "AMBIGUOUS_PATH",
   empty_segment: "AMBIGUOUS_PATH",
+  encoded_unreserved: "AMBIGUOUS_PATH",
   query_separator: "AMBIGUOUS_PATH",
   parameter_collision: "AMBIGUOUS_PATH",
   malformed_header: "AMBIGUOUS_HEADERS",

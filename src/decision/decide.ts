@@ -85,7 +85,7 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
         access,
         proxy.trusted,
       );
-      const withheld = meant.failure?.reason === "ORIGIN_NOT_TRUSTED" ? meant.failure : undefined;
+      const withheld = meant.cookieWithheld;
       const caller =
         dependencies.following === undefined
           ? meant
@@ -99,11 +99,12 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
         return deny(identified, caller.failure.reason, caller.failure.detail);
       const refused = identity !== undefined && caller.identity === undefined;
       // the application is told who it is by the draft's identity: a refused one is nobody's
-      const judged = withheld
-        ? { ...read, cookieWithheld: true as const, detail: `the cookie is not used: ${withheld.detail}` }
-        : refused
-          ? read
-          : identified;
+      const judged =
+        withheld !== undefined
+          ? { ...read, cookieWithheld: true as const, detail: `the cookie is not used: ${withheld}` }
+          : refused
+            ? read
+            : identified;
       const names =
         standings && caller.identity ? (customerOf(caller.identity, standings)?.policy_sets ?? []) : [];
       const own = names.map((name) => ({ name, set: policies.customers.get(name) }));

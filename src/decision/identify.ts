@@ -6,8 +6,10 @@ import type { CanonicalRequest } from "../request/index.ts";
 /** Who is asking, or why nobody is known. Neither: the request carries no token. */
 export interface Caller {
   readonly identity?: Identity;
-  /** The identity comes from a cookie, which is only there, rather than from a token that was presented on purpose. */
+  /** The token, good or bad, comes from a cookie, which is only there, rather than being presented on purpose. */
   readonly byCookie?: true;
+  /** Why the cookie does not count for this request, whatever is in it. */
+  readonly cookieWithheld?: string;
   readonly failure?: {
     readonly reason: IdentityFailure | StandingReason | "ORIGIN_NOT_TRUSTED";
     readonly detail: string;
@@ -45,12 +47,16 @@ export function createIdentify(
     if (token.kind === "malformed") {
       // malformed without the cookie, too: it was presented on purpose
       const final = extractToken(request.headers, { trustedProxy }).kind === "malformed";
-      return { failure: { reason: "TOKEN_MALFORMED", detail: token.detail, final } };
+      return {
+        failure: { reason: "TOKEN_MALFORMED", detail: token.detail, final },
+        ...(!final && { byCookie: true }),
+      };
     }
     const toCaller = (result: IdentityResult): Caller => {
-      if (result.ok) return { identity: result.identity, ...(token.kind === "cookie" && { byCookie: true }) };
+      const cookie = token.kind === "cookie" && { byCookie: true as const };
+      if (result.ok) return { identity: result.identity, ...cookie };
       const final = token.kind !== "cookie" && result.reason !== "IDENTITY_NOT_READY";
-      return { failure: { reason: result.reason, detail: result.detail, final } };
+      return { failure: { reason: result.reason, detail: result.detail, final }, ...cookie };
     };
     const known = verifier.cached(token.token);
     return known === undefined ? verify(token.token).then(toCaller) : toCaller(known);

@@ -89,7 +89,14 @@ export async function decideOffline(snapshot: Snapshot, input: OfflineRequest): 
   const canonical = canonicalize(input.raw, settings);
   const readings = [request, ...(canonical.ok ? canonical.others : [])];
   const meant = requireOrigin(caller, originCheck, readings, access, trustedPeer);
-  const draft = { clientIp, trustedPeer, accepted, snapshot, request, ...meant };
+  const draft = {
+    clientIp,
+    trustedPeer,
+    accepted,
+    snapshot,
+    request,
+    ...(meant.identity && { identity: meant.identity }),
+  };
   return {
     decision,
     judgement: { with: dependencies, snapshot, sets: [snapshot], request, access, caller: meant, draft },

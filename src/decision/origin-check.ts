@@ -67,5 +67,8 @@ export function requireOrigin(
   if (caller.byCookie !== true || check === undefined) return caller;
   let detail: string | undefined;
   for (const request of readings) detail ??= check({ request, host: raw.host, trustedPeer });
-  return detail === undefined ? caller : { failure: { reason: "ORIGIN_NOT_TRUSTED", detail, final: false } };
+  if (detail === undefined) return caller;
+  // a cookie that is good elsewhere may stand beside one that is not, and keys may only be late
+  const failure = caller.failure ?? { reason: "ORIGIN_NOT_TRUSTED", detail, final: false };
+  return { failure, cookieWithheld: detail };
 }

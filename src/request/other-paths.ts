@@ -26,9 +26,13 @@ const MAX_READINGS = 16;
  * twice, splits at `%2f` or not, drops `;x=1` or keeps it, resolves `..` before or after that.
  *
  * @param rawSegments - undecoded, without the empty one of a trailing slash
+ * @param undecoded - whether the path as it is sent is a reading, too
  * @returns `undefined` where there are too many, or there is too much to go through
  */
-export function pathReadings(rawSegments: readonly string[]): readonly PathReading[] | undefined {
+export function pathReadings(
+  rawSegments: readonly string[],
+  undecoded = false,
+): readonly PathReading[] | undefined {
   const length = rawSegments.reduce((sum, segment) => sum + segment.length + 1, 0);
   if (rawSegments.length > MAX_SEGMENTS || length > MAX_CHARACTERS) return undefined;
   const seen = new Set<string>();
@@ -43,7 +47,7 @@ export function pathReadings(rawSegments: readonly string[]): readonly PathReadi
     if (seen.has(known)) return;
     seen.add(known);
     states.push({ ...state, segments });
-    if (state.decoded) readings.set(key, { segments, query: state.query });
+    if (state.decoded || undecoded) readings.set(key, { segments, query: state.query });
   };
   add({ segments: rawSegments, query: "", decoded: false });
   // what a step adds comes up later

@@ -18,6 +18,7 @@ const OF_PATHS: readonly RefusalCheck[] = [
   "path_parameter",
   "encoded_delimiter",
   "empty_segment",
+  "encoded_unreserved",
 ];
 
 /** Rules are asked about each. */
@@ -33,11 +34,14 @@ export function otherReadings(
   reading: Reading,
   accepted: readonly RefusalCheck[],
 ): readonly CanonicalRequest[] | undefined {
-  const paths = accepted.some((check) => OF_PATHS.includes(check)) ? pathReadings(reading.rawSegments) : [];
+  const paths = accepted.some((check) => OF_PATHS.includes(check))
+    ? pathReadings(reading.rawSegments, accepted.includes("encoded_unreserved"))
+    : [];
   if (paths === undefined) return undefined;
   const methods = accepted.includes("method_override") ? methodOverrides(reading) : [];
   const queries = queryReadings(reading, accepted);
   if (queries === undefined) return undefined;
+  if (methods.length > MAX_READINGS) return undefined;
   const readings = new Map<string, CanonicalRequest>();
   const add = (one: CanonicalRequest) =>
     readings.set(JSON.stringify([one.method, one.segments, Object.entries(one.query)]), one);
@@ -46,6 +50,7 @@ export function otherReadings(
     for (const query of [request.query, ...queries]) {
       add({ ...request, method, query });
       for (const path of paths) {
+        if (readings.size > MAX_READINGS) return undefined;
         const { segments } = path;
         const more = path.query === "" ? query : joined(query, toQuery(splitParameters(path.query, "&")));
         add({ ...request, method, query: more, segments, path: pathOf(request, segments) });

@@ -73,6 +73,7 @@ export const REFUSAL_CHECKS = [
   "path_parameter",
   "encoded_delimiter",
   "empty_segment",
+  "encoded_unreserved",
   "query_separator",
   "parameter_collision",
   // the headers

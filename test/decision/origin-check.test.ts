@@ -232,7 +232,10 @@ describe("decision: origin of requests with a cookie", () => {
     const expired = await issuer.token({ iat: 1, exp: 2 });
     await expect("DENY TOKEN_EXPIRED", { headers: evil, token: expired });
     const { cookieWithheld } = await decide({ headers: evil, token: expired, path: "/public/a" });
-    assert.equal(cookieWithheld, undefined);
+    // and the application, which may read it in another way, does not get it
+    assert.equal(cookieWithheld, true);
+    const beside = await decide({ headers: [...evil, ["cookie", "session=junk"]], path: "/public/a" });
+    assert.deepEqual([beside.verdict, beside.cookieWithheld, beside.identity], ["ALLOW", true, undefined]);
   });
 
   it("leaves other denials what they are", async () => {

@@ -56,6 +56,7 @@ const SWITCHES: Readonly<Record<Name, Sent>> = {
   path_parameter: { target: "a;v=1/b" },
   encoded_delimiter: { target: "a%3fb%23c" },
   empty_segment: { target: "a//b///" },
+  encoded_unreserved: { target: "%61%2Db" },
   query_separator: { target: "a?x=1;y=2" },
   parameter_collision: { target: "a?id=1&ID=2" },
   malformed_header: { target: "a", headers: [["x-name", "caf\xe9"]] },

@@ -1,4 +1,5 @@
 import { quote } from "../quote.ts";
+import { redactTarget } from "../redact-target.ts";
 import type { Part, Reading } from "../reading.ts";
 import type { RefusalCheck } from "../types.ts";
 
@@ -23,7 +24,7 @@ export function findPart(
   if (part === undefined) return undefined;
   switch (part.kind) {
     case "segment":
-      return `path segment ${part.position}, ${quote(part.raw)}, ${what}`;
+      return `path segment ${part.position}, ${quote(redactTarget(part.raw))}, ${what}`;
     case "name":
       return `the name of query parameter ${part.position} ${what}`;
     case "value":

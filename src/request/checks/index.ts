@@ -10,6 +10,7 @@ import {
   doubleEncoding,
   emptySegment,
   encodedDelimiter,
+  encodedUnreserved,
   encodedSlash,
   pathParameter,
 } from "./segments.ts";
@@ -42,6 +43,7 @@ export const CHECKS: readonly Check[] = [
   { check: "path_parameter", on: "unusual targets", find: pathParameter },
   { check: "encoded_delimiter", on: "unusual targets", find: encodedDelimiter },
   { check: "empty_segment", on: "unusual targets", find: emptySegment },
+  { check: "encoded_unreserved", on: "unusual targets", find: encodedUnreserved },
   { check: "query_separator", on: "unusual targets", find: querySeparator },
   { check: "parameter_collision", on: "all requests", find: parameterCollision },
   { check: "malformed_header", on: "all requests", find: malformedHeader },

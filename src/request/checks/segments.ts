@@ -24,14 +24,12 @@ const DOTS = /^ *\.{1,2} *$/;
  * through. Switched off, they are segments like others.
  */
 export const dotSegment: Finder = (reading) =>
-  findSegment(
-    reading,
-    ({ text }) => {
-      const pieces = foldDots(text).split(SLASH_LIKE);
-      return pieces.some((piece) => DOTS.test(piece.split(SEMICOLON_LIKE, 1).join("")));
-    },
-    "is a dot segment",
-  );
+  findSegment(reading, ({ text }) => isDotSegment(text), "is a dot segment");
+
+function isDotSegment(text: string): boolean {
+  const pieces = foldDots(text).split(SLASH_LIKE);
+  return pieces.some((piece) => DOTS.test(piece.split(SEMICOLON_LIKE, 1).join("")));
+}
 
 /** `;`, raw or encoded: parameters of RFC 3986 section 3.3, which Java servers cut off and others keep. */
 export const pathParameter: Finder = (reading) =>
@@ -40,6 +38,21 @@ export const pathParameter: Finder = (reading) =>
 /** `%3f` and `%23`: decoded too early, what follows is query or fragment. */
 export const encodedDelimiter: Finder = (reading) =>
   findSegment(reading, ({ raw }) => /%(?:3f|23)/i.test(raw), "holds an encoded `?` or `#`");
+
+/** Letters, digits, `-`, `.`, `_` and `~`, encoded (RFC 3986, section 2.3). */
+const ENCODED_UNRESERVED = /%(?:2[de]|3[0-9]|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9ae])/i;
+
+/**
+ * `%61` for `a`: the same URI (RFC 3986, section 6.2.2.2), and yet routers that match the path undecoded take it for another one:
+ * what is a rule's name here is anybody's parameter there.
+ */
+export const encodedUnreserved: Finder = (reading) =>
+  findSegment(
+    reading,
+    // the dots of a dot segment have a check of their own
+    ({ raw, text }) => ENCODED_UNRESERVED.test(isDotSegment(text) ? raw.replaceAll(/%2e/gi, "") : raw),
+    "encodes what needs no encoding",
+  );
 
 /** `//` anywhere but at the end of the path is merged by some and a segment for others. */
 export const emptySegment: Finder = (reading) => findSegment(reading, ({ text }) => text === "", "is empty");
