@@ -192,6 +192,8 @@ function extAuthzSettings(config: GatewayConfig): EnvoyJson {
     // repeated headers stay apart, and bytes that are not UTF-8 stay as they are
     encode_raw_headers: true,
     include_peer_certificate: false,
+    // a denial is no answer of the application, whose statistics these are
+    charge_cluster_response_stats: false,
     // a header of the answer moves the request to a route whose filters carry out its plan (routes.ts)
     clear_route_cache: true,
   };

@@ -167,6 +167,22 @@ describe("end to end: what became of requests", () => {
       assert.equal(text.match(/^# HELP gatehouse_upstream_responses_total /gm)?.length, 1);
     });
 
+    it("counts no denial as an answer of the application", async () => {
+      const upstream = applications.ok;
+      const answers = (labels: Record<string, string>) =>
+        gateway.metric("gatehouse_upstream_responses_total", { upstream, ...labels });
+      const [all, good] = [await answers({}), await answers({ class: "2xx" })];
+      for (const [, ask] of CLIENTS) {
+        const bad = { authorization: "Bearer none" };
+        assert.equal(await ask(`${gateway.url}/a`, {}), 401);
+        assert.equal(await ask(`${gateway.url}/a`, bad), 401);
+        assert.equal(await ask(`${gateway.url}/a%2fb`, {}), 400);
+        assert.equal(await ask(`${gateway.url}/open/a`, {}), 200);
+      }
+      await eventually("those allowed", async () => (await answers({ class: "2xx" })) === good + 2);
+      assert.equal(await answers({}), all + 2);
+    });
+
     it("answers a scrape also while there is no Envoy", async () => {
       const { envoy } = await gateway.children();
       for (const pid of envoy) process.kill(pid, "SIGSTOP");
