@@ -173,7 +173,8 @@ export class StateFeed {
     const signal = AbortSignal.any([this.#closing.signal, waiting.signal]);
     let answer: StateAnswer;
     try {
-      answer = await this.#client.state(after, this.#waitSeconds, signal);
+      // after a failure any answer is news: the key is accepted, or the control plane is back
+      answer = await this.#client.state(after, this.#failures > 0 ? 0 : this.#waitSeconds, signal);
     } catch (error) {
       return this.#isClosed() || waiting.signal.aborted ? 0 : this.#failed(error);
     }

@@ -128,6 +128,20 @@ describe("following: a control plane that refuses the key", () => {
     assert.equal(await refused(), 0);
   });
 
+  it("hears at once that the key is accepted again, though nothing has changed", async () => {
+    const feed = await started();
+    const waits = () => plane.askedFor("state").map(({ query }) => query.get("wait"));
+    plane.fault = () => ({ status: 401, code: "API_KEY_REVOKED" });
+    feed.askNow();
+    await eventually("it is refused", () => !feed.status().ok);
+    plane.fault = () => undefined;
+    feed.askNow();
+    await eventually("it is followed", () => feed.status().ok);
+    assert.ok(waits().includes("0"));
+    await eventually("a question that waits", () => waits().at(-1) === "20");
+    assert.deepEqual(feed.status(), { ok: true, detail: "followed" });
+  });
+
   it("asks at once when there is reason to, also while it waits", async () => {
     const feed = await started();
     await eventually("a question that waits", () => plane.askedFor("state").length === 2);
