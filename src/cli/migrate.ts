@@ -11,7 +11,13 @@ import { EXIT_FINDINGS, ExitError } from "./exit.ts";
 import { progressLog } from "./progress.ts";
 import { beforeSignals } from "./run.ts";
 
-interface MigrateCommandOptions {
+/** Which configuration, as for the other commands of the control plane. */
+export interface LocateOptions {
+  readonly config?: string;
+  readonly dataDir?: string;
+}
+
+interface MigrateCommandOptions extends LocateOptions {
   readonly environment: DatabaseEnvironment | "all";
   readonly status?: boolean;
 }
@@ -21,7 +27,7 @@ interface MigrateCommandOptions {
  *
  * @param locate - where the databases are, by the configuration
  */
-export function migrateCommand(locate: () => DatabaseLocation): Command {
+export function migrateCommand(locate: (options: LocateOptions) => DatabaseLocation): Command {
   return new Command("migrate")
     .description("bring the databases to the state that this version needs")
     .addOption(
@@ -29,8 +35,10 @@ export function migrateCommand(locate: () => DatabaseLocation): Command {
         .choices(["production", "sandbox", "all"])
         .default("all"),
     )
+    .option("-c, --config <file>", "configuration file (default: gateway.yaml where there is one)")
+    .option("--data-dir <folder>", "of the embedded database (default: .gatehouse)")
     .option("--status", "only say what is left to do; exit 1 when something is")
-    .action((options: MigrateCommandOptions) => beforeSignals(() => migrateAll(locate(), options)));
+    .action((options: MigrateCommandOptions) => beforeSignals(() => migrateAll(locate(options), options)));
 }
 
 async function migrateAll(location: DatabaseLocation, options: MigrateCommandOptions): Promise<void> {

@@ -1,6 +1,7 @@
 import { databaseLocation, openEnvironment, type OpenedEnvironment } from "../control-plane.ts";
 import { controlPlaneLog } from "./control-plane.ts";
 import type { OpenOptions } from "./keys.ts";
+import type { LocateOptions } from "./migrate.ts";
 import { loadConfig } from "./options.ts";
 
 /** Opens an environment's database for a command, beside a control plane that may be running. */
@@ -14,6 +15,6 @@ export function openForCommand({
 }
 
 /** Where the databases are, for `gatehouse migrate`. */
-export function locateDatabases() {
-  return databaseLocation(loadConfig(undefined, []));
+export function locateDatabases({ config, dataDir }: LocateOptions) {
+  return databaseLocation(loadConfig(config, [], { "api.data_directory": dataDir }));
 }

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { provideDatabases, startEmbeddedPostgres } from "../../src/storage/index.ts";
 import type { DatabaseLocation } from "../../src/storage/index.ts";
 import { emptyDatabase, temporaryDirectory } from "../support/database.ts";
+import { folderOf, gatehouse } from "../cli/support.ts";
 
 const COMMAND = fileURLToPath(new URL("support/migrate-command.ts", import.meta.url));
 const names = readdirSync(fileURLToPath(new URL("../../migrations", import.meta.url)))
@@ -52,6 +53,29 @@ describe("storage: the command migrate", () => {
     });
     assert.equal(server.adopted, false);
     await server.close();
+  });
+
+  it("finds the databases by the configuration that it is given, as the control plane does", async () => {
+    const production = await emptyDatabase();
+    const dataDirectory = await temporaryDirectory();
+    const folder = await folderOf({
+      "gateway.yaml": "database: { url: postgres://127.0.0.1:1/nobody }\n",
+      "control.yaml": `database: { url: ${JSON.stringify(production.url)} }\n`,
+      "data.yaml": "api: { data_directory: elsewhere }\n",
+    });
+    const ask = (...args: string[]) =>
+      gatehouse(["migrate", "--status", "--environment", "production", ...args], { cwd: folder.path });
+    const todo = `production: ${count} to do: ${names}\n`;
+    try {
+      assert.deepEqual(await ask("--config", "control.yaml"), { code: 1, stdout: todo, stderr: "" });
+      assert.equal((await ask()).stdout, "");
+      assert.deepEqual(await ask("--config", "none.yaml").then(({ code }) => code), 2);
+      assert.equal((await ask("-c", "data.yaml", "--data-dir", dataDirectory)).stdout, todo);
+      assert.deepEqual(readdirSync(folder.path).sort(), ["control.yaml", "data.yaml", "gateway.yaml"]);
+      assert.deepEqual(readdirSync(dataDirectory), ["postgres"]);
+    } finally {
+      await Promise.all([production.close(), folder.remove()]);
+    }
   });
 
   it("migrates databases of a server by their URLs, without an embedded one", async () => {
