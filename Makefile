@@ -86,7 +86,7 @@ bench: install ## measure, side by side in one run; results in bench/
 	node bench/main.ts
 
 docs: install ## make the generated pages again
-	GATEHOUSE_UPDATE=1 mocha test/config/reference.test.ts test/control/reference.test.ts
+	GATEHOUSE_UPDATE=1 mocha test/config/reference.test.ts test/control/reference.test.ts test/reasons.test.ts
 
 build: install ## compile what is published to dist/
 	npm run --silent build

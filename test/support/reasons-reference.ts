@@ -8,7 +8,7 @@ const HEAD = `# Reasons
 
 Every record of the audit and every decision in the metrics has one of these reasons; clients see the status and the public
 code, and the reason where \`gateway.denial_details\` is \`reason\`. This page is made from \`src/reasons.ts\`
-(\`GATEHOUSE_UPDATE=1 mocha test/reasons.test.ts\`).
+(\`GATEHOUSE_UPDATE=1 npx mocha test/reasons.test.ts\`).
 `;
 
 const CHECKS = `
