@@ -100,13 +100,16 @@ function unread(path: AttributePath, provisions: Provisions, isHidden: IsHidden)
 
 function claimOf(attribute: string, { claims }: Provisions): readonly What[] {
   if (claims.includes(attribute)) return [];
-  const nearest = nearestName(attribute, claims);
+  // what all members of a root have in common says nothing about how near their names are
+  const root = attribute.slice(0, attribute.indexOf(".") + 1);
+  const members = claims.filter((claim) => claim.startsWith(root)).map((claim) => claim.slice(root.length));
+  const nearest = nearestName(attribute.slice(root.length), members);
   const mapping = `map a claim to it: \`identity: { claims: { ${attribute}: <claim> } }\``;
   return [
     {
       code: "claim-not-mapped",
       message: `no claim is mapped to \`${attribute}\`: no caller has it`,
-      hint: nearest === undefined ? mapping : `did you mean \`${nearest}\`? Otherwise ${mapping}`,
+      hint: nearest === undefined ? mapping : `did you mean \`${root}${nearest}\`? Otherwise ${mapping}`,
       configure: `identity.claims.${attribute}`,
     },
   ];

@@ -89,6 +89,9 @@ describe("decision: what rules read and the configuration does not provide", () 
       near.find(({ code }) => code === "claim-not-mapped")?.hint ?? "",
       /did you mean `user\.tiers`\?/,
     );
+    // `user.id` is near only by the name of the root
+    const none = found({}).find(({ code }) => code === "claim-not-mapped");
+    assert.match(none?.hint ?? "", /^map a claim to it: `identity: \{ claims: \{ user\.tier: /);
   });
 
   it("is nothing for the shipped names of claims, parameters, the body, and whole roots", () => {

@@ -65,6 +65,8 @@ function readEvents(source: SourceText, report: Reporter): Event[] | undefined {
 function syntaxHint(text: string, offset: number, reason: string): string | undefined {
   if (reason.startsWith("nesting exceeded"))
     return `lists and mappings may be nested ${MAX_DEPTH} levels deep`;
+  if (reason.startsWith("missed comma"))
+    return "within `{ }`, put a condition that holds `[`, `{` or `,` in single quotes, or give it a line of its own";
   const line = /(?<![^\r\n])[^\r\n]*$/.exec(text.slice(Math.max(0, offset - 1000), offset))?.[0] ?? "";
   if (/^\s*\t/.test(line) || text[offset] === "\t") return "indent with spaces, YAML allows no tabs";
   if (text[offset] === "@" || text[offset] === "`" || text[offset] === "%") return "put the value in quotes";
