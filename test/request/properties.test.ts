@@ -180,6 +180,17 @@ describe("request: properties", () => {
     );
   });
 
+  it("what is said of a refused path shows no value of a path parameter", () => {
+    for (const target of [
+      "/account;jsessionid=S3CRET",
+      "/account%3bjsessionid=S3CRET/x",
+      "/a%3ftoken=S3CRET",
+    ]) {
+      const outcome = canonicalize(ordinary(target));
+      assert.ok(!outcome.ok && !outcome.refusal.detail.includes("S3CRET"), target);
+    }
+  });
+
   it("encoding one more character of an accepted path changes nothing, or is refused", () => {
     const segment = fc.stringMatching(/^[a-z][a-z0-9.~!$,:@-]{0,8}$/);
     fc.assert(
