@@ -1,11 +1,5 @@
-import {
-  closingFor,
-  NO_ROOM_FOR_PLAN,
-  NOW_IDENTIFIED,
-  SESSION_ENDED,
-  type Closing,
-} from "./connection-closing.ts";
-import { hashOf, isListed, type Entry } from "./connection-entry.ts";
+import { NO_ROOM_FOR_PLAN, SESSION_ENDED, type Closing } from "./connection-closing.ts";
+import { endOf, hashOf, isListed, type Entry } from "./connection-entry.ts";
 import { ConnectionSlots, type ConnectionSlot, type SlotTable } from "./connection-slots.ts";
 import { bytesOf, ConnectionSpace } from "./connection-space.ts";
 import type {
@@ -378,12 +372,8 @@ export class ConnectionRegistry {
   #apply(entry: Entry, judged: Rejudgement, found: Findings): void {
     // it may have ended, or been revoked, meanwhile
     if (this.#entries.get(entry.connection.decisionId) !== entry || entry.closing !== undefined) return;
-    const change =
-      judged.verdict === "DENY"
-        ? this.#close(entry, closingFor(judged.reason))
-        : judged.identity !== undefined && entry.connection.identity === undefined
-          ? this.#close(entry, NOW_IDENTIFIED)
-          : this.#replan(entry, judged.planText);
+    const end = endOf(entry, judged);
+    const change = "plan" in end ? this.#replan(entry, end.plan()) : this.#close(entry, end);
     entry.steady = judged.verdict === "ALLOW" && judged.steady === true;
     if (change !== undefined) found[change] += 1;
   }
