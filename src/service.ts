@@ -191,6 +191,7 @@ export async function createService(
           : "TOO_MANY_CONNECTIONS";
       },
       slotOf: (id) => registry.slotOf(id),
+      hasLeft: (id) => registry.hasLeft(id),
       withdraw: (id) => {
         registry.withdraw(id);
       },

@@ -9,6 +9,7 @@ import type {
   Rejudgement,
 } from "./connection-types.ts";
 import { inTime } from "./in-time.ts";
+import { RecentIds } from "./recent-ids.ts";
 import { Turns } from "./turns.ts";
 
 export type {
@@ -37,6 +38,8 @@ const MAX_BODY = 16_384;
 
 const LATE: Rejudgement = { verdict: "DENY", reason: "DEADLINE_EXCEEDED" };
 
+/** Handshakes whose clients left that are remembered, far more than can be waiting to be judged. */
+const MOST_ABANDONED = 5_000;
 /** Decisions about one handshake: Envoy asks three times at most. */
 const MOST_DECISIONS = 8;
 
@@ -57,6 +60,8 @@ export class ConnectionRegistry {
   readonly #handshakes = new Map<string, Entry>();
   /** By request id. */
   readonly #requests = new Map<string, Entry>();
+  /** By request id: the clients that left. */
+  readonly #abandoned = new RecentIds(MOST_ABANDONED);
   readonly #slots = new ConnectionSlots();
   readonly #space: ConnectionSpace;
   /** By the stopwatch. */
@@ -166,7 +171,16 @@ export class ConnectionRegistry {
 
   /** The clients of these requests left before Envoy had an answer; ids that are not known belong to others. */
   abandoned(requestIds: readonly string[]): void {
+    for (const id of requestIds) if (id !== "") this.#abandoned.add(id);
     this.#forgetAll(requestIds.map((id) => this.#requests.get(id)));
+  }
+
+  /**
+   * Whether the client of a request left before Envoy had an answer. Envoy's word may come before the decision, where that
+   * was waiting for its turn.
+   */
+  hasLeft(requestId: string): boolean {
+    return this.#abandoned.has(requestId);
   }
 
   /** Envoy says that these connections are open; ids that are not known here belong to another process. */

@@ -105,8 +105,9 @@ export function createCheck(dependencies: CheckDependencies): CheckHandler {
     const decisionId = plan?.decisionId ?? record?.id;
     const context = { access, at: Date.now(), ...(decisionId !== undefined && { decisionId }) };
     return chain(point.conclude(decision, context, access.deadline, started), (final) => {
-      // nobody hears the answer to a call that was cancelled
-      if (plan?.websocket === true && (final.verdict === "DENY" || isCancelled()))
+      // nobody hears the answer to a call that was cancelled, or whose client has left
+      const isUnheard = () => isCancelled() || connections.hasLeft(access.requestId);
+      if (plan?.websocket === true && (final.verdict === "DENY" || isUnheard()))
         connections.withdraw(plan.decisionId);
       const encoded = final === decision ? answer : encodeFailure(final, call);
       return { final, answer: record === undefined ? encoded : Buffer.concat([encoded, record.metadata]) };

@@ -34,6 +34,8 @@ export interface OpenConnections {
   slotOf(decisionId: string): ConnectionSlot | undefined;
   /** The decision is not carried out after all. */
   withdraw(decisionId: string): void;
+  /** Whether Envoy has said already that the client of this request is gone. */
+  hasLeft(requestId: string): boolean;
 }
 
 /**

@@ -74,6 +74,17 @@ describe("decision: connections whose end nobody told", () => {
     assert.equal(connections.size, 1);
   });
 
+  it("are known to have left before they come", () => {
+    const { connections } = registry();
+    connections.abandoned(["early", ""]);
+    assert.deepEqual(
+      ["early", "late", ""].map((id) => connections.hasLeft(id)),
+      [true, false, false],
+    );
+    connections.abandoned(Array.from({ length: 5_000 }, (_, n) => `other ${n}`));
+    assert.equal(connections.hasLeft("early"), false, "as many as are remembered came later");
+  });
+
   it("give everything back, however they are forgotten", () => {
     const access = accessOf({ requestId: "r", headers: [["cookie", "c".repeat(30_000)]] });
     for (const forget of [

@@ -84,11 +84,13 @@ describe("end to end: WebSocket connections that are over are forgotten", functi
       backend: application.url,
       issuer,
       policies: policies(1, true),
+      nodes: 2,
       config: {
         gateway: {
-          ...{ backend: application.url, listen_port: 0, envoy_admin: `127.0.0.1:${admin.port}` },
+          envoy_admin: `127.0.0.1:${admin.port}`,
           access_log: accessLog,
-          ...{ websocket_connections_per_user: LIMIT, performance: { connection_pool_size: 10_000 } },
+          websocket_connections_per_user: LIMIT,
+          performance: { connection_pool_size: 10_000 },
         },
       },
     });
@@ -147,9 +149,7 @@ describe("end to end: WebSocket connections that are over are forgotten", functi
       assert.equal(open.refusal(), undefined);
       await eventually("the one that is open", async () => (await registered()) === 1);
       open.close();
-      // now and then neither way to hear of it at once works, and the reports have to tell
-      const late = await gateway.metric("gatehouse_websocket_connections_unreported_total");
-      assert.ok(late < HANDSHAKES / 2, String(late));
+      assert.equal(await gateway.metric("gatehouse_websocket_connections_unreported_total"), 0);
     });
   }
 
@@ -229,9 +229,8 @@ describe("end to end: WebSocket connections that are over are forgotten", functi
     };
     try {
       session.destroy();
+      // Their lines are more than Envoy keeps; it counts them, but for those that it writes while it takes the workers for dead.
       await eventually("they are over", async () => (await stat("http.gateway.downstream_rq_active")) === 2);
-      // Envoy counts when it tries to send what is waiting
-      await eventually("lines are lost", async () => (await stat("grpc_access_log.logs_dropped")) > 0);
     } finally {
       for (const worker of workers) process.kill(worker, "SIGCONT");
     }

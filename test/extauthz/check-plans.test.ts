@@ -54,6 +54,7 @@ describe("extauthz: check sends along what is left to do", () => {
       add: (plan: EncodedPlan) => (open.push(plan) < 3 ? undefined : ("TOO_MANY_CONNECTIONS" as const)),
       slotOf: () => ({ slot: 3, generation: "00000012" }),
       withdraw: () => undefined,
+      hasLeft: () => false,
     };
     const { ask } = checkOf({ connections });
     const exp = Math.floor(Date.now() / 1000) + 60;
@@ -96,6 +97,7 @@ describe("extauthz: check sends along what is left to do", () => {
       add: () => undefined,
       slotOf: () => undefined,
       withdraw: (id: string) => void ended.push(id),
+      hasLeft: () => false,
     };
     const { check } = checkOf({ connections });
     const bytes = await check(await get("/feed", {}, HANDSHAKE), { deadline: 1 });
@@ -104,18 +106,23 @@ describe("extauthz: check sends along what is left to do", () => {
   });
 
   it("and forgets the connection where nobody hears the answer", async () => {
-    for (const cancelled of [true, false]) {
+    for (const [cancelled, left] of [
+      [true, false],
+      [false, true],
+      [false, false],
+    ] as const) {
       const ended: string[] = [];
       const connections = {
         place: { file: "", epoch: "" },
         add: () => undefined,
         slotOf: () => undefined,
         withdraw: (id: string) => void ended.push(id),
+        hasLeft: () => left,
       };
       const { check } = checkOf({ connections });
       const deadline = Number.POSITIVE_INFINITY;
       await check(await get("/feed", {}, HANDSHAKE), { deadline, isCancelled: () => cancelled });
-      assert.equal(ended.length, cancelled ? 1 : 0);
+      assert.equal(ended.length, cancelled || left ? 1 : 0);
     }
   });
 

@@ -107,6 +107,7 @@ export async function openCheckWorld() {
         add: () => undefined,
         slotOf: () => undefined,
         withdraw: () => undefined,
+        hasLeft: () => false,
       },
       log: { warn: (_context, message) => warnings.push(message), error: () => undefined },
       ...change,
