@@ -7,8 +7,9 @@ INSTALLED := node_modules/.package-lock.json
 # Processes that run test files side by side: more than cores, for many tests wait for other processes.
 JOBS ?= 4
 # These take longest and start first, so that no core is idle at the end.
-LONGEST := $(addprefix test/,$(addsuffix .test.ts,control/schemathesis e2e/control-kill e2e/kill storage/postgres-users \
-	storage/embedded-postgres cli/policy cli/policy-kinds cli/services e2e/reload e2e/settings control/policy-sets))
+LONGEST := $(addprefix test/,$(addsuffix .test.ts,control/schemathesis e2e/websocket-forgotten e2e/control-kill e2e/kill cli/npx \
+	storage/embedded-postgres e2e/up-again e2e/up e2e/refused-key control/sandbox-reset storage/postgres-users control/dashboard \
+	control/webhooks e2e/reload-workers cli/services))
 # What together runs every statement of src/policy and src/request
 PURE_TESTS := $(shell find test/policy test/request test/names test/graphql test/decision -name '*.test.ts' | sort) \
 	test/reasons.test.ts $(sort $(wildcard test/cli/policy*.test.ts))

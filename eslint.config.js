@@ -57,8 +57,6 @@ export default defineConfig(
       "import-x/resolver-next": [createNodeResolver({ extensions: [".ts", ".js"] })],
     },
     rules: {
-      "import-x/no-cycle": "error",
-      "import-x/no-restricted-paths": ["error", { basePath: import.meta.dirname, zones }],
       "@typescript-eslint/consistent-type-imports": "error",
       "@typescript-eslint/switch-exhaustiveness-check": [
         "error",
@@ -69,6 +67,10 @@ export default defineConfig(
         { allowNumber: true, allowBoolean: true },
       ],
       "@typescript-eslint/dot-notation": "off",
+      // a quarter of the time of all rules, for what TypeScript finds by itself: classes here have #private fields, and so types
+      // of their own, and erasableSyntaxOnly allows no enums
+      "@typescript-eslint/no-unsafe-class-instance-assignment": "off",
+      "@typescript-eslint/no-unsafe-enum-assignment": "off",
       "no-restricted-properties": [
         "error",
         {
@@ -79,6 +81,13 @@ export default defineConfig(
       ],
       eqeqeq: "error",
       "max-lines": ["error", { max: 350, skipBlankLines: true, skipComments: true }],
+    },
+  },
+  {
+    files: ["src/**"],
+    rules: {
+      "import-x/no-cycle": "error",
+      "import-x/no-restricted-paths": ["error", { basePath: import.meta.dirname, zones }],
     },
   },
   {

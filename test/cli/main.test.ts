@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
-import { gatehouse } from "./support.ts";
+import { gatehouse, keptCommandLine } from "./support.ts";
 
 const run = promisify(execFile);
 
@@ -31,10 +31,15 @@ describe("cli", () => {
     ["demo", "token"],
   ];
 
+  const kept = keptCommandLine();
+  after(kept.close);
+  /** The short ones are started as users do. */
+  const cli = (args: readonly string[]) => (args.length < 2 ? gatehouse(args) : kept.gatehouse(args));
+
   const listed = new Set<string>();
   for (const command of commands) {
     it(`helps with \`${["gatehouse", ...command].join(" ")}\``, async () => {
-      const { code, stdout, stderr } = await gatehouse([...command, "--help"]);
+      const { code, stdout, stderr } = await cli([...command, "--help"]);
       assert.deepEqual([code, stderr], [0, ""]);
       assert.match(stdout, new RegExp(`^Usage: ${["gatehouse", ...command].join(" ")} `));
       for (const [, name = ""] of (stdout.split(/^Commands:$/m)[1] ?? "").matchAll(/^ {2}([a-z-]+)/gm))
@@ -79,7 +84,7 @@ describe("cli", () => {
   ];
   for (const [args, message] of wrong) {
     it(`exits with 2 for \`gatehouse ${args.join(" ")}\`, and says why on stderr`, async () => {
-      const { code, stdout, stderr } = await gatehouse(args);
+      const { code, stdout, stderr } = await cli(args);
       assert.equal(code, 2);
       assert.equal(stdout, "");
       assert.match(stderr, message);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createSuiteSubject } from "../../src/cli/suite-subject.ts";
 import { compilePolicySet } from "../../src/policy/index.ts";
 import { parseSuite, runSuite } from "../../src/policy/suite/index.ts";
-import { folderOf, gatehouse, type Folder } from "./support.ts";
+import { folderOf, keptCommandLine, type Folder } from "./support.ts";
 
 const SET = `policy_set: shop
 policies:
@@ -109,12 +109,14 @@ tests:
 `;
 
 describe("cli: policy, answers, operations and messages", () => {
+  const kept = keptCommandLine();
   let folder: Folder;
   beforeEach(async () => {
     folder = await folderOf({ "policies/shop.yaml": SET, "policies/shop.test.yaml": SUITE });
   });
   afterEach(() => folder.remove());
-  const policy = (...args: string[]) => gatehouse(["policy", ...args], { cwd: folder.path });
+  after(kept.close);
+  const policy = (...args: string[]) => kept.gatehouse(["policy", ...args], { cwd: folder.path });
 
   describe("test", () => {
     it("tries them, and counts every condition", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { compileTask } from "../../src/control/policy-sets/compile-thread.ts";
 import { FED_BY_CONFIGURATION } from "../support/provisions-fixture.ts";
-import { folderOf, gatehouse, type Folder } from "./support.ts";
+import { folderOf, keptCommandLine, type Folder } from "./support.ts";
 
 const GOOD = `policy_set: shop
 version: v2
@@ -13,14 +13,16 @@ const BROKEN = `policies:
 `;
 
 describe("cli: policy validate", () => {
+  const kept = keptCommandLine();
   let folder: Folder;
 
   beforeEach(async () => {
     folder = await folderOf({});
   });
   afterEach(() => folder.remove());
+  after(kept.close);
 
-  const policy = (...args: string[]) => gatehouse(["policy", ...args], { cwd: folder.path });
+  const policy = (...args: string[]) => kept.gatehouse(["policy", ...args], { cwd: folder.path });
 
   describe("conditions", () => {
     it("refuses misspelled members, types that never meet, and contradictions that give access", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { folderOf, gatehouse, type Folder } from "./support.ts";
+import { folderOf, keptCommandLine, type Folder } from "./support.ts";
 
 const GOOD = `policy_set: shop
 version: v2
@@ -17,14 +17,16 @@ const BROKEN = `policies:
 `;
 
 describe("cli: policy", () => {
+  const kept = keptCommandLine();
   let folder: Folder;
 
   beforeEach(async () => {
     folder = await folderOf({ "policies/shop.yaml": GOOD });
   });
   afterEach(() => folder.remove());
+  after(kept.close);
 
-  const policy = (...args: string[]) => gatehouse(["policy", ...args], { cwd: folder.path });
+  const policy = (...args: string[]) => kept.gatehouse(["policy", ...args], { cwd: folder.path });
 
   describe("validate", () => {
     it("finds a good set good", async () => {

@@ -1,4 +1,5 @@
-import { spawn } from "node:child_process";
+import { fork, spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -28,6 +29,39 @@ export function gatehouse(
       resolve({ code, stdout, stderr });
     });
   });
+}
+
+/**
+ * Runs commands as `gatehouse` does, one after the other in one process: to start one takes ten times as long as most commands of
+ * `gatehouse policy`. What a process of its own could do differently, main.test.ts asks.
+ */
+export function keptCommandLine() {
+  let child: ChildProcess | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  const run = async (args: readonly string[], cwd: string): Promise<CliResult> => {
+    child ??= fork(new URL("kept-process.ts", import.meta.url), {
+      stdio: ["ignore", "inherit", "inherit", "ipc"],
+    });
+    child.send({ args, cwd });
+    const [result] = (await once(child, "message")) as [CliResult];
+    return result;
+  };
+  return {
+    gatehouse(
+      args: readonly string[],
+      { cwd = tmpdir() }: { readonly cwd?: string } = {},
+    ): Promise<CliResult> {
+      const result = last.then(() => run(args, cwd));
+      last = result.catch(() => undefined);
+      return result;
+    },
+    close: async (): Promise<void> => {
+      if (child === undefined) return;
+      const ended = once(child, "exit");
+      child.disconnect();
+      await ended;
+    },
+  };
 }
 
 /** A folder of its own with these files. */

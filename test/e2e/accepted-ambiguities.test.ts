@@ -127,7 +127,7 @@ describe("end to end: each switch of `gateway.accept_ambiguous` works, and opens
         backend: upstream.url,
         issuer,
         policies: { "default.yaml": POLICIES },
-        config: { gateway: { accept_ambiguous, cluster: { nodes: 1 } } },
+        config: { gateway: { accept_ambiguous } },
       });
     strict = await start([]);
     lenient = await start(AMBIGUITY_NAMES);

@@ -73,6 +73,7 @@ describe("end to end: control plane, identity provider and gateway, in productio
       backend: upstream.url,
       issuer: { url, audience: "gatehouse" },
       policies: {},
+      nodes: 2,
       config: {
         policies: { source: "control_plane", policy_set: "main", refresh_interval: "30s" },
         control_plane: { url, api_key: await plane.createKey("production", "gateway") },

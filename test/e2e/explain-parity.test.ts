@@ -59,7 +59,6 @@ async function startService(gateway: RunningGateway): Promise<Service> {
   const path = join(directory, "audit.log");
   const own = {
     ...config,
-    gateway: { ...config["gateway"], cluster: { nodes: 1 } },
     audit: { destination: "file", path },
     authz: { listen: `unix:${join(directory, "authz.sock")}` },
   };
@@ -112,7 +111,7 @@ describe("end to end: policy explain, the service and the gateway say the same",
       issuer,
       policies: { "default.yaml": TABLE.policies },
       config: {
-        gateway: { accept_ambiguous: TABLE.accept_ambiguous, cluster: { nodes: 1 } },
+        gateway: { accept_ambiguous: TABLE.accept_ambiguous },
         policies: { environment: "parity" },
         attribute_sources: { owners: { type: "file", path: owners } },
       },

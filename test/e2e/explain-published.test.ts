@@ -38,7 +38,6 @@ describe("end to end: policy explain with a control plane", function () {
       issuer: { url, audience: "gatehouse" },
       policies: {},
       config: {
-        gateway: { cluster: { nodes: 1 } },
         policies: { source: "control_plane", policy_set: "main" },
         control_plane: { url, api_key: gatewayKey },
         audit: { destination: "control_plane" },

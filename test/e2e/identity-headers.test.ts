@@ -80,7 +80,6 @@ describe("end to end: names of identity headers", function () {
           issuer,
           policies: { "default.yaml": POLICIES },
           config: {
-            gateway: { listen_port: 0, backend: upstream.url, cluster: { nodes: 1 } },
             identity: { issuer: issuer.url, audience: issuer.audience, ...identity },
           },
         });

@@ -27,6 +27,7 @@ describe("end to end: processes that are killed under load", () => {
       backend: upstream.url,
       issuer,
       policies: { "default.yaml": POLICIES },
+      nodes: 2,
       // shorter than `ask` waits
       config: { authz: { decision_timeout: "5s" } },
     });

@@ -29,7 +29,6 @@ describe("end to end: policies that the configuration cannot feed", () => {
       backend: upstream.url,
       issuer,
       policies: { "default.yaml": set("v1", "people") },
-      config: { gateway: { listen_port: 0, backend: upstream.url, cluster: { nodes: 1 } } },
     });
   });
   after(async () => {

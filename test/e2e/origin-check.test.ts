@@ -42,7 +42,6 @@ describe("end to end: origin of requests with a cookie", function () {
       issuer,
       policies: { "default.yaml": POLICIES },
       config: {
-        gateway: { listen_port: 0, backend: upstream.url, cluster: { nodes: 1 } },
         identity: { issuer: issuer.url, audience: issuer.audience, cookie: "session", ...identity },
       },
     });

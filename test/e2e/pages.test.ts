@@ -116,7 +116,7 @@ describe("end to end: pages in place of what was asked for", function () {
       issuer,
       policies: { "default.yaml": POLICIES },
       config: {
-        gateway: { listen_port: 0, backend: upstream.url, cluster: { nodes: 1 }, ...more },
+        gateway: more,
         identity: { issuer: issuer.url, audience: issuer.audience, cookie: "session", ...identity },
       },
     });

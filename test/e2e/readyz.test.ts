@@ -14,6 +14,7 @@ describe("end to end: a gateway that has nothing it needs", () => {
       issuer: { url: "https://login.example.invalid/tenant", audience: "api" },
       policies: { "default.yaml": 'policies:\n  - { resource: GET /x, conditon: "true" }\n' },
       config: { control_plane: { url: `http://127.0.0.1:${port}`, api_key: "gh_live_s3cret" } },
+      nodes: 2,
       unready: true,
     });
   });

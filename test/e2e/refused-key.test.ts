@@ -40,8 +40,8 @@ describe("end to end: a gateway whose API key is revoked", () => {
       backend: upstream.url,
       issuer,
       policies: { "default.yaml": POLICIES },
+      nodes: 2,
       config: {
-        gateway: { listen_port: 0, backend: upstream.url, cluster: { nodes: 2 } },
         control_plane: { url, api_key_file: keyFile, key_refused_grace: "15s" },
         audit: { destination: "control_plane", spool_directory: join(folder, "spool") },
       },

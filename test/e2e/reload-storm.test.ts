@@ -47,7 +47,7 @@ describe("end to end: policies that change all the time", function () {
       backend: upstream.url,
       issuer,
       policies: { "default.yaml": SETS[0] },
-      config: { gateway: { listen_port: 0, backend: upstream.url, cluster: { nodes: 2 } } },
+      nodes: 2,
     });
   });
   after(async () => {

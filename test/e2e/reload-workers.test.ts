@@ -19,7 +19,7 @@ describe("end to end: policies that change while a worker does not do well", fun
       backend: upstream.url,
       issuer,
       policies: { "default.yaml": policies("v1", true) },
-      config: { gateway: { listen_port: 0, backend: upstream.url, cluster: { nodes: 2 } } },
+      nodes: 2,
     });
   });
   afterEach(async () => {

@@ -27,7 +27,6 @@ describe("end to end: policies that change while the gateway runs", () => {
       backend: upstream.url,
       issuer,
       policies: { "default.yaml": policies("v1", true) },
-      config: { gateway: { listen_port: 0, backend: upstream.url, cluster: { nodes: 1 } } },
     });
   });
   after(async () => {

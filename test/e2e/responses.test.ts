@@ -259,7 +259,6 @@ describe("end to end: responses", () => {
       backend: upstream.url,
       issuer,
       policies: { "default.yaml": open },
-      config: { gateway: { listen_port: 0, backend: upstream.url, cluster: { nodes: 1 } } },
     });
     try {
       answer({ ssn: SECRET });

@@ -48,7 +48,7 @@ describe("end to end: settings of the gateway", () => {
       issuer,
       policies: { "default.yaml": POLICIES },
       config: {
-        gateway: { listen_port: 0, backend: upstream.url, cluster: { nodes: 1 }, ...gateway },
+        gateway,
         ...more,
       },
     });

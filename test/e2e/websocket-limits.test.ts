@@ -22,7 +22,8 @@ describe("end to end: WebSocket connections of one user", function () {
       backend: upstream.url,
       issuer,
       policies: { "default.yaml": "websocket_policies:\n  - connection: { path: /feed, condition: true }\n" },
-      config: { gateway: { backend: upstream.url, listen_port: 0, websocket_connections_per_user: LIMIT } },
+      nodes: 2,
+      config: { gateway: { websocket_connections_per_user: LIMIT } },
     });
   });
   afterEach(async () => {

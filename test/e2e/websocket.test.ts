@@ -64,7 +64,12 @@ describe("end to end: WebSocket", () => {
         }
       });
     });
-    gateway = await startGateway({ backend: upstream.url, issuer, policies: { "default.yaml": policies() } });
+    gateway = await startGateway({
+      backend: upstream.url,
+      issuer,
+      policies: { "default.yaml": policies() },
+      nodes: 2,
+    });
   });
   afterEach(() => {
     for (const client of clients.splice(0)) client.close();

@@ -56,8 +56,9 @@ describe("end to end: a gateway that has never reached its issuer", () => {
       backend: upstream.url,
       issuer: { url: address, audience: issuer.audience },
       policies: { "default.yaml": POLICIES },
+      nodes: 2,
       config: {
-        gateway: { backend: upstream.url, listen_port: port, cluster: { nodes: 2 } },
+        gateway: { listen_port: port },
         identity: {
           issuer: address,
           audience: issuer.audience,
@@ -172,8 +173,12 @@ describe("end to end: a gateway that has never reached its issuer", () => {
         issuer_keys: { ok: false, detail: `${new URL(address).host} broke off the connection` },
       },
     });
-    const records = (await gateway.audit()).filter(({ resource }) => resource === "/open");
-    assert.ok(records.some(({ decision, reason }) => decision === "ALLOW" && reason === "CONDITION_TRUE"));
+    await eventually("the record", async () =>
+      (await gateway.audit()).some(
+        ({ resource, decision, reason }) =>
+          resource === "/open" && decision === "ALLOW" && reason === "CONDITION_TRUE",
+      ),
+    );
   });
 
   it("decides about everything once the issuer is there", async () => {
@@ -216,8 +221,8 @@ describe("end to end: workers that start again while the issuer is away", () => 
       backend: upstream.url,
       issuer: { url: address, audience: issuer.audience },
       policies: { "default.yaml": POLICIES },
+      nodes: 2,
       config: {
-        gateway: { backend: upstream.url, listen_port: 0, cluster: { nodes: 2 } },
         identity: { issuer: address, audience: issuer.audience, jwks_cooldown: "1s" },
       },
     });

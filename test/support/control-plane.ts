@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { dump } from "js-yaml";
 import type { Scope } from "../../src/control/actor.ts";
 import type { Environment } from "../../src/control/environment.ts";
-import { temporaryDirectory } from "./database.ts";
+import { databaseDirectory } from "./temporary-directory.ts";
 import { eventually } from "./eventually.ts";
 import { freePort } from "./free-port.ts";
 
@@ -46,7 +46,7 @@ export interface ControlPlaneOptions {
 export async function startControlPlaneProcess(
   options: ControlPlaneOptions & { readonly ports?: readonly [production: string, sandbox: string] } = {},
 ): Promise<ControlPlaneProcess> {
-  const directory = options.directory ?? (await temporaryDirectory());
+  const directory = options.directory ?? (await databaseDirectory());
   const [production, sandbox] =
     options.ports?.map((url) => Number(new URL(url).port)) ?? (await Promise.all([freePort(), freePort()]));
   const base: Record<string, Record<string, unknown>> = {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { closeDatabase, migrate, openDatabase, startEmbeddedPostgres } from "../../src/storage/index.ts";
 import type { Database, EmbeddedPostgres } from "../../src/storage/index.ts";
 import { eventually } from "./eventually.ts";
-import { sharedFolder, temporaryDirectory } from "./temporary-directory.ts";
+import { databaseDirectory, sharedFolder, sharedMemory, temporaryDirectory } from "./temporary-directory.ts";
 
 export { temporaryDirectory };
 
@@ -66,7 +66,7 @@ export function emptyDatabase(): Promise<TestDatabase> {
 async function copyOf(original: string): Promise<TestDatabase> {
   const { server, admin } = await (shared ??= startShared());
   const name = `test_${randomBytes(8).toString("hex")}`;
-  await admin.raw("create database ?? template ?? owner gatehouse", [name, original]);
+  await admin.raw("create database ?? template ?? owner gatehouse strategy file_copy", [name, original]);
   const url = server.url(name);
   const db = openDatabase(url, { poolSize: 10, applicationName: "test" });
   return {
@@ -81,7 +81,7 @@ async function copyOf(original: string): Promise<TestDatabase> {
 
 /** A server of its own, for tests that kill it. */
 export async function privatePostgres(): Promise<PrivatePostgres> {
-  const dataDirectory = await temporaryDirectory();
+  const dataDirectory = await databaseDirectory();
   const start = () =>
     startEmbeddedPostgres({ dataDirectory, databases: ["gatehouse"], log: quiet, keepRunning: false });
   let server = await start();
@@ -115,14 +115,16 @@ async function startShared(): Promise<Shared> {
       fsync: "off",
       synchronous_commit: "off",
       full_page_writes: "off",
+      // it may lie in memory
+      max_wal_size: "256MB",
     },
   });
   return { server, admin: openDatabase(server.adminUrl("postgres"), { poolSize: 4 }) };
 }
 
 async function sharedData(): Promise<string> {
-  const run = sharedFolder();
-  if (run === undefined) return temporaryDirectory();
+  const run = sharedMemory();
+  if (run === undefined) return databaseDirectory();
   const folder = join(run, "shared");
   await mkdir(folder, { recursive: true, mode: 0o711 });
   return folder;

@@ -1,12 +1,16 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Waits until `probe` gives something other than `undefined` or false, looking every 25 ms for at most `boundMs`: the machine may be busy. */
+/**
+ * Waits until `probe` gives something other than `undefined` or false, for at most `boundMs`: the machine may be busy. It looks
+ * every 25 ms at first, and less often the longer it takes: what is waited for needs the processor more.
+ */
 export async function eventually<T>(
   what: string,
   probe: () => T | Promise<T>,
   boundMs = 60_000,
 ): Promise<Exclude<NonNullable<T>, false>> {
-  const end = Date.now() + boundMs;
+  const start = Date.now();
+  const end = start + boundMs;
   let last: unknown;
   while (Date.now() < end) {
     try {
@@ -16,7 +20,7 @@ export async function eventually<T>(
     } catch (error) {
       last = error;
     }
-    await delay(25);
+    await delay(Math.min(250, Math.max(25, (Date.now() - start) / 10)));
   }
   throw new Error(`${what} did not come true within ${boundMs} ms`, { cause: last });
 }

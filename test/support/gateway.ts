@@ -36,6 +36,8 @@ export interface GatewayOptions {
   readonly policies: Readonly<Record<string, string>>;
   /** Merged over the test's own `gateway.yaml`, section by section. */
   readonly config?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  /** Processes that decide. One, where nothing of the test is about several. */
+  readonly nodes?: number;
   /** Do not wait for the ready line. */
   readonly unready?: boolean;
 }
@@ -55,7 +57,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   await writePolicies(options.policies);
   const auditPath = join(directory, "audit.log");
   const base: Record<string, Record<string, unknown>> = {
-    gateway: { listen_port: 0, backend: options.backend },
+    gateway: { listen_port: 0, backend: options.backend, cluster: { nodes: options.nodes ?? 1 } },
     identity: { issuer: options.issuer.url, audience: options.issuer.audience },
     policies: { directory: policyDirectory, refresh_interval: "1s" },
     audit: { destination: "file", path: auditPath },

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { startEmbeddedPostgres } from "../../src/storage/index.ts";
 import type { Environment } from "../../src/control/environment.ts";
 import { startControlPlaneProcess, type ControlPlaneProcess } from "./control-plane.ts";
-import { temporaryDirectory } from "./database.ts";
+import { databaseDirectory } from "./temporary-directory.ts";
 
 /** Two control planes on the same two databases, and one address in front of them. */
 export interface TwoInstances {
@@ -24,7 +24,7 @@ export async function startTwoInstances(
   others: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {},
 ): Promise<TwoInstances> {
   const server = await startEmbeddedPostgres({
-    dataDirectory: await temporaryDirectory(),
+    dataDirectory: await databaseDirectory(),
     databases: ["production", "sandbox"],
     log: { info: () => undefined, warn: () => undefined },
     keepRunning: false,

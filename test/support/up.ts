@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { DEMO_POLICIES } from "./demo-policies.ts";
 import { envoyBinary } from "./envoy.ts";
 import { eventually } from "./eventually.ts";
-import { temporaryDirectory } from "./temporary-directory.ts";
+import { databaseDirectory } from "./temporary-directory.ts";
 
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 export const FREE_PORTS = ["--port", "--admin-port", "--api-port", "--sandbox-port"].flatMap((option) => [
@@ -26,7 +26,7 @@ export interface RunningUp {
 
 /** A folder to start it in: what a checkout has that it reads. */
 export async function upFolder(): Promise<string> {
-  const folder = await temporaryDirectory();
+  const folder = await databaseDirectory();
   await cp(DEMO_POLICIES, join(folder, "policies"), { recursive: true });
   await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
   return folder;
