@@ -3,7 +3,7 @@ import type { DeciderDependencies } from "./decision/decide.ts";
 import { createForgedHeaders, withoutHeaders } from "./decision/forged-headers.ts";
 import { createOriginCheck } from "./decision/origin-check.ts";
 import { forgedHeadersOf } from "./provisions.ts";
-import { ACCEPTABLE_CHECKS, type RawRequest } from "./request/index.ts";
+import { SWITCHES, type RawRequest } from "./request/index.ts";
 
 export type DecisionSettings = Pick<
   DeciderDependencies,
@@ -15,7 +15,7 @@ export function decisionSettings({ gateway, identity, policies }: GatewayConfig)
   return {
     frontProxy: { trustedProxies: gateway.trusted_proxies, backends: gateway.backends },
     ...(identity.cookie_origin_check && { originCheck: createOriginCheck(identity.trusted_origins) }),
-    switchedOff: new Set(ACCEPTABLE_CHECKS.filter((check) => gateway.accept_ambiguous.includes(check))),
+    switchedOff: new Set(SWITCHES.filter((name) => gateway.accept_ambiguous.includes(name))),
     environment: policies.environment,
     limits: { response: gateway.security.response_size_limit, message: gateway.security.message_size_limit },
   };

@@ -304,6 +304,7 @@ export const REFUSAL_REASONS = {
   double_encoding: "AMBIGUOUS_PATH",
   dot_segment: "AMBIGUOUS_PATH",
   path_parameter: "AMBIGUOUS_PATH",
+  file_stream: "AMBIGUOUS_PATH",
   encoded_delimiter: "AMBIGUOUS_PATH",
   empty_segment: "AMBIGUOUS_PATH",
   encoded_unreserved: "AMBIGUOUS_PATH",

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import * as z from "zod";
-import { ACCEPTABLE_CHECKS } from "../request/types.ts";
+import { SWITCHES } from "../request/types.ts";
 import {
   backendUrl,
   choice,
@@ -19,8 +19,8 @@ import {
   wholeNumber,
 } from "./values.ts";
 
-/** Names for `gateway.accept_ambiguous`: the checks of src/request that can be switched off, and the one of the decision. */
-export const AMBIGUITY_NAMES = [...ACCEPTABLE_CHECKS, "letter_case"] as const;
+/** Names for `gateway.accept_ambiguous`: what src/request can switch off, and the one of the decision. */
+export const AMBIGUITY_NAMES = [...SWITCHES, "letter_case"] as const;
 
 const cluster = z.strictObject({
   nodes: setting(

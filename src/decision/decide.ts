@@ -1,7 +1,7 @@
 import { IR_VERSION } from "../policy/index.ts";
 import { admit, customerOf, type Standings } from "./admit.ts";
 import { joinPlans } from "./join-plans.ts";
-import { canonicalize, spellOut, type CanonicalRequest } from "../request/index.ts";
+import { canonicalize, spellOut, type CanonicalRequest, type Variant } from "../request/index.ts";
 import { createFrontProxyReader, type FrontProxyOptions } from "./front-proxy.ts";
 import type { Caller, Identify } from "./identify.ts";
 import { judgeOperations } from "./judge-graphql.ts";
@@ -20,6 +20,8 @@ import {
   type Judgement,
   type JudgementDependencies,
 } from "./judgement.ts";
+import { hasOtherRules } from "./other-rules.ts";
+import { REASONS } from "../reasons.ts";
 import { requireOrigin, type OriginCheck } from "./origin-check.ts";
 import type { PolicyRelease } from "./release.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -72,7 +74,7 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
 
     const canonical = canonicalize(access.raw, { switchedOff });
     if (!canonical.ok) return refuse(draft, canonical.refusal);
-    const { request, others, accepted } = canonical;
+    const { request, others, variants, accepted } = canonical;
 
     const proceed = (found: Caller): Eventually<Decision> => {
       const { identity } = found;
@@ -112,8 +114,8 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
       const judgement = { with: dependencies, snapshot, sets, request, access, caller, draft: judged };
       const bySets = (one: Judgement): Eventually<Decision> =>
         own.reduce<Eventually<Decision>>(
-          (sofar, set) => chain(sofar, (decision) => alsoBy(set, decision, one)),
-          judge(one),
+          (sofar, set) => chain(sofar, (decision) => alsoBy(set, decision, one, variants)),
+          withVariants(one, variants),
         );
       const decided = others.reduce<Eventually<Decision>>(
         (sofar, other) => chain(sofar, (decision) => alsoAs(other, decision, judgement, bySets)),
@@ -133,6 +135,7 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
     { name, set: snapshot }: OwnSet,
     decision: Decision,
     judgement: Judgement,
+    variants: readonly Variant[],
   ): Eventually<Decision> {
     if (decision.verdict === "DENY") return decision;
     if (snapshot === undefined)
@@ -140,31 +143,59 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
     // the same rules once more would say the same
     if (snapshot.digest === judgement.snapshot.digest) return decision;
     const draft = { ...judgement.draft, snapshot, customerPolicySet: snapshot.label };
-    return chain(judge({ ...judgement, snapshot, draft }), (second) => {
+    return chain(withVariants({ ...judgement, snapshot, draft }, variants), (second) => {
       if (second.verdict === "DENY") return second;
       return bothPermit(decision, second) ?? deny(draft, "POLICY_SETS_CONFLICT");
     });
   }
 }
 
-/** What one reading of an ambiguous request permits, the others must permit, too: nobody knows which one the application has. */
+/** What other rules are for than for the path as it is must be permitted by both, or can be read in more than one way. */
+function withVariants(judgement: Judgement, variants: readonly Variant[]): Eventually<Decision> {
+  return variants.reduce<Eventually<Decision>>(
+    (sofar, variant) =>
+      chain(sofar, (decision) => {
+        if (decision.verdict === "DENY" || variant.of !== judgement.request) return decision;
+        if (!hasOtherRules(judgement.snapshot, variant)) return decision;
+        return chain(alsoAs(variant.request, decision, judgement, judge, variant.by), (both) =>
+          both.verdict === "DENY" && REASONS[both.reason].code === "ACCESS_DENIED"
+            ? deny(both, "AMBIGUOUS_PATH", `${both.detail ?? ""}: ${both.reason}`)
+            : both,
+        );
+      }),
+    judge(judgement),
+  );
+}
+
+/**
+ * What one reading of an ambiguous request permits, the others must permit, too: nobody knows which one the application has.
+ *
+ * @param by - what leads to this reading, where it is not what was accepted
+ */
 function alsoAs(
   other: CanonicalRequest,
   decision: Decision,
   judgement: Judgement,
   decide: (judgement: Judgement) => Eventually<Decision>,
+  by?: Variant["by"],
 ): Eventually<Decision> {
   if (decision.verdict === "DENY") return decision;
   const draft = { ...judgement.draft, request: other };
   return chain(decide({ ...judgement, request: other, draft }), (second) => {
     const joined = second.verdict === "DENY" ? undefined : bothPermit(decision, second);
-    if (joined !== undefined) return joined;
+    if (joined !== undefined)
+      return { ...joined, alsoRead: [...readings(decision), other, ...readings(second)] };
     if (second.reason === "BODY_NEEDED") return second;
-    const readAs = `accepted ${judgement.draft.accepted.join(", ")}, and could be ${other.method} ${spellOut(other.path)}`;
+    const why = by === undefined ? `accepted ${judgement.draft.accepted.join(", ")}, and` : `${by}:`;
+    const readAs = `${why} could be ${other.method} ${spellOut(other.path)}`;
     return second.verdict === "DENY"
       ? { ...second, detail: second.detail === undefined ? readAs : `${second.detail}; ${readAs}` }
       : deny(draft, "AMBIGUOUS_PATH", `${readAs}, of which the rules ask for something else`);
   });
+}
+
+function readings({ alsoRead = [] }: Decision): readonly CanonicalRequest[] {
+  return alsoRead;
 }
 
 /** @returns `undefined` where what the two ask for cannot be done together */

@@ -1,12 +1,6 @@
 import { evaluate, type Attributes, type ConditionIR, type Verdict } from "../policy/index.ts";
 import { REFUSAL_REASONS, type Reason } from "../reasons.ts";
-import {
-  checkNames,
-  readBody,
-  type CanonicalRequest,
-  type Refusal,
-  type RefusalCheck,
-} from "../request/index.ts";
+import { checkNames, readBody, type CanonicalRequest, type Refusal, type Switch } from "../request/index.ts";
 import { attributesFor, withSources } from "./attributes.ts";
 import type { Caller } from "./identify.ts";
 import type { RuleNeeds } from "./needs.ts";
@@ -19,7 +13,7 @@ import type { VerdictCache } from "./verdict-cache.ts";
 export interface JudgementDependencies {
   readonly cache: VerdictCache;
   readonly sources: ReadonlyMap<string, AttributeSource>;
-  readonly switchedOff: ReadonlySet<RefusalCheck>;
+  readonly switchedOff: ReadonlySet<Switch>;
   /** `env.environment`. */
   readonly environment: string;
   readonly limits: PlanLimits;

@@ -52,6 +52,8 @@ export interface Decision {
   /** What the gateway still has to do with the answer, or on the connection. */
   readonly plan?: PlanIR;
   readonly request?: CanonicalRequest;
+  /** What else it could be, and is permitted as. */
+  readonly alsoRead?: readonly CanonicalRequest[];
   readonly identity?: Identity;
   /** A cookie says who is asking, and the request's origin does not allow to use it: the application does not get it. */
   readonly cookieWithheld?: true;

@@ -6,7 +6,7 @@ export { foldHeaderName, isLetterOrDigit } from "../names/index.ts";
 export { originOf, readOrigin } from "./read-origin.ts";
 export { quote, spellOut } from "./quote.ts";
 export { redactTarget } from "./redact-target.ts";
-export { ACCEPTABLE_CHECKS, NO_BODY, REFUSAL_CHECKS } from "./types.ts";
+export { ACCEPTABLE_CHECKS, NO_BODY, REFUSAL_CHECKS, SWITCHES } from "./types.ts";
 export type {
   BodyRead,
   Canonicalized,
@@ -18,4 +18,6 @@ export type {
   ReadOptions,
   Refusal,
   RefusalCheck,
+  Switch,
+  Variant,
 } from "./types.ts";

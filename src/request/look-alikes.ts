@@ -12,6 +12,9 @@ export const SLASH_LIKE = /[/\\\u2044\u2100\u2101\u2105\u2106\u2215\u2216\ufe68\
 /** `;` and U+037E, which every normalization form, NFC too, turns into `;`. */
 export const SEMICOLON_LIKE = /[;\u037e]/;
 
+/** The stream of a file and its type, which Windows takes from a name: `::$DATA`. */
+export const FILE_STREAM = /:[^:]*:\$/;
+
 const DOT_LIKE = /[\u2024\u2025\u2026\ufe19\ufe30\ufe52\uff0e]/g;
 
 /** Turns the characters that NFKC makes one, two or three full stops of into these, and nothing else. */

@@ -1,5 +1,5 @@
 import { decodeBytes } from "./decode.ts";
-import { foldDots, SEMICOLON_LIKE, SLASH_LIKE } from "./look-alikes.ts";
+import { FILE_STREAM, foldDots, SEMICOLON_LIKE, SLASH_LIKE } from "./look-alikes.ts";
 
 /** What an application may take the path for. */
 export interface PathReading {
@@ -66,6 +66,7 @@ const STEPS: readonly Step[] = [
   changing(splitAt("\\")),
   changing(splitAt(SLASH_LIKE)),
   changing((segments) => segments.map((segment) => segment.split(SEMICOLON_LIKE, 1).join(""))),
+  changing((segments) => segments.map(withoutStream)),
   changing((segments) => segments.filter((segment) => segment !== "")),
   changing(resolveDots),
   changing((segments) => segments.map(plainDots)),
@@ -98,6 +99,10 @@ const DOTS = /^ *(\.{1,2}) *$/;
 /** What some stacks make dots of: look-alikes, and blanks that Windows drops. */
 function plainDots(segment: string): string {
   return DOTS.exec(foldDots(segment))?.[1] ?? segment;
+}
+
+function withoutStream(segment: string): string {
+  return FILE_STREAM.test(segment) ? segment.split(":", 1).join("") : segment;
 }
 
 const CONTROLS = /[\0-\x1f\x7f-\x9f]/g;

@@ -16,6 +16,7 @@ const OF_PATHS: readonly RefusalCheck[] = [
   "double_encoding",
   "dot_segment",
   "path_parameter",
+  "file_stream",
   "encoded_delimiter",
   "empty_segment",
   "encoded_unreserved",

@@ -47,11 +47,11 @@ export interface Reading {
 }
 
 /**
- * A path of non-empty segments that do not begin with a full stop, and a query, both of characters that stand for
- * themselves. Each repetition begins with a character of its own, so that matching is linear.
+ * A path of non-empty segments that do not begin with a full stop and hold no `:$`, and a query, both of characters that stand
+ * for themselves. Each repetition begins with a character of its own, so that matching is linear.
  */
 const PLAIN_TARGET =
-  /^(?=\/)(?:\/[\w\-~!$&'()*+,=:@][\w\-.~!$&'()*+,=:@]*)*\/?(?:\?[\w\-.~!$&'()*,=:@/?]*)?$/;
+  /^(?=\/)(?![^?]*:\$)(?:\/[\w\-~!$&'()*+,=:@][\w\-.~!$&'()*+,=:@]*)*\/?(?:\?[\w\-.~!$&'()*,=:@/?]*)?$/;
 
 /** Reads a request as leniently as can be. */
 export function read(raw: RawRequest): Reading {

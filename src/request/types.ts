@@ -71,6 +71,7 @@ export const REFUSAL_CHECKS = [
   "double_encoding",
   "dot_segment",
   "path_parameter",
+  "file_stream",
   "encoded_delimiter",
   "empty_segment",
   "encoded_unreserved",
@@ -124,9 +125,24 @@ export const ACCEPTABLE_CHECKS: readonly AcceptableCheck[] = REFUSAL_CHECKS.filt
   (check): check is AcceptableCheck => !(NEVER_ACCEPTED as readonly RefusalCheck[]).includes(check),
 );
 
+/** What can be switched off: checks, and that `/a.json` is read as `/a`, too. */
+export type Switch = RefusalCheck | "format_suffix";
+
+/** All that `gateway.accept_ambiguous` hands over to the reading of requests. */
+export const SWITCHES = [...ACCEPTABLE_CHECKS, "format_suffix"] as const satisfies readonly Switch[];
+
 export interface ReadOptions {
   /** Checks that report instead of refusing. */
-  readonly switchedOff?: ReadonlySet<RefusalCheck>;
+  readonly switchedOff?: ReadonlySet<Switch>;
+}
+
+/** A path that an application may take a request for which nothing is wrong with. It matters where other rules are for it. */
+export interface Variant {
+  readonly request: CanonicalRequest;
+  /** The reading that it is another one of. */
+  readonly of: CanonicalRequest;
+  /** `format_suffix`: without `.json` or the like at its end. */
+  readonly by: "format_suffix";
 }
 
 /** Outcome of `canonicalize`. */
@@ -136,6 +152,8 @@ export type Canonicalized =
       readonly request: CanonicalRequest;
       /** What else an application may take the request for, where checks are switched off: rules must permit it all. */
       readonly others: readonly CanonicalRequest[];
+      /** What it may be taken for as well, whatever is switched off: asked about where other rules are for it. */
+      readonly variants: readonly Variant[];
       /** Switched-off checks that would have refused the request, in their order. */
       readonly accepted: readonly RefusalCheck[];
     }

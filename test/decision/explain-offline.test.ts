@@ -19,6 +19,7 @@ response_filters:
       - { field: $.trace, condition: response.status >= 500 and user.role == "hr", action: remove }
 response_masks:
   - { api_pattern: /people/*, fields: [{ name: ssn, condition: user.clearance < 3, mask_type: partial }] }
+  - { api_pattern: /people/me, fields: [{ name: pin, condition: "true", mask_type: full }] }
 graphql_policies:
   - { query: people, condition: user.role == "hr" or args.limit <= 10 }
   - { name: no pay, query: person.salary, condition: user.role == "hr", on_deny: null }
@@ -47,6 +48,17 @@ const hr = { user: { id: "u-2", role: "hr", clearance: 1 } };
 
 describe("decision: explained answers", () => {
   const person = { path: "/people/7" };
+
+  it("name the fields of every reading of the path, each rule once", async () => {
+    for (const path of ["/people/me", "/people/me.json"]) {
+      const { explanation } = await explained({ path }, viewer);
+      assert.deepEqual(
+        explanation.fields.map(({ field }) => field),
+        ["salary", "phone", "$.trace", "ssn", "pin"],
+        path,
+      );
+    }
+  });
 
   it("name every field of every rule, what the request decides, and what is left", async () => {
     const { explanation, judged } = await explained(person, viewer);

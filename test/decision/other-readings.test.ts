@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { requiresAudit } from "../../src/decision/judgement.ts";
 import type { RunningTokenVerifier } from "../../src/identity/index.ts";
-import { ACCEPTABLE_CHECKS } from "../../src/request/index.ts";
+import { ACCEPTABLE_CHECKS, SWITCHES } from "../../src/request/index.ts";
 import { accessOf, deciderOf, never, outcome, snapshotOf, type RequestParts } from "./support.ts";
 
 const POLICIES = `
@@ -126,5 +126,112 @@ describe("decision: an accepted ambiguity is permitted in every reading, or not 
     assert.equal(request?.path, "/admin/x");
     assert.deepEqual(accepted, ["encoded_slash", "dot_segment"]);
     assert.equal(detail, "accepted encoded_slash, dot_segment, and could be GET /admin/x");
+  });
+});
+
+const FORMATS = `
+policies:
+  - { resource: "GET /customers/{id}", condition: "true" }
+  - { resource: "GET /customers/export", condition: request.query.by == "admin" }
+  - { resource: "GET /customers/signed-in", condition: exists(user.id) }
+  - { resource: "GET /customers/open", condition: "true" }
+  - { resource: "POST /customers/{id}", condition: "true" }
+  - { resource: "POST /customers/import", condition: request.body.a == 1 }
+  - { resource: "GET /own/{id}", condition: path.id == "1.json" }
+  - { resource: "GET /docs/**", condition: "true" }
+  - { resource: "GET /docs/internal/**", condition: request.query.by == "admin" }
+  - { resource: "GET /spelled/{id}", condition: "true" }
+  - { resource: "GET /spelled/a.json", condition: "true" }
+  - { resource: "GET /spelled/a", condition: request.query.by == "admin" }
+  - { resource: "* /socket/{id}", condition: "true" }
+  - { resource: "* /recorded/{id}", condition: "true" }
+  - { resource: "* /recorded/a", condition: "true", audit: required }
+web_policies:
+  - { path: /pages/*, condition: "true" }
+  - { path: /pages/admin, condition: request.query.by == "admin" }
+response_masks:
+  - { api_pattern: GET /customers/open, fields: [{ name: ssn, mask_type: full, condition: "true" }] }
+  - { api_pattern: GET /docs/masked, fields: [{ name: ssn, mask_type: full, condition: "true" }] }
+websocket_policies:
+  - connection: { path: "/socket/{id}", condition: "true" }
+  - connection: { path: /socket/feed, condition: request.query.by == "admin" }
+graphql:
+  paths: [/customers/graphql]
+graphql_policies:
+  - { query: me, condition: user.role == "admin" }
+`;
+
+describe("decision: a path with a format at its end is permitted as the path without it, too, where other rules are for that", () => {
+  const decide = async (parts: RequestParts) =>
+    deciderOf(snapshotOf(FORMATS), { verifier: UNUSED })(accessOf(parts));
+  const ALLOW = "ALLOW CONDITION_TRUE";
+  const AMBIGUOUS = "DENY AMBIGUOUS_PATH";
+
+  const cases: readonly (readonly [what: string, parts: RequestParts, expected: string])[] = [
+    ["a guarded name", { path: "/customers/export.json" }, AMBIGUOUS],
+    ["in any letter case", { path: "/customers/export.JSON" }, AMBIGUOUS],
+    ["with a slash behind it", { path: "/customers/export.xlsx/" }, AMBIGUOUS],
+    ["as it is permitted", { path: "/customers/export.json?by=admin" }, ALLOW],
+    ["a name in another letter case", { path: "/customers/Export.json" }, "DENY AMBIGUOUS_CASE"],
+    ["who has to sign in is told so", { path: "/customers/signed-in.html" }, "DENY IDENTITY_REQUIRED"],
+    ["by GET for HEAD", { method: "HEAD", path: "/customers/export.csv" }, AMBIGUOUS],
+    ["of a page", { path: "/pages/admin.htm" }, AMBIGUOUS],
+    ["of everything below", { path: "/docs/internal.md" }, AMBIGUOUS],
+    ["an operation", { path: "/customers/graphql.json?query={me{id}}" }, "DENY IDENTITY_REQUIRED"],
+    ["a handshake", { path: "/socket/feed.json", headers: HANDSHAKE }, AMBIGUOUS],
+    ["no handshake", { path: "/socket/feed.json" }, ALLOW],
+    [
+      "a body that the other rule reads",
+      { method: "POST", path: "/customers/import.json", headers: [JSON_TYPE], body: '{"a":2}' },
+      AMBIGUOUS,
+    ],
+    [
+      "a body that is to come",
+      { method: "POST", path: "/customers/import.json", body: null, bodies: "on_request" as const },
+      "DENY BODY_NEEDED",
+    ],
+    ["the same rule", { path: "/own/1.json" }, ALLOW],
+    ["no rule", { path: "/customers/other.json" }, ALLOW],
+    ["no format", { path: "/customers/export.json2" }, ALLOW],
+    ["no name", { path: "/customers/.json" }, ALLOW],
+    ["one format of two", { path: "/customers/export.json.xml" }, ALLOW],
+    ["an end that a rule spells", { path: "/spelled/a.json" }, ALLOW],
+    ["an end that no rule spells", { path: "/spelled/a.xml" }, AMBIGUOUS],
+  ];
+  for (const [what, parts, expected] of cases) {
+    it(`${what}: ${parts.path ?? ""}`, async () => {
+      assert.equal(outcome(await decide(parts)), expected);
+    });
+  }
+
+  it("what is asked of the path without it is done", async () => {
+    for (const path of ["/customers/open.json", "/docs/masked.json"]) {
+      assert.equal((await decide({ path })).plan?.response?.fields.length, 1, path);
+    }
+    assert.equal((await decide({ path: "/customers/other.json" })).plan, undefined);
+    assert.equal(requiresAudit(await decide({ path: "/recorded/a.json" })), true);
+  });
+
+  it("a denial says which reading it was", async () => {
+    const { request, rule, detail } = await decide({ path: "/customers/export.json" });
+    assert.equal(request?.path, "/customers/export");
+    assert.equal(rule?.id, "policies[1]");
+    assert.equal(detail, "format_suffix: could be GET /customers/export: CONDITION_UNKNOWN");
+  });
+
+  it("unless it is switched off", async () => {
+    const lenient = deciderOf(snapshotOf(FORMATS), { verifier: UNUSED, switchedOff: new Set(SWITCHES) });
+    const { verdict, accepted } = await lenient(accessOf({ path: "/customers/export.json" }));
+    assert.deepEqual([verdict, accepted], ["ALLOW", []]);
+  });
+
+  it("in every reading of what is ambiguous", async () => {
+    const lenient = deciderOf(snapshotOf(FORMATS), {
+      verifier: UNUSED,
+      switchedOff: new Set(["path_parameter"] as const),
+    });
+    for (const path of ["/customers/export.json;v=1", "/customers/export;v=1.json"]) {
+      assert.equal((await lenient(accessOf({ path }))).verdict, "DENY", path);
+    }
   });
 });

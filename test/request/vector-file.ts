@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { load } from "js-yaml";
-import type { RawRequest, RefusalCheck } from "../../src/request/index.ts";
+import type { RawRequest, RefusalCheck, Switch } from "../../src/request/index.ts";
 
 /** The published vectors; test/cases/request/README.md says what their keys mean. */
 const DIRECTORY = new URL("../cases/request/", import.meta.url);
@@ -21,7 +21,7 @@ interface RawKeys {
 export interface VectorCase extends RawKeys {
   readonly name?: string;
   readonly note?: string;
-  readonly switched_off?: readonly RefusalCheck[];
+  readonly switched_off?: readonly Switch[];
   readonly max_depth?: number;
   readonly reads?: VectorReads;
   readonly refused?: RefusalCheck;
@@ -35,6 +35,7 @@ export interface VectorCase extends RawKeys {
   readonly canonical_headers?: Readonly<Record<string, readonly string[]>>;
   readonly canonical_headers_json?: string;
   readonly others?: readonly string[];
+  readonly variants?: readonly string[];
   readonly accepted?: readonly RefusalCheck[];
   readonly json?: Text | null;
 }

@@ -12,6 +12,7 @@ import {
   encodedDelimiter,
   encodedUnreserved,
   encodedSlash,
+  fileStream,
   pathParameter,
 } from "./segments.ts";
 import {
@@ -41,6 +42,7 @@ export const CHECKS: readonly Check[] = [
   { check: "double_encoding", on: "unusual targets", find: doubleEncoding },
   { check: "dot_segment", on: "unusual targets", find: dotSegment },
   { check: "path_parameter", on: "unusual targets", find: pathParameter },
+  { check: "file_stream", on: "unusual targets", find: fileStream },
   { check: "encoded_delimiter", on: "unusual targets", find: encodedDelimiter },
   { check: "empty_segment", on: "unusual targets", find: emptySegment },
   { check: "encoded_unreserved", on: "unusual targets", find: encodedUnreserved },

@@ -1,4 +1,4 @@
-import { foldDots, SEMICOLON_LIKE, SLASH_LIKE } from "../look-alikes.ts";
+import { FILE_STREAM, foldDots, SEMICOLON_LIKE, SLASH_LIKE } from "../look-alikes.ts";
 import { findSegment, type Finder } from "./check.ts";
 
 /**
@@ -34,6 +34,13 @@ function isDotSegment(text: string): boolean {
 /** `;`, raw or encoded: parameters of RFC 3986 section 3.3, which Java servers cut off and others keep. */
 export const pathParameter: Finder = (reading) =>
   findSegment(reading, ({ text }) => SEMICOLON_LIKE.test(text), "holds a `;`");
+
+/**
+ * `a.txt::$DATA` is `a.txt` for NTFS, and `a:$i30:$INDEX_ALLOCATION` the folder `a`: a name, a stream, its type. Switched off, it
+ * is part of the segment.
+ */
+export const fileStream: Finder = (reading) =>
+  findSegment(reading, ({ text }) => FILE_STREAM.test(text), "names a stream of a file");
 
 /** `%3f` and `%23`: decoded too early, what follows is query or fragment. */
 export const encodedDelimiter: Finder = (reading) =>
