@@ -1,4 +1,4 @@
-import type { Match, Matchable, Matcher } from "../policy/index.ts";
+import type { Matchable, Matcher } from "../policy/index.ts";
 import type { CanonicalRequest, Variant } from "../request/index.ts";
 import { isWebsocketUpgrade } from "./judge-upgrade.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -6,30 +6,26 @@ import type { Snapshot } from "./snapshot.ts";
 /** Whether a set has other rules for a variant of the path than for the path, in any section that is asked about it. */
 export function hasOtherRules(
   { matcher, endpoints, connections, responses }: Snapshot,
-  { of, request }: Variant,
+  variant: Variant,
 ): boolean {
-  if (isForOther(matcher, of, request) || isForOther(endpoints, of, request)) return true;
-  if (isWebsocketUpgrade(of) && isForOther(connections, of, request)) return true;
+  const { of, request } = variant;
+  if (isForOther(matcher, variant) || isForOther(endpoints, variant)) return true;
+  if (isWebsocketUpgrade(of) && isForOther(connections, variant)) return true;
   const known = responses.all(of.method, of.segments);
   return responses.all(request.method, request.segments).some((rule) => !known.includes(rule));
 }
 
-/** A rule that spells the end of the path as it is sent is meant for it, formats or not. */
-function isForOther<Rule extends Matchable>(
-  matcher: Matcher<Rule>,
-  of: CanonicalRequest,
-  as: CanonicalRequest,
-): boolean {
-  const other = matcher.match(as.method, as.segments);
-  if (other.kind === "none") return false;
+function isForOther<Rule extends Matchable>(matcher: Matcher<Rule>, { of, request, by }: Variant): boolean {
   const own = matcher.match(of.method, of.segments);
-  if (own.kind !== "rule") return true;
-  return other.kind === "case" || (other.rule !== own.rule && !spellsEnd(own, of));
+  const other = matcher.match(request.method, request.segments);
+  if (own.kind === other.kind && (own.kind !== "rule" || other.kind !== "rule" || own.rule === other.rule))
+    return false;
+  // what no rule is for is not what the rules guard; but what a rule spells is not all that is sent
+  if (by === "as_sent") return true;
+  return other.kind !== "none" && !(own.kind === "rule" && spellsEnd(own.rule, of));
 }
 
-function spellsEnd<Rule extends Matchable>(
-  { rule }: Match<Rule> & { kind: "rule" },
-  { segments }: CanonicalRequest,
-): boolean {
+/** A rule that spells the end of the path as it is sent is meant for it, formats or not. */
+function spellsEnd(rule: Matchable, { segments }: CanonicalRequest): boolean {
   return rule.segments[segments.length - 1]?.kind === "literal";
 }

@@ -1,20 +1,12 @@
 import { CHECKS } from "./checks/index.ts";
 import { encodePath } from "./encode-path.ts";
-import { withoutFormat } from "./format-suffix.ts";
 import { otherReadings, toQuery } from "./other-readings.ts";
 import { read, type Reading } from "./reading.ts";
-import type {
-  Canonicalized,
-  CanonicalRequest,
-  RawRequest,
-  ReadOptions,
-  RefusalCheck,
-  Variant,
-} from "./types.ts";
+import { variantsOf } from "./variants.ts";
+import type { Canonicalized, CanonicalRequest, RawRequest, ReadOptions, RefusalCheck } from "./types.ts";
 
 const NOTHING: readonly RefusalCheck[] = Object.freeze([]);
 const NO_OTHERS: readonly CanonicalRequest[] = Object.freeze([]);
-const NO_VARIANTS: readonly Variant[] = Object.freeze([]);
 const MAX_DETAIL = 200;
 
 /**
@@ -25,7 +17,8 @@ const MAX_DETAIL = 200;
  * request comes with all `others` that an application may take it for. `variants` are paths that it may be taken for
  * although nothing is wrong with it. Never throws.
  */
-export function canonicalize(raw: RawRequest, { switchedOff }: ReadOptions = {}): Canonicalized {
+export function canonicalize(raw: RawRequest, options: ReadOptions = {}): Canonicalized {
+  const { switchedOff } = options;
   const reading = read(raw);
   let accepted: RefusalCheck[] | undefined;
   for (const { check, on, find } of CHECKS) {
@@ -40,25 +33,15 @@ export function canonicalize(raw: RawRequest, { switchedOff }: ReadOptions = {})
     accepted ??= [];
     accepted.push(check);
   }
-  const request = toRequest(reading);
-  const formats = switchedOff?.has("format_suffix") !== true;
-  if (accepted === undefined) {
-    const variants = formats ? variantsOf(request) : NO_VARIANTS;
-    return { ok: true, request, others: NO_OTHERS, variants, accepted: NOTHING };
-  }
-  const lenient = accepted.includes("conflicting_host") ? { ...request, host: "" } : request;
-  const others = otherReadings(lenient, reading, accepted);
-  if (others !== undefined) {
-    const variants = formats ? [lenient, ...others].flatMap(variantsOf) : NO_VARIANTS;
-    return { ok: true, request: lenient, others, variants, accepted };
-  }
-  const [check = "malformed_target"] = accepted;
+  const found = accepted ?? NOTHING;
+  const strict = toRequest(reading);
+  const request = found.includes("conflicting_host") ? { ...strict, host: "" } : strict;
+  const others = accepted === undefined ? NO_OTHERS : otherReadings(request, reading, found);
+  const variants = others && variantsOf(reading, request, others, found, options);
+  if (others !== undefined && variants !== undefined)
+    return { ok: true, request, others, variants, accepted: found };
+  const [check = "malformed_target"] = found;
   return { ok: false, refusal: { check, detail: "the request can be read in too many ways" } };
-}
-
-function variantsOf(of: CanonicalRequest): readonly Variant[] {
-  const request = withoutFormat(of);
-  return request === undefined ? NO_VARIANTS : [{ request, of, by: "format_suffix" }];
 }
 
 function toRequest(reading: Reading): CanonicalRequest {

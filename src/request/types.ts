@@ -141,8 +141,11 @@ export interface Variant {
   readonly request: CanonicalRequest;
   /** The reading that it is another one of. */
   readonly of: CanonicalRequest;
-  /** `format_suffix`: without `.json` or the like at its end. */
-  readonly by: "format_suffix";
+  /**
+   * `format_suffix`: without `.json` or the like at its end. `as_sent`: with `@` and others undecoded where they are sent encoded,
+   * which they need not be.
+   */
+  readonly by: "format_suffix" | "as_sent";
 }
 
 /** Outcome of `canonicalize`. */

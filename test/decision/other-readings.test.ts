@@ -235,3 +235,56 @@ describe("decision: a path with a format at its end is permitted as the path wit
     }
   });
 });
+
+const SPELLED = `
+policies:
+  - { resource: "GET /@assets/**", condition: "true" }
+  - { resource: "GET /{user}/private", condition: exists(user.id) }
+  - { resource: "GET /users/{id}", condition: path.id == "a@b.test" }
+  - { resource: "GET /users/{id}/mail", condition: "true" }
+  - { resource: "GET /everything/**", condition: "true" }
+  - { resource: "GET /everything/a+b", condition: "true" }
+  - { resource: "GET /everything/a+c", condition: request.query.by == "admin" }
+graphql: { paths: ["/a:graphql"] }
+graphql_policies:
+  - { query: me, condition: "true" }
+websocket_policies:
+  - connection: { path: "/sockets/{id}", condition: "false" }
+  - connection: { path: "/sockets/$feed", condition: "true" }
+response_masks:
+  - { api_pattern: "GET /everything/@a", fields: [{ name: ssn, mask_type: full, condition: "true" }] }
+`;
+
+describe("decision: a rule that spells what needs no encoding is not asked alone where that is sent encoded", () => {
+  const decide = async (parts: RequestParts) =>
+    deciderOf(snapshotOf(SPELLED), { verifier: UNUSED })(accessOf(parts));
+  const ALLOW = "ALLOW CONDITION_TRUE";
+  const AMBIGUOUS = "DENY AMBIGUOUS_PATH";
+
+  const cases: readonly (readonly [what: string, parts: RequestParts, expected: string])[] = [
+    ["as the rule spells it", { path: "/@assets/a" }, ALLOW],
+    ["a name that no rule is for undecoded", { path: "/%40assets/a" }, AMBIGUOUS],
+    ["a name that another rule is for undecoded", { path: "/%40assets/private" }, "DENY IDENTITY_REQUIRED"],
+    ["a parameter", { path: "/users/a%40b.test" }, ALLOW],
+    ["a parameter before a name", { path: "/users/a%40b.test/mail" }, ALLOW],
+    ["both rules permit", { path: "/everything/a%2bb" }, ALLOW],
+    ["only one rule permits", { path: "/everything/a%2bc" }, "DENY CONDITION_UNKNOWN"],
+    ["below", { path: "/@assets/%21%24%26%27%28%29%2a%2b%2c%3a%3d%40" }, ALLOW],
+    ["an operation", { path: "/a%3agraphql?query={me}" }, AMBIGUOUS],
+    ["a handshake", { path: "/sockets/%24feed", headers: HANDSHAKE }, AMBIGUOUS],
+  ];
+  for (const [what, parts, expected] of cases) {
+    it(`${what}: ${parts.path ?? ""}`, async () => {
+      assert.equal(outcome(await decide(parts)), expected);
+    });
+  }
+
+  it("what is masked is masked", async () => {
+    assert.equal((await decide({ path: "/everything/%40a" })).plan?.response?.fields.length, 1);
+  });
+
+  it("a denial says which reading it was", async () => {
+    const { detail } = await decide({ path: "/%40assets/a" });
+    assert.equal(detail, "as_sent: could be GET /%2540assets/a: NO_MATCHING_RULE");
+  });
+});
