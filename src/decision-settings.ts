@@ -7,7 +7,7 @@ import { SWITCHES, type RawRequest } from "./request/index.ts";
 
 export type DecisionSettings = Pick<
   DeciderDependencies,
-  "frontProxy" | "originCheck" | "switchedOff" | "environment" | "limits"
+  "frontProxy" | "cookie" | "originCheck" | "switchedOff" | "environment" | "limits"
 >;
 
 /** What decisions depend on besides policies, callers and attribute sources: the gateway's, and those of `policy explain`. */
@@ -15,6 +15,7 @@ export function decisionSettings({ gateway, identity, policies }: GatewayConfig)
   return {
     frontProxy: { trustedProxies: gateway.trusted_proxies, backends: gateway.backends },
     ...(identity.cookie_origin_check && { originCheck: createOriginCheck(identity.trusted_origins) }),
+    ...(identity.cookie !== undefined && { cookie: identity.cookie }),
     switchedOff: new Set(SWITCHES.filter((name) => gateway.accept_ambiguous.includes(name))),
     environment: policies.environment,
     limits: { response: gateway.security.response_size_limit, message: gateway.security.message_size_limit },

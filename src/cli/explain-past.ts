@@ -49,6 +49,34 @@ interface FoundSet {
   readonly where: string;
 }
 
+/**
+ * Reasons that the request and the rules give. All others come from what no record holds - a token or cookie, the state of the
+ * session, of keys, of the gateway itself -, and the rules would answer something else that never was the answer.
+ */
+const GIVEN_BY_RULES: ReadonlySet<Reason> = new Set([
+  "CONDITION_TRUE",
+  "CONDITION_FALSE",
+  "CONDITION_UNKNOWN",
+  "IDENTITY_REQUIRED",
+  "DEFAULT_ALLOW",
+  "NO_MATCHING_RULE",
+  "AMBIGUOUS_PATH",
+  "AMBIGUOUS_HEADERS",
+  "AMBIGUOUS_METHOD",
+  "AMBIGUOUS_BODY",
+  "AMBIGUOUS_CASE",
+  "UNKNOWN_BACKEND",
+  "UNTRUSTED_PROXY_HEADER",
+  "PREFLIGHT_ALLOWED",
+  "PREFLIGHT_DENIED",
+  "PREFLIGHT_MALFORMED",
+  "GRAPHQL_CONNECTION",
+  "GRAPHQL_ALLOWED",
+  "GRAPHQL_DENIED",
+  "GRAPHQL_MALFORMED",
+  "GRAPHQL_LIMIT_EXCEEDED",
+] as const satisfies readonly Reason[]);
+
 /** What was decided, with the policy set that decided it; and the same request decided once more by that set. */
 interface Repeated {
   readonly outcome: string;
@@ -67,13 +95,15 @@ export async function explainPast(gateway: ExplainedGateway, options: PastOption
   const explained = [];
   for (const record of found) {
     const set = await setOf(record, gateway, options);
-    explained.push({ record, set, again: set && (await repeat(record, set, gateway, options)) });
+    const again = set && decidedByRules(record) ? await repeat(record, set, gateway, options) : undefined;
+    explained.push({ record, set, again });
   }
   if (options.json) {
     const all = explained.map(({ record, set, again }) => ({
       record,
       policy_set_found: set?.where ?? null,
       ...(again && { again: { outcome: again.outcome, same: again.same } }),
+      ...(set && !decidedByRules(record) && { not_in_record: NOT_IN_RECORD }),
     }));
     return `${JSON.stringify(all, null, 2)}\n`;
   }
@@ -179,6 +209,14 @@ async function setOf(
   return undefined;
 }
 
+function decidedByRules({ reason }: PastDecision): boolean {
+  return GIVEN_BY_RULES.has(reason);
+}
+
+const NOT_IN_RECORD =
+  "what decided is not in the record, so it is not decided once more: a token or cookie and the headers of its origin, the state " +
+  "of the session, or that of the gateway";
+
 async function repeat(
   record: PastDecision,
   { ir }: FoundSet,
@@ -188,7 +226,7 @@ async function repeat(
   if (!record.raw_path.startsWith("/")) return undefined;
   const headers = [`host: ${record.host}`, ...options.header];
   const sent = rawRequest(`${record.action} ${record.raw_path}`, headers, options.body);
-  const through = gateway.receive(sent);
+  const through = gateway.receive(sent, record.client_ip);
   if (!through.ok) {
     const outcome = `DENY ${through.reason}`;
     return {
@@ -235,6 +273,7 @@ function render(record: PastDecision, set: FoundSet | undefined, again: Repeated
     return `${lines.join("\n")}\n`;
   }
   lines.push(`found in ${set.where}`);
+  if (!decidedByRules(record)) lines.push("", NOT_IN_RECORD);
   if (again !== undefined) {
     lines.push(
       "",

@@ -29,8 +29,8 @@ export interface ExplainedGateway {
   readonly controlPlane?: ControlPlaneReader;
   /** @throws ExitError where it cannot be had, or has errors */
   policySet(): Promise<PolicySetIR>;
-  /** What becomes of a request before its rules. */
-  receive(sent: RawRequest): ThroughEnvoy;
+  /** What becomes of a request from an address before its rules. */
+  receive(sent: RawRequest, clientIp: string): ThroughEnvoy;
   /**
    * Attributes of a root: those given, else those of the configured source.
    *
@@ -64,8 +64,8 @@ export async function openGateway(options: GatewayOptions): Promise<ExplainedGat
     caseSensitive: caseSensitive(config),
     settings: decisionSettings(config),
     policySet: () => policySet(config, options, controlPlane),
-    receive(sent) {
-      const handedOver = throughEnvoy(sent, config);
+    receive(sent, clientIp) {
+      const handedOver = throughEnvoy(sent, config, clientIp);
       if (!handedOver.ok) return handedOver;
       const { raw } = handedOver;
       return { ok: true, raw: withoutForged(raw, forgedHeaders(raw.headers)) };

@@ -37,7 +37,7 @@ interface ExplainOptions {
   readonly trustedOrigin: readonly string[];
   readonly customer?: ValueObject;
   readonly attributes?: ValueObject;
-  readonly clientIp?: string;
+  readonly clientIp: string;
   readonly time?: string;
   readonly response?: string;
   readonly responseStatus: number;
@@ -82,7 +82,8 @@ export function policyExplainCommand(
     .option("--customer <json>", "attributes of the caller's customer", jsonObject)
     .option(
       "--cookie",
-      "the caller is known by the cookie of `identity.cookie`, so that the headers sec-fetch-site and origin count",
+      "the caller is known by the cookie of `identity.cookie`, so that the headers sec-fetch-site and origin count; " +
+        "so it is where a header `cookie` holds that one",
     )
     .option(
       "--trusted-origin <origin>",
@@ -131,7 +132,7 @@ async function explain(
   options: ExplainOptions,
   messages: readonly Message[],
 ): Promise<string> {
-  const handedOver = gateway.receive(requestOf(options, ir));
+  const handedOver = gateway.receive(requestOf(options, ir), options.clientIp);
   if (!handedOver.ok) return explainRefusal(handedOver, options.json);
   const offline = await decideOffline(createSnapshot(ir, { caseSensitive: gateway.caseSensitive }), {
     raw: handedOver.raw,
@@ -140,7 +141,7 @@ async function explain(
     ...(options.cookie && { byCookie: { trustedOrigins: options.trustedOrigin } }),
     lookup: (root, key) => gateway.lookup(options.attributes, ir, root, key),
     now: timeOf(options.time),
-    ...(options.clientIp !== undefined && { clientIp: options.clientIp }),
+    clientIp: options.clientIp,
     settings: gateway.settings,
   });
   const explained = await explainOffline(offline);

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { GatewayConfig } from "../config/index.ts";
 import { DEFAULT_IDENTITY_HEADERS } from "../config/index.ts";
 import type { ProxyReason } from "../reasons.ts";
@@ -11,8 +12,10 @@ export type ThroughEnvoy =
 /**
  * What our Envoy does with a request over HTTP/1.1 before anybody is asked. A test sends the same requests through the real
  * one (`test/e2e/explain-parity.test.ts`).
+ *
+ * @param peer - address of the connection's other end
  */
-export function throughEnvoy(sent: RawRequest, config: GatewayConfig): ThroughEnvoy {
+export function throughEnvoy(sent: RawRequest, config: GatewayConfig, peer: string): ThroughEnvoy {
   const refused = (reason: ProxyReason, detail: string): ThroughEnvoy => ({ ok: false, reason, detail });
   const { method, headers } = sent;
   const { tls_certificate: certificate, tls_private_key: key } = config.gateway.security;
@@ -47,14 +50,21 @@ export function throughEnvoy(sent: RawRequest, config: GatewayConfig): ThroughEn
   if (body > config.gateway.security.request_size_limit) {
     return refused("REQUEST_TOO_LARGE", "rbac_access_denied_matched_policy[request_too_large]");
   }
+  const scheme = speaksTls ? "https" : "http";
+  const forwarded = headers.filter(([name]) => name === "x-forwarded-for").map(([, value]) => value);
   return {
     ok: true,
     raw: {
       ...sent,
       target: target.path,
       host: target.host.replace(/\.(?=:[0-9]+$|$)/, ""),
-      scheme: speaksTls ? "https" : "http",
-      headers: headers.filter(([name]) => !isRemoved(name, config, upgrades)),
+      scheme,
+      headers: [
+        ...headers.filter(([name]) => !isRemoved(name, config, upgrades)),
+        ["x-forwarded-for", [...forwarded, peer].join(",")],
+        ["x-forwarded-proto", scheme],
+        ["x-request-id", randomUUID()],
+      ],
     },
   };
 }
@@ -103,6 +113,11 @@ function listed(headers: RawRequest["headers"], wanted: string): readonly string
 }
 
 const OF_ONE_HOP = ["connection", "keep-alive", "proxy-connection", "transfer-encoding"];
+/**
+ * Envoy says these itself: who is asking, behind what the client has said (for a loopback address the machine's own, which is not
+ * known here), what the listener speaks, and by which id the request goes.
+ */
+const SAID_BY_ENVOY = ["x-forwarded-for", "x-forwarded-proto", "x-request-id"];
 const NAMES_ANOTHER_PATH = ["x-original-url", "x-rewrite-url"];
 
 /** What Envoy takes away before it asks; the service takes away the rest. */
@@ -110,6 +125,7 @@ function isRemoved(name: string, { identity }: GatewayConfig, upgrades: boolean)
   if (OF_ONE_HOP.includes(name)) return !(upgrades && name === "connection");
   return (
     NAMES_ANOTHER_PATH.includes(name) ||
+    SAID_BY_ENVOY.includes(name) ||
     name.startsWith("x-envoy-") ||
     name.startsWith("x-gatehouse-") ||
     Object.hasOwn(identity.headers, name) ||

@@ -33,6 +33,8 @@ export interface DeciderDependencies extends JudgementDependencies {
   readonly policies: () => PolicyRelease | undefined;
   readonly identify: Identify;
   readonly frontProxy: FrontProxyOptions;
+  /** Name of a cookie that may hold the token. */
+  readonly cookie?: string;
   /** Judges the origin of requests whose caller is known by a cookie; absent where that is switched off. */
   readonly originCheck?: OriginCheck;
   /** Where a control plane is followed. */

@@ -1,6 +1,7 @@
+import { extractToken } from "../identity/index.ts";
 import type { Identity } from "../identity/types.ts";
 import type { ValueObject } from "../policy/index.ts";
-import { canonicalize, type RawRequest } from "../request/index.ts";
+import { canonicalize, type CanonicalRequest, type RawRequest } from "../request/index.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { createDecider, type DeciderDependencies } from "./decide.ts";
 import type { Caller } from "./identify.ts";
@@ -16,7 +17,10 @@ export interface OfflineRequest {
   readonly raw: RawRequest;
   readonly user?: ValueObject;
   readonly customer?: ValueObject;
-  /** The caller is known by a cookie, which counts where the request comes from its own origin or one of these. */
+  /**
+   * The caller is known by a cookie, which counts where the request comes from its own origin or one of these. So it is where the
+   * request has the cookie of the settings.
+   */
   readonly byCookie?: { readonly trustedOrigins: readonly string[] };
   /** What an attribute source has for a root such as `target_user`; throws where it cannot say. */
   readonly lookup: (root: string, key: string) => ReturnType<AttributeSource["lookup"]>;
@@ -30,7 +34,7 @@ export interface OfflineRequest {
 
 export type OfflineSettings = Pick<
   DeciderDependencies,
-  "frontProxy" | "originCheck" | "switchedOff" | "environment" | "limits"
+  "frontProxy" | "cookie" | "originCheck" | "switchedOff" | "environment" | "limits"
 >;
 
 const DEFAULT_SETTINGS: OfflineSettings = {
@@ -52,17 +56,11 @@ export interface OfflineDecision {
  * `policy test` and `policy explain`. Throws nothing of its own.
  */
 export async function decideOffline(snapshot: Snapshot, input: OfflineRequest): Promise<OfflineDecision> {
-  const caller: Caller =
-    input.user === undefined
-      ? {}
-      : {
-          identity: offlineIdentity(input.user, input.customer),
-          ...(input.byCookie && { byCookie: true as const }),
-        };
+  let caller: Caller = {};
   const originCheck = originCheckOf(input);
   const source = { lookup: (key: string, root: string) => input.lookup(root, key) };
   const names = Object.values(snapshot.ir.attributes).flatMap(({ source }) => (source ? [source.name] : []));
-  const { frontProxy, ...settings } = input.settings ?? DEFAULT_SETTINGS;
+  const { frontProxy, cookie, ...settings } = input.settings ?? DEFAULT_SETTINGS;
   const dependencies: JudgementDependencies = {
     ...settings,
     ...(input.environment !== undefined && { environment: input.environment }),
@@ -72,7 +70,8 @@ export async function decideOffline(snapshot: Snapshot, input: OfflineRequest): 
   const decide = createDecider({
     ...dependencies,
     policies: () => ({ main: snapshot, customers: new Map() }),
-    identify: () => caller,
+    identify: (request, trusted) => (caller = callerOf(input, request, trusted)),
+    ...(cookie !== undefined && { cookie }),
     ...(originCheck && { originCheck }),
     frontProxy,
   });
@@ -103,9 +102,23 @@ export async function decideOffline(snapshot: Snapshot, input: OfflineRequest): 
   };
 }
 
+/** The caller as it is described, known by a cookie where it says so, or where the request has that one and no other token. */
+function callerOf(
+  { user, customer, byCookie, settings }: OfflineRequest,
+  { headers }: CanonicalRequest,
+  trustedProxy: boolean,
+): Caller {
+  const cookie = settings?.cookie;
+  const carried = cookie !== undefined && extractToken(headers, { trustedProxy, cookie }).kind === "cookie";
+  return {
+    ...(user && { identity: offlineIdentity(user, customer) }),
+    ...((byCookie !== undefined || carried) && { byCookie: true as const }),
+  };
+}
+
 /** Origins that the request's description trusts count beside those of the settings. */
 function originCheckOf({ byCookie, settings }: OfflineRequest): OriginCheck | undefined {
-  if (byCookie === undefined) return undefined;
+  if (byCookie === undefined) return settings?.originCheck;
   const own = createOriginCheck(byCookie.trustedOrigins);
   if (settings === undefined) return own;
   const { originCheck } = settings;

@@ -158,7 +158,7 @@ describe("end to end: policy explain, the service and the gateway say the same",
   const decided = async (one: Case): Promise<Said> => {
     const loaded = loadGatewayConfig({ file: join(gateway.directory, "gateway.yaml"), env: {} });
     assert.ok(loaded.ok);
-    const through = throughEnvoy(rawRequest(one.sent, headersOf(one), one.body), loaded.config);
+    const through = throughEnvoy(rawRequest(one.sent, headersOf(one), one.body), loaded.config, "127.0.0.1");
     assert.ok(through.ok, "Envoy hands it over");
     const { method, target: path, host, headers, body } = through.raw;
     const token = tokens.get(one.user ?? "");
