@@ -68,6 +68,7 @@ const STEPS: readonly Step[] = [
   changing((segments) => segments.map((segment) => segment.split(SEMICOLON_LIKE, 1).join(""))),
   changing((segments) => segments.map(withoutStream)),
   changing((segments) => segments.filter((segment) => segment !== "")),
+  changing(withoutAuthority),
   changing(resolveDots),
   changing((segments) => segments.map(plainDots)),
   changing((segments) => segments.map(withoutControls)),
@@ -82,6 +83,13 @@ function changing(change: (segments: readonly string[]) => readonly string[]): S
 
 function splitAt(separator: string | RegExp): (segments: readonly string[]) => readonly string[] {
   return (segments) => segments.flatMap((segment) => segment.split(separator));
+}
+
+/** `//host/path` is a reference with an authority (RFC 3986, section 4.2); URL parsers of browsers skip further slashes. */
+function withoutAuthority(segments: readonly string[]): readonly string[] {
+  if (segments[0] !== "") return segments;
+  const host = segments.findIndex((segment) => segment !== "");
+  return host < 0 ? segments : segments.slice(host + 1);
 }
 
 /** RFC 3986, section 5.2.4. */

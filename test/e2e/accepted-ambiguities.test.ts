@@ -185,6 +185,7 @@ describe("end to end: each switch of `gateway.accept_ambiguous` works, and opens
       ["/open/{id}//guarded/a"],
       ["/open//{id}/guarded/a"],
       ["//open/{id}/guarded/a"],
+      ["//open/open/{id}/guarded/a"],
       ["guarded;v=1/a"],
       [";/guarded/a"],
       ["x/..;/guarded/a"],
