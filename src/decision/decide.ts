@@ -26,6 +26,7 @@ import { requireOrigin, type OriginCheck } from "./origin-check.ts";
 import type { PolicyRelease } from "./release.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { AccessRequest, Decision } from "./types.ts";
+import { readingsWithoutCookie } from "./withheld-cookie.ts";
 
 /** What decisions are made with. */
 export interface DeciderDependencies extends JudgementDependencies {
@@ -76,20 +77,24 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
 
     const canonical = canonicalize(access.raw, { switchedOff });
     if (!canonical.ok) return refuse(draft, canonical.refusal);
-    const { request, others, variants, accepted } = canonical;
+    const { accepted } = canonical;
 
     const proceed = (found: Caller): Eventually<Decision> => {
       const { identity } = found;
-      const read = { ...draft, request, accepted };
-      const identified = { ...read, ...(identity && { identity }) };
       const meant = requireOrigin(
         found,
         dependencies.originCheck,
-        [request, ...others],
+        [canonical.request, ...canonical.others],
         access,
         proxy.trusted,
       );
       const withheld = meant.cookieWithheld;
+      const { request, others, variants } =
+        withheld === undefined || dependencies.cookie === undefined
+          ? canonical
+          : readingsWithoutCookie(canonical, access.raw.headers, dependencies.cookie);
+      const read = { ...draft, request, accepted };
+      const identified = { ...read, ...(identity && { identity }) };
       const caller =
         dependencies.following === undefined
           ? meant
@@ -129,7 +134,7 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
         decision.verdict === "DENY" ? { ...decision, identity } : decision,
       );
     };
-    return chain(identify(request, proxy.trusted), proceed);
+    return chain(identify(canonical.request, proxy.trusted), proceed);
   };
 
   /** What one policy set permits, a set of the customer's own must permit, too. */

@@ -3,6 +3,7 @@ import { chain, type Eventually } from "../decision/judgement.ts";
 import { renderDenial } from "../decision/denial.ts";
 import type { IdentityHeaders } from "../decision/identity-headers.ts";
 import type { AccessRequest, Decision } from "../decision/types.ts";
+import { withoutCookie } from "../decision/withheld-cookie.ts";
 import type { Identity } from "../identity/types.ts";
 import { REASONS } from "../reasons.ts";
 import type { RawRequest } from "../request/types.ts";
@@ -13,7 +14,6 @@ import { encodeAllow, encodeBodyRequest, encodeDenial } from "./encode.ts";
 import { createRecordNamer, type NamedRecord, type RecordMetadata } from "./record-metadata.ts";
 import { removedForPreflight } from "./preflight-headers.ts";
 import { removedForPlan, withoutPreconditions } from "./plan-headers.ts";
-import { withoutCookie } from "./withheld-cookie.ts";
 import {
   enforceable,
   inSlot,

@@ -14,6 +14,7 @@ const SET = `
 policies:
   - { resource: "POST /me", condition: exists(user.id) }
   - { resource: "POST /open", condition: "true" }
+  - { resource: "POST /a", condition: request.headers.cookie == "a=b" }
 `;
 
 describe("cli: policy explain of requests with a cookie", () => {
@@ -47,6 +48,12 @@ describe("cli: policy explain of requests with a cookie", () => {
     ["beside a token", [...me, ...cookie, ...cross, "-H", "Authorization: Bearer e30.e30.e30"], /^ALLOW/],
     ["that is another one", [...me, "-H", "Cookie: other=1", ...cross], /^ALLOW/],
     ["of nobody", ["-r", "POST /me", ...cookie, "-H", "Origin: http://gateway.local"], /^DENY \(401\)/],
+    ["that no rule sees", ["-r", "POST /a", ...cookie, ...cross], /^ALLOW/],
+    [
+      "that rules see",
+      ["-r", "POST /a", ...cookie, "-H", "Sec-Fetch-Site: same-origin"],
+      /^DENY \(403\) CONDITION_FALSE/,
+    ],
     ["that does not matter", ["-r", "POST /open", ...cookie, ...cross], /^ALLOW .*the cookie is not used/],
   ];
   for (const [what, args, expected] of cases) {

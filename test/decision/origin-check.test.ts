@@ -13,6 +13,9 @@ policies:
   - { resource: "* /roles", condition: user.role == "admin" or not exists(user.id) }
   - { resource: "* /public/**", condition: "true" }
   - { resource: "* /never", condition: request.method == "none" }
+  - { resource: "* /without", condition: 'not exists(request.headers.cookie)' }
+  - { resource: "* /only/{id}", condition: 'request.headers.cookie == "a=b"' }
+  - { resource: "* /only/x", condition: 'request.headers.cookie == "a=b"' }
 websocket_policies:
   - connection: { path: /socket, condition: exists(user.id) }
   - connection: { path: /public/socket, condition: "true" }
@@ -203,6 +206,22 @@ describe("decision: origin of requests with a cookie", () => {
   });
 
   const evil: Headers = [...site("cross-site"), ...origin("https://evil.test")];
+
+  it("shows rules the cookies that the application gets, and no others", async () => {
+    await expect("ALLOW CONDITION_TRUE", { headers: evil, path: "/only/1" });
+    for (const path of ["/only/x", "/only/x.json", "/only/x?_method=DELETE"])
+      await expect("ALLOW CONDITION_TRUE", { headers: evil, path });
+    await expect("DENY CONDITION_FALSE", { headers: evil, path: "/without" });
+    await expect("DENY CONDITION_FALSE", { headers: origin("http://app.test"), path: "/only/1" });
+    const alone = accessFor({ headers: evil, path: "/without" });
+    const headers = [...evil, ["cookie", `session=${token}`] as const];
+    const { verdict, request } = await deciderOf(snapshotOf(POLICIES), {
+      verifier,
+      cookie: "session",
+      originCheck: createOriginCheck([]),
+    })({ ...alone, raw: { ...alone.raw, headers } });
+    assert.deepEqual([verdict, request?.headers["cookie"]], ["ALLOW", undefined]);
+  });
 
   it("asks for the origin by every method that changes something", async () => {
     for (const method of ["GET", "HEAD", "OPTIONS"])

@@ -91,6 +91,7 @@ export function deciderOf(
   return createDecider({
     policies: () => snapshot && { main: snapshot, customers },
     identify: createIdentify(verifier, { ...(cookie !== undefined && { cookie }) }),
+    ...(cookie !== undefined && { cookie }),
     cache: new VerdictCache({ size: 100, ttlMs: 60_000 }, createMetrics()),
     sources: new Map(),
     frontProxy: { trustedProxies: [], backends: [] },

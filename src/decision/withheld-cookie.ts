@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import type { RawRequest } from "../request/types.ts";
+import type { Canonicalized, CanonicalRequest, RawRequest } from "../request/types.ts";
 
 /** The cookies that an application gets, as headers to set or to remove. */
 export interface OtherCookies {
@@ -30,4 +30,30 @@ export function withoutCookie(headers: RawRequest["headers"], name: string): Oth
 function isOf(name: string, pair: string): boolean {
   const [written = ""] = pair.split("=", 1);
   return written.trim().toLowerCase() === name.toLowerCase();
+}
+
+type Readings = Pick<Extract<Canonicalized, { ok: true }>, "request" | "others" | "variants">;
+
+/** Every reading of a request without a cookie: what the application does not get, no rule reads. */
+export function readingsWithoutCookie(
+  { request, others, variants }: Readings,
+  raw: RawRequest["headers"],
+  name: string,
+): Readings {
+  const [left] = withoutCookie(raw, name).set;
+  const headers = Object.assign(Object.create(null) as Record<string, readonly string[]>, request.headers);
+  delete headers["cookie"];
+  if (left !== undefined) headers["cookie"] = [left[1]];
+  // a variant is of one of the readings, by identity
+  const changed = new Map<CanonicalRequest, CanonicalRequest>();
+  const as = (one: CanonicalRequest): CanonicalRequest => {
+    const known = changed.get(one) ?? { ...one, headers };
+    changed.set(one, known);
+    return known;
+  };
+  return {
+    request: as(request),
+    others: others.map(as),
+    variants: variants.map((variant) => ({ ...variant, request: as(variant.request), of: as(variant.of) })),
+  };
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { withoutCookie } from "../../src/extauthz/withheld-cookie.ts";
+import { withoutCookie } from "../../src/decision/withheld-cookie.ts";
 
-describe("extauthz: withheld cookie", () => {
+describe("decision: withheld cookie", () => {
   const cases: readonly (readonly [cookies: readonly string[], left: string | undefined])[] = [
     [["session=x"], undefined],
     [["a=1; session=x; b=2"], "a=1; b=2"],
