@@ -12,7 +12,7 @@ policies:
   - { resource: "* /me", condition: exists(user.id) }
   - { resource: "* /roles", condition: user.role == "admin" or not exists(user.id) }
   - { resource: "* /public/**", condition: "true" }
-  - { resource: "* /never", condition: request.method == "none" }
+  - { resource: "* /never", condition: request.method == "NONE" }
   - { resource: "* /without", condition: 'not exists(request.headers.cookie)' }
   - { resource: "* /only/{id}", condition: 'request.headers.cookie == "a=b"' }
   - { resource: "* /only/x", condition: 'request.headers.cookie == "a=b"' }

@@ -14,7 +14,7 @@ const POLICIES = `
 policies:
   - { resource: "* /public/**", condition: "true" }
   - { resource: "* /me/**", condition: exists(user.id) }
-  - { resource: "* /never/**", condition: request.method == "none" }
+  - { resource: "* /never/**", condition: request.method == "NONE" }
   - { resource: "POST /read", condition: request.body.a == 1 }
 `;
 

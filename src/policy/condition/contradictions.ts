@@ -133,7 +133,10 @@ function verdict({ node, negated }: Term, attributes: Attributes): Verdict {
   return found === undefined || !negated ? found : !found;
 }
 
-/** @returns what the term is about; nothing where it reads several attributes or none, or nests conditions. */
+/**
+ * @returns what the term is about; nothing where it reads several attributes or none, nests conditions, or asks whether a literal
+ * begins or ends like the attribute: of the values that it is true of, there are samples of some only
+ */
 function aboutOne(term: Term): About | undefined {
   const paths = new Map<string, AttributePath>();
   const literals: LiteralValue[] = [];
@@ -149,6 +152,9 @@ function aboutOne(term: Term): About | undefined {
       case "or":
       case "not":
         return false;
+      case "startsWith":
+      case "endsWith":
+        return node.target.op === "attribute" && childrenOf(node).every(isOperand);
       default:
         return literals.length <= MAX_LITERALS && childrenOf(node).every(isOperand);
     }

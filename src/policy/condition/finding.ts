@@ -56,6 +56,9 @@ export const FINDING_CODES = [
   "always-true",
   "duplicate-entry",
   "any-value",
+  "never-equal",
+  "absent-header",
+  "path-case",
 ] as const;
 export type FindingCode = (typeof FINDING_CODES)[number];
 

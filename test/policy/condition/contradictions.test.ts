@@ -21,6 +21,9 @@ const part = fc.oneof(
   fc
     .tuple(attribute, fc.constantFrom("startsWith", "endsWith", "includes"), literal)
     .map(([name, method, value]) => `${name}.${method}(${value})`),
+  fc
+    .tuple(text, fc.constantFrom("startsWith", "endsWith"), attribute)
+    .map(([value, method, name]) => `${JSON.stringify(value)}.${method}(${name})`),
   attribute,
   attribute.map((name) => `exists(${name})`),
 );

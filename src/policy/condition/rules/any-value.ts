@@ -23,7 +23,12 @@ function searchedFor(node: ConditionNode, opens: boolean | undefined): readonly 
       const { list, value } = node;
       if (opens === false || list.op !== "attribute" || !isSentSeveralTimes(list.path)) return [];
       const name = formatPath(list.path);
-      const hint = `write \`${name} == ${shortened(formatCondition(value), 60)}\`, which takes exactly one value`;
+      // what is sent is text
+      const one =
+        value.op === "literal" && typeof value.value !== "string"
+          ? `"${value.text}"`
+          : formatCondition(value);
+      const hint = `write \`${name} == ${shortened(one, 60)}\`, which takes exactly one value`;
       const message = `${quoted(name)} may be sent several times, and any of its values gives access here`;
       return [warningAt(node, "any-value", message, hint)];
     }

@@ -1,6 +1,7 @@
 import type { Rule } from "../types.ts";
 import { anyValue } from "./any-value.ts";
 import { booleanParts } from "./boolean-parts.ts";
+import { canonicalSpelling } from "./canonical-spelling.ts";
 import { comparableTypes } from "./comparable-types.ts";
 import { constantParts } from "./constant-parts.ts";
 import { contradictoryParts } from "./contradictory-parts.ts";
@@ -9,6 +10,7 @@ import { knownMembers } from "./known-members.ts";
 import { knownRoots } from "./known-roots.ts";
 import { listMembership } from "./list-membership.ts";
 import { fieldArguments } from "./field-arguments.ts";
+import { pathCase } from "./path-case.ts";
 import { pathParameters } from "./path-parameters.ts";
 import { stringMethods } from "./string-methods.ts";
 import { uniqueEntries } from "./unique-entries.ts";
@@ -20,6 +22,7 @@ export const RULES: readonly Rule[] = [
   fieldArguments,
   knownMembers,
   comparableTypes,
+  canonicalSpelling,
   listMembership,
   stringMethods,
   booleanParts,
@@ -28,4 +31,5 @@ export const RULES: readonly Rule[] = [
   contradictoryParts,
   uniqueEntries,
   anyValue,
+  pathCase,
 ];
