@@ -175,6 +175,27 @@ describe("gateway: answers of other types, which every rule lets pass", () => {
         }
       });
 
+      const scripts: readonly string[] = [
+        `)]}',\n${JSON_BODY}`,
+        `for(;;);${JSON_BODY}`,
+        `while(1);${JSON_BODY}`,
+        `callback(${JSON_BODY})`,
+        `/**/cb(${JSON_BODY});`,
+        `/**/ typeof cb === 'function' && cb(${JSON_BODY});`,
+      ];
+
+      it("are not JSON behind what keeps or makes it a script", async () => {
+        for (const script of scripts) {
+          answer(["Content-Type: text/csv", `Content-Length: ${Buffer.byteLength(script)}`], script);
+          const { status, body } = await told();
+          assert.deepEqual([status, body.includes(SECRET)], [502, false], script);
+          answer(["Content-Type: text/csv", CHUNKED], chunked(...Array.from(script)));
+          const parts = await told();
+          assert.ok(!parts.body.includes("45-67"), parts.body);
+          assert.match(parts.body, /RESPONSE_NOT_DELIVERED/);
+        }
+      });
+
       it("nor where they come in parts, though the head has gone by then", async () => {
         for (const disguise of disguises) {
           for (const cut of [1, 4, Buffer.byteLength(disguise)]) {

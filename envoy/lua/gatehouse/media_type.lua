@@ -83,7 +83,7 @@ end
 function media_type.other(value)
   local kind = single(value, is_like_ascii)
   if not kind or kind:find("json", 1, true) then return nil end
-  if MARKUP[kind] or kind:match("^application/[%w.-]+%+xml$") then return "markup" end
+  if MARKUP[kind] or kind:match("^application/[%w_.-]+%+xml$") then return "markup" end
   if DATA[kind] then return "data" end
   for _, family in ipairs(DATA_FAMILIES) do
     if kind:match(family) then return "data" end

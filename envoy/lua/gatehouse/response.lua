@@ -85,8 +85,9 @@ local SLICE = 4096
 
 -- -> whether a body that is there as a whole is what its type says, as far as `other_types` tells
 local function fits(kind, body, size)
+  local read = other_types.reader(kind)
   for at = 0, size - 1, SLICE do
-    local verdict = other_types.fits(kind, body:getBytes(at, math.min(SLICE, size - at)))
+    local verdict = read(body:getBytes(at, math.min(SLICE, size - at)))
     if verdict ~= nil then return verdict end
   end
   return true
@@ -112,11 +113,11 @@ local function passed_in_parts(handle, kind)
   local text = refusal.envelope(refused(handle))
   outcome(handle, { result = "passed", count = 0 })
   stream.note(handle, "state", "stream")
-  local count, verdict = 0, nil
+  local read, count, verdict = other_types.reader(kind), 0, nil
   for chunk in handle:bodyChunks() do
     local instead
     if verdict == nil and chunk:length() > 0 then
-      verdict = other_types.fits(kind, chunk:getBytes(0, chunk:length()))
+      verdict = read(chunk:getBytes(0, chunk:length()))
       if verdict == false then
         outcome(handle, { result = "refused", reason = "looks_like_json" })
         instead = text

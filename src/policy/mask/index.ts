@@ -1,6 +1,7 @@
 /** JSON documents, strictly read, and masked at the spans that a plan names. */
-export { fitsKind, mediaKind, otherKind, type OtherKind } from "./media-type.ts";
+export { mediaKind, otherKind, type OtherKind } from "./media-type.ts";
 export { maskDocument, type MaskedResponse, type MaskResult } from "./mask-document.ts";
+export { fitsKind } from "./other-types.ts";
 export {
   parseJson,
   seenValue,

@@ -17,23 +17,9 @@ export type OtherKind = "markup" | "data";
 export function otherKind(value: string | undefined): OtherKind | undefined {
   const type = singleType(value, isLikeAscii);
   if (type === undefined || type.includes("json")) return undefined;
-  if (MARKUP_TYPES.has(type) || /^application\/[\w.-]+\+xml$/.test(type)) return "markup";
+  if (MARKUP_TYPES.has(type) || /^application\/[a-z0-9_.-]+\+xml$/.test(type)) return "markup";
   return DATA_TYPES.has(type) || DATA_FAMILIES.some((family) => family.test(type)) ? "data" : undefined;
 }
-
-/**
- * Whether a body is what its type says, as far as the way it begins tells: clients do not look at types before they parse,
- * and some servers let the caller choose the label. The same as `envoy/lua/gatehouse/other_types.lua`.
- */
-export function fitsKind(kind: OtherKind, body: Uint8Array): boolean {
-  const first = body.find((byte) => !BLANK.has(byte));
-  if (first === undefined) return true;
-  return kind === "markup" ? first === LESS_THAN : first !== LEFT_BRACE && first !== LEFT_BRACKET;
-}
-
-const [LESS_THAN, LEFT_BRACE, LEFT_BRACKET] = [0x3c, 0x7b, 0x5b];
-/** White space, byte order marks, and the zeros of wider encodings. */
-const BLANK: ReadonlySet<number> = new Set([0x20, 0x09, 0x0d, 0x0a, 0x00, 0xef, 0xbb, 0xbf, 0xfe, 0xff]);
 
 const JSON_TYPES = new Set(["application/json", "text/json"]);
 const LINE_TYPES = new Set(
