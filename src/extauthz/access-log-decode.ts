@@ -156,6 +156,8 @@ class Draft {
   responseCode = 0;
   responseBytes = 0;
   details = "";
+  /** With which the client was answered. */
+  answeredId = "";
   peer = "";
   flags: LoggedFlags = {};
   forwarded = false;
@@ -257,7 +259,8 @@ function undecided(draft: Draft): UndecidedEntry {
     details: draft.details,
     flags: draft.flags,
     peer: draft.peer,
-    request: draft.request,
+    // what Envoy refuses early may still have the id that the client made up
+    request: draft.answeredId === "" ? draft.request : { ...draft.request, id: draft.answeredId },
     forwarded: draft.forwarded,
   };
 }
@@ -318,6 +321,7 @@ function readCommon(bytes: Buffer, draft: Draft): void {
 
 const RESPONSE_CODE = lengthField(1);
 const BODY_BYTES = varintField(3);
+const RESPONSE_HEADERS = lengthField(4);
 const DETAILS = lengthField(6);
 // UInt32Value
 const WRAPPED = varintField(1);
@@ -334,6 +338,11 @@ function readResponse(bytes: Buffer, draft: Draft): void {
       case BODY_BYTES:
         draft.responseBytes = reader.int64();
         break;
+      case RESPONSE_HEADERS: {
+        const { key, value } = readMapEntry(reader.bytes());
+        if (key === "x-request-id") draft.answeredId = value.toString("latin1", 0, MAX_NAME);
+        break;
+      }
       case DETAILS:
         draft.details = reader.bytes().toString("utf8", 0, MAX_NAME);
         break;

@@ -1,7 +1,7 @@
 import type { GatewayConfig } from "../config/index.ts";
-import { allOf, IS_OVER } from "./access-log-filters.ts";
+import { allOf, IS_OVER, status } from "./access-log-filters.ts";
 import { DECIDED, EXT_AUTHZ_METADATA, UNDECIDED } from "./decision-metadata.ts";
-import { extension } from "./envoy-json.ts";
+import { extension, REQUEST_ID } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 
 /** What the service sends along for these lines; src/extauthz/record-metadata.ts writes both. */
@@ -10,7 +10,6 @@ const REDACTED_PATH = `%DYNAMIC_METADATA(${EXT_AUTHZ_METADATA}:record_path)%`;
 
 const MEMBERS: EnvoyJson = {
   time: "%START_TIME(%Y-%m-%dT%H:%M:%S.%3fZ)%",
-  request_id: "%STREAM_ID%",
   decision_id: DECISION_ID,
   peer: "%DOWNSTREAM_DIRECT_REMOTE_ADDRESS_WITHOUT_PORT%",
   method: "%REQ(:METHOD):32%",
@@ -58,13 +57,24 @@ export function accessLogLines({
   gateway: { access_log: destination },
 }: GatewayConfig): readonly EnvoyJson[] {
   if (destination === "off") return [];
-  return [
-    { ...line(destination, { path: REDACTED_PATH }), filter: allOf(IS_OVER, DECIDED) },
+  const undecided = (id: string, isAnswered: EnvoyJson) => [
     {
-      ...line(destination, { path: "%PATH(NQ:PATH):1024%" }),
-      filter: allOf(IS_OVER, UNDECIDED, ...IS_PLAIN),
+      ...line(destination, { request_id: id, path: "%PATH(NQ:PATH):1024%" }),
+      filter: allOf(IS_OVER, UNDECIDED, isAnswered, ...IS_PLAIN),
     },
-    { ...line(destination, {}), filter: allOf(IS_OVER, UNDECIDED, IS_NOT_PLAIN) },
+    {
+      ...line(destination, { request_id: id }),
+      filter: allOf(IS_OVER, UNDECIDED, isAnswered, IS_NOT_PLAIN),
+    },
+  ];
+  return [
+    {
+      ...line(destination, { request_id: REQUEST_ID, path: REDACTED_PATH }),
+      filter: allOf(IS_OVER, DECIDED),
+    },
+    // what was refused early has the id of its answer, and else the client's own
+    ...undecided("%RESP(X-REQUEST-ID)%", status("GE", 1)),
+    ...undecided(REQUEST_ID, status("EQ", 0)),
   ];
 }
 

@@ -27,3 +27,7 @@ export const HSTS_HEADER = { key: "strict-transport-security", value: "max-age=3
 export function overwrite(header: { readonly key: string; readonly value: string }): EnvoyJson {
   return { header, append_action: "OVERWRITE_IF_EXISTS_OR_ADD" };
 }
+
+export const REQUEST_ID_HEADER = "x-request-id";
+/** The id that Envoy gives each request; while it has not yet, the client's own `x-request-id`. */
+export const REQUEST_ID = "%STREAM_ID%";

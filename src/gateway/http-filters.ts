@@ -2,7 +2,7 @@ import type { GatewayConfig } from "../config/index.ts";
 import { noCredential } from "./anonymous.ts";
 import { backendsOf, EXT_AUTHZ_CLUSTER } from "./clusters.ts";
 import { EXT_AUTHZ_METADATA, FINAL } from "./decision-metadata.ts";
-import { extension, overwrite, seconds } from "./envoy-json.ts";
+import { extension, overwrite, REQUEST_ID, REQUEST_ID_HEADER, seconds } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 import { TOO_LARGE } from "./local-replies.ts";
 import { luaFilter } from "./lua-bundle.ts";
@@ -29,6 +29,7 @@ const MOST_BODY_BYTES = 4 * CONNECTION_BUFFER_BYTES;
  */
 export function httpFilters(config: GatewayConfig, luaDirectory?: string): readonly EnvoyJson[] {
   return [
+    answerRequestId(),
     lua("guard_response", luaDirectory),
     ...dropTrailers(config),
     requestSize(config),
@@ -45,21 +46,31 @@ export function httpFilters(config: GatewayConfig, luaDirectory?: string): reado
 }
 
 /**
+ * Every answer says the request's id. Envoy's own setting for it would put a client's id into what is refused before Envoy
+ * has made one; there local replies have set another (local-replies.ts). What an application says of the kind is removed by
+ * the routes.
+ */
+function answerRequestId(): EnvoyJson {
+  const header = { key: REQUEST_ID_HEADER, value: REQUEST_ID };
+  return extension("gatehouse.request_id", HEADER_MUTATION, {
+    mutations: { response_mutations: [{ append: { header, append_action: "ADD_IF_ABSENT" } }] },
+  });
+}
+
+const HEADER_MUTATION = "envoy.extensions.filters.http.header_mutation.v3.HeaderMutation";
+
+/**
  * Trailers of a request reach no rule, and some applications read them as headers. To applications that speak HTTP/1
  * Envoy sends none; to others this lets none pass.
  */
 function dropTrailers(config: GatewayConfig): readonly EnvoyJson[] {
   if (!backendsOf(config).some(({ http2 }) => http2)) return [];
   return [
-    extension(
-      "envoy.filters.http.header_mutation",
-      "envoy.extensions.filters.http.header_mutation.v3.HeaderMutation",
-      {
-        mutations: {
-          request_trailers_mutations: [{ remove_on_match: { key_matcher: { safe_regex: { regex: ".*" } } } }],
-        },
+    extension("envoy.filters.http.header_mutation", HEADER_MUTATION, {
+      mutations: {
+        request_trailers_mutations: [{ remove_on_match: { key_matcher: { safe_regex: { regex: ".*" } } } }],
       },
-    ),
+    }),
   ];
 }
 

@@ -12,7 +12,7 @@ import {
 import { accessLogLines } from "./access-log-lines.ts";
 import { ACCESS_LOG_CLUSTER, TRACING_CLUSTER } from "./clusters.ts";
 import { DECIDED, decidedAgainst, EXT_AUTHZ_METADATA, PLANNED, UNDECIDED } from "./decision-metadata.ts";
-import { extension, seconds, socketAddress } from "./envoy-json.ts";
+import { extension, REQUEST_ID_HEADER, seconds, socketAddress } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 import { CONNECTION_BUFFER_BYTES, httpFilters } from "./http-filters.ts";
 import { localReplies } from "./local-replies.ts";
@@ -55,7 +55,8 @@ function connectionManager(config: GatewayConfig, { luaDirectory }: ListenerOpti
       internal_address_config: { cidr_ranges: [{ address_prefix: "255.255.255.255", prefix_len: 32 }] },
       generate_request_id: true,
       preserve_external_request_id: false,
-      always_set_request_id_in_response: true,
+      // a filter does it: this would take over what a client sent, where Envoy refuses early
+      always_set_request_id_in_response: false,
       early_header_mutation_extensions: [removeForgedHeaders(config)],
       // what the listener speaks, not what a client writes in :scheme or in an absolute target
       scheme_header_transformation: { scheme_to_overwrite: speaksTls(config) ? "https" : "http" },
@@ -177,6 +178,7 @@ function accessLog(name: string, filter: EnvoyJson): EnvoyJson {
           },
         },
         additional_request_headers_to_log: [...LOGGED_HEADERS],
+        additional_response_headers_to_log: [REQUEST_ID_HEADER],
       },
     ),
     filter,

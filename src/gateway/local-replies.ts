@@ -1,7 +1,7 @@
 import type { GatewayConfig } from "../config/index.ts";
-import { allOf, expression, flags, status } from "./access-log-filters.ts";
+import { allOf, anyOf, expression, flags, status } from "./access-log-filters.ts";
 import { decidedAgainst, UNPLANNED } from "./decision-metadata.ts";
-import { HSTS_HEADER, overwrite } from "./envoy-json.ts";
+import { HSTS_HEADER, overwrite, REQUEST_ID, REQUEST_ID_HEADER } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 import { localPage, PREFERS_HTML } from "./local-pages.ts";
 
@@ -10,7 +10,7 @@ interface LocalReply {
   readonly when: readonly [EnvoyJson, ...EnvoyJson[]];
   readonly code: string;
   readonly message: string;
-  /** It can come before the request has got its id. */
+  /** It can come before Envoy has given the request an id. */
   readonly early?: true;
   /** Seconds after which the client may try again. */
   readonly retryAfter?: number;
@@ -38,6 +38,7 @@ export const LOCAL_REPLIES: readonly LocalReply[] = [
   {
     // `*`
     when: [status("EQ", 404), detail("absolute_path_rejected")],
+    early: true,
     status: 400,
     code: "BAD_REQUEST",
     message: "the request is malformed",
@@ -77,6 +78,7 @@ export const LOCAL_REPLIES: readonly LocalReply[] = [
   },
   {
     when: [status("EQ", 503)],
+    early: true,
     code: "SERVICE_UNAVAILABLE",
     message: "the gateway cannot decide about requests now",
     retryAfter: 1,
@@ -104,9 +106,9 @@ export function localReplies(config: GatewayConfig): EnvoyJson {
   const mapper = (reply: LocalReply, id: string, page: boolean) => {
     const { when, code, message, status: instead, retryAfter } = reply;
     const { format, headers } = page
-      ? localPage({ code, message, id, time: TIME })
+      ? localPage({ code, message, id: ANSWERED_ID, time: TIME })
       : {
-          format: { json_format: envelope(code, message, id), content_type: "application/json" },
+          format: { json_format: envelope(code, message), content_type: "application/json" },
           headers: [],
         };
     return {
@@ -116,6 +118,7 @@ export function localReplies(config: GatewayConfig): EnvoyJson {
         ...always,
         ...(retryAfter === undefined ? [] : [{ key: "retry-after", value: String(retryAfter) }]),
         { key: "vary", value: "accept" },
+        { key: REQUEST_ID_HEADER, value: id },
         ...headers,
       ]),
       body_format_override: format,
@@ -124,8 +127,8 @@ export function localReplies(config: GatewayConfig): EnvoyJson {
   const mappers = LOCAL_REPLIES.flatMap((reply) => {
     const early = { ...reply, when: [...reply.when, NO_ID_YET] as const };
     return [true, false].flatMap((page) => [
-      ...(reply.early === true ? [mapper(early, "%UNIQUE_ID%", page)] : []),
-      mapper(reply, "%STREAM_ID%", page),
+      ...(reply.early === true ? [mapper(early, NEW_ID, page)] : []),
+      mapper(reply, REQUEST_ID, page),
     ]);
   });
   return { mappers: [{ filter: decidedAgainst(true), ...adding(always) }, ...mappers] };
@@ -135,19 +138,34 @@ function adding(headers: readonly { readonly key: string; readonly value: string
   return headers.length === 0 ? {} : { headers_to_add: headers.map(overwrite) };
 }
 
-function envelope(code: string, message: string, id: string): EnvoyJson {
+function envelope(code: string, message: string): EnvoyJson {
   return {
     success: false,
     error: { code, message },
-    meta: { timestamp: TIME, request_id: id },
+    meta: { timestamp: TIME, request_id: ANSWERED_ID },
   };
 }
 
 const TIME = "%START_TIME(%Y-%m-%dT%H:%M:%S.%3fZ)%";
 
-const NO_ID_YET = {
-  header_filter: { header: { name: "x-request-id", present_match: true, invert_match: true } },
-};
+/** Another one wherever it stands: it goes into the answer's header, and from there into the body and the logs. */
+const NEW_ID = "%UNIQUE_ID%";
+const ANSWERED_ID = "%RESP(X-REQUEST-ID)%";
+
+/** What Envoy refuses while an `x-request-id` is still the client's own. */
+const REFUSED_EARLY = [
+  "low_version",
+  "missing_host_header",
+  "missing_path_rejected",
+  "path_normalization_failed",
+  "absolute_path_rejected",
+  "overload",
+];
+
+const NO_ID_YET = anyOf(
+  { header_filter: { header: { name: REQUEST_ID_HEADER, present_match: true, invert_match: true } } },
+  expression(`response.code_details in ${JSON.stringify(REFUSED_EARLY)}`),
+);
 
 /** Envoy's own word for how the reply came about. */
 function detail(name: string): EnvoyJson {

@@ -2,7 +2,7 @@ import type { GatewayConfig } from "../config/index.ts";
 import { noCredential } from "./anonymous.ts";
 import { backendsOf, EXT_AUTHZ_ANONYMOUS_CLUSTER } from "./clusters.ts";
 import type { Backend } from "./clusters.ts";
-import { HSTS_HEADER, overwrite, seconds, typed } from "./envoy-json.ts";
+import { HSTS_HEADER, overwrite, REQUEST_ID_HEADER, seconds, typed } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 import { IR_VERSION } from "../policy/index.ts";
 import {
@@ -45,7 +45,7 @@ export function routeConfiguration(config: GatewayConfig): EnvoyJson {
     name: ROUTE_CONFIG_NAME,
     virtual_hosts: [{ name: "gateway", domains: ["*"], routes: [noTunnels(config), ...routes] }],
     request_headers_to_remove: ["x-backend-url", BACKEND_HEADER, PLAN_HEADER],
-    response_headers_to_remove: ["server"],
+    response_headers_to_remove: ["server", REQUEST_ID_HEADER],
     ...(config.gateway.security.hsts_header ? { response_headers_to_add: [overwrite(HSTS_HEADER)] } : {}),
   };
 }

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
-import { connect as connectHttp2 } from "node:http2";
-import { connect } from "node:net";
 import { eventually } from "../support/eventually.ts";
 import { startGateway, type AuditLine, type RunningGateway } from "../support/gateway.ts";
 import { startIssuer, type TestIssuer } from "../support/issuer.ts";
+import { http2, raw, type Send } from "../support/refused-requests.ts";
 import { startRecordingUpstream, type RecordingUpstream } from "../support/recording-upstream.ts";
 
 const POLICIES = `
@@ -18,60 +17,13 @@ policies:
 
 /** What one record says: reason, Envoy's word for it, method, path. */
 type Said = readonly [reason: string, detail: string | undefined, action: string, resource: string];
-type Send = (port: number) => Promise<unknown>;
 type Case = readonly [name: string, send: Send, said: Said];
 
 const UNREAD = ["", ""] as const;
+/** What a client would have answers and records say. */
+const CHOSEN = "X-Request-Id: 00000000-0000-4000-8000-000000000000";
 const head = (line: string, ...lines: readonly string[]) =>
-  [`${line} HTTP/1.1`, "Host: app.test", "Connection: close", ...lines, "", ""].join("\r\n");
-
-/** Bytes as they are; until the gateway closes, or `ms` after, when the client does. */
-function raw(bytes: string, leave = false): Send {
-  return (port) =>
-    new Promise((resolve) => {
-      const socket = connect(port, "127.0.0.1", () => {
-        if (leave) socket.end(Buffer.from(bytes, "latin1"), () => socket.destroy());
-        else socket.write(Buffer.from(bytes, "latin1"));
-      });
-      socket.on("data", (chunk) => {
-        // what keeps the connection open has answered all the same
-        if (/^HTTP\/1.1 100/.test(chunk.toString("latin1"))) return;
-        setTimeout(() => socket.destroy(), 100);
-      });
-      socket.on("error", () => undefined);
-      socket.on("close", resolve);
-    });
-}
-
-interface Http2Options {
-  readonly body?: string;
-  /** The body never ends. */
-  readonly unfinished?: boolean;
-  readonly cancelAfterMs?: number;
-}
-
-/** One stream on a connection of its own. */
-function http2(headers: Readonly<Record<string, string>>, options: Http2Options = {}): Send {
-  const { body, unfinished = false, cancelAfterMs } = options;
-  return (port) =>
-    new Promise((resolve) => {
-      const session = connectHttp2(`http://127.0.0.1:${port}`, { maxSendHeaderBlockLength: 1 << 20 });
-      session.on("error", () => undefined);
-      const stream = session.request(headers, { endStream: body === undefined && !unfinished });
-      stream.on("error", () => undefined);
-      stream.on("close", () => {
-        session.destroy();
-        resolve(undefined);
-      });
-      stream.resume();
-      if (body !== undefined && unfinished) stream.write(body);
-      else if (body !== undefined) stream.end(body);
-      if (cancelAfterMs !== undefined)
-        setTimeout(() => {
-          stream.close(8);
-        }, cancelAfterMs);
-    });
-}
+  [`${line} HTTP/1.1`, "Host: app.test", "Connection: close", CHOSEN, ...lines, "", ""].join("\r\n");
 
 const TOO_LARGE = "rbac_access_denied_matched_policy[request_too_large]";
 const LARGE = "x".repeat(70_000);
@@ -112,7 +64,7 @@ const REFUSED: readonly Case[] = [
     http2({ ":path": "/b2", ":method": "PUT", "content-length": "2000" }, { body: "x".repeat(2000) }),
     ["REQUEST_TOO_LARGE", TOO_LARGE, "PUT", "/b2"],
   ],
-  ["HTTP/1.0", raw("GET / HTTP/1.0\r\n\r\n"), ["UPGRADE_REQUIRED", "low_version", ...UNREAD]],
+  ["HTTP/1.0", raw(`GET / HTTP/1.0\r\n${CHOSEN}\r\n\r\n`), ["UPGRADE_REQUIRED", "low_version", ...UNREAD]],
   ["no HTTP", raw("\0\0\0nonsense\r\n\r\n"), ["MALFORMED_REQUEST", "http1.codec_error", ...UNREAD]],
   [
     "a name with a blank",
@@ -129,7 +81,11 @@ const REFUSED: readonly Case[] = [
     raw(head("POST /x", "Transfer-Encoding: gzip, chunked")),
     ["MALFORMED_REQUEST", "http1.invalid_transfer_encoding", ...UNREAD],
   ],
-  ["no host", raw("GET /h HTTP/1.1\r\n\r\n"), ["MALFORMED_REQUEST", "missing_host_header", "GET", "/h"]],
+  [
+    "no host",
+    raw(`GET /h HTTP/1.1\r\n${CHOSEN}\r\n\r\n`),
+    ["MALFORMED_REQUEST", "missing_host_header", "GET", "/h"],
+  ],
   [
     "a host that is none",
     raw("GET /x HTTP/1.1\r\nHost: a b\r\n\r\n"),
@@ -245,6 +201,7 @@ describe("end to end: every request has one record", function () {
   let issuer: TestIssuer;
   let gateway: RunningGateway;
   let records: AuditLine[];
+  let answers: unknown[];
 
   before(async () => {
     [upstream, issuer] = await Promise.all([startRecordingUpstream(), startIssuer()]);
@@ -259,7 +216,7 @@ describe("end to end: every request has one record", function () {
         },
       },
     });
-    await Promise.all(CASES.map(([, send]) => send(gateway.port)));
+    answers = await Promise.all(CASES.map(([, send]) => send(gateway.port)));
     const decisions = async () => (await gateway.audit()).filter(({ event }) => event === undefined);
     await eventually("all records", async () => (await decisions()).length >= CASES.length);
     records = await decisions();
@@ -299,7 +256,21 @@ describe("end to end: every request has one record", function () {
       assert.match(String(decision_id), /^dec_/);
     }
     assert.ok(refused.some(({ raw_path }) => raw_path === "/e?secret=***"));
-    assert.ok(refused.filter(({ request_id }) => request_id !== "").length > 3);
+  });
+
+  it("has the id of the answer's header and body, which is never the client's own", () => {
+    const ids = new Set(records.map(({ request_id }) => request_id));
+    let compared = 0;
+    for (const [index, answer] of answers.entries()) {
+      if (typeof answer !== "string" || !answer.startsWith("HTTP/1.1 4")) continue;
+      const [inHeader] = /(?<=^x-request-id: ).*/im.exec(answer) ?? [];
+      const [inBody] = /(?<="request_id":")[^"]*/.exec(answer) ?? [];
+      assert.match(inHeader ?? "", /^(?!0{8})[0-9a-f-]{36}\r?$/, CASES[index]?.[0]);
+      assert.equal(inBody, inHeader, CASES[index]?.[0]);
+      assert.ok(ids.has(inBody), CASES[index]?.[0]);
+      compared += 1;
+    }
+    assert.ok(compared > 12, String(compared));
   });
 
   it("says what the client sent, as it was sent", () => {

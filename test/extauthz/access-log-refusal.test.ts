@@ -76,6 +76,23 @@ describe("extauthz: what Envoy refused itself", () => {
     ]);
   });
 
+  it("has the id with which it was answered: Envoy may have made its own no earlier", () => {
+    const { records, take } = refusals();
+    const request = { request_id: "made-up" };
+    const response = { response_code: { value: 426 }, response_code_details: "low_version" };
+    take(
+      {
+        request,
+        response: { ...response, response_headers: { vary: "accept", "x-request-id": "answered" } },
+      },
+      { request, response: { ...response, response_headers: { vary: "accept" } } },
+    );
+    assert.deepEqual(
+      records.map(({ request_id }) => request_id),
+      ["answered", "made-up"],
+    );
+  });
+
   it("may be nothing that could be read", () => {
     const { records, take } = refusals();
     take({

@@ -69,6 +69,7 @@ describe("gateway headers", () => {
     for (const more of [{}, { "x-forwarded-for": "10.0.0.1" }]) {
       gateway.authz.checks.length = 0;
       gateway.upstream.seen.length = 0;
+      gateway.upstream.answer = (_, response) => response.setHeader("x-request-id", "application's").end();
       const answer = await send(gateway.port, "/a", { headers: { "x-request-id": "chosen", ...more } });
       const id = answer.headers["x-request-id"];
       assert.match(String(id), /^[0-9a-f-]{36}$/);
