@@ -26,7 +26,9 @@ const MEMBERS: EnvoyJson = {
 
 /** A path of these characters, before a query, has no place for a value: no parameters, nothing encoded. */
 const PLAIN_PATH = "/[A-Za-z0-9._~!$&'()*+,:/-]*([?].*)?";
-/** How a JSON Web Token begins. */
+/** A part of a path that is longer than 24 characters may be a token: no other name is, mostly. */
+const LONG_PART = "[^?]*/[!-.0->@-~]{25}.*";
+/** How a JSON Web Token begins, which may stand in a short part, too, where it is cut. */
 const TOKEN_START = "eyJ";
 
 function path(match: EnvoyJson): EnvoyJson {
@@ -35,6 +37,7 @@ function path(match: EnvoyJson): EnvoyJson {
 
 const IS_PLAIN = [
   path({ string_match: { safe_regex: { regex: PLAIN_PATH } } }),
+  path({ string_match: { safe_regex: { regex: LONG_PART } }, invert_match: true }),
   path({ string_match: { contains: TOKEN_START }, invert_match: true }),
 ];
 /** The same the other way round; a request without a path is not plain either. */
@@ -42,6 +45,7 @@ const IS_NOT_PLAIN: EnvoyJson = {
   or_filter: {
     filters: [
       path({ string_match: { safe_regex: { regex: PLAIN_PATH } }, invert_match: true }),
+      path({ string_match: { safe_regex: { regex: LONG_PART } } }),
       path({ string_match: { contains: TOKEN_START } }),
       path({ present_match: true, invert_match: true }),
     ],

@@ -312,15 +312,21 @@ describe("end to end: what became of requests", () => {
         // by Envoy itself
         `/q#${secret}`,
       ];
+      const long = `${secret}-0123456789abc`;
+      const hostless = [`/reset/${long}/x?a=${secret}`, `/f/${jwt}`, `/of-24-characters.......?a=/${long}`];
       const before = (await accessLines()).length;
       for (const target of targets) await sendRaw(gateway.port, rawGet(target));
+      for (const target of hostless) await sendRaw(gateway.port, `GET ${target} HTTP/1.1\r\n\r\n`);
+      const sent = targets.length + hostless.length;
       const lines = await eventually("the lines", async () => {
         const now = await accessLines();
-        return now.length >= before + targets.length ? now : undefined;
+        return now.length >= before + sent ? now : undefined;
       });
       assert.ok(!JSON.stringify(lines).includes(secret), JSON.stringify(lines.slice(before)));
       // one line for each, and a path where it can hold nothing
-      assert.equal(lines.length, before + targets.length);
+      assert.equal(lines.length, before + sent);
+      const paths = lines.map((line) => line["details"] === "missing_host_header" && line["path"]);
+      assert.deepEqual(paths.slice(-3), [undefined, undefined, "/of-24-characters......."]);
       assert.ok(lines.slice(before).some((line) => line["status"] === 400 && line["path"] === undefined));
     });
 
