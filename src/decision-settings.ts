@@ -37,3 +37,9 @@ export function headerHygiene(config: GatewayConfig): HeaderHygiene {
     withoutForged: (request, forged) => withoutHeaders(request, forged, refusesUnderscores),
   };
 }
+
+/** At most an eighth of what an application takes, unless told otherwise. */
+export function connectionsPerUser({ gateway }: GatewayConfig): number {
+  const { websocket_connections_per_user: limit, performance } = gateway;
+  return limit ?? Math.min(10_000, Math.max(1, Math.floor(performance.connection_pool_size / 8)));
+}

@@ -8,7 +8,7 @@ import { ConnectionRegistry } from "./decision/connections.ts";
 import { belongsTo, isSteady, type DecidedBy } from "./decision/connection-steady.ts";
 import { gatherEnded, takeConnectionMessage } from "./decision/connections-ended.ts";
 import { createDecider } from "./decision/decide.ts";
-import { decisionSettings, headerHygiene } from "./decision-settings.ts";
+import { connectionsPerUser, decisionSettings, headerHygiene } from "./decision-settings.ts";
 import { chain } from "./decision/judgement.ts";
 import { DecisionPoint } from "./decision/decision-point.ts";
 import { createFrontProxyReader } from "./decision/front-proxy.ts";
@@ -119,7 +119,7 @@ export async function createService(
   const decidedBy = (): DecidedBy => ({ policies: inForce.current, standings: following?.feed.current });
   const counts = new ConnectionCounts({ worker, broadcast });
   const registry = new ConnectionRegistry({
-    perHolder: { limit: gateway.websocket_connections_per_user, counts },
+    perHolder: { limit: connectionsPerUser(config), counts },
     judge: (access) =>
       chain(decide(access), (decision) => rejudgementOf(decision, isSteady(access, decision, decidedBy()))),
     changed: () => {

@@ -160,11 +160,11 @@ export const gateway = z
       "5m",
       "How long a WebSocket connection may carry nothing in either direction. After it, it is closed.",
     ),
-    websocket_connections_per_user: setting(
+    websocket_connections_per_user: optional(
       wholeNumber(1, 10_000),
-      500,
       "How many WebSocket connections one user may have open at a time; without an identity, one client address " +
-        "(an IPv6 network of 64 bits). Further ones are denied with 429.",
+        "(an IPv6 network of 64 bits). Further ones are denied with 429. Default: an eighth of " +
+        "`performance.connection_pool_size` (128), so that nobody takes more of a backend's.",
     ),
     trusted_proxies: setting(
       list(cidr()),

@@ -23,7 +23,8 @@ describe("end to end: WebSocket connections of one user", function () {
       issuer,
       policies: { "default.yaml": "websocket_policies:\n  - connection: { path: /feed, condition: true }\n" },
       nodes: 2,
-      config: { gateway: { websocket_connections_per_user: LIMIT } },
+      // by default one has an eighth of these
+      config: { gateway: { performance: { connection_pool_size: 8 * LIMIT + 7 } } },
     });
   });
   afterEach(async () => {
