@@ -39,6 +39,8 @@ export interface EventData {
   readonly detail?: string;
   /** Of a violation at the gateway. */
   readonly decision_id?: string;
+  /** In a delivery alone: violations of the kind that were not sent before this one. */
+  readonly suppressed?: number;
 }
 
 /** An event as a change announces it. */
@@ -47,6 +49,8 @@ export interface NewEvent {
   /** The customer it concerns; absent for what concerns the whole environment. */
   readonly customerId?: string;
   readonly userId?: string;
+  /** By which repetitions are told apart, besides the reason. */
+  readonly rule?: string;
   readonly data: EventData;
 }
 

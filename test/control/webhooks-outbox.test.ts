@@ -179,6 +179,96 @@ describe("webhooks: the outbox", () => {
     assert.equal((await db("webhook_deliveries").select("id")).length, 5_000);
   });
 
+  describe("of events that a user can repeat", () => {
+    let count = 0;
+    const violation = (seconds: number, userId = "usr_1", rule = "r", reason = "CONDITION_FALSE") => ({
+      ...({
+        id: `evt_${++count}`,
+        timestamp: at(seconds),
+        type: "policy.violated",
+        customerId: "cus_1",
+      } as const),
+      ...{ userId, rule, data: { user: { id: userId, customer_id: "cus_1" }, reason } },
+    });
+    const sent = async () => {
+      const rows = await db("webhook_deliveries").orderBy("sequence").select("payload", "webhook_id");
+      return (rows as { payload: string; webhook_id: string }[]).map(({ payload }) => {
+        const { data } = JSON.parse(payload) as { data: { user: { id: string }; suppressed?: number } };
+        return [data.user.id, data.suppressed];
+      });
+    };
+
+    it("takes one a minute, and says how many were left out", async () => {
+      await webhook();
+      await enqueueDeliveries(db, [violation(0), violation(0)]);
+      for (const seconds of [1, 30, 59]) await enqueueDeliveries(db, [violation(seconds)]);
+      assert.deepEqual(await sent(), [["usr_1", undefined]]);
+      await enqueueDeliveries(db, [violation(60), violation(60)]);
+      await enqueueDeliveries(db, [violation(61)]);
+      await enqueueDeliveries(db, [violation(121)]);
+      await enqueueDeliveries(db, [violation(200)]);
+      assert.deepEqual(await sent(), [
+        ["usr_1", undefined],
+        ["usr_1", 4],
+        ["usr_1", 2],
+        ["usr_1", undefined],
+      ]);
+    });
+
+    it("tells them apart by webhook, user, reason and rule, and leaves others alone", async () => {
+      const own = await webhook({ customer_id: null });
+      await enqueueDeliveries(db, [violation(0), violation(0, "usr_2"), violation(0, "usr_1", "s")]);
+      await enqueueDeliveries(db, [violation(1), violation(1, "usr_1", "r", "MFA_REQUIRED")]);
+      assert.equal((await sent()).length, 4);
+      const other = await webhook();
+      await enqueueDeliveries(db, [violation(2), violation(2)]);
+      const rows = await db("webhook_deliveries").select("webhook_id");
+      assert.deepEqual(
+        [own, other].map((id) => rows.filter((row: { webhook_id: string }) => row.webhook_id === id).length),
+        [4, 1],
+      );
+      const signIns = [1, 2, 3].map((number) => ({
+        ...{ ...signIn(), id: `evt_in_${number}`, timestamp: at(3) },
+      }));
+      await enqueueDeliveries(db, signIns);
+      assert.equal((await sent()).length, 5 + 2 * signIns.length);
+    });
+
+    it("counts each of many transactions at once", async () => {
+      await webhook();
+      const users = ["usr_1", "usr_2", "usr_3"];
+      await Promise.all(
+        Array.from({ length: 12 }, (_, index) =>
+          db.transaction((trx) =>
+            enqueueDeliveries(
+              trx,
+              [...users, ...users].slice(index % 3, (index % 3) + 3).map((user) => violation(0, user)),
+            ),
+          ),
+        ),
+      );
+      assert.equal((await sent()).length, users.length);
+      await enqueueDeliveries(
+        db,
+        users.map((user) => violation(60, user)),
+      );
+      assert.deepEqual(
+        (await sent()).slice(users.length),
+        users.map((user) => [user, 11]),
+      );
+    });
+
+    it("are forgotten after a day", async () => {
+      await webhook();
+      await enqueueDeliveries(db, [violation(0), violation(0)]);
+      await sweep({ db, clock: () => T0 + 86_400_000 });
+      await enqueueDeliveries(db, [violation(86_400)]);
+      await sweep({ db, clock: () => T0 + 86_400_001 });
+      const kept = await db("webhook_repetitions").select("carried");
+      assert.deepEqual(kept, [{ carried: 1 }]);
+    });
+  });
+
   it("forgets what is older than 30 days, and cancels what waits for nobody", async () => {
     const id = await webhook();
     const gone = newId("webhook");

@@ -8,11 +8,13 @@ const BATCH = 5_000;
 /** Keeps events in their history and counts them, within the transaction that announces them. */
 export async function writeEvents(trx: Knex.Transaction, events: readonly StoredEvent[]): Promise<void> {
   for (let from = 0; from < events.length; from += BATCH) {
-    const rows = events.slice(from, from + BATCH).map(({ customerId, userId, ...event }) => ({
-      ...event,
-      customer_id: customerId,
-      user_id: userId,
-    }));
+    const rows = events
+      .slice(from, from + BATCH)
+      .map(({ customerId, userId, id, type, timestamp, data }) => ({
+        ...{ id, type, timestamp, data },
+        customer_id: customerId,
+        user_id: userId,
+      }));
     // one parameter: a statement has 65,535 at most, and many are slow to write down
     await trx.raw(
       `insert into events (timestamp, id, type, customer_id, user_id, data)

@@ -44,6 +44,7 @@ export function violationEvent({ row, members }: RecordFacts): NewEvent | undefi
     type: "policy.violated",
     ...(customerId !== null && { customerId }),
     ...(userId !== "" && { userId }),
+    rule: `${set ?? ""} ${row.rule ?? ""}`,
     data,
   };
 }

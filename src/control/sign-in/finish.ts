@@ -175,7 +175,7 @@ function announce(
   unit.emit({
     type,
     customerId: flow.customer_id,
-    ...(user !== undefined && { userId: user.id }),
+    ...(user !== undefined ? { userId: user.id } : detail !== undefined && { rule: detail }),
     data: {
       ...(user !== undefined && { user: eventUser(user) }),
       reason,

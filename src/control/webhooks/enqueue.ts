@@ -2,6 +2,7 @@ import type { Knex } from "knex";
 import type { StoredEvent } from "../events.ts";
 import { newId } from "../ids.ts";
 import { payloadOf } from "./payload.ts";
+import { withoutRepetitions, type Sending } from "./repetitions.ts";
 
 /** Where commits are announced that leave something to deliver. */
 export const CHANNEL = "gatehouse_webhook_deliveries";
@@ -24,20 +25,24 @@ export interface NewDelivery {
 
 /**
  * Puts one delivery into the outbox for each webhook that is enabled and asks for an event, within the transaction that
- * made the change. A webhook of a customer gets that customer's events alone, one without gets all.
+ * made the change. A webhook of a customer gets that customer's events alone, one without gets all; and of those that a user
+ * can repeat at will not each.
  */
 export async function enqueueDeliveries(trx: Knex, events: readonly StoredEvent[]): Promise<void> {
   const webhooks = await subscribers(trx, events);
-  const deliveries = events.flatMap((event) => {
-    const receivers = webhooks.filter((webhook) => isFor(webhook, event));
-    if (receivers.length === 0) return [];
-    const payload = payloadOf(event);
-    return receivers.map(({ id }): NewDelivery => {
+  const wanted = events.flatMap((event) =>
+    webhooks
+      .filter((webhook) => isFor(webhook, event))
+      .map(({ id: webhookId }): Sending => ({ webhookId, event })),
+  );
+  const deliveries = (await withoutRepetitions(trx, wanted)).map(
+    ({ webhookId, event, suppressed }): NewDelivery => {
       const { id: event_id, type: event_type, timestamp: created_at } = event;
-      const about = { webhook_id: id, event_id, event_type, payload, created_at, retried: true };
+      const payload = payloadOf(event, suppressed);
+      const about = { webhook_id: webhookId, event_id, event_type, payload, created_at, retried: true };
       return { id: newId("delivery"), ...about };
-    });
-  });
+    },
+  );
   await insertDeliveries(trx, deliveries);
 }
 

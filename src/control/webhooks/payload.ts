@@ -14,6 +14,7 @@ const TOLD = {
   reason: true,
   detail: true,
   decision_id: true,
+  suppressed: true,
 } as const satisfies Record<keyof EventData, true | readonly string[]>;
 
 type Member = keyof EventData;
@@ -24,7 +25,7 @@ export const EVENT_MEMBERS = {
   "user.authentication_failed": ["user", "customer", "reason", "detail"],
   "user.logged_out": ["user", "session", "reason"],
   "session.revoked": ["user", "session", "reason"],
-  "policy.violated": ["user", "session", "customer", "reason", "detail", "decision_id"],
+  "policy.violated": ["user", "session", "customer", "reason", "detail", "decision_id", "suppressed"],
   "policy.updated": ["policy", "detail"],
   "policy_set.published": ["policy_set"],
   "customer.created": ["customer"],
@@ -34,9 +35,13 @@ export const EVENT_MEMBERS = {
   "api_key.revoked": ["api_key", "customer"],
 } as const satisfies Record<EventType, readonly Member[]>;
 
-/** The body of a delivery (specification, section 6): the bytes that are signed and sent, at every attempt the same. */
-export function payloadOf({ id, type, timestamp, customerId, data }: StoredEvent): string {
-  const told = toldOf(type, data);
+/**
+ * The body of a delivery (specification, section 6): the bytes that are signed and sent, at every attempt the same.
+ *
+ * @param suppressed - how many of the kind were not sent before it
+ */
+export function payloadOf({ id, type, timestamp, customerId, data }: StoredEvent, suppressed = 0): string {
+  const told = toldOf(type, suppressed === 0 ? data : { ...data, suppressed });
   // a receiver of all customers' events knows whose it is: by the user, or by this
   if (customerId !== undefined && !("user" in told) && !("customer" in told))
     told["customer"] = { id: customerId };
