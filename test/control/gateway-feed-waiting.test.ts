@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createAuthenticator } from "../../src/control/authentication.ts";
 import { createApiKey, revokeApiKey } from "../../src/control/api-keys/store.ts";
 import { CHANNEL } from "../../src/control/gateway/append.ts";
 import { ChangeSignal } from "../../src/control/gateway/change-signal.ts";
@@ -6,7 +7,7 @@ import type { Database } from "../../src/storage/index.ts";
 import { FULL_KEY } from "../support/control.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
-import { OPERATOR } from "../support/guarded-control.ts";
+import { bearer, makeKey, OPERATOR, send } from "../support/guarded-control.ts";
 import { endOf, FeedInstance, sessionsOf } from "./support/feed-instance.ts";
 
 describe("a poll of the gateway feed that waits", () => {
@@ -83,6 +84,38 @@ describe("a poll of the gateway feed that waits", () => {
       await next;
     } finally {
       await second.close();
+    }
+  });
+
+  it("is refused when its key is revoked meanwhile, also where no notification tells", async () => {
+    const guarded = await FeedInstance.start(database, Date.now, createAuthenticator);
+    try {
+      const { cursor } = await instance.read();
+      for (const tell of [
+        (id: string) => db("api_keys").where({ id }).update({ revoked_at: new Date() }),
+        (id: string) => guarded.control.context.units(OPERATOR, (unit) => revokeApiKey(unit, id)),
+        // with something to tell, which it must not be told
+        (id: string) =>
+          guarded.control.context.units(OPERATOR, async (unit) => {
+            unit.tellGateways(endOf("ses_1"));
+            await unit.trx("api_keys").where({ id }).update({ revoked_at: unit.now });
+          }),
+      ]) {
+        const { row, secret } = await makeKey(guarded.control, { scope: "gateway" });
+        const ask = (query: string) =>
+          send(guarded.control, "GET", `/gateway/state?after=${cursor}&${query}`, bearer(secret));
+        // by then it has looked for the first time
+        assert.equal((await ask("wait=2")).status, 200);
+        const since = performance.now();
+        const poll = ask("wait=30");
+        await guarded.waits();
+        await tell(row.id);
+        const { status, body } = await poll;
+        assert.deepEqual([status, body.error?.code], [401, "API_KEY_REVOKED"]);
+        assert.ok(performance.now() - since < 20_000);
+      }
+    } finally {
+      await guarded.close();
     }
   });
 

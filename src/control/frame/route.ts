@@ -31,6 +31,11 @@ export interface Call<Params, Query, Body> {
   /** Aborted when the connection is gone: nobody waits for the answer any more. */
   readonly signal: AbortSignal;
   /**
+   * For what waits before it answers: what was presented may be good no longer.
+   * @throws ApiError as the request would have been refused with
+   */
+  identifyAgain(): Promise<void>;
+  /**
    * Compares the resource's ETag with `If-Match` (RFC 9110, section 13.1.1).
    * @throws ApiError 412 when the request names another one
    */

@@ -59,6 +59,11 @@ export async function serve(
     userAgent: (request.headers["user-agent"] ?? "").slice(0, 500),
     headers: request.headers,
     signal: goneSignal(response),
+    async identifyAgain() {
+      const now = await parts.authenticator.identify(request);
+      if (now instanceof ApiError) throw now;
+      if (route.permission !== "public") requirePermission(now ?? nobody(request), route.permission);
+    },
     ifMatch(etag) {
       requireMatch(request.headers["if-match"], etag);
     },

@@ -54,7 +54,8 @@ export async function appendGatewayChanges(trx: Knex, changes: readonly GatewayC
 
 /**
  * Has every gateway ask again as soon as the transaction has committed. A key that is revoked in it is then refused at once,
- * and not when the gateway's question has waited for its time.
+ * and not when the gateway's question has waited for its time. Where nobody listens at that moment, whoever waits finds out
+ * by looking (change-signal.ts).
  */
 export async function haveGatewaysAskAgain(trx: Knex): Promise<void> {
   await trx.raw("select pg_notify(?, ?)", [CHANNEL, ASK_AGAIN]);

@@ -4,7 +4,7 @@ import type pg from "pg";
 import type { Log } from "../../telemetry/log.ts";
 import { ASK_AGAIN, CHANNEL } from "./append.ts";
 
-/** How often it is looked for changes that no notification told of. */
+/** How often it is looked for changes and revoked keys that no notification told of. */
 const POLL_MS = 1_000;
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 2_000;
@@ -25,6 +25,7 @@ export class ChangeSignal {
   #timer: NodeJS.Timeout | undefined;
   #polling: Promise<void> | undefined;
   #newest: unknown;
+  #revoked: unknown;
 
   constructor(db: Knex, log: Log) {
     this.#db = db;
@@ -130,11 +131,18 @@ export class ChangeSignal {
 
   async #poll(): Promise<void> {
     try {
-      const { newest } = await this.#db("gateway_changes")
-        .max({ newest: "seq" })
-        .first<{ newest: unknown }>();
-      if (newest !== this.#newest) this.#wakeAll();
+      const { newest, revoked } = await this.#db
+        .select({
+          newest: this.#db("gateway_changes").max("seq"),
+          revoked: this.#db("api_keys").count("revoked_at"),
+        })
+        .first<{ newest: unknown; revoked: unknown }>();
+      // what stood when it looks for the first time was not revoked meanwhile
+      const isRevoked = this.#revoked !== undefined && revoked !== this.#revoked;
+      if (isRevoked) this.#interruptions += 1;
+      if (isRevoked || newest !== this.#newest) this.#wakeAll();
       this.#newest = newest;
+      this.#revoked = revoked;
     } catch {
       // whoever waits finds out by itself, and says so
     } finally {

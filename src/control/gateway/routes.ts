@@ -29,8 +29,11 @@ export function gatewayRoutes({ db }: ControlContext, feed: GatewayFeed): Route[
         "Without `after`, or with a cursor that is too old: the complete state, as far as it differs from active customers without policies, active users and sessions that go on. With it: what has changed since; `wait` seconds are waited for a first change.",
       query: stateQuery,
       answers: { 200: stateData },
-      async read({ query, signal }) {
-        return ok(await feed.read(query.after, query.wait * 1000, signal));
+      async read(call) {
+        const { query, signal } = call;
+        const state = await feed.read(query.after, query.wait * 1000, signal);
+        if (query.wait > 0) await call.identifyAgain();
+        return ok(state);
       },
     }),
     readRoute({

@@ -9,7 +9,12 @@ import { policyRoutes } from "../../../src/control/policies/routes.ts";
 import { createPolicySetCompiler } from "../../../src/control/policy-sets/compiler.ts";
 import { policySetRoutes } from "../../../src/control/policy-sets/routes.ts";
 import { userRoutes } from "../../../src/control/users/routes.ts";
-import { startControl, type Answered, type RunningControl } from "../../support/control.ts";
+import {
+  startControl,
+  type Answered,
+  type ControlOptions,
+  type RunningControl,
+} from "../../support/control.ts";
 import type { TestDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { State } from "./gateway-follower.ts";
@@ -29,12 +34,17 @@ export class FeedInstance {
     this.reading = reading;
   }
 
-  static async start(database: TestDatabase, clock: () => number = Date.now): Promise<FeedInstance> {
+  static async start(
+    database: TestDatabase,
+    clock: () => number = Date.now,
+    authenticator?: ControlOptions["authenticator"],
+  ): Promise<FeedInstance> {
     let feed: GatewayFeed | undefined;
     let reading = 0;
     const control = await startControl({
       database,
       clock,
+      ...(authenticator && { authenticator }),
       routes(context) {
         const real = (feed = createGatewayFeed(context));
         const counted: GatewayFeed = {
