@@ -144,6 +144,30 @@ describe("policy folders", () => {
     }
   });
 
+  it("leaves what another instance has published from a folder of its own, until its own changes", async () => {
+    const other = await mkdtemp(join(tmpdir(), "gatehouse-folder-"));
+    try {
+      await write(setText("admin"));
+      await publish();
+      await writeFile(join(other, "main.yaml"), setText("viewer", "other"));
+      assert.equal((await publishFolder(dependencies(), other, "main")).kind, "published");
+      // as after a restart
+      assert.equal((await publish()).kind, "unchanged");
+      assert.equal((await publishFolder(dependencies(), other, "main")).kind, "unchanged");
+      assert.equal(await active(), "other");
+      await write(setText("admin", "v2"));
+      assert.equal((await publish()).kind, "published");
+      assert.equal((await publishFolder(dependencies(), other, "main")).kind, "unchanged");
+      assert.equal(await active(), "v2");
+      // back to what it was is a change as well
+      await write(setText("admin"));
+      assert.equal((await publish()).kind, "published");
+      assert.equal(await active(), "v1");
+    } finally {
+      await rm(other, { recursive: true });
+    }
+  });
+
   it("follows a folder of several files as it changes, through errors", async () => {
     await mkdir(join(folder, "main"));
     await write(setText("admin"), "main/a.yaml");

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { prepareReset, reset } from "../../src/control/sandbox/reset.ts";
 import { sandboxSeed } from "../../src/sandbox-seed.ts";
 import type { GatewayConfig } from "../../src/config/index.ts";
-import { bearer, makeKey, makeOwner, send } from "../support/guarded-control.ts";
+import { bearer, makeKey, makeOwner, OPERATOR, send } from "../support/guarded-control.ts";
 import { assertRollupsExact } from "./support/gateway-records.ts";
 import { DEMO_POLICIES } from "../support/demo-policies.ts";
 import { MOMENTS } from "../support/moments.ts";
@@ -143,6 +147,35 @@ describe("a fresh sandbox", () => {
     await assertRollupsExact(database.db);
     const resets = await get("/audit/logs?kind=change&action=sandbox.reset");
     assert.equal(resets.data.length, 1);
+  });
+
+  it("is filled with the policies that the folder holds by then; what is wrong with them is logged", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "gatehouse-folder-"));
+    const write = (version: string) =>
+      writeFile(
+        join(directory, "default.yaml"),
+        `version: ${version}\npolicies: [{ resource: GET /a, condition: exists(user.id) }]\n`,
+      );
+    const seed = { policies: { directory, policySet: "default" } };
+    const logged: object[] = [];
+    const log = {
+      ...sandbox.context.log,
+      warn: (fields: object | string) => void logged.push(Object(fields)),
+    };
+    const context = { ...sandbox.context, log };
+    try {
+      await write("v1");
+      const prepared = await prepareReset(context, seed);
+      await write("v2");
+      await context.units(OPERATOR, (unit) => reset(context, unit, prepared));
+      assert.equal((await get("/policy-sets/default")).data.active_version, "v2");
+      assert.deepEqual(logged, []);
+      await writeFile(join(directory, "default.yaml"), "policies: 1\n");
+      assert.equal((await prepareReset(context, seed)).policySet, undefined);
+      assert.match(JSON.stringify(logged), /"report":"default\.yaml:1:11: error: .* must be a list/);
+    } finally {
+      await rm(directory, { recursive: true });
+    }
   });
 
   it("is not filled again by a start, nor where somebody has removed what was there", async () => {

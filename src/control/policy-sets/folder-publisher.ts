@@ -2,7 +2,7 @@ import { watch, type FSWatcher } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { readPolicyFolder } from "../../decision/policy-folder.ts";
 import type { BackgroundWork } from "../context.ts";
-import { publishFiles, type PublishFolderDependencies } from "./publish-folder.ts";
+import { publishFiles, sourceOf, type PublishFolderDependencies } from "./publish-folder.ts";
 
 export interface FolderPublisherOptions {
   readonly directory: string;
@@ -60,7 +60,7 @@ export function startFolderPublisher(
       again = true;
       return;
     }
-    const { kind } = await publishFiles(dependencies, settled, policySet);
+    const { kind } = await publishFiles(dependencies, settled, policySet, sourceOf(directory));
     onAttempt?.(kind === "invalid");
     // not before it is published: a failure is tried again
     seen = settled.fingerprint;

@@ -1,3 +1,6 @@
+import { createHash } from "node:crypto";
+import { hostname } from "node:os";
+import { resolve } from "node:path";
 import { readPolicyFolder, type PolicyFolder } from "../../decision/policy-folder.ts";
 import type { ControlContext } from "../context.ts";
 import { newId } from "../ids.ts";
@@ -5,7 +8,13 @@ import type { Unit } from "../unit.ts";
 import { failed } from "./compile-thread.ts";
 import type { PolicySetCompiler } from "./compiler.ts";
 import { addVersion, setActive, type PublishableSet } from "./service.ts";
-import { findActiveVersion, findVersion, lockOrMakePolicySet, updatePolicySet } from "./store.ts";
+import {
+  findActiveVersion,
+  findVersion,
+  lockOrMakePolicySet,
+  replaceFolderDigest,
+  updatePolicySet,
+} from "./store.ts";
 
 /** What publishing a folder came to. */
 export type FolderOutcome =
@@ -16,7 +25,7 @@ export type FolderOutcome =
       /** What somebody had put in force since the folder was published last, and is in force no longer. */
       readonly replaced?: string;
     }
-  /** It is what was published from a folder last; which version is active is not touched. */
+  /** It is what was published from this folder last, or from any; which version is active is not touched. */
   | { readonly kind: "unchanged"; readonly digest: string }
   /** Nothing was changed. */
   | { readonly kind: "invalid"; readonly report: string };
@@ -27,16 +36,24 @@ export interface PublishFolderDependencies {
 }
 
 /**
- * Publishes and activates the set of a policy folder, where it is another one than was last published from a folder: so
- * a restart does not undo what was activated or rolled back since. What is wrong with the set is logged and changes
- * nothing.
+ * Publishes and activates the set of a policy folder, where it has changed since it was published: so a restart does not undo
+ * what was activated or rolled back since, nor what another instance has published from a folder of its own. What is wrong with
+ * the set is logged and changes nothing.
  */
 export async function publishFolder(
   { context, compile }: PublishFolderDependencies,
   directory: string,
   name: string,
 ): Promise<FolderOutcome> {
-  return publishFiles({ context, compile }, await readPolicyFolder(directory, name), name);
+  const folder = await readPolicyFolder(directory, name);
+  return publishFiles({ context, compile }, folder, name, sourceOf(directory));
+}
+
+/** @returns a name for a folder of this machine, the same after a restart */
+export function sourceOf(directory: string): string {
+  return createHash("sha256")
+    .update(JSON.stringify([hostname(), resolve(directory)]))
+    .digest("base64url");
 }
 
 /** The same, of a folder that was read. */
@@ -44,6 +61,7 @@ export async function publishFiles(
   { context, compile }: PublishFolderDependencies,
   { files, diagnostics }: PolicyFolder,
   name: string,
+  source: string,
 ): Promise<FolderOutcome> {
   const compiled = diagnostics.length > 0 ? failed(diagnostics, files) : await compile({ name, files });
   if (compiled.set === undefined) {
@@ -60,7 +78,7 @@ export async function publishFiles(
     requestId: newId("request"),
     clientIp: "",
   } as const;
-  const outcome = await context.units(origin, (unit) => publishAndActivate(unit, set));
+  const outcome = await context.units(origin, (unit) => publishAndActivate(unit, set, source));
   if (outcome.kind === "published") {
     const { version, digest, replaced } = outcome;
     const report = compiled.rendered === "" ? {} : { report: compiled.rendered };
@@ -79,10 +97,12 @@ export async function publishFiles(
 export async function publishAndActivate(
   unit: Unit,
   set: PublishableSet,
+  source: string,
 ): Promise<Exclude<FolderOutcome, { kind: "invalid" }>> {
   const { name, digest } = set;
   const row = await lockOrMakePolicySet(unit.trx, name, unit.now);
-  if (row.folder_digest === digest) return { kind: "unchanged", digest };
+  const own = await replaceFolderDigest(unit.trx, name, source, digest);
+  if (own === digest || row.folder_digest === digest) return { kind: "unchanged", digest };
   const before = await findActiveVersion(unit.trx, name);
   const version = await keepVersion(unit, set);
   const kept = await updatePolicySet(unit.trx, row, { folder_digest: digest }, unit.now);

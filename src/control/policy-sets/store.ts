@@ -75,6 +75,23 @@ export async function lockOrMakePolicySet(
   return row;
 }
 
+/** Keeps what a folder is, under the lock of its policy set. @returns what it was before */
+export async function replaceFolderDigest(
+  trx: Knex,
+  policySet: string,
+  source: string,
+  digest: string,
+): Promise<string | undefined> {
+  const folder = { policy_set: policySet, source };
+  const before = await trx("policy_folders").where(folder).first<{ digest: string } | undefined>("digest");
+  if (before?.digest !== digest)
+    await trx("policy_folders")
+      .insert({ ...folder, digest })
+      .onConflict(["policy_set", "source"])
+      .merge();
+  return before?.digest;
+}
+
 /** Writes what has changed of a set that this transaction has locked. */
 export async function updatePolicySet(
   trx: Knex.Transaction,

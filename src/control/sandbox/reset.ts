@@ -3,8 +3,9 @@ import { readPolicyFolder } from "../../decision/policy-folder.ts";
 import type { ControlContext } from "../context.ts";
 import { newId } from "../ids.ts";
 import { createKeyring } from "../issuer/keyring.ts";
+import { failed } from "../policy-sets/compile-thread.ts";
 import { createPolicySetCompiler } from "../policy-sets/compiler.ts";
-import type { PublishableSet } from "../policy-sets/service.ts";
+import { sourceOf } from "../policy-sets/publish-folder.ts";
 import { makePartition, startOfDay } from "../records/partitions.ts";
 import type { Unit } from "../unit.ts";
 import type { Seeded } from "./schemas.ts";
@@ -26,15 +27,24 @@ export async function prepareReset(context: ControlContext, seed: SandboxSeed): 
   return {
     seed,
     key: await createKeyring(context).signingKey(),
-    policySet: await compiled(context, seed),
+    ...(await compiled(context, seed)),
   };
+}
+
+/** What is in force by then, another instance may have published; from here on it waits for the end of the transaction. */
+async function upToDate(context: ControlContext, prepared: Prepared): Promise<Prepared> {
+  const { seed, fingerprint } = prepared;
+  if (seed.policies === undefined) return prepared;
+  const { directory, policySet } = seed.policies;
+  const now = await readPolicyFolder(directory, policySet);
+  return now.fingerprint === fingerprint ? prepared : { ...prepared, ...(await compiled(context, seed)) };
 }
 
 /** Empties the sandbox and fills it anew, in the unit's transaction. Whoever wants to do so at once waits. */
 export async function reset(context: ControlContext, unit: Unit, prepared: Prepared): Promise<Seeded> {
   await lock(unit.trx);
   await wipe(unit);
-  return fill(context, unit, prepared, "sandbox.reset");
+  return fill(context, unit, await upToDate(context, prepared), "sandbox.reset");
 }
 
 /** Fills a sandbox at its first start; one that was ever used stays as it is. */
@@ -75,16 +85,21 @@ async function fill(
 async function compiled(
   { log }: ControlContext,
   { policies }: SandboxSeed,
-): Promise<PublishableSet | undefined> {
-  if (policies === undefined) return undefined;
+): Promise<Pick<Prepared, "policySet" | "fingerprint">> {
+  if (policies === undefined) return { policySet: undefined, fingerprint: undefined };
   const { directory, policySet: name } = policies;
-  const { files, diagnostics } = await readPolicyFolder(directory, name);
-  if (diagnostics.length === 0) {
-    const { set, diagnostics: found } = await createPolicySetCompiler()({ name, files });
-    if (set !== undefined) return { ...set, files, diagnostics: found };
+  const { files, diagnostics, fingerprint } = await readPolicyFolder(directory, name);
+  const { set, ...found } =
+    diagnostics.length > 0 ? failed(diagnostics, files) : await createPolicySetCompiler()({ name, files });
+  if (set !== undefined) {
+    const policySet = { ...set, files, diagnostics: found.diagnostics, source: sourceOf(directory) };
+    return { policySet, fingerprint };
   }
-  log.warn({ policy_set: name }, "the policy folder has errors; the sandbox is filled without it");
-  return undefined;
+  log.warn(
+    { policy_set: name, report: found.rendered },
+    "the policy folder has errors; the sandbox is filled without it",
+  );
+  return { policySet: undefined, fingerprint };
 }
 
 async function count(trx: Knex.Transaction): Promise<Seeded> {

@@ -33,10 +33,15 @@ const USER_AGENT = "Mozilla/5.0 (sandbox)";
 
 const ACTOR: Actor = { kind: "system", id: "sandbox", name: "sandbox" };
 
+/** A policy set, and the folder that it was read from. */
+export type SeedPolicySet = PublishableSet & { readonly source: string };
+
 /** What has to be made before the transaction. */
 export interface Prepared {
   readonly key: SigningKey;
-  readonly policySet: PublishableSet | undefined;
+  readonly policySet: SeedPolicySet | undefined;
+  /** Of the folder as it was then. */
+  readonly fingerprint: string | undefined;
   readonly seed: SandboxSeed;
 }
 
@@ -105,7 +110,7 @@ async function plantPolicies({ prepared, start, then }: Garden, planted: readonl
   const { policySet } = prepared;
   if (policySet !== undefined)
     // as from its folder: the next start finds it published, and leaves what was activated since
-    await then(start + HOUR_MS, (unit) => publishAndActivate(unit, policySet));
+    await then(start + HOUR_MS, (unit) => publishAndActivate(unit, policySet, policySet.source));
   const made = await then(start + 2 * HOUR_MS, async (unit) => {
     const ids = new Map<string, string>();
     for (const policy of policies(policySet?.name))
