@@ -33,14 +33,21 @@ export async function sendAnswer(
     case "lines":
       response.status(200).type("application/x-ndjson");
       await pipeline(Readable.from(lines(answer.lines)), response).catch((error: unknown) => {
+        const about = { request_id: requestIdOf(response) };
+        if (isClientGone(error)) log.info(about, "the client of an export left before its end");
         // the head is sent: cutting the connection is the only way left to say that it is not complete
-        log.error({ err: error, request_id: requestIdOf(response) }, "an export ended before its end");
+        else log.error({ ...about, err: error }, "an export ended before its end");
         response.destroy();
       });
       return;
     case "refusal":
       throw answer.error;
   }
+}
+
+/** The answer was closed by its reader; what fails on our side has another code. */
+function isClientGone(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ERR_STREAM_PREMATURE_CLOSE";
 }
 
 /** The answer as bytes. @throws when it is not what the route declares, which is a defect of the route */
