@@ -1,4 +1,3 @@
-const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const lenient = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Anything but ASCII. */
@@ -20,13 +19,25 @@ export function decodeUtf8(bytes: string): { readonly text: string; readonly val
   return decodeBytes(octets);
 }
 
-/** {@link decodeUtf8} for bytes. */
+/** {@link decodeUtf8} for bytes. Without a decoder that throws: exceptions cost far more than what they are about. */
 export function decodeBytes(octets: Uint8Array): { readonly text: string; readonly valid: boolean } {
-  try {
-    return { text: strict.decode(octets), valid: true };
-  } catch {
-    return { text: lenient.decode(octets), valid: false };
+  const text = lenient.decode(octets);
+  return { text, valid: !text.includes(REPLACEMENT) || replacementsIn(text) === writtenIn(octets) };
+}
+
+const REPLACEMENT = "\ufffd";
+
+function replacementsIn(text: string): number {
+  return text.split(REPLACEMENT).length - 1;
+}
+
+/** How often U+FFFD stands there by itself: `ef` begins a character, and so this never is a part of another. */
+function writtenIn(octets: Uint8Array): number {
+  let count = 0;
+  for (let at = octets.indexOf(0xef); at >= 0; at = octets.indexOf(0xef, at + 1)) {
+    if (octets[at + 1] === 0xbf && octets[at + 2] === 0xbd) count += 1;
   }
+  return count;
 }
 
 /** What percent-decoding (RFC 3986, section 2.1) made of a part of the target. */

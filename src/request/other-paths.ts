@@ -161,23 +161,23 @@ const IIS = /%u([0-9a-f]{4})/gi;
 
 /** How stacks percent-decode: they differ in what is not UTF-8, and in `%uXXXX`. The first is that of `decodePercent`. */
 export const DECODERS: readonly ((text: string) => string)[] = [
-  (text) => decodeRuns(text, utf8),
+  (text) => decodeRuns(text, (_, read) => read),
   (text) => decodeRuns(text, (bytes) => String.fromCharCode(...bytes)),
-  (text) => decodeRuns(text, (bytes) => utf8(bytes).replaceAll("\ufffd", "")),
+  (text) => decodeRuns(text, (_, read) => read.replaceAll("\ufffd", "")),
   (text) => decodeRuns(text, overlong),
   (text) =>
     decodeRuns(
       text.replace(IIS, (_, hex: string) => String.fromCharCode(parseInt(hex, 16))),
-      utf8,
+      (_, read) => read,
     ),
 ];
 
-/** @param otherwise - decodes what is not UTF-8 */
-function decodeRuns(text: string, otherwise: (bytes: Uint8Array) => string): string {
+/** @param otherwise - decodes what is not UTF-8, of which there is a reading with U+FFFD */
+function decodeRuns(text: string, otherwise: (bytes: Uint8Array, read: string) => string): string {
   return text.replace(RUN, (run) => {
     const bytes = Uint8Array.from(run.slice(1).split("%"), (hex) => parseInt(hex, 16));
     const { text: read, valid } = decodeBytes(bytes);
-    return valid ? read : otherwise(bytes);
+    return valid ? read : otherwise(bytes, read);
   });
 }
 

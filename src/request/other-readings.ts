@@ -80,12 +80,16 @@ function queryReadings(
   accepted: readonly RefusalCheck[],
 ): readonly Query[] | undefined {
   const separators = accepted.includes("query_separator") ? ["&", /[&;]/] : ["&"];
-  const ways = accepted.some((check) => OF_VALUES.includes(check)) ? WAYS : WAYS.slice(0, 1);
+  const ways = accepted.some((check) => OF_VALUES.includes(check)) ? DECODERS : DECODERS.slice(0, 1);
   if (separators.length === 1 && ways.length === 1) return [];
   if (ways.length > 1 && rawQuery.length > MAX_CHARACTERS) return undefined;
   return separators.flatMap((separator) => {
     const parameters = splitParameters(rawQuery.replaceAll("+", " "), separator);
-    return ways.map((way) => toQuery(parameters.map(([name, value]) => [way(name), way(value)])));
+    return ways.flatMap((way) => {
+      // each is decoded once, and then read in the ways that there are to read controls
+      const decoded = parameters.map(([name, value]): Parameter => [way(name), way(value)]);
+      return CONTROLS.map((change) => toQuery(decoded.map(([name, value]) => [change(name), change(value)])));
+    });
   });
 }
 
@@ -94,11 +98,11 @@ const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/;
 const whereControl = (change: (text: string) => string) => (text: string) =>
   CONTROL.test(text) ? change(text) : text;
 
-const WAYS: readonly ((raw: string) => string)[] = DECODERS.flatMap((decoder) => [
-  decoder,
-  (raw) => whereControl(withoutControls)(decoder(raw)),
-  (raw) => whereControl(untilControl)(decoder(raw)),
-]);
+const CONTROLS: readonly ((text: string) => string)[] = [
+  (text) => text,
+  whereControl(withoutControls),
+  whereControl(untilControl),
+];
 
 function splitParameters(query: string, separator: string | RegExp): readonly Parameter[] {
   return query
