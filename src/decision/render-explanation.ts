@@ -10,7 +10,7 @@ import type { Decision } from "./types.ts";
 
 /** The explanation for people, several lines. */
 export function renderExplanation(decision: Decision, explanation: Explanation | OfflineExplanation): string {
-  const { verdict, reason, detail, snapshot, accepted } = decision;
+  const { verdict, reason, detail, snapshot, accepted, alsoRead = [] } = decision;
   const { status, message } = REASONS[reason];
   const { rule, connection, near } = explanation;
   const lines = [
@@ -19,6 +19,7 @@ export function renderExplanation(decision: Decision, explanation: Explanation |
     ...(accepted.length === 0
       ? []
       : [`accepted although ambiguous: ${accepted.join(", ")}; every reading must be permitted`]),
+    ...alsoRead.map(({ method, path }) => `also permitted as ${method} ${path}`),
     ...renderRule("rule", rule),
     ...renderRule("connection", connection),
   ];

@@ -51,12 +51,14 @@ describe("decision: explained answers", () => {
 
   it("name the fields of every reading of the path, each rule once", async () => {
     for (const path of ["/people/me", "/people/me.json"]) {
-      const { explanation } = await explained({ path }, viewer);
+      const { decision, explanation } = await explained({ path }, viewer);
       assert.deepEqual(
         explanation.fields.map(({ field }) => field),
         ["salary", "phone", "$.trace", "ssn", "pin"],
         path,
       );
+      const others = renderExplanation(decision, explanation).match(/^also permitted as .*$/gm) ?? [];
+      assert.deepEqual(others, path.endsWith(".json") ? ["also permitted as GET /people/me"] : []);
     }
   });
 
