@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { dump } from "js-yaml";
 import type { Scope } from "../../src/control/actor.ts";
 import type { Environment } from "../../src/control/environment.ts";
-import { databaseDirectory } from "./temporary-directory.ts";
+import { assertDataAreIn, databaseDirectory, makeDataDirectory } from "./temporary-directory.ts";
 import { eventually } from "./eventually.ts";
 import { freePort } from "./free-port.ts";
 
@@ -47,10 +47,12 @@ export async function startControlPlaneProcess(
   options: ControlPlaneOptions & { readonly ports?: readonly [production: string, sandbox: string] } = {},
 ): Promise<ControlPlaneProcess> {
   const directory = options.directory ?? (await databaseDirectory());
+  const data = join(directory, "data");
+  await makeDataDirectory(data);
   const [production, sandbox] =
     options.ports?.map((url) => Number(new URL(url).port)) ?? (await Promise.all([freePort(), freePort()]));
   const base: Record<string, Record<string, unknown>> = {
-    api: { port: production, sandbox_port: sandbox, data_directory: join(directory, "data") },
+    api: { port: production, sandbox_port: sandbox, data_directory: data },
     sign_in: { allow_insecure_issuers: true },
     webhooks: { allow_private_targets: true },
     telemetry: { log_level: "warn" },
@@ -79,6 +81,7 @@ export async function startControlPlaneProcess(
     150_000,
   );
   if (ready === "ended") throw new Error(`the control plane ended with ${String(await ended)}: ${stderr}`);
+  await assertDataAreIn(data);
   const cli = async (...args: string[]) =>
     (await run(process.execPath, [CLI, ...args], { cwd: directory })).stdout;
   return {

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { chmod, mkdir, mkdtemp, readFile, statfs } from "node:fs/promises";
+import { chmod, lstat, mkdir, mkdtemp, readFile, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -69,9 +69,26 @@ async function inMemory(): Promise<string> {
   return tmpdir();
 }
 
+/**
+ * Makes the folder of a server's data, which the program itself would close to other users: as root it would find that
+ * PostgreSQL's user cannot reach it, and keep the data in `/var/lib/gatehouse`, where nobody removes them.
+ */
+export async function makeDataDirectory(path: string): Promise<void> {
+  await mkdir(path, { recursive: true });
+  await chmod(path, 0o711);
+}
+
+/** Fails where the data of a server have gone elsewhere. */
+export async function assertDataAreIn(path: string): Promise<void> {
+  const found = await lstat(join(path, "postgres")).catch(() => undefined);
+  if (found?.isSymbolicLink() === true)
+    throw new Error(`the data are not in ${path}, and nobody would remove them`);
+}
+
 /** Waits until its stdin closes, which it does with our end, then stops every server below the folder and removes it. */
 const GUARDIAN = `cat >/dev/null
-for file in "$1"/*/postgres/cluster/data/postmaster.pid "$1"/*/*/postgres/cluster/data/postmaster.pid; do
+for file in "$1"/*/postgres/cluster/data/postmaster.pid "$1"/*/*/postgres/cluster/data/postmaster.pid \\
+  "$1"/*/.gatehouse/postgres/cluster/data/postmaster.pid; do
   read -r pid < "$file" || continue
   ps -o args= -p "$pid" | grep -qF "\${file%/*}" || continue
   kill -QUIT "$pid"

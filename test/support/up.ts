@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { DEMO_POLICIES } from "./demo-policies.ts";
 import { envoyBinary } from "./envoy.ts";
 import { eventually } from "./eventually.ts";
-import { databaseDirectory } from "./temporary-directory.ts";
+import { assertDataAreIn, databaseDirectory, makeDataDirectory } from "./temporary-directory.ts";
 
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 export const FREE_PORTS = ["--port", "--admin-port", "--api-port", "--sandbox-port"].flatMap((option) => [
@@ -29,6 +29,7 @@ export async function upFolder(): Promise<string> {
   const folder = await databaseDirectory();
   await cp(DEMO_POLICIES, join(folder, "policies"), { recursive: true });
   await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
+  await makeDataDirectory(join(folder, ".gatehouse"));
   return folder;
 }
 
@@ -49,6 +50,7 @@ export async function startUp(folder: string): Promise<RunningUp> {
     100_000,
   );
   await eventually("all that it prints", () => stdout.includes("Ctrl-C"));
+  await assertDataAreIn(join(folder, ".gatehouse"));
   return {
     url,
     stdout,
