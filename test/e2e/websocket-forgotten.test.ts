@@ -169,7 +169,7 @@ describe("end to end: WebSocket connections that are over are forgotten", functi
       session.destroy();
     }
     await noneIsLeft();
-    assert.ok((await lines(isGone)) > 0);
+    await eventually("a record of one that left", async () => (await lines(isGone)) > 0);
     const session = await http2();
     assert.equal(await status(knock(session)), 200);
     assert.equal(await registered(), 1);
@@ -203,7 +203,10 @@ describe("end to end: WebSocket connections that are over are forgotten", functi
     application.drop();
     await noneIsLeft();
     for (const socket of sockets) socket.destroy();
-    assert.equal(await lines(({ event }) => event === "connection"), 1_000);
+    await eventually(
+      "the line of each",
+      async () => (await lines(({ event }) => event === "connection")) === 1_000,
+    );
     assert.equal(await gateway.metric("gatehouse_access_log_dropped_total"), 0);
     const open = await webSocket();
     assert.equal(open.refusal(), undefined);
