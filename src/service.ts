@@ -6,7 +6,7 @@ import { holderOf } from "./decision/connection-holder.ts";
 import { ConnectionState } from "./decision/connection-state.ts";
 import { ConnectionRegistry } from "./decision/connections.ts";
 import { belongsTo, isSteady, type DecidedBy } from "./decision/connection-steady.ts";
-import { gatherEnded, takeConnectionMessage } from "./decision/connections-ended.ts";
+import { gatherIds, takeConnectionMessage } from "./decision/connections-ended.ts";
 import { createDecider } from "./decision/decide.ts";
 import { connectionsPerUser, decisionSettings, headerHygiene } from "./decision-settings.ts";
 import { chain } from "./decision/judgement.ts";
@@ -145,9 +145,9 @@ export async function createService(
   if (following) rejudgeOnChange(registry, following);
   const statistics =
     following && new StatisticsReporter(`worker-${worker}`, { client: following.client, metrics, log });
-  const ended = gatherEnded(broadcast);
-  const open = gatherEnded(broadcast, "connections_open");
-  const abandoned = gatherEnded(broadcast, "handshakes_abandoned");
+  const ended = gatherIds(broadcast, "connections_ended");
+  const open = gatherIds(broadcast, "connections_open");
+  const abandoned = gatherIds(broadcast, "handshakes_abandoned");
   const point = new DecisionPoint({ decide, snapshot: () => inForce.current?.main, audit, metrics, log });
   const backlog = new Backlog();
   const shed = createLoadShedding({

@@ -3,7 +3,7 @@ import type { GatewayConfig } from "../config/index.ts";
 import { startControlPlane, type ControlPlane } from "../control-plane.ts";
 import { createLog } from "../telemetry/log.ts";
 import { ownerLines } from "./owner-link.ts";
-import { CONFIG_OPTION, loadConfig, portOption } from "./options.ts";
+import { CONFIG_OPTION, DATA_DIR_OPTION, loadConfig, portOption } from "./options.ts";
 import { untilSignal } from "./run.ts";
 
 interface ControlPlaneOptions {
@@ -20,7 +20,7 @@ export function controlPlaneCommand(): Command {
     .option(...CONFIG_OPTION)
     .option("--port <port>", "port of production (default: 8080; 0: any free one)", portOption)
     .option("--sandbox-port <port>", "port of the sandbox (default: 8081)", portOption)
-    .option("--data-dir <folder>", "of the embedded database (default: .gatehouse)")
+    .option(...DATA_DIR_OPTION)
     .action(async (options: ControlPlaneOptions) => {
       const config = loadConfig(options.config, [], {
         "api.port": options.port,

@@ -4,12 +4,12 @@ import type { OfflineSettings } from "../decision/offline.ts";
 import { FileSource, type AttributeSource } from "../decision/sources.ts";
 import { decisionSettings, headerHygiene } from "../decision-settings.ts";
 import { caseSensitive } from "../follow-control-plane.ts";
-import { compilePolicySet, renderDiagnostics, type PolicySetIR, type ValueObject } from "../policy/index.ts";
+import { compilePolicySet, type PolicySetIR, type ValueObject } from "../policy/index.ts";
 import type { RawRequest } from "../request/index.ts";
 import { ControlPlaneReader, type PublishedSet } from "./control-plane-reader.ts";
 import { EXIT_USAGE, ExitError } from "./exit.ts";
 import { loadConfig } from "./options.ts";
-import { compileSet } from "./policy-sets.ts";
+import { compileSet, withoutErrors } from "./policy-sets.ts";
 import { throughEnvoy, type ThroughEnvoy } from "./through-envoy.ts";
 
 export interface GatewayOptions {
@@ -156,16 +156,12 @@ async function policySet(
     return compilePublished(name, set);
   }
   const folder = directory ?? (config === undefined ? "policies" : policies.directory);
-  const { ir, diagnostics, files } = await compileSet(folder, name);
-  if (ir === undefined) throw new ExitError(renderDiagnostics([...diagnostics], [...files]).trimEnd());
-  return ir;
+  return withoutErrors(await compileSet(folder, name));
 }
 
 /** @throws ExitError where this version of the language finds errors in it */
 export function compilePublished(name: string, { files }: PublishedSet): PolicySetIR {
-  const { ir, diagnostics } = compilePolicySet([...files], { name });
-  if (ir === undefined) throw new ExitError(renderDiagnostics([...diagnostics], [...files]).trimEnd());
-  return ir;
+  return withoutErrors({ files, ...compilePolicySet([...files], { name }) });
 }
 
 async function fileSources(config: GatewayConfig): Promise<Map<string, AttributeSource>> {

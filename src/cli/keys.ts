@@ -9,6 +9,7 @@ import { MAX_LIMIT } from "../control/frame/list.ts";
 import { newId } from "../control/ids.ts";
 import type { UnitOrigin } from "../control/unit.ts";
 import { EXIT_USAGE, ExitError } from "./exit.ts";
+import { CONFIG_OPTION, DATA_DIR_OPTION } from "./options.ts";
 import { beforeSignals } from "./run.ts";
 
 /** One environment's database, opened beside a control plane that may be running. */
@@ -78,8 +79,8 @@ export function environmentCommand(name: string, description: string): Command {
     .addOption(
       new Option("-e, --environment <environment>", "which one").choices(ENVIRONMENTS).makeOptionMandatory(),
     )
-    .option("-c, --config <file>", "configuration file (default: gateway.yaml where there is one)")
-    .option("--data-dir <folder>", "of the embedded database (default: .gatehouse)");
+    .option(...CONFIG_OPTION)
+    .option(...DATA_DIR_OPTION);
 }
 
 /** Opens the environment that the options name, for as long as the work takes. */

@@ -2,7 +2,7 @@ import { AssertionError } from "node:assert";
 import { Command, CommanderError } from "commander";
 import { endWithNpm } from "./end-with-npm.ts";
 import { EXIT_FINDINGS, EXIT_USAGE, ExitError } from "./exit.ts";
-import { version } from "./version.ts";
+import { manifest } from "./manifest.ts";
 
 /** Every command, in the order of `--help`. Each is loaded only when it is needed: most need little of the program. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
@@ -37,7 +37,7 @@ export async function main(argv: readonly string[], startedByNpm = false): Promi
   if (startedByNpm) endWithNpm();
   const program = new Command("gatehouse")
     .description("identity and access platform: a control plane, and a gateway that enforces rules")
-    .version(version())
+    .version(manifest().version)
     .showSuggestionAfterError()
     .exitOverride();
   for (const command of await commandsFor(argv[2])) program.addCommand(inherit(command));

@@ -9,6 +9,7 @@ import {
 import type { Database, DatabaseEnvironment, DatabaseLocation } from "../storage/index.ts";
 import { EXIT_FINDINGS, ExitError } from "./exit.ts";
 import { progressLog } from "./progress.ts";
+import { CONFIG_OPTION, DATA_DIR_OPTION } from "./options.ts";
 import { beforeSignals } from "./run.ts";
 
 /** Which configuration, as for the other commands of the control plane. */
@@ -35,8 +36,8 @@ export function migrateCommand(locate: (options: LocateOptions) => DatabaseLocat
         .choices(["production", "sandbox", "all"])
         .default("all"),
     )
-    .option("-c, --config <file>", "configuration file (default: gateway.yaml where there is one)")
-    .option("--data-dir <folder>", "of the embedded database (default: .gatehouse)")
+    .option(...CONFIG_OPTION)
+    .option(...DATA_DIR_OPTION)
     .option("--status", "only say what is left to do; exit 1 when something is")
     .action((options: MigrateCommandOptions) => beforeSignals(() => migrateAll(locate(options), options)));
 }

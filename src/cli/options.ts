@@ -9,6 +9,12 @@ export const CONFIG_OPTION = [
   "configuration file (default: gateway.yaml where there is one)",
 ] as const;
 
+/** `--data-dir` of the commands of the control plane. */
+export const DATA_DIR_OPTION = [
+  "--data-dir <folder>",
+  "of the embedded database (default: .gatehouse)",
+] as const;
+
 /**
  * Loads the configuration of a command: the file that was named, or `gateway.yaml` where there is one, and the
  * environment.

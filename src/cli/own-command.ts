@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { isAbsolute, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { manifest } from "./manifest.ts";
 
 /** Two folders up from `src/cli` and from `dist/cli` alike. */
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -11,7 +11,7 @@ const IS_CHECKOUT = import.meta.url.endsWith(".ts");
  * within its checkout only: anywhere else npm would fetch the package of that name, which is somebody else's.
  */
 export function ownCommand(folder: string = process.cwd()): string {
-  if (!IS_CHECKOUT) return `npx ${packageName()}`;
+  if (!IS_CHECKOUT) return `npx ${manifest().name}`;
   return isWithin(folder)
     ? "npx gatehouse"
     : `${quoted(process.execPath)} ${quoted(`${ROOT}bin/gatehouse.js`)}`;
@@ -25,11 +25,6 @@ export function ownNode(folder: string = process.cwd()): string {
 function isWithin(folder: string): boolean {
   const path = relative(ROOT, folder);
   return !isAbsolute(path) && !/^\.\.(?:[\\/]|$)/.test(path);
-}
-
-function packageName(): string {
-  const manifest = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8")) as { readonly name: string };
-  return manifest.name;
 }
 
 /** For a POSIX shell. */

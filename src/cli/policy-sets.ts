@@ -1,6 +1,12 @@
 import { readdir } from "node:fs/promises";
 import { Option } from "commander";
-import { compilePolicySet, type Diagnostic, type PolicyFile, type PolicySetIR } from "../policy/index.ts";
+import {
+  compilePolicySet,
+  renderDiagnostics,
+  type Diagnostic,
+  type PolicyFile,
+  type PolicySetIR,
+} from "../policy/index.ts";
 import { readPolicyFolder, SUITE_SUFFIX } from "../decision/policy-folder.ts";
 import { EXIT_USAGE, ExitError } from "./exit.ts";
 
@@ -21,6 +27,12 @@ export async function compileSet(directory: string, name: string): Promise<Compi
   const { files, diagnostics } = await readPolicyFolder(directory, name);
   if (diagnostics.length > 0) return { name, files, diagnostics };
   return { name, files, ...compilePolicySet([...files], { name }) };
+}
+
+/** @throws ExitError with the diagnostics where the set has errors */
+export function withoutErrors({ ir, diagnostics, files }: Omit<CompiledSet, "name">): PolicySetIR {
+  if (ir === undefined) throw new ExitError(renderDiagnostics([...diagnostics], [...files]).trimEnd());
+  return ir;
 }
 
 /**

@@ -16,7 +16,7 @@ import {
   type SuiteSubject,
 } from "../policy/suite/index.ts";
 import { EXIT_USAGE, ExitError } from "./exit.ts";
-import { compileSet, directoryOption } from "./policy-sets.ts";
+import { compileSet, directoryOption, withoutErrors } from "./policy-sets.ts";
 import { createSuiteSubject } from "./suite-subject.ts";
 
 interface TestOptions {
@@ -76,7 +76,5 @@ function unreadable(name: string): (error: unknown) => never {
 }
 
 async function subjectOf(suite: Suite, directory: string): Promise<SuiteSubject> {
-  const { ir, diagnostics, files } = await compileSet(directory, suite.policySet);
-  if (ir === undefined) throw new ExitError(renderDiagnostics([...diagnostics], [...files]).trimEnd());
-  return createSuiteSubject(ir);
+  return createSuiteSubject(withoutErrors(await compileSet(directory, suite.policySet)));
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { GatewayConfig } from "../config/index.ts";
-import { DEFAULT_IDENTITY_HEADERS } from "../config/index.ts";
+import { namesNotFromClients, OWN_PREFIXES, speaksTls } from "../gateway/index.ts";
 import type { ProxyReason } from "../reasons.ts";
 import type { RawRequest } from "../request/index.ts";
 
@@ -18,8 +18,7 @@ export type ThroughEnvoy =
 export function throughEnvoy(sent: RawRequest, config: GatewayConfig, peer: string): ThroughEnvoy {
   const refused = (reason: ProxyReason, detail: string): ThroughEnvoy => ({ ok: false, reason, detail });
   const { method, headers } = sent;
-  const { tls_certificate: certificate, tls_private_key: key } = config.gateway.security;
-  const speaksTls = certificate !== undefined && key !== undefined;
+  const isTls = speaksTls(config);
   if (!METHODS.has(method)) return refused("MALFORMED_REQUEST", "http1.codec_error");
   if (headers.some(([name, value]) => !TOKEN.test(name) || CONTROL.test(value))) {
     return refused("MALFORMED_REQUEST", "http1.codec_error");
@@ -35,7 +34,7 @@ export function throughEnvoy(sent: RawRequest, config: GatewayConfig, peer: stri
 
   const target = splitTarget(sent);
   if (target === undefined) return refused("MALFORMED_REQUEST", "http1.invalid_url");
-  if (target.scheme === "https" && !speaksTls) return refused("MALFORMED_REQUEST", "http1.invalid_scheme");
+  if (target.scheme === "https" && !isTls) return refused("MALFORMED_REQUEST", "http1.invalid_scheme");
   if (!target.path.startsWith("/")) return refused("PATH_REFUSED", "absolute_path_rejected");
   if (target.path.includes("#")) return refused("PATH_REFUSED", "path_normalization_failed");
   const upgrade = headers.filter(([name]) => name === "upgrade").map(([, value]) => value.toLowerCase());
@@ -50,7 +49,7 @@ export function throughEnvoy(sent: RawRequest, config: GatewayConfig, peer: stri
   if (body > config.gateway.security.request_size_limit) {
     return refused("REQUEST_TOO_LARGE", "rbac_access_denied_matched_policy[request_too_large]");
   }
-  const scheme = speaksTls ? "https" : "http";
+  const scheme = isTls ? "https" : "http";
   const forwarded = headers.filter(([name]) => name === "x-forwarded-for").map(([, value]) => value);
   return {
     ok: true,
@@ -118,17 +117,13 @@ const OF_ONE_HOP = ["connection", "keep-alive", "proxy-connection", "transfer-en
  * known here), what the listener speaks, and by which id the request goes.
  */
 const SAID_BY_ENVOY = ["x-forwarded-for", "x-forwarded-proto", "x-request-id"];
-const NAMES_ANOTHER_PATH = ["x-original-url", "x-rewrite-url"];
 
 /** What Envoy takes away before it asks; the service takes away the rest. */
-function isRemoved(name: string, { identity }: GatewayConfig, upgrades: boolean): boolean {
+function isRemoved(name: string, config: GatewayConfig, upgrades: boolean): boolean {
   if (OF_ONE_HOP.includes(name)) return !(upgrades && name === "connection");
   return (
-    NAMES_ANOTHER_PATH.includes(name) ||
     SAID_BY_ENVOY.includes(name) ||
-    name.startsWith("x-envoy-") ||
-    name.startsWith("x-gatehouse-") ||
-    Object.hasOwn(identity.headers, name) ||
-    Object.hasOwn(DEFAULT_IDENTITY_HEADERS, name)
+    OWN_PREFIXES.some((prefix) => name.startsWith(prefix)) ||
+    namesNotFromClients(config).has(name)
   );
 }

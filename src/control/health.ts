@@ -1,4 +1,5 @@
 import { Router } from "express";
+import { inTime } from "../decision/in-time.ts";
 import { databaseFailure } from "../storage/index.ts";
 import type { CheckStatus } from "../telemetry/check-status.ts";
 import type { ControlContext } from "./context.ts";
@@ -30,18 +31,10 @@ export function healthRouter({ db, log }: Pick<ControlContext, "db" | "log">): R
 
 /** @returns what keeps the database from answering in time, if anything does */
 async function problemOf(db: ControlContext["db"]): Promise<{ readonly error: unknown } | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<{ error: unknown }>((resolve) => {
-    // the pool would try for longer
-    timer = setTimeout(() => {
-      resolve({ error: new Error("timeout expired") });
-    }, PATIENCE_MS);
-  });
   const asked = db.raw("select 1").then(
     () => undefined,
     (error: unknown) => ({ error }),
   );
-  return Promise.race([asked, late]).finally(() => {
-    clearTimeout(timer);
-  });
+  // the pool would try for longer
+  return inTime(asked, PATIENCE_MS, { error: new Error("timeout expired") });
 }

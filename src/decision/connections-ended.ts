@@ -51,7 +51,7 @@ export function takeConnectionMessage(
   }
 }
 
-/** Gathers ids, by default of connections that have ended, and sends many at once. */
+/** Gathers ids, and sends many at once. */
 export interface GatheredIds {
   add(id: string): void;
   /** Sends what is gathered now. */
@@ -61,9 +61,9 @@ export interface GatheredIds {
 const GATHER_MS = 50;
 const MAX_IDS = 500;
 
-export function gatherEnded(
+export function gatherIds(
   send: (message: ConnectionMessage) => void,
-  type: (typeof OF_IDS)[number] = "connections_ended",
+  type: (typeof OF_IDS)[number],
 ): GatheredIds {
   let ids: string[] = [];
   let timer: NodeJS.Timeout | undefined;

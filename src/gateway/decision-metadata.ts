@@ -14,6 +14,9 @@ export function decidedAgainst(yes: boolean): EnvoyJson {
   return matchMetadata(EXT_AUTHZ_METADATA, DENIED, { bool_match: yes }, !yes);
 }
 
+/** A filter: the service has let a WebSocket handshake in; src/extauthz/plan-metadata.ts writes the member. */
+export const LOOKED_AFTER = matchMetadata(EXT_AUTHZ_METADATA, "state_epoch", { present_match: true }, false);
+
 /** Filters of access logs: the service decided about the request, or nobody did. */
 export const DECIDED = matchMetadata(EXT_AUTHZ_METADATA, FINAL, { bool_match: true }, false);
 export const UNDECIDED = matchMetadata(EXT_AUTHZ_METADATA, FINAL, { bool_match: false }, true);

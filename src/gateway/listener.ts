@@ -1,19 +1,11 @@
-import { DEFAULT_IDENTITY_HEADERS, type GatewayConfig } from "../config/index.ts";
-import {
-  allOf,
-  anyOf,
-  expression,
-  flags,
-  IS_OVER,
-  IS_UNDER_WAY,
-  matchMetadata,
-  status,
-} from "./access-log-filters.ts";
+import type { GatewayConfig } from "../config/index.ts";
+import { allOf, anyOf, expression, flags, IS_OVER, IS_UNDER_WAY, status } from "./access-log-filters.ts";
 import { accessLogLines } from "./access-log-lines.ts";
 import { ACCESS_LOG_CLUSTER, TRACING_CLUSTER } from "./clusters.ts";
-import { DECIDED, decidedAgainst, EXT_AUTHZ_METADATA, PLANNED, UNDECIDED } from "./decision-metadata.ts";
+import { DECIDED, decidedAgainst, LOOKED_AFTER, PLANNED, UNDECIDED } from "./decision-metadata.ts";
 import { extension, REQUEST_ID_HEADER, seconds, socketAddress } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
+import { namesNotFromClients, OWN_PREFIXES, speaksTls } from "./from-clients.ts";
 import { CONNECTION_BUFFER_BYTES, httpFilters } from "./http-filters.ts";
 import { localReplies } from "./local-replies.ts";
 import { BACKEND_HEADER, routeConfiguration } from "./routes.ts";
@@ -107,20 +99,15 @@ function connectionManager(config: GatewayConfig, { luaDirectory }: ListenerOpti
  * and other names of their kind, of which expressions here would need more than Envoy takes.
  */
 function removeForgedHeaders(config: GatewayConfig): EnvoyJson {
-  const names = new Set([
-    ...Object.keys(config.identity.headers),
-    ...Object.keys(DEFAULT_IDENTITY_HEADERS),
-    "x-original-url",
-    "x-rewrite-url",
-  ]);
-  const prefixes = ["x-gatehouse-", "x-envoy-"];
   return extension(
     "envoy.http.early_header_mutation.header_mutation",
     "envoy.extensions.http.early_header_mutation.header_mutation.v3.HeaderMutation",
     {
       mutations: [
-        ...[...names].map((name) => ({ remove: name })),
-        ...prefixes.map((prefix) => ({ remove_on_match: { key_matcher: { prefix, ignore_case: true } } })),
+        ...[...namesNotFromClients(config)].map((name) => ({ remove: name })),
+        ...OWN_PREFIXES.map((prefix) => ({
+          remove_on_match: { key_matcher: { prefix, ignore_case: true } },
+        })),
         ...(config.gateway.backends.length === 0 ? [] : [COPY_OF_CHOSEN_BACKEND]),
       ],
     },
@@ -140,7 +127,8 @@ const UPSTREAM_FLAGS = ["UH", "UT", "LR", "UR", "UF", "UC", "UO", "NR", "URX", "
 /**
  * The service is told what became of requests that had a plan, to write it beside the decision, and of those that were
  * allowed and reached no application, or at which the application failed; with `audit.outcomes` of every request that was
- * allowed; and of requests that no decision of its own answers for, to write a record of each. In streams of their own: what does not go out in time is lost, and a flood of refused requests must not push out the others.
+ * allowed; and of requests that no decision of its own answers for, to write a record of each. In streams of their own: what
+ * does not go out in time is lost, and a flood of refused requests must not push out the others.
  */
 function accessLogs({ audit }: GatewayConfig): readonly EnvoyJson[] {
   const wanted = audit.outcomes ? decidedAgainst(false) : anyOf(PLANNED, flags(...UPSTREAM_FLAGS), stopped());
@@ -148,12 +136,9 @@ function accessLogs({ audit }: GatewayConfig): readonly EnvoyJson[] {
     accessLog("outcomes", allOf(IS_OVER, DECIDED, wanted)),
     accessLog("refusals", allOf(IS_OVER, UNDECIDED)),
     // no single line can be relied on: a connection that is no longer reported is over
-    accessLog("connections", allOf(IS_UNDER_WAY, IS_LOOKED_AFTER)),
+    accessLog("connections", allOf(IS_UNDER_WAY, LOOKED_AFTER)),
   ];
 }
-
-/** The service has let a WebSocket handshake in; src/extauthz/plan-metadata.ts writes it. */
-const IS_LOOKED_AFTER = matchMetadata(EXT_AUTHZ_METADATA, "state_epoch", { present_match: true }, false);
 
 /** Of each log and thread of Envoy, for lines that cannot be sent yet: about a thousand. It is memory only while they wait. */
 const LOG_BUFFER_BYTES = 1024 * 1024;
@@ -195,10 +180,6 @@ function stopped(): EnvoyJson {
     decidedAgainst(false),
     expression("!has(upstream.address)"),
   );
-}
-
-function speaksTls({ gateway: { security } }: GatewayConfig): boolean {
-  return security.tls_certificate !== undefined && security.tls_private_key !== undefined;
 }
 
 function tls(config: GatewayConfig): EnvoyJson {

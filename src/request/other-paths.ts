@@ -19,7 +19,7 @@ export const MAX_CHARACTERS = 2048;
 const MAX_SEGMENTS = 64;
 const MAX_STATES = 400;
 /** Rules are asked about each. */
-const MAX_READINGS = 16;
+export const MAX_READINGS = 16;
 
 /**
  * Every reading of a path that the steps below lead to, each of them made or not, in any order: an application decodes once or

@@ -1,6 +1,13 @@
 import { methodOverrides } from "./checks/overrides.ts";
 import { encodePath } from "./encode-path.ts";
-import { DECODERS, MAX_CHARACTERS, pathReadings, untilControl, withoutControls } from "./other-paths.ts";
+import {
+  DECODERS,
+  MAX_CHARACTERS,
+  MAX_READINGS,
+  pathReadings,
+  untilControl,
+  withoutControls,
+} from "./other-paths.ts";
 import type { Reading } from "./reading.ts";
 import type { CanonicalRequest, RefusalCheck } from "./types.ts";
 
@@ -21,9 +28,6 @@ const OF_PATHS: readonly RefusalCheck[] = [
   "empty_segment",
   "encoded_unreserved",
 ];
-
-/** Rules are asked about each. */
-const MAX_READINGS = 16;
 
 /**
  * What else an application may take a request for that is ambiguous and accepted all the same: other paths, queries, methods.

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import {
-  gatherEnded,
+  gatherIds,
   isConnectionMessage,
   takeConnectionMessage,
   type ConnectionMessage,
@@ -10,7 +10,7 @@ import { until } from "../audit/support/wait.ts";
 describe("decision: connections that have ended", () => {
   it("are told of together, each once", async () => {
     const sent: ConnectionMessage[] = [];
-    const ended = gatherEnded((message) => sent.push(message));
+    const ended = gatherIds((message) => sent.push(message), "connections_ended");
     ended.add("a");
     ended.add("b");
     assert.deepEqual(sent, []);
@@ -24,7 +24,7 @@ describe("decision: connections that have ended", () => {
 
   it("are told of at once where they are many", () => {
     const sent: ConnectionMessage[] = [];
-    const ended = gatherEnded((message) => sent.push(message));
+    const ended = gatherIds((message) => sent.push(message), "connections_ended");
     for (let i = 0; i < 1_200; i += 1) ended.add(String(i));
     assert.deepEqual(
       sent.map((message) => message.type === "connections_ended" && message.ids.length),
