@@ -259,8 +259,9 @@ function halfOf(milliseconds: number): string {
 function bufferBody(config: GatewayConfig): EnvoyJson {
   return extension(BUFFER, "envoy.extensions.filters.http.buffer.v3.Buffer", {
     // Envoy reads on once less than half of this is held. What it has read ahead of the decision must be less, or
-    // nothing more would be read and nothing answered
-    max_request_bytes: Math.max(config.gateway.security.request_size_limit, 4 * CONNECTION_BUFFER_BYTES),
+    // nothing more would be read and nothing answered. Where it is late it reads more than a connection's buffer ahead: with
+    // four of them, one of a thousand uploads that were too large got 408 on a busy machine
+    max_request_bytes: Math.max(config.gateway.security.request_size_limit, 8 * CONNECTION_BUFFER_BYTES),
   });
 }
 
