@@ -18,12 +18,12 @@ export interface DecidedBy {
  */
 export function isSteady(
   { raw }: AccessRequest,
-  { request, identity, accepted }: Decision,
+  { request, identity, accepted, alsoRead }: Decision,
   { policies, standings }: DecidedBy,
 ): boolean {
   if (request === undefined || policies === undefined) return false;
   // what else it may be taken for has rules of its own
-  if (accepted.length > 0) return false;
+  if (accepted.length > 0 || alsoRead !== undefined) return false;
   if (identity === undefined && raw.headers.some(([name]) => CREDENTIALS.has(name))) return false;
   const customer = standings && identity && customerOf(identity, standings);
   if (customer?.authentication.max_session_duration !== undefined) return false;

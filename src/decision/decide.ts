@@ -157,21 +157,28 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
   }
 }
 
-/** What other rules are for than for the path as it is must be permitted by both, or can be read in more than one way. */
+/**
+ * What other rules are for than for the path as it is must be permitted by both, or can be read in more than one way.
+ *
+ * @param variants - each behind the one that it is another reading of
+ */
 function withVariants(judgement: Judgement, variants: readonly Variant[]): Eventually<Decision> {
-  return variants.reduce<Eventually<Decision>>(
-    (sofar, variant) =>
-      chain(sofar, (decision) => {
-        if (decision.verdict === "DENY" || variant.of !== judgement.request) return decision;
-        if (!hasOtherRules(judgement.snapshot, variant)) return decision;
-        return chain(alsoAs(variant.request, decision, judgement, judge, variant.by), (both) =>
-          both.verdict === "DENY" && REASONS[both.reason].code === "ACCESS_DENIED"
-            ? deny(both, "AMBIGUOUS_PATH", `${both.detail ?? ""}: ${both.reason}`)
-            : both,
-        );
-      }),
-    judge(judgement),
-  );
+  const readings = new Set([judgement.request]);
+  return variants.reduce<Eventually<Decision>>((sofar, variant) => {
+    if (!readings.has(variant.of)) return sofar;
+    readings.add(variant.request);
+    return chain(sofar, (decision) => {
+      if (decision.verdict === "DENY" || !hasOtherRules(judgement.snapshot, variant)) return decision;
+      return chain(alsoAs(variant.request, decision, judgement, judge, variant.by), (both) =>
+        both.verdict === "DENY" && REASONS[both.reason].code === "ACCESS_DENIED" ? ambiguous(both) : both,
+      );
+    });
+  }, judge(judgement));
+}
+
+/** A denial of one reading alone, which says nothing of what GraphQL would be told there. */
+function ambiguous({ graphqlErrors, denials, ...denial }: Decision): Decision {
+  return deny(denial, "AMBIGUOUS_PATH", `${denial.detail ?? ""}: ${denial.reason}`);
 }
 
 /**
@@ -190,8 +197,7 @@ function alsoAs(
   const draft = { ...judgement.draft, request: other };
   return chain(decide({ ...judgement, request: other, draft }), (second) => {
     const joined = second.verdict === "DENY" ? undefined : bothPermit(decision, second);
-    if (joined !== undefined)
-      return { ...joined, alsoRead: [...readings(decision), other, ...readings(second)] };
+    if (joined !== undefined) return { ...joined, alsoRead: [...(joined.alsoRead ?? []), other] };
     if (second.reason === "BODY_NEEDED") return second;
     const why = by === undefined ? `accepted ${judgement.draft.accepted.join(", ")}, and` : `${by}:`;
     const readAs = `${why} could be ${other.method} ${spellOut(other.path)}`;
@@ -201,13 +207,14 @@ function alsoAs(
   });
 }
 
-function readings({ alsoRead = [] }: Decision): readonly CanonicalRequest[] {
-  return alsoRead;
-}
-
 /** @returns `undefined` where what the two ask for cannot be done together */
 function bothPermit(decision: Decision, second: Decision): Decision | undefined {
-  const both = requiresAudit(second) ? { ...decision, auditRequired: true as const } : decision;
+  const read = new Set([...(decision.alsoRead ?? []), ...(second.alsoRead ?? [])]);
+  const both = {
+    ...decision,
+    ...(requiresAudit(second) && { auditRequired: true as const }),
+    ...(read.size > 0 && { alsoRead: [...read] }),
+  };
   const plan = joinPlans(decision.plan, second.plan);
   if (plan === undefined) return decision.plan === undefined ? both : undefined;
   return { ...both, plan };

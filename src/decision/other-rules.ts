@@ -22,10 +22,14 @@ function isForOther<Rule extends Matchable>(matcher: Matcher<Rule>, { of, reques
     return false;
   // what no rule is for is not what the rules guard; but what a rule spells is not all that is sent
   if (by === "as_sent") return true;
-  return other.kind !== "none" && !(own.kind === "rule" && spellsEnd(own.rule, of));
+  if (other.kind !== "rule") return other.kind === "case";
+  return !(own.kind === "rule" && spellsMore(own.rule, other.rule, of));
 }
 
-/** A rule that spells the end of the path as it is sent is meant for it, formats or not. */
-function spellsEnd(rule: Matchable, { segments }: CanonicalRequest): boolean {
-  return rule.segments[segments.length - 1]?.kind === "literal";
+/** A rule that spells the end of the path as it is sent, and all that the other one spells, is meant for it, formats or not. */
+function spellsMore(rule: Matchable, other: Matchable, { segments }: CanonicalRequest): boolean {
+  const spells = (at: number) => rule.segments[at]?.kind === "literal";
+  return (
+    spells(segments.length - 1) && other.segments.every(({ kind }, at) => kind !== "literal" || spells(at))
+  );
 }

@@ -234,6 +234,34 @@ describe("decision: whether a connection is steady", () => {
       },
       false,
     ],
+    [
+      "env for the path without a format",
+      {
+        set: `policies:
+  - { resource: "GET /{any}", condition: "true" }
+  - { resource: "GET /feed", condition: "env.hour >= 0" }
+websocket_policies:
+  - connection: { path: "/{any}", condition: "true" }
+`,
+        path: "/feed.json",
+      },
+      false,
+    ],
+    [
+      "env for the path without a format, in the customer's own set",
+      {
+        set: `policies: [{ resource: "GET /{any}", condition: "true" }]
+websocket_policies: [{ connection: { path: "/{any}", condition: "true" } }]
+`,
+        own: `policies:
+  - { resource: "GET /{any}", condition: "true" }
+  - { resource: "GET /feed", condition: "env.hour >= 0" }
+websocket_policies: [{ connection: { path: "/{any}", condition: "true" } }]
+`,
+        path: "/feed.json",
+      },
+      false,
+    ],
     ["env in the customer's own set", { set: FEED, own: `${FEED}${masking("env.hour < 9")}` }, false],
     ["no env in the customer's own set", { set: FEED, own: `${FEED}${masking("true", "/other")}` }, true],
     ["the age of the session", { set: FEED, authentication: { max_session_duration: 600 } }, false],

@@ -143,6 +143,11 @@ policies:
   - { resource: "GET /spelled/{id}", condition: "true" }
   - { resource: "GET /spelled/a.json", condition: "true" }
   - { resource: "GET /spelled/a", condition: request.query.by == "admin" }
+  - { resource: "GET /@assets/**", condition: "true" }
+  - { resource: "GET /{name}/{file}", condition: "true" }
+  - { resource: "GET /{name}/export", condition: request.query.by == "admin" }
+  - { resource: "GET /{name}/a.json", condition: "true" }
+  - { resource: "GET /wide/a", condition: request.query.by == "admin" }
   - { resource: "* /socket/{id}", condition: "true" }
   - { resource: "* /recorded/{id}", condition: "true" }
   - { resource: "* /recorded/a", condition: "true", audit: required }
@@ -192,7 +197,10 @@ describe("decision: a path with a format at its end is permitted as the path wit
     ],
     ["the same rule", { path: "/own/1.json" }, ALLOW],
     ["no rule", { path: "/customers/other.json" }, ALLOW],
-    ["no format", { path: "/customers/export.json2" }, ALLOW],
+    ["a format that nobody knows", { path: "/customers/export.json2" }, AMBIGUOUS],
+    ["as it is sent", { path: "/%40assets/export.json" }, AMBIGUOUS],
+    ["as it is sent, without that format", { path: "/%40assets/other.json" }, ALLOW],
+    ["an end that a rule spells, and less than the other", { path: "/wide/a.json" }, AMBIGUOUS],
     ["no name", { path: "/customers/.json" }, ALLOW],
     ["one format of two", { path: "/customers/export.json.xml" }, ALLOW],
     ["an end that a rule spells", { path: "/spelled/a.json" }, ALLOW],
