@@ -43,7 +43,7 @@ export function throughEnvoy(sent: RawRequest, config: GatewayConfig, peer: stri
     return refused("UPGRADE_NOT_SUPPORTED", "upgrade_failed");
   }
   if (method === "QUERY" && !headers.some(([name]) => name === "content-type")) {
-    return refused("REFUSED_BY_PROXY", "query_missing_content_type");
+    return refused("MALFORMED_REQUEST", "query_missing_content_type");
   }
   const body = sent.body?.bytes.length ?? 0;
   if (body > config.gateway.security.request_size_limit) {

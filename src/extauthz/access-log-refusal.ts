@@ -79,6 +79,7 @@ const BY_DETAILS: Readonly<Record<string, ProxyReason>> = {
   ext_authz_error: "DECISION_UNAVAILABLE",
   overload: "OVERLOADED",
   missing_host_header: "MALFORMED_REQUEST",
+  query_missing_content_type: "MALFORMED_REQUEST",
 };
 
 const BY_STATUS: Readonly<Record<number, ProxyReason>> = {

@@ -12,7 +12,7 @@ export function anyOf(...filters: readonly EnvoyJson[]): EnvoyJson {
 }
 
 /** The status of the answer. */
-export function status(op: "EQ" | "GE", code: number): EnvoyJson {
+export function status(op: "EQ" | "GE" | "LE", code: number): EnvoyJson {
   const value = { default_value: code, runtime_key: "gatehouse.unused" };
   return { status_code_filter: { comparison: { op, value } } };
 }

@@ -1,6 +1,6 @@
 import type { GatewayConfig } from "../config/index.ts";
 import { allOf, anyOf, expression, flags, status } from "./access-log-filters.ts";
-import { decidedAgainst, UNPLANNED } from "./decision-metadata.ts";
+import { decidedAgainst, UNDECIDED, UNPLANNED } from "./decision-metadata.ts";
 import { HSTS_HEADER, overwrite, REQUEST_ID, REQUEST_ID_HEADER } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 import { localPage, PREFERS_HTML } from "./local-pages.ts";
@@ -10,8 +10,6 @@ interface LocalReply {
   readonly when: readonly [EnvoyJson, ...EnvoyJson[]];
   readonly code: string;
   readonly message: string;
-  /** It can come before Envoy has given the request an id. */
-  readonly early?: true;
   /** Seconds after which the client may try again. */
   readonly retryAfter?: number;
   /** The status instead of the one that Envoy chose. */
@@ -29,16 +27,21 @@ export const LOCAL_REPLIES: readonly LocalReply[] = [
     code: "REQUEST_TOO_LARGE",
     message: "the request is larger than allowed",
   },
-  { when: [status("EQ", 400)], early: true, code: "BAD_REQUEST", message: "the request is malformed" },
+  { when: [status("EQ", 400)], code: "BAD_REQUEST", message: "the request is malformed" },
   {
     when: [status("EQ", 403), detail("upgrade_failed")],
     code: "UPGRADE_NOT_SUPPORTED",
     message: "the connection cannot be upgraded",
   },
   {
+    when: [status("EQ", 403), detail("http1.https_url_on_plaintext_connection")],
+    status: 400,
+    code: "BAD_REQUEST",
+    message: "the request is malformed",
+  },
+  {
     // `*`
     when: [status("EQ", 404), detail("absolute_path_rejected")],
-    early: true,
     status: 400,
     code: "BAD_REQUEST",
     message: "the request is malformed",
@@ -46,7 +49,6 @@ export const LOCAL_REPLIES: readonly LocalReply[] = [
   { when: [status("EQ", 404)], code: "NOT_FOUND", message: "there is no backend for this request" },
   {
     when: [status("EQ", 408)],
-    early: true,
     code: "REQUEST_TIMEOUT",
     message: "the request did not arrive in time",
   },
@@ -54,20 +56,17 @@ export const LOCAL_REPLIES: readonly LocalReply[] = [
   { when: [status("EQ", 405)], code: "METHOD_NOT_ALLOWED", message: "CONNECT is not supported" },
   {
     when: [status("EQ", 426)],
-    early: true,
     code: "UPGRADE_REQUIRED",
     message: "HTTP/1.1 or newer is required",
   },
   { when: [status("EQ", 429)], code: "RATE_LIMITED", message: "too many requests; try again later" },
   {
     when: [status("EQ", 431)],
-    early: true,
     code: "HEADERS_TOO_LARGE",
     message: "the request's headers are larger than allowed",
   },
   {
     when: [status("EQ", 501)],
-    early: true,
     code: "NOT_IMPLEMENTED",
     message: "the transfer encoding is not supported",
   },
@@ -78,7 +77,6 @@ export const LOCAL_REPLIES: readonly LocalReply[] = [
   },
   {
     when: [status("EQ", 503)],
-    early: true,
     code: "SERVICE_UNAVAILABLE",
     message: "the gateway cannot decide about requests now",
     retryAfter: 1,
@@ -125,11 +123,8 @@ export function localReplies(config: GatewayConfig): EnvoyJson {
     };
   };
   const mappers = LOCAL_REPLIES.flatMap((reply) => {
-    const early = { ...reply, when: [...reply.when, NO_ID_YET] as const };
-    return [true, false].flatMap((page) => [
-      ...(reply.early === true ? [mapper(early, NEW_ID, page)] : []),
-      mapper(reply, REQUEST_ID, page),
-    ]);
+    const early = { ...reply, when: [...reply.when, MAY_HAVE_NO_ID] as const };
+    return [true, false].flatMap((page) => [mapper(early, NEW_ID, page), mapper(reply, REQUEST_ID, page)]);
   });
   return { mappers: [{ filter: decidedAgainst(true), ...adding(always) }, ...mappers] };
 }
@@ -152,19 +147,32 @@ const TIME = "%START_TIME(%Y-%m-%dT%H:%M:%S.%3fZ)%";
 const NEW_ID = "%UNIQUE_ID%";
 const ANSWERED_ID = "%RESP(X-REQUEST-ID)%";
 
-/** What Envoy refuses while an `x-request-id` is still the client's own. */
-const REFUSED_EARLY = [
-  "low_version",
-  "missing_host_header",
-  "missing_path_rejected",
-  "path_normalization_failed",
-  "absolute_path_rejected",
-  "overload",
+/** Refusals of requests that have an id already; those of the codecs are of such a request, or of none whose headers are known. */
+const LATE = [
+  "request_overall_timeout",
+  "stream_idle_timeout",
+  "request_payload_too_large",
+  "local_rate_limited",
+  "route_not_found",
+  "upgrade_failed",
+  `rbac_access_denied_matched_policy[${TOO_LARGE}]`,
 ];
 
-const NO_ID_YET = anyOf(
+/**
+ * While Envoy has not made an id, an `x-request-id` is the client's own. Its words for what it refuses so early are not all
+ * known: whatever else it refuses before there is a decision gets an id of the answer's own.
+ */
+const MAY_HAVE_NO_ID = anyOf(
   { header_filter: { header: { name: REQUEST_ID_HEADER, present_match: true, invert_match: true } } },
-  expression(`response.code_details in ${JSON.stringify(REFUSED_EARLY)}`),
+  allOf(
+    UNDECIDED,
+    status("LE", 499),
+    expression(
+      `!(response.code_details.startsWith("http1.") || response.code_details.startsWith("http2.") || ` +
+        `response.code_details in ${JSON.stringify(LATE)})`,
+    ),
+  ),
+  detail("overload"),
 );
 
 /** Envoy's own word for how the reply came about. */

@@ -91,6 +91,16 @@ const REFUSED: readonly Case[] = [
     raw("GET /x HTTP/1.1\r\nHost: a b\r\n\r\n"),
     ["MALFORMED_REQUEST", "http.invalid_authority", ...UNREAD],
   ],
+  [
+    "a query of which no type was said",
+    raw(head("QUERY /q", "Content-Length: 0")),
+    ["MALFORMED_REQUEST", "query_missing_content_type", "QUERY", "/q"],
+  ],
+  [
+    "https where TLS is not spoken",
+    raw(head("GET https://app.test/x")),
+    ["MALFORMED_REQUEST", "http1.https_url_on_plaintext_connection", ...UNREAD],
+  ],
   ["another scheme", raw(head("GET ftp://x/a")), ["MALFORMED_REQUEST", "http1.invalid_scheme", ...UNREAD]],
   ["an unknown method", raw(head("FOO /x")), ["MALFORMED_REQUEST", "http1.codec_error", ...UNREAD]],
   [
