@@ -7,8 +7,8 @@ import {
   type FieldExplanation,
   type JudgedField,
 } from "./explain-responses.ts";
+import { readingsOf } from "./explain-readings.ts";
 import { judgePath } from "./judge-path.ts";
-import type { Judgement } from "./judgement.ts";
 import { isWebsocketUpgrade } from "./judge-upgrade.ts";
 import type { OfflineDecision } from "./offline.ts";
 import { maskAnswer, responseOf, type AnswerOutcome, type SampleAnswer } from "./sample-answer.ts";
@@ -46,7 +46,7 @@ export async function explainOffline(offline: OfflineDecision): Promise<Explaine
   const path = await judgePath(judgement);
   const asked = path?.verdict !== "DENY" && !isWebsocketUpgrade(judgement.request);
   const operation = asked ? await explainRequest(judgement) : undefined;
-  const fields = decision.verdict === "ALLOW" ? await judgeFieldsOf(judgement, decision) : [];
+  const fields = decision.verdict === "ALLOW" ? await judgeFields(readingsOf(offline)) : [];
   const { rule } = path === undefined ? {} : explainDecision(path);
   return {
     ...offline,
@@ -66,17 +66,6 @@ export async function explainOffline(offline: OfflineDecision): Promise<Explaine
     ],
     fields,
   };
-}
-
-/** Rules of every reading that the request is permitted in, each rule once. */
-async function judgeFieldsOf(judgement: Judgement, { alsoRead = [] }: Decision): Promise<JudgedField[]> {
-  const fields: JudgedField[] = [];
-  for (const request of [judgement.request, ...alsoRead]) {
-    const known = new Set(fields.map(({ reference }) => reference.id));
-    const found = await judgeFields({ ...judgement, request });
-    fields.push(...found.filter(({ reference }) => !known.has(reference.id)));
-  }
-  return fields;
 }
 
 /** @throws where the answer is a stream, see {@link maskAnswer} */

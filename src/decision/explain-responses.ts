@@ -11,6 +11,7 @@ import {
 } from "../policy/index.ts";
 import { maskDocument } from "../policy/mask/index.ts";
 import { fieldText, type JudgedCondition } from "../policy/suite/index.ts";
+import { eachOnce } from "./explain-readings.ts";
 import { gather, type Judgement } from "./judgement.ts";
 import { planFields } from "./plan.ts";
 import { refer, type RuleReference } from "./refer.ts";
@@ -44,8 +45,22 @@ export interface FieldExplanation {
   readonly masked?: readonly string[];
 }
 
-/** Judges every response rule that matches the request, field by field. */
-export async function judgeFields(judgement: Judgement): Promise<readonly JudgedField[]> {
+/** Judges every response rule that matches one of the readings of a request, field by field. */
+export async function judgeFields(readings: readonly Judgement[]): Promise<readonly JudgedField[]> {
+  const found = [];
+  for (const reading of readings) found.push(await judgeFieldsAs(reading));
+  return fieldsOfAll(found);
+}
+
+/** @returns the fields of several readings; one that comes to the same in two of them once */
+export function fieldsOfAll(readings: readonly (readonly JudgedField[])[]): readonly JudgedField[] {
+  return eachOnce(readings, ({ reference, ir, trace, planned }) => [
+    ...[reference.id, fieldText(ir.field), trace.verdict],
+    planned,
+  ]);
+}
+
+async function judgeFieldsAs(judgement: Judgement): Promise<readonly JudgedField[]> {
   const { snapshot, request } = judgement;
   const judged: JudgedField[] = [];
   for (const { rule, needs } of snapshot.responses.all(request.method, request.segments)) {

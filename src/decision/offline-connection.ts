@@ -40,7 +40,7 @@ export async function openConnection({
   const plan = decision.plan?.websocket;
   if (plan === undefined || judgement === undefined) return undefined;
   const env = environmentAttributes(judgement.access.receivedAt, plan.environment);
-  const everywhere = plan.fields === undefined ? [] : await judgeFields(judgement);
+  const everywhere = plan.fields === undefined ? [] : await judgeFields([judgement]);
   if (plan.graphql !== undefined) {
     const desk = await openOperations(judgement);
     if (desk === undefined) return undefined;
