@@ -45,8 +45,9 @@ export async function explainOffline(offline: OfflineDecision): Promise<Explaine
     return { ...offline, explanation: { ...explanation, fields: [] }, judged: [], fields: [] };
   const path = await judgePath(judgement);
   const asked = path?.verdict !== "DENY" && !isWebsocketUpgrade(judgement.request);
-  const operation = asked ? await explainRequest(judgement) : undefined;
-  const fields = decision.verdict === "ALLOW" ? await judgeFields(readingsOf(offline)) : [];
+  const readings = readingsOf(offline);
+  const operation = asked ? await explainRequest(readings) : undefined;
+  const fields = decision.verdict === "ALLOW" ? await judgeFields(readings) : [];
   const { rule } = path === undefined ? {} : explainDecision(path);
   return {
     ...offline,

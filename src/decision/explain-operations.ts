@@ -15,6 +15,7 @@ import {
 } from "../policy/index.ts";
 import type { JudgedCondition } from "../policy/suite/index.ts";
 import { environmentAttributes } from "./attributes.ts";
+import { eachOnce } from "./explain-readings.ts";
 import { planOperations } from "./judge-graphql.ts";
 import { judgeResponses } from "./judge-responses.ts";
 import { gather, type Judgement } from "./judgement.ts";
@@ -66,8 +67,28 @@ export async function openOperations(judgement: Judgement): Promise<OperationDes
   return { judgement, plan: planned.graphql, attributes: gathered.attributes };
 }
 
-/** Explains the operations of a request to a GraphQL endpoint; `undefined` where it is none. */
-export async function explainRequest(judgement: Judgement): Promise<OperationExplanation | undefined> {
+/** Explains the operations of a request to a GraphQL endpoint; `undefined` where none of its readings is one. */
+export async function explainRequest(
+  readings: readonly Judgement[],
+): Promise<OperationExplanation | undefined> {
+  const found: OperationExplanation[] = [];
+  for (const reading of readings) {
+    const explanation = await explainRequestAs(reading);
+    if (explanation !== undefined) found.push(explanation);
+  }
+  const [first] = found;
+  if (first === undefined) return undefined;
+  return {
+    ...first,
+    denied: eachOnce(found.map(({ denied }) => denied)),
+    rules: eachOnce(
+      found.map(({ rules }) => rules),
+      ({ rule, path, verdict, left }) => [rule.id, path, verdict, left],
+    ),
+  };
+}
+
+async function explainRequestAs(judgement: Judgement): Promise<OperationExplanation | undefined> {
   const desk = await openOperations(judgement);
   if (desk === undefined) return undefined;
   const read = readGraphqlRequest(judgement.request, judgement.snapshot.ir.graphql.settings);

@@ -11,19 +11,22 @@ import {
 import { maskDocument } from "../policy/mask/index.ts";
 import { judgeMessage, readMessage } from "../policy/message/index.ts";
 import { environmentAttributes } from "./attributes.ts";
-import { openOperations } from "./explain-operations.ts";
+import { openOperations, type OperationDesk } from "./explain-operations.ts";
+import { eachOnce, readingsOf } from "./explain-readings.ts";
 import {
   explainField,
   fieldsOf,
+  fieldsOfAll,
   judgeFields,
   verdictsOf,
   type JudgedField,
   type Sample,
 } from "./explain-responses.ts";
-import { gather } from "./judgement.ts";
+import { gather, type Judgement } from "./judgement.ts";
 import type { OfflineDecision } from "./offline.ts";
 import { GraphqlConversation } from "./offline-graphql-socket.ts";
 import { mostValues, type Delivery, type Direction, type Passage } from "./passage.ts";
+import { planMessages } from "./plan.ts";
 import { refer } from "./refer.ts";
 
 /** A connection that was permitted, and what passes on it. */
@@ -33,26 +36,45 @@ export interface OfflineConnection {
 }
 
 /** @returns the connection; `undefined` where the decision opens none */
-export async function openConnection({
-  decision,
-  judgement,
-}: OfflineDecision): Promise<OfflineConnection | undefined> {
+export async function openConnection(offline: OfflineDecision): Promise<OfflineConnection | undefined> {
+  const { decision, judgement } = offline;
   const plan = decision.plan?.websocket;
   if (plan === undefined || judgement === undefined) return undefined;
   const env = environmentAttributes(judgement.access.receivedAt, plan.environment);
-  const everywhere = plan.fields === undefined ? [] : await judgeFields([judgement]);
+  const readings = readingsOf(offline);
+  const everywhere = plan.fields === undefined ? [] : await judgeFields(readings);
   if (plan.graphql !== undefined) {
-    const desk = await openOperations(judgement);
+    const desk = await openFirst(readings);
     if (desk === undefined) return undefined;
     const conversation = new GraphqlConversation(desk, env, judgement.request.headers);
     return new Connection((direction, text) => conversation.message(direction, text), everywhere);
   }
-  const { snapshot, request } = judgement;
-  const found = snapshot.connections.match(request.method, request.segments);
-  if (found.kind !== "rule") return new Connection(listed(plan, [], {}, env), everywhere);
-  const gathered = await gather(judgement, found.rule.messageNeeds, paramsOf(found.rule, request.segments));
-  if (!gathered.ok) return undefined;
-  return new Connection(listed(plan, found.rule.messages, gathered.attributes, env), everywhere);
+  const lists: Listed[] = [];
+  for (const { snapshot, request, ...reading } of readings) {
+    const found = snapshot.connections.match(request.method, request.segments);
+    if (found.kind !== "rule") continue;
+    const { messages, messageNeeds } = found.rule;
+    const params = paramsOf(found.rule, request.segments);
+    const gathered = await gather({ ...reading, snapshot, request }, messageNeeds, params);
+    if (!gathered.ok) return undefined;
+    lists.push({ messages, attributes: gathered.attributes });
+  }
+  return new Connection(listed(plan, lists, env), everywhere);
+}
+
+/** Operations are judged in one reading at most: plans of two cannot be joined. */
+async function openFirst(readings: readonly Judgement[]): Promise<OperationDesk | undefined> {
+  for (const reading of readings) {
+    const desk = await openOperations(reading);
+    if (desk !== undefined) return desk;
+  }
+  return undefined;
+}
+
+/** The rules for messages in one reading of the handshake, and what their conditions read. */
+interface Listed {
+  readonly messages: readonly WebsocketMessageIR[];
+  readonly attributes: Attributes;
 }
 
 type Judge = (direction: Direction, text: string) => Passage;
@@ -99,36 +121,36 @@ function masking({ text, response }: Sample, fields: readonly PlannedField[]): s
   return outcome.ok ? outcome.text : undefined;
 }
 
-/** Judges messages by their types. */
-function listed(
-  plan: WebsocketPlanIR,
-  messages: readonly WebsocketMessageIR[],
-  attributes: Attributes,
-  env: ValueObject,
-): Judge {
-  const byId = new Map(messages.map((message) => [message.id, message]));
+/** Judges messages by their types: the plan says what becomes of them, the rules of each reading why. */
+function listed(plan: WebsocketPlanIR, lists: readonly Listed[], env: ValueObject): Judge {
+  const planned = lists.map((list) => ({
+    ...list,
+    send: planMessages(list.messages, "send", list.attributes),
+    receive: planMessages(list.messages, "receive", list.attributes),
+  }));
   return (direction, text) => {
     const rules = plan[direction];
     if (rules === undefined)
       return { permit: true, close: false, code: "NOT_LISTED", fields: [], judged: [] };
-    const {
-      permit,
-      rule: id,
-      onDeny,
-      code,
-    } = judgeMessage(rules, text, { env, values: mostValues(direction) });
-    const ir = byId.get(id ?? "");
-    if (ir === undefined) return { permit, close: onDeny === "close", code, fields: [], judged: [] };
-    const message = readMessage(text, mostValues(direction)) ?? UNAVAILABLE;
-    const condition = explain(ir.condition.expression, { ...attributes, message, env });
+    const context = { env, values: mostValues(direction) };
+    const { permit, rule, onDeny, code } = judgeMessage(rules, text, context);
+    const outcome = { permit, close: !permit && onDeny === "close", code };
+    // a type that one of the lists lacks has no rule that could be named
+    if (rule === undefined) return { ...outcome, fields: [], judged: [] };
+    const message = readMessage(text, context.values) ?? UNAVAILABLE;
+    const asked = planned.flatMap(({ messages, attributes, [direction]: own }) => {
+      const verdict = own && judgeMessage(own, text, context);
+      const ir = messages.find(({ id }) => id === verdict?.rule);
+      if (ir === undefined) return [];
+      const condition = explain(ir.condition.expression, { ...attributes, message, env });
+      return [{ ir, code: verdict?.code, condition, fields: fieldsOf(ir, refer(ir), attributes) }];
+    });
+    const why = asked.find((one) => one.code === code) ?? asked.find(({ ir }) => ir.id === rule);
     return {
-      permit,
-      close: !permit && onDeny === "close",
-      code,
-      rule: refer(ir),
-      condition,
-      fields: fieldsOf(ir, refer(ir), attributes),
-      judged: [{ rule: ir.id, verdict: condition.verdict }],
+      ...outcome,
+      ...(why && { rule: refer(why.ir), condition: why.condition }),
+      fields: fieldsOfAll(asked.map(({ fields }) => fields)),
+      judged: eachOnce(asked.map(({ ir, condition }) => [{ rule: ir.id, verdict: condition.verdict }])),
     };
   };
 }

@@ -62,47 +62,6 @@ describe("decision: explained answers", () => {
     }
   });
 
-  it("name a field of one rule as often as the readings of the path come to something else for it", async () => {
-    const POLICIES_BY_ID = `
-policies: [{ resource: "GET /c/**", condition: "true" }]
-response_masks:
-  - api_pattern: GET /c/{id}
-    fields:
-      - { name: ssn, mask_type: full, condition: path.id == "export" }
-      - { name: mail, mask_type: full, condition: path.id == "other" }
-      - { name: phone, mask_type: full, condition: item.id == path.id }
-  - { api_pattern: GET /c/export, fields: [{ name: pin, mask_type: full, condition: "true" }] }
-`;
-    const offline = await decideOffline(snapshotOf(POLICIES_BY_ID), {
-      raw: accessOf({ path: "/c/export.json" }).raw,
-      lookup: () => undefined,
-      now: 0,
-    });
-    const decided = await explainOffline(offline);
-    assert.deepEqual(
-      decided.explanation.fields.map(({ field, verdict, left }) => [field, verdict ?? left]),
-      [
-        ["ssn", "false"],
-        ["mail", "false"],
-        ["phone", 'item.id == "export.json"'],
-        ["ssn", "true"],
-        ["phone", 'item.id == "export"'],
-        ["pin", "true"],
-      ],
-    );
-    assert.deepEqual(
-      decided.judged.filter(({ field }) => field === "ssn").map(({ verdict }) => verdict),
-      ["false", "true"],
-    );
-    const { outcome, fields } = explainAnswer(decided, answerOf({ ssn: 1, mail: 2, pin: 3 }));
-    assert.ok(outcome.ok);
-    assert.equal(outcome.text, '{"ssn":"***","mail":2,"pin":"***"}');
-    assert.deepEqual(
-      fields.map(({ masked }) => masked),
-      [undefined, undefined, [], ["$.ssn"], [], ["$.pin"]],
-    );
-  });
-
   it("name every field of every rule, what the request decides, and what is left", async () => {
     const { explanation, judged } = await explained(person, viewer);
     assert.deepEqual(
