@@ -10,6 +10,7 @@ import { EXIT_USAGE, ExitError } from "./exit.ts";
 import { compilePublished, type ExplainedGateway } from "./explained-gateway.ts";
 import { compileSet } from "./policy-sets.ts";
 import { rawRequest } from "./raw-request.ts";
+import { REQUEST_REFUSALS } from "./through-envoy.ts";
 
 export interface PastOptions {
   readonly requestId: string;
@@ -50,7 +51,7 @@ interface FoundSet {
 }
 
 /**
- * Reasons that the request and the rules give. All others come from what no record holds - a token or cookie, the state of the
+ * Reasons that the request and the rules give. Most others come from what no record holds - a token or cookie, the state of the
  * session, of keys, of the gateway itself -, and the rules would answer something else that never was the answer.
  */
 const GIVEN_BY_RULES: ReadonlySet<Reason> = new Set([
@@ -77,8 +78,12 @@ const GIVEN_BY_RULES: ReadonlySet<Reason> = new Set([
   "GRAPHQL_LIMIT_EXCEEDED",
 ] as const satisfies readonly Reason[]);
 
+/** Reasons that Envoy gives for what the request is. */
+const GIVEN_BY_ENVOY: ReadonlySet<Reason> = new Set(REQUEST_REFUSALS);
+
 /** What was decided, with the policy set that decided it; and the same request decided once more by that set. */
 interface Repeated {
+  readonly kind: "repeated";
   readonly outcome: string;
   readonly same: boolean;
   readonly text: string;
@@ -95,15 +100,15 @@ export async function explainPast(gateway: ExplainedGateway, options: PastOption
   const explained = [];
   for (const record of found) {
     const set = await setOf(record, gateway, options);
-    const again = set && decidedByRules(record) ? await repeat(record, set, gateway, options) : undefined;
+    const again = set && (await decideAgain(record, set, gateway, options));
     explained.push({ record, set, again });
   }
   if (options.json) {
     const all = explained.map(({ record, set, again }) => ({
       record,
       policy_set_found: set?.where ?? null,
-      ...(again && { again: { outcome: again.outcome, same: again.same } }),
-      ...(set && !decidedByRules(record) && { not_in_record: NOT_IN_RECORD }),
+      ...(again?.kind === "repeated" && { again: { outcome: again.outcome, same: again.same } }),
+      ...(again?.kind === "not in record" && { not_in_record: again.text }),
     }));
     return `${JSON.stringify(all, null, 2)}\n`;
   }
@@ -209,32 +214,60 @@ async function setOf(
   return undefined;
 }
 
-function decidedByRules({ reason }: PastDecision): boolean {
-  return GIVEN_BY_RULES.has(reason);
+/** Why a request is not decided once more. */
+interface NotInRecord {
+  readonly kind: "not in record";
+  readonly text: string;
 }
 
-const NOT_IN_RECORD =
-  "what decided is not in the record, so it is not decided once more: a token or cookie and the headers of its origin, the state " +
-  "of the session, or that of the gateway";
+function notInRecord({ reason }: PastDecision): NotInRecord {
+  const text = GIVEN_BY_ENVOY.has(reason)
+    ? "what Envoy refused is not in the record, so it is not decided once more: a header, the body, the target as it was sent, or " +
+      "the protocol; give a header by --header, a body by --body"
+    : `what decided is not in the record, so it is not decided once more: ${MISSING[reason] ?? OF_CALLER_OR_GATEWAY}`;
+  return { kind: "not in record", text };
+}
 
-async function repeat(
+const OF_CALLER_OR_GATEWAY =
+  "a token or cookie and the headers of its origin, the state of the session, or that of the gateway";
+const OF_CONNECTION = "what the client did on its connection, and when";
+/** What decided where it was neither. */
+const MISSING: Partial<Record<Reason, string>> = {
+  PRECONDITION_NOT_SUPPORTED:
+    "a header such as If-Match, which the request may not have where response rules apply to its answer",
+  BODY_TOO_LARGE: "the body, which the decision needs and the service takes only up to a certain size",
+  UPGRADE_REQUIRED: "the protocol, which was older than HTTP/1.1",
+  REQUEST_TIMEOUT: OF_CONNECTION,
+  CLIENT_GONE: OF_CONNECTION,
+  POLICY_SETS_CONFLICT:
+    "what another set asks for, the gateway's or one of the customer's own: one alone is asked here",
+};
+
+async function decideAgain(
   record: PastDecision,
   { ir }: FoundSet,
   gateway: ExplainedGateway,
   options: PastOptions,
-): Promise<Repeated | undefined> {
-  if (!record.raw_path.startsWith("/")) return undefined;
+): Promise<Repeated | NotInRecord | undefined> {
+  const { reason, action, raw_path: target } = record;
+  const byEnvoy = GIVEN_BY_ENVOY.has(reason);
+  if (byEnvoy ? action === "" : !GIVEN_BY_RULES.has(reason)) return notInRecord(record);
+  if (!byEnvoy && !target.startsWith("/")) return undefined;
   const headers = [`host: ${record.host}`, ...options.header];
-  const sent = rawRequest(`${record.action} ${record.raw_path}`, headers, options.body);
+  // CONNECT has no path
+  const sent = rawRequest(`${action} ${target || "/"}`, headers, options.body);
   const through = gateway.receive(sent, record.client_ip);
   if (!through.ok) {
     const outcome = `DENY ${through.reason}`;
     return {
+      kind: "repeated",
       outcome,
       same: through.reason === record.reason,
       text: "it is refused by Envoy, before any rule\n",
     };
   }
+  // the rules were never asked
+  if (byEnvoy) return notInRecord(record);
   const user = options.user ?? (record.user_id === "" ? undefined : { id: record.user_id });
   const offline = await decideOffline(createSnapshot(ir, { caseSensitive: gateway.caseSensitive }), {
     raw: through.raw,
@@ -249,13 +282,18 @@ async function repeat(
   const { explanation } = await explainOffline(offline);
   const rule = (decision.connection ?? decision.rule)?.id ?? null;
   return {
+    kind: "repeated",
     outcome: `${decision.verdict} ${decision.reason}`,
     same: decision.verdict === record.decision && decision.reason === record.reason && rule === record.rule,
     text: renderExplanation(decision, explanation),
   };
 }
 
-function render(record: PastDecision, set: FoundSet | undefined, again: Repeated | undefined): string {
+function render(
+  record: PastDecision,
+  set: FoundSet | undefined,
+  again: Repeated | NotInRecord | undefined,
+): string {
   const { status, message } = REASONS[record.reason];
   const { decision, reason, detail, rule } = record;
   const lines = [
@@ -273,8 +311,8 @@ function render(record: PastDecision, set: FoundSet | undefined, again: Repeated
     return `${lines.join("\n")}\n`;
   }
   lines.push(`found in ${set.where}`);
-  if (!decidedByRules(record)) lines.push("", NOT_IN_RECORD);
-  if (again !== undefined) {
+  if (again?.kind === "not in record") lines.push("", again.text);
+  if (again?.kind === "repeated") {
     lines.push(
       "",
       again.same

@@ -7,7 +7,19 @@ import type { RawRequest } from "../request/index.ts";
 /** A request as our Envoy hands it to the service, or why it never does. */
 export type ThroughEnvoy =
   | { readonly ok: true; readonly raw: RawRequest }
-  | { readonly ok: false; readonly reason: ProxyReason; readonly detail: string };
+  | { readonly ok: false; readonly reason: RequestRefusal; readonly detail: string };
+
+/** Reasons for which Envoy refuses a request for what it is, and not for what is going on. */
+export const REQUEST_REFUSALS = [
+  "PATH_REFUSED",
+  "MALFORMED_REQUEST",
+  "UPGRADE_NOT_SUPPORTED",
+  "REQUEST_TOO_LARGE",
+  "HEADERS_TOO_LARGE",
+  "TOO_MANY_HEADERS",
+  "REFUSED_BY_PROXY",
+] as const satisfies readonly ProxyReason[];
+type RequestRefusal = (typeof REQUEST_REFUSALS)[number];
 
 /**
  * What our Envoy does with a request over HTTP/1.1 before anybody is asked. A test sends the same requests through the real
@@ -16,7 +28,7 @@ export type ThroughEnvoy =
  * @param peer - address of the connection's other end
  */
 export function throughEnvoy(sent: RawRequest, config: GatewayConfig, peer: string): ThroughEnvoy {
-  const refused = (reason: ProxyReason, detail: string): ThroughEnvoy => ({ ok: false, reason, detail });
+  const refused = (reason: RequestRefusal, detail: string): ThroughEnvoy => ({ ok: false, reason, detail });
   const { method, headers } = sent;
   const isTls = speaksTls(config);
   if (!METHODS.has(method)) return refused("MALFORMED_REQUEST", "http1.codec_error");

@@ -255,6 +255,7 @@ describe("end to end: policy explain, the service and the gateway say the same",
       );
       const text = await run("--request-id", String(record["decision_id"]));
       assert.match(text, /^DENY \(400\) PATH_REFUSED: .*\(path_normalization_failed\)/);
+      assert.match(text, /with the same outcome:\n\nit is refused by Envoy, before any rule$/m);
     });
 
     it("and that there is no record, or no set any more", async () => {

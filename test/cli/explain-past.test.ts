@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { policyExplainCommand } from "../../src/cli/policy-explain.ts";
+import { compileSet } from "../../src/cli/policy-sets.ts";
+import { digestOf } from "../../src/decision/snapshot.ts";
+import { folderOf, type Folder } from "./support.ts";
+
+const SET = 'policies: [{ resource: "* /**", condition: "true" }]';
+
+describe("cli: policy explain of past requests that no rule decided", () => {
+  let folder: Folder;
+  before(async () => {
+    folder = await folderOf({ "policies/default.yaml": SET });
+  });
+  after(() => folder.remove());
+
+  const explained = async (record: Readonly<Record<string, string>>, ...args: string[]): Promise<string> => {
+    const { ir } = await compileSet(join(folder.path, "policies"), "default");
+    assert.ok(ir !== undefined);
+    const line = JSON.stringify({
+      ...{ timestamp: "2026-01-31T12:00:00Z", request_id: "r-1", decision_id: "d-1", user_id: "" },
+      ...{ action: "GET", raw_path: "/a", host: "app.test", client_ip: "192.0.2.1" },
+      ...{ decision: "DENY", rule: null, policy_set: "default@v0", policy_digest: digestOf(ir), ...record },
+    });
+    await folder.add({ "audit.log": `${line}\n` });
+    const file = ["-d", join(folder.path, "policies"), "--audit-file", join(folder.path, "audit.log")];
+    let text = "";
+    await policyExplainCommand((more) => (text += more)).parseAsync(
+      [...file, "--request-id", "r-1", ...args],
+      { from: "user" },
+    );
+    return text;
+  };
+
+  const SAME = /with the same outcome:\n\nit is refused by Envoy, before any rule$/m;
+  const OTHER = /^what Envoy refused is not in the record, .*: a header, the body, /m;
+  const H2C = ["-H", "Connection: upgrade", "-H", "Upgrade: h2c"];
+  const cases: readonly (readonly [Readonly<Record<string, string>>, RegExp, ...string[]])[] = [
+    [{ reason: "PATH_REFUSED", raw_path: "/a#***" }, SAME],
+    [{ reason: "PATH_REFUSED", raw_path: "*", action: "OPTIONS" }, SAME],
+    [{ reason: "UPGRADE_NOT_SUPPORTED", raw_path: "", action: "CONNECT" }, SAME],
+    [{ reason: "UPGRADE_NOT_SUPPORTED" }, OTHER],
+    [{ reason: "UPGRADE_NOT_SUPPORTED" }, SAME, ...H2C],
+    [{ reason: "MALFORMED_REQUEST", action: "BREW" }, SAME],
+    [{ reason: "MALFORMED_REQUEST", action: "", raw_path: "" }, OTHER],
+    [{ reason: "TOO_MANY_HEADERS" }, OTHER],
+    [{ reason: "HEADERS_TOO_LARGE" }, OTHER],
+    [{ reason: "HEADERS_TOO_LARGE" }, SAME, "-H", `a: ${"b".repeat(70_000)}`],
+    [{ reason: "HEADERS_TOO_LARGE" }, /comes to DENY UPGRADE_NOT_SUPPORTED: /, ...H2C],
+    [{ reason: "REQUEST_TOO_LARGE" }, OTHER],
+    [{ reason: "REFUSED_BY_PROXY", action: "QUERY" }, SAME],
+    [
+      { reason: "PRECONDITION_NOT_SUPPORTED", action: "PUT" },
+      /^what decided is not .*: a header such as If-Match/m,
+    ],
+    [{ reason: "BODY_TOO_LARGE", action: "POST" }, /^what decided is not in the record, .*: the body, /m],
+    [
+      { reason: "POLICY_SETS_CONFLICT" },
+      /^what decided is not in the record, .*: what another set asks for/m,
+    ],
+    [{ reason: "UPGRADE_REQUIRED" }, /^what decided is not in the record, .*: the protocol, /m],
+    [
+      { reason: "CLIENT_GONE" },
+      /^what decided is not in the record, .*: what the client did on its connection/m,
+    ],
+    [{ reason: "RATE_LIMITED" }, /^what decided is not in the record, .*: a token or cookie/m],
+  ];
+  for (const [record, expected, ...more] of cases) {
+    it([...Object.values(record), ...more].join(" ").slice(0, 80), async () => {
+      const text = await explained(record, ...more);
+      assert.match(text, expected);
+      assert.match(text, new RegExp(`^DENY \\(\\d+\\) ${record["reason"]}: `));
+      assert.doesNotMatch(text, /ALLOW/);
+    });
+  }
+});
