@@ -32,29 +32,44 @@ export function throughEnvoy(sent: RawRequest, config: GatewayConfig, peer: stri
   const { method, headers } = sent;
   const isTls = speaksTls(config);
   if (!METHODS.has(method)) return refused("MALFORMED_REQUEST", "http1.codec_error");
-  if (headers.some(([name, value]) => !TOKEN.test(name) || CONTROL.test(value))) {
-    return refused("MALFORMED_REQUEST", "http1.codec_error");
+  if (!headers.every(([name]) => TOKEN.test(name))) return refused("MALFORMED_REQUEST", "http1.codec_error");
+  if ([sent.target, sent.host, ...headers.map(([, value]) => value)].some((text) => CONTROL.test(text))) {
+    return refused("MALFORMED_REQUEST", "http1.invalid_characters");
   }
   if (headers.length > MAX_HEADERS) return refused("TOO_MANY_HEADERS", "http1.too_many_headers");
   const size = headers.reduce((sum, [name, value]) => sum + name.length + value.length, sent.target.length);
   if (size > MAX_HEADER_BYTES) return refused("HEADERS_TOO_LARGE", "http1.headers_too_large");
-  if (!VISIBLE.test(sent.target)) return refused("MALFORMED_REQUEST", "http1.codec_error");
+  if (!VISIBLE.test(sent.target) || (method !== "CONNECT" && !TARGET.test(sent.target))) {
+    return refused("MALFORMED_REQUEST", "http1.codec_error");
+  }
   if (headers.some(([name]) => name === "content-length" || name === "transfer-encoding")) {
     if (!headers.every(isFraming)) return refused("MALFORMED_REQUEST", "http1.codec_error");
   }
   if (method === "CONNECT") return refused("UPGRADE_NOT_SUPPORTED", "upgrade_failed");
 
+  const { upgrade, nominated, removed } = readConnection(headers);
+  if (nominated.length >= MAX_NOMINATED || nominated.some((name) => NOT_NOMINATED.test(name))) {
+    return refused("MALFORMED_REQUEST", "http1.connection_header_rejected");
+  }
   const target = splitTarget(sent);
   if (target === undefined) return refused("MALFORMED_REQUEST", "http1.invalid_url");
-  if (target.scheme === "https" && !isTls) return refused("MALFORMED_REQUEST", "http1.invalid_scheme");
+  if (!["", "http", "https"].includes(target.scheme)) {
+    return refused("MALFORMED_REQUEST", "http1.invalid_scheme");
+  }
+  if (target.scheme === "https" && !isTls) {
+    return refused("MALFORMED_REQUEST", "http1.https_url_on_plaintext_connection");
+  }
+  if (target.scheme === "" && removed.has("host")) return refused("MALFORMED_REQUEST", "missing_host_header");
+  if (!AUTHORITY.test(target.host)) return refused("MALFORMED_REQUEST", "http.invalid_authority");
   if (!target.path.startsWith("/")) return refused("PATH_REFUSED", "absolute_path_rejected");
   if (target.path.includes("#")) return refused("PATH_REFUSED", "path_normalization_failed");
-  const upgrade = headers.filter(([name]) => name === "upgrade").map(([, value]) => value.toLowerCase());
-  const upgrades = upgrade.length > 0 && listed(headers, "connection").includes("upgrade");
-  if (upgrades && (method !== "GET" || upgrade.join(",") !== "websocket")) {
+  if (upgrade !== undefined && (method !== "GET" || upgrade !== "websocket")) {
     return refused("UPGRADE_NOT_SUPPORTED", "upgrade_failed");
   }
-  if (method === "QUERY" && !headers.some(([name]) => name === "content-type")) {
+  const kept = headers.filter(([name, value]) => {
+    return !removed.has(name) && !isRemoved(name, config) && !(name === "expect" && CONTINUE.test(value));
+  });
+  if (method === "QUERY" && !kept.some(([name]) => name === "content-type")) {
     return refused("MALFORMED_REQUEST", "query_missing_content_type");
   }
   const body = sent.body?.bytes.length ?? 0;
@@ -62,7 +77,7 @@ export function throughEnvoy(sent: RawRequest, config: GatewayConfig, peer: stri
     return refused("REQUEST_TOO_LARGE", "rbac_access_denied_matched_policy[request_too_large]");
   }
   const scheme = isTls ? "https" : "http";
-  const forwarded = headers.filter(([name]) => name === "x-forwarded-for").map(([, value]) => value);
+  const forwarded = valuesOf(headers, "x-forwarded-for");
   return {
     ok: true,
     raw: {
@@ -71,7 +86,8 @@ export function throughEnvoy(sent: RawRequest, config: GatewayConfig, peer: stri
       host: target.host.replace(/\.(?=:[0-9]+$|$)/, ""),
       scheme,
       headers: [
-        ...headers.filter(([name]) => !isRemoved(name, config, upgrades)),
+        ...kept,
+        ...(listed(headers, "te").includes("trailers") ? [["te", "trailers"] as const] : []),
         ["x-forwarded-for", [...forwarded, peer].join(",")],
         ["x-forwarded-proto", scheme],
         ["x-request-id", randomUUID()],
@@ -91,6 +107,11 @@ const METHODS = new Set(
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
 const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/;
 const VISIBLE = /^[\x21-\x7e]+$/;
+/** A path, `*`, or a scheme and an authority. */
+const TARGET = /^(?:[/*]|[a-z][a-z0-9+.-]*:\/\/[!$%&'()*+,\-.0-9:;=@A-Z[\]_~]*(?:[/?]|$))/i;
+const AUTHORITY = /^[!$%&'()*+,\-.0-9:;=@A-Z[\]_a-z~]*$/;
+/** Envoy answers it by itself, and takes it away. */
+const CONTINUE = /^100-continue$/i;
 /** `Host` and `Connection` of a client come on top of what is written down. */
 const MAX_HEADERS = 98;
 const MAX_HEADER_BYTES = 64 * 1024;
@@ -105,10 +126,9 @@ function splitTarget({ method, target, host }: RawRequest): Target | undefined {
   if (target.startsWith("/") || (target === "*" && method === "OPTIONS")) {
     return { scheme: "", path: target, host };
   }
-  const [, scheme = "", authority, path = "/"] = /^(https?):\/\/([^/?#]+)([/?].*)?$/i.exec(target) ?? [];
-  return authority === undefined
-    ? undefined
-    : { scheme: scheme.toLowerCase(), path, host: authority.replace(/^.*@/, "") };
+  const [, scheme = "", authority, path = "/"] =
+    /^([^:/]+):\/\/(?:[^/?@]*@)?([^/?@]+)([/?].*)?$/.exec(target) ?? [];
+  return authority === undefined ? undefined : { scheme: scheme.toLowerCase(), path, host: authority };
 }
 
 interface Target {
@@ -118,21 +138,58 @@ interface Target {
   readonly host: string;
 }
 
-function listed(headers: RawRequest["headers"], wanted: string): readonly string[] {
-  const values = headers.filter(([name]) => name === wanted).map(([, value]) => value);
-  return values.flatMap((value) => value.toLowerCase().split(",")).map((value) => value.trim());
+function valuesOf(headers: RawRequest["headers"], wanted: string): readonly string[] {
+  return headers.filter(([name]) => name === wanted).map(([, value]) => value);
 }
 
-const OF_ONE_HOP = ["connection", "keep-alive", "proxy-connection", "transfer-encoding"];
+function listed(headers: RawRequest["headers"], wanted: string): readonly string[] {
+  return valuesOf(headers, wanted).flatMap((value) => value.split(",").map((part) => part.trim()));
+}
+
+interface Connection {
+  /** What the client asks to go on with, in lower case. */
+  readonly upgrade: string | undefined;
+  /** Names that `Connection` lists. */
+  readonly nominated: readonly string[];
+  /** Headers that go no further than this hop. */
+  readonly removed: ReadonlySet<string>;
+}
+
+/** An upgrade to HTTP/2 is ignored; any other keeps what `Connection` lists, for the service to look at. */
+function readConnection(headers: RawRequest["headers"]): Connection {
+  const names = listed(headers, "connection").map((name) => name.toLowerCase());
+  const upgrades = valuesOf(headers, "upgrade");
+  const asked =
+    upgrades.length > 0 && names.includes("upgrade") ? upgrades.join(",").toLowerCase() : undefined;
+  if (asked !== undefined && asked !== "h2c") {
+    return { upgrade: asked, nominated: [], removed: new Set(OF_ONE_HOP) };
+  }
+  const nominated = names.filter((name) => name !== "");
+  const dropped = nominated.filter((name) => !OF_CONNECTION.includes(name));
+  const ofUpgrade = asked === "h2c" ? ["upgrade", "http2-settings"] : ["upgrade"];
+  return {
+    upgrade: undefined,
+    nominated,
+    removed: new Set([...OF_ONE_HOP, "connection", ...ofUpgrade, ...dropped]),
+  };
+}
+
+/** Envoy refuses as many names in `Connection`. */
+const MAX_NOMINATED = 10;
+/** Names that are not to be taken away by `Connection`. */
+const NOT_NOMINATED = /^(?:x-forwarded-(?:for|host|proto)$|:)/;
+/** Words of `Connection` itself. */
+const OF_CONNECTION = ["close", "http2-settings"];
+/** `TE` goes on with the one word that Envoy leaves in it. */
+const OF_ONE_HOP = ["keep-alive", "proxy-connection", "te", "transfer-encoding"];
 /**
  * Envoy says these itself: who is asking, behind what the client has said (for a loopback address the machine's own, which is not
  * known here), what the listener speaks, and by which id the request goes.
  */
 const SAID_BY_ENVOY = ["x-forwarded-for", "x-forwarded-proto", "x-request-id"];
 
-/** What Envoy takes away before it asks; the service takes away the rest. */
-function isRemoved(name: string, config: GatewayConfig, upgrades: boolean): boolean {
-  if (OF_ONE_HOP.includes(name)) return !(upgrades && name === "connection");
+/** What Envoy takes away before it asks, whatever `Connection` says; the service takes away the rest. */
+function isRemoved(name: string, config: GatewayConfig): boolean {
   return (
     SAID_BY_ENVOY.includes(name) ||
     OWN_PREFIXES.some((prefix) => name.startsWith(prefix)) ||

@@ -40,8 +40,11 @@ interface Table {
 const USERS = { viewer: { id: "u-1", role: "viewer" }, admin: { id: "u-2", role: "admin" } } as const;
 const TABLE = load(readFileSync(new URL("../cases/explain/requests.yaml", import.meta.url), "utf8")) as Table;
 
-/** What is said of a request: verdict, reason and rule. */
-type Said = readonly [outcome: string, rule: string | null];
+/** What is said of a request: verdict, reason and rule, and the detail. */
+interface Said {
+  readonly said: readonly [outcome: string, rule: string | null];
+  readonly detail: unknown;
+}
 
 /** `gatehouse authz` by itself, and its records. */
 interface Service {
@@ -130,7 +133,8 @@ describe("end to end: policy explain, the service and the gateway say the same",
     const { length } = await decisions();
     await send();
     const record = await eventually("the record", async () => (await decisions())[length]);
-    return [`${record.decision} ${record.reason}`, (record["rule"] as string | null | undefined) ?? null];
+    const rule = (record["rule"] as string | null | undefined) ?? null;
+    return { said: [`${record.decision} ${record.reason}`, rule], detail: record["detail"] };
   };
 
   const headersOf = ({ headers = [], websocket }: Case): readonly string[] => [
@@ -151,8 +155,9 @@ describe("end to end: policy explain, the service and the gateway say the same",
       readonly decision: string;
       readonly reason: string;
       readonly decided_by: string | null;
+      readonly detail?: string;
     };
-    return [`${said.decision} ${said.reason}`, said.decided_by];
+    return { said: [`${said.decision} ${said.reason}`, said.decided_by], detail: said.detail };
   };
 
   const decided = async (one: Case): Promise<Said> => {
@@ -289,11 +294,16 @@ describe("end to end: policy explain, the service and the gateway say the same",
   for (const one of TABLE.cases) {
     const title = [one.sent, ...headersOf(one), one.body ?? "", one.user ?? "", `(${one.expect})`];
     it(title.filter((part) => part !== "").join(" "), async () => {
-      const expected: Said = [one.expect, one.rule ?? null];
-      assert.deepEqual(await answered(one), expected, "the gateway");
-      assert.deepEqual(await explained(one), expected, "policy explain");
-      if (one.envoy === undefined) assert.deepEqual(await decided(one), expected, "the service");
-      else await assert.rejects(decided(one), /Envoy hands it over/);
+      const expected: Said["said"] = [one.expect, one.rule ?? null];
+      const answer = await answered(one);
+      const explanation = await explained(one);
+      assert.deepEqual(answer.said, expected, "the gateway");
+      assert.deepEqual(explanation.said, expected, "policy explain");
+      if (one.envoy === undefined) assert.deepEqual((await decided(one)).said, expected, "the service");
+      else {
+        assert.equal(explanation.detail, answer.detail, "Envoy's word for it");
+        await assert.rejects(decided(one), /Envoy hands it over/);
+      }
     });
   }
 });
