@@ -253,7 +253,8 @@ async function decideAgain(
   const byEnvoy = GIVEN_BY_ENVOY.has(reason);
   if (byEnvoy ? action === "" : !GIVEN_BY_RULES.has(reason)) return notInRecord(record);
   if (!byEnvoy && !target.startsWith("/")) return undefined;
-  const headers = [`host: ${record.host}`, ...options.header];
+  const names = options.header.map((header) => header.split(":", 1)[0]?.trim().toLowerCase());
+  const headers = names.includes("host") ? options.header : [`host: ${record.host}`, ...options.header];
   // CONNECT has no path
   const sent = rawRequest(`${action} ${target || "/"}`, headers, options.body);
   const through = gateway.receive(sent, record.client_ip);

@@ -252,6 +252,12 @@ describe("end to end: policy explain, the service and the gateway say the same",
       assert.match(await run("--request-id", id, "-H", "x-tier: gold"), /with the same outcome:/);
     });
 
+    it("takes another host in place of the record's", async () => {
+      const id = await ask("/host");
+      assert.match(await run("--request-id", id, "-H", "Host: APP.test"), /with the same outcome:/);
+      assert.match(await run("--request-id", id, "-H", "host: b.test"), /comes to DENY CONDITION_FALSE/);
+    });
+
     it("of what Envoy has refused", async () => {
       const head = ["GET /public/past#b HTTP/1.1", "Host: app.test", "Connection: close", "", ""];
       await sendRaw(gateway.port, head.join("\r\n"));
