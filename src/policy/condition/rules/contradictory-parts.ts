@@ -3,6 +3,7 @@ import { contradictions, fullBudget, type Budget, type Term } from "../contradic
 import { evaluate } from "../evaluate.ts";
 import { errorAt, shortened, warningAt, type Finding } from "../finding.ts";
 import { formatCondition } from "../format.ts";
+import { flippedIf } from "../parts.ts";
 import { domainOf, samplesFor } from "../samples.ts";
 import type { Rule } from "../types.ts";
 
@@ -82,8 +83,4 @@ function impossible(node: ConditionNode): readonly Finding[] {
 function textOf({ node, negated }: Term): string {
   const text = shortened(formatCondition(node), 60);
   return negated ? `not ${node.op === "attribute" || node.op === "exists" ? text : `(${text})`}` : text;
-}
-
-function flippedIf(negated: boolean, opens: boolean | undefined): boolean | undefined {
-  return opens === undefined || !negated ? opens : !opens;
 }

@@ -1,4 +1,5 @@
 import type { Rule } from "../types.ts";
+import { absentHeader } from "./absent-header.ts";
 import { anyValue } from "./any-value.ts";
 import { booleanParts } from "./boolean-parts.ts";
 import { canonicalSpelling } from "./canonical-spelling.ts";
@@ -23,6 +24,7 @@ export const RULES: readonly Rule[] = [
   knownMembers,
   comparableTypes,
   canonicalSpelling,
+  absentHeader,
   listMembership,
   stringMethods,
   booleanParts,
