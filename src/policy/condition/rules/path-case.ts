@@ -1,46 +1,47 @@
+import type { AttributePath } from "../../ir.ts";
 import { childrenOf, type ConditionNode } from "../ast.ts";
 import { shortened, warningAt, type Finding } from "../finding.ts";
 import { formatCondition } from "../format.ts";
+import { partsOf } from "../parts.ts";
 import type { Rule } from "../types.ts";
 
 /**
  * A rule for `/admin` also catches `/Admin`, which many applications take for it. A condition that keeps `/admin` from being
- * permitted does not.
+ * permitted does not, nor one that keeps `admin` from being permitted as a parameter of the path.
  */
 export const pathCase: Rule = (node, { opensWhen }, parent) =>
-  opensWhen === undefined || parent !== undefined ? [] : comparedPaths(node, opensWhen);
+  opensWhen === undefined || parent !== undefined
+    ? []
+    : partsOf(node, opensWhen).flatMap((part) =>
+        part.opens === (part.node.op === "!=") ? comparedPath(part.node) : [],
+      );
 
-/** @param opens - the verdict of `node` that gives access */
-function comparedPaths(node: ConditionNode, opens: boolean): readonly Finding[] {
+function comparedPath(node: ConditionNode): readonly Finding[] {
   switch (node.op) {
-    case "and":
-    case "or":
-      return node.args.flatMap((arg) => comparedPaths(arg, opens));
-    case "not":
-      return comparedPaths(node.arg, !opens);
-    case "!=":
-      return opens ? finding(node) : [];
     case "==":
+    case "!=":
     case "in":
+      return finding(node, (path) => isPath(path) || path[0] === "path");
     case "startsWith":
     case "endsWith":
-      return opens ? [] : finding(node);
+      return finding(node, isPath);
     default:
       return [];
   }
 }
 
-function finding(node: ConditionNode): readonly Finding[] {
+function finding(node: ConditionNode, isMeant: (path: AttributePath) => boolean): readonly Finding[] {
   const parts = childrenOf(node).flatMap((child) => (child.op === "list" ? child.items : [child]));
   const [literal] = parts.flatMap((part) =>
     part.op === "literal" && /[a-z]/i.test(part.text) ? [part.text] : [],
   );
-  if (literal === undefined || !parts.some(isPath)) return [];
+  if (literal === undefined || !parts.some((part) => part.op === "attribute" && isMeant(part.path)))
+    return [];
   const message = `\`${shortened(formatCondition(node), 60)}\` compares letter case, and an application may not`;
   const hint = "write a rule for that path: one that differs in letter case is refused";
   return [warningAt(node, "path-case", message, hint)];
 }
 
-function isPath(node: ConditionNode): boolean {
-  return node.op === "attribute" && node.path.length === 2 && node.path.join(".") === "request.path";
+function isPath(path: AttributePath): boolean {
+  return path.length === 2 && path.join(".") === "request.path";
 }
