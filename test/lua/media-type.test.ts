@@ -77,10 +77,22 @@ describe("media types in Lua", () => {
       ],
     );
     const value = fc.array(piece, { maxLength: 7 }).map((pieces) => pieces.join(""));
-    const bytes = Array.from(' \t\n\0\xef\xbb\xbf\xfe\xff{[<a\x01()/*,"', (one) =>
+    const bytes = Array.from(" \t\n\0\xef\xbb\xbf\xfe\xff{[<a\x01()/*,\"\\=&'", (one) =>
       Buffer.from(one, "latin1"),
     );
-    const words = ["for", "while(", "typeof ", "throw ", "1;", "callback", "/*", "*/", "({", "([", "({a:1"];
+    const words = [
+      "for",
+      "while(",
+      "typeof ",
+      "throw ",
+      "1;",
+      "callback",
+      "/*",
+      "*/",
+      "({",
+      "([",
+      "({a:1",
+    ].concat(...["var ", '={"', '{"', "&&", ")(", "',"]);
     const part = fc.constantFrom(...bytes, ...words.map((word) => Buffer.from(word)));
     const wide = words.map((word) => Buffer.from(word, "utf16le"));
     const widePart = fc.constantFrom(...wide, ...wide.map((word) => Buffer.from(word).swap16()));

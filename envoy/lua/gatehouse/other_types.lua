@@ -14,13 +14,18 @@ end
 local LEADING = set(" \t\r\n\0\239\187\191\254\255")
 local SPACE = set(" \t\r\n")
 local BRACKET = set("{[")
+local QUOTES = set("\"'")
+-- What follows the bracket of an object or list that has members.
+local MEMBERS = set("\"{[")
 local DIGIT = set("0123456789")
 -- What names of functions are made of, and paths to them: `a.b["c"]`.
 local NAME = set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_$.[]\"'\\")
 for high = 128, 255 do NAME[high] = true end
 local LESS_THAN, OPEN, CLOSE, SLASH, STAR = byte("<"), byte("("), byte(")"), byte("/"), byte("*")
+local BRACE, QUOTE, BACKSLASH, AND, EQUALS, COMMA = byte("{"), byte('"'), byte("\\"), byte("&"), byte("="), byte(",")
 
 local GUARDS = { ["for"] = true, ["while"] = true, ["typeof"] = true }
+local DECLARATIONS = { ["var"] = true, ["let"] = true, ["const"] = true }
 -- Longer than any word that matters.
 local LONGEST = 7
 -- Behind the bracket, so that no size in the head of a picture is taken for one.
@@ -32,16 +37,28 @@ local function markup(first)
 end
 
 -- -> what says, byte by byte, whether data are JSON, alone or behind what keeps it from being run as a script or runs it as
--- one: `)]}'`, `//OK`, `for(;;);`, `while(1);`, `throw 1;`, `typeof f`, and `f({` with comments around `f`
+-- one: `)]}'`, `//OK`, `&&`, `for(;;);`, `while(1);`, `throw 1;`, `typeof f`, an object in a comment, an assignment, and a call
+-- with simple arguments in front of it, with comments and blanks anywhere
 local function data()
   local state, resumed, previous, comment = "leading", nil, nil, nil
+  local quote, escaped = nil, false
   -- of UTF-16, every second byte is a zero
   local wide, count = false, 0
   local word, is_word_over, text = "", false, 0
 
-  local function enter_comment()
-    state, resumed = "slash", state
+  local function go(next_state)
+    state = next_state
     return nil
+  end
+
+  local function enter_comment()
+    resumed = state
+    return go("slash")
+  end
+
+  local function enter_name(one)
+    word, is_word_over = char(one), false
+    return go("name")
   end
 
   local step = {}
@@ -51,9 +68,14 @@ local function data()
     if BRACKET[one] or one == CLOSE then return false end
     wide, count = before == 0, 1
     if one == SLASH then return enter_comment() end
-    if not NAME[one] then return true end
-    state, word = "name", char(one)
-    return nil
+    if one == AND then return go("mark") end
+    if one == OPEN then return go("argument") end
+    if NAME[one] then return enter_name(one) end
+    return true
+  end
+
+  function step.mark(one)
+    return one ~= AND
   end
 
   function step.slash(one)
@@ -71,10 +93,15 @@ local function data()
       return enter_comment()
     elseif one == OPEN then
       if GUARDS[word] then return false end
-      state = "called"
+      return go("called")
+    elseif one == EQUALS then
+      return go("operand")
+    elseif one == AND then
+      return go("and")
     elseif not NAME[one] then
       return true
     elseif is_word_over then
+      if DECLARATIONS[word] then return enter_name(one) end
       return not (word == "typeof" or word == "throw" and DIGIT[one])
     elseif #word < LONGEST then
       word = word .. char(one)
@@ -82,13 +109,66 @@ local function data()
     return nil
   end
 
-  function step.called(one)
-    if SPACE[one] then return nil end
-    if one == SLASH then return enter_comment() end
-    if not BRACKET[one] then return true end
-    state = "json"
+  step["and"] = function(one)
+    if one == AND then return go("operand") end
+    return true
+  end
+
+  -- between tokens stand blanks and comments
+  local function token(inner)
+    return function(one)
+      if SPACE[one] then return nil end
+      if one == SLASH then return enter_comment() end
+      return inner(one)
+    end
+  end
+
+  step.operand = token(function(one)
+    if BRACKET[one] then return go("members") end
+    if one == OPEN then return go("argument") end
+    if NAME[one] then return enter_name(one) end
+    return true
+  end)
+
+  step.argument = token(function(one)
+    if one == OPEN then return go("argument") end
+    if BRACKET[one] then return go("members") end
+    if QUOTES[one] then
+      quote = one
+      return go("quoted")
+    end
+    if NAME[one] then return go("word") end
+    return true
+  end)
+
+  step.called = token(function(one)
+    if BRACKET[one] then return go("json") end
+    return step.argument(one)
+  end)
+
+  step.word = token(function(one)
+    if one == COMMA then return go("argument") end
+    if one == CLOSE then return go("closed") end
+    if NAME[one] then return nil end
+    return true
+  end)
+
+  function step.quoted(one)
+    if one < 32 then return true end
+    if escaped then
+      escaped = false
+    elseif one == BACKSLASH then
+      escaped = true
+    elseif one == quote then
+      state = "word"
+    end
     return nil
   end
+
+  step.closed = token(function(one)
+    if one == OPEN then return go("argument") end
+    return true
+  end)
 
   function step.json(one)
     if one < 32 and not SPACE[one] then return true end
@@ -97,11 +177,15 @@ local function data()
     return nil
   end
 
+  step.members = token(function(one) return not MEMBERS[one] end)
+
   local function commented(one)
     if comment == "star" and one == SLASH then
       comment = nil
-    elseif one ~= 0 then
-      comment = one == STAR and "star" or "inside"
+    elseif comment == "brace" and one == QUOTE then
+      return false
+    elseif one ~= 0 and not (comment == "brace" and SPACE[one]) then
+      comment = one == STAR and "star" or one == BRACE and "brace" or "inside"
     end
     return nil
   end

@@ -15,19 +15,38 @@ export function fitsKind(kind: OtherKind, body: Uint8Array): boolean {
 }
 
 type Verdict = boolean | undefined;
-type State = "leading" | "slash" | "name" | "called" | "json";
+type Step = (byte: number) => Verdict;
+type State =
+  | "leading"
+  | "mark"
+  | "slash"
+  | "name"
+  | "and"
+  | "operand"
+  | "called"
+  | "argument"
+  | "word"
+  | "quoted"
+  | "closed"
+  | "json"
+  | "members";
 
 const codesOf = (text: string) => Array.from(text, (letter) => letter.charCodeAt(0));
 const SPACE: ReadonlySet<number> = new Set(codesOf(" \t\r\n"));
 /** White space, byte order marks, and the zeros of wider encodings: no document begins with these. */
 const LEADING: ReadonlySet<number> = new Set([...SPACE, 0, 0xef, 0xbb, 0xbf, 0xfe, 0xff]);
 const BRACKETS: ReadonlySet<number> = new Set(codesOf("{["));
+const QUOTES: ReadonlySet<number> = new Set(codesOf("\"'"));
+/** What follows the bracket of an object or list that has members. */
+const MEMBERS: ReadonlySet<number> = new Set(codesOf('"{['));
 const [LESS_THAN, OPEN, CLOSE, SLASH, STAR] = [0x3c, 0x28, 0x29, 0x2f, 0x2a];
+const [BRACE, QUOTE, BACKSLASH, AND, EQUALS, COMMA] = [0x7b, 0x22, 0x5c, 0x26, 0x3d, 0x2c];
 /** Of names of functions, and of paths to them: `a.b["c"]`. */
 const isNameByte = (byte: number) => byte > 127 || /[\w$.[\]"'\\]/.test(String.fromCharCode(byte));
 const isDigit = (byte: number) => byte >= 0x30 && byte <= 0x39;
 
 const GUARDS = new Set(["for", "while", "typeof"]);
+const DECLARATIONS = new Set(["var", "let", "const"]);
 /** Longer than any word that matters. */
 const LONGEST = 7;
 /** Behind the bracket, so that no size in the head of a picture is taken for one. */
@@ -39,20 +58,33 @@ function nextOfMarkup(first: number): Verdict {
 
 /**
  * @returns what says, byte by byte, whether data are JSON, alone or behind what keeps it from being run as a script or runs
- *   it as one: `)]}'`, `//OK`, `for(;;);`, `while(1);`, `throw 1;`, `typeof f`, and `f({` with comments around `f`
+ *   it as one: `)]}'`, `//OK`, `&&`, `for(;;);`, `while(1);`, `throw 1;`, `typeof f`, an object in a comment, an assignment,
+ *   and a call with simple arguments in front of it, with comments and blanks anywhere
  */
-function dataReader(): (byte: number) => Verdict {
+function dataReader(): Step {
   let state: State = "leading";
   let resumed: State = state;
   let previous: number | undefined;
-  let comment: "inside" | "star" | undefined;
+  let comment: "inside" | "star" | "brace" | undefined;
+  let quote: number | undefined;
+  let isEscaped = false;
   let isWide = false; // of UTF-16, every second byte is a zero
   let [count, text, word, isWordOver] = [0, 0, "", false];
 
+  const go = (next: State): Verdict => {
+    state = next;
+    return undefined;
+  };
+
   const enterComment = (): Verdict => {
     resumed = state;
-    state = "slash";
-    return undefined;
+    return go("slash");
+  };
+
+  const enterName = (byte: number): Verdict => {
+    word = String.fromCharCode(byte);
+    isWordOver = false;
+    return go("name");
   };
 
   const leading = (byte: number, before: number | undefined): Verdict => {
@@ -61,11 +93,12 @@ function dataReader(): (byte: number) => Verdict {
     isWide = before === 0;
     count = 1;
     if (byte === SLASH) return enterComment();
-    if (!isNameByte(byte)) return true;
-    state = "name";
-    word = String.fromCharCode(byte);
-    return undefined;
+    if (byte === AND) return go("mark");
+    if (byte === OPEN) return go("argument");
+    return isNameByte(byte) ? enterName(byte) : true;
   };
+
+  const mark = (byte: number): Verdict => byte !== AND;
 
   const slash = (byte: number): Verdict => {
     if (byte === SLASH && resumed === "leading") return false;
@@ -79,22 +112,58 @@ function dataReader(): (byte: number) => Verdict {
   const name = (byte: number): Verdict => {
     if (byte === SLASH) return enterComment();
     if (SPACE.has(byte)) isWordOver = true;
-    else if (byte === OPEN) {
-      if (GUARDS.has(word)) return false;
-      state = "called";
-    } else if (!isNameByte(byte)) return true;
-    else if (isWordOver) return !(word === "typeof" || (word === "throw" && isDigit(byte)));
-    else if (word.length < LONGEST) word += String.fromCharCode(byte);
+    else if (byte === OPEN) return GUARDS.has(word) ? false : go("called");
+    else if (byte === EQUALS) return go("operand");
+    else if (byte === AND) return go("and");
+    else if (!isNameByte(byte)) return true;
+    else if (isWordOver) {
+      if (DECLARATIONS.has(word)) return enterName(byte);
+      return !(word === "typeof" || (word === "throw" && isDigit(byte)));
+    } else if (word.length < LONGEST) word += String.fromCharCode(byte);
     return undefined;
   };
 
-  const called = (byte: number): Verdict => {
-    if (SPACE.has(byte)) return undefined;
-    if (byte === SLASH) return enterComment();
-    if (!BRACKETS.has(byte)) return true;
-    state = "json";
+  const and = (byte: number): Verdict => (byte === AND ? go("operand") : true);
+
+  /** Between tokens stand blanks and comments. */
+  const token =
+    (step: Step): Step =>
+    (byte) =>
+      SPACE.has(byte) ? undefined : byte === SLASH ? enterComment() : step(byte);
+
+  const operand = token((byte) => {
+    if (BRACKETS.has(byte)) return go("members");
+    if (byte === OPEN) return go("argument");
+    return isNameByte(byte) ? enterName(byte) : true;
+  });
+
+  const argument = token((byte) => {
+    if (byte === OPEN) return go("argument");
+    if (BRACKETS.has(byte)) return go("members");
+    if (QUOTES.has(byte)) {
+      quote = byte;
+      return go("quoted");
+    }
+    return isNameByte(byte) ? go("word") : true;
+  });
+
+  const called = token((byte) => (BRACKETS.has(byte) ? go("json") : argument(byte)));
+
+  const wordStep = token((byte) => {
+    if (byte === COMMA) return go("argument");
+    if (byte === CLOSE) return go("closed");
+    return isNameByte(byte) ? undefined : true;
+  });
+
+  const quoted = (byte: number): Verdict => {
+    if (byte < 32) return true;
+    if (isEscaped) isEscaped = false;
+    else if (byte === BACKSLASH) isEscaped = true;
+    else if (byte === quote) state = "word";
     return undefined;
   };
+
+  const closed = token((byte) => (byte === OPEN ? go("argument") : true));
 
   const json = (byte: number): Verdict => {
     if (byte < 32 && !SPACE.has(byte)) return true;
@@ -102,11 +171,18 @@ function dataReader(): (byte: number) => Verdict {
     return text === TEXT ? false : undefined;
   };
 
-  const steps = { leading, slash, name, called, json };
+  const members = token((byte) => !MEMBERS.has(byte));
+
+  const steps = {
+    ...{ leading, mark, slash, name, and, operand, called, argument, word: wordStep, quoted, closed },
+    ...{ json, members },
+  };
 
   const commented = (byte: number): Verdict => {
     if (comment === "star" && byte === SLASH) comment = undefined;
-    else if (byte !== 0) comment = byte === STAR ? "star" : "inside";
+    else if (comment === "brace" && byte === QUOTE) return false;
+    else if (byte !== 0 && !(comment === "brace" && SPACE.has(byte)))
+      comment = byte === STAR ? "star" : byte === BRACE ? "brace" : "inside";
     return undefined;
   };
 
