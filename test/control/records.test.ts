@@ -216,31 +216,32 @@ describe("records of gateways", () => {
   });
 
   it("announces violations of policies once", async () => {
+    const denied = (reason: string, changes = {}) => decisionRecord({ decision: "DENY", reason, ...changes });
     const violations = [
-      decisionRecord({ decision: "DENY", reason: "MFA_REQUIRED" }),
-      decisionRecord({ decision: "DENY", reason: "CONDITION_FALSE", customer_policy_set: "strict@v2" }),
-      decisionRecord({
-        decision: "DENY",
-        reason: "CLIENT_ADDRESS_NOT_ALLOWED",
-        user_id: "",
-      }),
+      denied("MFA_REQUIRED"),
+      denied("CONDITION_FALSE", { customer_policy_set: "strict@v2" }),
+      denied("CLIENT_ADDRESS_NOT_ALLOWED", { user_id: "" }),
     ];
     const bySets = [
-      decisionRecord({ decision: "DENY", reason: "CONDITION_FALSE" }),
-      decisionRecord({ decision: "DENY", reason: "CONDITION_UNKNOWN" }),
-      decisionRecord({ decision: "DENY", reason: "NO_MATCHING_RULE", rule: null }),
-      decisionRecord({ decision: "DENY", reason: "GRAPHQL_DENIED" }),
+      ...["CONDITION_FALSE", "CONDITION_UNKNOWN", "GRAPHQL_DENIED"].map((reason) => denied(reason)),
+      denied("NO_MATCHING_RULE", { rule: null }),
+      // a rule denied another reading
+      denied("AMBIGUOUS_PATH", {
+        detail: "format_suffix: could be GET /api/customers/export: CONDITION_FALSE",
+      }),
     ];
     violations.push(...bySets);
     const others = [
       decisionRecord({ customer_policy_set: "strict@v2" }),
       // nobody's, or not what a set says
-      decisionRecord({ decision: "DENY", reason: "CONDITION_FALSE", user_id: "" }),
-      decisionRecord({ decision: "DENY", reason: "NO_MATCHING_RULE", user_id: "" }),
-      decisionRecord({ decision: "DENY", reason: "CONDITION_FALSE", policy_set: "" }),
-      decisionRecord({ decision: "DENY", reason: "SESSION_ENDED" }),
-      decisionRecord({ decision: "DENY", reason: "AMBIGUOUS_PATH" }),
-      decisionRecord({ decision: "DENY", reason: "POLICY_NOT_READY" }),
+      denied("CONDITION_FALSE", { user_id: "" }),
+      denied("NO_MATCHING_RULE", { user_id: "" }),
+      denied("CONDITION_FALSE", { policy_set: "" }),
+      denied("SESSION_ENDED"),
+      denied("AMBIGUOUS_PATH", { rule: null, detail: "dot_segment: `..`" }),
+      denied("AMBIGUOUS_PATH", { detail: "similar_parameter: `Status`" }),
+      denied("AMBIGUOUS_PATH", { user_id: "" }),
+      denied("POLICY_NOT_READY"),
     ];
     await taken([...violations, ...others]);
     await taken([...violations, ...others]);

@@ -1,4 +1,4 @@
-import type { Reason } from "../../reasons.ts";
+import type { Reason, REFUSAL_REASONS } from "../../reasons.ts";
 import type { Violation } from "../../standing/index.ts";
 import type { EventData, NewEvent } from "../events.ts";
 import type { RecordFacts } from "./read-record.ts";
@@ -18,6 +18,9 @@ const OF_SETS: ReadonlySet<string> = new Set([
   "NO_MATCHING_RULE",
   "GRAPHQL_DENIED",
 ] satisfies Reason[]);
+
+/** The check of names that a rule reads: its refusals name the rule, which denied nothing. */
+const SIMILAR = "similar_parameter" satisfies keyof typeof REFUSAL_REASONS;
 
 /**
  * What a decision at a gateway announces: a denial because of a customer's own policies, or of a user by a policy set.
@@ -50,13 +53,18 @@ export function violationEvent({ row, members }: RecordFacts): NewEvent | undefi
 }
 
 /** The set that denied: one of the customer's own, or the gateway's. */
-function deniedBy(
-  { reason, user_id: userId, policy_set: set }: RecordFacts["row"],
-  { customer_policy_set: own }: RecordFacts["members"],
-): string | undefined {
+function deniedBy(row: RecordFacts["row"], members: RecordFacts["members"]): string | undefined {
+  const { reason, user_id: userId, policy_set: set } = row;
+  const { customer_policy_set: own } = members;
   if (typeof own === "string" && own !== "") return own;
-  const isOfUser = reason !== null && OF_SETS.has(reason) && userId !== "";
-  return isOfUser && set !== null && set !== "" ? set : undefined;
+  const isOfSet = reason !== null && (OF_SETS.has(reason) || isDeniedReading(row, members));
+  return isOfSet && userId !== "" && set !== null && set !== "" ? set : undefined;
+}
+
+/** Whether a rule denied what else the path could be read as. What is refused before any rule is judged names none. */
+function isDeniedReading({ reason, rule }: RecordFacts["row"], { detail }: RecordFacts["members"]): boolean {
+  const isOfNames = typeof detail === "string" && detail.startsWith(`${SIMILAR}:`);
+  return reason === ("AMBIGUOUS_PATH" satisfies Reason) && rule !== null && !isOfNames;
 }
 
 function storable(text: string): string {
