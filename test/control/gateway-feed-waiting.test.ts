@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { setTimeout as delay } from "node:timers/promises";
 import { createAuthenticator } from "../../src/control/authentication.ts";
 import { createApiKey, revokeApiKey } from "../../src/control/api-keys/store.ts";
 import { CHANNEL } from "../../src/control/gateway/append.ts";
@@ -179,6 +180,30 @@ describe("a poll of the gateway feed that waits", () => {
     await instance.feed.close();
     assert.equal((await poll).cursor, cursor);
     assert.equal((await instance.read(`?wait=30&after=${cursor}`)).cursor, cursor);
+  });
+
+  it("hears of a key that is revoked in the first second in which anybody waits, also where no notification tells", async () => {
+    const { row } = await makeKey(instance.control, { scope: "gateway" });
+    const signal = new ChangeSignal(db, instance.control.context.log);
+    const gone = new AbortController();
+    try {
+      const looked = new Promise<void>((resolve) =>
+        db.on("query-response", (_answer, { sql }: { sql: string }) => {
+          if (sql.includes("revoked_at")) resolve();
+        }),
+      );
+      const waiting = signal.wait(signal.generation, 30_000, gone.signal);
+      await Promise.race([looked, delay(600)]);
+      await db("api_keys").where({ id: row.id }).update({ revoked_at: new Date() });
+      await eventually("the interruption", async () => {
+        await signal.wait(signal.generation, 3_000, gone.signal);
+        return signal.interruptions === 1;
+      });
+      gone.abort();
+      await waiting;
+    } finally {
+      await signal.close();
+    }
   });
 
   it("wakes by notification, not only by looking", async () => {

@@ -50,9 +50,12 @@ export class ChangeSignal {
   async wait(since: number, ms: number, signal: AbortSignal): Promise<void> {
     if (this.#generation !== since || this.closed || signal.aborted) return;
     this.#listening ??= this.#listen();
-    this.#timer ??= setInterval(() => {
+    const look = () => {
       this.#polling ??= this.#poll();
-    }, POLL_MS);
+    };
+    this.#timer ??= setInterval(look, POLL_MS);
+    // what is revoked from now on, not from the first poll on
+    if (this.#revoked === undefined) look();
     await new Promise<void>((resolve) => {
       const wake = () => {
         clearTimeout(timer);
