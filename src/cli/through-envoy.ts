@@ -17,7 +17,6 @@ export const REQUEST_REFUSALS = [
   "REQUEST_TOO_LARGE",
   "HEADERS_TOO_LARGE",
   "TOO_MANY_HEADERS",
-  "REFUSED_BY_PROXY",
 ] as const satisfies readonly ProxyReason[];
 type RequestRefusal = (typeof REQUEST_REFUSALS)[number];
 
