@@ -34,21 +34,21 @@ describe("cli: policy explain of past requests that no rule decided", () => {
 
   const SAME = /with the same outcome:\n\nit is refused by Envoy, before any rule$/m;
   const OTHER = /^what Envoy refused is not in the record, .*: a header, the body, /m;
-  const H2C = ["-H", "Connection: upgrade", "-H", "Upgrade: h2c"];
+  const UPGRADE = ["-H", "Connection: upgrade", "-H", "Upgrade: foo"];
   const cases: readonly (readonly [Readonly<Record<string, string>>, RegExp, ...string[]])[] = [
     [{ reason: "PATH_REFUSED", raw_path: "/a#***" }, SAME],
     [{ reason: "PATH_REFUSED", raw_path: "*", action: "OPTIONS" }, SAME],
     [{ reason: "UPGRADE_NOT_SUPPORTED", raw_path: "", action: "CONNECT" }, SAME],
     [{ reason: "UPGRADE_NOT_SUPPORTED" }, OTHER],
-    [{ reason: "UPGRADE_NOT_SUPPORTED" }, SAME, ...H2C],
+    [{ reason: "UPGRADE_NOT_SUPPORTED" }, SAME, ...UPGRADE],
     [{ reason: "MALFORMED_REQUEST", action: "BREW" }, SAME],
     [{ reason: "MALFORMED_REQUEST", action: "", raw_path: "" }, OTHER],
     [{ reason: "TOO_MANY_HEADERS" }, OTHER],
     [{ reason: "HEADERS_TOO_LARGE" }, OTHER],
     [{ reason: "HEADERS_TOO_LARGE" }, SAME, "-H", `a: ${"b".repeat(70_000)}`],
-    [{ reason: "HEADERS_TOO_LARGE" }, /comes to DENY UPGRADE_NOT_SUPPORTED: /, ...H2C],
+    [{ reason: "HEADERS_TOO_LARGE" }, /comes to DENY UPGRADE_NOT_SUPPORTED: /, ...UPGRADE],
     [{ reason: "REQUEST_TOO_LARGE" }, OTHER],
-    [{ reason: "REFUSED_BY_PROXY", action: "QUERY" }, SAME],
+    [{ reason: "MALFORMED_REQUEST", action: "QUERY" }, SAME],
     [
       { reason: "PRECONDITION_NOT_SUPPORTED", action: "PUT" },
       /^what decided is not .*: a header such as If-Match/m,
