@@ -123,7 +123,8 @@ function replies(): string {
     const [, op, value] = known;
     return `| ${status ?? (op === "GE" ? `other ${String(value).charAt(0)}xx` : value)} | \`${code}\` | ${message} |\n`;
   });
-  return `| status | public code | |\n|---|---|---|\n${rows.join("")}`;
+  // several words of Envoy come to one of them
+  return `| status | public code | |\n|---|---|---|\n${[...new Set(rows)].join("")}`;
 }
 
 function signIns(): string {
