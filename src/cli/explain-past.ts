@@ -214,7 +214,7 @@ async function setOf(
   return undefined;
 }
 
-/** Why a request is not decided once more. */
+/** Why a request is not decided again. */
 interface NotInRecord {
   readonly kind: "not in record";
   readonly text: string;

@@ -65,9 +65,16 @@ export function throughEnvoy(sent: RawRequest, config: GatewayConfig, peer: stri
   if (upgrade !== undefined && (method !== "GET" || upgrade !== "websocket")) {
     return refused("UPGRADE_NOT_SUPPORTED", "upgrade_failed");
   }
-  const kept = headers.filter(([name, value]) => {
-    return !removed.has(name) && !isRemoved(name, config) && !(name === "expect" && CONTINUE.test(value));
-  });
+  // the service takes away the rest
+  const notFromClients = namesNotFromClients(config);
+  const kept = headers.filter(
+    ([name, value]) =>
+      !removed.has(name) &&
+      !notFromClients.has(name) &&
+      !SAID_BY_ENVOY.includes(name) &&
+      !OWN_PREFIXES.some((prefix) => name.startsWith(prefix)) &&
+      !(name === "expect" && CONTINUE.test(value)),
+  );
   if (method === "QUERY" && !kept.some(([name]) => name === "content-type")) {
     return refused("MALFORMED_REQUEST", "query_missing_content_type");
   }
@@ -186,12 +193,3 @@ const OF_ONE_HOP = ["keep-alive", "proxy-connection", "te", "transfer-encoding"]
  * known here), what the listener speaks, and by which id the request goes.
  */
 const SAID_BY_ENVOY = ["x-forwarded-for", "x-forwarded-proto", "x-request-id"];
-
-/** What Envoy takes away before it asks, whatever `Connection` says; the service takes away the rest. */
-function isRemoved(name: string, config: GatewayConfig): boolean {
-  return (
-    SAID_BY_ENVOY.includes(name) ||
-    OWN_PREFIXES.some((prefix) => name.startsWith(prefix)) ||
-    namesNotFromClients(config).has(name)
-  );
-}

@@ -163,6 +163,8 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
  * @param variants - each behind the one that it is another reading of
  */
 function withVariants(judgement: Judgement, variants: readonly Variant[]): Eventually<Decision> {
+  // nearly every request
+  if (variants.length === 0) return judge(judgement);
   const readings = new Set([judgement.request]);
   return variants.reduce<Eventually<Decision>>((sofar, variant) => {
     if (!readings.has(variant.of)) return sofar;

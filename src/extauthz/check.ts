@@ -106,8 +106,10 @@ export function createCheck(dependencies: CheckDependencies): CheckHandler {
     const context = { access, at: Date.now(), ...(decisionId !== undefined && { decisionId }) };
     return chain(point.conclude(decision, context, access.deadline, started), (final) => {
       // nobody hears the answer to a call that was cancelled, or whose client has left
-      const isUnheard = () => isCancelled() || connections.hasLeft(access.requestId);
-      if (plan?.websocket === true && (final.verdict === "DENY" || isUnheard()))
+      if (
+        plan?.websocket === true &&
+        (final.verdict === "DENY" || isCancelled() || connections.hasLeft(access.requestId))
+      )
         connections.withdraw(plan.decisionId);
       const encoded = final === decision ? answer : encodeFailure(final, call);
       return { final, answer: record === undefined ? encoded : Buffer.concat([encoded, record.metadata]) };

@@ -5,6 +5,19 @@ import { checkRequest } from "../support/check-request.ts";
 import { allowed, denied, envoys, openCheckWorld, type Answer } from "./support/check-world.ts";
 import { CHECK_RESPONSE, decodeWith } from "./support/protos.ts";
 
+/** Connections that are all taken, and which of them were withdrawn. */
+function watched(left: boolean) {
+  const ended: string[] = [];
+  const connections = {
+    place: { file: "", epoch: "" },
+    add: () => undefined,
+    slotOf: () => undefined,
+    withdraw: (id: string) => void ended.push(id),
+    hasLeft: () => left,
+  };
+  return { connections, ended };
+}
+
 describe("extauthz: check sends along what is left to do", () => {
   let world: Awaited<ReturnType<typeof openCheckWorld>>;
   before(async () => {
@@ -91,14 +104,7 @@ describe("extauthz: check sends along what is left to do", () => {
   });
 
   it("and forgets the connection where the decision is turned in the end", async () => {
-    const ended: string[] = [];
-    const connections = {
-      place: { file: "", epoch: "" },
-      add: () => undefined,
-      slotOf: () => undefined,
-      withdraw: (id: string) => void ended.push(id),
-      hasLeft: () => false,
-    };
+    const { connections, ended } = watched(false);
     const { check } = checkOf({ connections });
     const bytes = await check(await get("/feed", {}, HANDSHAKE), { deadline: 1 });
     assert.equal(denied(decodeWith(envoys, CHECK_RESPONSE, bytes)).status, 503);
@@ -111,14 +117,7 @@ describe("extauthz: check sends along what is left to do", () => {
       [false, true],
       [false, false],
     ] as const) {
-      const ended: string[] = [];
-      const connections = {
-        place: { file: "", epoch: "" },
-        add: () => undefined,
-        slotOf: () => undefined,
-        withdraw: (id: string) => void ended.push(id),
-        hasLeft: () => left,
-      };
+      const { connections, ended } = watched(left);
       const { check } = checkOf({ connections });
       const deadline = Number.POSITIVE_INFINITY;
       await check(await get("/feed", {}, HANDSHAKE), { deadline, isCancelled: () => cancelled });
