@@ -33,20 +33,20 @@ install: $(INSTALLED) ## install what the project needs, into the checkout only
 run: install ## start control plane, sandbox and gateway, with the demo application
 	node bin/gatehouse.js up
 
-# Types and lint run beside the tests, into a log that is printed when all is done.
-test: install ## types, lint, every test; every statement of the pure rooms
+# Types are checked beside the tests, into a log that is printed when all is done.
+test: install ## types, every test; every statement of the pure rooms
 	@rm -rf coverage/results && mkdir -p coverage
-	@$(MAKE) --no-print-directory --jobs 2 --keep-going logged-lint all-tests; status=$$?; \
-		cat coverage/lint.log; node test/support/summary.ts; exit $$status
+	@$(MAKE) --no-print-directory --jobs 2 --keep-going logged-types all-tests; status=$$?; \
+		cat coverage/types.log; node test/support/summary.ts; exit $$status
 
 # Hundreds of processes load the same files: compiled once, they start in half the time.
-logged-lint other-tests: export NODE_COMPILE_CACHE := $(CURDIR)/node_modules/.cache/compiled
+other-tests: export NODE_COMPILE_CACHE := $(CURDIR)/node_modules/.cache/compiled
 # V8 counts less exactly in code that comes from the cache: only processes that tests start use it
 pure-tests coverage: export TEST_COMPILE_CACHE := $(CURDIR)/node_modules/.cache/compiled
 
-.PHONY: logged-lint all-tests pure-tests other-tests
-logged-lint:
-	@$(MAKE) --no-print-directory lint > coverage/lint.log 2>&1
+.PHONY: logged-types all-tests pure-tests other-tests
+logged-types:
+	@npm run --silent typecheck > coverage/types.log 2>&1
 
 # One after the other, and the second also after a failure of the first
 all-tests:
@@ -67,8 +67,7 @@ coverage: install ## every test, counting what of all the source is run (at leas
 	@$(call COVERED,--include 'src/**') $(PURE_TESTS) $(OTHER_TESTS); status=$$?; node test/support/summary.ts; exit $$status
 	@node test/support/check-pure-rooms.ts
 
-lint: install ## types and style only
-	npm run --silent typecheck
+lint: install ## style: the linter, and the layout of the source files
 	npm run --silent lint
 
 format: install ## lay out the source files
