@@ -5,3 +5,6 @@ export const quick = process.argv.includes("--quick");
 export function effort(full: number): number {
   return quick ? Math.max(1, Math.round(full / 10)) : full;
 }
+
+/** Workers of a gateway: what it has by default on two cores, where tests have one. */
+export const NODES = 2;

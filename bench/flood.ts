@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { startGateway, type RunningGateway } from "../test/support/gateway.ts";
 import { startIssuer } from "../test/support/issuer.ts";
-import { effort } from "./effort.ts";
+import { effort, NODES } from "./effort.ts";
 import { fixedAnswer, startBenchEnvoy } from "./envoy.ts";
 import { policySetOf, requestPath } from "./rules.ts";
 import { percentile } from "./statistics.ts";
@@ -44,6 +44,7 @@ export async function benchmarkFlood(): Promise<Row[]> {
     startGateway({
       backend: upstream.url,
       issuer,
+      nodes: NODES,
       policies: { "bench.yaml": policySetOf(RULES) },
       config: {
         policies: { directory: "policies", policy_set: "bench" },

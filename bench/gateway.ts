@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { eventually } from "../test/support/eventually.ts";
 import { startGateway } from "../test/support/gateway.ts";
 import { startIssuer } from "../test/support/issuer.ts";
-import { effort } from "./effort.ts";
+import { effort, NODES } from "./effort.ts";
 import { fixedAnswer, proxyTo, startBenchEnvoy } from "./envoy.ts";
 import { startIdleServices } from "./idle.ts";
 import { CONNECTIONS, load, loadTool, type Load } from "./load.ts";
@@ -36,6 +36,7 @@ export async function benchmarkGateway(): Promise<Row[]> {
   const gateway = await startGateway({
     backend: upstream.url,
     issuer,
+    nodes: NODES,
     policies: { "bench.yaml": policySetOf(RULES) },
     config: { policies: { directory: "policies", policy_set: "bench" } },
   });

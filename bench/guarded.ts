@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { startGateway } from "../test/support/gateway.ts";
 import { startIssuer } from "../test/support/issuer.ts";
+import { NODES } from "./effort.ts";
 import { proxyTo, startBenchEnvoy } from "./envoy.ts";
 
 /** A Node application behind an Envoy that only hands on, and behind the whole gateway. */
@@ -26,7 +27,12 @@ export async function startGuarded(policies: string): Promise<Guarded> {
   const backend = `http://127.0.0.1:${port}`;
   const issuer = await startIssuer();
   const plain = await startBenchEnvoy(directory, "plain", proxyTo(backend));
-  const gateway = await startGateway({ backend, issuer, policies: { "default.yaml": policies } });
+  const gateway = await startGateway({
+    backend,
+    issuer,
+    nodes: NODES,
+    policies: { "default.yaml": policies },
+  });
   const exp = Math.floor(Date.now() / 1000) + 3600;
   const token = await issuer.token({ role: "viewer", customer_id: "c-1", exp });
   return {
