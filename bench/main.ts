@@ -9,6 +9,7 @@ import { benchmarkCheck } from "./check.ts";
 import { benchmarkCustomers } from "./customers.ts";
 import { benchmarkDashboard } from "./dashboard.ts";
 import { quick } from "./effort.ts";
+import { benchmarkFeed } from "./feed.ts";
 import { benchmarkFilters } from "./filters.ts";
 import { benchmarkFlood } from "./flood.ts";
 import { benchmarkGateway } from "./gateway.ts";
@@ -18,6 +19,7 @@ import { benchmarkPauses } from "./pauses.ts";
 import { readmeWith } from "./readme.ts";
 import { benchmarkResponses } from "./responses.ts";
 import { tableOf } from "./table.ts";
+import { benchmarkWebhooks } from "./webhooks.ts";
 import { benchmarkWebsocket } from "./websocket.ts";
 
 interface Part {
@@ -46,7 +48,12 @@ const PARTS: Readonly<Record<string, Part>> = {
   flood: { title: "A caller with a token beside a flood without one", run: benchmarkFlood },
   "audit-intake": { title: "Audit records taken in, and COPY of the same rows", run: benchmarkAuditIntake },
   customers: { title: "Routes over 1,000,000 customers, and their SQL alone", run: benchmarkCustomers },
+  feed: { title: "Gateways that follow, and the API meanwhile", run: benchmarkFeed },
   dashboard: { title: "Analytics over 10,000,000 decisions", run: benchmarkDashboard },
+  webhooks: {
+    title: "A healthy webhook and the sandbox, beside deliveries of production that wait",
+    run: benchmarkWebhooks,
+  },
 };
 
 const named = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));

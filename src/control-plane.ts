@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { GatewayConfig } from "./config/index.ts";
+import { connectionBudgets } from "./control/connection-budgets.ts";
 import type { BackgroundWork, ControlContext, ControlSettings } from "./control/context.ts";
 import { ENVIRONMENTS, type Environment } from "./control/environment.ts";
 import { composeEnvironment } from "./control/compose.ts";
@@ -9,16 +10,21 @@ import { serveOn } from "./control/frame/serve-on.ts";
 import { ApiError } from "./control/errors.ts";
 import { errorEnvelope } from "./control/frame/envelope.ts";
 import { newId } from "./control/ids.ts";
+import { compareEncryptionKey, registerEncryptionKey } from "./control/encryption/key-check.ts";
 import { createSecretBox } from "./control/secret-box.ts";
 import { createUnits } from "./control/unit.ts";
 import { unitWriters } from "./control/unit-writers.ts";
+import { startDeliveryThread } from "./control/webhooks/start-delivery-thread.ts";
 import { controlSettings, publicUrlOf } from "./control-settings.ts";
-import { masterKey } from "./master-key.ts";
+import { openPool, openWorkloads, type PoolsOptions } from "./environment-pools.ts";
+import { masterKeys, type MasterKeys } from "./master-key.ts";
 import {
   closeDatabase,
   migrate,
-  openDatabase,
+  pendingMigrations,
   provideDatabases,
+  transaction,
+  type Database,
   type DatabaseLocation,
   type ProvidedDatabases,
 } from "./storage/index.ts";
@@ -57,13 +63,13 @@ export interface ControlPlaneOptions {
   /** Which; default: those configured. */
   readonly environments?: readonly Environment[];
   /** Of a gateway in the same process, which serves them. */
-  readonly metrics?: Pick<Metrics, "policyReloadFailed">;
+  readonly metrics?: Pick<Metrics, "policyReloadFailed" | "poolExhausted">;
 }
 
 /**
  * Starts the control plane: databases, migrations, and one server for each environment.
  *
- * @throws when a port is taken, a database cannot be reached, or the encryption key is missing
+ * @throws when a port is taken, a database cannot be reached, or the encryption key is missing or the wrong one
  */
 export async function startControlPlane(
   config: GatewayConfig,
@@ -71,7 +77,7 @@ export async function startControlPlane(
 ): Promise<ControlPlane> {
   const wanted = ENVIRONMENTS.filter((environment) => environments.includes(environment));
   for (const environment of wanted) await assertPortIsFree(portOf(config, environment));
-  const key = await masterKey(config);
+  const keys = await masterKeys(config);
   const databases = await provideDatabases(databaseLocation(config), wanted, log);
   const running: { readonly served: ServedEnvironment; close(): Promise<void> }[] = [];
   const close = async () => {
@@ -80,7 +86,7 @@ export async function startControlPlane(
   };
   try {
     for (const environment of wanted)
-      running.push(await serveEnvironment(config, environment, { key, databases, log, metrics }));
+      running.push(await serveEnvironment(config, environment, { keys, databases, log, metrics }));
   } catch (error) {
     await close();
     throw error;
@@ -89,7 +95,7 @@ export async function startControlPlane(
 }
 
 interface Surroundings {
-  readonly key: Uint8Array;
+  readonly keys: MasterKeys;
   readonly databases: ProvidedDatabases;
   readonly log: Log;
   readonly metrics?: ControlPlaneOptions["metrics"] | undefined;
@@ -99,6 +105,7 @@ async function serveEnvironment(config: GatewayConfig, environment: Environment,
   const server = createServer(notReady);
   const url = await listen(server, portOf(config, environment));
   let opened: OpenedEnvironment | undefined;
+  let others: ReturnType<typeof openWorkloads> | undefined;
   let composed: Awaited<ReturnType<typeof composeEnvironment>> | undefined;
   const close = async () => {
     // who keeps a connection open would go on asking: the next answer is its last
@@ -115,14 +122,24 @@ async function serveEnvironment(config: GatewayConfig, environment: Environment,
     }, CLOSE_MS);
     await closed;
     clearTimeout(late);
+    await others?.close();
     await opened?.close();
   };
   try {
     const publicUrl = publicUrlOf(config, environment, url);
-    opened = await open(config, environment, { publicUrl, ownUrl: fromHere(url) }, surroundings);
+    const pools = poolsOf(config, environment, surroundings);
+    opened = await open(config, { publicUrl, ownUrl: fromHere(url) }, pools, surroundings, "serve");
     const { context } = opened;
+    others = openWorkloads(context, pools);
     composed = await composeEnvironment(context, {
+      workloads: others.workloads,
       seed: sandboxSeed(config),
+      deliver: (started) =>
+        startDeliveryThread(started, {
+          databaseUrl: surroundings.databases.url(environment),
+          keys: surroundings.keys,
+          logLevel: config.telemetry.log_level,
+        }),
       ...(config.api.publish_policies.includes(environment) && {
         publish: {
           directory: config.policies.directory,
@@ -163,19 +180,28 @@ export interface OpenedEnvironment extends BackgroundWork {
   readonly context: ControlContext;
 }
 
-/** Opens one environment's database beside whatever runs on it; migrated, and without a server. */
+/**
+ * What a database is opened for: a server migrates it and makes its encryption key known; a command migrates it, and the key is
+ * only compared; who only looks changes nothing.
+ */
+export type OpenedFor = "serve" | "command" | "look";
+
+/** Opens one environment's database beside whatever runs on it, without a server. */
 export async function openEnvironment(
   config: GatewayConfig,
   environment: Environment,
   log: Log,
+  openedFor: Exclude<OpenedFor, "serve"> = "command",
 ): Promise<OpenedEnvironment> {
-  const key = await masterKey(config);
+  const keys = await masterKeys(config);
   const databases = await provideDatabases(databaseLocation(config), [environment], log);
   try {
     const { api } = config;
     const own = `http://${hostPort(api.listen_address, environment === "production" ? api.port : api.sandbox_port)}`;
     const publicUrl = publicUrlOf(config, environment, own);
-    const opened = await open(config, environment, { publicUrl }, { key, databases, log });
+    const surroundings = { keys, databases, log };
+    const pools = poolsOf(config, environment, surroundings);
+    const opened = await open(config, { publicUrl }, pools, surroundings, openedFor);
     return {
       context: opened.context,
       async close() {
@@ -189,34 +215,60 @@ export async function openEnvironment(
   }
 }
 
+function poolsOf(
+  { database }: GatewayConfig,
+  environment: Environment,
+  { databases, log, metrics }: Surroundings,
+): PoolsOptions {
+  const budgets = connectionBudgets(database.pool_size);
+  return { environment, url: databases.url(environment), budgets, log, metrics };
+}
+
 async function open(
   config: GatewayConfig,
-  environment: Environment,
   urls: Pick<ControlSettings, "publicUrl" | "ownUrl">,
-  { key, databases, log }: Surroundings,
+  pools: PoolsOptions,
+  { keys, log }: Surroundings,
+  openedFor: OpenedFor,
 ): Promise<OpenedEnvironment> {
-  const db = openDatabase(databases.url(environment), {
-    poolSize: config.database.pool_size,
-    applicationName: `gatehouse ${environment}`,
-  });
+  const db = openPool("api", pools);
+  const clock = Date.now;
+  const box = createSecretBox(keys.sealing, keys.others);
   try {
-    await migrate(db, { log });
+    await (openedFor === "look" ? requireMigrated(db) : migrate(db, { log }));
+    await compareEncryptionKey({ db, box });
+    if (openedFor === "serve")
+      await transaction(db, (trx) => registerEncryptionKey(trx, box, new Date(clock())));
   } catch (error) {
     await closeDatabase(db);
-    throw error;
+    throw inEnvironment(pools.environment, error);
   }
-  const clock = Date.now;
   return {
     context: {
-      settings: { ...controlSettings(config, environment, urls.publicUrl), ...urls },
+      settings: { ...controlSettings(config, pools.environment, urls.publicUrl), ...urls },
       db,
       units: createUnits(db, unitWriters, clock),
-      box: createSecretBox(key),
+      box,
       clock,
       log,
     },
     close: () => closeDatabase(db),
   };
+}
+
+/** @throws Error where this program would have to change the database before it can read it */
+async function requireMigrated(db: Database): Promise<void> {
+  const { length } = await pendingMigrations(db);
+  if (length > 0)
+    throw new Error(
+      `the database lacks ${length} ${length === 1 ? "migration" : "migrations"} of this version; run \`gatehouse migrate\` first`,
+    );
+}
+
+/** Says which of two databases it is about; the error is for the operator to act on. */
+function inEnvironment(environment: Environment, error: unknown): unknown {
+  if (error instanceof Error) error.message = `${environment}: ${error.message}`;
+  return error;
 }
 
 function portOf({ api }: GatewayConfig, environment: Environment): WantedPort {

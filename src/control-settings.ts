@@ -25,7 +25,7 @@ export function controlSettings(
       timeoutMs: webhooks.timeout,
       retryForMs: webhooks.retry_for,
     },
-    retention: { auditMs: retention.audit, eventsMs: retention.events },
+    retention: { auditMs: retention.audit, eventsMs: retention.events, deletedMs: retention.deleted },
   };
 }
 

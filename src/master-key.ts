@@ -5,13 +5,25 @@ import type { GatewayConfig } from "./config/index.ts";
 
 const FILE = "encryption.key";
 
+/** The keys that secrets in the databases are encrypted with. */
+export interface MasterKeys {
+  readonly sealing: Uint8Array;
+  /** Those that it has replaced, or that are about to replace it: they open, and seal nothing. */
+  readonly others: readonly Uint8Array[];
+}
+
 /**
- * The key that secrets in the databases are encrypted with: the one configured, or, with the embedded database alone, one
- * that is made at the first start and kept in the data directory.
+ * The keys that are configured; with the embedded database alone, the one that seals may be made at the first start and
+ * kept in the data directory.
  *
  * @throws Error where a database of one's own has no key: a file on one machine is no place that all instances share
  */
-export async function masterKey({ api, database }: Pick<GatewayConfig, "api" | "database">): Promise<Buffer> {
+export async function masterKeys(config: Pick<GatewayConfig, "api" | "database">): Promise<MasterKeys> {
+  const others = config.api.previous_encryption_keys.map((key) => Buffer.from(key, "base64"));
+  return { sealing: await sealingKey(config), others };
+}
+
+async function sealingKey({ api, database }: Pick<GatewayConfig, "api" | "database">): Promise<Buffer> {
   if (api.encryption_key !== undefined) return Buffer.from(api.encryption_key, "base64");
   if (database.url !== undefined || database.sandbox_url !== undefined) {
     throw new Error(

@@ -19,7 +19,7 @@ export interface ControlPlaneDestinationDependencies {
   readonly intake: RecordIntake;
   readonly metrics: Pick<
     Metrics,
-    "auditSpooled" | "auditSpoolBytes" | "auditRejected" | "auditDeliveryFailures"
+    "auditSpooled" | "auditSpoolBytes" | "auditRejected" | "auditRejectedForTime" | "auditDeliveryFailures"
   >;
   readonly log: AuditLogger;
 }

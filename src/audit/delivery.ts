@@ -13,7 +13,11 @@ export type IntakeAnswer =
   /** The lines are safe over there, but for those that are no records. */
   | {
       readonly kind: "taken";
-      readonly rejected: readonly { readonly index: number; readonly message: string }[];
+      readonly rejected: readonly {
+        readonly index: number;
+        readonly code?: string;
+        readonly message: string;
+      }[];
     }
   /** It takes none of them, for something that is in them. */
   | { readonly kind: "refused"; readonly code: string; readonly message: string }
@@ -36,7 +40,7 @@ export interface Delivered {
 
 export interface DeliveryDependencies {
   readonly intake: RecordIntake;
-  readonly metrics: Pick<Metrics, "auditRejected" | "auditDeliveryFailures">;
+  readonly metrics: Pick<Metrics, "auditRejected" | "auditRejectedForTime" | "auditDeliveryFailures">;
   readonly log: { error(fields: object, message: string): void };
   /** Gives up when this is aborted. */
   readonly signal: AbortSignal;
@@ -44,12 +48,17 @@ export interface DeliveryDependencies {
   readonly onRejected: (line: string) => Promise<void>;
 }
 
+/** Codes of records that are refused for their `timestamp`. */
+const OF_TIME: ReadonlySet<string> = new Set(["CLOCK_AHEAD", "TOO_OLD"]);
+
 /**
  * Hands lines over. A line that is not accepted is counted and logged, and holds nothing up: where a batch is refused
  * as a whole, halves of it are tried, down to the lines that are the cause.
  */
 export class Delivery {
   readonly #dependencies: DeliveryDependencies;
+  /** Said once, until records are accepted again: with a clock that is off, all of them are refused. */
+  #saidOfTime = false;
 
   constructor(dependencies: DeliveryDependencies) {
     this.#dependencies = dependencies;
@@ -60,7 +69,9 @@ export class Delivery {
     const answer = await intake.send(lines, { timeoutMs, signal });
     switch (answer.kind) {
       case "taken":
-        for (const { index, message } of answer.rejected) await this.#reject(lines[index] ?? "", message);
+        for (const { index, code, message } of answer.rejected)
+          await this.#reject(lines[index] ?? "", message, code);
+        if (answer.rejected.length < lines.length) this.#saidOfTime = false;
         return { count: lines.length };
       case "refused":
         return this.#apart(lines, timeoutMs, `${answer.code}: ${answer.message}`);
@@ -83,11 +94,19 @@ export class Delivery {
     return { ...second, count: middle + second.count };
   }
 
-  async #reject(line: string, reason: string): Promise<void> {
+  async #reject(line: string, reason: string, code?: string): Promise<void> {
     const { metrics, log, onRejected } = this.#dependencies;
     metrics.auditRejected.inc();
-    const decision = /"decision_id":"([\w-]{1,64})"/.exec(line)?.[1];
-    log.error({ decision_id: decision, reason }, "the control plane does not accept an audit record");
+    const isOfTime = code !== undefined && OF_TIME.has(code);
+    if (isOfTime) metrics.auditRejectedForTime.inc();
+    if (!isOfTime || !this.#saidOfTime) {
+      const decision = /"decision_id":"([\w-]{1,64})"/.exec(line)?.[1];
+      const message = isOfTime
+        ? "the control plane does not accept audit records of this time: is this machine's clock right?"
+        : "the control plane does not accept an audit record";
+      log.error({ decision_id: decision, reason }, message);
+    }
+    this.#saidOfTime ||= isOfTime;
     await onRejected(line);
   }
 }

@@ -1,7 +1,16 @@
 import { Command, Option } from "commander";
+import type * as z from "zod";
 import { SCOPES, type Actor } from "../control/actor.ts";
-import { newApiKey } from "../control/api-keys/schemas.ts";
-import { createApiKey, listApiKeys, revokeApiKey, statusOfKey } from "../control/api-keys/store.ts";
+import { rollApiKey } from "../control/api-keys/roll.ts";
+import { apiKeyRoll, DEFAULT_OVERLAP, newApiKey } from "../control/api-keys/schemas.ts";
+import {
+  createApiKey,
+  familyOf,
+  listApiKeys,
+  revokeApiKey,
+  statusOfKey,
+  type ApiKeyRow,
+} from "../control/api-keys/store.ts";
 import type { ControlContext } from "../control/context.ts";
 import { ENVIRONMENTS, type Environment } from "../control/environment.ts";
 import { ApiError } from "../control/errors.ts";
@@ -23,6 +32,8 @@ export interface OpenOptions {
   readonly environment: Environment;
   readonly config?: string;
   readonly dataDir?: string;
+  /** The command changes nothing: nor is the database migrated for it. */
+  readonly readOnly?: boolean;
 }
 
 interface CreateOptions extends OpenOptions {
@@ -30,6 +41,10 @@ interface CreateOptions extends OpenOptions {
   readonly name: string;
   readonly customer?: string;
   readonly expires?: string;
+}
+
+interface RollOptions extends OpenOptions {
+  readonly overlap: string;
 }
 
 const OPERATOR: Actor = { kind: "system", id: "cli", name: "gatehouse keys" };
@@ -44,7 +59,9 @@ export function keysCommand(open: (options: OpenOptions) => Promise<OpenedEnviro
   const within = <T>(options: OpenOptions, work: (context: ControlContext) => Promise<T>) =>
     withEnvironment(open, options, work);
   return new Command("keys")
-    .description("create, list and revoke API keys, on the machine itself")
+    .description(
+      "create, list, roll and revoke API keys, and replace the encryption key, on the machine itself",
+    )
     .addCommand(
       environmentCommand("create", "create an API key, and print it alone on stdout")
         .addOption(new Option("-s, --scope <scope>", "what it may do").choices(SCOPES).makeOptionMandatory())
@@ -61,6 +78,18 @@ export function keysCommand(open: (options: OpenOptions) => Promise<OpenedEnviro
         .option("--json", "as JSON, one key a line")
         .action(async (options: OpenOptions & { readonly json?: true }) => {
           await within(options, (context) => list(context, options.json === true));
+        }),
+    )
+    .addCommand(
+      environmentCommand("roll", "replace an API key, and print the new one alone on stdout")
+        .argument("<id>", "`key_...`, as listed")
+        .option("--overlap <duration>", "how long the old key goes on being good (`12h`, `30m`, `0`)", "24h")
+        .action(async (id: string, options: RollOptions) => {
+          const { secret, previous } = await within(options, (context) => roll(context, id, options));
+          const { revoked_at: revoked, expires_at: end } = previous;
+          const from = revoked === null ? (end?.toISOString() ?? "") : "the next request";
+          process.stderr.write(`${id} is refused from ${from} on\n`);
+          process.stdout.write(`${secret}\n`);
         }),
     )
     .addCommand(
@@ -105,17 +134,12 @@ async function create(
   { units, clock, settings }: ControlContext,
   { name, scope, customer, expires }: CreateOptions,
 ): Promise<string> {
-  const parsed = newApiKey.safeParse({
+  const data = parsedBy(newApiKey, {
     name,
     scope,
     ...(customer !== undefined && { customer_id: customer }),
     ...(expires !== undefined && { expires_at: readExpiry(expires, clock()) }),
   });
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map(({ path, message }) => `${path.join(".")} ${message}`);
-    throw new ExitError(problems.join("\n"), EXIT_USAGE);
-  }
-  const { data } = parsed;
   const { secret } = await units(origin(), (unit) =>
     createApiKey(unit, {
       environment: settings.environment,
@@ -126,6 +150,25 @@ async function create(
     }),
   );
   return secret;
+}
+
+async function roll({ units, settings }: ControlContext, id: string, { overlap: text }: RollOptions) {
+  const { environment } = settings;
+  const duration = text === "0" ? 0 : readDuration(text);
+  if (duration === undefined)
+    throw new ExitError("`--overlap` must be a duration such as `24h`, `30m` or `0`", EXIT_USAGE);
+  const data = parsedBy(apiKeyRoll, { overlap: duration / 1000 });
+  return units(origin(), (unit) =>
+    rollApiKey(unit, { environment, id, overlap: data?.overlap ?? DEFAULT_OVERLAP }),
+  );
+}
+
+/** @throws ExitError that names each option that is not valid */
+function parsedBy<Schema extends z.ZodType>(schema: Schema, options: object): z.output<Schema> {
+  const parsed = schema.safeParse(options);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map(({ path, message }) => `${path.join(".")} ${message}`);
+  throw new ExitError(problems.join("\n"), EXIT_USAGE);
 }
 
 async function list({ db, clock }: ControlContext, json: boolean): Promise<void> {
@@ -144,18 +187,32 @@ async function list({ db, clock }: ControlContext, json: boolean): Promise<void>
         `used ${used}`,
         row.customer_id ?? "all",
         row.name,
+        ...rolled(row),
       ];
-      process.stdout.write(`${json ? JSON.stringify({ ...row, status }) : columns.join("  ")}\n`);
+      const line = json ? JSON.stringify({ ...row, family_id: familyOf(row), status }) : columns.join("  ");
+      process.stdout.write(`${line}\n`);
     }
     if (page * MAX_LIMIT >= total) return;
   }
 }
 
+/** What tells that a key was replaced, and until when it is good. */
+function rolled({ rolled_to: to, expires_at: expires, revoked_at: revoked }: ApiKeyRow): string[] {
+  const end =
+    revoked === null ? `ends ${expires?.toISOString() ?? "never"}` : `ended ${revoked.toISOString()}`;
+  return to === null ? [] : [`rolled to ${to}`, end];
+}
+
+/** `90d`, `12h` or `30m`, in milliseconds. */
+function readDuration(text: string): number | undefined {
+  const [, count, unit] = /^(\d{1,5})([dhm])$/.exec(text) ?? [];
+  return count === undefined ? undefined : Number(count) * UNITS[unit as keyof typeof UNITS];
+}
+
 /** `90d` from now, or a date as it stands, which the schema looks at. */
 function readExpiry(text: string, now: number): string {
-  const [, count, unit] = /^(\d{1,5})([dhm])$/.exec(text) ?? [];
-  if (count !== undefined)
-    return new Date(now + Number(count) * UNITS[unit as keyof typeof UNITS]).toISOString();
+  const duration = readDuration(text);
+  if (duration !== undefined) return new Date(now + duration).toISOString();
   return /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text;
 }
 

@@ -14,11 +14,17 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   "envoy-install": async () => (await import("./envoy.ts")).envoyInstallCommand(),
   keys: async () => {
     const { openForCommand } = await import("./open-environment.ts");
-    return (await import("./keys.ts")).keysCommand(openForCommand);
+    const { rotateMasterCommand } = await import("./rotate-master.ts");
+    const { keysCommand } = await import("./keys.ts");
+    return keysCommand(openForCommand).addCommand(rotateMasterCommand(openForCommand));
   },
   "owner-link": async () => {
     const { openForCommand } = await import("./open-environment.ts");
     return (await import("./owner-link.ts")).ownerLinkCommand(openForCommand);
+  },
+  owners: async () => {
+    const { openForCommand } = await import("./open-environment.ts");
+    return (await import("./owners.ts")).ownersCommand(openForCommand);
   },
   migrate: async () => {
     const { locateDatabases } = await import("./open-environment.ts");

@@ -9,9 +9,10 @@ export function openForCommand({
   environment,
   config: file,
   dataDir,
+  readOnly = false,
 }: OpenOptions): Promise<OpenedEnvironment> {
   const config = loadConfig(file, [], { "api.data_directory": dataDir, "telemetry.log_level": "warn" });
-  return openEnvironment(config, environment, controlPlaneLog(config));
+  return openEnvironment(config, environment, controlPlaneLog(config), readOnly ? "look" : "command");
 }
 
 /** Where the databases are, for `gatehouse migrate`. */

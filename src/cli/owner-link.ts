@@ -6,6 +6,12 @@ import { ExitError, EXIT_FINDINGS, EXIT_USAGE } from "./exit.ts";
 import { environmentCommand, withEnvironment, type OpenedEnvironment, type OpenOptions } from "./keys.ts";
 import { ownCommand, quoted } from "./own-command.ts";
 
+/** Where links of a command lead. */
+export const URL_OPTION = [
+  "--url <address>",
+  "where people reach the API (default: by the configuration)",
+] as const;
+
 interface OwnerLinkOptions extends OpenOptions {
   readonly url?: string;
 }
@@ -20,7 +26,7 @@ export function ownerLinkCommand(open: (options: OpenOptions) => Promise<OpenedE
     "owner-link",
     "make a one-time link for the first owner of an environment, in place of an earlier one, and print it",
   )
-    .option("--url <address>", "where people reach the API (default: by the configuration)")
+    .option(...URL_OPTION)
     .action(async (options: OwnerLinkOptions) => {
       const link = await withEnvironment(open, options, async ({ settings, units }) => {
         const url = addressOf(options, settings.publicUrl);
@@ -34,14 +40,16 @@ export function ownerLinkCommand(open: (options: OpenOptions) => Promise<OpenedE
       });
       if (link === undefined)
         throw new ExitError(
-          `${options.environment} has an owner already, who invites everybody else: \`POST /v1/dashboard/users\``,
+          `${options.environment} has an owner already, who invites everybody else: \`POST /v1/dashboard/users\`; ` +
+            "for an owner who cannot sign in: `gatehouse owners reset`",
           EXIT_FINDINGS,
         );
       process.stdout.write(`${link.url}\n`);
     });
 }
 
-function addressOf({ url }: OwnerLinkOptions, configured: string): string {
+/** @returns the address of the API that links lead to. @throws ExitError where none is known */
+export function addressOf({ url }: { readonly url?: string }, configured: string): string {
   if (url === undefined) {
     if (new URL(configured).port !== "0") return configured;
     throw new ExitError("the configured port is 0: name the address of the API by `--url`", EXIT_USAGE);

@@ -22,11 +22,19 @@ export interface CompiledSet {
   readonly ir?: PolicySetIR;
 }
 
-/** Reads and compiles one policy set. Never rejects: what is wrong is in its diagnostics. */
-export async function compileSet(directory: string, name: string): Promise<CompiledSet> {
+/**
+ * Reads and compiles one policy set. Never rejects: what is wrong is in its diagnostics.
+ *
+ * @param options - `severalProviders`: identity providers of several customers say who has which role
+ */
+export async function compileSet(
+  directory: string,
+  name: string,
+  options: { readonly severalProviders?: boolean } = {},
+): Promise<CompiledSet> {
   const { files, diagnostics } = await readPolicyFolder(directory, name);
   if (diagnostics.length > 0) return { name, files, diagnostics };
-  return { name, files, ...compilePolicySet([...files], { name }) };
+  return { name, files, ...compilePolicySet([...files], { name, ...options }) };
 }
 
 /** @throws ExitError with the diagnostics where the set has errors */

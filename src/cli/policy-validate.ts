@@ -30,9 +30,11 @@ export function policyValidateCommand(): Command {
       const isGiven = command.getOptionValueSource("directory") !== "default";
       const directory = config === undefined || isGiven ? options.directory : config.policies.directory;
       const provisions = config && provisionsOf(config);
+      // the control plane's customers have providers of their own
+      const severalProviders = config?.control_plane.url !== undefined;
       const sets = [];
       for (const name of names.length > 0 ? names : await policySetNames(directory)) {
-        sets.push(checkedAgainst(await compileSet(directory, name), provisions));
+        sets.push(checkedAgainst(await compileSet(directory, name, { severalProviders }), provisions));
       }
       process.stdout.write(options.json ? reportOf(sets) : sets.map(render).join(""));
       if (sets.some(({ ir }) => ir === undefined)) throw new ExitError("");

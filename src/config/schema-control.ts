@@ -43,6 +43,10 @@ export const controlPlane = z
   })
   .prefault({});
 
+function masterKey() {
+  return text().refine((value) => Buffer.from(value, "base64").length === 32, "must be 32 bytes in base64");
+}
+
 /** The control plane's own server. */
 export const api = z
   .strictObject({
@@ -65,9 +69,17 @@ export const api = z
       "Folder of the embedded database and of the encryption key, where none is configured.",
     ),
     encryption_key: optional(
-      text().refine((value) => Buffer.from(value, "base64").length === 32, "must be 32 bytes in base64"),
+      masterKey(),
       "Key that client secrets, webhook secrets and signing keys are encrypted with (AES-256-GCM): 32 bytes in base64. " +
-        "Needed with a database of your own; with the embedded one, a key is made in the data directory.",
+        "Needed with a database of your own; with the embedded one, a key is made in the data directory. A start with " +
+        "another key than the databases' secrets are encrypted with fails.",
+    ),
+    previous_encryption_keys: setting(
+      list(masterKey(), "a list of keys, each of 32 bytes in base64"),
+      [],
+      "Keys that open what was encrypted with them, and encrypt nothing: those that `api.encryption_key` has replaced, " +
+        "until `gatehouse keys rotate-master` says that they are not used any more, and the next one, before any instance " +
+        "uses it.",
     ),
     trusted_proxies: setting(
       list(cidr()),
@@ -108,7 +120,13 @@ export const database = z
       text().refine((value) => /^postgres(ql)?:\/\//.test(value), "must be a `postgres://` URL"),
       "PostgreSQL database of the sandbox. Also `SANDBOX_DATABASE_URL`.",
     ),
-    pool_size: setting(wholeNumber(2, 1000), 10, "Connections to each database."),
+    pool_size: setting(
+      wholeNumber(5, 1000),
+      10,
+      "Connections to each database. A fifth each is for analytics and audit and for records of gateways, up to two are for " +
+        "what gateways follow, one looks API keys up, the others are for the API. One more listens for changes, and where " +
+        "webhooks are used, their deliveries take up to five more.",
+    ),
     redis_url: optional(
       text().refine((value) => /^rediss?:\/\//.test(value), "must be a `redis://` URL"),
       "Redis that counts requests for rate limits. Also `REDIS_URL`. Default: PostgreSQL counts.",
@@ -167,5 +185,11 @@ export const retention = z
   .strictObject({
     audit: setting(duration("24h", "87600h"), "2160h", "How long audit records are kept in the database."),
     events: setting(duration("24h", "87600h"), "2160h", "How long events are kept."),
+    // longer than records may wait at a gateway
+    deleted: setting(
+      duration("192h", "87600h"),
+      "720h",
+      "How long the rows of deleted users and customers are kept, which hold ids and times alone.",
+    ),
   })
   .prefault({});

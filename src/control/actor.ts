@@ -30,6 +30,8 @@ export type Actor =
       readonly scope: Scope;
       /** The one customer that the key is limited to. */
       readonly customerId?: string;
+      /** Of a key that takes the place of others: the first of them. */
+      readonly familyId?: string;
     }
   | {
       readonly kind: "dashboard_user";
@@ -101,4 +103,12 @@ function includes(permissions: readonly Permission[], permission: Permission): b
 /** The customer that an actor is limited to; `undefined` for all. */
 export function onlyCustomerOf(actor: Actor): string | undefined {
   return actor.kind === "api_key" ? actor.customerId : undefined;
+}
+
+/**
+ * The application that asks (RFC 6749, section 1.1: the client). Of a key it is the family, which stays the same when the key
+ * is rolled.
+ */
+export function clientOf(actor: Actor): string {
+  return actor.kind === "api_key" ? (actor.familyId ?? actor.id) : actor.id;
 }

@@ -1,20 +1,28 @@
+import type { Knex } from "knex";
 import type { Actor } from "./actor.ts";
 import { environmentOfKey } from "./api-keys/secret.ts";
-import { findPresentedKey, statusOfKey } from "./api-keys/store.ts";
+import { findPresentedKeys, statusOfKey } from "./api-keys/store.ts";
 import { readBearer } from "./authentication/bearer.ts";
 import { createUseNotes } from "./authentication/last-use.ts";
+import { batchLookups } from "./batch-lookups.ts";
 import { requireSameOrigin } from "./authentication/same-site.ts";
 import type { ControlContext } from "./context.ts";
 import { csrfTokenOf, readSessionCookie } from "./dashboard-users/session-cookie.ts";
 import { findPresentedSession } from "./dashboard-users/sessions.ts";
 import { ApiError } from "./errors.ts";
 import type { Authenticator } from "./frame/authenticator.ts";
-import { sameSecret } from "./secret-box.ts";
+import { hashSecret, sameSecret } from "./secret-box.ts";
 
-/** Tells who asks: by an API key, or by the cookie of a dashboard session. Where both are sent, the key counts. */
-export function createAuthenticator(context: ControlContext): Authenticator {
+/**
+ * Tells who asks: by an API key, or by the cookie of a dashboard session. Where both are sent, the key counts.
+ *
+ * @param keys - where keys are looked up, whatever takes the API's connections. Default: over these
+ */
+export function createAuthenticator(context: ControlContext, keys: Knex = context.db): Authenticator {
   const { settings, db, clock } = context;
   const noteUse = createUseNotes(context);
+  // a change wakes a thousand gateways, and each of their keys is looked up before it is answered
+  const findKey = batchLookups((hashes) => findPresentedKeys(keys, hashes));
 
   async function byKey(secret: string): Promise<Actor | ApiError> {
     const environment = environmentOfKey(secret);
@@ -23,16 +31,26 @@ export function createAuthenticator(context: ControlContext): Authenticator {
       const message = `this is a ${environment} key, and the ${settings.environment} environment`;
       return new ApiError("WRONG_ENVIRONMENT", { message });
     }
-    const key = await findPresentedKey(db, secret);
+    const key = await findKey(hashSecret(secret));
     if (key === undefined) return new ApiError("UNAUTHORIZED");
     const now = new Date(clock());
     const status = statusOfKey(key, now);
-    if (status === "revoked") return new ApiError("API_KEY_REVOKED");
-    if (status === "expired") return new ApiError("API_KEY_EXPIRED");
-    const { id, name, scope, customer_id: customerId } = key;
+    if (status !== "active") {
+      // whichever way it ended, there is one to use in its place
+      if (key.rolled_to !== null) return new ApiError("API_KEY_ROLLED");
+      return new ApiError(status === "revoked" ? "API_KEY_REVOKED" : "API_KEY_EXPIRED");
+    }
+    const { id, name, scope, customer_id: customerId, family_id: familyId } = key;
     if (key.orphaned) return new ApiError("UNAUTHORIZED", { message: "the API key's customer is deleted" });
     noteUse({ table: "api_keys", id, last: key.last_used_at }, now);
-    return { kind: "api_key", id, name, scope, ...(customerId !== null && { customerId }) };
+    return {
+      kind: "api_key",
+      id,
+      name,
+      scope,
+      ...(customerId !== null && { customerId }),
+      ...(familyId !== null && { familyId }),
+    };
   }
 
   /** A cookie that is over is as good as none: browsers send it along when people sign in anew. */
@@ -46,6 +64,8 @@ export function createAuthenticator(context: ControlContext): Authenticator {
   }
 
   return {
+    identifyKey: byKey,
+
     async identify(request) {
       const bearer = readBearer(request.headersDistinct["authorization"]);
       if (bearer instanceof ApiError) return bearer;

@@ -1,15 +1,20 @@
 import type { Express } from "express";
+import { createSchemaCheck } from "../storage/index.ts";
 import { createAuthenticator } from "./authentication.ts";
+import type { WorkloadContexts } from "./connection-budgets.ts";
 import type { BackgroundWork, ControlContext } from "./context.ts";
 import { ensureSetupLink, type SetupLink } from "./dashboard-users/links.ts";
+import { encryptionKeyProblem } from "./encryption/key-check.ts";
 import { startDashboardPruning } from "./dashboard-users/prune-sign-ins.ts";
 import { setupRouter } from "./dashboard-users/setup-page.ts";
+import { startErasing } from "./erasure/jobs.ts";
 import { createApplication } from "./frame/server.ts";
 import { startIdempotencyPruning } from "./frame/prune-idempotency.ts";
 import { createGatewayFeed } from "./gateway/feed.ts";
 import { startGatewayPruning } from "./gateway/prune.ts";
 import { healthRouter } from "./health.ts";
 import { wellKnownRouter } from "./issuer/well-known.ts";
+import { oauthRouter } from "./oauth/router.ts";
 import { createPolicySetCompiler } from "./policy-sets/compiler.ts";
 import { startFolderPublisher, type FolderPublisherOptions } from "./policy-sets/folder-publisher.ts";
 import { createRateLimiter } from "./rate-limits/limiter.ts";
@@ -20,12 +25,17 @@ import { seedSandbox } from "./sandbox/reset.ts";
 import type { SandboxSeed } from "./sandbox/seed/types.ts";
 import { startSignInUpkeep } from "./sign-in/upkeep.ts";
 import { startDeliveries } from "./webhooks/start-deliveries.ts";
+import { startSweeping } from "./webhooks/sweep.ts";
 
 export interface EnvironmentOptions {
   /** A folder whose policy set is published whenever it changes. */
   readonly publish?: Pick<FolderPublisherOptions, "directory" | "policySet" | "onAttempt">;
   /** What the sandbox is filled with, at its first start and when it is reset. Default: little. */
   readonly seed?: SandboxSeed;
+  /** How webhooks are delivered. Default: in this thread, beside requests. */
+  readonly deliver?: (context: ControlContext) => BackgroundWork;
+  /** What does not take the API's connections. */
+  readonly workloads?: WorkloadContexts;
 }
 
 /** One environment, ready to serve. */
@@ -40,24 +50,29 @@ export interface ComposedEnvironment {
 /** Puts one environment together: its routes, and the work that goes on beside requests. */
 export async function composeEnvironment(
   context: ControlContext,
-  { publish, seed = {} }: EnvironmentOptions = {},
+  { publish, seed = {}, workloads = {}, deliver = startDeliveries }: EnvironmentOptions = {},
 ): Promise<ComposedEnvironment> {
-  const { settings, db, log } = context;
+  const { settings, db, box, log } = context;
   const isSandbox = settings.environment === "sandbox";
   if (isSandbox) await seedSandbox(context, seed);
-  const feed = createGatewayFeed(context);
+  const feed = createGatewayFeed(workloads.feed ?? context);
   const limiter = createRateLimiter(settings, db, log);
   const setupLink = await ensureSetupLink(context);
+  const authenticator = createAuthenticator(context, workloads.keys?.db);
   const application = createApplication({
     context,
-    authenticator: createAuthenticator(context),
+    authenticator,
     limiter,
-    routes: allRoutes(context, feed, seed),
+    routes: allRoutes(context, feed, seed, workloads),
     publicUrl: settings.publicUrl,
     trustedProxies: settings.trustedProxies,
     beside: [
-      healthRouter(context),
+      healthRouter(context, {
+        encryption_key: () => encryptionKeyProblem(db, box),
+        schema: createSchemaCheck(db),
+      }),
       wellKnownRouter(context),
+      oauthRouter(context, { authenticator, limiter }),
       setupRouter(),
       ...(isSandbox ? [providerRouter(context)] : []),
     ],
@@ -65,12 +80,14 @@ export async function composeEnvironment(
   const work: BackgroundWork[] = [
     feed,
     limiter,
-    startDeliveries(context),
+    deliver(context),
+    startSweeping(context),
     startPartitions(context),
     startGatewayPruning(context),
     startSignInUpkeep(context),
     startDashboardPruning(context),
     startIdempotencyPruning(context),
+    startErasing(context),
     ...(isSandbox ? [startProviderPruning(context)] : []),
     ...(publish ? [startFolderPublisher({ context, compile: createPolicySetCompiler() }, publish)] : []),
   ];

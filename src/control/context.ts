@@ -41,7 +41,12 @@ export interface ControlSettings {
     readonly retryForMs: number;
   };
   /** Milliseconds that records are kept. */
-  readonly retention: { readonly auditMs: number; readonly eventsMs: number };
+  readonly retention: {
+    readonly auditMs: number;
+    readonly eventsMs: number;
+    /** After so long the rows of deleted users and customers are removed for good. */
+    readonly deletedMs: number;
+  };
 }
 
 /** What every resource is built with. */

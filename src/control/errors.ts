@@ -12,13 +12,17 @@ export const ERROR_CODES = {
   // who is asking
   UNAUTHORIZED: { status: 401, message: "a valid API key or dashboard session is required" },
   API_KEY_EXPIRED: { status: 401, message: "the API key has expired" },
+  API_KEY_ROLLED: {
+    status: 401,
+    message: "the API key was rolled, and its overlap has ended: use the key that took its place",
+  },
   API_KEY_REVOKED: { status: 401, message: "the API key was revoked" },
   WRONG_ENVIRONMENT: { status: 401, message: "the API key belongs to the other environment" },
   INVALID_CREDENTIALS: { status: 401, message: "e-mail address and password do not fit" },
   INVALID_LINK: { status: 401, message: "the link is unknown, used or expired" },
   INVALID_CODE: {
     status: 401,
-    message: "the code is unknown, used, expired or not for this key and customer",
+    message: "the code is unknown, used, expired or not for this customer",
   },
   INVALID_REFRESH_TOKEN: { status: 401, message: "the refresh token is unknown, used, expired or revoked" },
   SESSION_ENDED: { status: 401, message: "the session has ended" },
@@ -42,7 +46,9 @@ export const ERROR_CODES = {
   WEBHOOK_NOT_FOUND: { status: 404, message: "the webhook does not exist" },
   DELIVERY_NOT_FOUND: { status: 404, message: "the delivery does not exist" },
   API_KEY_NOT_FOUND: { status: 404, message: "the API key does not exist" },
+  CLIENT_NOT_FOUND: { status: 404, message: "the machine client does not exist" },
   DASHBOARD_USER_NOT_FOUND: { status: 404, message: "the dashboard user does not exist" },
+  ERASURE_NOT_FOUND: { status: 404, message: "nothing of this id was deleted, or nothing of it is left" },
   PERSON_NOT_FOUND: { status: 404, message: "the sandbox has no such person" },
   IDP_NOT_CONFIGURED: { status: 404, message: "the customer has no identity provider" },
 
@@ -69,6 +75,7 @@ export const ERROR_CODES = {
   IDP_UNREACHABLE: { status: 422, message: "the identity provider's configuration cannot be confirmed" },
   TARGET_NOT_ALLOWED: { status: 422, message: "the URL leads to an address that is not allowed" },
   POLICY_SET_INVALID: { status: 422, message: "the policy set has errors" },
+  POLICY_SET_NOT_ACTIVE: { status: 422, message: "the policy set has no active version" },
 
   RATE_LIMIT_EXCEEDED: { status: 429, message: "too many requests; try again later" },
 
@@ -84,8 +91,11 @@ export interface ErrorParts {
   readonly message?: string;
   /** Public: what of the request is at fault. */
   readonly details?: Readonly<Record<string, unknown>>;
-  /** For a reference in a body, which is 422 where the same in a path is 404. */
-  readonly status?: 422;
+  /**
+   * 422 for a reference in a body, where the same in a path is 404; 401 for a policy that another sign-in would satisfy
+   * (RFC 9470, section 3).
+   */
+  readonly status?: 401 | 422;
   /** Logged, never answered. */
   readonly cause?: unknown;
   readonly headers?: Readonly<Record<string, string>>;

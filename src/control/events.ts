@@ -1,8 +1,11 @@
+import type { DroppedClaim } from "./users/permit-claims.ts";
+
 /** Every type of event (specification, section 6), and what its `data` holds is documented with the webhooks. */
 export const EVENT_TYPES = [
   "user.authenticated",
   "user.authentication_failed",
   "user.logged_out",
+  "user.deleted",
   "session.revoked",
   "policy.violated",
   "policy.updated",
@@ -34,13 +37,18 @@ export interface EventData {
   readonly policy?: { readonly id: string; readonly name: string; readonly type: string };
   readonly policy_set?: { readonly name: string; readonly version: string; readonly digest: string };
   readonly api_key?: { readonly id: string; readonly name: string; readonly scope: string };
+  /** Of a sign-in: what the identity provider said and may not. */
+  readonly dropped_claims?: readonly DroppedClaim[];
   /** Of a failure, a violation or an end: a code. */
   readonly reason?: string;
   readonly detail?: string;
   /** Of a violation at the gateway. */
   readonly decision_id?: string;
-  /** In a delivery alone: violations of the kind that were not sent before this one. */
-  readonly suppressed?: number;
+  /** In a delivery alone: how many violations it stands for, from when to when, and whether they are of several kinds. */
+  readonly count?: number;
+  readonly first_at?: string;
+  readonly last_at?: string;
+  readonly others?: true;
 }
 
 /** An event as a change announces it. */

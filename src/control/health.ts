@@ -7,34 +7,61 @@ import type { ControlContext } from "./context.ts";
 /** How long a load balancer waits for an answer, and a little less. */
 const PATIENCE_MS = 4_000;
 
+/** Another thing that this instance needs: what is wrong with it, if anything is. Names no address and no secret. */
+export type HealthCheck = () => Promise<string | undefined>;
+
 /**
- * `/healthz`: the process answers. `/readyz`: so does its database, and if not, why. For load balancers, without a key; so it
- * names no address.
+ * `/healthz`: the process answers. `/readyz`: so does its database, and what is in there is of its kind; if not, why. For load
+ * balancers, without a key; so it names no address.
+ *
+ * @param checks - what is looked at once the database answers, by name
  */
-export function healthRouter({ db, log }: Pick<ControlContext, "db" | "log">): Router {
+export function healthRouter(
+  { db, log }: Pick<ControlContext, "db" | "log">,
+  checks: Readonly<Record<string, HealthCheck>> = {},
+): Router {
   const router = Router();
   let told = "";
   router.get("/healthz", (_request, response) => {
     response.json({ status: "ok" });
   });
   router.get("/readyz", async (_request, response) => {
-    const problem = await problemOf(db);
-    const detail = problem === undefined ? "it answers" : databaseFailure(problem.error);
-    const database: CheckStatus = { ok: problem === undefined, detail };
-    if (problem !== undefined && detail !== told) log.error({ err: problem.error }, `not ready: ${detail}`);
-    told = database.ok ? "" : database.detail;
-    const { ok } = database;
-    response.status(ok ? 200 : 503).json({ status: ok ? "ok" : "unavailable", checks: { database } });
+    const { error, found } = await look(db, checks);
+    const detail = error === undefined ? "it answers" : databaseFailure(error);
+    const database: CheckStatus = { ok: error === undefined, detail };
+    const others = Object.entries(found).map(([name, problem]): [string, CheckStatus] => [
+      name,
+      { ok: problem === undefined, detail: problem ?? "good" },
+    ]);
+    const problems = [database, ...others.map(([, status]) => status)].filter(({ ok }) => !ok);
+    const problem = problems.map((status) => status.detail).join("; ");
+    if (problem !== "" && problem !== told)
+      log.error(error === undefined ? {} : { err: error }, `not ready: ${problem}`);
+    told = problem;
+    const ok = problem === "";
+    const all = { database, ...Object.fromEntries(others) };
+    response.status(ok ? 200 : 503).json({ status: ok ? "ok" : "unavailable", checks: all });
   });
   return router;
 }
 
-/** @returns what keeps the database from answering in time, if anything does */
-async function problemOf(db: ControlContext["db"]): Promise<{ readonly error: unknown } | undefined> {
-  const asked = db.raw("select 1").then(
-    () => undefined,
-    (error: unknown) => ({ error }),
-  );
+interface Found {
+  /** What keeps the database from answering in time. */
+  readonly error?: unknown;
+  readonly found: Readonly<Record<string, string | undefined>>;
+}
+
+async function look(db: ControlContext["db"], checks: Readonly<Record<string, HealthCheck>>): Promise<Found> {
+  const asked = (async (): Promise<Found> => {
+    try {
+      await db.raw("select 1");
+      const found: Record<string, string | undefined> = {};
+      for (const [name, check] of Object.entries(checks)) found[name] = await check();
+      return { found };
+    } catch (error) {
+      return { error, found: {} };
+    }
+  })();
   // the pool would try for longer
-  return inTime(asked, PATIENCE_MS, { error: new Error("timeout expired") });
+  return inTime(asked, PATIENCE_MS, { error: new Error("timeout expired"), found: {} });
 }

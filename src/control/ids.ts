@@ -4,6 +4,8 @@ import { typeid } from "typeid-js";
 export const ID_PREFIXES = {
   apiKey: "key",
   change: "chg",
+  client: "cli",
+  clientSession: "cls",
   customer: "cus",
   dashboardUser: "adm",
   delivery: "dlv",

@@ -2,6 +2,7 @@ import {
   createCipheriv,
   createDecipheriv,
   createHash,
+  createHmac,
   hkdfSync,
   randomBytes,
   timingSafeEqual,
@@ -9,50 +10,111 @@ import {
 
 /** Encrypts what has to be read back: client secrets, webhook secrets, private keys. */
 export interface SecretBox {
+  /** Of the key that seals, and then of those that open besides. */
+  readonly keyIds: readonly [sealing: string, ...others: string[]];
   /**
    * @param purpose - where it belongs, e.g. `idp.client_secret:cus_...`; a secret moved elsewhere does not open
    */
   seal(plain: string, purpose: string): string;
-  /** @throws Error when it was not sealed with this key for this purpose */
+  /** @throws Error when it was not sealed with one of the keys for this purpose */
   open(sealed: string, purpose: string): string;
+  /**
+   * Makes a secret from another: always the same, which nobody can make without the master key, and which tells nothing of the
+   * other. 32 bytes, base64url.
+   *
+   * @param purpose - what it is for; the same secret for something else is another one
+   * @returns by the key that seals, which is to be given out, and then by the others, which may have been
+   */
+  derive(secret: string, purpose: string): readonly [sealing: string, ...others: string[]];
 }
 
 const VERSION = "v1";
+const SALT_BYTES = 16;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+
+interface MasterKey {
+  readonly id: string;
+  readonly bytes: Uint8Array;
+}
 
 /**
  * AES-256-GCM (NIST SP 800-38D) with a random nonce and the purpose as associated data. The key of each value is
  * derived from the master key and a salt of its own (HKDF, RFC 5869), so that no number of values wears a key out.
  *
- * @param masterKey - 32 bytes
+ * A sealed text is `v1.<bytes>.<id of the master key>`. Versions that did not name the key wrote and read the first two
+ * parts, and read no further than these: they open what this one seals.
+ *
+ * @param sealing - the master key that seals, 32 bytes
+ * @param others - master keys that open what was sealed with them
  */
-export function createSecretBox(masterKey: Uint8Array): SecretBox {
-  if (masterKey.length !== 32) throw new TypeError("the encryption key must be 32 bytes");
-  const keyFor = (salt: Uint8Array) =>
-    Buffer.from(hkdfSync("sha256", masterKey, salt, "gatehouse secret box", 32));
+export function createSecretBox(sealing: Uint8Array, others: readonly Uint8Array[] = []): SecretBox {
+  const first = masterKey(sealing);
+  const rest = others.map(masterKey).filter(({ id }) => id !== first.id);
+  const keys = [first, ...rest];
   return {
+    keyIds: [first.id, ...rest.map(({ id }) => id)],
     seal(plain, purpose) {
-      const salt = randomBytes(16);
+      const salt = randomBytes(SALT_BYTES);
       const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv("aes-256-gcm", keyFor(salt), nonce).setAAD(Buffer.from(purpose));
+      const cipher = createCipheriv("aes-256-gcm", keyOf(first, salt), nonce).setAAD(Buffer.from(purpose));
       const body = Buffer.concat([cipher.update(plain, "utf8"), cipher.final()]);
-      return `${VERSION}.${Buffer.concat([salt, nonce, cipher.getAuthTag(), body]).toString("base64url")}`;
+      const bytes = Buffer.concat([salt, nonce, cipher.getAuthTag(), body]);
+      return `${VERSION}.${bytes.toString("base64url")}.${first.id}`;
     },
     open(sealed, purpose) {
-      const [version, text] = sealed.split(".");
-      if (version !== VERSION || text === undefined) throw new Error("a sealed secret has another form");
+      const [version, text, id, ...more] = sealed.split(".");
+      if (version !== VERSION || text === undefined || more.length > 0)
+        throw new Error("a sealed secret has another form");
       const bytes = Buffer.from(text, "base64url");
-      const salt = bytes.subarray(0, 16);
-      const nonce = bytes.subarray(16, 16 + NONCE_BYTES);
-      const tag = bytes.subarray(16 + NONCE_BYTES, 16 + NONCE_BYTES + TAG_BYTES);
-      const decipher = createDecipheriv("aes-256-gcm", keyFor(salt), nonce, { authTagLength: TAG_BYTES })
-        .setAAD(Buffer.from(purpose))
-        .setAuthTag(tag);
-      const body = bytes.subarray(16 + NONCE_BYTES + TAG_BYTES);
-      return Buffer.concat([decipher.update(body), decipher.final()]).toString("utf8");
+      if (id !== undefined) {
+        const named = keys.find((key) => key.id === id);
+        if (named === undefined)
+          throw new Error(`a secret is sealed with the key \`${id}\`, which is not configured`);
+        return decrypt(named, bytes, purpose);
+      }
+      for (const key of rest) {
+        try {
+          return decrypt(key, bytes, purpose);
+        } catch {
+          // another one is its key
+        }
+      }
+      return decrypt(first, bytes, purpose);
     },
+    derive: (secret, purpose) => [
+      deriveWith(first, secret, purpose),
+      ...rest.map((key) => deriveWith(key, secret, purpose)),
+    ],
   };
+}
+
+/** The id of a master key: it tells keys apart, and nothing about them. */
+function masterKey(bytes: Uint8Array): MasterKey {
+  if (bytes.length !== 32) throw new TypeError("the encryption key must be 32 bytes");
+  const id = createHash("sha256").update("gatehouse master key id").update(bytes).digest("hex").slice(0, 16);
+  return { id, bytes };
+}
+
+function keyOf({ bytes }: MasterKey, salt: Uint8Array): Buffer {
+  return Buffer.from(hkdfSync("sha256", bytes, salt, "gatehouse secret box", 32));
+}
+
+function deriveWith({ bytes }: MasterKey, secret: string, purpose: string): string {
+  const key = hkdfSync("sha256", bytes, Buffer.alloc(0), `gatehouse derived secret: ${purpose}`, 32);
+  return createHmac("sha256", Buffer.from(key)).update(secret).digest("base64url");
+}
+
+/** @throws Error when it was not encrypted with this key for this purpose */
+function decrypt(key: MasterKey, bytes: Buffer, purpose: string): string {
+  const salt = bytes.subarray(0, SALT_BYTES);
+  const nonce = bytes.subarray(SALT_BYTES, SALT_BYTES + NONCE_BYTES);
+  const tag = bytes.subarray(SALT_BYTES + NONCE_BYTES, SALT_BYTES + NONCE_BYTES + TAG_BYTES);
+  const decipher = createDecipheriv("aes-256-gcm", keyOf(key, salt), nonce, { authTagLength: TAG_BYTES })
+    .setAAD(Buffer.from(purpose))
+    .setAuthTag(tag);
+  const body = bytes.subarray(SALT_BYTES + NONCE_BYTES + TAG_BYTES);
+  return Buffer.concat([decipher.update(body), decipher.final()]).toString("utf8");
 }
 
 /** What is stored of a secret with enough entropy of its own: keys, codes, refresh tokens. */

@@ -1,6 +1,6 @@
 import type { Identity } from "../identity/types.ts";
 import type { StandingReason } from "../reasons.ts";
-import { violationOf, type CustomerStanding } from "../standing/index.ts";
+import { stepUpOf, violationOf, type CustomerStanding, type StepUp } from "../standing/index.ts";
 import type { Caller } from "./identify.ts";
 
 /** What is known of customers, users and sessions beyond what their tokens say. Immutable, like a snapshot. */
@@ -30,28 +30,38 @@ export interface Admission {
 export function admit(caller: Caller, admission: Admission): Caller {
   const { identity } = caller;
   if (identity === undefined) return caller;
-  const reason = refusalOf(identity, admission);
-  if (reason === undefined) return caller;
-  const final = caller.byCookie !== true && reason !== "STANDING_NOT_READY";
-  return { failure: { reason, detail: detailOf(identity, reason, admission), final } };
+  const refusal = refusalOf(identity, admission);
+  if (refusal === undefined) return caller;
+  const final = caller.byCookie !== true && refusal.reason !== "STANDING_NOT_READY";
+  return { failure: { ...refusal, detail: detailOf(identity, refusal.reason, admission), final } };
 }
 
-function refusalOf(identity: Identity, { standings, clientIp, now }: Admission): StandingReason | undefined {
-  if (standings === undefined) return "STANDING_NOT_READY";
+interface Refusal {
+  readonly reason: StandingReason;
+  readonly stepUp?: StepUp;
+}
+
+function refusalOf(identity: Identity, { standings, clientIp, now }: Admission): Refusal | undefined {
+  if (standings === undefined) return { reason: "STANDING_NOT_READY" };
   const { session, user } = identity;
-  if (session.id !== undefined && standings.sessionEnded(session.id)) return "SESSION_ENDED";
-  if (standings.userStatus(userOf(identity)) !== "active") return "USER_SUSPENDED";
+  if (session.id !== undefined && standings.sessionEnded(session.id)) return { reason: "SESSION_ENDED" };
+  if (standings.userStatus(userOf(identity)) !== "active") return { reason: "USER_SUSPENDED" };
   const customer = customerOf(identity, standings);
   if (customer === undefined) return undefined;
-  if (customer.status !== "active") return "CUSTOMER_SUSPENDED";
+  if (customer.status !== "active") return { reason: "CUSTOMER_SUSPENDED" };
   const email = user["email"];
-  return violationOf(customer.authentication, {
+  const violation = violationOf(customer.authentication, {
     email: typeof email === "string" ? email : undefined,
     clientIp,
     amr: session.amr,
+    acr: session.acr,
     authTime: session.authTime,
     now: Math.floor(now / 1000),
+    ...(session.machine === true && { machine: true }),
   });
+  if (violation === undefined) return undefined;
+  const stepUp = stepUpOf(customer.authentication, violation);
+  return { reason: violation, ...(stepUp && { stepUp }) };
 }
 
 /** By what id the control plane knows the caller. */

@@ -93,8 +93,6 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
         withheld === undefined || dependencies.cookie === undefined
           ? canonical
           : readingsWithoutCookie(canonical, access.raw.headers, dependencies.cookie);
-      const read = { ...draft, request, accepted };
-      const identified = { ...read, ...(identity && { identity }) };
       const caller =
         dependencies.following === undefined
           ? meant
@@ -104,6 +102,9 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
               clientIp: proxy.clientIp,
               now: access.receivedAt,
             });
+      const stepUp = caller.failure?.stepUp;
+      const read = { ...draft, request, accepted, ...(stepUp && { stepUp }) };
+      const identified = { ...read, ...(identity && { identity }) };
       if (caller.failure?.final === true)
         return deny(identified, caller.failure.reason, caller.failure.detail);
       const refused = identity !== undefined && caller.identity === undefined;

@@ -2,6 +2,7 @@ import { PAGE_HEADERS, PAGE_TYPE, renderPage, signInLink } from "../pages/index.
 import type { GraphqlErrorIR } from "../policy/index.ts";
 import { REASONS, type Reason } from "../reasons.ts";
 import type { CanonicalRequest } from "../request/types.ts";
+import { stepUpChallenge, type StepUp } from "../standing/index.ts";
 import { prefersHtml } from "./denial-accept.ts";
 
 /** What a denial is told about the request; nothing of it is trusted to be harmless. */
@@ -21,6 +22,8 @@ export interface DenialInput {
   readonly now: number;
   /** What a 401 says in place of what follows from the reason. */
   readonly challenge?: Challenge;
+  /** The sign-in that is asked for, where the reason is that this one does not do. */
+  readonly stepUp?: StepUp;
   /** What a GraphQL operation was denied for: the answer is GraphQL's. */
   readonly graphqlErrors?: readonly GraphqlErrorIR[];
 }
@@ -109,6 +112,9 @@ const HTML_HEADERS: Headers = [["content-type", PAGE_TYPE], ...PAGE_HEADERS, ...
 /** RFC 9110, section 10.2.3; seconds. */
 const RETRY_SOON: Headers = [["retry-after", "1"]];
 
+/** What another sign-in mends. */
+const STEP_UP_CODES: ReadonlySet<Code> = new Set<Code>(["MFA_REQUIRED", "SESSION_TOO_OLD"]);
+
 /** The parts that are the same for every denial of one reason. */
 interface Template {
   readonly status: number;
@@ -136,12 +142,21 @@ export function renderDenial(input: DenialInput): DenialResponse {
 
   const errors = input.graphqlErrors;
   const html = errors === undefined && prefersHtml(headers?.["accept"]);
-  const advice = input.challenge ? challengeHeaders(status, input.challenge) : template.advice[details];
+  const advice = adviceFor(template, input);
   const common = errors ? graphqlHeaders(headers?.["accept"]) : html ? HTML_HEADERS : JSON_HEADERS;
   const all = advice.length === 0 ? common : [...common, ...advice];
   if (input.method === "HEAD") return { status, headers: all, body: "" };
   if (errors) return { status, headers: all, body: graphqlBody(errors, input) };
   return { status, headers: all, body: html ? htmlBody(template, input) : jsonBody(template, input) };
+}
+
+function adviceFor(
+  { status, code, messages, advice }: Template,
+  { challenge, stepUp, details }: DenialInput,
+): Headers {
+  if (challenge !== undefined) return challengeHeaders(status, challenge);
+  if (stepUp === undefined || !STEP_UP_CODES.has(code)) return advice[details];
+  return [["www-authenticate", stepUpChallenge(messages[details], stepUp)]];
 }
 
 const GRAPHQL_TYPE = "application/graphql-response+json";
@@ -230,8 +245,7 @@ function createTemplate(reason: Reason): Template {
 
 function challengeFor(code: Code, description: string): Challenge | undefined {
   if (code.startsWith("TOKEN_") || code === "SESSION_ENDED") return { error: "invalid_token", description };
-  if (code === "MFA_REQUIRED" || code === "SESSION_TOO_OLD")
-    return { error: "insufficient_user_authentication", description };
+  if (STEP_UP_CODES.has(code)) return { error: "insufficient_user_authentication", description };
   return undefined;
 }
 

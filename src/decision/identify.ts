@@ -2,6 +2,7 @@ import { extractToken } from "../identity/index.ts";
 import type { Identity, IdentityFailure, IdentityResult, TokenVerifier } from "../identity/types.ts";
 import type { StandingReason } from "../reasons.ts";
 import type { CanonicalRequest } from "../request/index.ts";
+import type { StepUp } from "../standing/index.ts";
 
 /** Who is asking, or why nobody is known. Neither: the request carries no token. */
 export interface Caller {
@@ -15,6 +16,8 @@ export interface Caller {
     readonly detail: string;
     /** The request is denied whatever its rule reads. */
     readonly final: boolean;
+    /** Which sign-in would do, where one would. */
+    readonly stepUp?: StepUp;
   };
 }
 

@@ -9,6 +9,7 @@ import type {
 } from "../policy/index.ts";
 import type { Reason } from "../reasons.ts";
 import type { CanonicalRequest, RawRequest } from "../request/types.ts";
+import type { StepUp } from "../standing/index.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 /** A request as a door hands it to the policy decision point. */
@@ -57,6 +58,8 @@ export interface Decision {
   readonly identity?: Identity;
   /** A cookie says who is asking, and the request's origin does not allow to use it: the application does not get it. */
   readonly cookieWithheld?: true;
+  /** The sign-in that the customer's policies ask for, where the caller's does not satisfy them. */
+  readonly stepUp?: StepUp;
   readonly clientIp: string;
   /** The peer is one of the configured front proxies. */
   readonly trustedPeer: boolean;

@@ -254,6 +254,7 @@ function createAnswerEncoder({ identityHeaders, denialDetails, cookie, signInUrl
       details: denialDetails,
       now: Date.now(),
       ...(decision.graphqlErrors && { graphqlErrors: decision.graphqlErrors }),
+      ...(decision.stepUp && { stepUp: decision.stepUp }),
     });
     const grpcStatus = REASONS[decision.reason].status === 401 ? 16 : 7;
     return encodeDenial({ httpStatus: status, grpcStatus, headers, body });

@@ -13,6 +13,7 @@ const customerStanding = z.object({
   status: z.enum(["active", "suspended", "archived", "deleted"]),
   authentication: z.object({
     mfa_required: z.boolean(),
+    mfa_acr_values: z.array(z.string()).exactOptional(),
     max_session_duration: z.number().exactOptional(),
     allowed_email_domains: z.array(z.array(z.string())),
     allowed_ip_ranges: z.array(z.array(z.string())),
@@ -20,11 +21,15 @@ const customerStanding = z.object({
   policy_sets: z.array(z.string()),
 });
 
-export const stateAnswer = z.object({
+const state = z.object({
   cursor: z.string().min(1),
   /** The whole state, as far as it differs from the ordinary; otherwise what has changed. */
   complete: z.boolean(),
+  /** One page of what has changed: the next one is there behind the cursor. */
+  more: z.boolean().exactOptional(),
   customers: z.array(customerStanding),
+  /** Ids of all that were ever deleted. A control plane of an earlier release does not say it. */
+  customers_deleted: z.array(z.string()).exactOptional(),
   sessions_ended: z.array(z.object({ session_id: z.string(), until: z.iso.datetime({ offset: true }) })),
   users: z.array(
     z.object({
@@ -34,6 +39,10 @@ export const stateAnswer = z.object({
     }),
   ),
   policy_sets: z.array(z.object({ name: z.string(), version: z.string(), digest: z.string() })),
+});
+/** Half of a complete state would say of everybody in the other half that they are ordinary. */
+export const stateAnswer = state.refine(({ complete, more }) => !complete || more !== true, {
+  path: ["more"],
 });
 export type StateAnswer = DeepReadonly<z.output<typeof stateAnswer>>;
 
@@ -48,7 +57,9 @@ export type PolicySetAnswer = DeepReadonly<z.output<typeof policySetAnswer>>;
 export const recordsAnswer = z.object({
   accepted: z.int().nonnegative(),
   duplicates: z.int().nonnegative(),
-  rejected: z.array(z.object({ index: z.int().nonnegative(), message: z.string() })),
+  rejected: z.array(
+    z.object({ index: z.int().nonnegative(), code: z.string().exactOptional(), message: z.string() }),
+  ),
 });
 export type RecordsAnswer = DeepReadonly<z.output<typeof recordsAnswer>>;
 

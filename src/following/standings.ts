@@ -29,6 +29,8 @@ export interface Standings {
 interface Parts {
   readonly cursor: string;
   readonly customers: PersistentMap<CustomerStanding>;
+  /** All that were ever deleted, by id alone: there may be many. */
+  readonly deletedCustomers: PersistentMap<true>;
   /** By session: when it may be forgotten, Unix ms. */
   readonly sessions: PersistentMap<number>;
   /** Those that are not active. */
@@ -51,6 +53,7 @@ export class StandingsState implements Standings {
     const nothing: Parts = {
       cursor: "",
       customers: PersistentMap.empty(),
+      deletedCustomers: PersistentMap.empty(),
       sessions: PersistentMap.empty(),
       users: PersistentMap.empty(),
       policySets: PersistentMap.empty(),
@@ -64,7 +67,8 @@ export class StandingsState implements Standings {
   }
 
   customer(id: string): CustomerStanding | undefined {
-    return this.#parts.customers.get(id);
+    const { customers, deletedCustomers } = this.#parts;
+    return customers.get(id) ?? (deletedCustomers.get(id) && deletedCustomer(id));
   }
 
   sessionEnded(id: string): boolean {
@@ -85,15 +89,18 @@ export class StandingsState implements Standings {
 
   /** What is kept: everything that is not ordinary. */
   get size(): number {
-    const { customers, sessions, users, policySets } = this.#parts;
-    return customers.size + sessions.size + users.size + policySets.size;
+    const { customers, deletedCustomers, sessions, users, policySets } = this.#parts;
+    return customers.size + deletedCustomers.size + sessions.size + users.size + policySets.size;
   }
 
   /** @returns the state after what an answer says has happened */
   after(answer: StateAnswer): StandingsState {
-    let { customers, sessions, users, policySets, named } = this.#parts;
+    let { customers, deletedCustomers, sessions, users, policySets, named } = this.#parts;
+    for (const id of answer.customers_deleted ?? []) deletedCustomers = deletedCustomers.with(id, true);
     for (const standing of answer.customers) {
       named = renamed(named, customers.get(standing.id)?.policy_sets ?? [], standing.policy_sets);
+      // where what is said of one contradicts the list, the last word holds
+      if (standing.status !== "deleted") deletedCustomers = deletedCustomers.without(standing.id);
       customers = isOrdinary(standing)
         ? customers.without(standing.id)
         : customers.with(standing.id, standing);
@@ -108,7 +115,8 @@ export class StandingsState implements Standings {
     for (const { name, version, digest } of answer.policy_sets) {
       policySets = policySets.with(name, { version, digest });
     }
-    return new StandingsState({ cursor: answer.cursor, customers, sessions, users, policySets, named });
+    const { cursor } = answer;
+    return new StandingsState({ cursor, customers, deletedCustomers, sessions, users, policySets, named });
   }
 
   /** When a session may be forgotten, Unix ms. */
@@ -121,6 +129,12 @@ export class StandingsState implements Standings {
     const left = sessions.reduce((rest, id) => rest.without(id), this.#parts.sessions);
     return new StandingsState({ ...this.#parts, sessions: left });
   }
+}
+
+/** Has nothing that may be let in. */
+function deletedCustomer(id: string): CustomerStanding {
+  const authentication = { mfa_required: false, allowed_email_domains: [], allowed_ip_ranges: [] };
+  return { id, status: "deleted", authentication, policy_sets: [] };
 }
 
 function isOrdinary({ status, authentication, policy_sets }: CustomerStanding): boolean {

@@ -55,8 +55,9 @@ const SWEEP_MS = 10_000;
 
 /**
  * Follows the control plane: asks for the whole state once, then for what changes, each question waiting there for the
- * next change. An answer is applied aside and put in force by one assignment; while there is none, the last good one
- * stays until it is too old, or for a short while where the control plane answers and refuses the key.
+ * next change. An answer is applied aside and put in force by one assignment, and so is each page of a large change: until
+ * its page is there, a customer is judged as before. While there is no answer, the last good one stays until it is too old, or
+ * for a short while where the control plane answers and refuses the key.
  */
 export class StateFeed {
   readonly #client: StateFeedDependencies["client"];
@@ -180,7 +181,8 @@ export class StateFeed {
     }
     if (this.#isClosed()) return 0;
     this.#succeeded(answer);
-    const saysNothingNew = answer.complete ? after !== undefined : !saysSomething(answer);
+    const isLastPage = answer.more !== true;
+    const saysNothingNew = answer.complete ? after !== undefined : isLastPage && !saysSomething(answer);
     return saysNothingNew && this.#clock() - began < IDLE_MS ? IDLE_MS : 0;
   }
 

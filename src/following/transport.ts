@@ -1,3 +1,6 @@
+import { hostname } from "node:os";
+import { pipeline } from "node:stream";
+import { createGunzip } from "node:zlib";
 import { Agent, type Dispatcher } from "undici";
 import * as z from "zod";
 import { connectionFailure } from "../identity/connection-failure.ts";
@@ -25,6 +28,12 @@ export interface CallOptions {
   readonly maxBytes: number;
   readonly signal?: AbortSignal | undefined;
 }
+
+/** What this gateway calls itself: the audit trail says it of each of its records. */
+const GATEWAY_NAME =
+  hostname()
+    .replaceAll(/[^\x21-\x7e]/g, "_")
+    .slice(0, 128) || "unnamed";
 
 const successEnvelope = z.object({ success: z.literal(true), data: z.unknown() });
 const errorEnvelope = z.object({
@@ -100,6 +109,8 @@ export class Transport {
         headers: {
           authorization: `Bearer ${this.#apiKey.current}`,
           accept: "application/json",
+          "x-gatehouse-gateway": GATEWAY_NAME,
+          "accept-encoding": "gzip",
           ...(options.body !== undefined && { "content-type": "application/json" }),
         },
         ...(options.body !== undefined && { body: options.body }),
@@ -108,6 +119,9 @@ export class Transport {
       return dataOf(response, await readBounded(response, options.maxBytes));
     } catch (error) {
       if (error instanceof ControlPlaneError) throw error;
+      // zlib's
+      if (codeOf(error)?.startsWith("Z_") === true)
+        throw failed("MALFORMED_ANSWER", "the answer is not the gzip that it says it is", error);
       if (timeout.aborted)
         throw failed("TIMEOUT", `no complete answer within ${options.timeoutMs} ms`, error);
       if (signal.aborted) throw failed("CLOSED", "the call was given up", error);
@@ -116,10 +130,11 @@ export class Transport {
   }
 }
 
-async function readBounded({ body }: Dispatcher.ResponseData, maxBytes: number): Promise<string> {
+/** @param maxBytes - also of what a compressed answer holds */
+async function readBounded({ body, headers }: Dispatcher.ResponseData, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
+  for await (const chunk of decoded(body, headers["content-encoding"])) {
     length += chunk.length;
     if (length > maxBytes) throw failed("MALFORMED_ANSWER", `the answer is larger than ${maxBytes} bytes`);
     chunks.push(chunk);
@@ -129,6 +144,21 @@ async function readBounded({ body }: Dispatcher.ResponseData, maxBytes: number):
   } catch (cause) {
     throw failed("MALFORMED_ANSWER", "the answer is not UTF-8", cause);
   }
+}
+
+/** RFC 9110, section 8.4. What fails on the way fails for whoever reads. */
+function decoded(
+  body: Dispatcher.ResponseData["body"],
+  coding: string | string[] | undefined,
+): AsyncIterable<Buffer> {
+  if (coding === undefined || coding === "identity") return body as AsyncIterable<Buffer>;
+  if (coding !== "gzip") {
+    body.on("error", () => undefined).destroy();
+    throw failed("MALFORMED_ANSWER", "the answer has a content coding that was not asked for");
+  }
+  const unzipped = createGunzip();
+  pipeline(body, unzipped, () => undefined);
+  return unzipped as AsyncIterable<Buffer>;
 }
 
 function dataOf({ statusCode: status, headers }: Dispatcher.ResponseData, text: string): unknown {

@@ -8,6 +8,9 @@ export type ClaimsReading =
   | { readonly ok: false; readonly detail: string };
 export type ClaimsReader = (payload: ValueObject) => ClaimsReading;
 
+/** The claim of our issuer that says whether a token is a user's or a machine's: `user` or `machine`. */
+const PRINCIPAL_TYPE = "principal_type";
+
 /** Where attributes come from unless configured otherwise: target to claim. */
 export const DEFAULT_CLAIMS = {
   "user.id": "sub",
@@ -21,6 +24,7 @@ export const DEFAULT_CLAIMS = {
   "user.customer_id": "customer_id",
   "user.assigned_customers": "assigned_customers",
   "user.scopes": "scope",
+  "user.type": PRINCIPAL_TYPE,
   "customer.id": "customer_id",
 } as const satisfies Record<ClaimMember, string>;
 
@@ -78,7 +82,8 @@ export function compileClaims(configured: Readonly<Record<string, string>>): Cla
 }
 
 /** What is of another type is left out: it proves nothing. */
-function readSession({ sub, sid, amr, auth_time: authTime }: ValueObject): SessionClaims {
+function readSession(payload: ValueObject): SessionClaims {
+  const { sub, sid, amr, acr, auth_time: authTime, client_id: clientId, [PRINCIPAL_TYPE]: type } = payload;
   const methods = Array.isArray(amr)
     ? (amr as readonly Value[]).filter((method) => typeof method === "string")
     : [];
@@ -86,7 +91,10 @@ function readSession({ sub, sid, amr, auth_time: authTime }: ValueObject): Sessi
     amr: Object.freeze(methods),
     ...(typeof sub === "string" && { subject: sub }),
     ...(typeof sid === "string" && { id: sid }),
+    ...(typeof acr === "string" && { acr }),
     ...(typeof authTime === "number" && { authTime }),
+    // RFC 9068, section 2.2: without a resource owner, `sub` is the client
+    ...(type === "machine" && typeof sub === "string" && sub === clientId && { machine: true as const }),
   });
 }
 

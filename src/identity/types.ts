@@ -22,8 +22,12 @@ export interface SessionClaims {
   readonly id?: string;
   /** `amr` (RFC 8176). */
   readonly amr: readonly string[];
+  /** `acr` (OpenID Connect Core 1.0, section 2). */
+  readonly acr?: string;
   /** `auth_time` (OpenID Connect Core 1.0, section 2); Unix seconds. */
   readonly authTime?: number;
+  /** Nobody has signed in: a client has asked for the token by itself (RFC 6749, section 4.4). */
+  readonly machine?: true;
 }
 
 export type IdentityFailure = Extract<Reason, `TOKEN_${string}` | `IDENTITY_${string}`>;

@@ -1,7 +1,7 @@
 /**
  * Policy sets: text to intermediate form, requests to rules, conditions to verdicts. Pure; see README.md.
  */
-import { checkPolicySet } from "./check/index.ts";
+import { checkPolicySet, type DeploymentContext } from "./check/index.ts";
 import { compileSource } from "./compile/compile.ts";
 import { withSchema } from "./compile/with-schema.ts";
 import type { Diagnostic, PolicyFile } from "./diagnostic.ts";
@@ -14,12 +14,13 @@ import { parseFiles } from "./syntax/index.ts";
  * Compiles a policy set: parse, read, check, compile. Never throws, and takes bounded time whatever the files hold.
  *
  * @param files - merged in the order of their names, which is by code unit; and the SDL file that `graphql.schema` names
- * @param options - `name` is the set's name where no file says `policy_set`; without both it is `default`
+ * @param options - `name` is the set's name where no file says `policy_set`; without both it is `default`.
+ *   `severalProviders`: a role is one at the user's customer, and rules that forget it are warned about
  * @returns every finding, by file, line and column, and the set, unless a finding is an error
  */
 export function compilePolicySet(
   files: readonly PolicyFile[],
-  options: { readonly name?: string } = {},
+  options: { readonly name?: string } & DeploymentContext = {},
 ): { ir?: PolicySetIR; diagnostics: Diagnostic[] } {
   const report = new Reporter();
   const documents = parseFiles(
@@ -27,7 +28,7 @@ export function compilePolicySet(
     report,
   );
   const source = withSchema(readPolicySet(documents, report), files, report);
-  checkPolicySet(source, report);
+  checkPolicySet(source, report, options);
   const diagnostics = report.diagnostics();
   return report.clean
     ? { ir: compileSource(source, options.name ?? "default"), diagnostics }

@@ -28,6 +28,7 @@ export const CLAIM_MEMBERS = {
     "customer_id",
     "assigned_customers",
     "scopes",
+    "type",
   ],
   customer: ["id"],
 } as const satisfies Record<string, readonly string[]>;

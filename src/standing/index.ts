@@ -1,3 +1,4 @@
+export { stepUpChallenge, stepUpOf, type StepUp } from "./step-up.ts";
 export { strictest } from "./strictest.ts";
 export type {
   AuthenticationConditions,

@@ -19,6 +19,8 @@ export interface AuthenticationConditions {
 /** The `authentication` policies of a customer, taken together: the strictest holds. */
 export interface AuthenticationRules {
   readonly mfa_required: boolean;
+  /** Values of `acr` that count as multi-factor authentication beside `amr`; where that is required. */
+  readonly mfa_acr_values?: readonly string[];
   /** Seconds since the user proved who they are. */
   readonly max_session_duration?: number;
   /** One list a policy; each must hold the domain. */
@@ -33,10 +35,14 @@ export interface AuthenticationFacts {
   readonly clientIp: string;
   /** Authentication methods (RFC 8176) that the token or the provider vouches for. */
   readonly amr: readonly string[];
+  /** Authentication context class (OpenID Connect Core 1.0, section 2) that they vouch for. */
+  readonly acr?: string | undefined;
   /** Unix seconds. */
   readonly authTime: number | undefined;
   /** Unix seconds. */
   readonly now: number;
+  /** It is a program by itself, and no user. */
+  readonly machine?: true;
 }
 
 /** Which rule is violated. */

@@ -30,12 +30,22 @@ const CLOCK_TOLERANCE = 300;
 export function violationOf(rules: AuthenticationRules, facts: AuthenticationFacts): Violation | undefined {
   if (!rules.allowed_ip_ranges.every((ranges) => inRanges(facts.clientIp, ranges)))
     return "CLIENT_ADDRESS_NOT_ALLOWED";
+  // the other rules are about people: a program has no mailbox, no second factor and no sign-in
+  if (facts.machine === true) return undefined;
   const domain = domainOf(facts.email);
   if (!rules.allowed_email_domains.every((domains) => domain !== undefined && domains.includes(domain)))
     return "EMAIL_DOMAIN_NOT_ALLOWED";
-  if (rules.mfa_required && !provesMultipleFactors(facts.amr)) return "MFA_REQUIRED";
+  if (rules.mfa_required && !isMultiFactor(rules, facts)) return "MFA_REQUIRED";
   if (!isYoung(rules.max_session_duration, facts)) return "SESSION_TOO_OLD";
   return undefined;
+}
+
+/** The whole text of `acr` counts: the names of classes have no order, and none implies another. */
+function isMultiFactor(
+  { mfa_acr_values: counting = [] }: AuthenticationRules,
+  facts: AuthenticationFacts,
+): boolean {
+  return provesMultipleFactors(facts.amr) || (facts.acr !== undefined && counting.includes(facts.acr));
 }
 
 /** A time that is yet to come says nothing about how old a session is. */

@@ -12,14 +12,22 @@ export interface DatabaseOptions {
   readonly applicationName?: string;
   /** A statement that takes longer is cancelled. Default: 30 s; 0 is no limit. */
   readonly statementTimeoutMs?: number;
+  /** How long a caller waits for a free connection. Default: 10 s. */
+  readonly acquireTimeoutMs?: number;
+  /** Called whenever somebody has waited for a connection in vain. */
+  readonly onExhausted?: () => void;
 }
 
 const POOL_SIZE = 10;
 const STATEMENT_TIMEOUT_MS = 30_000;
 /** How long a server may take to accept a connection; one that is away must not hold up every request. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** How long a caller waits for a free connection of the pool. */
 const ACQUIRE_TIMEOUT_MS = 10_000;
+
+/** Of tarn's pool, which knex has inside. */
+interface PoolEvents {
+  on(event: "acquireFail", listener: (request: number, error: Error) => void): void;
+}
 
 /** knex would print to the console; whatever goes wrong, the caller learns of it by an error. */
 const SILENT: Knex.Logger = {
@@ -35,7 +43,7 @@ const SILENT: Knex.Logger = {
  */
 export function openDatabase(url: string, options: DatabaseOptions = {}): Database {
   const timeout = Math.trunc(options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS);
-  return knex({
+  const db = knex({
     client: "pg",
     log: SILENT,
     connection: {
@@ -45,7 +53,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       application_name: options.applicationName ?? "gatehouse",
     } satisfies pg.ClientConfig as Knex.PgConnectionConfig,
-    acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
+    acquireConnectionTimeout: options.acquireTimeoutMs ?? ACQUIRE_TIMEOUT_MS,
     pool: {
       min: 0,
       max: options.poolSize ?? POOL_SIZE,
@@ -61,6 +69,13 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
       },
     },
   });
+  const { onExhausted } = options;
+  if (onExhausted !== undefined)
+    (db.client as { readonly pool: PoolEvents }).pool.on("acquireFail", (_request, error) => {
+      // where no connection can be made, its own error comes first
+      if (error.constructor.name === "TimeoutError") onExhausted();
+    });
+  return db;
 }
 
 /** Ends the pool: waits for what runs, then closes every connection. */

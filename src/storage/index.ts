@@ -5,7 +5,7 @@ export { startEmbeddedPostgres } from "./embedded-postgres.ts";
 export type { EmbeddedPostgres, EmbeddedPostgresOptions, StorageLog } from "./embedded-postgres.ts";
 export { provideDatabases } from "./environments.ts";
 export type { DatabaseEnvironment, DatabaseLocation, ProvidedDatabases } from "./environments.ts";
-export { migrate, pendingMigrations } from "./migrate.ts";
+export { createSchemaCheck, migrate, pendingMigrations } from "./migrate.ts";
 export type { MigrateOptions } from "./migrate.ts";
 export { transaction } from "./transaction.ts";
 export type { TransactionOptions } from "./transaction.ts";

@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import { MIGRATIONS, listMigrations } from "./migration-files.ts";
+import { MIGRATIONS, listMigrations, numberOf } from "./migration-files.ts";
 import type { Migration } from "./migration-files.ts";
 import type { Database } from "./database.ts";
 
@@ -12,6 +12,8 @@ export interface MigrateOptions {
 interface AppliedMigration {
   readonly name: string;
   readonly checksum: string;
+  /** The number of the migration that a program must know at least; for programs that do not have the file. */
+  readonly compatible_from: string;
 }
 
 const TABLE = "schema_migrations";
@@ -20,10 +22,11 @@ const LOCK = 5_187_413_001;
 
 /**
  * Brings the database to the state that this program needs: every file of `migrations/` that was not applied yet, in
- * the order of their names, each in a transaction of its own. Instances that start at once share the work.
+ * the order of their names, each in a transaction of its own. Instances that start at once share the work. A database that
+ * is newer than the program is left as it is, where what was done to it lets this program work on.
  *
  * @returns the names of those that this call applied.
- * @throws Error when a file was changed after it had been applied, when the database is newer than the program, and
+ * @throws Error when a file was changed after it had been applied, when the database needs a newer program, and
  *   when a file has come in before one that is applied already; nothing is done then.
  */
 export async function migrate(
@@ -34,10 +37,32 @@ export async function migrate(
   const applied: string[] = [];
   for (;;) {
     const name = await db.transaction((trx) => applyNext(trx, migrations));
-    if (name === undefined) return { applied };
+    if (name === undefined) break;
     log?.info(`migration ${name} applied`);
     applied.push(name);
   }
+  const newer = unknownTo(migrations, await readApplied(db)).map(({ name }) => name);
+  if (newer.length > 0)
+    log?.info(`the database is newer than this program, which works with it: ${newer.join(", ")}`);
+  return { applied };
+}
+
+/**
+ * Makes the check whether this program works with the database as it is by now: a newer instance may have migrated it. What
+ * is left to do is not looked at.
+ *
+ * @returns says what is wrong, or `undefined`
+ */
+export function createSchemaCheck(
+  db: Database,
+  { folder = MIGRATIONS }: Pick<MigrateOptions, "folder"> = {},
+): () => Promise<string | undefined> {
+  let known: readonly Migration[] | undefined;
+  return async () => {
+    // what could not be read is read again
+    known ??= await listMigrations(folder);
+    return tooOld(known, await readApplied(db));
+  };
 }
 
 /**
@@ -66,35 +91,77 @@ async function applyNext(
     `create table if not exists ${TABLE} (
        name text primary key,
        checksum text not null,
-       applied_at timestamptz not null default now()
+       applied_at timestamptz not null default now(),
+       compatible_from text
      )`,
   );
+  // made by a version that had no such column; only then, for this locks the table, which others look at meanwhile
+  if (!(await trx.schema.hasColumn(TABLE, "compatible_from")))
+    await trx.raw(`alter table ${TABLE} add column compatible_from text`);
   const [next] = pending(migrations, await readApplied(trx));
   if (next === undefined) return undefined;
-  const up = await next.load();
+  const { up, compatibleFrom } = await next.load();
   try {
     await up(trx);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new Error(`migration ${next.name} failed: ${why}`, { cause: error });
   }
-  await trx(TABLE).insert({ name: next.name, checksum: next.checksum });
+  // one that only adds asks for nothing
+  const row = { name: next.name, checksum: next.checksum, compatible_from: compatibleFrom ?? ANY };
+  await trx(TABLE).insert(row);
   return next.name;
 }
 
-function readApplied(db: Knex): Promise<AppliedMigration[]> {
-  return db<AppliedMigration>(TABLE).select("name", "checksum").orderBy("name");
+/** Before every number: any program that checks at all. */
+const ANY = "0000";
+
+/** Of those that were applied by versions that declared nothing, a program must know each. */
+async function readApplied(db: Knex): Promise<AppliedMigration[]> {
+  const { rows } = await db.raw<{ rows: AppliedMigration[] }>(
+    // also where the table does not have the column yet
+    `select name, checksum, coalesce(to_jsonb(m) ->> 'compatible_from', left(name, 4)) as compatible_from
+     from ${TABLE} m order by name`,
+  );
+  return rows;
+}
+
+/** Those that were applied by a newer program. */
+function unknownTo(
+  migrations: readonly Migration[],
+  applied: readonly AppliedMigration[],
+): readonly AppliedMigration[] {
+  const newest = migrations.at(-1)?.name ?? "";
+  return applied.filter(({ name }) => name > newest);
+}
+
+/** @returns which version of the schema a program must know, where this one knows an earlier one */
+function tooOld(migrations: readonly Migration[], applied: readonly AppliedMigration[]): string | undefined {
+  const newest = migrations.at(-1)?.name ?? ANY;
+  const asking = unknownTo(migrations, applied).filter((row) => row.compatible_from > numberOf(newest));
+  if (asking.length === 0) return undefined;
+  const needed = asking.map((row) => row.compatible_from).reduce((a, b) => (a > b ? a : b));
+  const by = asking.filter((row) => row.compatible_from === needed).map(({ name }) => name);
+  return (
+    `the database is newer than this program: since ${by.join(", ")} it needs a version that knows migration ${needed} ` +
+    `or a later one, and this version knows up to ${newest}`
+  );
 }
 
 function pending(migrations: readonly Migration[], applied: readonly AppliedMigration[]): Migration[] {
+  const problem = tooOld(migrations, applied);
+  if (problem !== undefined) throw new Error(`${problem}; run such a version`);
   const known = new Map(migrations.map((migration) => [migration.name, migration]));
+  const newer = new Set(unknownTo(migrations, applied));
   let last = "";
-  for (const { name, checksum } of applied) {
+  for (const row of applied) {
+    const { name, checksum } = row;
+    if (name > last) last = name;
+    if (newer.has(row)) continue;
     const migration = known.get(name);
     if (migration === undefined) {
       throw new Error(
-        `the database is newer than this program: migration ${name} was applied, but this program has no such file; ` +
-          "run the version that applied it, or a later one",
+        `migration ${name} was applied, and this program has later ones but no such file; run the version that applied it`,
       );
     }
     if (migration.checksum !== checksum) {
@@ -102,7 +169,6 @@ function pending(migrations: readonly Migration[], applied: readonly AppliedMigr
         `migration ${name} was changed after it had been applied; undo the change, and put what is new into a file of its own`,
       );
     }
-    if (name > last) last = name;
   }
   const done = new Set(applied.map(({ name }) => name));
   const left = migrations.filter(({ name }) => !done.has(name));

@@ -10,8 +10,18 @@ export interface Migration {
   readonly name: string;
   /** SHA-256 of the source, by which a later change is noticed. */
   readonly checksum: string;
-  /** Loads the file and gives what it does. */
-  load(): Promise<(trx: Knex) => Promise<void>>;
+  /** Loads the file. */
+  load(): Promise<LoadedMigration>;
+}
+
+export interface LoadedMigration {
+  readonly up: (trx: Knex) => Promise<void>;
+  /**
+   * The number of the migration that a program must know at least to work with the schema after this one:
+   * `export const compatibleFrom = "0105"`, or with `export const breaks = true` its own. Without either it only adds, and
+   * every program that worked before it works after it.
+   */
+  readonly compatibleFrom: string | undefined;
 }
 
 /** The sources; they lie two folders up from `src/storage` and from `dist/storage` alike, and are published. */
@@ -43,18 +53,33 @@ async function readMigration(folder: string, file: string): Promise<Migration> {
     // a checkout may have other line ends than the package
     checksum: createHash("sha256").update(source.replaceAll("\r\n", "\n")).digest("hex"),
     async load() {
-      const module: unknown = await import(pathToFileURL(moduleOf(folder, name)).href);
-      if (
-        typeof module === "object" &&
-        module !== null &&
-        "up" in module &&
-        typeof module.up === "function"
-      ) {
-        return module.up as (trx: Knex) => Promise<void>;
-      }
-      throw new Error(`migration ${name} exports no function \`up\``);
+      const { href } = pathToFileURL(moduleOf(folder, name));
+      const module = (await import(href)) as Readonly<Record<string, unknown>>;
+      const { up } = module;
+      if (typeof up !== "function") throw new Error(`migration ${name} exports no function \`up\``);
+      return { up: up as LoadedMigration["up"], compatibleFrom: compatibleFromOf(name, module) };
     },
   };
+}
+
+/** The number in a migration's name, by which the schema's versions are called. */
+export function numberOf(name: string): string {
+  return name.slice(0, 4);
+}
+
+/** @throws Error for a declaration that says nothing that can be true */
+function compatibleFromOf(
+  name: string,
+  { breaks, compatibleFrom }: Readonly<Record<string, unknown>>,
+): string | undefined {
+  if (breaks === undefined && compatibleFrom === undefined) return undefined;
+  if (breaks === true && compatibleFrom === undefined) return numberOf(name);
+  if (breaks === undefined && typeof compatibleFrom === "string" && /^\d{4}$/.test(compatibleFrom))
+    if (compatibleFrom <= numberOf(name)) return compatibleFrom;
+  throw new Error(
+    `migration ${name} must export either \`breaks = true\`, or as \`compatibleFrom\` the number of itself or of an ` +
+      'earlier migration, such as `"0105"`',
+  );
 }
 
 function moduleOf(folder: string, name: string): string {

@@ -60,6 +60,11 @@ export function createMetrics() {
       help: "Records that count as recorded here and that the control plane did not accept.",
       registers,
     }),
+    auditRejectedForTime: new Counter({
+      name: "gatehouse_audit_rejected_for_time_total",
+      help: "Of those, the ones whose time the control plane did not accept: a clock that is off, or a spool that waited too long.",
+      registers,
+    }),
     auditDeliveryFailures: new Counter({
       name: "gatehouse_audit_delivery_failures_total",
       help: "Batches of records that could not be handed to the control plane; they are tried again.",
@@ -214,6 +219,12 @@ export function createMetrics() {
     feedEntries: new Gauge({
       name: "gatehouse_control_plane_entries",
       help: "Customers, users, sessions and policy sets that the control plane has something to say about.",
+      registers,
+    }),
+    poolExhausted: new Counter({
+      name: "gatehouse_database_pool_exhausted_total",
+      help: "Times that no connection to the control plane's database became free in time, by environment and workload (api, feed, analytics, intake); requests are answered 503. Of a control plane in this process.",
+      labelNames: ["environment", "workload"] as const,
       registers,
     }),
     jwksRefreshes: new Counter({

@@ -191,6 +191,32 @@ describe("audit: control plane", () => {
     });
   }
 
+  it("says once that its clock is off, counts what is refused for that, and sets it aside", async () => {
+    await inFolder(async (folder) => {
+      plane.isBad = () => "ahead";
+      const made = auditIn(folder);
+      record(made, 0, 5);
+      await made.audit.flush();
+      record(made, 5, 8);
+      await made.audit.flush();
+      assert.deepEqual(taken(), []);
+      assert.equal(await valueOf(made.metrics.auditRejectedForTime), 8);
+      assert.equal(await valueOf(made.metrics.auditRejected), 8);
+      const said = () => made.log.entries.filter(({ message }) => message.includes("clock"));
+      assert.equal(said().length, 1);
+      const aside = await readFile(join(folder, "worker-0", "rejected.log"), "latin1");
+      assert.equal(aside.trimEnd().split("\n").length, 8);
+      // it was set right, and goes wrong again
+      plane.isBad = () => false;
+      record(made, 8);
+      await made.audit.flush();
+      plane.isBad = () => "ahead";
+      record(made, 9);
+      await made.audit.flush();
+      assert.equal(said().length, 2);
+    });
+  });
+
   it("goes on without a spool as long as the control plane takes records, and says that there is none", async () => {
     await inFolder(async (folder) => {
       await writeFile(join(folder, "worker-0"), "in the way");

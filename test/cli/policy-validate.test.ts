@@ -97,6 +97,22 @@ describe("cli: policy validate", () => {
       assert.equal(code, 0, stdout);
       assert.match(stdout, /^shop@v0: good, 9 rules, /m);
     });
+    it("warns of permits by a role alone where customers' identity providers say who has it", async () => {
+      const rule = (condition: string) => GOOD.replace("condition: true", `condition: '${condition}'`);
+      await folder.add({ "policies/shop.yaml": rule('user.role == "admin"'), ...config({}) });
+      const alone = await policy("validate", "-c", "gateway.yaml");
+      assert.deepEqual([alone.code, alone.stdout.includes("warning")], [0, false]);
+      const connected = { control_plane: { url: "https://gatehouse.example.com", api_key: "gh_live_x" } };
+      await folder.add(config(connected));
+      const { code, stdout } = await policy("validate", "-c", "gateway.yaml");
+      assert.equal(code, 0);
+      assert.match(
+        stdout,
+        /^shop\.yaml:4:40: warning: `user\.role` permits this .* \[role-without-customer\]$/m,
+      );
+      await folder.add({ "policies/shop.yaml": rule('user.role == "admin" and user.customer_id == "c"') });
+      assert.doesNotMatch((await policy("validate", "-c", "gateway.yaml")).stdout, /warning/);
+    });
     it("takes the folder of the configuration, unless one is given", async () => {
       await folder.add({ "sets/other.yaml": GOOD, ...config({ policies: { directory: "sets" } }) });
       assert.match((await policy("validate", "-c", "gateway.yaml")).stdout, /^shop@v2: good/);

@@ -3,8 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { loadGatewayConfig } from "../../src/config/index.ts";
-import type { GatewayConfig, LoadOptions } from "../../src/config/index.ts";
+import { loadGatewayConfig, type GatewayConfig, type LoadOptions } from "../../src/config/index.ts";
 
 const MINIMAL = "identity: { issuer: https://login.test, audience: app }\n";
 
@@ -250,6 +249,7 @@ audit: { cache_size: 1 }
       ["control_plane: { url: http://a }", "needs `api_key` or `api_key_file`"],
       ["control_plane: { url: http://a, api_key: a, api_key_file: b }", "needs `api_key` or `api_key_file`"],
       ["api: { encryption_key: c2hvcnQ= }", "must be 32 bytes in base64"],
+      ["api: { previous_encryption_keys: [c2hvcnQ=] }", "must be 32 bytes in base64"],
       ["api: { environments: [] }", "must not be empty"],
       ["database: { url: mysql://a }", "must be a `postgres://` URL"],
       ["telemetry: { tracing: { sample_ratio: 2 } }", "must be a number from 0 to 1"],

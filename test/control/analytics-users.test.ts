@@ -4,7 +4,7 @@ import { analyticsRoutes } from "../../src/control/analytics/routes.ts";
 import type { EventType } from "../../src/control/events.ts";
 import { recordsRoutes } from "../../src/control/records/routes.ts";
 import { FULL_KEY, startControl, type RunningControl } from "../support/control.ts";
-import { decisionRecord, takeRecords } from "./support/gateway-records.ts";
+import { decisionRecord, takeOldRecords, takeRecords } from "./support/gateway-records.ts";
 
 const NOW = Date.parse("2026-03-10T12:30:30Z");
 const [HOUR, DAY] = [3_600_000, 86_400_000];
@@ -49,7 +49,8 @@ describe("analytics: users", () => {
   }
 
   it("says what each did, over all and lately", async () => {
-    await take(decided(40 * DAY), decided(DAY, denied), decided(0), decided(0, { user_id: "" }));
+    await takeOldRecords(control, [decided(40 * DAY)]);
+    await take(decided(DAY, denied), decided(0), decided(0, { user_id: "" }));
     await emit("user.authenticated", "cus_1", "usr_1");
     const { users: found, pagination } = await users();
     assert.deepEqual(found, [

@@ -3,6 +3,7 @@ import { ExitError } from "../../src/cli/exit.ts";
 import { keysCommand, type OpenOptions } from "../../src/cli/keys.ts";
 import type { RunningControl } from "../support/control.ts";
 import { bearer, makeCustomer, makeKey, send, startGuardedControl } from "../support/guarded-control.ts";
+import { printedBy } from "../support/printed.ts";
 import { listen } from "../support/written.ts";
 
 describe("gatehouse keys", () => {
@@ -35,19 +36,11 @@ describe("gatehouse keys", () => {
     });
     for (const each of [command, ...command.commands])
       each.exitOverride().configureOutput({ writeErr: () => undefined });
-    const write = process.stdout.write.bind(process.stdout);
-    let printed = "";
-    process.stdout.write = (text: string | Uint8Array) => {
-      printed += String(text);
-      return true;
-    };
     try {
-      await command.parseAsync(parameters, { from: "user" });
+      return await printedBy(() => command.parseAsync(parameters, { from: "user" }));
     } finally {
-      process.stdout.write = write;
       assert.equal(closed, opened.length);
     }
-    return printed;
   }
 
   const create = (...more: readonly string[]) =>
@@ -105,9 +98,39 @@ describe("gatehouse keys", () => {
       ["create", "--environment", "production", "--scope", "read_only"],
       ["create", "--scope", "read_only", "--name", "n"],
       ["revoke", "--environment", "production"],
+      ["roll", "--environment", "production"],
     ])
       await assert.rejects(keys(...parameters), { name: "CommanderError" });
     assert.equal((await control.context.db("api_keys")).length, 0);
+  });
+
+  it("rolls a key, prints the new one alone, and both work until the overlap ends", async () => {
+    const { row, secret } = await makeKey(control);
+    const roll = (...more: readonly string[]) => keys("roll", "--environment", "production", row.id, ...more);
+    for (const [overlap, message] of [
+      ["soon", /`--overlap` must be a duration/],
+      ["-1h", /`--overlap` must be a duration/],
+      ["31d", /overlap Too big/],
+    ] as const)
+      await assert.rejects(roll(`--overlap=${overlap}`), message);
+    const printed = await roll("--overlap", "12h");
+    assert.match(printed, /^gh_live_[0-9A-Za-z]{38}\n$/);
+    const probe = (key: string) => send(control, "GET", "/probe", bearer(key));
+    for (const key of [secret, printed.trim()]) assert.equal((await probe(key)).status, 200);
+    await assert.rejects(roll(), /the API key was rolled already/);
+    const [line] = (await keys("list", "--environment", "production")).split("\n").slice(1);
+    assert.match(line ?? "", /rolled to key_\w+ {2}ends 2026-03-02T00:00:00\.000Z$/);
+    now += 12 * 3_600_000;
+    assert.equal((await probe(secret)).body.error.code, "API_KEY_ROLLED");
+    assert.equal((await probe(printed.trim())).status, 200);
+    // and without an overlap at once
+    const { row: leaked } = await makeKey(control);
+    await keys("roll", "--environment", "production", leaked.id, "--overlap", "0");
+    const lines = (await keys("list", "--environment", "production")).split("\n");
+    assert.match(
+      lines.find((text) => text.startsWith(leaked.id)) ?? "",
+      /^key_\w+ {2}revoked .* {2}rolled to key_\w+ {2}ended 2026-03-02T00:00:00\.000Z$/,
+    );
   });
 
   it("lists keys without the keys, and revokes one", async () => {

@@ -53,6 +53,9 @@ describe("/api-keys", () => {
       expires_at: null,
       last_used_at: null,
       revoked_at: null,
+      family_id: told.id,
+      rolled_from: null,
+      rolled_to: null,
     });
     assert.equal(made.headers.get("location"), `${control.url}/v1/api-keys/${told.id}`);
     assert.equal((await send(control, "GET", "/probe", bearer(key))).status, 200);
@@ -237,16 +240,19 @@ describe("/api-keys", () => {
         const answer = await ask(method, `/api-keys/${id}`, body);
         assert.deepEqual([answer.status, answer.body.error.code], [404, "API_KEY_NOT_FOUND"]);
       }
+      const answer = await ask("POST", `/api-keys/${id}/roll`, {});
+      assert.deepEqual([answer.status, answer.body.error.code], [404, "API_KEY_NOT_FOUND"]);
     }
   });
 
-  it("is for people alone: no key makes, reads or revokes a key", async () => {
+  it("is for people alone: no key makes, reads, rolls or revokes a key", async () => {
     const { row, secret } = await makeKey(control, { scope: "full_access" });
     for (const [method, path, body] of [
       ["GET", "/api-keys", undefined],
       ["POST", "/api-keys", { name: "n", scope: "read_only" }],
       ["GET", `/api-keys/${row.id}`, undefined],
       ["PUT", `/api-keys/${row.id}`, { name: "n" }],
+      ["POST", `/api-keys/${row.id}/roll`, {}],
       ["DELETE", `/api-keys/${row.id}`, undefined],
     ] as const) {
       const { status, body: answered } = await send(control, method, path, bearer(secret), body);

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { FULL_KEY } from "../support/control.ts";
 import { decisions, NOW, useAuditTrail, type Entry } from "./support/audit-trail.ts";
-import { decisionRecord, outcomeRecord } from "./support/gateway-records.ts";
+import { decisionRecord, GATEWAY_KEY, outcomeRecord } from "./support/gateway-records.ts";
+
+/** What the trail adds to each record: which key sent it, and when. */
+const TAKEN_IN = { ingested_by: GATEWAY_KEY.id, received_at: new Date(NOW).toISOString() };
 
 describe("audit trail", () => {
   const { context, idsOf, list, request, take } = useAuditTrail();
@@ -11,8 +14,8 @@ describe("audit trail", () => {
     await take([first!, second!]);
     const { entries, pagination, exact } = await list();
     assert.deepEqual(entries, [
-      { ...second, kind: "decision" },
-      { ...first, kind: "decision" },
+      { ...second, kind: "decision", ...TAKEN_IN },
+      { ...first, kind: "decision", ...TAKEN_IN },
     ]);
     assert.deepEqual(pagination, { current_page: 1, total_pages: 1, total_items: 2, page_size: 20 });
     assert.equal(exact, "true");
@@ -27,7 +30,9 @@ describe("audit trail", () => {
     await take([decided!, outcome]);
     assert.equal((await list()).entries.length, 1);
     const { entries } = await list({ kind: "outcome" });
-    assert.deepEqual(entries, [{ ...outcome, kind: "outcome", customer_id: "cus_1", user_id: "usr_1" }]);
+    assert.deepEqual(entries, [
+      { ...outcome, kind: "outcome", customer_id: "cus_1", user_id: "usr_1", ...TAKEN_IN },
+    ]);
     assert.deepEqual(
       (await list({ kind: "outcome,decision", decision_id: decided!.decision_id })).entries.map(
         ({ kind }) => kind,
@@ -45,7 +50,9 @@ describe("audit trail", () => {
       outcomeRecord({ decision_id: "", request_id, result: "not_forwarded" });
     await take([decided!, one!, other!, of("req_a"), of("req_b"), of("req_c")]);
     const { entries } = await list({ kind: "outcome", request_id: "req_a" });
-    assert.deepEqual(entries, [{ ...of("req_a"), kind: "outcome", customer_id: "cus_0", user_id: "usr_1" }]);
+    assert.deepEqual(entries, [
+      { ...of("req_a"), kind: "outcome", customer_id: "cus_0", user_id: "usr_1", ...TAKEN_IN },
+    ]);
     const owners = (await list({ kind: "outcome" })).entries.map(({ customer_id: id }) => id);
     assert.deepEqual(
       owners.filter((id) => id !== undefined),

@@ -259,4 +259,80 @@ describe("the discovery document of a customer's identity provider", () => {
     release();
     assert.equal((await waiting).status, 201);
   });
+
+  describe("and what policies ask for", () => {
+    const SILENT = { claims_supported: ["sub"], acr_values_supported: ["urn:1fa"] };
+    const configureWith = async (id: string, metadata: object, more: object = {}) => {
+      serve(200, JSON.stringify(document(metadata)));
+      const answer = await configure(id, { domain: upstream.url, ...more });
+      assert.ok(answer.status < 300, answer.text);
+      return answer;
+    };
+    const codes = ({ body }: { readonly body: { warnings?: readonly { code: string }[] } }) =>
+      body.warnings?.map(({ code }) => code);
+    const BOTH = ["MFA_NOT_ANNOUNCED", "AUTH_TIME_NOT_ANNOUNCED"];
+    const conditions = { mfa_required: true, max_session_duration: 600 };
+    const assign = (id: string, ...policy_ids: string[]) =>
+      api.request("POST", `/customers/${id}/policies`, { body: { policy_ids } });
+
+    it("warns of what the provider does not announce, and does it all the same", async () => {
+      const { id } = await api.customer();
+      const policy = await api.policy({ conditions });
+      const domains = await api.policy({ conditions: { allowed_email_domains: ["a.example"] } });
+      // nobody can sign in yet: there is nothing to warn of
+      assert.equal((await assign(id, domains.id, policy.id)).body.warnings, undefined);
+      const configured = await configureWith(id, SILENT);
+      assert.deepEqual(codes(configured), BOTH);
+      assert.deepEqual(
+        configured.body.warnings.map(({ policy_id }: { policy_id: string }) => policy_id),
+        [policy.id, policy.id],
+      );
+      assert.ok(configured.body.warnings.every(({ message }: { message: string }) => message.length > 0));
+      assert.deepEqual(codes(await assign(id, policy.id)), BOTH);
+      // of what this request assigns
+      assert.equal((await assign(id, domains.id)).body.warnings, undefined);
+      const other = await api.customer();
+      await configureWith(other.id, SILENT);
+      await assign(other.id, policy.id);
+      const changed = await api.request("PUT", `/policies/${policy.id}`, { body: { name: "New" } });
+      assert.deepEqual(
+        changed.body.warnings.map(({ code, policy_id, customers }: Record<string, unknown>) => [
+          ...[code, policy_id, customers],
+        ]),
+        BOTH.map((code) => [code, policy.id, 2]),
+      );
+      const put = async (body: object) => codes(await api.request("PUT", `/policies/${policy.id}`, { body }));
+      assert.deepEqual(await put({ conditions: { mfa_required: true } }), ["MFA_NOT_ANNOUNCED"]);
+      assert.equal(await put({ status: "inactive" }), undefined);
+      const kept = await assign(id, policy.id);
+      assert.deepEqual([kept.status, kept.body.warnings], [200, undefined]);
+    });
+
+    const known: readonly (readonly [
+      metadata: object,
+      more: object,
+      codes: readonly string[] | undefined,
+    ])[] = [
+      [SILENT, {}, BOTH],
+      [{ ...SILENT, claims_supported: ["amr", "auth_time"] }, {}, undefined],
+      [{ ...SILENT, claims_supported: ["auth_time"] }, {}, ["MFA_NOT_ANNOUNCED"]],
+      [SILENT, { mfa_acr_values: ["urn:1fa"] }, ["AUTH_TIME_NOT_ANNOUNCED"]],
+      [SILENT, { mfa_acr_values: ["urn:2fa"] }, BOTH],
+      // which classes it knows is not told
+      [{ claims_supported: ["auth_time"] }, { mfa_acr_values: ["urn:2fa"] }, undefined],
+      [{ claims_supported: ["auth_time"] }, { type: "okta" }, undefined],
+      // nor is anything else, or nothing that can be read
+      [{}, {}, undefined],
+      [{ claims_supported: "amr", acr_values_supported: 7, prompt_values_supported: null }, {}, undefined],
+    ];
+    for (const [metadata, more, expected] of known)
+      it(`takes ${JSON.stringify(metadata)} with ${JSON.stringify(more)} for ${expected?.join(", ") ?? "enough"}`, async () => {
+        const { id } = await api.customer();
+        await assign(id, (await api.policy({ conditions })).id);
+        assert.deepEqual(codes(await configureWith(id, metadata, more)), expected);
+        // a provider that was not asked says nothing
+        const unasked = await configure(id, { domain: upstream.url, verify: false, ...more });
+        assert.equal(unasked.body.warnings, undefined);
+      });
+  });
 });

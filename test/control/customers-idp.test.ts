@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { findIdp, openClientSecret } from "../../src/control/customers/idp.ts";
+import { standingOf } from "../../src/control/policies/standing.ts";
 import { startOpenIdProvider, type OpenIdProvider } from "../support/openid-provider.ts";
 import { refusal, startManagement, type Management } from "./support/management.ts";
 
@@ -45,6 +46,7 @@ describe("a customer's identity provider", () => {
       client_secret_set: true,
       scopes: ["openid", "profile", "email", "groups"],
       claims: { role: "app.role" },
+      mfa_acr_values: [],
     });
     assert.equal(created_at, updated_at);
     assert.equal(verified_at, created_at);
@@ -122,6 +124,15 @@ describe("a customer's identity provider", () => {
     [{ claims: { sub: "c" } }, "claims.sub"],
     [{ claims: { "a b": "c" } }, "claims.a b"],
     [{ claims: { role: "" } }, "claims.role"],
+    [{ mfa_acr_values: "urn:2fa" }, "mfa_acr_values"],
+    [{ mfa_acr_values: ["urn:2fa", "urn:2fa"] }, "mfa_acr_values"],
+    [{ mfa_acr_values: ["two words"] }, "mfa_acr_values.0"],
+    [{ mfa_acr_values: ['quo"te'] }, "mfa_acr_values.0"],
+    [{ mfa_acr_values: ["back\\slash"] }, "mfa_acr_values.0"],
+    [{ mfa_acr_values: [""] }, "mfa_acr_values.0"],
+    [{ mfa_acr_values: ["0"] }, "mfa_acr_values.0"],
+    [{ mfa_acr_values: ["x".repeat(201)] }, "mfa_acr_values.0"],
+    [{ mfa_acr_values: Array.from({ length: 21 }, (_, n) => `a${n}`) }, "mfa_acr_values"],
     [{ type: "entra", tenant: "common" }, "tenant"],
     [{ type: "keycloak", realm: "a/b" }, "realm"],
     [{ verify: "no" }, "verify"],
@@ -142,6 +153,45 @@ describe("a customer's identity provider", () => {
     assert.deepEqual([answer.body.data.issuer, answer.body.data.verified_at], ["https://idp.invalid", null]);
     const byName = await configure(id, { type: "entra", domain: "acme.example", verify: false });
     assert.deepEqual(refusal(byName), [422, "IDP_UNREACHABLE"]);
+  });
+
+  it("says what counts as multi-factor authentication, and gateways hear of each change", async () => {
+    const { id } = await api.customer();
+    const policy = await api.policy();
+    await api.request("POST", `/customers/${id}/policies`, { body: { policy_ids: [policy.id] } });
+    const counting = async () =>
+      (await standingOf(api.database.db, [id])).get(id)?.authentication.mfa_acr_values;
+    const told = async (more: object) => {
+      api.forget();
+      const answer = await configure(id, { verify: false, ...more });
+      assert.ok(answer.status < 300, answer.text);
+      const read = await api.request("GET", `/customers/${id}/idp`);
+      return [read.body.data.mfa_acr_values, await counting(), api.told.length];
+    };
+    const okta = ["urn:okta:loa:2fa:any", "phr", "phrh"];
+    const auth0 = ["http://schemas.openid.net/pape/policies/2007/06/multi-factor"];
+    assert.deepEqual(await told({}), [[], undefined, 0]);
+    assert.deepEqual(await told({ mfa_acr_values: ["urn:2fa"] }), [["urn:2fa"], ["urn:2fa"], 1]);
+    assert.deepEqual(await told({ mfa_acr_values: ["urn:2fa"], client_id: "x" }), [
+      ["urn:2fa"],
+      ["urn:2fa"],
+      0,
+    ]);
+    assert.deepEqual(await told({ type: "okta" }), [okta, okta, 1]);
+    assert.deepEqual(await told({ type: "auth0" }), [auth0, auth0, 1]);
+    assert.deepEqual(await told({ type: "okta", mfa_acr_values: [] }), [[], undefined, 1]);
+    assert.deepEqual(await told({ type: "okta" }), [okta, okta, 1]);
+    assert.deepEqual(api.changes.at(-1)?.after?.["mfa_acr_values"], okta);
+    api.forget();
+    await api.request("DELETE", `/customers/${id}/idp`);
+    assert.deepEqual(api.told, [{ type: "customer_changed", customer_id: id }]);
+    assert.equal(await counting(), undefined);
+    // nothing counts where nothing is asked for
+    await told({ type: "okta" });
+    await api.request("PUT", `/policies/${policy.id}`, {
+      body: { conditions: { max_session_duration: 600 } },
+    });
+    assert.equal(await counting(), undefined);
   });
 
   it("keeps nothing where it is not confirmed", async () => {

@@ -34,6 +34,11 @@ describe("customers", () => {
       status: "active",
       allowed_return_urls: [],
       metadata: {},
+      allowed_roles: null,
+      allowed_permissions: null,
+      allowed_groups: null,
+      allowed_claims: null,
+      role_mapping: {},
       created_at: "2026-03-01T12:00:00.000Z",
       updated_at: "2026-03-01T12:00:00.000Z",
     });
@@ -43,6 +48,11 @@ describe("customers", () => {
       status: "suspended",
       allowed_return_urls: ["https://app.example.com/cb?tenant=1", "http://127.0.0.1:3000/cb"],
       metadata: { plan: "gold", seats: 12, trial: false, none: null },
+      allowed_roles: ["viewer"],
+      allowed_permissions: ["*"],
+      allowed_groups: [],
+      allowed_claims: ["department"],
+      role_mapping: { Ops: ["manager", "viewer"] },
     };
     const made = await api.request("POST", "/customers", { body: full });
     const { id: fullId, created_at, ...given } = made.body.data;
@@ -225,6 +235,7 @@ describe("customers", () => {
         issuer: "https://idp.example",
         subject: "s",
         profile: {},
+        claimed: {},
       });
       const later = new Date(now + 3_600_000);
       const id = newId("session");

@@ -60,10 +60,10 @@ describe("the pages of one-time links", () => {
     const owner = await makeOwner(control);
     const body = { email: "v@example.com", name: "V", role: "viewer" };
     const invited = await send(control, "POST", "/dashboard/users", owner.headers, body);
-    const page = await open(invited.body.data.invitation.url);
+    const page = await open(invited.body.data.invitation.url, owner.cookie);
     page.submit({ password: PASSWORD });
     await eventually("the end", () => page.done());
-    assert.equal(page.credentials(), "omit");
+    assert.deepEqual(page.credentials(), ["same-origin", "omit"]);
     await signIn(control, "v@example.com");
   });
 
@@ -77,7 +77,7 @@ describe("the pages of one-time links", () => {
 });
 
 /** A page in a browser that knows just what the page's script uses; what it sends goes to the real API. */
-async function open(link: string) {
+async function open(link: string, cookie?: string) {
   const url = new URL(link);
   const html = await (await fetch(link)).text();
   const script = await (await fetch(new URL("/setup.js", url))).text();
@@ -85,7 +85,7 @@ async function open(link: string) {
   const names = [...html.matchAll(/<input name="([^"]+)"/g)].map(([, name]) => name);
   let submit: ((event: { preventDefault(): void }) => void) | undefined;
   let address = link;
-  let credentials: string | undefined;
+  const credentials: (string | undefined)[] = [];
   let values: Readonly<Record<string, string>> = {};
   const message = { textContent: "" };
   const done = { hidden: true };
@@ -115,8 +115,10 @@ async function open(link: string) {
       }
     },
     fetch(path: string, options: RequestInit) {
-      credentials = options.credentials;
-      return fetch(new URL(path, url), options);
+      credentials.push(options.credentials);
+      const isSent = cookie !== undefined && options.credentials !== "omit";
+      const headers = { ...(options.headers as Record<string, string>), ...(isSent && { cookie }) };
+      return fetch(new URL(path, url), { ...options, headers });
     },
   });
   return {

@@ -186,12 +186,15 @@ describe("the first owner", () => {
   it("leaves neither token nor password in the database, the trail or the log", async () => {
     const token = await setupToken(control);
     await post("/dashboard/setup", { ...owner, token });
-    const { cookie, csrf } = await signIn(control, "olga@example.com");
+    const { cookie, csrf, device } = await signIn(control, "olga@example.com");
     const { db } = control.context;
-    const tables = ["dashboard_users", "dashboard_links", "dashboard_sessions", "dashboard_attempts"];
+    const tables = [
+      ...["dashboard_users", "dashboard_links", "dashboard_sessions"],
+      ...["dashboard_devices", "dashboard_throttles"],
+    ];
     const rows = await Promise.all(tables.map((table) => db(table)));
     const kept = JSON.stringify([rows, written.all()]);
-    for (const secret of [token, PASSWORD, cookie.split("=")[1] ?? "", csrf])
+    for (const secret of [token, PASSWORD, cookie.split("=")[1] ?? "", csrf, device.split("=")[1] ?? ""])
       assert.ok(!kept.includes(secret));
     assert.match(kept, /\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
   });

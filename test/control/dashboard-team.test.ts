@@ -1,8 +1,13 @@
 import assert from "node:assert/strict";
 import type { RunningControl } from "../support/control.ts";
+import { ExitError } from "../../src/cli/exit.ts";
+import { ownersCommand } from "../../src/cli/owners.ts";
+import { resetOwner } from "../../src/control/dashboard-users/reset-owner.ts";
 import {
+  deviceOf,
   makeOwner,
   makePerson,
+  OPERATOR,
   PASSWORD,
   send,
   signIn,
@@ -10,6 +15,7 @@ import {
   tokenOf,
   type Person,
 } from "../support/guarded-control.ts";
+import { printedBy } from "../support/printed.ts";
 import { listen } from "../support/written.ts";
 
 describe("/dashboard/users", () => {
@@ -104,6 +110,77 @@ describe("/dashboard/users", () => {
     assert.equal((await accept(tokenOf(made.body.data.invitation.url), "Another one 42")).status, 200);
     assert.equal((await send(control, "GET", "/dashboard/session", { cookie: person.cookie })).status, 401);
     await signIn(control, person.email, "Another one 42");
+  });
+
+  describe("gatehouse owners reset", () => {
+    const reset = (email: string) =>
+      control.context.units(OPERATOR, (unit) => resetOwner(unit, email, control.url));
+
+    it("lets the only owner in again: a new password, and nothing that failed before counts", async () => {
+      const { db } = control.context;
+      const login = (password: string, headers: Readonly<Record<string, string>> = {}) =>
+        send(control, "POST", "/dashboard/login", headers, { email: owner.email, password });
+      for (let i = 0; i < 5; i += 1) await login("wrong password", { cookie: owner.device });
+      for (let i = 0; i < 5; i += 1) await login("wrong password");
+      assert.equal((await login(PASSWORD)).status, 401);
+      const first = await reset(owner.email);
+      assert.deepEqual(first.expires_at, new Date(now + 24 * 3_600_000));
+      // until the link is used, the password is what it was
+      assert.equal((await login(PASSWORD, { cookie: owner.device })).status, 200);
+      const { url } = await reset(owner.email);
+      assert.equal((await accept(tokenOf(first.url), "Another one 42")).status, 401);
+      // strangers go on meanwhile
+      await login("wrong password");
+      await db("dashboard_throttles").where({ kind: "account" }).update({ failures: 19 });
+      await login("wrong password");
+      const accepted = await accept(tokenOf(url), "Another one 42");
+      assert.equal(accepted.status, 200);
+      assert.equal((await accept(tokenOf(url), "Another one 42")).status, 401);
+      for (const { cookie } of [owner, { cookie: owner.device }])
+        assert.equal((await send(control, "GET", "/dashboard/session", { cookie })).status, 401);
+      // and go on afterwards: the browser that has set the password is none of them
+      await login("wrong password");
+      await db("dashboard_throttles").where({ kind: "account" }).update({ failures: 19 });
+      await login("wrong password");
+      assert.equal((await login("Another one 42")).status, 401);
+      assert.equal((await login("Another one 42", { cookie: deviceOf(accepted) })).status, 200);
+      const records = written.changes.filter(({ action }) => action === "dashboard_user.reset_link_created");
+      assert.deepEqual(
+        records.map(({ target, actor }) => [target.id, actor.kind]),
+        [
+          [owner.id, "system"],
+          [owner.id, "system"],
+        ],
+      );
+      assert.ok(!JSON.stringify([await db("dashboard_links"), written.all()]).includes(tokenOf(url)));
+    });
+
+    it("is for owners, and says who they are", async () => {
+      const admin = await makePerson(control, owner, "admin");
+      await assert.rejects(
+        reset("nobody@example.com"),
+        /no owner has the e-mail address .*`owner@example.com`/,
+      );
+      await assert.rejects(reset(admin.email), /is admin, whom an owner makes a new link/);
+      assert.equal((await control.context.db("dashboard_links")).length, 0);
+    });
+
+    it("prints the link alone, and what is wrong", async () => {
+      const run = async (...parameters: readonly string[]) => {
+        const opened = { context: control.context, close: () => Promise.resolve() };
+        const command = ownersCommand(() => Promise.resolve(opened));
+        for (const each of [command, ...command.commands])
+          each.exitOverride().configureOutput({ writeErr: () => undefined });
+        return printedBy(() => command.parseAsync(["reset", ...parameters], { from: "user" }));
+      };
+      const named = ["--environment", "production", "--url", "https://id.example.com/"];
+      const printed = await run(...named, "--email", "OWNER@example.com");
+      assert.match(printed, /^https:\/\/id\.example\.com\/invite\?token=[\w-]{43}\n$/);
+      assert.equal((await accept(tokenOf(printed.trim()), "Another one 42")).status, 200);
+      await assert.rejects(run(...named, "--email", "a@x.org"), ExitError);
+      await assert.rejects(run(...named, "--email", "olga"), /--email: `olga` is not a valid e-mail address/);
+      await assert.rejects(run("--environment", "production"), { name: "CommanderError" });
+    });
   });
 
   it("has an address once", async () => {

@@ -11,6 +11,7 @@ import {
   send,
   signIn,
   startGuardedControl,
+  tokenOf,
 } from "../support/guarded-control.ts";
 import type { ApiError } from "../../src/control/errors.ts";
 import { verifyPassword } from "../../src/control/dashboard-users/hash-password.ts";
@@ -45,8 +46,8 @@ describe("signing in to the dashboard", () => {
       assert.deepEqual([answer.body.data.user.email, answer.body.data.environment], [email, "production"]);
       assert.equal(answer.body.data.expires_at, "2026-03-02T00:00:00.000Z");
       assert.match(
-        answer.headers.getSetCookie().join(),
-        /^gatehouse_session=[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/,
+        answer.headers.getSetCookie().join("\n"),
+        /^gatehouse_session=[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict\ngatehouse_device=[\w-]{43}; Max-Age=15552000; Path=\/; HttpOnly; SameSite=Strict$/,
       );
       assert.ok(!answer.text.includes(cookieOf(answer).split("=")[1] ?? ""));
     });
@@ -55,15 +56,15 @@ describe("signing in to the dashboard", () => {
       for (const [settings, form] of [
         [
           { publicUrl: "https://id.example.com" },
-          /^__Host-gatehouse_session=[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; Secure; SameSite=Strict$/,
+          /^__Host-gatehouse_session=[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; Secure; SameSite=Strict\n__Host-gatehouse_device=[\w-]{43}; Max-Age=15552000; Path=\/; HttpOnly; Secure; SameSite=Strict$/,
         ],
-        [{ environment: "sandbox" }, /^gatehouse_session_sandbox=/],
+        [{ environment: "sandbox" }, /^gatehouse_session_sandbox=.*\ngatehouse_device_sandbox=/],
       ] as const) {
         const other = await startGuardedControl({ settings });
         try {
           await makeOwner(other);
           const answer = await send(other, "POST", "/dashboard/login", {}, { email, password: PASSWORD });
-          assert.match(answer.headers.getSetCookie().join(), form);
+          assert.match(answer.headers.getSetCookie().join("\n"), form);
           const session = await send(other, "GET", "/dashboard/session", { cookie: cookieOf(answer) });
           assert.equal(session.status, 200);
         } finally {
@@ -124,7 +125,11 @@ describe("signing in to the dashboard", () => {
         [500, 24 * HOUR],
       ] as const) {
         // what it would take many more rounds to reach
-        if (already > 10) await control.context.db("dashboard_attempts").update({ failures: already });
+        if (already > 10)
+          await control.context
+            .db("dashboard_throttles")
+            .where({ kind: "account_address" })
+            .update({ failures: already });
         for (let i = 0; i < 5; i += 1) assert.equal((await login(email, "wrong password")).status, 401);
         now += locked - 1;
         assert.equal((await login(email, PASSWORD)).status, 401, `after ${already} failures`);
@@ -160,15 +165,22 @@ describe("signing in to the dashboard", () => {
       assert.equal(failed.length, 5);
       assert.deepEqual(
         failed.filter(({ after }) => after !== undefined).map(({ after }) => after),
-        [{ locked_until: "2026-03-01T12:15:00.000Z" }],
+        [{ locked: ["account_address"], locked_until: "2026-03-01T12:15:00.000Z" }],
       );
     });
 
-    it("counts for addresses that nobody has in the same way", async () => {
+    it("counts for e-mail addresses that nobody has in the same way", async () => {
       for (let i = 0; i < 6; i += 1) await login("nobody@x.org", "wrong password");
-      const [row] = await control.context.db("dashboard_attempts");
-      assert.deepEqual([row.failures, row.locked_until.getTime()], [5, now + 15 * MINUTE]);
-      assert.ok(!JSON.stringify([row, written.all()]).includes("nobody@x.org"));
+      const rows = await control.context.db("dashboard_throttles").orderBy("kind");
+      assert.deepEqual(
+        rows.map(({ kind, failures, locked_until }) => [kind, failures, locked_until?.getTime()]),
+        [
+          ["account", 5, undefined],
+          ["account_address", 5, now + 15 * MINUTE],
+          ["address", 5, undefined],
+        ],
+      );
+      assert.ok(!JSON.stringify([rows, written.all()]).includes("nobody@x.org"));
     });
 
     it("ends with signing out", async () => {
@@ -245,19 +257,78 @@ describe("signing in to the dashboard", () => {
     });
   });
 
-  it("computes two hashes at once and lets 64 wait: who is sent away has not tried", async () => {
-    let looked = 0;
-    const find = () => {
-      looked += 1;
-      return Promise.resolve(undefined);
+  describe("where more come than hashes can be computed", () => {
+    /** Strangers, as many as are let in; each waits for the release once it is its turn. */
+    const fill = (count: number, order: string[] = []) => {
+      const gate = Promise.withResolvers<undefined>();
+      const strangers = Promise.allSettled(
+        Array.from({ length: count }, () =>
+          verifyPassword(turn("stranger", order, gate.promise), "x", "stranger"),
+        ),
+      );
+      return {
+        async release() {
+          gate.resolve(undefined);
+          return strangers;
+        },
+      };
     };
-    const answers = await Promise.allSettled(Array.from({ length: 80 }, () => verifyPassword(find, "x")));
-    const sentAway = answers.flatMap((answer) =>
-      answer.status === "rejected" ? [(answer.reason as ApiError).code] : [],
-    );
-    assert.deepEqual([new Set(sentAway), sentAway.length], [new Set(["SERVICE_UNAVAILABLE"]), 14]);
-    assert.equal(looked, 66);
-    assert.equal(await verifyPassword(find, "x"), false);
+    const turn =
+      (who: string, order: string[], gate: Promise<undefined> = Promise.resolve(undefined)) =>
+      () => {
+        order.push(who);
+        return gate;
+      };
+    const codesOf = (answers: readonly PromiseSettledResult<boolean>[]) =>
+      answers.flatMap((answer) => (answer.status === "rejected" ? [(answer.reason as ApiError).code] : []));
+
+    it("computes two at once and lets 64 strangers wait: who is sent away has not tried", async () => {
+      const order: string[] = [];
+      const codes = codesOf(await fill(80, order).release());
+      assert.deepEqual([new Set(codes), codes.length], [new Set(["SERVICE_UNAVAILABLE"]), 14]);
+      assert.equal(order.length, 66);
+      assert.equal(await verifyPassword(turn("", order), "x", "stranger"), false);
+    });
+
+    it("has 16 places for those who are known, who go first", async () => {
+      const order: string[] = [];
+      const strangers = fill(66, order);
+      const known = Promise.allSettled(
+        Array.from({ length: 20 }, () => verifyPassword(turn("known", order), "x", "known")),
+      );
+      assert.deepEqual(codesOf(await strangers.release()), []);
+      const codes = codesOf(await known);
+      assert.deepEqual([new Set(codes), codes.length], [new Set(["SERVICE_UNAVAILABLE"]), 4]);
+      assert.deepEqual(order.slice(0, 18), ["stranger", "stranger", ...Array(16).fill("known")]);
+      assert.equal(order.length, 66 + 16);
+    });
+
+    it("lets known browsers and links in, and sends a locked address away before it waits", async () => {
+      const owner = await makeOwner(control);
+      const invite = { email: "a@x.org", name: "N", role: "viewer" };
+      const invited = await post("/dashboard/users", invite, owner.headers);
+      const token = tokenOf(invited.body.data.invitation.url as string);
+      const strangers = fill(66);
+      const first = [
+        login(owner.email, PASSWORD, { cookie: owner.device }),
+        post("/dashboard/invitation", { token, password: PASSWORD }),
+      ];
+      const attempts = async () => (await login("nobody@x.org", "wrong password")).status;
+      assert.equal(await attempts(), 503);
+      const { db } = control.context;
+      const locked_until = new Date(now + MINUTE);
+      await db("dashboard_throttles").where({ kind: "address" }).update({ locked_until });
+      assert.equal(await attempts(), 401);
+      assert.equal((await login(owner.email, PASSWORD)).status, 401);
+      await strangers.release();
+      assert.deepEqual(
+        (await Promise.all(first)).map(({ status }) => status),
+        [200, 200],
+      );
+      // its end is the end of it
+      now += MINUTE;
+      assert.equal((await login(owner.email, PASSWORD)).status, 200);
+    });
   });
 
   it("forgets what is over, and nothing else", async () => {
@@ -273,10 +344,14 @@ describe("signing in to the dashboard", () => {
     await forgetExpiredSignIns(db, new Date(now));
     assert.equal((await db("dashboard_sessions")).length, 1);
     assert.equal((await db("dashboard_links")).length, 2);
-    assert.equal((await db("dashboard_attempts")).length, 1);
+    assert.equal((await db("dashboard_throttles").where("failures", ">", 0)).length, 3);
+    assert.equal((await db("dashboard_devices")).length, 3);
     now += 71 * HOUR;
     await forgetExpiredSignIns(db, new Date(now));
     assert.equal((await db("dashboard_links")).length, 1);
-    assert.equal((await db("dashboard_attempts")).length, 0);
+    assert.equal((await db("dashboard_throttles")).length, 0);
+    now += 180 * 24 * HOUR;
+    await forgetExpiredSignIns(db, new Date(now));
+    assert.equal((await db("dashboard_devices")).length, 0);
   });
 });

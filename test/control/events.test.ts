@@ -81,9 +81,9 @@ describe("history of events", () => {
   it("filters by type, by family of types, customer, user and time", async () => {
     for (const type of EVENT_TYPES) await emit({ type, customerId: "cus_1", userId: "usr_1", data: {} });
     await emit({ type: "user.authenticated", customerId: "cus_2", userId: "usr_2", data: {} });
-    const ofUsers = ["user.authenticated", "user.authentication_failed", "user.logged_out"];
+    const ofUsers = ["user.authenticated", "user.authentication_failed", "user.deleted", "user.logged_out"];
     assert.deepEqual(await typesOf({ type: "authentication", customer_id: "cus_1" }), ofUsers);
-    assert.equal((await typesOf({ type: "authentication" })).length, 4);
+    assert.equal((await typesOf({ type: "authentication" })).length, 5);
     for (const type of EVENT_TYPES) assert.deepEqual(await typesOf({ type, customer_id: "cus_1" }), [type]);
     assert.deepEqual(await typesOf({ type: "policy" }), ["policy.updated", "policy.violated"]);
     assert.deepEqual(await typesOf({ type: "customer" }), [

@@ -41,6 +41,7 @@ describe("a poll of the gateway feed that waits", () => {
       cursor,
       complete: false,
       customers: [],
+      customers_deleted: [],
       sessions_ended: [],
       users: [],
       policy_sets: [],

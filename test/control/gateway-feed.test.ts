@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { appendGatewayChanges } from "../../src/control/gateway/append.ts";
 import { pruneGatewayChanges, startGatewayPruning } from "../../src/control/gateway/prune.ts";
-import { MAX_CHANGES } from "../../src/control/gateway/read-state.ts";
+import { MAX_BEHIND } from "../../src/control/gateway/read-state.ts";
 import { newId } from "../../src/control/ids.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { FULL_KEY } from "../support/control.ts";
@@ -29,6 +29,7 @@ describe("the gateway feed", () => {
       assert.deepEqual(state, {
         complete: true,
         customers: [],
+        customers_deleted: [],
         sessions_ended: [],
         users: [],
         policy_sets: [],
@@ -80,6 +81,7 @@ describe("the gateway feed", () => {
           [removed, "deleted"],
         ]),
       );
+      assert.deepEqual(state.customers_deleted, [deleted]);
       assert.deepEqual(sessionsOf(state), ["ses_now"]);
       assert.deepEqual(state.policy_sets, [{ name: "main", version: "v1", digest: set["digest"] }]);
     });
@@ -126,15 +128,16 @@ describe("the gateway feed", () => {
 
     it("become a complete state where there are too many", async () => {
       const { cursor } = await instance.read();
-      const changes = Array.from({ length: MAX_CHANGES }, (_, index) => endOf(`ses_${index}`));
-      await instance.append(...changes);
+      const end = Number(cursor.split(".")[0]) + MAX_BEHIND;
+      await db.raw(`alter table gateway_changes alter column seq restart with ${end}`);
+      await instance.append(endOf("ses_1"));
       const state = await instance.read(`?after=${cursor}`);
       assert.equal(state.complete, false);
-      assert.equal(state.sessions_ended.length, MAX_CHANGES);
+      assert.deepEqual(sessionsOf(state), ["ses_1"]);
       await instance.append(endOf("ses_more"));
       const more = await instance.read(`?after=${cursor}`);
       assert.equal(more.complete, true);
-      assert.equal(more.sessions_ended.length, MAX_CHANGES + 1);
+      assert.deepEqual(sessionsOf(more), ["ses_1", "ses_more"]);
     });
   });
 
@@ -154,6 +157,8 @@ describe("the gateway feed", () => {
         `0.${tag}`,
         `0${seq}.${tag}`,
         `${seq}.${tag}.x`,
+        `${seq}.${tag}.${seq}`,
+        `${seq}.${tag}.${Number(seq) + 1}`,
         "9".repeat(30),
         `${"9".repeat(20)}.${tag}`,
         "1.'; drop table gateway_changes",

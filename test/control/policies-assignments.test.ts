@@ -16,7 +16,9 @@ describe("policies of customers", () => {
     api = await startManagement({ clock: () => now });
     const at = new Date(now);
     for (const name of ["strict", "audit"])
-      await api.database.db("policy_sets").insert({ name, created_at: at, updated_at: at });
+      await api.database
+        .db("policy_sets")
+        .insert({ name, activated: ["v1"], created_at: at, updated_at: at });
   });
   after(() => api.close());
   beforeEach(() => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { idPattern } from "../../src/control/ids.ts";
+import { idPattern, newId } from "../../src/control/ids.ts";
 import { FULL_KEY } from "../support/control.ts";
 import { keyOf, refusal, startManagement, type Management } from "./support/management.ts";
 
@@ -10,7 +10,10 @@ describe("policies", () => {
   before(async () => {
     api = await startManagement();
     const at = new Date();
-    await api.database.db("policy_sets").insert({ name: "strict", created_at: at, updated_at: at });
+    await api.database.db("policy_sets").insert([
+      { name: "strict", activated: ["v1"], created_at: at, updated_at: at },
+      { name: "idle", activated: [], created_at: at, updated_at: at },
+    ]);
   });
   after(() => api.close());
   beforeEach(() => {
@@ -131,6 +134,38 @@ describe("policies", () => {
     assert.equal((await post(authentication({ mfa_required: false }))).status, 201);
     const set = await post({ name: "S", type: "authorization", conditions: { policy_set: "strict" } });
     assert.equal(set.status, 201);
+  });
+
+  it("names no policy set that has no active version, until there is one", async () => {
+    const conditions = { policy_set: "idle" };
+    const refused = await post({ name: "S", type: "authorization", conditions });
+    assert.deepEqual(refusal(refused), [422, "POLICY_SET_NOT_ACTIVE"]);
+    assert.deepEqual(refused.body.error.details, { policy_set: "idle" });
+    const { id } = await api.policy({ type: "authorization", conditions: { policy_set: "strict" } });
+    assert.deepEqual(refusal(await put(id, { conditions })), [422, "POLICY_SET_NOT_ACTIVE"]);
+    assert.deepEqual((await api.request("GET", `/policies/${id}`)).body.data.conditions, {
+      policy_set: "strict",
+    });
+
+    // from before this was refused: it can be assigned to nobody, put in force for nobody, and be named and put aside
+    const row = { name: "Old", name_key: "old", description: "", type: "authorization", status: "active" };
+    const at = new Date();
+    const old = { ...row, id: newId("policy"), conditions, created_at: at, updated_at: at, revision: 1 };
+    await api.database.db("policies").insert({ ...old, conditions: JSON.stringify(conditions) });
+    const customer = await api.customer();
+    const both = { body: { policy_ids: [id, old.id] } };
+    const assigned = await api.request("POST", `/customers/${customer.id}/policies`, both);
+    assert.deepEqual(refusal(assigned), [422, "POLICY_SET_NOT_ACTIVE"]);
+    const list = await api.request("GET", `/customers/${customer.id}/policies`);
+    assert.equal(list.body.pagination.total_items, 0);
+    assert.equal((await put(old.id, { name: "Still old", status: "inactive" })).status, 200);
+    assert.deepEqual(refusal(await put(old.id, { status: "active" })), [422, "POLICY_SET_NOT_ACTIVE"]);
+    await api.database
+      .db("policy_sets")
+      .where({ name: "idle" })
+      .update({ activated: ["v1"] });
+    assert.equal((await put(old.id, { status: "active" })).status, 200);
+    assert.equal((await api.request("POST", `/customers/${customer.id}/policies`, both)).status, 200);
   });
 
   it("updates what is given, announces it, and tells gateways where it is enforced otherwise", async () => {

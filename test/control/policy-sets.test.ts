@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Actor } from "../../src/control/actor.ts";
+import { customerRoutes } from "../../src/control/customers/routes.ts";
 import { createGatewayFeed } from "../../src/control/gateway/feed.ts";
 import { gatewayRoutes } from "../../src/control/gateway/routes.ts";
 import { createPolicySetCompiler, MAX_SET_BYTES } from "../../src/control/policy-sets/compiler.ts";
@@ -23,6 +24,7 @@ describe("policy sets", () => {
   before(async () => {
     control = await startControl({
       routes: (context) => [
+        ...customerRoutes(context),
         ...policySetRoutes(context, createPolicySetCompiler()),
         ...gatewayRoutes(context, createGatewayFeed(context)),
       ],
@@ -326,5 +328,27 @@ describe("policy sets", () => {
     assert.equal((await control.request("POST", "/policy-sets", { body, as: reader })).status, 403);
     assert.equal((await control.request("GET", "/policy-sets", { as: reader })).status, 200);
     assert.equal((await control.request("GET", `/gateway/policy-sets/${name}`, { as: reader })).status, 403);
+  });
+
+  it("is warned of permits by a role alone once several customers have identity providers", async () => {
+    const files = yaml('policies:\n  - { resource: GET /a, condition: user.role == "admin" }\n');
+    const codes = async () => {
+      const answers = [await validate(files), await publish(files)];
+      return answers.map(({ body }) => body.data.diagnostics.map(({ code }: { code: string }) => code));
+    };
+    const ids: string[] = [];
+    for (const domain of ["a.example.com", "b.example.com"]) {
+      assert.deepEqual(await codes(), [[], []]);
+      const made = await control.request("POST", "/customers", { body: { name: domain } });
+      const body = { type: "oidc", domain, client_id: "c", client_secret: "s", verify: false };
+      const idp = await control.request("POST", `/customers/${made.body.data.id}/idp`, { body });
+      assert.equal(idp.status, 201, idp.text);
+      ids.push(made.body.data.id);
+    }
+    // another set: what was published stays as it was
+    name = `${name}-later`;
+    assert.deepEqual(await codes(), [["role-without-customer"], ["role-without-customer"]]);
+    for (const id of ids) await control.request("DELETE", `/customers/${id}`);
+    assert.deepEqual((await validate(files)).body.data.diagnostics, []);
   });
 });

@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
+import { newId } from "../../src/control/ids.ts";
 import { recordsRoutes } from "../../src/control/records/routes.ts";
-import { startControl, FULL_KEY, type RunningControl } from "../support/control.ts";
+import { startControl, type RunningControl } from "../support/control.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
-import { assertRollupsExact, decisionRecord, GATEWAY_KEY, outcomeRecord } from "./support/gateway-records.ts";
+import {
+  assertRollupsExact,
+  decisionRecord,
+  GATEWAY_KEY,
+  outcomeRecord,
+  sendRecords,
+  storedRecords,
+  takenRecords,
+} from "./support/gateway-records.ts";
 
 const NOW = Date.parse("2026-03-01T12:30:00Z");
-
-interface StoredRow {
-  readonly id: string;
-  readonly kind: string;
-  readonly customer_id: string | null;
-  readonly user_id: string;
-  readonly resource: string;
-  readonly record: Record<string, unknown>;
-}
 
 describe("records of gateways", () => {
   let database: TestDatabase;
@@ -28,32 +28,9 @@ describe("records of gateways", () => {
     await database.close();
   });
 
-  function send(records: readonly unknown[], to = control) {
-    return to.request("POST", "/gateway/records", { body: { records }, as: GATEWAY_KEY });
-  }
-
-  /** The body as text, for what `JSON.stringify` does not write. */
-  async function sendText(text: string): Promise<{ status: number; body: { data: unknown } }> {
-    const answer = await fetch(`${control.url}/v1/gateway/records`, {
-      method: "POST",
-      headers: {
-        "content-type": "application/json",
-        authorization: `Bearer ${Buffer.from(JSON.stringify(GATEWAY_KEY)).toString("base64url")}`,
-      },
-      body: text,
-    });
-    return { status: answer.status, body: (await answer.json()) as { data: unknown } };
-  }
-
-  async function taken(records: readonly unknown[], to = control) {
-    const answer = await send(records, to);
-    assert.equal(answer.status, 200, answer.text);
-    return answer.body.data as { accepted: number; duplicates: number; rejected: object[] };
-  }
-
-  async function stored(): Promise<StoredRow[]> {
-    return (await database.db("audit_records").orderBy("id").orderBy("kind")) as StoredRow[];
-  }
+  const send = (records: readonly unknown[], to = control) => sendRecords(to, records);
+  const taken = (records: readonly unknown[], to = control) => takenRecords(to, records);
+  const stored = () => storedRecords(database.db);
 
   it("stores each once, however often it is sent, and counts it once", async () => {
     const first = [decisionRecord(), decisionRecord({ decision: "DENY", reason: "CONDITION_FALSE" })];
@@ -83,106 +60,65 @@ describe("records of gateways", () => {
     });
   });
 
-  it("rejects a bad record by itself", async () => {
-    let nested: object = {};
-    for (let depth = 0; depth < 100; depth++) nested = { nested };
-    const bad: [unknown, RegExp][] = [
-      [null, /must be an object/],
-      [[], /must be an object/],
-      ["text", /must be an object/],
-      [{}, /`decision`/],
-      [decisionRecord({ decision: "PERHAPS" }), /`decision`/],
-      [decisionRecord({ reason: "lower" }), /`reason`/],
-      [decisionRecord({ timestamp: "yesterday" }), /`timestamp`/],
-      [decisionRecord({ timestamp: "2026-13-01T00:00:00Z" }), /`timestamp`/],
-      [decisionRecord({ timestamp: "2026-03-01T12:00:00" }), /`timestamp`/],
-      [decisionRecord({ decision_id: "x".repeat(65) }), /`decision_id`/],
-      [decisionRecord({ decision_id: "with space" }), /`decision_id`/],
-      [decisionRecord({ user_id: "u".repeat(1025) }), /`user_id`.*1024/],
-      [decisionRecord({ user_id: "ü".repeat(600) }), /`user_id`.*1024/],
-      // each is stored as a character of three bytes
-      [decisionRecord({ user_id: "\0".repeat(400) }), /`user_id`.*1024/],
-      [decisionRecord({ decision_id: "", user_id: nested }), /`user_id`/],
-      [decisionRecord({ decision_id: "", nested }), /nested/],
-      [decisionRecord({ customer_id: 7 }), /`customer_id`/],
-      [decisionRecord({ evaluation_time_us: -1 }), /`evaluation_time_us`/],
-      [decisionRecord({ evaluation_time_us: 1e300 }), /`evaluation_time_us`/],
-      [decisionRecord({ rule: "r".repeat(1025) }), /`rule`/],
-      [decisionRecord({ trace: nested }), /nested/],
-      [decisionRecord({ trace: "x".repeat(300_000) }), /262144/],
-      [decisionRecord({ timestamp: "2025-11-30T23:59:59.999Z" }), /older/],
-      [decisionRecord({ timestamp: "0001-01-01T00:00:00Z" }), /older/],
-      [outcomeRecord({ event: "other" as "response" }), /`event`/],
-      [outcomeRecord({ decision_id: "" }), /`decision_id`/],
-    ];
-    const good = decisionRecord();
-    const { accepted, rejected } = await taken([...bad.map(([record]) => record), good]);
-    assert.equal(accepted, 1);
-    assert.deepEqual(
-      rejected.map(({ index }: { index?: number }) => index),
-      bad.map((_, index) => index),
+  it("keeps which key and gateway sent a record, whatever the record itself says", async () => {
+    const claimed = { ingested_by: "key_other", gateway: "other", received_at: "2020-01-01T00:00:00Z" };
+    const send = (record: object, headers: Record<string, string>, id = GATEWAY_KEY.id) =>
+      control.request("POST", "/gateway/records", {
+        body: { records: [record] },
+        as: { ...GATEWAY_KEY, id },
+        headers,
+      });
+    const record = decisionRecord(claimed);
+    assert.equal((await send(record, { "x-gatehouse-gateway": "gw-1" })).status, 200);
+    // whoever sends it again does not become its sender
+    assert.equal(
+      (await send(record, { "x-gatehouse-gateway": "gw-2" }, "key_second")).body.data.duplicates,
+      1,
     );
-    for (const [index, [, message]] of bad.entries())
-      assert.match((rejected[index] as { message: string }).message, message);
+    const [row] = await database.db("audit_records");
     assert.deepEqual(
-      (await stored()).map(({ id }) => id),
-      [good.decision_id],
+      [
+        row.ingested_by,
+        row.gateway,
+        row.received_at,
+        Object.keys(row.record as object).filter((name) => name in claimed),
+      ],
+      [GATEWAY_KEY.id, "gw-1", new Date(NOW), []],
     );
+    await send({ ...outcomeRecord(), ...claimed }, {});
+    const [outcome] = await database.db("audit_records").where({ kind: "response" });
+    assert.deepEqual([outcome.ingested_by, outcome.gateway], [GATEWAY_KEY.id, null]);
+    for (const name of ["", "a b", "g".repeat(129)])
+      assert.equal((await send(decisionRecord(), { "x-gatehouse-gateway": name })).status, 400, name);
   });
 
-  it("refuses a batch that is none", async () => {
-    for (const [body, status] of [
-      [{}, 422],
-      [{ records: {} }, 422],
-      [{ records: [], more: 1 }, 422],
-      [{ records: Array.from({ length: 5001 }, () => ({})) }, 422],
-    ] as const) {
-      const answer = await control.request("POST", "/gateway/records", { body, as: GATEWAY_KEY });
-      assert.equal(answer.status, status, answer.text);
-    }
-    assert.equal((await sendText('{"records":[')).status, 400);
-    assert.equal((await stored()).length, 0);
-  });
-
-  it("takes U+0000, halves of surrogate pairs and odd names, as far as PostgreSQL can hold them", async () => {
-    const odd = decisionRecord({
-      user_id: "a\0b",
-      resource: "/\ud800",
-      host: "h\0\udc00",
-      "na\0me": ["\ud83d"],
+  it("attributes nothing to a user of another customer", async () => {
+    const [mine, other] = [newId("customer"), newId("customer")];
+    const user = newId("user");
+    const now = new Date(NOW);
+    const times = { created_at: now, updated_at: now };
+    for (const id of [mine, other])
+      await database.db("customers").insert({
+        ...{ id, name: "n", name_key: "n", status: "active", allowed_return_urls: [], metadata: "{}" },
+        ...times,
+      });
+    await database.db("users").insert({
+      ...{ id: user, customer_id: mine, subject: "s", status: "active", profile: "{}", attributes: "{}" },
+      ...times,
     });
-    const { accepted, rejected } = await taken([odd, decisionRecord()]);
-    assert.deepEqual([accepted, rejected], [2, []]);
-    const row = (await stored()).find(({ id }) => id === odd.decision_id);
-    assert.equal(row?.user_id, "a\ufffdb");
-    assert.equal(row.resource, "/\ufffd");
-    assert.equal(row.record["host"], "h\ufffd\ufffd");
-    assert.deepEqual(row.record["na\ufffdme"], ["\ufffd"]);
-    // sent again it is the same record
-    assert.equal((await taken([odd])).duplicates, 1);
-  });
-
-  it("takes what JSON allows and the API refuses elsewhere", async () => {
-    const record = JSON.stringify(decisionRecord()).slice(0, -1);
-    const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
-    const texts = [
-      `${record},"decision_id":"dec_a","host":"first","host":"second"}`,
-      `${record},"decision_id":"dec_b","__proto__":{"polluted":true}}`,
-      `${record},"decision_id":"dec_c","deep":${deep}}`,
-      `${record},"decision_id":"dec_d","number":1e999}`,
-    ];
-    const { status, body } = await sendText(`{"records":[${texts.join(",")}]}`);
-    assert.equal(status, 200);
-    assert.deepEqual(body.data, {
-      accepted: 3,
-      duplicates: 0,
-      rejected: [{ index: 2, message: "the record is nested more than 64 deep" }],
-    });
-    const rows = new Map((await stored()).map((row) => [row.id, row.record]));
-    assert.equal(rows.get("dec_a")?.["host"], "second");
-    assert.equal(Object.getOwnPropertyDescriptor(rows.get("dec_b"), "__proto__")?.enumerable, true);
-    assert.equal(rows.get("dec_d")?.["number"], null);
-    assert.equal(({} as { polluted?: boolean }).polluted, undefined);
+    const denied = { user_id: user, decision: "DENY", reason: "CONDITION_FALSE" };
+    await taken([
+      decisionRecord({ ...denied, customer_id: mine }),
+      decisionRecord({ ...denied, customer_id: other }),
+    ]);
+    const counted = await database.db("rollup_users").select("customer_id", "user_id", "requests");
+    assert.deepEqual(counted, [{ customer_id: mine, user_id: user, requests: 1 }]);
+    assert.deepEqual(await database.db("events").orderBy("user_id").select("customer_id", "user_id"), [
+      { customer_id: mine, user_id: user },
+      { customer_id: other, user_id: null },
+    ]);
+    // the trail shows what was said
+    assert.equal((await stored()).length, 2);
   });
 
   it("tells records without an id apart by their content", async () => {
@@ -315,63 +251,5 @@ describe("records of gateways", () => {
     } finally {
       await second.close();
     }
-  });
-
-  it("is for gateways: no other scope, and no key of one customer", async () => {
-    const as = [
-      [{ ...FULL_KEY, scope: "read_only" }, 403],
-      [{ ...FULL_KEY, scope: "configuration" }, 403],
-      [{ ...FULL_KEY, scope: "gateway", customerId: "cus_1" }, 403],
-      [null, 401],
-    ] as const;
-    for (const [actor, status] of as) {
-      for (const path of ["/gateway/records", "/gateway/statistics"])
-        assert.equal(
-          (await control.request("POST", path, { body: { records: [] }, as: actor })).status,
-          status,
-        );
-    }
-  });
-
-  describe("statistics", () => {
-    const told = {
-      instance: "gw-1/worker-0",
-      sequence: 1,
-      from: "2026-03-01T12:00:00Z",
-      to: "2026-03-01T12:00:10Z",
-      caches: [{ name: "decisions", hits: 90, misses: 10, evictions: 1 }],
-      audit: { decided: 100, recorded: 99, dropped: 1 },
-    };
-    const tell = (body: object) => control.request("POST", "/gateway/statistics", { body, as: GATEWAY_KEY });
-
-    it("are counted once for each sequence of an instance", async () => {
-      assert.deepEqual((await tell(told)).body.data, { accepted: true });
-      assert.deepEqual((await tell(told)).body.data, { accepted: false });
-      assert.deepEqual((await tell({ ...told, sequence: 2 })).body.data, { accepted: true });
-      assert.deepEqual((await tell({ ...told, instance: "gw-2" })).body.data, { accepted: true });
-      const rows = await database
-        .db("rollup_caches")
-        .where({ granularity: "minute", cache: "decisions" })
-        .select("hits", "misses", "evictions", "start");
-      assert.deepEqual(rows, [
-        { hits: 270, misses: 30, evictions: 3, start: new Date("2026-03-01T12:00:00Z") },
-      ]);
-      assert.deepEqual(await database.db("rollup_audit").where({ granularity: "day" }).select("dropped"), [
-        { dropped: 3 },
-      ]);
-    });
-
-    it("never count into the future", async () => {
-      await tell({ ...told, to: "2031-01-01T00:00:00Z" });
-      const [row] = (await database.db("rollup_audit").where({ granularity: "minute" })) as { start: Date }[];
-      assert.deepEqual(row?.start, new Date(NOW));
-    });
-
-    it("are refused with the path of what is wrong", async () => {
-      const answer = await tell({ ...told, caches: [{ ...told.caches[0], hits: -1 }], sequence: 1.5 });
-      assert.equal(answer.status, 422);
-      const paths = (answer.body.error.details.fields as { path: string }[]).map(({ path }) => path);
-      assert.deepEqual(paths.sort(), ["caches.0.hits", "sequence"]);
-    });
   });
 });

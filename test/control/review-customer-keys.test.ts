@@ -62,6 +62,51 @@ describe("review: keys that are limited to a customer", () => {
       assert.deepEqual(told(await configure(claims)), [403, "CUSTOMER_KEY_NOT_ALLOWED"]);
     });
 
+    it("do not say what counts as multi-factor authentication", async () => {
+      const id = await create({ name: "Strict" });
+      const as: Actor = { ...FULL_KEY, id: "key_strict", scope: "configuration", customerId: id };
+      const post = async (more: object, by: Actor = as) => {
+        const body = {
+          type: "oidc",
+          domain: "login.example.com",
+          client_id: "c",
+          client_secret: "s",
+          verify: false,
+        };
+        return told(
+          await control.request("POST", `/customers/${id}/idp`, { as: by, body: { ...body, ...more } }),
+        );
+      };
+      const remove = async () => told(await control.request("DELETE", `/customers/${id}/idp`, { as }));
+      const counting = async () =>
+        (await control.request("GET", `/customers/${id}/idp`)).body.data.mfa_acr_values as string[];
+      const forbidden = [403, "CUSTOMER_KEY_NOT_ALLOWED"];
+      const okta = ["urn:okta:loa:2fa:any", "phr", "phrh"];
+      // of a provider that is new: what is documented, said or not
+      assert.deepEqual(await post({ mfa_acr_values: ["urn:password"] }), forbidden);
+      assert.deepEqual(await post({ type: "okta", mfa_acr_values: [...okta, "urn:password"] }), forbidden);
+      assert.deepEqual(await post({ type: "okta", mfa_acr_values: okta }), [201, undefined]);
+      // of one that is there: neither more nor less, in no other order, by no other type
+      for (const more of [
+        { type: "okta", mfa_acr_values: [...okta, "urn:password"] },
+        { type: "okta", mfa_acr_values: [] },
+        { type: "okta", mfa_acr_values: okta.toReversed() },
+        { type: "auth0" },
+        { mfa_acr_values: ["urn:password"] },
+      ])
+        assert.deepEqual(await post(more), forbidden, JSON.stringify(more));
+      assert.deepEqual(await post({ type: "okta", client_id: "next" }), [200, undefined]);
+      assert.deepEqual(await counting(), okta);
+      // what those who run the platform have said stays, whatever else is configured, and is not forgotten in between
+      assert.deepEqual(await post({ type: "okta", mfa_acr_values: ["phr"] }, FULL_KEY), [200, undefined]);
+      assert.deepEqual(await post({ type: "okta" }), forbidden);
+      assert.deepEqual(await remove(), forbidden);
+      assert.deepEqual(await post({ mfa_acr_values: ["phr"], client_id: "own" }), [200, undefined]);
+      assert.deepEqual(await counting(), ["phr"]);
+      assert.deepEqual(await post({}, FULL_KEY), [200, undefined]);
+      assert.deepEqual(await remove(), [200, undefined]);
+    });
+
     it("hand no attributes that were set beforehand to whom a provider of their own names", async () => {
       const added = await control.request("POST", `/customers/${own}/users`, {
         body: { subject: "boss", attributes: { assigned_customers: ["cus_all"] } },

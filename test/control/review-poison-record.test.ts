@@ -61,6 +61,46 @@ describe("review: a record that must not hold up the others of its batch", () =>
   }
 });
 
+describe("review: a batch that is nested deeper than a function can walk", () => {
+  let control: RunningControl;
+
+  before(async () => {
+    control = await startControl({ clock: () => NOW, routes: recordsRoutes });
+  });
+  after(() => control.close());
+
+  const deep = (depth: number) => {
+    const record = JSON.stringify(decisionRecord()).slice(0, -1);
+    return `{"records":[${record},"deep":${"[".repeat(depth)}${"]".repeat(depth)}}]}`;
+  };
+
+  for (const headers of [{}, { "idempotency-key": "deep" }] as const)
+    it(`is refused, and as deep as is read its record alone is: ${JSON.stringify(headers)}`, async () => {
+      const send = async (text: string) => {
+        const answer = await fetch(`${control.url}/v1/gateway/records`, {
+          method: "POST",
+          headers: {
+            "content-type": "application/json",
+            authorization: `Bearer ${Buffer.from(JSON.stringify(GATEWAY_KEY)).toString("base64url")}`,
+            ...headers,
+          },
+          body: text,
+        });
+        return [answer.status, JSON.parse(await answer.text())] as const;
+      };
+      for (const depth of [998, 100_000]) {
+        const [status, body] = await send(deep(depth));
+        assert.deepEqual(
+          [status, body.error.code, body.error.message],
+          [400, "MALFORMED_JSON", "the body is nested more than 1000 deep"],
+        );
+      }
+      // three levels are around it
+      const [status, body] = await send(deep(997));
+      assert.deepEqual([status, body.data.accepted, body.data.rejected.length], [200, 0, 1]);
+    });
+});
+
 describe("review: statistics of a time that cannot be counted by", () => {
   let control: RunningControl;
 

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { createServer, type AddressInfo } from "node:net";
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from "jose";
+import { bearer, makeKey } from "../support/guarded-control.ts";
 import { arrivedWith, createVisitor, RETURN_URL, startSandbox, type Sandbox } from "./support/sandbox.ts";
 
 describe("sign-in in the sandbox", () => {
@@ -8,12 +10,6 @@ describe("sign-in in the sandbox", () => {
     sandbox = await startSandbox();
   });
   after(() => sandbox.close());
-
-  const exchange = async (parameters: URLSearchParams) => {
-    const answer = await sandbox.post("/auth/token", { code: parameters.get("code") });
-    assert.equal(answer.status, 200, `${parameters.toString()} ${answer.text}`);
-    return answer.body.data;
-  };
 
   it("leads from a page of people to tokens, and out again", async () => {
     const customer = await sandbox.customer();
@@ -40,7 +36,7 @@ describe("sign-in in the sandbox", () => {
     const sent = await visitor.follow(await visitor.post(shown.url, { login: ada.email }), sandbox.url);
     const parameters = arrivedWith(sent);
     assert.equal(parameters.get("state"), state);
-    const tokens = await exchange(parameters);
+    const tokens = await sandbox.exchange(parameters);
     const jwks = createRemoteJWKSet(new URL(`${sandbox.url}/.well-known/jwks.json`));
     const { payload } = await jwtVerify(tokens.access_token, jwks, {
       issuer: sandbox.url,
@@ -103,7 +99,7 @@ describe("sign-in in the sandbox", () => {
       [customer, "ada@acme.example"],
     ] as const) {
       const { authorization_url: url } = await sandbox.authorize(at, { login_hint: email });
-      const { user } = await exchange(arrivedWith(await visitor.go(url, sandbox.url)));
+      const { user } = await sandbox.exchange(arrivedWith(await visitor.go(url, sandbox.url)));
       assert.deepEqual([user.email, user.customer_id], [email.toLowerCase(), at]);
     }
     for (const prompt of ["login", "consent"]) {
@@ -111,7 +107,10 @@ describe("sign-in in the sandbox", () => {
         login_hint: "bob@acme.example",
         prompt,
       });
-      assert.equal((await exchange(arrivedWith(await visitor.go(url, sandbox.url)))).user.name, "Bob");
+      assert.equal(
+        (await sandbox.exchange(arrivedWith(await visitor.go(url, sandbox.url)))).user.name,
+        "Bob",
+      );
     }
     const chosen = await sandbox.authorize(customer, {
       login_hint: "ada@acme.example",
@@ -120,21 +119,95 @@ describe("sign-in in the sandbox", () => {
     assert.match((await visitor.go(chosen.authorization_url, sandbox.url)).html, /Sandbox sign-in/);
   });
 
-  it("takes people of every customer, and a policy's idea of how they prove who they are", async () => {
+  it("takes whatever provider is configured as it is given, and goes on to sign in at its own", async () => {
     const customer = await sandbox.customer();
-    await sandbox.person(null, { email: "sam@platform.example", name: "Sam", amr: ["pwd", "mfa"] });
     await sandbox.person(customer);
-    const policy = await sandbox.post("/policies", {
-      ...{ name: "MFA", type: "authentication" },
-      conditions: { mfa_required: true, max_session_duration: 3600 },
+    const reached: string[] = [];
+    const server = createServer((socket) => {
+      reached.push(String(socket.remotePort));
+      socket.destroy();
     });
-    await sandbox.post(`/customers/${customer}/policies`, { policy_ids: [policy.body.data.id] });
-    const arrive = async (login_hint: string) => {
-      const { authorization_url: url } = await sandbox.authorize(customer, { login_hint });
-      return arrivedWith(await createVisitor().go(url, sandbox.url));
-    };
-    assert.equal((await arrive("ada@acme.example")).get("reason"), "MFA_REQUIRED");
-    assert.equal((await exchange(await arrive("sam@platform.example"))).user.name, "Sam");
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const path = `/customers/${customer}/idp`;
+    const secret = { client_id: "app", client_secret: "a secret" };
+    const signIn = async (url: string) =>
+      (await sandbox.exchange(arrivedWith(await createVisitor().go(url, sandbox.url)))).user;
+    const hint = { login_hint: "ada@acme.example" };
+    const { port } = server.address() as AddressInfo;
+    try {
+      const { id: known } = await signIn((await sandbox.authorize(customer, hint)).authorization_url);
+      const given: readonly (readonly [body: object, issuer: string])[] = [
+        [{ type: "okta", domain: "acme.okta.example" }, "https://acme.okta.example"],
+        [{ type: "oidc", domain: `127.0.0.1:${port}` }, `https://127.0.0.1:${port}`],
+        [{ type: "entra", domain: "acme.example" }, "https://login.microsoftonline.com/acme.example/v2.0"],
+        [{ type: "google", domain: "acme.example", verify: false }, "https://accounts.google.com"],
+      ];
+      for (const [index, [body, issuer]] of given.entries()) {
+        const { authorization_url: underWay } = await sandbox.authorize(customer, hint);
+        const answer = await sandbox.post(path, { ...secret, ...body });
+        assert.equal(answer.status, index === 0 ? 201 : 200, answer.text);
+        const { data, warnings } = answer.body;
+        assert.deepEqual([data.issuer, data.verified_at], [issuer, null]);
+        assert.deepEqual(
+          warnings.map(({ code }: { code: string }) => code),
+          ["NOT_USED_IN_SANDBOX"],
+        );
+        assert.deepEqual((await sandbox.request("GET", path)).body.data, data);
+        // whoever was on the way when it changed arrives too, and everybody stays who they were
+        assert.equal((await signIn(underWay)).id, known);
+        const { authorization_url: url } = await sandbox.authorize(customer, hint);
+        assert.ok(url.startsWith(`${sandbox.url}/idp/auth?`), url);
+        assert.equal((await signIn(url)).id, known);
+      }
+      assert.deepEqual(reached, [], "nothing is asked of what is configured");
+
+      for (const [more, field] of [
+        [{ type: "saml" }, "type"],
+        [{ type: "oidc", domain: "http://idp.example" }, "domain"],
+        [{ type: "oidc", domain: "idp.example/path" }, "domain"],
+        [{ type: "keycloak", domain: "idp.example" }, "realm"],
+        [{ type: "oidc", domain: "idp.example", client_id: "" }, "client_id"],
+      ] as const) {
+        const refused = await sandbox.post(path, { ...secret, ...more });
+        assert.deepEqual([refused.status, refused.body.error.details.fields[0].path], [422, field]);
+      }
+      const foreign = bearer((await makeKey(sandbox, { customerId: await sandbox.customer() })).secret);
+      const hidden = await sandbox.request("POST", path, {
+        headers: foreign,
+        body: { ...secret, type: "okta", domain: "acme.okta.example" },
+      });
+      assert.deepEqual([hidden.status, hidden.body.error.code], [404, "INVALID_CUSTOMER"]);
+
+      // scopes are those that are configured, as in production
+      await sandbox.post(path, {
+        ...secret,
+        type: "oidc",
+        domain: "idp.example",
+        scopes: ["email", "app.read"],
+      });
+      const { authorization_url: scoped } = await sandbox.authorize(customer, {
+        ...hint,
+        scopes: ["app.read"],
+      });
+      assert.equal((await signIn(scoped)).email, null);
+      const unknown = await sandbox.post("/auth/authorize", {
+        customer_id: customer,
+        return_url: RETURN_URL,
+        scopes: ["groups"],
+      });
+      assert.deepEqual([unknown.status, unknown.body.error.details.fields[0].path], [422, "scopes.0"]);
+      // nor is anybody somebody else who was added beforehand
+      const people = await sandbox.request("GET", `/sandbox/people?customer_id=${customer}`);
+      const subject = people.body.data.find(({ name }: { name: string }) => name === "Ada").id;
+      const twice = await sandbox.post(`/customers/${customer}/users`, { subject });
+      assert.deepEqual([twice.status, twice.body.error.code], [409, "DUPLICATE"]);
+
+      assert.equal((await sandbox.request("DELETE", path)).status, 200);
+      assert.equal((await sandbox.request("GET", path)).body.error.code, "IDP_NOT_CONFIGURED");
+      assert.equal((await signIn((await sandbox.authorize(customer, hint)).authorization_url)).id, known);
+    } finally {
+      await new Promise((resolve) => server.close(resolve));
+    }
   });
 
   it("can be cancelled, and asks nobody where nobody may be asked", async () => {
@@ -200,7 +273,7 @@ describe("sign-in in the sandbox", () => {
       const resumed = await visitor.get(at(picked.location));
       assert.ok(resumed.location?.startsWith(`${sandbox.url}/v1/auth/callback?`), resumed.html);
       const back = await visitor.get(at(resumed.location));
-      assert.equal((await exchange(arrivedWith(back))).user.email, "ada@acme.example");
+      assert.equal((await sandbox.exchange(arrivedWith(back))).user.email, "ada@acme.example");
     } finally {
       await other.close();
     }

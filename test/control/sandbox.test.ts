@@ -200,6 +200,17 @@ describe("the sandbox", () => {
       assert.equal((await tokens({ customer_id: customer, login: ada.email })).body.data.user.id, user.id);
     });
 
+    it("hold what the customer's lists permit, of those that are set", async () => {
+      const customer = await sandbox.customer();
+      await sandbox.person(customer, { attributes: { employee_id: "u-1", groups: ["staff"] } });
+      const rules = { allowed_roles: ["viewer"], role_mapping: { staff: ["clerk"] } };
+      const put = await sandbox.request("PUT", `/customers/${customer}`, { body: rules });
+      assert.equal(put.status, 200, put.text);
+      const answer = await tokens({ customer_id: customer, login: "ada@acme.example" });
+      const { role, roles, groups, employee_id: id } = decodeJwt(answer.body.data.access_token);
+      assert.deepEqual([role, roles, groups, id], ["clerk", ["clerk"], ["staff"], "u-1"]);
+    });
+
     it("can be expired, or of another lifetime, or of fewer scopes", async () => {
       const customer = await sandbox.customer();
       await sandbox.person(customer);

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { decodeJwt } from "jose";
 import {
   OTHER_KEY,
   RETURN_URL,
@@ -51,17 +52,23 @@ describe("a code of a sign-in", () => {
     assert.deepEqual(told(await bench.refresh(won?.body.data.refresh_token)), [401, "SESSION_ENDED"]);
   });
 
-  it("is good for the key that started the sign-in alone, which may use it afterwards", async () => {
+  it("is good for keys of its customer alone, and no other ends anything with it", async () => {
     const customer = await bench.customer();
     const arrived = await bench.arrive(customer);
-    assert.deepEqual(told(await bench.exchange(arrived, {}, OTHER_KEY)), [401, "INVALID_CODE"]);
     const limited = { ...SIGN_IN_KEY, customerId: NOBODY };
     assert.deepEqual(told(await bench.exchange(arrived, {}, limited)), [401, "INVALID_CODE"]);
-    assert.equal((await bench.exchange(arrived)).status, 200);
-    // another key that repeats it ends nothing
+    const answer = await bench.exchange(arrived, {}, { ...limited, customerId: customer });
+    assert.equal(answer.status, 200, answer.text);
     bench.forget();
-    assert.deepEqual(told(await bench.exchange(arrived, {}, OTHER_KEY)), [401, "INVALID_CODE"]);
+    assert.deepEqual(told(await bench.exchange(arrived, {}, limited)), [401, "INVALID_CODE"]);
     assert.deepEqual(bench.events, []);
+  });
+
+  it("gives another application of the customer's tokens that name it", async () => {
+    const arrived = await bench.arrive(await bench.customer());
+    const answer = await bench.exchange(arrived, {}, OTHER_KEY);
+    assert.equal(answer.status, 200, answer.text);
+    assert.equal(decodeJwt(answer.body.data.access_token as string)["client_id"], OTHER_KEY.id);
   });
 
   it("is good for its customer, state and return URL alone, where these are named", async () => {

@@ -138,13 +138,19 @@ describe("sign-in with a provider that does wrong", () => {
       );
     });
 
-  it("does not with an authentication that is older than was asked for, or of no time", async () => {
+  it("does not with an authentication that is older than was asked for, or of no time that is one", async () => {
     const customer = await bench.customer(hostile);
     const old = Math.floor(Date.now() / 1000) - hour;
-    for (const authTime of [old, undefined, "now"]) {
+    for (const authTime of [old, 0, "now", null, -1]) {
       hostile.behave({ claims: (claims) => ({ ...claims, auth_time: authTime }) });
       const arrived = await bench.arrive(customer, { more: { max_age: 300 } });
-      assert.deepEqual([arrived.get("error"), arrived.get("reason")], failed);
+      assert.deepEqual([arrived.get("error"), arrived.get("reason")], failed, String(authTime));
+    }
+    // silent: it does not say that it never tells the time, so not even the sign-in itself is one
+    hostile.behave({ claims: (claims) => without(claims, "auth_time") });
+    for (const prompt of ["none", "login"]) {
+      const quiet = await bench.arrive(customer, { more: { max_age: 300, prompt } });
+      assert.deepEqual([quiet.get("error"), quiet.get("reason")], failed, prompt);
     }
   });
 

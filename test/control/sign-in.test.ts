@@ -80,6 +80,7 @@ describe("sign-in", () => {
       sid: tokens.session.id,
       client_id: SIGN_IN_KEY.id,
       customer_id: customer,
+      principal_type: "user",
       scope: "openid profile email groups",
       amr: ["pwd", "otp"],
       acr: "urn:acr:2",
@@ -108,6 +109,7 @@ describe("sign-in", () => {
       user_id: tokens.user.id,
       auth_time: null,
       amr: ["pwd", "otp"],
+      acr: "urn:acr:2",
       ip_address: "127.0.0.1",
       user_agent: USER_AGENT,
     });

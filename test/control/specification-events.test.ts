@@ -54,6 +54,11 @@ describe("specification 6: events, delivered to the registered url", () => {
     await api.data("DELETE", `/sessions/${second.session.id}`);
     expected.set("session.revoked", { user, session: sessionOf(second), reason: "revoked" });
 
+    // somebody else: what waits to be told of who is deleted would lose their e-mail address
+    const gone = await api.data("POST", `/customers/${customer}/users`, { subject: "gone" });
+    await api.data("DELETE", `/users/${gone.id}`);
+    expected.set("user.deleted", { user: { id: gone.id, customer_id: customer } });
+
     await api.arrive(customer, "nobody");
     expected.set("user.authentication_failed", { customer: { id: customer }, reason: "PROVIDER_REFUSED" });
 

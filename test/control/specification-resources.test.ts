@@ -110,6 +110,8 @@ describe("specification 2, 3: resources and their fields", () => {
     assert.equal(answer.status, 201, answer.text);
     const { url, events, secret } = answer.body.data;
     assert.deepEqual({ url, events, secret }, sent);
+    const short = await api.call("POST", "/webhooks", { ...sent, secret: "s3cr3t!?" });
+    assert.deepEqual([short.status, short.body.data.secret], [201, "s3cr3t!?"]);
     for (const bad of [{ url: "no url" }, { events: ["no.event"] }, { events: [] }, { secret: 7 }])
       assert.equal((await api.call("POST", "/webhooks", { ...sent, ...bad })).status, 422);
   });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { effectiveAttributes, findUser, type SignIn } from "../../src/control/users/store.ts";
 import type { RunningControl } from "../support/control.ts";
+import { ANY_CLAIMS } from "./support/claims.ts";
 import { startUserDirectory, type UserDirectory } from "./support/user-directory.ts";
 
 describe("users who sign in", () => {
@@ -96,7 +97,8 @@ describe("users who sign in", () => {
       status: "x",
     };
     const row = await signIn("s-1", { profile: { ...profile, role: "clerk" } });
-    assert.deepEqual(effectiveAttributes({ ...row, attributes: { id: "forged", department: "sales" } }), {
+    const forged = { ...row, attributes: { id: "forged", department: "sales" } };
+    assert.deepEqual(effectiveAttributes(forged, { ...ANY_CLAIMS, role_mapping: {}, unset: "nothing" }), {
       role: "clerk",
       department: "sales",
       id: row.id,

@@ -4,6 +4,7 @@ import { newId } from "../../src/control/ids.ts";
 import { userRoutes } from "../../src/control/users/routes.ts";
 import { effectiveAttributes, findUser, type SignIn } from "../../src/control/users/store.ts";
 import { FULL_KEY, startControl, type RunningControl } from "../support/control.ts";
+import { ANY_CLAIMS } from "./support/claims.ts";
 import { keyOf, startUserDirectory, type UserDirectory } from "./support/user-directory.ts";
 
 describe("users", () => {
@@ -95,7 +96,8 @@ describe("users", () => {
       assert.equal(made.headers.get("location"), `/v1/users/${made.body.data.id}`);
       const row = await signIn("later", { profile: { role: "clerk" } });
       assert.equal(row.id, made.body.data.id);
-      assert.equal(effectiveAttributes(row)["role"], "auditor");
+      const policy = { ...ANY_CLAIMS, role_mapping: {}, unset: "nothing" } as const;
+      assert.equal(effectiveAttributes(row, policy)["role"], "auditor");
       const again = await control.request("POST", `/customers/${customer}/users`, { body });
       assert.equal(again.status, 409);
       assert.equal(again.body.error.code, "DUPLICATE");
@@ -306,7 +308,8 @@ describe("users", () => {
       assert.deepEqual(records, [
         { action: "user.created", before: undefined, after: plain },
         { action: "user.updated", before: plain, after: changed },
-        { action: "user.deleted", before: changed, after: undefined },
+        // who it was is gone
+        { action: "user.deleted", before: undefined, after: undefined },
       ]);
     } finally {
       await audited.close();

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { Webhook } from "standardwebhooks";
 import type { BackgroundWork } from "../../src/control/context.ts";
 import { webhookRoutes } from "../../src/control/webhooks/routes.ts";
@@ -65,16 +66,43 @@ describe("webhooks: delivery", () => {
   });
 
   it("signs so that Standard Webhooks' own library verifies it", async () => {
-    const chosen = "any-text-a-caller-chooses";
     const made = await register(control, { url: `${receiver.url}/made` });
-    await register(control, { url: `${receiver.url}/text`, secret: chosen });
+    const short = `whsec_${Buffer.from("k").toString("base64")}`;
+    await register(control, { url: `${receiver.url}/short`, secret: short });
+    const texts: Record<string, string> = {
+      "/text": "any-text-a-caller-chooses",
+      "/few": "8 chars!",
+      "/unicode": " Schlüssel \u{1f511}\r\n ",
+      "/not-base64": "whsec_not base64",
+      "/unpadded": `whsec_${Buffer.alloc(25, 7).toString("base64url")}`,
+      "/base64": Buffer.alloc(24, 7).toString("base64"),
+    };
+    for (const [path, secret] of Object.entries(texts))
+      await register(control, { url: receiver.url + path, secret });
     await emit(control, signIn());
-    const received = await receiver.has(2);
-    const verifiers = { "/made": new Webhook(made.secret), "/text": new Webhook(chosen, { format: "raw" }) };
+    const verifiers = {
+      "/made": new Webhook(made.secret),
+      "/short": new Webhook(short),
+      ...Object.fromEntries(
+        Object.entries(texts).map(([path, secret]) => [
+          path,
+          new Webhook(Buffer.from(secret), { format: "raw" }),
+        ]),
+      ),
+    };
+    const received = await receiver.has(Object.keys(verifiers).length);
+    const secrets: Record<string, string> = { ...texts, "/made": made.secret, "/short": short };
+    const documented = await verifierOfTheDocumentation();
     for (const [path, verifier] of Object.entries(verifiers)) {
       const one = received.find((each) => each.path === path);
       assert.ok(one);
       assert.deepEqual(verify(verifier, one), one.json);
+      const secret = secrets[path] ?? "";
+      assert.deepEqual(documented(secret, one.headers, Buffer.from(one.body)), one.json);
+      assert.throws(() => documented(`${secret} `, one.headers, Buffer.from(one.body)), /not signed/);
+      assert.throws(() => documented(secret, one.headers, Buffer.from(`${one.body} `)), /not signed/);
+      const late = { ...one.headers, "webhook-timestamp": "1" };
+      assert.throws(() => documented(secret, late, Buffer.from(one.body)), /too old/);
       assert.throws(() => verify(verifier, { ...one, body: one.body.replace("ada", "eve") }));
       assert.throws(() => verify(verifier, { ...one, headers: { ...one.headers, "webhook-id": "evt_x" } }));
       assert.throws(() => verify(new Webhook(Buffer.alloc(32).toString("base64")), one));
@@ -277,6 +305,17 @@ describe("webhooks: delivery", () => {
     assert.equal(await count("sort=payload"), 400);
   });
 });
+
+type Verify = (secret: string, headers: Received["headers"], rawBody: Buffer) => unknown;
+
+/** What docs/webhooks.md gives to those who use no library. */
+async function verifierOfTheDocumentation(): Promise<Verify> {
+  const text = await readFile(new URL("../../docs/webhooks.md", import.meta.url), "utf8");
+  const blocks = [...text.matchAll(/```js\n([\s\S]*?)\n```/g)].map(([, code]) => code ?? "");
+  const code = blocks.find((block) => block.includes("export function verify")) ?? "";
+  const url = `data:text/javascript;base64,${Buffer.from(code).toString("base64")}`;
+  return ((await import(url)) as { verify: Verify }).verify;
+}
 
 function verify(verifier: Webhook, { body, headers }: Pick<Received, "body" | "headers">): unknown {
   return verifier.verify(body, headers as Record<string, string>);

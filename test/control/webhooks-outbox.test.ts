@@ -1,21 +1,24 @@
 import assert from "node:assert/strict";
 import type { Knex } from "knex";
 import { newId } from "../../src/control/ids.ts";
-import { enqueueDeliveries, insertDeliveries } from "../../src/control/webhooks/enqueue.ts";
+import { enqueueDeliveries, insertDeliveries, type Priority } from "../../src/control/webhooks/enqueue.ts";
 import {
   claimDue,
+  explainClaim,
   finish,
   postpone,
   release,
   type AttemptRecord,
   type Claimed,
 } from "../../src/control/webhooks/outbox.ts";
+import { recordHealth } from "../../src/control/webhooks/receiver-health.ts";
 import { sweep } from "../../src/control/webhooks/sweep.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { signIn } from "./support/webhooks.ts";
 
 const T0 = Date.parse("2026-01-01T00:00:00Z");
 const at = (seconds: number) => new Date(T0 + seconds * 1_000);
+const SILENCE: AttemptRecord = { response_status: null, response_body: null, duration_ms: 1, error: "x" };
 const RECORD: AttemptRecord = { response_status: 500, response_body: "", duration_ms: 1, error: "x" };
 
 describe("webhooks: the outbox", () => {
@@ -34,7 +37,7 @@ describe("webhooks: the outbox", () => {
     await db("webhooks").insert({ ...row, created_at: at(0), updated_at: at(0), ...columns });
     return id;
   };
-  const enqueue = (webhookId: string, count: number, from = 0) =>
+  const enqueue = (webhookId: string, count: number, from = 0, priority: Priority = 1) =>
     insertDeliveries(
       db,
       Array.from({ length: count }, (_, index) => ({
@@ -45,6 +48,7 @@ describe("webhooks: the outbox", () => {
         payload: "{}",
         created_at: at(from + index),
         retried: true,
+        priority,
       })),
     );
   const claim = (seconds: number, most = 100) =>
@@ -140,17 +144,113 @@ describe("webhooks: the outbox", () => {
     assert.equal(new Set(given).size, 80);
   });
 
+  it("gives what comes first by priority, then by time", async () => {
+    const id = await webhook();
+    await enqueue(id, 2, 0, 2);
+    await enqueue(id, 3, 2, 1);
+    await enqueue(id, 1, 5, 0);
+    const first = await claim(10);
+    assert.deepEqual(eventsOf(first), ["evt_5", "evt_2", "evt_3", "evt_4"]);
+    for (const one of first) await finish(db, one, "delivered", RECORD, at(10));
+    assert.deepEqual(eventsOf(await claim(10)), ["evt_0", "evt_1"]);
+  });
+
+  it("leaves places to others when many hang at once", async () => {
+    for (let index = 0; index < 4; index += 1) await enqueue(await webhook(), 8);
+    const claimed = await claimDue(db, { now: at(100), until: at(160), most: 100, shared: 8 });
+    assert.equal(claimed.length, 8);
+    await enqueue(await webhook(), 8);
+    // each has one, however many they are
+    const more = await claimDue(db, { now: at(100), until: at(160), most: 100, shared: 1 });
+    assert.equal(more.length, 1);
+  });
+
+  it("pauses a receiver as a whole, lets one try, and then all others", async () => {
+    const [dead, alive] = [await webhook(), await webhook()];
+    await enqueue(dead, 20);
+    const middle = () => 0.5;
+    const fail = async (claims: readonly Claimed[], seconds: number, record = SILENCE) => {
+      for (const one of claims) {
+        await recordHealth(db, one, record, at(seconds), middle);
+        await postpone(db, one, record, at(10_000));
+      }
+    };
+    const [first, second, third, fourth] = await claim(100);
+    assert.ok(first && second && third && fourth);
+    await fail([first], 100);
+    // an answer, though no success, begins the count again
+    await fail([second], 100, RECORD);
+    await fail([third, fourth, ...(await claim(100)).slice(0, 1)], 100);
+    assert.deepEqual(await claim(104), []);
+    await enqueue(alive, 1, 7);
+    const [lively] = await claim(104);
+    assert.ok(lively);
+    assert.equal(lively.delivery.event_id, "evt_7");
+    await finish(db, lively, "delivered", RECORD, at(104));
+    // of those under way when the pause began one is left
+    const [last] = await db("webhook_deliveries")
+      .where({ webhook_id: dead, status: "delivering" })
+      .select<{ id: string }[]>("id");
+    assert.ok(last);
+    await db("webhook_deliveries")
+      .where({ id: last.id })
+      .update({ status: "pending", next_attempt_at: at(0) });
+
+    const pauses: number[] = [];
+    for (let seconds = 105; pauses.length < 8;) {
+      const tries = await claim(seconds);
+      assert.equal(tries.length, 1);
+      assert.equal((await claim(seconds)).length, 0);
+      await fail(tries, seconds);
+      const row = await db("webhooks").where({ id: dead }).first<{ paused_until: Date }>();
+      const until = (row.paused_until.getTime() - T0) / 1000;
+      pauses.push(until - seconds);
+      assert.deepEqual(await claim(until - 1), []);
+      seconds = until;
+      if (pauses.length < 8) continue;
+      const [trying] = await claim(seconds);
+      assert.ok(trying);
+      await recordHealth(db, trying, { ...RECORD, response_status: 200 }, at(seconds));
+      await finish(db, trying, "delivered", RECORD, at(seconds));
+      assert.equal((await claim(seconds)).length, 4);
+    }
+    assert.deepEqual(pauses, [10, 20, 40, 80, 160, 300, 300, 300]);
+  });
+
+  it("does not pause a receiver that answers some of what was claimed together", async () => {
+    const id = await webhook();
+    await enqueue(id, 4);
+    const [first, second, third, fourth] = await claim(100);
+    assert.ok(first && second && third && fourth);
+    const answered = { ...RECORD, response_status: 200 };
+    // all of them were claimed before anything had failed
+    for (const one of [first, second]) await recordHealth(db, one, SILENCE, at(100));
+    await recordHealth(db, third, answered, at(100));
+    await recordHealth(db, fourth, SILENCE, at(100));
+    const health = () => db("webhooks").where({ id }).first<object>("failures", "paused_until");
+    assert.deepEqual(await health(), { failures: 1, paused_until: null });
+    // one that was under way when the pause began ends it by its answer
+    for (const one of [first, second]) await recordHealth(db, one, SILENCE, at(101));
+    await recordHealth(db, third, answered, at(101));
+    assert.deepEqual(await health(), { failures: 0, paused_until: null });
+  });
+
   it("finds a webhook behind the backlog of another without reading it", async () => {
     const [busy, other] = [await webhook(), await webhook()];
     await db.raw(
       `insert into webhook_deliveries
-         (id, webhook_id, event_id, event_type, payload, retried, status, next_attempt_at, created_at)
-       select 'dlv_' || n, ?, 'evt_' || n, 'user.authenticated', '{}', true, 'pending', ?, ?
+         (id, webhook_id, event_id, event_type, payload, retried, status, next_attempt_at, created_at, priority)
+       select 'dlv_' || n, ?, 'evt_' || n, 'user.authenticated', '{}', true, 'pending',
+              case when n % 10 = 0 then ?::timestamptz else ? end, ?, case when n % 10 = 0 then 1 else 2 end
        from generate_series(1, 50000) n`,
-      [busy, at(0), at(0)],
+      // a part was tried, and is not due
+      [busy, at(1_000), at(0), at(0)],
     );
     await enqueue(other, 1);
     await db.raw("analyze webhook_deliveries");
+    const plan = JSON.stringify(await explainClaim(db, { now: at(10), until: at(70), most: 100 }));
+    assert.ok(plan.includes('"Index Name":"webhook_deliveries_queue"'), plan);
+    assert.equal(/"Seq Scan"[^{}]*"Relation Name":"webhook_deliveries"/.test(plan), false, plan);
     const { rows } = await db.raw<{ rows: { reads: number }[] }>(
       "select pg_stat_get_xact_tuples_fetched('webhook_deliveries'::regclass)::int as reads",
     );
@@ -179,96 +279,6 @@ describe("webhooks: the outbox", () => {
     assert.equal((await db("webhook_deliveries").select("id")).length, 5_000);
   });
 
-  describe("of events that a user can repeat", () => {
-    let count = 0;
-    const violation = (seconds: number, userId = "usr_1", rule = "r", reason = "CONDITION_FALSE") => ({
-      ...({
-        id: `evt_${++count}`,
-        timestamp: at(seconds),
-        type: "policy.violated",
-        customerId: "cus_1",
-      } as const),
-      ...{ userId, rule, data: { user: { id: userId, customer_id: "cus_1" }, reason } },
-    });
-    const sent = async () => {
-      const rows = await db("webhook_deliveries").orderBy("sequence").select("payload", "webhook_id");
-      return (rows as { payload: string; webhook_id: string }[]).map(({ payload }) => {
-        const { data } = JSON.parse(payload) as { data: { user: { id: string }; suppressed?: number } };
-        return [data.user.id, data.suppressed];
-      });
-    };
-
-    it("takes one a minute, and says how many were left out", async () => {
-      await webhook();
-      await enqueueDeliveries(db, [violation(0), violation(0)]);
-      for (const seconds of [1, 30, 59]) await enqueueDeliveries(db, [violation(seconds)]);
-      assert.deepEqual(await sent(), [["usr_1", undefined]]);
-      await enqueueDeliveries(db, [violation(60), violation(60)]);
-      await enqueueDeliveries(db, [violation(61)]);
-      await enqueueDeliveries(db, [violation(121)]);
-      await enqueueDeliveries(db, [violation(200)]);
-      assert.deepEqual(await sent(), [
-        ["usr_1", undefined],
-        ["usr_1", 4],
-        ["usr_1", 2],
-        ["usr_1", undefined],
-      ]);
-    });
-
-    it("tells them apart by webhook, user, reason and rule, and leaves others alone", async () => {
-      const own = await webhook({ customer_id: null });
-      await enqueueDeliveries(db, [violation(0), violation(0, "usr_2"), violation(0, "usr_1", "s")]);
-      await enqueueDeliveries(db, [violation(1), violation(1, "usr_1", "r", "MFA_REQUIRED")]);
-      assert.equal((await sent()).length, 4);
-      const other = await webhook();
-      await enqueueDeliveries(db, [violation(2), violation(2)]);
-      const rows = await db("webhook_deliveries").select("webhook_id");
-      assert.deepEqual(
-        [own, other].map((id) => rows.filter((row: { webhook_id: string }) => row.webhook_id === id).length),
-        [4, 1],
-      );
-      const signIns = [1, 2, 3].map((number) => ({
-        ...{ ...signIn(), id: `evt_in_${number}`, timestamp: at(3) },
-      }));
-      await enqueueDeliveries(db, signIns);
-      assert.equal((await sent()).length, 5 + 2 * signIns.length);
-    });
-
-    it("counts each of many transactions at once", async () => {
-      await webhook();
-      const users = ["usr_1", "usr_2", "usr_3"];
-      await Promise.all(
-        Array.from({ length: 12 }, (_, index) =>
-          db.transaction((trx) =>
-            enqueueDeliveries(
-              trx,
-              [...users, ...users].slice(index % 3, (index % 3) + 3).map((user) => violation(0, user)),
-            ),
-          ),
-        ),
-      );
-      assert.equal((await sent()).length, users.length);
-      await enqueueDeliveries(
-        db,
-        users.map((user) => violation(60, user)),
-      );
-      assert.deepEqual(
-        (await sent()).slice(users.length),
-        users.map((user) => [user, 11]),
-      );
-    });
-
-    it("are forgotten after a day", async () => {
-      await webhook();
-      await enqueueDeliveries(db, [violation(0), violation(0)]);
-      await sweep({ db, clock: () => T0 + 86_400_000 });
-      await enqueueDeliveries(db, [violation(86_400)]);
-      await sweep({ db, clock: () => T0 + 86_400_001 });
-      const kept = await db("webhook_repetitions").select("carried");
-      assert.deepEqual(kept, [{ carried: 1 }]);
-    });
-  });
-
   it("forgets what is older than 30 days, and cancels what waits for nobody", async () => {
     const id = await webhook();
     const gone = newId("webhook");
@@ -283,6 +293,10 @@ describe("webhooks: the outbox", () => {
     const statuses = async () =>
       (await db("webhook_deliveries").orderBy("sequence").pluck("status")) as string[];
     assert.deepEqual(await statuses(), ["delivered", "pending", "delivering", "cancelled"]);
+    assert.deepEqual(
+      await db("webhook_deliveries").where({ status: "cancelled" }).pluck("cancelled_reason"),
+      ["webhook_deleted"],
+    );
     await sweep({ db, clock: () => T0 + 31 * day * 1_000 });
     assert.deepEqual(await statuses(), ["pending", "delivering"]);
   });

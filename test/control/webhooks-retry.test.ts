@@ -136,7 +136,8 @@ describe("webhooks: what is not taken", () => {
     await emit(control, signIn());
     await settled(control, id, { status: "pending", attempts: 1 });
     await control.request("PUT", `/webhooks/${id}`, { body: { enabled: false } });
-    await settled(control, id, { status: "cancelled", attempts: 1, next_attempt_at: null });
+    const reason = { cancelled_reason: "webhook_disabled" };
+    await settled(control, id, { status: "cancelled", attempts: 1, next_attempt_at: null, ...reason });
     await control.request("PUT", `/webhooks/${id}`, { body: { enabled: true } });
     moved += HOUR;
     await control.request("POST", `/webhooks/${id}/test`);
@@ -145,6 +146,38 @@ describe("webhooks: what is not taken", () => {
       receiver.received.map(({ json }) => json.type),
       ["user.authenticated", "webhook.test"],
     );
+  });
+
+  it("is not tried while the receiver does not answer at all, but by one; a test ends the pause", async () => {
+    const { id } = await register(control, { url: receiver.url });
+    receiver.answer = () => undefined;
+    await emit(control, ...Array.from({ length: 30 }, () => signIn()));
+    const pausedUntil = async () =>
+      (await control.request("GET", `/webhooks/${id}`)).body.data.paused_until as string | null;
+    const paused = (before: string | null) =>
+      eventually("a pause", async () => {
+        const until = await pausedUntil();
+        const busy = (await logOf(control, id)).some(({ status }) => status === "delivering");
+        return !busy && until !== before && until;
+      });
+    const first = await paused(null);
+    const tried = receiver.received.length;
+    // four at a time, and the third failure pauses
+    assert.ok(tried >= 3 && tried <= 6, String(tried));
+
+    moved += HOUR;
+    const second = await paused(first);
+    assert.equal(receiver.received.length, tried + 1);
+    assert.ok(Date.parse(second) > Date.parse(first));
+
+    answerWith(200);
+    await control.request("POST", `/webhooks/${id}/test`);
+    moved += HOUR;
+    await eventually("all of them", async () =>
+      (await logOf(control, id)).every(({ status }) => status === "delivered"),
+    );
+    assert.equal(await pausedUntil(), null);
+    assert.equal(receiver.received[tried + 1]?.json.type, "webhook.test");
   });
 
   it("goes to the new URL once that has changed", async () => {

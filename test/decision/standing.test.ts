@@ -87,7 +87,53 @@ describe("decision: where a caller stands", () => {
   const rules = (authentication: Partial<AuthenticationRules>) =>
     standing({ authentication: { ...NO_RULES, ...authentication } });
 
+  const MACHINE = {
+    sub: "cli_1",
+    client_id: "cli_1",
+    principal_type: "machine",
+    sid: "cls_1",
+    ...{ email: undefined, amr: [], auth_time: undefined },
+  };
+  const OF_PEOPLE = { mfa_required: true, max_session_duration: 60, allowed_email_domains: [["x.example"]] };
+
   const cases: [name: string, world: World, expected: string][] = [
+    [
+      "a machine, of which no sign-in is asked",
+      { customer: rules(OF_PEOPLE), claims: MACHINE },
+      "ALLOW CONDITION_TRUE",
+    ],
+    ["a machine whose client is deleted", { ended: ["cls_1"], claims: MACHINE }, "DENY SESSION_ENDED"],
+    [
+      "a machine of a suspended customer",
+      { customer: standing({ status: "suspended" }), claims: MACHINE },
+      "DENY CUSTOMER_SUSPENDED",
+    ],
+    [
+      "a machine at another address",
+      { customer: rules({ allowed_ip_ranges: [["192.0.2.0/24"]] }), claims: MACHINE },
+      "DENY CLIENT_ADDRESS_NOT_ALLOWED",
+    ],
+    [
+      "a user whose token only says that it is a machine's",
+      { customer: rules(OF_PEOPLE), claims: { ...MACHINE, client_id: "key_1" } },
+      "DENY EMAIL_DOMAIN_NOT_ALLOWED",
+    ],
+    [
+      "a machine, by what policies read",
+      {
+        set: 'policies: [{ resource: "GET /x", condition: user.type == "machine" }]',
+        claims: MACHINE,
+      },
+      "ALLOW CONDITION_TRUE",
+    ],
+    [
+      "a user, by what policies read",
+      {
+        set: 'policies: [{ resource: "GET /x", condition: user.type == "machine" }]',
+        claims: { principal_type: "user" },
+      },
+      "DENY CONDITION_FALSE",
+    ],
     ["an ordinary customer", {}, "ALLOW CONDITION_TRUE"],
     ["an active customer", { customer: standing() }, "ALLOW CONDITION_TRUE"],
     ["a suspended customer", { customer: standing({ status: "suspended" }) }, "DENY CUSTOMER_SUSPENDED"],
@@ -108,6 +154,21 @@ describe("decision: where a caller stands", () => {
       "a second factor",
       { customer: rules({ mfa_required: true }), claims: { amr: ["pwd", "otp"] } },
       "ALLOW CONDITION_TRUE",
+    ],
+    [
+      "a class that counts as several factors",
+      { customer: rules({ mfa_required: true, mfa_acr_values: ["urn:2fa"] }), claims: { acr: "urn:2fa" } },
+      "ALLOW CONDITION_TRUE",
+    ],
+    [
+      "a class that does not",
+      { customer: rules({ mfa_required: true, mfa_acr_values: ["urn:2fa"] }), claims: { acr: "urn:1fa" } },
+      "DENY MFA_REQUIRED",
+    ],
+    [
+      "a list of classes, which is none",
+      { customer: rules({ mfa_required: true, mfa_acr_values: ["urn:2fa"] }), claims: { acr: ["urn:2fa"] } },
+      "DENY MFA_REQUIRED",
     ],
     ["a session that is too old", { customer: rules({ max_session_duration: 60 }) }, "DENY SESSION_TOO_OLD"],
     [
@@ -166,16 +227,29 @@ describe("decision: where a caller stands", () => {
 
   it("tells a client how to get on, as RFC 9470 and RFC 6750 have it", async () => {
     const challenge = async (world: World) => {
-      const { reason } = await decide(world);
+      const { reason, stepUp } = await decide(world);
       const about = { requestId: "r", method: "GET", resource: "/x", headers: undefined, now: 0 };
-      const { headers } = renderDenial({ reason, ...about, details: "reason" });
+      const { headers } = renderDenial({ reason, ...about, details: "reason", ...(stepUp && { stepUp }) });
       return headers.find(([header]) => header === "www-authenticate")?.[1];
     };
     assert.match(
       (await challenge({ customer: rules({ mfa_required: true }) })) ?? "",
       /error="insufficient_user_authentication"/,
     );
-    assert.match((await challenge({ ended: ["ses_1"] })) ?? "", /error="invalid_token"/);
+    const asking = rules({
+      mfa_required: true,
+      mfa_acr_values: ["urn:a", "urn:b"],
+      max_session_duration: 60,
+    });
+    for (const cookie of [false, true])
+      assert.match(
+        (await challenge({ customer: asking, cookie })) ?? "",
+        /error="insufficient_user_authentication", .*, acr_values="urn:a urn:b", max_age="60"$/,
+      );
+    // what the rules ask of a sign-in is no answer to other refusals
+    const elsewhere = { ...asking.authentication, allowed_ip_ranges: [["192.168.0.0/16"]] };
+    assert.equal(await challenge({ customer: rules(elsewhere) }), undefined);
+    assert.match((await challenge({ ended: ["ses_1"], customer: asking })) ?? "", /error="invalid_token"/);
   });
 
   describe("a policy set of the customer's own", () => {

@@ -18,7 +18,7 @@ function shipped(name: string): { name: string; text: string } {
   return { name, text: readFileSync(join(DEMO_POLICIES, name), "utf8") };
 }
 
-const { ir, diagnostics } = await compileSet(DEMO_POLICIES, "default");
+const { ir, diagnostics } = await compileSet(DEMO_POLICIES, "default", { severalProviders: true });
 const { suite, diagnostics: suiteDiagnostics } = parseSuite(shipped("default.test.yaml"));
 assert.ok(ir);
 assert.ok(suite);
@@ -35,7 +35,7 @@ function withCondition(rule: PathRuleIR, value: boolean): PolicySetIR {
 }
 
 describe("shipped policies", () => {
-  it("compile without a finding, and so do their tests", () => {
+  it("compile without a finding, though customers' providers say who has which role, and so do their tests", () => {
     assert.deepEqual(diagnostics, []);
     assert.deepEqual(suiteDiagnostics, []);
   });
@@ -88,9 +88,11 @@ describe("shipped policies", () => {
 });
 
 describe("shipped directory and test people", () => {
-  it("have the departments that tokens have", () => {
-    const users = JSON.parse(shipped("directory/users.json").text) as Record<string, { department: string }>;
-    assert.deepEqual(users, Object.fromEntries(PEOPLE.map(({ id, department }) => [id, { department }])));
+  it("have the departments and customers that tokens have", () => {
+    assert.deepEqual(
+      JSON.parse(shipped("directory/users.json").text),
+      Object.fromEntries(PEOPLE.map(({ id, department, customer_id }) => [id, { department, customer_id }])),
+    );
   });
 
   it("have the attributes that tokens have", () => {

@@ -5,7 +5,7 @@ import { apiClient, startControlPlaneProcess, type ControlPlaneProcess } from ".
 import { allWorkersAnswer } from "../support/all-workers.ts";
 import { eventually } from "../support/eventually.ts";
 import { startGateway, type RunningGateway } from "../support/gateway.ts";
-import { startIdentityProvider, type IdentityProvider } from "../support/identity-provider.ts";
+import { startIdentityProvider, type IdentityProvider, type TestUser } from "../support/identity-provider.ts";
 import { startRecordingUpstream, type RecordingUpstream } from "../support/recording-upstream.ts";
 
 const POLICIES = `policy_set: main
@@ -51,7 +51,12 @@ describe("end to end: control plane, identity provider and gateway, in productio
     });
     api = apiClient(url, await plane.createKey("production", "full_access"));
 
-    const made = await api("POST", "/customers", { name: "Corp", allowed_return_urls: [RETURN_URL] });
+    const made = await api("POST", "/customers", {
+      name: "Corp",
+      allowed_return_urls: [RETURN_URL],
+      allowed_roles: ["manager", "viewer"],
+      allowed_claims: ["department"],
+    });
     assert.equal(made.status, 201);
     customer = made.body.data.id;
     const idp = await api("POST", `/customers/${customer}/idp`, {
@@ -60,6 +65,7 @@ describe("end to end: control plane, identity provider and gateway, in productio
       client_id: provider.clientId,
       client_secret: provider.clientSecret,
       scopes: ["openid", "profile", "email", "groups"],
+      mfa_acr_values: ["urn:2fa"],
     });
     assert.equal(idp.status, 201, JSON.stringify(idp.body));
     const published = await api("POST", "/policy-sets", {
@@ -187,11 +193,21 @@ describe("end to end: control plane, identity provider and gateway, in productio
       () => get("/mine", data.access_token),
       PUSHED_MS,
     );
+    const refused = await fetch(`${gateway.url}/mine`, {
+      headers: { authorization: `Bearer ${data.access_token}` },
+    });
+    assert.match(
+      refused.headers.get("www-authenticate") ?? "",
+      /error="insufficient_user_authentication", .*, acr_values="urn:2fa"$/,
+    );
     const { error } = await signIn("iris");
     assert.equal(error?.get("error"), "access_denied");
-    provider.users.set("iris", { ...provider.users.get("iris"), amr: ["pwd", "otp"] });
-    const strong = await signIn("iris");
-    assert.equal(await get("/mine", strong.data.access_token), "200");
+    const evidence: readonly TestUser[] = [{ acr: "urn:2fa" }, { amr: ["pwd", "otp"] }];
+    for (const proof of evidence) {
+      provider.users.set("iris", { ...provider.users.get("iris"), amr: ["pwd"], ...proof });
+      const strong = await signIn("iris");
+      assert.equal(await get("/mine", strong.data.access_token), "200");
+    }
     const removed = await api("DELETE", `/customers/${customer}/policies/${policy.body.data.id}`);
     assert.equal(removed.status, 200);
   });

@@ -72,7 +72,10 @@ describe("end to end: the README's response rule", () => {
     ["HTTP/2", overHttp2],
   ] as const) {
     const ask = async (path: string, role: string, base = gateway.url) =>
-      get(`${base}${path}`, `Bearer ${await issuer.token({ sub: "u-5", role, department: "finance" })}`);
+      get(
+        `${base}${path}`,
+        `Bearer ${await issuer.token({ sub: "u-5", role, department: "finance", customer_id: "c-1", assigned_customers: ["c-1"] })}`,
+      );
 
     it(`masks JSON, over ${protocol}`, async () => {
       const { body } = await ask("/api/customers/c-1", "manager");

@@ -2,12 +2,17 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { inspect } from "node:util";
+import { gzipSync } from "node:zlib";
 import { ControlPlaneClient, ControlPlaneError } from "../../src/following/index.ts";
 import { FakeControlPlane, ordinary, type Fault } from "../support/fake-control-plane.ts";
 
 const plainState = JSON.stringify({
   success: true,
   data: { cursor: "c", complete: true, customers: [], sessions_ended: [], users: [], policy_sets: [] },
+});
+const zipped = (content: string | Buffer): Fault => ({
+  body: gzipSync(content),
+  headers: { "content-encoding": "gzip" },
 });
 /** With a byte in a text that stands for nothing. */
 const notUtf8 = (text: string) => Buffer.from(text.replace('"c"', '"\xff"'), "latin1");
@@ -101,6 +106,21 @@ describe("following: client", () => {
       ["an envelope without data", { body: '{"success":true}' }, "MALFORMED_ANSWER"],
       ["data of another shape", { body: '{"success":true,"data":{"cursor":1}}' }, "MALFORMED_ANSWER"],
       ["invalid UTF-8", { body: notUtf8(plainState) }, "MALFORMED_ANSWER"],
+      [
+        "half of a complete state",
+        { body: plainState.replace('"complete":true', '"complete":true,"more":true') },
+        "MALFORMED_ANSWER",
+      ],
+      [
+        "no gzip where it says so",
+        { body: plainState, headers: { "content-encoding": "gzip" } },
+        "MALFORMED_ANSWER",
+      ],
+      [
+        "a coding that was not asked for",
+        { body: plainState, headers: { "content-encoding": "br" } },
+        "MALFORMED_ANSWER",
+      ],
       ["an answer cut short", "cut", "UNREACHABLE"],
       ["a connection that breaks", "reset", "UNREACHABLE"],
     ];
@@ -111,9 +131,19 @@ describe("following: client", () => {
       });
     }
 
-    it("and the same answer without the fault has none", async () => {
-      plane.fault = () => ({ body: plainState });
-      assert.equal((await client.state(undefined, 0)).cursor, "c");
+    it("and the same answer without the fault has none, compressed or not", async () => {
+      const page = plainState.replace('"complete":true', '"complete":true,"more":false');
+      for (const fault of [{ body: plainState }, zipped(plainState), zipped(page)]) {
+        plane.fault = () => fault;
+        assert.equal((await client.state(undefined, 0)).cursor, "c");
+      }
+    });
+
+    it("an answer that is small only as long as it is compressed", async () => {
+      plane.fault = () => zipped(Buffer.alloc(64 * 1024 * 1024, " "));
+      const { code, message } = await failureOf(client.user("usr_1"));
+      assert.equal(code, "MALFORMED_ANSWER");
+      assert.match(message, /larger than/);
     });
 
     it("nobody there", async () => {

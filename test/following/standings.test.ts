@@ -134,6 +134,17 @@ describe("following: standings", () => {
     assert.equal(state.size, 0);
   });
 
+  it("know customers that were ever deleted by their ids, until one is said to be there again", () => {
+    const gone = { ...answer(wholeAfter([]), 0, true), customers_deleted: ["a", "b"] };
+    const state = StandingsState.of(gone);
+    assert.deepEqual(state.customer("a"), { ...ordinary("a"), status: "deleted" });
+    assert.equal(state.customer("c"), undefined);
+    // a sign of nothing but another change does not bring it back
+    assert.equal(state.after(answer(wholeAfter([]), 1)).customer("a")?.status, "deleted");
+    const back = state.after(answer({ ...wholeAfter([]), customers: [ordinary("a")] }, 1));
+    assert.deepEqual([back.customer("a"), back.customer("b")?.status], [undefined, "deleted"]);
+  });
+
   it("keep the later of two times until which a session must be known", () => {
     const ended = (until: string) => ({
       ...wholeAfter([]),

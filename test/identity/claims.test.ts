@@ -62,15 +62,37 @@ describe("identity: claims to attributes", () => {
   });
 
   it("keeps what the token says about the sign-in", async () => {
-    const { session } = await identify({ sid: "ses_1", amr: ["pwd", "otp"], auth_time: 1_700_000_000 });
+    const { session } = await identify({
+      sid: "ses_1",
+      amr: ["pwd", "otp"],
+      acr: "urn:2fa",
+      auth_time: 1_700_000_000,
+    });
     assert.deepEqual(plain(session), {
       subject: "alice",
       id: "ses_1",
       amr: ["pwd", "otp"],
+      acr: "urn:2fa",
       authTime: 1_700_000_000,
     });
-    const other = await identify({ sid: 1, amr: ["pwd", 2], auth_time: "now" });
+    const other = await identify({ sid: 1, amr: ["pwd", 2], acr: ["urn:2fa"], auth_time: "now" });
     assert.deepEqual(plain(other.session), { subject: "alice", amr: ["pwd"] });
+  });
+
+  it("tells a machine from a user by the issuer's word and RFC 9068, and by nothing less", async () => {
+    const machine = { principal_type: "machine", sub: "cli_1", client_id: "cli_1" };
+    const { user, userId, session } = await identify({ ...machine, scope: "reports:read" });
+    assert.deepEqual(plain({ user, userId, session }), {
+      user: { id: "cli_1", scopes: ["reports:read"], type: "machine" },
+      userId: "cli_1",
+      session: { subject: "cli_1", amr: [], machine: true },
+    });
+    for (const other of [
+      { ...machine, client_id: "key_1" },
+      { ...machine, principal_type: "user" },
+      { sub: "cli_1", client_id: "cli_1" },
+    ])
+      assert.ok(!("machine" in (await identify(other)).session), JSON.stringify(other));
   });
 
   it("leaves out what the token does not say", async () => {

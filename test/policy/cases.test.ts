@@ -20,7 +20,8 @@ describe("policy set cases", () => {
       const files = [...archive.parts]
         .filter(([part]) => /\.(?:yaml|graphql)$/.test(part))
         .map(([part, text]) => ({ name: part, text }));
-      const { ir, diagnostics } = compilePolicySet(files, { name: "case" });
+      const severalProviders = name.startsWith("roles-");
+      const { ir, diagnostics } = compilePolicySet(files, { name: "case", severalProviders });
       for (const { code } of diagnostics) produced.add(code);
 
       const expected = new Map(files.map((file) => [file.name, file.text]));

@@ -27,6 +27,18 @@ describe("violations of authentication policies", () => {
     assert.equal(judge({}, { email: undefined, clientIp: "", amr: [], authTime: undefined }), undefined);
   });
 
+  it("are of the address alone for a program, which has no sign-in", () => {
+    const rules: Partial<AuthenticationRules> = {
+      mfa_required: true,
+      max_session_duration: 60,
+      allowed_email_domains: [["other.example"]],
+    };
+    const machine = { machine: true, email: undefined, amr: [], authTime: undefined } as const;
+    assert.equal(judge(rules, machine), undefined);
+    const ranges = { ...rules, allowed_ip_ranges: [["10.0.0.0/8"]] };
+    assert.equal(judge(ranges, machine), "CLIENT_ADDRESS_NOT_ALLOWED");
+  });
+
   it("are told one at a time: the address, the domain, the factors, the age", () => {
     const all: AuthenticationRules = {
       mfa_required: true,
@@ -65,6 +77,29 @@ describe("violations of authentication policies", () => {
     it(`${proof ? "take" : "do not take"} ${JSON.stringify(amr)} for several factors`, () => {
       assert.equal(provesMultipleFactors(amr), proof);
       assert.equal(judge({ mfa_required: true }, { amr }), proof ? undefined : "MFA_REQUIRED");
+    });
+  }
+
+  const classes: readonly (readonly [
+    acr: string | undefined,
+    counting: readonly string[] | undefined,
+    proof: boolean,
+  ])[] = [
+    ["urn:2fa", ["urn:1", "urn:2fa"], true],
+    ["urn:2fa", [], false],
+    ["urn:2fa", undefined, false],
+    ["urn:2fa:ifpossible", ["urn:2fa"], false],
+    ["URN:2FA", ["urn:2fa"], false],
+    ["urn:1 urn:2fa", ["urn:2fa"], false],
+    ["", ["urn:2fa"], false],
+    [undefined, ["urn:2fa"], false],
+  ];
+  for (const [acr, counting, proof] of classes) {
+    it(`${proof ? "take" : "do not take"} the class ${acr} for several factors where ${counting?.join(", ")} count`, () => {
+      const rules = { mfa_required: true, ...(counting && { mfa_acr_values: counting }) };
+      assert.equal(judge(rules, { amr: ["pwd"], acr }), proof ? undefined : "MFA_REQUIRED");
+      // beside methods that do
+      assert.equal(judge(rules, { amr: ["pwd", "otp"], acr }), undefined);
     });
   }
 

@@ -1,10 +1,16 @@
 import { strict as assert } from "node:assert";
 import { execFile } from "node:child_process";
-import { readdir, rm, writeFile } from "node:fs/promises";
+import { cp, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { closeDatabase, migrate, openDatabase, pendingMigrations } from "../../src/storage/index.ts";
+import {
+  closeDatabase,
+  createSchemaCheck,
+  migrate,
+  openDatabase,
+  pendingMigrations,
+} from "../../src/storage/index.ts";
 import { emptyDatabase, temporaryDirectory } from "../support/database.ts";
 import type { TestDatabase } from "../support/database.ts";
 
@@ -14,6 +20,13 @@ const PRODUCT = fileURLToPath(new URL("../../migrations", import.meta.url));
 /** One that runs the statement. */
 const statement = (sql: string) =>
   `export async function up(trx: { raw(sql: string): Promise<unknown> }) { await trx.raw(${JSON.stringify(sql)}); }\n`;
+
+/** A module is loaded once by its path, whatever is written there later. */
+async function copyOf(folder: string): Promise<string> {
+  const copy = await temporaryDirectory();
+  await cp(folder, copy, { recursive: true });
+  return copy;
+}
 
 describe("storage: migrate", () => {
   let database: TestDatabase;
@@ -101,12 +114,97 @@ describe("storage: migrate", () => {
 
   it("notices a database that is newer than the program", async () => {
     await write("0001-table.ts", statement("create table t (id int)"));
-    await write("0002-later.ts", statement("create table u (id int)"));
+    await write("0002-later.ts", `export const breaks = true;\n${statement("create table u (id int)")}`);
     await run();
     await rm(join(folder, "0002-later.ts"));
-    const message = /^Error: the database is newer than this program: migration 0002-later was applied/;
+    const message =
+      /^Error: the database is newer than this program: since 0002-later it needs a version that knows migration 0002 or a later one, and this version knows up to 0001-table; run such a version$/;
     await assert.rejects(run(), message);
     await assert.rejects(pending(), message);
+  });
+
+  describe("beside a newer program", () => {
+    /** Two versions: this one knows 0001 and 0002, and the newer one has applied another one as well. */
+    const newer = async (text: string) => {
+      await write("0001-table.ts", statement("create table t (id int)"));
+      await write("0002-more.ts", statement("create table u (id int)"));
+      await write("0003-newer.ts", text);
+      await run();
+      await rm(join(folder, "0003-newer.ts"));
+    };
+    const adds = statement("alter table t add column more int not null default 0");
+
+    it("works on with what only adds, and says so", async () => {
+      await newer(adds);
+      const said: string[] = [];
+      const log = { info: (message: string) => said.push(message) };
+      assert.deepEqual(await migrate(database.db, { folder, log }), { applied: [] });
+      assert.deepEqual(said, ["the database is newer than this program, which works with it: 0003-newer"]);
+      assert.deepEqual(await pending(), []);
+      assert.equal(await createSchemaCheck(database.db, { folder })(), undefined);
+    });
+
+    it("is looked at again after its own migrations could not be read", async () => {
+      await newer(adds);
+      await write("misnamed.ts", adds);
+      const check = createSchemaCheck(database.db, { folder });
+      await assert.rejects(check(), /is not named like a migration/);
+      await rm(join(folder, "misnamed.ts"));
+      assert.equal(await check(), undefined);
+    });
+
+    it("works on where it knows the migration that the newer one names, and no further", async () => {
+      await newer(`export const compatibleFrom = "0002";\n${adds}`);
+      assert.deepEqual(await run(), { applied: [] });
+      await rm(join(folder, "0002-more.ts"));
+      const message =
+        /since 0003-newer it needs a version that knows migration 0002 or a later one, .* 0001-table/;
+      await assert.rejects(run(), message);
+      await assert.rejects(pending(), message);
+      assert.match((await createSchemaCheck(database.db, { folder })()) ?? "", message);
+    });
+
+    it("takes what was applied by a version that declared nothing for a break", async () => {
+      await newer(adds);
+      await database.db.raw("alter table schema_migrations drop column compatible_from");
+      await assert.rejects(run(), /since 0003-newer it needs a version that knows migration 0003/);
+      // and declares again, from the next one on
+      await write("0003-newer.ts", adds);
+      await write("0004-next.ts", statement("select 1"));
+      assert.deepEqual(await run(), { applied: ["0004-next"] });
+      await rm(join(folder, "0004-next.ts"));
+      assert.deepEqual(await run(), { applied: [] });
+    });
+
+    it("adds nothing that comes before what is there, and misses what it should have", async () => {
+      await newer(adds);
+      await write("0002-other.ts", statement("select 1"));
+      await assert.rejects(run(), /migration 0002-other stands before 0003-newer, which is applied already/);
+      await rm(join(folder, "0002-other.ts"));
+      await rm(join(folder, "0001-table.ts"));
+      await assert.rejects(
+        run(),
+        /migration 0001-table was applied, and this program has later ones but no such file/,
+      );
+    });
+
+    it("takes no declaration that cannot be true", async () => {
+      for (const declared of [
+        "breaks = false",
+        'breaks = "yes"',
+        'compatibleFrom = "0002"',
+        'compatibleFrom = "1"',
+        "compatibleFrom = 1",
+        'breaks = true; export const compatibleFrom = "0001"',
+      ]) {
+        await write("0001-table.ts", `export const ${declared};\n${statement("select 1")}`);
+        await assert.rejects(
+          migrate(database.db, { folder: await copyOf(folder) }),
+          /^Error: migration 0001-table must export either `breaks = true`/,
+          declared,
+        );
+      }
+    });
   });
 
   it("refuses one that comes before one that is applied", async () => {

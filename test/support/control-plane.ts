@@ -40,6 +40,8 @@ export interface ControlPlaneOptions {
   readonly config?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** A directory that another process has used or uses. */
   readonly directory?: string;
+  /** `bin/gatehouse.js` of another checkout. */
+  readonly program?: string;
 }
 
 /** Starts a control plane on free ports (those of the process before it, where it takes over a directory). */
@@ -60,7 +62,8 @@ export async function startControlPlaneProcess(
   for (const [section, keys] of Object.entries(options.config ?? {}))
     base[section] = { ...base[section], ...keys };
   await writeFile(join(directory, "gateway.yaml"), dump(base));
-  const child = spawn(process.execPath, [CLI, "control-plane"], {
+  const program = options.program ?? CLI;
+  const child = spawn(process.execPath, [program, "control-plane"], {
     cwd: directory,
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -83,7 +86,7 @@ export async function startControlPlaneProcess(
   if (ready === "ended") throw new Error(`the control plane ended with ${String(await ended)}: ${stderr}`);
   await assertDataAreIn(data);
   const cli = async (...args: string[]) =>
-    (await run(process.execPath, [CLI, ...args], { cwd: directory })).stdout;
+    (await run(process.execPath, [program, ...args], { cwd: directory })).stdout;
   return {
     url: { production: ready[1] ?? "", sandbox: ready[2] ?? "" },
     directory,

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Router } from "express";
+import type { Request, Router } from "express";
 import type { Actor } from "../../src/control/actor.ts";
 import type { BackgroundWork, ControlContext, ControlSettings } from "../../src/control/context.ts";
 import { ApiError } from "../../src/control/errors.ts";
@@ -9,6 +9,7 @@ import type { Authenticator } from "../../src/control/frame/authenticator.ts";
 import type { RateLimiter } from "../../src/control/frame/rate-limiter.ts";
 import type { Route } from "../../src/control/frame/route.ts";
 import { createApplication } from "../../src/control/frame/server.ts";
+import type { OAuthParts } from "../../src/control/oauth/router.ts";
 import { createSecretBox } from "../../src/control/secret-box.ts";
 import { createUnits, type UnitWriters } from "../../src/control/unit.ts";
 import { createLog } from "../../src/telemetry/log.ts";
@@ -26,7 +27,7 @@ export const TEST_SETTINGS: Omit<ControlSettings, "publicUrl"> = {
   trustedProxies: [],
   rateLimits: { authentication: 1_000, management: 500, analytics: 100 },
   webhooks: { allowPrivateTargets: true, timeoutMs: 2_000, retryForMs: 86_400_000 },
-  retention: { auditMs: 90 * 86_400_000, eventsMs: 90 * 86_400_000 },
+  retention: { auditMs: 90 * 86_400_000, eventsMs: 90 * 86_400_000, deletedMs: 30 * 86_400_000 },
 };
 
 /** A person of the dashboard who may do everything. */
@@ -54,13 +55,15 @@ export interface ControlOptions {
   readonly database?: TestDatabase;
   /** Only these routes; default: all. */
   readonly routes?: (context: ControlContext) => readonly Route[];
-  readonly beside?: (context: ControlContext) => readonly Router[];
+  readonly beside?: (context: ControlContext, parts: OAuthParts) => readonly Router[];
   /** In place of the one that believes what {@link RunningControl.request} says. */
   readonly authenticator?: (context: ControlContext) => Authenticator;
   readonly limiter?: (context: ControlContext) => RateLimiter;
   readonly writers?: Partial<UnitWriters>;
   /** Of the secret box; two instances share it. */
   readonly masterKey?: Uint8Array;
+  /** Open besides. */
+  readonly previousKeys?: readonly Uint8Array[];
 }
 
 export interface Answered {
@@ -99,7 +102,7 @@ export async function startControl(options: ControlOptions = {}): Promise<Runnin
     settings: { ...TEST_SETTINGS, publicUrl: "http://127.0.0.1:0", ...options.settings },
     db: database.db,
     units: createUnits(database.db, writers, clock),
-    box: createSecretBox(options.masterKey ?? randomBytes(32)),
+    box: createSecretBox(options.masterKey ?? randomBytes(32), options.previousKeys),
     clock,
     log: createLog({ level: "error", name: "control" }),
   };
@@ -109,16 +112,17 @@ export async function startControl(options: ControlOptions = {}): Promise<Runnin
   context.settings = { ...context.settings, publicUrl: options.settings?.publicUrl ?? url };
   const limiter = options.limiter?.(context) ?? unlimited;
   const { routes, feed } = await routesOf(context, options);
+  const authenticator = options.authenticator?.(context) ?? believing;
   server.on(
     "request",
     createApplication({
       context,
-      authenticator: options.authenticator?.(context) ?? believing,
+      authenticator,
       limiter,
       routes,
       publicUrl: url,
       trustedProxies: context.settings.trustedProxies,
-      beside: options.beside?.(context) ?? [],
+      beside: options.beside?.(context, { authenticator, limiter }) ?? [],
     }),
   );
   return {
@@ -188,6 +192,9 @@ const believing: Authenticator = {
       return Promise.resolve(new ApiError("UNAUTHORIZED"));
     }
   },
+  identifyKey: async (secret) =>
+    (await believing.identify({ headers: { authorization: `Bearer ${secret}` } } as Request)) ??
+    new ApiError("UNAUTHORIZED"),
   requireSameSite: () => undefined,
 };
 

@@ -6,7 +6,7 @@ import type { CustomerStanding } from "../../src/standing/index.ts";
 /** How an answer goes wrong. `lost`: what was asked for is done, and the answer never arrives. */
 export type Fault =
   | { readonly status: number; readonly code?: string; readonly headers?: Record<string, string> }
-  | { readonly body: string | Buffer; readonly status?: number }
+  | { readonly body: string | Buffer; readonly status?: number; readonly headers?: Record<string, string> }
   | "hang"
   | "cut"
   | "reset"
@@ -61,7 +61,7 @@ export class FakeControlPlane {
   duplicates = 0;
   readonly #seen = new Set<string>();
   /** Records that are no records, told by themselves or with the whole batch. */
-  isBad: (record: Record<string, unknown>) => false | "rejected" | "refused" = () => false;
+  isBad: (record: Record<string, unknown>) => false | "rejected" | "ahead" | "refused" = () => false;
   readonly statistics: Record<string, unknown>[] = [];
   fault: (asked: Asked) => Fault | undefined = () => undefined;
   /** Is waited for before an answer is made. */
@@ -177,7 +177,7 @@ export class FakeControlPlane {
       return;
     }
     if (fault !== undefined && fault !== "lost" && fault !== "cut") {
-      if ("body" in fault) response.writeHead(fault.status ?? 200).end(fault.body);
+      if ("body" in fault) response.writeHead(fault.status ?? 200, fault.headers).end(fault.body);
       else send(response, fault.status, failure(fault.code ?? "INTERNAL_ERROR"), fault.headers);
       return;
     }
@@ -238,7 +238,10 @@ export class FakeControlPlane {
     let [accepted, duplicates] = [0, 0];
     for (const [index, record] of records.entries()) {
       const key = JSON.stringify([record["decision_id"], record["event"] ?? "decision"]);
-      if (this.isBad(record) === "rejected") rejected.push({ index, message: "this is no record" });
+      const bad = this.isBad(record);
+      if (bad === "rejected") rejected.push({ index, message: "this is no record" });
+      else if (bad === "ahead")
+        rejected.push({ index, code: "CLOCK_AHEAD", message: "`timestamp` is ahead: here it is noon" });
       else if (this.#seen.has(key)) duplicates += 1;
       else {
         this.#seen.add(key);

@@ -26,6 +26,8 @@ export interface Person {
   readonly email: string;
   readonly cookie: string;
   readonly csrf: string;
+  /** The cookie by which the browser is known; {@link headers} are those of a browser that has lost it. */
+  readonly device: string;
   /** What the dashboard sends along with each request. */
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -123,12 +125,19 @@ export async function signIn(control: RunningControl, email: string, password = 
   const cookie = cookieOf(answer);
   const { csrf_token: csrf, user } = (answer.body as { data: { csrf_token: string; user: { id: string } } })
     .data;
-  return { id: user.id, email, cookie, csrf, headers: { cookie, "x-csrf-token": csrf } };
+  const device = deviceOf(answer);
+  return { id: user.id, email, cookie, csrf, device, headers: { cookie, "x-csrf-token": csrf } };
 }
 
 /** `name=value` of the cookie that an answer sets. */
 export function cookieOf({ headers }: Answered): string {
   return (headers.getSetCookie()[0] ?? "").split(";")[0] ?? "";
+}
+
+/** `name=value` of the cookie by which an answer makes the browser known. */
+export function deviceOf({ headers }: Answered): string {
+  const set = headers.getSetCookie().find((cookie) => /^(__Host-)?gatehouse_device/.test(cookie));
+  return (set ?? "").split(";")[0] ?? "";
 }
 
 function probes(): Route[] {

@@ -103,6 +103,8 @@ async function configuration({
         "role",
         "roles",
         "permissions",
+        "assigned_customers",
+        "app",
         "realm_access",
         "https://example.com/level",
       ],

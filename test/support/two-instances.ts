@@ -33,7 +33,7 @@ export async function startTwoInstances(
   const config = {
     ...others,
     api: { ...api, public_url: front.url, encryption_key: randomBytes(32).toString("base64") },
-    database: { url: server.url("production"), sandbox_url: server.url("sandbox"), pool_size: 5 },
+    database: { url: server.url("production"), sandbox_url: server.url("sandbox"), pool_size: 6 },
   };
   const started = await Promise.allSettled([
     startControlPlaneProcess({ config }),

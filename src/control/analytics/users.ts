@@ -77,18 +77,20 @@ async function recentOf(db: Knex, rows: readonly UserRow[], now: number): Promis
   );
 }
 
-/** Users of the directory among them; others are known to gateways only. */
+/** Users of the directory among them: others are known to gateways only, and of deleted ones nothing is told but ids. */
 async function directoryOf(
   db: Knex,
   rows: readonly UserRow[],
 ): Promise<Map<string, { readonly email: string | null; readonly name: string | null }>> {
-  const found = await db("users")
-    .whereRaw("id = any(?)", [rows.map((row) => row.user_id)])
+  const found = await db("users as u")
+    .join("customers as c", "c.id", "u.customer_id")
+    .whereRaw("u.id = any(?)", [rows.map((row) => row.user_id)])
+    .whereRaw("coalesce(u.deleted_at, c.deleted_at) is null")
     .select<{ id: string; customer_id: string; email: string | null; name: string | null }[]>(
-      "id",
-      "customer_id",
-      "email",
-      "name",
+      "u.id",
+      "u.customer_id",
+      "u.email",
+      "u.name",
     );
   return new Map(
     found.map(({ id, customer_id, email, name }) => [keyOf({ customer_id, user_id: id }), { email, name }]),

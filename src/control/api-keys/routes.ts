@@ -1,9 +1,21 @@
 import * as z from "zod";
 import type { ControlContext } from "../context.ts";
 import { created, etagOf, ok, page, readRoute, writeRoute, type Route } from "../frame/route.ts";
-import { apiKey, apiKeyList, apiKeyPath, apiKeyUpdate, createdApiKey, newApiKey } from "./schemas.ts";
+import { rollApiKey } from "./roll.ts";
+import {
+  apiKey,
+  apiKeyList,
+  apiKeyPath,
+  apiKeyRoll,
+  apiKeyUpdate,
+  createdApiKey,
+  DEFAULT_OVERLAP,
+  newApiKey,
+  rolledApiKey,
+} from "./schemas.ts";
 import {
   createApiKey,
+  familyOf,
   listApiKeys,
   requireApiKey,
   revokeApiKey,
@@ -16,7 +28,13 @@ import {
 export function apiKeyRoutes({ settings, db, clock }: ControlContext): Route[] {
   const { environment } = settings;
   const shared = { tag: "API keys", group: "management", permission: "keys", tenancy: "all" } as const;
-  const view = (row: ApiKeyRow) => ({ ...row, environment, status: statusOfKey(row, new Date(clock())) });
+  const view = (row: ApiKeyRow) => ({
+    ...row,
+    family_id: familyOf(row),
+    environment,
+    status: statusOfKey(row, new Date(clock())),
+  });
+  const locationOf = ({ id }: ApiKeyRow) => `${settings.publicUrl}/v1/api-keys/${id}`;
   const tagOf = ({ id, revision }: ApiKeyRow) => etagOf(id, revision);
   return [
     readRoute({
@@ -53,10 +71,7 @@ export function apiKeyRoutes({ settings, db, clock }: ControlContext): Route[] {
           ...(customerId !== undefined && { customerId }),
           ...(expiresAt !== undefined && { expiresAt }),
         });
-        return created(
-          { ...view(row), key: secret },
-          { etag: tagOf(row), location: `${settings.publicUrl}/v1/api-keys/${row.id}` },
-        );
+        return created({ ...view(row), key: secret }, { etag: tagOf(row), location: locationOf(row) });
       },
     }),
     readRoute({
@@ -80,7 +95,8 @@ export function apiKeyRoutes({ settings, db, clock }: ControlContext): Route[] {
       path: "/api-keys/{id}",
       operation: "updateApiKey",
       summary: "Rename an API key, or change when it expires",
-      description: "Members that are not given stay as they are; `expires_at: null` lets the key live on.",
+      description:
+        "Members that are not given stay as they are; `expires_at: null` lets the key live on. The end of a key that was rolled can only be brought forward.",
       params: apiKeyPath,
       body: apiKeyUpdate,
       answers: { 200: apiKey },
@@ -96,6 +112,34 @@ export function apiKeyRoutes({ settings, db, clock }: ControlContext): Route[] {
           call.ifMatch(tagOf(before));
         });
         return ok(view(row), { etag: tagOf(row) });
+      },
+    }),
+    writeRoute({
+      ...shared,
+      method: "post",
+      path: "/api-keys/{id}/roll",
+      operation: "rollApiKey",
+      summary: "Replace an API key",
+      description:
+        "Makes a key of the same family, name, scope and customer, with as long a life as the one that is rolled was given; the answer alone shows it. Both are good until `previous.expires_at`, then the one that is rolled is refused (`API_KEY_ROLLED`). Whoever is signed in stays so. `If-Match` is about the key that is rolled.",
+      params: apiKeyPath,
+      body: apiKeyRoll,
+      answers: { 201: rolledApiKey },
+      etag: true,
+      errors: ["API_KEY_NOT_FOUND", "INVALID_CUSTOMER", "CONFLICT"],
+      async write(call, unit) {
+        const overlap = call.body?.overlap ?? DEFAULT_OVERLAP;
+        const { row, secret, previous } = await rollApiKey(
+          unit,
+          { environment, id: call.params.id, overlap },
+          (before) => {
+            call.ifMatch(tagOf(before));
+          },
+        );
+        return created(
+          { ...view(row), key: secret, previous: view(previous) },
+          { etag: tagOf(row), location: locationOf(row) },
+        );
       },
     }),
     writeRoute({

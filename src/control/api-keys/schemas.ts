@@ -7,6 +7,10 @@ import { nameText, pathId, timestamp } from "../frame/schemas.ts";
 export const KEY_STATUSES = ["active", "expired", "revoked"] as const;
 export type KeyStatus = (typeof KEY_STATUSES)[number];
 
+/** How long both keys are good when one is rolled, in seconds, unless it is said otherwise. */
+export const DEFAULT_OVERLAP = 86_400;
+const MAX_OVERLAP = 30 * 86_400;
+
 export const newApiKey = z.strictObject({
   name: nameText(),
   scope: z.enum(SCOPES),
@@ -23,12 +27,22 @@ export const apiKeyUpdate = z
   .strictObject({ name: nameText().optional(), expires_at: timestampParameter().nullable().optional() })
   .refine((update) => Object.keys(update).length > 0, "must name at least one field");
 
+export const apiKeyRoll = z
+  .strictObject({
+    overlap: z.int().min(0).max(MAX_OVERLAP).default(DEFAULT_OVERLAP).meta({
+      description:
+        "Seconds for which the key that is rolled goes on being good; with 0 it is revoked, from the next request on.",
+    }),
+  })
+  .optional();
+
 export const apiKeyPath = z.strictObject({ id: pathId() });
 
 export const apiKeyList = listQuery(["created_at", "name"], {
   status: z.enum(KEY_STATUSES).optional(),
   scope: z.enum(SCOPES).optional(),
   customer_id: z.string().max(128).optional(),
+  family_id: z.string().max(128).optional(),
 });
 
 /** A key as it is told; the key itself is not among its members. */
@@ -47,9 +61,22 @@ export const apiKey = z
     expires_at: timestamp().nullable(),
     last_used_at: timestamp().nullable().meta({ description: "To the minute." }),
     revoked_at: timestamp().nullable(),
+    family_id: z.string().meta({
+      description:
+        "The first of the keys that were rolled to this one, or itself: the `client_id` of the tokens that it asks for.",
+    }),
+    rolled_from: z.string().nullable().meta({ description: "The key whose place this one takes." }),
+    rolled_to: z
+      .string()
+      .nullable()
+      .meta({ description: "The key that takes its place; this one is refused from `expires_at` on." }),
   })
   .meta({ id: "ApiKey" });
 
 export const createdApiKey = apiKey
   .extend({ key: z.string().meta({ description: "The key itself, shown this once." }) })
   .meta({ id: "CreatedApiKey" });
+
+export const rolledApiKey = createdApiKey
+  .extend({ previous: apiKey })
+  .meta({ id: "RolledApiKey", description: "The new key, and in `previous` the one that was rolled." });

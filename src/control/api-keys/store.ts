@@ -24,6 +24,12 @@ export interface ApiKeyRow {
   readonly last_used_at: Date | null;
   readonly revoked_at: Date | null;
   readonly revision: number;
+  /** The first of the keys that were rolled to this one; `null`: itself. */
+  readonly family_id: string | null;
+  /** The key whose place this one takes. */
+  readonly rolled_from: string | null;
+  /** The key that takes its place: this one ends when it expires, or is revoked. */
+  readonly rolled_to: string | null;
 }
 
 /** A key as a request presents it. */
@@ -53,7 +59,16 @@ const COLUMNS = [
   "last_used_at",
   "revoked_at",
   "revision",
+  "family_id",
+  "rolled_from",
+  "rolled_to",
 ] as const;
+
+/** What is said of a key when it is made. */
+type KeyFields = Pick<
+  ApiKeyRow,
+  "name" | "scope" | "customer_id" | "expires_at" | "family_id" | "rolled_from"
+> & { readonly environment: Environment };
 
 /** Makes a key. Its text is in the result and nowhere else. */
 export async function createApiKey(
@@ -67,29 +82,48 @@ export async function createApiKey(
       throw validationFailed([{ path: "customer_id", message: "a gateway serves all customers" }]);
     await requireCustomer(trx, origin.actor, customerId, "body");
   }
-  const secret = newApiKeySecret(environment);
-  const { actor } = origin;
-  const row: ApiKeyRow = {
-    id: newId("apiKey"),
-    hint: secret.slice(-4),
+  return insertApiKey(unit, {
+    environment,
     name,
     scope,
     customer_id: customerId ?? null,
+    expires_at: expiresAt ?? null,
+    family_id: null,
+    rolled_from: null,
+  });
+}
+
+/** Puts a key there, whose fields are in order, records and announces it. */
+export async function insertApiKey(
+  unit: Unit,
+  { environment, ...fields }: KeyFields,
+): Promise<{ row: ApiKeyRow; secret: string }> {
+  const { trx, now, origin } = unit;
+  const secret = newApiKeySecret(environment);
+  const { actor } = origin;
+  const row: ApiKeyRow = {
+    ...fields,
+    id: newId("apiKey"),
+    hint: secret.slice(-4),
     created_by: { kind: actor.kind, id: actor.id, ...("name" in actor && { name: actor.name }) },
     created_at: now,
     updated_at: now,
-    expires_at: expiresAt ?? null,
     last_used_at: null,
     revoked_at: null,
     revision: 1,
+    rolled_to: null,
   };
   await trx("api_keys").insert({ ...row, secret_hash: hashSecret(secret) });
   unit.record({ action: "api_key.created", ...aboutKey(row), after: recordedOf(row) });
-  announce(unit, "api_key.created", row);
+  announceKey(unit, "api_key.created", row);
   return { row, secret };
 }
 
-/** Changes name or expiry. @throws ApiError 404; 409 for a revoked key, which stays as it is */
+/**
+ * Changes name or expiry.
+ *
+ * @throws ApiError 404; 409 for a revoked key, which stays as it is, and for a later end of one that was rolled
+ */
 export async function updateApiKey(
   unit: Unit,
   id: string,
@@ -99,8 +133,9 @@ export async function updateApiKey(
   const before = await lockApiKey(unit.trx, id);
   check(before);
   if (before.revoked_at !== null) throw new ApiError("CONFLICT", { message: "the API key is revoked" });
+  if (change.expires_at !== undefined) requireNoLaterEnd(before, change.expires_at);
   if (change.expires_at instanceof Date) requireFuture(change.expires_at, unit.now);
-  return write(unit, "api_key.updated", before, change);
+  return writeApiKey(unit, "api_key.updated", before, change);
 }
 
 /** Revokes a key, from the next request on; one that is revoked stays as it is. @throws ApiError 404 */
@@ -112,8 +147,8 @@ export async function revokeApiKey(
   const before = await lockApiKey(unit.trx, id);
   check(before);
   if (before.revoked_at !== null) return before;
-  const after = await write(unit, "api_key.revoked", before, { revoked_at: unit.now });
-  announce(unit, "api_key.revoked", after);
+  const after = await writeApiKey(unit, "api_key.revoked", before, { revoked_at: unit.now });
+  announceKey(unit, "api_key.revoked", after);
   await haveGatewaysAskAgain(unit.trx);
   return after;
 }
@@ -126,31 +161,52 @@ export async function requireApiKey(db: Knex, id: string): Promise<ApiKeyRow> {
   return row ?? notFound(id);
 }
 
-/** Finds a key by its text: one indexed look-up for each request, so that a revocation holds at once and everywhere. */
+/** Whether a key is of a family, whatever has become of it. */
+export async function isKeyOfFamily(db: Knex, id: string, familyId: string): Promise<boolean> {
+  const row = await db("api_keys")
+    .where({ id })
+    .first<Pick<ApiKeyRow, "id" | "family_id"> | undefined>("id", "family_id");
+  return row !== undefined && familyOf(row) === familyId;
+}
+
+/** Finds a key by its text. */
 export async function findPresentedKey(db: Knex, secret: string): Promise<PresentedKey | undefined> {
-  return db("api_keys as k")
+  const hash = hashSecret(secret);
+  return (await findPresentedKeys(db, [hash])).get(hash);
+}
+
+/** Finds keys by the hashes of their texts: looked up for each request, so that a revocation holds at once and everywhere. */
+export async function findPresentedKeys(
+  db: Knex,
+  hashes: readonly string[],
+): Promise<Map<string, PresentedKey>> {
+  const rows = await db("api_keys as k")
     .leftJoin("customers as c", "c.id", "k.customer_id")
-    .where("k.secret_hash", hashSecret(secret))
-    .first<PresentedKey | undefined>(
+    .whereRaw("k.secret_hash = any(?)", [[...hashes]])
+    .select<(PresentedKey & { readonly secret_hash: string })[]>(
+      "k.secret_hash",
       ...COLUMNS.map((column) => `k.${column}`),
       db.raw("c.deleted_at is not null as orphaned"),
     );
+  return new Map(rows.map(({ secret_hash: hash, ...key }) => [hash, key]));
 }
 
 export interface ApiKeyFilters {
   readonly status?: KeyStatus | undefined;
   readonly scope?: Scope | undefined;
   readonly customer_id?: string | undefined;
+  readonly family_id?: string | undefined;
 }
 
 export function listApiKeys(
   db: Knex,
-  { status, scope, customer_id: customerId, ...request }: ListRequest & ApiKeyFilters,
+  { status, scope, customer_id: customerId, family_id: familyId, ...request }: ListRequest & ApiKeyFilters,
   now: Date,
 ): Promise<{ readonly rows: readonly ApiKeyRow[]; readonly total: number }> {
   const query = db("api_keys").select(COLUMNS);
   if (scope !== undefined) void query.where({ scope });
   if (customerId !== undefined) void query.where({ customer_id: customerId });
+  if (familyId !== undefined) void query.whereRaw("coalesce(family_id, id) = ?", [familyId]);
   if (status === "revoked") void query.whereNotNull("revoked_at");
   else if (status !== undefined) {
     void query.whereNull("revoked_at");
@@ -165,7 +221,13 @@ export function statusOfKey(row: Pick<ApiKeyRow, "revoked_at" | "expires_at">, n
   return row.expires_at !== null && row.expires_at <= now ? "expired" : "active";
 }
 
-async function lockApiKey(trx: Knex.Transaction, id: string): Promise<ApiKeyRow> {
+/** What stays the same when a key is rolled: the application that holds it. */
+export function familyOf({ id, family_id: familyId }: Pick<ApiKeyRow, "id" | "family_id">): string {
+  return familyId ?? id;
+}
+
+/** @throws ApiError 404 */
+export async function lockApiKey(trx: Knex.Transaction, id: string): Promise<ApiKeyRow> {
   const row = await trx("api_keys")
     .where({ id })
     .forUpdate()
@@ -173,7 +235,8 @@ async function lockApiKey(trx: Knex.Transaction, id: string): Promise<ApiKeyRow>
   return row ?? notFound(id);
 }
 
-async function write(
+/** Changes a key that is locked, and records what it was and is. */
+export async function writeApiKey(
   unit: Unit,
   action: string,
   before: ApiKeyRow,
@@ -188,7 +251,8 @@ async function write(
   return after;
 }
 
-function announce(unit: Unit, type: "api_key.created" | "api_key.revoked", row: ApiKeyRow): void {
+/** Tells webhooks. */
+export function announceKey(unit: Unit, type: "api_key.created" | "api_key.revoked", row: ApiKeyRow): void {
   const data = { api_key: { id: row.id, name: row.name, scope: row.scope } };
   unit.emit({ type, ...(row.customer_id !== null && { customerId: row.customer_id }), data });
 }
@@ -197,7 +261,8 @@ function aboutKey({ id, customer_id: customerId }: ApiKeyRow) {
   return { target: { type: "api_key", id }, ...(customerId !== null && { customerId }) };
 }
 
-function recordedOf({ name, scope, customer_id, hint, expires_at, revoked_at }: ApiKeyRow) {
+function recordedOf(row: ApiKeyRow) {
+  const { name, scope, customer_id, hint, expires_at, revoked_at, rolled_from, rolled_to } = row;
   return {
     name,
     scope,
@@ -205,7 +270,18 @@ function recordedOf({ name, scope, customer_id, hint, expires_at, revoked_at }: 
     hint,
     expires_at: expires_at?.toISOString() ?? null,
     revoked_at: revoked_at?.toISOString() ?? null,
+    ...(rolled_from !== null && { rolled_from }),
+    ...(rolled_to !== null && { rolled_to }),
   };
+}
+
+/** What is replaced must end, and everybody was told when. */
+function requireNoLaterEnd({ rolled_to: rolledTo, expires_at: end }: ApiKeyRow, asked: Date | null): void {
+  if (rolledTo === null || (asked !== null && end !== null && asked <= end)) return;
+  throw new ApiError("CONFLICT", {
+    message: "the API key was rolled: its end can only be brought forward",
+    details: { rolled_to: rolledTo, expires_at: end?.toISOString() ?? null },
+  });
 }
 
 function requireFuture(time: Date, now: Date): void {

@@ -65,6 +65,7 @@ async function readLogs(
 function filtersOf(query: LogsQuery, actor: Actor, since: number): AuditFilters {
   const { from, to, kind, customer_id: asked, ...rest } = query;
   const { user_id, decision, reason, resource, action, rule, policy_set, request_id, decision_id } = rest;
+  const { ingested_by, gateway } = rest;
   const only = onlyCustomerOf(actor);
   if (only !== undefined && asked !== undefined && asked !== only) throw invalidCustomer(asked, "path");
   return {
@@ -73,6 +74,7 @@ function filtersOf(query: LogsQuery, actor: Actor, since: number): AuditFilters 
     kinds: [...new Set(kind ?? (["decision", "change"] as const))],
     customer_id: only ?? asked,
     ...{ user_id, decision, reason, resource, action, rule, policy_set, request_id, decision_id },
+    ...{ ingested_by, gateway },
   };
 }
 

@@ -38,6 +38,8 @@ export const logsQuery = listQuery(["timestamp"], {
   policy_set: text(512).optional(),
   request_id: text(512).optional(),
   decision_id: text(64).optional(),
+  ingested_by: text(64).optional().meta({ description: "The API key that sent the record." }),
+  gateway: text(128).optional().meta({ description: "What the gateway calls itself." }),
   cursor: cursorParameter().optional(),
   format: z.enum(["json", "ndjson"]).optional(),
 });
@@ -49,9 +51,16 @@ const common = {
   user_id: z.string(),
 };
 
+const provenance = {
+  ingested_by: z.string().optional().meta({ description: "The API key that sent the record." }),
+  gateway: z.string().optional().meta({ description: "What the gateway calls itself." }),
+  received_at: timestamp().optional(),
+};
+
 const decision = z.looseObject({
   kind: z.literal("decision"),
   ...common,
+  ...provenance,
   decision_id: z.string(),
   request_id: z.string(),
   resource: z.string(),
@@ -67,6 +76,7 @@ const decision = z.looseObject({
 const outcome = z.looseObject({
   kind: z.literal("outcome"),
   ...common,
+  ...provenance,
   event: z.enum(["response", "connection"]),
   decision_id: z.string().meta({ description: "Empty where only `request_id` names the decision." }),
   request_id: z.string().optional(),

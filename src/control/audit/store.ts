@@ -19,6 +19,9 @@ export interface AuditRow {
   readonly policy_set: string | null;
   readonly client_ip: string | null;
   readonly evaluation_time_us: number | null;
+  readonly ingested_by: string | null;
+  readonly gateway: string | null;
+  readonly received_at: Date | null;
   readonly record: Readonly<Record<string, unknown>>;
 }
 
@@ -38,10 +41,15 @@ export interface AuditFilters {
   readonly policy_set?: string | undefined;
   readonly request_id?: string | undefined;
   readonly decision_id?: string | undefined;
+  readonly ingested_by?: string | undefined;
+  readonly gateway?: string | undefined;
 }
 
 /** Filters that are equal to a column. */
-const EQUAL = ["customer_id", "user_id", "decision", "reason", "action", "rule", "request_id"] as const;
+const EQUAL = [
+  ...(["customer_id", "user_id", "decision", "reason", "action", "rule", "request_id"] as const),
+  ...(["ingested_by", "gateway"] as const),
+];
 
 /** The records of the trail that fit. */
 export function auditRows(db: Knex, filters: AuditFilters): Knex.QueryBuilder {
@@ -80,10 +88,19 @@ export function entryOf(row: AuditRow): Readonly<Record<string, unknown>> {
       decision_id: id.startsWith(OUTCOME_PREFIX) ? "" : id,
       ...(request_id !== "" && { request_id }),
     };
-    return { ...record, kind: "outcome", event: kind, timestamp, ...of, ...whose };
+    return { ...record, kind: "outcome", event: kind, timestamp, ...of, ...whose, ...provenanceOf(row) };
   }
   const { request_id, resource, action, decision, reason, rule, policy_set, client_ip } = row;
   const decided = { request_id, resource, action, decision, reason, rule, policy_set, client_ip };
-  const took = row.evaluation_time_us;
-  return { ...record, kind, timestamp, decision_id: id, ...whose, ...decided, evaluation_time_us: took };
+  const took = { evaluation_time_us: row.evaluation_time_us };
+  return { ...record, kind, timestamp, decision_id: id, ...whose, ...decided, ...took, ...provenanceOf(row) };
+}
+
+/** Who sent a record, and when: not known of those that were taken in before it was kept. */
+function provenanceOf({ ingested_by, gateway, received_at }: AuditRow): object {
+  return {
+    ...(ingested_by !== null && { ingested_by }),
+    ...(gateway !== null && { gateway }),
+    ...(received_at !== null && { received_at }),
+  };
 }

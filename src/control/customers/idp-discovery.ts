@@ -2,6 +2,7 @@ import * as z from "zod";
 import { ApiError } from "../errors.ts";
 import { TargetNotAllowed } from "../outbound/target.ts";
 import { isReachable, type DerivedIssuer } from "./idp-issuer.ts";
+import type { IdpCapabilities } from "./idp.ts";
 
 /** Why a provider's configuration is not confirmed. */
 export type DiscoveryFailure =
@@ -14,6 +15,9 @@ export type DiscoveryFailure =
   | "code_flow_not_supported"
   | "pkce_not_supported";
 
+/** What is only recommended must not stop anybody where it is of another type than it should be. */
+const listed = z.array(z.string()).optional().catch(undefined);
+
 /** What of the document is looked at (OpenID Connect Discovery 1.0, section 3). */
 const discoveryDocument = z.object({
   issuer: z.string(),
@@ -22,20 +26,32 @@ const discoveryDocument = z.object({
   jwks_uri: z.url(),
   response_types_supported: z.array(z.string()).optional(),
   code_challenge_methods_supported: z.array(z.string()).optional(),
+  claims_supported: listed,
+  acr_values_supported: listed,
+  // of Initiating User Registration via OpenID Connect 1.0, section 4.1
+  prompt_values_supported: listed,
 });
+
+/** An issuer that is known by its configuration, and what it says of itself where it was asked. */
+export interface ConfiguredIssuer {
+  readonly derived: DerivedIssuer;
+  /** `null`: it was not asked. */
+  readonly capabilities: IdpCapabilities | null;
+}
 
 /**
  * Asks the provider whether it is who the configuration says, and can do what sign-in needs.
  *
  * @param fetch - a guarded one: the address is somebody's choice
- * @returns the issuer, exactly as the provider writes it, and its tenant's id where that was asked for by name
+ * @returns the issuer, exactly as the provider writes it, and its tenant's id where that was asked for by name; and what
+ *   evidence of authentication it can give
  * @throws ApiError IDP_UNREACHABLE with the reason
  */
 export async function confirmIssuer(
   derived: DerivedIssuer,
   fetch: typeof globalThis.fetch,
   allowInsecure: boolean,
-): Promise<DerivedIssuer> {
+): Promise<ConfiguredIssuer> {
   const failed = (reason: DiscoveryFailure, details: object = {}, cause?: unknown) =>
     new ApiError("IDP_UNREACHABLE", { details: { issuer: derived.issuer, reason, ...details }, cause });
   const found = await readDocument(derived.issuer, fetch).catch((error: unknown) => {
@@ -54,7 +70,31 @@ export async function confirmIssuer(
   // RFC 7636, section 4.2; providers that announce nothing may still do it
   if (supported.code_challenge_methods_supported?.includes("S256") === false)
     throw failed("pkce_not_supported");
-  return { ...derived, issuer, tenant, byTenantName: false };
+  return {
+    derived: { ...derived, issuer, tenant, byTenantName: false },
+    capabilities: capabilitiesOf(supported),
+  };
+}
+
+/** Most classes that are kept of a provider. */
+const MAX_ACR_VALUES = 100;
+
+/** A list that is missing says nothing: providers need not give it. */
+function capabilitiesOf({
+  claims_supported: claims,
+  acr_values_supported: acrValues,
+  prompt_values_supported: prompts,
+}: Pick<
+  z.output<typeof discoveryDocument>,
+  "claims_supported" | "acr_values_supported" | "prompt_values_supported"
+>): IdpCapabilities {
+  return {
+    auth_time: claims?.includes("auth_time") ?? null,
+    amr: claims?.includes("amr") ?? null,
+    acr_values:
+      acrValues?.filter((value) => /^[!#-[\]-~]{1,200}$/.test(value)).slice(0, MAX_ACR_VALUES) ?? null,
+    prompt_login: prompts?.includes("login") ?? null,
+  };
 }
 
 async function readDocument(issuer: string, fetch: typeof globalThis.fetch): Promise<unknown> {

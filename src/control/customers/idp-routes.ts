@@ -3,12 +3,15 @@ import { ApiError } from "../errors.ts";
 import { created, etagOf, ok, readRoute, writeRoute, type Route } from "../frame/route.ts";
 import { guardedFetch } from "../outbound/guarded-fetch.ts";
 import { DEFAULT_CLAIMS } from "../sign-in/claims.ts";
-import { confirmIssuer } from "./idp-discovery.ts";
+import { warningsOfCustomer } from "../policies/provider-warnings.ts";
+import { attributesAwaitSomebody } from "../users/store.ts";
+import { warning } from "../warnings.ts";
+import { confirmIssuer, type ConfiguredIssuer } from "./idp-discovery.ts";
 import { deriveIssuer } from "./idp-issuer.ts";
 import { deletedIdp, idp, idpConfiguration } from "./idp-schemas.ts";
-import { configureIdp, forgetIdp } from "./idp-service.ts";
+import { configureIdp, forgetIdp, requireOperatorForEvidence } from "./idp-service.ts";
 import { findIdp, type IdpRow } from "./idp.ts";
-import { attributesAwaitSomebody } from "../users/store.ts";
+import { asDocumented, mfaAcrValues } from "./mfa-acr-values.ts";
 import { customerPath } from "./schemas.ts";
 import { requireOperator } from "./service.ts";
 import { lockCustomer, requireCustomer } from "./store.ts";
@@ -31,6 +34,7 @@ const OWN_CLAIMS: readonly string[] = [...DEFAULT_CLAIMS, "email", "name"];
 /** A customer's identity provider. */
 export function idpRoutes({ db, box, settings }: ControlContext): Route[] {
   const { allowInsecureIssuers } = settings;
+  const isSandbox = settings.environment === "sandbox";
   const fetch = guardedFetch({ allowPrivate: allowInsecureIssuers, timeoutMs: TIMEOUT_MS });
   return [
     readRoute({
@@ -56,34 +60,52 @@ export function idpRoutes({ db, box, settings }: ControlContext): Route[] {
         "Replaces the configuration as a whole. The issuer is derived from `domain`, and asked for its discovery " +
         "document, which must name exactly this issuer, its endpoints, and what sign-in needs. A key that is limited to " +
         "the customer maps no other attributes than the usual ones, and names no other issuer while users that were " +
-        "added with attributes have not signed in yet.",
+        "added with attributes have not signed in yet; nor does it change what counts as multi-factor authentication, so it " +
+        "sends the `mfa_acr_values` that are in effect. Warns of what the customer's policies ask for and the provider does " +
+        "not announce. The sandbox checks the form alone and asks nobody: users go on to sign in at its own provider.",
       permission: "configure",
       body: idpConfiguration,
       answers: { 200: idp, 201: idp },
+      warns: true,
       errors: ["INVALID_CUSTOMER", "CUSTOMER_KEY_NOT_ALLOWED", "IDP_UNREACHABLE"],
-      prepare: async ({ params, body, actor }) => {
+      prepare: async ({ params, body, actor }): Promise<ConfiguredIssuer> => {
         await requireCustomer(db, actor, params.id, "path");
         // like attributes that are set by hand: `assigned_customers` is about other customers
         if (Object.keys(body.claims).some((name) => !OWN_CLAIMS.includes(name))) requireOperator(actor);
         const derived = deriveIssuer(body, allowInsecureIssuers);
+        // nobody signs in there: whoever tries things out may name a provider that does not exist yet
+        if (isSandbox) return { derived, capabilities: null };
         if (body.verify) return confirmIssuer(derived, fetch, allowInsecureIssuers);
-        if (!derived.byTenantName) return derived;
+        if (!derived.byTenantName) return { derived, capabilities: null };
         throw new ApiError("IDP_UNREACHABLE", {
           message: "without `verify`, the tenant's id must be given: it is found by discovery",
           details: { issuer: derived.issuer },
         });
       },
-      write: async ({ params, body, actor, ...call }, unit, derived) => {
+      write: async ({ params, body, actor, ...call }, unit, issuer) => {
         const customer = await lockCustomer(unit.trx, actor, params.id);
         const before = await findIdp(unit.trx, customer.id);
         if (before !== undefined) call.ifMatch(etag(before));
-        if (before?.issuer !== derived.issuer && (await attributesAwaitSomebody(unit.trx, customer.id)))
+        if (
+          before?.issuer !== issuer.derived.issuer &&
+          (await attributesAwaitSomebody(unit.trx, customer.id))
+        )
           requireOperator(actor);
-        const row = await configureIdp(unit, box, { customer, before, body, derived });
-        const headers = { etag: etag(row) };
+        requireOperatorForEvidence(actor, before ?? asDocumented(body.type), {
+          type: body.type,
+          mfa_acr_values: body.mfa_acr_values ?? null,
+        });
+        const row = await configureIdp(unit, box, { customer, before, body, issuer });
+        const beside = {
+          etag: etag(row),
+          warnings: [
+            ...(isSandbox ? [warning("NOT_USED_IN_SANDBOX")] : []),
+            ...(await warningsOfCustomer(unit.trx, customer.id)),
+          ],
+        };
         return before === undefined
-          ? created(answerOf(row), { ...headers, location: `/v1/customers/${customer.id}/idp` })
-          : ok(answerOf(row), headers);
+          ? created(answerOf(row), { ...beside, location: `/v1/customers/${customer.id}/idp` })
+          : ok(answerOf(row), beside);
       },
     }),
     writeRoute({
@@ -92,12 +114,16 @@ export function idpRoutes({ db, box, settings }: ControlContext): Route[] {
       operation: "deleteCustomerIdp",
       summary: "Forgets a customer's identity provider",
       permission: "configure",
+      description:
+        "A key that is limited to the customer does not where `mfa_acr_values` are others than the type's documented ones.",
       answers: { 200: deletedIdp },
-      errors: ["INVALID_CUSTOMER", "IDP_NOT_CONFIGURED"],
+      errors: ["INVALID_CUSTOMER", "CUSTOMER_KEY_NOT_ALLOWED", "IDP_NOT_CONFIGURED"],
       write: async ({ params, actor, ...call }, unit) => {
         const customer = await lockCustomer(unit.trx, actor, params.id);
         const row = requireIdp(await findIdp(unit.trx, customer.id), customer.id);
         call.ifMatch(etag(row));
+        // a list that is deleted is none: the next configuration would begin with what is documented
+        requireOperatorForEvidence(actor, row, asDocumented(row.type));
         await forgetIdp(unit, customer, row);
         return ok({ customer_id: customer.id, deleted: true });
       },
@@ -115,5 +141,5 @@ function etag({ customer_id, revision }: IdpRow): string {
 }
 
 function answerOf({ client_secret, ...row }: IdpRow) {
-  return { ...row, client_secret_set: client_secret !== "" };
+  return { ...row, mfa_acr_values: [...mfaAcrValues(row)], client_secret_set: client_secret !== "" };
 }

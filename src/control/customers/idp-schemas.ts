@@ -5,6 +5,12 @@ import { IDP_TYPES } from "./idp.ts";
 /** RFC 6749, section 3.3. */
 const scope = z.string().regex(/^[!#-[\]-~]{1,100}$/, "must be a scope: 1 to 100 visible ASCII characters");
 
+/** A name of a class (OpenID Connect Core 1.0, section 2), as it can stand in a list of them and in a header. */
+const acrValue = z
+  .string()
+  .regex(/^[!#-[\]-~]{1,200}$/, 'must be 1 to 200 visible ASCII characters other than `"` and `\\`')
+  .refine((value) => value !== "0", "says that nothing was proved (OpenID Connect Core 1.0, section 2)");
+
 const ourClaim = z
   .string()
   .regex(/^[A-Za-z_]\w{0,63}$/, "must be a name such as `department`")
@@ -27,7 +33,10 @@ export const idpConfiguration = z.strictObject({
     .max(30)
     .refine((scopes) => new Set(scopes).size === scopes.length, "must not repeat an entry")
     .default(["openid", "profile", "email"])
-    .meta({ description: "What is asked of the provider; `openid` always is." }),
+    .meta({
+      description:
+        "What is asked of the provider; `openid` always is. Users' tokens have `openid`, `profile`, `email` and `groups` of it at most.",
+    }),
   issuer: z
     .string()
     .min(1)
@@ -50,9 +59,24 @@ export const idpConfiguration = z.strictObject({
     .record(ourClaim, z.string().min(1).max(200))
     .refine((claims) => Object.keys(claims).length <= 50, "must have at most 50 members")
     .default({})
-    .meta({ description: "From our names of attributes to the provider's claims: `role` to `app.role`." }),
+    .meta({
+      description:
+        "From our names of attributes to the provider's claims: `role` to `app.role`. What the provider says in them " +
+        "counts as far as `allowed_roles`, `allowed_claims` and the other lists of the customer go.",
+    }),
+  mfa_acr_values: z
+    .array(acrValue)
+    .max(20)
+    .refine((values) => new Set(values).size === values.length, "must not repeat an entry")
+    .optional()
+    .meta({
+      description:
+        "Values of the claim `acr` by which this provider says that several factors were used: beside `amr`, they satisfy " +
+        "`mfa_required`, and are asked for. Absent: those that Okta and Auth0 document; of other types none.",
+    }),
   verify: z.boolean().default(true).meta({
-    description: "Whether the provider's discovery document must confirm this before it is kept.",
+    description:
+      "Whether the provider's discovery document must confirm this before it is kept. In the sandbox nothing is asked.",
   }),
 });
 export type IdpConfiguration = z.output<typeof idpConfiguration>;
@@ -69,6 +93,7 @@ export const idp = z.object({
   client_secret_set: z.literal(true),
   scopes: z.array(z.string()),
   claims: z.record(z.string(), z.string()),
+  mfa_acr_values: z.array(z.string()).meta({ description: "Those in effect." }),
   verified_at: timestamp().nullable(),
   created_at: timestamp(),
   updated_at: timestamp(),

@@ -1,10 +1,30 @@
+import { isDeepStrictEqual } from "node:util";
+import { onlyCustomerOf, type Actor } from "../actor.ts";
+import { ApiError } from "../errors.ts";
 import type { SecretBox } from "../secret-box.ts";
 import type { Unit } from "../unit.ts";
-import type { DerivedIssuer } from "./idp-issuer.ts";
+import type { ConfiguredIssuer } from "./idp-discovery.ts";
 import type { IdpConfiguration } from "./idp-schemas.ts";
 import { sealClientSecret, type IdpRow } from "./idp.ts";
+import { mfaAcrValues, type MfaEvidence } from "./mfa-acr-values.ts";
 import { announceUpdate } from "./service.ts";
 import type { CustomerRow } from "./store.ts";
+
+/**
+ * What satisfies `mfa_required` is for those who require it: a customer's own key would else call a password several factors.
+ *
+ * @throws ApiError CUSTOMER_KEY_NOT_ALLOWED where a key of the customer changes what counts, or in which order it is asked for
+ */
+export function requireOperatorForEvidence(actor: Actor, before: MfaEvidence, after: MfaEvidence): void {
+  const only = onlyCustomerOf(actor);
+  if (only === undefined || isDeepStrictEqual(mfaAcrValues(before), mfaAcrValues(after))) return;
+  throw new ApiError("CUSTOMER_KEY_NOT_ALLOWED", {
+    message:
+      "what counts as multi-factor authentication (`mfa_acr_values`, and what is documented for a `type`) is changed by keys " +
+      "that are not limited to one customer",
+    details: { customer_id: only, fields: ["mfa_acr_values"] },
+  });
+}
 
 /** Keeps a provider's configuration in place of the one before. */
 export async function configureIdp(
@@ -14,10 +34,11 @@ export async function configureIdp(
     readonly customer: CustomerRow;
     readonly before: IdpRow | undefined;
     readonly body: IdpConfiguration;
-    readonly derived: DerivedIssuer;
+    readonly issuer: ConfiguredIssuer;
   },
 ): Promise<IdpRow> {
-  const { customer, before, body, derived } = configured;
+  const { customer, before, body } = configured;
+  const { derived, capabilities } = configured.issuer;
   const { trx, now } = unit;
   const row: IdpRow = {
     customer_id: customer.id,
@@ -30,13 +51,19 @@ export async function configureIdp(
     client_secret: sealClientSecret(box, customer.id, body.client_secret),
     scopes: [...new Set(["openid", ...body.scopes])],
     claims: body.claims,
-    verified_at: body.verify ? now : null,
+    mfa_acr_values: body.mfa_acr_values ?? null,
+    verified_at: capabilities === null ? null : now,
+    capabilities,
     revision: await nextRevision(unit, customer.id),
     created_at: before?.created_at ?? now,
     updated_at: now,
   };
   await trx("customer_idps")
-    .insert({ ...row, claims: JSON.stringify(row.claims) })
+    .insert({
+      ...row,
+      claims: JSON.stringify(row.claims),
+      capabilities: capabilities && JSON.stringify(capabilities),
+    })
     .onConflict("customer_id")
     .merge();
   unit.record({
@@ -45,6 +72,7 @@ export async function configureIdp(
     after: recordedOf(row),
   });
   announceUpdate(unit, customer, "idp");
+  notifyOfEvidence(unit, customer, before, row);
   return row;
 }
 
@@ -53,6 +81,19 @@ export async function forgetIdp(unit: Unit, customer: CustomerRow, row: IdpRow):
   await unit.trx("customer_idps").where({ customer_id: customer.id }).delete();
   unit.record({ ...about("idp.deleted", customer), before: recordedOf(row) });
   announceUpdate(unit, customer, "idp");
+  notifyOfEvidence(unit, customer, row, undefined);
+}
+
+/** Gateways judge tokens by what counts as multi-factor authentication. */
+function notifyOfEvidence(
+  unit: Unit,
+  { id }: CustomerRow,
+  before: IdpRow | undefined,
+  after: IdpRow | undefined,
+): void {
+  const counting = (idp: IdpRow | undefined) => (idp === undefined ? [] : mfaAcrValues(idp));
+  if (!isDeepStrictEqual(counting(before), counting(after)))
+    unit.tellGateways({ type: "customer_changed", customer_id: id });
 }
 
 /** Goes on where a configuration that was deleted has ended, so that no ETag means two contents. */
@@ -81,6 +122,7 @@ function recordedOf(row: IdpRow): Readonly<Record<string, unknown>> {
     client_id,
     scopes,
     claims,
+    mfa_acr_values: mfaAcrValues(row),
     verified_at: verified_at?.toISOString() ?? null,
   };
 }

@@ -17,6 +17,7 @@ import {
   deleteCustomer,
   lockCustomerForOperator,
   requireOperator,
+  requireOperatorForClaims,
 } from "./service.ts";
 import { lockCustomer, requireCustomer, type CustomerRow } from "./store.ts";
 import * as z from "zod";
@@ -87,10 +88,12 @@ function ownRoutes({ db }: ControlContext): Route[] {
       operation: "updateCustomer",
       summary: "Updates a customer",
       description:
-        "What is given changes, `metadata` and `allowed_return_urls` as a whole. The status goes from `active` to " +
+        "What is given changes, lists, `metadata` and `role_mapping` as a whole. The status goes from `active` to " +
         "`suspended` and back, from both to `archived`, and from `archived` to `active`. Users of a customer that is " +
         "not active lose their sessions and cannot sign in. A key that is limited to the customer cannot change the " +
-        "status and `external_id`.",
+        "status and `external_id`, and sends none of `allowed_roles`, `allowed_permissions`, `allowed_groups`, " +
+        "`allowed_claims` and `role_mapping`: what its identity provider may say is the platform's decision. Tokens " +
+        "that are out keep what they say until they expire; new ones follow at once.",
       permission: "configure",
       tenancy: { path: "id" },
       params: customerPath,
@@ -104,6 +107,7 @@ function ownRoutes({ db }: ControlContext): Route[] {
         // of external ids no two are the same, so a key that could try them out would learn of other customers
         const { status = row.status, external_id = row.external_id } = body;
         if (status !== row.status || external_id !== row.external_id) requireOperator(actor);
+        requireOperatorForClaims(actor, body);
         const after = await changeCustomer(unit, row, body);
         return ok(after, { etag: etag(after) });
       },
@@ -116,7 +120,7 @@ function ownRoutes({ db }: ControlContext): Route[] {
       summary: "Deletes a customer",
       description:
         "The customer is not found any more, its users lose their sessions, its identity provider and its policies' " +
-        "assignments are forgotten. What was recorded of it stays. Told as `customer.updated` with the status `deleted`.",
+        "assignments are forgotten, its webhooks are disabled. What was recorded of it stays. Told as `customer.updated` with the status `deleted`.",
       permission: "configure",
       tenancy: { path: "id" },
       params: customerPath,

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { listQuery, timestampParameter } from "../frame/list.ts";
 import { metadata, nameText, pathId, someOf, timestamp } from "../frame/schemas.ts";
+import { claimRules } from "./claim-rule-schemas.ts";
 import { returnUrls } from "./return-url.ts";
 import { CUSTOMER_STATUSES } from "./store.ts";
 
@@ -16,6 +17,7 @@ const fields = {
   external_id: externalId.nullable(),
   allowed_return_urls: returnUrls().meta({ description: "Where users may be sent back to after sign-in." }),
   metadata: metadata(),
+  ...claimRules,
 };
 
 /** The body of POST /customers. */
@@ -25,6 +27,11 @@ export const newCustomer = z.strictObject({
   status: z.enum(["active", "suspended"]).default("active"),
   allowed_return_urls: fields.allowed_return_urls.default([]),
   metadata: fields.metadata.default({}),
+  allowed_roles: fields.allowed_roles.default(null),
+  allowed_permissions: fields.allowed_permissions.default(null),
+  allowed_groups: fields.allowed_groups.default(null),
+  allowed_claims: fields.allowed_claims.default(null),
+  role_mapping: fields.role_mapping.default({}),
 });
 
 /** The body of PUT /customers/{id}: what is given changes. */
@@ -39,6 +46,11 @@ export const customer = z.object({
   status: z.enum(CUSTOMER_STATUSES),
   allowed_return_urls: z.array(z.string()),
   metadata: z.record(z.string(), z.unknown()),
+  allowed_roles: z.array(z.string()).nullable(),
+  allowed_permissions: z.array(z.string()).nullable(),
+  allowed_groups: z.array(z.string()).nullable(),
+  allowed_claims: z.array(z.string()).nullable(),
+  role_mapping: z.record(z.string(), z.array(z.string())),
   created_at: timestamp(),
   updated_at: timestamp(),
 });

@@ -1,16 +1,20 @@
 import { isDeepStrictEqual } from "node:util";
 import { onlyCustomerOf, type Actor } from "../actor.ts";
+import { requestErasure } from "../erasure/store.ts";
 import { ApiError } from "../errors.ts";
 import { newId } from "../ids.ts";
 import { endSessions, type EndReason } from "../sessions/end.ts";
 import type { Unit } from "../unit.ts";
+import { disableWebhooksOf } from "../webhooks/service.ts";
 import {
+  CLAIM_RULES,
   insertCustomer,
   lockCustomer,
   updateCustomer,
   type CustomerFields,
   type CustomerRow,
   type CustomerStatus,
+  type NewCustomerFields,
 } from "./store.ts";
 
 /** Where a customer's status may go. */
@@ -27,7 +31,7 @@ const ENDS_SESSIONS = {
 } as const satisfies Partial<Record<CustomerStatus, EndReason>>;
 
 /** Creates a customer, announces it, and has it watched by gateways where it starts suspended. */
-export async function createCustomer(unit: Unit, fields: CustomerFields): Promise<CustomerRow> {
+export async function createCustomer(unit: Unit, fields: NewCustomerFields): Promise<CustomerRow> {
   const row = await insertCustomer(unit.trx, newId("customer"), fields, unit.now);
   unit.record({ ...about("customer.created", row), after: writtenOf(row) });
   unit.emit({ type: "customer.created", customerId: row.id, data: { customer: told(row) } });
@@ -59,18 +63,23 @@ export async function changeCustomer(
   return after;
 }
 
-/** Deletes a customer: nothing of it is seen any more, its provider's secret is forgotten, its sessions end. */
+/**
+ * Deletes a customer: nothing of it is seen any more, its provider's secret is forgotten, its sessions end, its users are
+ * erased, and its webhooks are told nothing more.
+ */
 export async function deleteCustomer(unit: Unit, row: CustomerRow): Promise<void> {
   const { trx } = unit;
   await trx("policy_assignments").where({ customer_id: row.id }).delete();
   await trx("customer_idps").where({ customer_id: row.id }).delete();
   await updateCustomer(trx, row, { deleted_at: unit.now }, unit.now);
   unit.record({ ...about("customer.deleted", row), before: writtenOf(row) });
+  await disableWebhooksOf(unit, row.id);
   unit.emit({
     type: "customer.updated",
     customerId: row.id,
     data: { customer: { ...told(row), status: "deleted" }, detail: "deleted" },
   });
+  await requestErasure(unit, { kind: "customer", id: row.id, customerId: row.id });
   await endSessions(unit, { customerId: row.id }, "customer_deleted");
   unit.tellGateways({ type: "customer_changed", customer_id: row.id });
 }
@@ -96,6 +105,24 @@ export async function lockCustomerForOperator(unit: Unit, actor: Actor, id: stri
 export function requireOperator(actor: Actor): void {
   const only = onlyCustomerOf(actor);
   if (only !== undefined) throw new ApiError("CUSTOMER_KEY_NOT_ALLOWED", { details: { customer_id: only } });
+}
+
+/**
+ * What a customer's identity provider may say is for those who run the platform: a customer's own key would else make
+ * administrators of its users.
+ *
+ * @throws ApiError CUSTOMER_KEY_NOT_ALLOWED where a key of the customer sends any of it, though it be what is there
+ */
+export function requireOperatorForClaims(actor: Actor, given: object): void {
+  const fields = CLAIM_RULES.filter((name) => Object.hasOwn(given, name));
+  const only = onlyCustomerOf(actor);
+  if (only === undefined || fields.length === 0) return;
+  throw new ApiError("CUSTOMER_KEY_NOT_ALLOWED", {
+    message:
+      "what the customer's identity provider may say is set by keys that are not limited to one customer: " +
+      fields.map((name) => `\`${name}\``).join(", "),
+    details: { customer_id: only, fields },
+  });
 }
 
 function requireTransition(from: CustomerStatus, to: CustomerStatus): void {
@@ -124,5 +151,6 @@ function about(action: string, { id }: CustomerRow) {
 
 function writtenOf(row: CustomerRow): Readonly<Record<string, unknown>> {
   const { name, external_id, status, allowed_return_urls, metadata } = row;
-  return { name, external_id, status, allowed_return_urls, metadata };
+  const rules = Object.fromEntries(CLAIM_RULES.map((rule) => [rule, row[rule]]));
+  return { name, external_id, status, allowed_return_urls, metadata, ...rules };
 }

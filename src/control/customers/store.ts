@@ -2,13 +2,23 @@ import type { Knex } from "knex";
 import { onlyCustomerOf, type Actor } from "../actor.ts";
 import { ApiError, invalidCustomer } from "../errors.ts";
 import { isUniqueViolation } from "../../storage/index.ts";
+import type { ClaimRules } from "../users/permit-claims.ts";
 import { foldName } from "./fold-name.ts";
 
 export const CUSTOMER_STATUSES = ["active", "suspended", "archived"] as const;
 export type CustomerStatus = (typeof CUSTOMER_STATUSES)[number];
 
+/** What of a customer says which claims of its identity provider count; for those who run the platform alone. */
+export const CLAIM_RULES = [
+  "allowed_roles",
+  "allowed_permissions",
+  "allowed_groups",
+  "allowed_claims",
+  "role_mapping",
+] as const satisfies readonly (keyof ClaimRules)[];
+
 /** A row of `customers`. */
-export interface CustomerRow {
+export interface CustomerRow extends ClaimRules {
   readonly id: string;
   readonly external_id: string | null;
   readonly name: string;
@@ -24,8 +34,11 @@ export interface CustomerRow {
 /** What of a customer can be written. */
 export type CustomerFields = Pick<
   CustomerRow,
-  "external_id" | "name" | "status" | "allowed_return_urls" | "metadata"
+  "external_id" | "name" | "status" | "allowed_return_urls" | "metadata" | keyof ClaimRules
 >;
+
+/** Claims of a new customer's provider count only where that is said. */
+export type NewCustomerFields = Omit<CustomerFields, keyof ClaimRules> & Partial<ClaimRules>;
 
 export const CUSTOMER_COLUMNS = [
   "id",
@@ -34,6 +47,7 @@ export const CUSTOMER_COLUMNS = [
   "status",
   "allowed_return_urls",
   "metadata",
+  ...CLAIM_RULES,
   "created_at",
   "updated_at",
   "deleted_at",
@@ -83,6 +97,16 @@ export async function lockCustomer(trx: Knex.Transaction, actor: Actor, id: stri
   return found;
 }
 
+/**
+ * Keeps a customer from being changed or deleted until the transaction ends; others may do the same.
+ *
+ * @returns whether it is there
+ */
+export async function lockCustomerShared(trx: Knex.Transaction, id: string): Promise<boolean> {
+  const row: unknown = await customers(trx).where({ id }).forShare().first("id");
+  return row !== undefined;
+}
+
 function maySee(actor: Actor, id: string): boolean {
   return [undefined, id].includes(onlyCustomerOf(actor));
 }
@@ -91,7 +115,7 @@ function maySee(actor: Actor, id: string): boolean {
 export async function insertCustomer(
   trx: Knex.Transaction,
   id: string,
-  fields: CustomerFields,
+  fields: NewCustomerFields,
   now: Date,
 ): Promise<CustomerRow> {
   const [row] = await refuseDuplicate(fields.external_id, () =>
@@ -126,11 +150,16 @@ export async function updateCustomer(
   return row;
 }
 
-function columnsOf({ metadata, ...fields }: Partial<CustomerFields>): Record<string, unknown> {
+function columnsOf({
+  metadata,
+  role_mapping: mapping,
+  ...fields
+}: Partial<CustomerFields>): Record<string, unknown> {
   return {
     ...fields,
     ...(fields.name !== undefined && { name_key: foldName(fields.name) }),
     ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }),
+    ...(mapping !== undefined && { role_mapping: JSON.stringify(mapping) }),
   };
 }
 

@@ -3,6 +3,7 @@ import { ApiError, validationFailed } from "../errors.ts";
 import { newId } from "../ids.ts";
 import type { Unit } from "../unit.ts";
 import { forgetAttempts } from "./attempts.ts";
+import { forgetDevices } from "./devices.ts";
 import { hashPassword } from "./hash-password.ts";
 import { findLink, takeLink } from "./links.ts";
 import { passwordProblem } from "./password-rules.ts";
@@ -87,7 +88,7 @@ export async function acceptInvitation(
   return after;
 }
 
-/** Writes a new password; links that would set another one are dead from then on. */
+/** Writes a new password; links that would set another one are dead from then on, and no browser is known any more. */
 export async function setPassword(
   unit: Unit,
   user: DashboardUserRow,
@@ -97,6 +98,7 @@ export async function setPassword(
   const change = { password_hash: passwordHash, updated_at: now, revision: user.revision + 1 };
   await trx("dashboard_users").where({ id: user.id }).update(change);
   await trx("dashboard_links").where({ user_id: user.id }).delete();
+  await forgetDevices(trx, user.id);
   unit.record({ action: "dashboard_user.password_set", target: { type: "dashboard_user", id: user.id } });
   return { ...user, ...change };
 }

@@ -9,15 +9,24 @@ const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const satisf
 
 /** How many are computed at once, by one process: memory and libuv's four threads are for others too. */
 const AT_ONCE = 2;
-const MAX_WAITING = 64;
+/**
+ * How many may wait. Strangers, whom nobody has let in yet, have a queue of their own, which they cannot make longer for
+ * anybody else: who holds a link, has just given the right password, or comes in a known browser, goes first.
+ */
+const MAX_WAITING = { known: 16, stranger: 64 } as const;
+export type Queue = keyof typeof MAX_WAITING;
 
 let running = 0;
-const waiting: (() => void)[] = [];
+const waiting: Readonly<Record<Queue, (() => void)[]>> = { known: [], stranger: [] };
 let noPassword: Promise<string> | undefined;
 
-/** @throws ApiError 503, when too many are waiting */
+/**
+ * Called for nobody without a link, or the password that is to be replaced.
+ *
+ * @throws ApiError 503, when too many are waiting
+ */
 export function hashPassword(password: string): Promise<string> {
-  return bounded(() => hash(normalize(password), COST));
+  return bounded("known", () => hash(normalize(password), COST));
 }
 
 /**
@@ -29,8 +38,9 @@ export function hashPassword(password: string): Promise<string> {
 export async function verifyPassword(
   findHash: () => Promise<string | null | undefined>,
   password: string,
+  queue: Queue,
 ): Promise<boolean> {
-  return bounded(async () => {
+  return bounded(queue, async () => {
     // made before either comparison, or the first one without a hash would take twice as long
     const dummy = await (noPassword ??= hash("nobody has this password", COST));
     const stored = await findHash();
@@ -44,18 +54,18 @@ function normalize(password: string): string {
   return password.normalize("NFKC");
 }
 
-async function bounded<T>(work: () => Promise<T>): Promise<T> {
+async function bounded<T>(queue: Queue, work: () => Promise<T>): Promise<T> {
   if (running < AT_ONCE) running += 1;
   else {
-    if (waiting.length >= MAX_WAITING)
+    if (waiting[queue].length >= MAX_WAITING[queue])
       throw new ApiError("SERVICE_UNAVAILABLE", { headers: { "retry-after": "1" } });
-    await new Promise<void>((resolve) => waiting.push(resolve));
+    await new Promise<void>((resolve) => waiting[queue].push(resolve));
   }
   try {
     return await work();
   } finally {
-    // the place goes on to whoever waits longest
-    const next = waiting.shift();
+    // the place goes on to whoever waits longest, strangers last
+    const next = waiting.known.shift() ?? waiting.stranger.shift();
     if (next === undefined) running -= 1;
     else next();
   }

@@ -5,6 +5,8 @@ import { anyDashboardUser, lockSetup } from "./store.ts";
 
 const SETUP_MS = 24 * 3_600_000;
 const INVITATION_MS = 72 * 3_600_000;
+/** For somebody at the machine, who needs it now. */
+export const RESET_MS = 24 * 3_600_000;
 
 export interface LinkRow {
   readonly token_hash: string;
@@ -66,9 +68,10 @@ export async function makeInvitation(
   userId: string,
   publicUrl: string,
   now: Date,
+  forMs: number = INVITATION_MS,
 ): Promise<{ url: string; expires_at: Date }> {
   await trx("dashboard_links").where({ user_id: userId }).delete();
-  const { token, expiresAt } = await insertLink(trx, userId, now, INVITATION_MS);
+  const { token, expiresAt } = await insertLink(trx, userId, now, forMs);
   return { url: `${publicUrl}/invite?token=${token}`, expires_at: expiresAt };
 }
 

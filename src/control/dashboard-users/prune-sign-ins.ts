@@ -3,8 +3,10 @@ import type { BackgroundWork, ControlContext } from "../context.ts";
 import { IDLE_MS } from "./session-cookie.ts";
 
 const INTERVAL_MS = 600_000;
+/** Counts of failures that are kept at most: a day's worth of them from very many addresses. */
+const MAX_THROTTLES = 100_000;
 
-/** Forgets sessions, links and attempts that are over, every ten minutes. */
+/** Forgets sessions, links, devices and attempts that are over, every ten minutes. */
 export function startDashboardPruning({
   db,
   clock,
@@ -13,7 +15,7 @@ export function startDashboardPruning({
   let running = Promise.resolve();
   const timer = setInterval(() => {
     running = forgetExpiredSignIns(db, new Date(clock())).catch((error: unknown) => {
-      log.warn({ err: error }, "what is over of dashboard sign-ins could not be removed; it is later");
+      log.warn({ err: error }, "could not prune expired dashboard sign-ins; will retry");
     });
   }, INTERVAL_MS).unref();
   return {
@@ -24,12 +26,31 @@ export function startDashboardPruning({
   };
 }
 
-/** Removes what is over: sessions, links, and attempts that count no more. */
-export async function forgetExpiredSignIns(db: Knex, now: Date): Promise<void> {
+/**
+ * Removes what is over: sessions, links, devices, and attempts that count no more.
+ *
+ * @param maxThrottles - counts beyond this many are removed, those with the fewest failures first: a flood from many
+ *   addresses must not push out the count that it is about
+ */
+export async function forgetExpiredSignIns(
+  db: Knex,
+  now: Date,
+  maxThrottles: number = MAX_THROTTLES,
+): Promise<void> {
   await db("dashboard_sessions")
     .where("expires_at", "<=", now)
     .orWhere("last_seen_at", "<=", new Date(now.getTime() - IDLE_MS))
     .delete();
   await db("dashboard_links").where("expires_at", "<=", now).delete();
+  await db("dashboard_devices").where("expires_at", "<=", now).delete();
+  await db("dashboard_throttles").where("forget_at", "<=", now).delete();
+  // of versions that still count there
   await db("dashboard_attempts").where("forget_at", "<=", now).delete();
+  await db.raw(
+    `delete from dashboard_throttles where (kind, subject_hash) in (
+       select kind, subject_hash from dashboard_throttles
+       order by failures desc, forget_at desc, kind, subject_hash offset ?
+     )`,
+    [maxThrottles],
+  );
 }

@@ -1,7 +1,10 @@
 import type { Actor } from "../actor.ts";
 import type { ControlContext } from "../context.ts";
 import { ApiError, validationFailed } from "../errors.ts";
-import { created, ok, readRoute, writeRoute, type Route } from "../frame/route.ts";
+import { ok, readRoute, writeRoute, type Answer, type Route } from "../frame/route.ts";
+import type { Unit } from "../unit.ts";
+import { deviceCookie } from "./device-cookie.ts";
+import { rememberDevice } from "./devices.ts";
 import {
   acceptInvitation,
   prepareAcceptance,
@@ -24,7 +27,7 @@ import { clearedCookie, readSessionCookie } from "./session-cookie.ts";
 import { viewOfSession } from "./session-view.ts";
 import { endSession, endSessionsOf, findPresentedSession } from "./sessions.ts";
 import { checkPassword, signIn } from "./sign-in.ts";
-import { lockDashboardUser, requireDashboardUser, viewOfUser } from "./store.ts";
+import { lockDashboardUser, requireDashboardUser, viewOfUser, type DashboardUserRow } from "./store.ts";
 import { teamRoutes } from "./team-routes.ts";
 
 /** `/dashboard`: how people come in, and who they are. */
@@ -33,6 +36,7 @@ export function dashboardRoutes(context: ControlContext): Route[] {
 }
 
 function entryRoutes(context: ControlContext): Route[] {
+  const { settings } = context;
   const shared = { tag: "Dashboard", group: "management", permission: "public", tenancy: "all" } as const;
   return [
     writeRoute({
@@ -47,7 +51,7 @@ function entryRoutes(context: ControlContext): Route[] {
       errors: ["INVALID_LINK"],
       prepare: ({ body }) => prepareSetup(context, body),
       write: async ({ body }, unit, passwordHash) =>
-        created(viewOfUser(await setUp(unit, body, passwordHash))),
+        knownFromNowOn(unit, settings, { status: 201, user: await setUp(unit, body, passwordHash) }),
     }),
     writeRoute({
       ...shared,
@@ -61,7 +65,10 @@ function entryRoutes(context: ControlContext): Route[] {
       errors: ["INVALID_LINK"],
       prepare: ({ body }) => prepareAcceptance(context, body),
       write: async ({ body }, unit, passwordHash) =>
-        ok(viewOfUser(await acceptInvitation(unit, body.token, passwordHash))),
+        knownFromNowOn(unit, settings, {
+          status: 200,
+          user: await acceptInvitation(unit, body.token, passwordHash),
+        }),
     }),
     writeRoute({
       ...shared,
@@ -70,13 +77,16 @@ function entryRoutes(context: ControlContext): Route[] {
       operation: "logIn",
       summary: "Sign in to the dashboard",
       description:
-        "Sets the session's cookie. After five failures in a row an address is locked for a quarter of an hour, then " +
-        "for twice as long each time; the answer does not tell whether it is, nor whether there is such a user. A " +
-        "browser that is signed in already sends its `X-CSRF-Token`, as with every request that changes something.",
+        "Sets the session's cookie, and one by which the browser is known at later sign-ins. After five failures in a " +
+        "row of one client address at one account, neither is looked at together for a quarter of an hour, then for " +
+        "twice as long each time; many failures of an address, or at an account from anywhere, slow down others too, but " +
+        "no browser that has signed in to the account before. The answer does not tell whether anything is locked, nor " +
+        "whether there is such a user. A browser that is signed in already sends its `X-CSRF-Token`, as with every " +
+        "request that changes something.",
       body: login,
       answers: { 200: dashboardSession },
       errors: ["INVALID_CREDENTIALS", "CSRF_TOKEN_INVALID"],
-      prepare: ({ body }) => checkPassword(context, body.email, body.password),
+      prepare: (call) => checkPassword(context, call.body, call),
       write: (call, unit, checked) => signIn(context, checked, call, unit),
     }),
   ];
@@ -129,17 +139,17 @@ function sessionRoutes(context: ControlContext): Route[] {
       path: "/dashboard/password",
       operation: "changePassword",
       summary: "Change one's own password",
-      description: "Ends one's other sessions.",
+      description: "Ends one's other sessions; other browsers are not known any more.",
       body: passwordChange,
       answers: { 200: dashboardUser },
       errors: ["CSRF_TOKEN_INVALID", "CONFLICT"],
-      async prepare({ actor, body }) {
+      async prepare(call) {
+        const { actor, body } = call;
         const { email } = await requireDashboardUser(db, personOf(actor).id);
         requireGoodPassword(body.new_password, "new_password", email);
-        const { user, good } = await checkPassword(context, email, body.current_password);
+        const { user, good } = await checkPassword(context, { email, password: body.current_password }, call);
         if (!good) {
-          const message =
-            "is not the current password, or was wrong too often and is not looked at for a while";
+          const message = "is not the current password, or too many attempts failed: try again later";
           throw validationFailed([{ path: "current_password", message }]);
         }
         return { verified: user?.password_hash, passwordHash: await hashPassword(body.new_password) };
@@ -151,10 +161,21 @@ function sessionRoutes(context: ControlContext): Route[] {
           throw new ApiError("CONFLICT", { message: "the password has been changed meanwhile" });
         const after = await setPassword(unit, user, passwordHash);
         await endSessionsOf(unit.trx, id, sessionId);
-        return ok(viewOfUser(after));
+        return knownFromNowOn(unit, settings, { status: 200, user: after });
       },
     }),
   ];
+}
+
+/** Setting a password proves as much as signing in by it: strangers cannot lock that browser out. */
+async function knownFromNowOn(
+  { trx, now }: Unit,
+  settings: ControlContext["settings"],
+  { status, user }: { readonly status: 200 | 201; readonly user: DashboardUserRow },
+): Promise<Answer> {
+  const token = await rememberDevice(trx, user.id, undefined, now);
+  const headers = { "set-cookie": deviceCookie(token, settings) };
+  return { kind: "data", status, data: viewOfUser(user), headers };
 }
 
 function personOf(actor: Actor): Extract<Actor, { kind: "dashboard_user" }> {

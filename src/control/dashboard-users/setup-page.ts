@@ -42,8 +42,9 @@ button { margin-top: 1.5rem; }
 `;
 
 /**
- * Takes the token out of the address at once, so that neither the history nor what is shown keeps it; sends the form
- * without the cookies of whoever else is signed in with this browser; and writes what comes back as text.
+ * Takes the token out of the address at once, so that neither the history nor what is shown keeps it; takes the cookie by
+ * which this browser is known from then on, but sends the form without any where somebody is signed in with it, whose
+ * CSRF token this page does not have; and writes what comes back as text.
  */
 const SCRIPT = `const form = document.querySelector("form");
 const message = document.querySelector("#message");
@@ -56,18 +57,23 @@ function say(text) {
 
 if (token === "") say("This address is not complete: open the whole link.");
 
+function send(credentials) {
+  return fetch(form.dataset.action, {
+    method: "POST",
+    credentials,
+    headers: { "content-type": "application/json", accept: "application/json" },
+    body: JSON.stringify({ token, ...Object.fromEntries(new FormData(form)) }),
+  });
+}
+
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
   const button = form.querySelector("button");
   button.disabled = true;
   say("");
   try {
-    const answer = await fetch(form.dataset.action, {
-      method: "POST",
-      credentials: "omit",
-      headers: { "content-type": "application/json", accept: "application/json" },
-      body: JSON.stringify({ token, ...Object.fromEntries(new FormData(form)) }),
-    });
+    let answer = await send("same-origin");
+    if (answer.status === 403) answer = await send("omit");
     const { error } = await answer.json();
     if (answer.ok) {
       form.hidden = true;

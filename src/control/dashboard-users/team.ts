@@ -1,5 +1,7 @@
+import { requestErasure } from "../erasure/store.ts";
 import { ApiError } from "../errors.ts";
 import type { Unit } from "../unit.ts";
+import { forgetAttempts } from "./attempts.ts";
 import { newUser } from "./entry.ts";
 import { makeInvitation } from "./links.ts";
 import {
@@ -63,14 +65,19 @@ export async function updateUser(
   return after;
 }
 
-/** Deletes a user, with sessions and links. @throws ApiError 404; 409 where no owner would be left */
+/**
+ * Deletes a user, with sessions and links. What they did stays, under their id alone.
+ *
+ * @throws ApiError 404; 409 where no owner would be left */
 export async function deleteUser(unit: Unit, id: string, check: Check): Promise<void> {
   const owners = await lockOwners(unit.trx);
   const before = await lockDashboardUser(unit.trx, id);
   check(before);
   requireOtherOwner(owners, before);
   await unit.trx("dashboard_users").where({ id }).delete();
-  unit.record({ action: "dashboard_user.deleted", ...about(before), before: recordedUser(before) });
+  await forgetAttempts(unit.trx, before.email);
+  await requestErasure(unit, { kind: "dashboard_user", id });
+  unit.record({ action: "dashboard_user.deleted", ...about(before), before: { role: before.role } });
 }
 
 /** An owner who was invited and has no password yet cannot do what owners do. */

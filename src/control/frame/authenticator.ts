@@ -9,6 +9,8 @@ export interface Authenticator {
    * Rejects where the database cannot be asked.
    */
   identify(request: Request): Promise<Actor | ApiError | undefined>;
+  /** Like {@link identify}, of an API key that does not come in the head of the request. */
+  identifyKey(secret: string): Promise<Actor | ApiError>;
   /**
    * RFC-less but customary: a request by cookie that changes something must prove that it comes from the dashboard.
    * @throws ApiError CSRF_TOKEN_INVALID

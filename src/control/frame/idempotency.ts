@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Knex } from "knex";
+import type { SealedColumns } from "../encryption/types.ts";
 import { ApiError } from "../errors.ts";
 import type { SecretBox } from "../secret-box.ts";
 import type { Route } from "./route.ts";
@@ -13,7 +14,7 @@ export interface KeptAnswer {
 
 /** One request that wants to be carried out once, however often it is sent. */
 export interface IdempotentRequest {
-  /** Who asks: the same text of two callers is two keys. */
+  /** The application that asks, whichever of its keys it has: the same text of two callers is two keys. */
   readonly actorId: string;
   readonly key: string;
   /** What is asked for. */
@@ -124,6 +125,14 @@ export async function releaseKey(
 export async function forgetExpiredKeys(db: Knex, now: Date): Promise<void> {
   await db("idempotency_keys").where("expires_at", "<=", now).delete();
 }
+
+/** What was asked and answered. */
+export const SEALED_ANSWERS: SealedColumns = {
+  table: "idempotency_keys",
+  key: ["actor_id", "key"],
+  columns: ["fingerprint", "answer"],
+  purpose: ({ actor_id = "", key = "" }) => purpose(actor_id, key),
+};
 
 function purpose(actorId: string, key: string): string {
   return `idempotency:${actorId}:${key}`;

@@ -1,6 +1,7 @@
 import type * as z from "zod";
 import { namesWith, ROLE_PERMISSIONS, SCOPE_PERMISSIONS } from "../actor.ts";
 import { ERROR_CODES, type ErrorCode } from "../errors.ts";
+import { WARNING_CODES } from "../warnings.ts";
 import { isIdempotent } from "./idempotency.ts";
 import { createSchemaWriter, schemaRef, type Json, type SchemaWriter } from "./openapi-schema.ts";
 import type { Route } from "./route.ts";
@@ -16,6 +17,7 @@ const COMMON: readonly ErrorCode[] = [
 const OF_KEYS: readonly ErrorCode[] = [
   "UNAUTHORIZED",
   "API_KEY_EXPIRED",
+  "API_KEY_ROLLED",
   "API_KEY_REVOKED",
   "WRONG_ENVIRONMENT",
   "INSUFFICIENT_SCOPE",
@@ -35,12 +37,14 @@ const TAGS: Readonly<Record<string, string>> = {
   Sessions: "Sessions of users who are signed in.",
   Customers: "Customers and their identity providers.",
   Users: "The directory of users, and their attributes.",
+  Erasures: "What was deleted, and how far everything that was kept of it is erased.",
   Policies: "What is asked of sign-ins, sessions and requests, and of whose.",
   "Policy sets": "The rules that gateways enforce, by version.",
   Analytics: "Counts, the history of events, and what users do.",
   Audit: "Decisions of gateways, and changes of the control plane.",
   Webhooks: "Receivers of events, and what was sent to them.",
   "API keys": "Keys of programs; made by people alone.",
+  Clients: "Programs that call applications by themselves, with tokens of their own; made by people alone.",
   Dashboard: "People: how they come in, and who they are.",
   Gateway: "What gateways follow, look up and report.",
   Sandbox: "Mock users and data; in the sandbox alone.",
@@ -90,7 +94,7 @@ export function openApiDocument(
           description: "With a dashboard session, for all but GET: `csrf_token` of `GET /dashboard/session`.",
         },
       },
-      schemas: { Meta: META, Pagination: PAGINATION, Error: ERROR, ...schemas.named },
+      schemas: { Meta: META, Pagination: PAGINATION, Warning: WARNING, Error: ERROR, ...schemas.named },
     },
   };
 }
@@ -168,7 +172,7 @@ function successes(route: Route, schemas: SchemaWriter): Json {
             ...(status === "201" && { Location: LOCATION }),
           },
           content: {
-            "application/json": { schema: envelope(data, route.paginated === true) },
+            "application/json": { schema: envelope(data, route) },
             ...(route.lines && { "application/x-ndjson": { schema: data["items"] ?? data } }),
           },
         },
@@ -184,7 +188,7 @@ function withoutEnvelope({ summary }: Route, status: string): Json {
   return { description, headers: COMMON_HEADERS, content: PAGE };
 }
 
-function envelope(data: Json, paginated: boolean): Json {
+function envelope(data: Json, { paginated, warns }: Route): Json {
   return {
     type: "object",
     required: ["success", "data", "meta", ...(paginated ? ["pagination"] : [])],
@@ -193,6 +197,7 @@ function envelope(data: Json, paginated: boolean): Json {
       success: { const: true },
       data,
       ...(paginated && { pagination: schemaRef("Pagination") }),
+      ...(warns && { warnings: { type: "array", items: schemaRef("Warning") } }),
       meta: schemaRef("Meta"),
     },
   };
@@ -220,10 +225,8 @@ function failures(route: Route): Json {
   ]);
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of codes) {
-    // a customer that a body names is 422 (specification, section 7)
-    const statuses =
-      code === "INVALID_CUSTOMER" && route.body !== undefined ? [404, 422] : [ERROR_CODES[code].status];
-    for (const status of statuses) byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+    for (const status of statusesOf(code, route))
+      byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
   return Object.fromEntries(
     [...byStatus].map(([status, listed]) => [
@@ -242,6 +245,14 @@ function failures(route: Route): Json {
       },
     ]),
   );
+}
+
+function statusesOf(code: ErrorCode, route: Route): readonly number[] {
+  // a customer that a body names is 422 (specification, section 7)
+  if (code === "INVALID_CUSTOMER" && route.body !== undefined) return [404, 422];
+  // 401 where another sign-in mends it (RFC 9470, section 3)
+  if (code === "POLICY_VIOLATED") return [401, 403];
+  return [ERROR_CODES[code].status];
 }
 
 /** Whether browsers come here on their way, who are told in a page what an error tells a program. */
@@ -266,6 +277,18 @@ const PAGINATION: Json = {
       { type: "integer", minimum: 0 },
     ]),
   ),
+};
+
+const WARNING: Json = {
+  type: "object",
+  required: ["code", "message"],
+  additionalProperties: false,
+  properties: {
+    code: { type: "string", enum: Object.keys(WARNING_CODES) },
+    message: { type: "string" },
+    policy_id: { type: "string", description: "The policy that asks for it." },
+    customers: { type: "integer", minimum: 1, description: "How many of its customers it concerns." },
+  },
 };
 
 const ERROR: Json = {

@@ -8,27 +8,35 @@ import { isStorable } from "./json-text.ts";
  */
 export function readQuery(url: string): Readonly<Record<string, string>> {
   const at = url.indexOf("?");
-  const query = Object.create(null) as Record<string, string>;
-  if (at < 0) return query;
-  for (const part of url.slice(at + 1).split("&")) {
+  return readParameters(at < 0 ? "" : url.slice(at + 1), "query");
+}
+
+/**
+ * Reads parameters as a query or a form writes them (application/x-www-form-urlencoded).
+ *
+ * @throws ApiError 400
+ */
+export function readParameters(text: string, where: "query" | "body"): Readonly<Record<string, string>> {
+  const parameters = Object.create(null) as Record<string, string>;
+  for (const part of text.split("&")) {
     if (part === "") continue;
     const [name = "", ...rest] = part.split("=");
-    const key = decode(name);
-    if (key in query) throw malformed(`the parameter \`${key}\` is repeated`);
-    query[key] = decode(rest.join("="));
+    const key = decode(name, where);
+    if (key in parameters) throw malformed(`the parameter \`${key}\` is repeated`);
+    parameters[key] = decode(rest.join("="), where);
   }
-  return query;
+  return parameters;
 }
 
 /** Percent-decodes, `+` being a space. */
-function decode(text: string): string {
+function decode(text: string, where: "query" | "body"): string {
   try {
     const decoded = decodeURIComponent(text.replaceAll("+", " "));
     if (isStorable(decoded)) return decoded;
   } catch {
     // told below, like a character that no parameter holds
   }
-  throw malformed("the query is not percent-encoded text");
+  throw malformed(`the ${where} is not percent-encoded text`);
 }
 
 function malformed(message: string): ApiError {

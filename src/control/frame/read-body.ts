@@ -8,15 +8,30 @@ export const BODY_LIMIT = 1_000_000;
 /**
  * Reads the JSON body of a request.
  *
- * @param anyText - its texts and its nesting are not looked at here
+ * @param anyText - its texts are not looked at here, and its nesting is bounded less strictly
  * @returns `undefined` where there is none
  * @throws ApiError for another media type or charset, a compressed body, one that is too large, cut short or no JSON
  */
 export async function readBody(request: Request, limit: number, anyText = false): Promise<unknown> {
-  const { "content-length": length, "transfer-encoding": chunked } = request.headers;
-  if (chunked === undefined && (length === undefined || length === "0")) return undefined;
+  if (!hasBody(request)) return undefined;
   requireJson(request.headers["content-type"]);
-  if (request.headers["content-encoding"] !== undefined && request.headers["content-encoding"] !== "identity")
+  const bytes = await readBytes(request, limit);
+  return bytes.length === 0 ? undefined : parseJsonBody(bytes, anyText);
+}
+
+function hasBody({ headers }: Request): boolean {
+  const { "content-length": length, "transfer-encoding": chunked } = headers;
+  return chunked !== undefined || (length !== undefined && length !== "0");
+}
+
+/**
+ * Reads the bytes of a body.
+ *
+ * @throws ApiError for one that is compressed, too large or cut short
+ */
+export async function readBytes(request: Request, limit: number): Promise<Buffer> {
+  const { "content-length": length, "content-encoding": encoding } = request.headers;
+  if (encoding !== undefined && encoding !== "identity")
     throw new ApiError("UNSUPPORTED_MEDIA_TYPE", { message: "compressed bodies are not accepted" });
   if (Number(length) > limit) throw tooLarge(limit);
   const chunks: Buffer[] = [];
@@ -31,14 +46,18 @@ export async function readBody(request: Request, limit: number, anyText = false)
     if (error instanceof ApiError) throw error;
     throw new ApiError("MALFORMED_JSON", { message: "the body was cut short", cause: error });
   }
-  return size === 0 ? undefined : parseJsonBody(Buffer.concat(chunks), anyText);
+  return Buffer.concat(chunks);
 }
 
 /** RFC 8259, sections 8.1 and 11: JSON is UTF-8, and has no other parameter. */
 function requireJson(contentType: string | undefined): void {
+  if (!isType(contentType, "application/json")) throw new ApiError("UNSUPPORTED_MEDIA_TYPE");
+}
+
+/** Whether a body is declared to be of this type, in UTF-8. */
+export function isType(contentType: string | undefined, expected: string): boolean {
   const [type = "", ...parameters] = (contentType ?? "").split(";").map((part) => part.trim().toLowerCase());
-  const utf8 = parameters.every((parameter) => /^(charset="?utf-8"?|)$/.test(parameter));
-  if (type !== "application/json" || !utf8) throw new ApiError("UNSUPPORTED_MEDIA_TYPE");
+  return type === expected && parameters.every((parameter) => /^(charset="?utf-8"?|)$/.test(parameter));
 }
 
 function tooLarge(limit: number): ApiError {

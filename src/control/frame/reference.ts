@@ -1,6 +1,7 @@
 import { namesWith, ROLE_PERMISSIONS, ROLES, SCOPE_PERMISSIONS, SCOPES, type Permission } from "../actor.ts";
 import { ERROR_CODES } from "../errors.ts";
 import { ID_PREFIXES } from "../ids.ts";
+import { WARNING_CODES } from "../warnings.ts";
 import { RATE_GROUPS, type Route } from "./route.ts";
 
 /** The reference page of the API as Markdown: what docs/api.md must be. */
@@ -16,6 +17,9 @@ export function apiReference(routes: readonly Route[]): string {
     matrix(),
     "## Error codes",
     errorTable(),
+    "## Warning codes",
+    WARNING_TEXT,
+    warningTable(),
     "## Ids",
     table(
       ["Resource", "Prefix"],
@@ -60,6 +64,13 @@ const GRANTED = [
   "self",
 ] as const satisfies readonly Permission[];
 
+function warningTable(): string {
+  return table(
+    ["Code", ""],
+    Object.entries(WARNING_CODES).map(([code, message]) => [`\`${code}\``, message]),
+  );
+}
+
 function errorTable(): string {
   return table(
     ["Code", "Status", ""],
@@ -89,6 +100,9 @@ function words(name: string): string {
 const SCOPE_TEXT = `An API key has one scope, a person of the dashboard one role. A refusal (403) names the scopes or roles that would do.
 Scope \`gateway\` is for gateways that follow the control plane: it permits that and nothing else.`;
 
+const WARNING_TEXT = `An answer has \`warnings\` where what was done as asked may not do what was meant. Each is \`code\`, \`message\`, and
+\`policy_id\` where a policy asks for what is missing; \`customers\` is how many of the policy's customers it concerns.`;
+
 const INTRODUCTION = `# API
 
 <!-- Generated from src/control by \`GATEHOUSE_UPDATE=1 npx mocha test/control/reference.test.ts\`: do not edit. -->
@@ -104,5 +118,5 @@ running control plane.
 - **Lists**: \`page\` (from 1), \`limit\` (20 unless given, at most 100), \`sort\`, \`order\` (\`desc\` unless given), and filters.
 - **Idempotency-Key** on POST: repeated within 24 hours it gets the first answer, and nothing is done twice.
 - **ETag** and **If-Match**: a change whose \`If-Match\` is not the resource's ETag is refused (412).
-- **Limits** a minute and key, by group (${RATE_GROUPS.join(", ")}): \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and
+- **Limits** a minute and key (with those that it was rolled to), by group (${RATE_GROUPS.join(", ")}): \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and
   \`X-RateLimit-Reset\` (Unix seconds) on every answer, \`Retry-After\` with 429.`;

@@ -2,7 +2,9 @@ import type { IncomingHttpHeaders } from "node:http";
 import type * as z from "zod";
 import type { Actor, Permission } from "../actor.ts";
 import type { ApiError, ErrorCode } from "../errors.ts";
-import type { Unit } from "../unit.ts";
+import type { Unit, Units } from "../unit.ts";
+import type { Warning } from "../warnings.ts";
+import type { SerializedData } from "./serialized.ts";
 
 /** Groups that requests are counted in (specification, section 8), and one for gateways. */
 export const RATE_GROUPS = ["authentication", "management", "analytics", "gateway"] as const;
@@ -49,8 +51,11 @@ export type Answer<Data = unknown> =
       readonly status: 200 | 201 | 202;
       readonly data: Data;
       readonly pagination?: Pagination;
+      readonly warnings?: readonly Warning[];
       readonly headers?: Readonly<Record<string, string | readonly string[]>>;
     }
+  /** 200 with data that was serialized for more than this answer. */
+  | { readonly kind: "serialized"; readonly data: SerializedData }
   | {
       readonly kind: "redirect";
       readonly location: string;
@@ -65,6 +70,8 @@ export type Answer<Data = unknown> =
     }
   /** Newline-delimited JSON, as it comes. */
   | { readonly kind: "lines"; readonly lines: AsyncIterable<unknown> }
+  /** The `data` of the envelope as JSON, part by part: for what must not be held in memory. Saved as a file. */
+  | { readonly kind: "document"; readonly name: string; readonly parts: AsyncIterable<string> }
   /** Refuses, and keeps what was written: a refusal that is thrown undoes it. */
   | { readonly kind: "refusal"; readonly error: ApiError };
 
@@ -102,6 +109,8 @@ interface Declaration<
   readonly answers: Readonly<Partial<Record<200 | 201 | 202 | 303, z.ZodType | null>>>;
   /** `data` is a list with a pagination object. */
   readonly paginated?: true;
+  /** What was done may not do what was meant: the answer then says so in `warnings`. */
+  readonly warns?: true;
   /** The answer carries an ETag, and `If-Match` is understood. */
   readonly etag?: true;
   /** Codes beyond those that every route can answer. */
@@ -109,8 +118,8 @@ interface Declaration<
   /** Most bytes of the body, where the usual bound is too small. */
   readonly bodyLimit?: number;
   /**
-   * The body may be any JSON: the route itself looks at each of its parts for texts that PostgreSQL does not hold and for
-   * nesting, so that one bad part does not refuse the others.
+   * The body may be any JSON that is not nested absurdly deep: the route itself looks at each of its parts for texts that
+   * PostgreSQL does not hold and for nesting, so that one bad part does not refuse the others.
    */
   readonly anyText?: true;
   /** The answer may be of kind `lines`: `application/x-ndjson` is accepted beside JSON. */
@@ -142,6 +151,8 @@ interface Writing<
     unit: Unit,
     prepared: Prepared,
   ) => Promise<Answer>;
+  /** Runs its unit, where that is not to take a connection of the API. */
+  readonly units?: Units;
 }
 
 type AnyCall = Call<unknown, unknown, unknown>;
@@ -156,6 +167,7 @@ export interface Route extends Declaration<
   readonly read?: (call: AnyCall) => Promise<Answer>;
   readonly prepare?: (call: AnyCall) => Promise<unknown>;
   readonly write?: (call: AnyCall, unit: Unit, prepared: unknown) => Promise<Answer>;
+  readonly units?: Units;
 }
 
 /** Declares a route that only reads. `params`, `query` and `body` of the call have the types of their schemas. */
@@ -178,23 +190,32 @@ export function writeRoute<
 }
 
 /** 200 with `data`; `etag` of the resource, where the route declares one. */
-export function ok<Data>(data: Data, options: { readonly etag?: string } = {}): Answer<Data> {
+export function ok<Data>(
+  data: Data,
+  options: { readonly etag?: string; readonly warnings?: readonly Warning[] } = {},
+): Answer<Data> {
+  const { etag, warnings } = options;
   return {
     kind: "data",
     status: 200,
     data,
-    ...(options.etag !== undefined && { headers: { etag: options.etag } }),
+    ...(warnings && { warnings }),
+    ...(etag !== undefined && { headers: { etag } }),
   };
 }
 
 /** 201 with `data`. */
 export function created<Data>(
   data: Data,
-  options: { readonly etag?: string; readonly location?: string } = {},
+  options: {
+    readonly etag?: string;
+    readonly location?: string;
+    readonly warnings?: readonly Warning[];
+  } = {},
 ): Answer<Data> {
-  const { etag, location } = options;
+  const { etag, location, warnings } = options;
   const headers = { ...(etag !== undefined && { etag }), ...(location !== undefined && { location }) };
-  return { kind: "data", status: 201, data, headers };
+  return { kind: "data", status: 201, data, ...(warnings && { warnings }), headers };
 }
 
 /** One page of a list. */

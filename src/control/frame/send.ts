@@ -1,12 +1,13 @@
 import { pipeline } from "node:stream/promises";
 import { Readable } from "node:stream";
-import type { Response } from "express";
+import type { Request, Response } from "express";
 import type { ControlContext } from "../context.ts";
 import type { ApiError } from "../errors.ts";
 import { errorEnvelope, successEnvelope } from "./envelope.ts";
 import type { KeptAnswer } from "./idempotency.ts";
 import type { Answer, Route } from "./route.ts";
 import { requestIdOf } from "./request-id.ts";
+import { sendSerialized } from "./serialized.ts";
 
 type DataAnswer = Extract<Answer, { kind: "data" }>;
 
@@ -14,12 +15,16 @@ type DataAnswer = Extract<Answer, { kind: "data" }>;
 export async function sendAnswer(
   route: Route,
   answer: Answer,
+  request: Request,
   response: Response,
   { clock, log }: Pick<ControlContext, "clock" | "log">,
 ): Promise<void> {
   switch (answer.kind) {
     case "data":
       sendKept(keptFrom(route, answer, requestIdOf(response), new Date(clock())), response);
+      return;
+    case "serialized":
+      sendSerialized(answer.data, request, response, new Date(clock()));
       return;
     case "redirect":
       setHeaders(response, answer.headers);
@@ -32,17 +37,41 @@ export async function sendAnswer(
       return;
     case "lines":
       response.status(200).type("application/x-ndjson");
-      await pipeline(Readable.from(lines(answer.lines)), response).catch((error: unknown) => {
-        const about = { request_id: requestIdOf(response) };
-        if (isClientGone(error)) log.info(about, "the client of an export left before its end");
-        // the head is sent: cutting the connection is the only way left to say that it is not complete
-        else log.error({ ...about, err: error }, "an export ended before its end");
-        response.destroy();
-      });
+      await stream(lines(answer.lines), response, log);
+      return;
+    case "document":
+      response.status(200).type("application/json");
+      response.setHeader("content-disposition", `attachment; filename="${answer.name}.json"`);
+      await stream(inEnvelope(answer.parts, requestIdOf(response), new Date(clock())), response, log);
       return;
     case "refusal":
       throw answer.error;
   }
+}
+
+async function stream(
+  texts: AsyncIterable<string>,
+  response: Response,
+  log: Pick<ControlContext["log"], "info" | "error">,
+): Promise<void> {
+  await pipeline(Readable.from(texts), response).catch((error: unknown) => {
+    const about = { request_id: requestIdOf(response) };
+    if (isClientGone(error)) log.info(about, "the client of an export left before its end");
+    // the head is sent: cutting the connection is the only way left to say that it is not complete
+    else log.error({ ...about, err: error }, "an export ended before its end");
+    response.destroy();
+  });
+}
+
+async function* inEnvelope(
+  parts: AsyncIterable<string>,
+  requestId: string,
+  now: Date,
+): AsyncGenerator<string> {
+  const [before, after] = JSON.stringify(successEnvelope(null, requestId, now)).split('"data":null');
+  yield `${before ?? ""}"data":`;
+  yield* parts;
+  yield after ?? "";
 }
 
 /** The answer was closed by its reader; what fails on our side has another code. */
@@ -56,7 +85,7 @@ export function keptFrom(route: Route, answer: DataAnswer, requestId: string, no
   if (schema === undefined || schema === null)
     throw new Error(`the route ${route.operation} does not declare ${answer.status}`);
   const data = schema.parse(answer.data);
-  const body = JSON.stringify(successEnvelope(data, requestId, now, answer.pagination));
+  const body = JSON.stringify(successEnvelope(data, requestId, now, answer));
   return { status: answer.status, body, headers: answer.headers ?? {} };
 }
 
@@ -72,7 +101,8 @@ export function sendError(
   { clock }: Pick<ControlContext, "clock">,
 ): void {
   setHeaders(response, error.headers);
-  if (error.status === 401) response.setHeader("www-authenticate", 'Bearer realm="gatehouse"');
+  if (error.status === 401 && !response.hasHeader("www-authenticate"))
+    response.setHeader("www-authenticate", 'Bearer realm="gatehouse"');
   response.status(error.status).json(errorEnvelope(error, requestIdOf(response), new Date(clock())));
 }
 

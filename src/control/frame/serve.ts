@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { onlyCustomerOf, requirePermission, type Actor } from "../actor.ts";
+import { clientOf, onlyCustomerOf, requirePermission, type Actor } from "../actor.ts";
 import type { ControlContext } from "../context.ts";
 import { ApiError, invalidCustomer } from "../errors.ts";
 import { requireJsonAccepted } from "./accept.ts";
@@ -81,20 +81,30 @@ export async function identify(
   const identified = await authenticator.identify(request);
   const known = identified !== undefined && !(identified instanceof ApiError);
   const actor = known ? identified : nobody(request);
-  const standing = await limiter.take(group, actor.id);
-  writeRateHeaders(response, standing);
-  if (!standing.allowed) {
-    const seconds = Math.max(1, standing.resetAt - Math.floor(Date.now() / 1000));
-    throw new ApiError("RATE_LIMIT_EXCEEDED", {
-      details: { limit: standing.limit, retry_after_seconds: seconds },
-      headers: { "retry-after": String(seconds) },
-    });
-  }
+  await countRequest(response, group, clientOf(actor), limiter);
   if (identified instanceof ApiError) throw identified;
   return actor;
 }
 
-function nobody(request: Request): Actor {
+/** Counts a request, and writes the three headers. @throws ApiError RATE_LIMIT_EXCEEDED */
+export async function countRequest(
+  response: Response,
+  group: RateGroup,
+  subject: string,
+  limiter: RateLimiter,
+): Promise<void> {
+  const standing = await limiter.take(group, subject);
+  writeRateHeaders(response, standing);
+  if (standing.allowed) return;
+  const seconds = Math.max(1, standing.resetAt - Math.floor(Date.now() / 1000));
+  throw new ApiError("RATE_LIMIT_EXCEEDED", {
+    details: { limit: standing.limit, retry_after_seconds: seconds },
+    headers: { "retry-after": String(seconds) },
+  });
+}
+
+/** Who asks where nobody is known: an address. */
+export function nobody(request: Request): Extract<Actor, { kind: "anonymous" }> {
   return { kind: "anonymous", id: `ip:${clientIpOf(request)}` };
 }
 
@@ -148,17 +158,17 @@ async function carryOut(
   { context }: FrameParts,
 ): Promise<void> {
   if (route.read !== undefined) {
-    await sendAnswer(route, await route.read(call), response, context);
+    await sendAnswer(route, await route.read(call), request, response, context);
     return;
   }
-  const { write } = route;
+  const { write, units = context.units } = route;
   if (write === undefined) throw new Error(`the route ${route.operation} does nothing`);
   const { actor, requestId, clientIp } = call;
   const origin = { actor, requestId, clientIp };
   const once = idempotent(route, call, request);
   if (once !== undefined && route.prepare !== undefined) {
     // a repetition gets its answer whatever has become of what was prepared from
-    const before = await context.units(origin, (unit) => findAnswer(unit.trx, once, context.box, unit.now));
+    const before = await units(origin, (unit) => findAnswer(unit.trx, once, context.box, unit.now));
     if (before !== undefined) {
       sendKept(before, response);
       return;
@@ -166,15 +176,11 @@ async function carryOut(
   }
   const prepared = await route.prepare?.(call);
   if (once === undefined) {
-    await sendAnswer(
-      route,
-      await context.units(origin, (unit) => write(call, unit, prepared)),
-      response,
-      context,
-    );
+    const answer = await units(origin, (unit) => write(call, unit, prepared));
+    await sendAnswer(route, answer, request, response, context);
     return;
   }
-  const outcome = await context.units(origin, async (unit): Promise<KeptAnswer | Answer> => {
+  const outcome = await units(origin, async (unit): Promise<KeptAnswer | Answer> => {
     const before = await claimKey(unit.trx, once, context.box, unit.now);
     if (before !== undefined) return before;
     const answer = await write(call, unit, prepared);
@@ -186,7 +192,7 @@ async function carryOut(
     await keepAnswer(unit.trx, once, kept, context.box);
     return kept;
   });
-  if ("kind" in outcome) await sendAnswer(route, outcome, response, context);
+  if ("kind" in outcome) await sendAnswer(route, outcome, request, response, context);
   else sendKept(outcome, response);
 }
 
@@ -199,7 +205,8 @@ function idempotent(
   if (!isIdempotent(route)) return undefined;
   const key = readIdempotencyKey(request.headers["idempotency-key"]);
   if (key === undefined) return undefined;
-  return { actorId: actor.id, key, fingerprint: fingerprintOf(route.method, request.originalUrl, body) };
+  const fingerprint = fingerprintOf(route.method, request.originalUrl, body);
+  return { actorId: clientOf(actor), key, fingerprint };
 }
 
 function goneSignal(response: Response): AbortSignal {
@@ -210,6 +217,7 @@ function goneSignal(response: Response): AbortSignal {
   return gone.signal;
 }
 
-function clientIpOf(request: Request): string {
+/** The client's address, behind trusted proxies too. */
+export function clientIpOf(request: Request): string {
   return (request.ip ?? "").replace(/^::ffff:(?=\d+\.)/, "");
 }

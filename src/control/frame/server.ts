@@ -6,10 +6,10 @@ import express, {
   type Response,
 } from "express";
 import helmet from "helmet";
-import { isUnavailable } from "../../storage/database.ts";
 import type { ControlContext } from "../context.ts";
 import { cookieName } from "../dashboard-users/session-cookie.ts";
 import { ApiError } from "../errors.ts";
+import { asApiError } from "./as-api-error.ts";
 import { documentationRouter } from "./documentation.ts";
 import { openApiDocument } from "./openapi.ts";
 import { nameRequest, requestIdOf } from "./request-id.ts";
@@ -22,7 +22,7 @@ export interface ServerOptions extends FrameParts {
   readonly routes: readonly Route[];
   readonly publicUrl: string;
   readonly trustedProxies: readonly string[];
-  /** What is served beside `/v1`: `/.well-known`, the setup page, the sandbox's provider. They answer for themselves. */
+  /** What is served beside `/v1`: `/.well-known`, `/oauth2`, the setup page, the sandbox's provider. They answer for themselves. */
   readonly beside: readonly express.Router[];
 }
 
@@ -131,11 +131,4 @@ function onError({ context }: ServerOptions): ErrorRequestHandler {
     response.setHeader("cache-control", "no-store");
     sendError(told, response, context);
   };
-}
-
-function asApiError(error: unknown): ApiError {
-  if (error instanceof ApiError) return error;
-  if (isUnavailable(error))
-    return new ApiError("SERVICE_UNAVAILABLE", { cause: error, headers: { "retry-after": "1" } });
-  return new ApiError("INTERNAL_ERROR", { cause: error });
 }

@@ -6,6 +6,12 @@ import { ASK_AGAIN, CHANNEL } from "./append.ts";
 
 /** How often it is looked for changes and revoked keys that no notification told of. */
 const POLL_MS = 1_000;
+/**
+ * So long, for each follower that was woken, the next change waits for further ones: who is answered comes back, and where changes
+ * never end, the process would do nothing else.
+ */
+const GAP_PER_FOLLOWER_MS = 0.25;
+const LONGEST_GAP_MS = 250;
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 2_000;
 
@@ -26,6 +32,10 @@ export class ChangeSignal {
   #polling: Promise<void> | undefined;
   #newest: unknown;
   #revoked: unknown;
+  #isListening = false;
+  /** When those who wait may be woken again; of `performance.now()`. */
+  #gapUntil = 0;
+  #delayed: NodeJS.Timeout | undefined;
 
   constructor(db: Knex, log: Log) {
     this.#db = db;
@@ -40,6 +50,11 @@ export class ChangeSignal {
   /** Another number each time those who wait are to ask again. */
   get interruptions(): number {
     return this.#interruptions;
+  }
+
+  /** Whether commits are notified at the moment: the generation then says at once that there may be something new. */
+  get isListening(): boolean {
+    return this.#isListening;
   }
 
   get closed(): boolean {
@@ -77,11 +92,21 @@ export class ChangeSignal {
   async close(): Promise<void> {
     this.#ended.abort();
     this.#wakeAll();
+    clearTimeout(this.#delayed);
     clearInterval(this.#timer);
     await Promise.all([this.#listening, this.#polling]);
   }
 
   #wakeAll(): void {
+    const now = performance.now();
+    if (now < this.#gapUntil && !this.closed) {
+      this.#delayed ??= setTimeout(() => {
+        this.#delayed = undefined;
+        this.#wakeAll();
+      }, this.#gapUntil - now);
+      return;
+    }
+    this.#gapUntil = now + Math.min(this.#waiting.size * GAP_PER_FOLLOWER_MS, LONGEST_GAP_MS);
     this.#generation += 1;
     for (const wake of [...this.#waiting]) wake();
   }
@@ -123,10 +148,12 @@ export class ChangeSignal {
       if (signal.aborted) return;
       await client.query(`listen ${CHANNEL}`);
       onListening();
+      this.#isListening = true;
       // what was committed while nobody listened
       this.#wakeAll();
       await lost;
     } finally {
+      this.#isListening = false;
       signal.removeEventListener("abort", end);
       end();
     }

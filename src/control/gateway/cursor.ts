@@ -32,13 +32,9 @@ export async function readExtent(trx: Knex): Promise<Extent> {
   return { end, startTag, prunedThrough: row.pruned_through };
 }
 
-/**
- * @returns the place that a follower has reached; `undefined` where what came after it cannot be told, because the
- *   cursor is too old, is of another database, or is none.
- */
-export async function resumeFrom(trx: Knex, cursor: string, extent: Extent): Promise<Place | undefined> {
-  const place = parseCursor(cursor);
-  if (place === undefined || place.seq < extent.prunedThrough || place.seq > extent.end.seq) return undefined;
+/** @returns the place; `undefined` where what came after it cannot be told, because it is too old or of another database */
+export async function resumeFrom(trx: Knex, place: Place, extent: Extent): Promise<Place | undefined> {
+  if (place.seq < extent.prunedThrough) return undefined;
   if (place.seq === 0) return place.tag === extent.startTag ? place : undefined;
   // one that was pruned may stand there still: a session that gateways must know of for longer
   if (place.seq === extent.prunedThrough) return undefined;
@@ -48,12 +44,28 @@ export async function resumeFrom(trx: Knex, cursor: string, extent: Extent): Pro
   return found === undefined ? undefined : place;
 }
 
-/** Opaque to followers. */
-export function cursorOf({ seq, tag }: Place): string {
-  return `${seq}.${tag}`;
+/**
+ * The cursor behind an answer, opaque to followers. Behind a page that is not the last one it also says how much the
+ * database held when the page was read: such a page shows its customers as of then, so none that was read before it may follow.
+ */
+export function cursorOf({ seq, tag }: Place, { end }: Extent): string {
+  return seq === end.seq ? `${seq}.${tag}` : `${seq}.${tag}.${end.seq}`;
 }
 
-function parseCursor(cursor: string): Place | undefined {
-  const { seq, tag } = /^(?<seq>0|[1-9]\d{0,14})\.(?<tag>[\w-]{1,64})$/.exec(cursor)?.groups ?? {};
-  return seq === undefined || tag === undefined ? undefined : { seq: Number(seq), tag };
+/** What a cursor says; only the database knows whether it is one. */
+export interface ParsedCursor {
+  readonly place: Place;
+  /** The newest change that the follower's state may hold already. */
+  readonly seenThrough: number;
+}
+
+const CURSOR = /^(?<seq>0|[1-9]\d{0,14})\.(?<tag>[\w-]{1,64})(?:\.(?<seen>[1-9]\d{0,14}))?$/;
+
+/** @returns `undefined` for a text that has another form */
+export function parseCursor(cursor: string): ParsedCursor | undefined {
+  const { seq, tag, seen } = CURSOR.exec(cursor)?.groups ?? {};
+  if (seq === undefined || tag === undefined) return undefined;
+  const place = { seq: Number(seq), tag };
+  if (seen === undefined) return { place, seenThrough: place.seq };
+  return Number(seen) > place.seq ? { place, seenThrough: Number(seen) } : undefined;
 }

@@ -1,6 +1,7 @@
 import type { BackgroundWork, ControlContext } from "../context.ts";
 import { ChangeSignal } from "./change-signal.ts";
-import { readState, type GatewayState } from "./read-state.ts";
+import { SharedStates, type SharedState } from "./shared-states.ts";
+import { Turns } from "./turns.ts";
 
 /** What gateways follow; one for each instance, shared by all that wait. */
 export interface GatewayFeed extends BackgroundWork {
@@ -9,16 +10,24 @@ export interface GatewayFeed extends BackgroundWork {
    * @param waitMs - how long to wait where there is nothing after it
    * @param gone - aborted when nobody waits for the answer any more
    */
-  read(after: string | undefined, waitMs: number, gone: AbortSignal): Promise<GatewayState>;
+  read(after: string | undefined, waitMs: number, gone: AbortSignal): Promise<SharedState>;
+  /** Waits until it is this follower's turn to be answered: a thousand at once would keep everybody else waiting. */
+  turn(): Promise<void>;
+}
+
+export interface GatewayFeedOptions {
+  /** Changes in one answer. */
+  readonly pageChanges?: number;
 }
 
 /** Opens no connection before somebody waits. Closing it answers all who wait. */
-export function createGatewayFeed({
-  db,
-  clock,
-  log,
-}: Pick<ControlContext, "db" | "clock" | "log">): GatewayFeed {
+export function createGatewayFeed(
+  { db, clock, log }: Pick<ControlContext, "db" | "clock" | "log">,
+  options: GatewayFeedOptions = {},
+): GatewayFeed {
   const signal = new ChangeSignal(db, log);
+  const states = new SharedStates({ db, clock, ...options });
+  const turns = new Turns();
   return {
     async read(after, waitMs, gone) {
       const end = performance.now() + waitMs;
@@ -26,7 +35,9 @@ export function createGatewayFeed({
       for (;;) {
         // before looking: a change that is committed meanwhile is then not waited for
         const { generation } = signal;
-        const state = await readState(db, after, new Date(clock()));
+        // who does not wait is told what is there now; and where nobody listens, only looking tells what is new
+        const fresh = waitMs === 0 || !signal.isListening;
+        const state = await states.read(after, generation, fresh);
         const left = end - performance.now();
         if (state.complete || state.cursor !== after || left <= 0 || gone.aborted || signal.closed)
           return state;
@@ -34,6 +45,7 @@ export function createGatewayFeed({
         await signal.wait(generation, left, gone);
       }
     },
+    turn: () => turns.take(),
     close: () => signal.close(),
   };
 }

@@ -1,15 +1,22 @@
 import type { Knex } from "knex";
 import type { CustomerStanding } from "../../standing/index.ts";
 import type { GatewayChange } from "../gateway-change.ts";
+import { deletedCustomerIds } from "../customers/deleted.ts";
 import { standingOf, standingsThatMatter } from "../policies/standing.ts";
 import { activePolicySets, type ActivePolicySet } from "../policy-sets/store.ts";
-import { cursorOf, readExtent, resumeFrom, type Extent, type Place } from "./cursor.ts";
+import { cursorOf, readExtent, resumeFrom, type Place } from "./cursor.ts";
 
 /** What a gateway judges by besides its policy set: all of it, or what has changed. */
 export interface GatewayState {
   readonly cursor: string;
   readonly complete: boolean;
+  /** This is one page of what has changed: more is there behind `cursor`. Never of the complete state. */
+  readonly more?: true;
+  /** The newest change that the database held when this was read; not told. */
+  readonly end: number;
   readonly customers: readonly CustomerStanding[];
+  /** With the complete state: all that were ever deleted, for good. */
+  readonly customers_deleted: readonly string[];
   readonly sessions_ended: readonly EndedSession[];
   readonly users: readonly UserStanding[];
   readonly policy_sets: readonly ActivePolicySet[];
@@ -24,32 +31,56 @@ interface UserStanding {
   readonly status: "active" | "suspended" | "deleted";
 }
 
-/** More than this since a cursor is told as a complete state, which is bounded by what is out of the ordinary. */
-export const MAX_CHANGES = 10_000;
+/** Changes in one answer: reading and writing them takes others' time at both ends, and each follower's round trip does, too. */
+export const PAGE_CHANGES = 5_000;
+/** Who is behind by more is told the complete state, which is bounded by what is out of the ordinary. */
+export const MAX_BEHIND = 100_000;
 /** A deleted user is listed for longer than any access token lives. */
 const DELETED_LISTED_MS = 2 * 86_400_000;
 
+/** State and cursor are of one snapshot of the database. */
+const SNAPSHOT = { isolationLevel: "repeatable read", readOnly: true } as const;
+
 /**
- * Reads what a gateway has to know, as it was at one moment: state and cursor are of one snapshot of the database.
+ * Reads what came after a cursor, which may be nothing; at most one page of it, in the order in which it was committed. Each
+ * customer and user is shown as it is now: a later change of it is told on a later page again, and then changes nothing.
  *
- * @param after - the cursor of the follower's last answer
- * @returns what came after it, which may be nothing; the complete state where that cannot be told
+ * @param after - the place that the follower has reached
+ * @returns `undefined` where what came after it cannot be told
  */
-export function readState(db: Knex, after: string | undefined, now: Date): Promise<GatewayState> {
-  return db.transaction(
-    async (trx) => {
-      const extent = await readExtent(trx);
-      const from = after === undefined ? undefined : await resumeFrom(trx, after, extent);
-      const changes = from === undefined ? undefined : await changesSince(trx, from, extent);
-      return changes === undefined
-        ? { cursor: cursorOf(extent.end), complete: true, ...(await everything(trx, now)) }
-        : { cursor: cursorOf(extent.end), complete: false, ...(await whatBecameOf(trx, changes)) };
-    },
-    { isolationLevel: "repeatable read", readOnly: true },
-  );
+export function readChanges(
+  db: Knex,
+  after: Place,
+  pageChanges: number = PAGE_CHANGES,
+): Promise<GatewayState | undefined> {
+  return db.transaction(async (trx) => {
+    const extent = await readExtent(trx);
+    const from = await resumeFrom(trx, after, extent);
+    if (from === undefined || extent.end.seq - from.seq > MAX_BEHIND) return undefined;
+    const found = from.seq === extent.end.seq ? [] : await changesSince(trx, from, pageChanges + 1);
+    const more = found.length > pageChanges;
+    const changes = more ? found.slice(0, pageChanges) : found;
+    const place = (more ? changes.at(-1) : undefined) ?? extent.end;
+    return {
+      cursor: cursorOf(place, extent),
+      complete: false,
+      ...(more && { more }),
+      end: extent.end.seq,
+      ...(await whatBecameOf(trx, changes)),
+    };
+  }, SNAPSHOT);
 }
 
-interface ChangeRow {
+/** Reads the complete state: what differs from an active customer without policies, an active user, and a session that goes on. */
+export function readCompleteState(db: Knex, now: Date): Promise<GatewayState> {
+  return db.transaction(async (trx) => {
+    const extent = await readExtent(trx);
+    const { end } = extent;
+    return { cursor: cursorOf(end, extent), complete: true, end: end.seq, ...(await everything(trx, now)) };
+  }, SNAPSHOT);
+}
+
+interface ChangeRow extends Place {
   readonly type: GatewayChange["type"];
   readonly session_id: string | null;
   readonly until: Date | null;
@@ -58,19 +89,16 @@ interface ChangeRow {
   readonly policy_set: string | null;
 }
 
-async function changesSince(trx: Knex, from: Place, { end }: Extent): Promise<ChangeRow[] | undefined> {
-  if (from.seq === end.seq) return [];
-  const rows = await trx("gateway_changes")
+function changesSince(trx: Knex, from: Place, most: number): Promise<ChangeRow[]> {
+  return trx("gateway_changes")
     .where("seq", ">", from.seq)
     .orderBy("seq")
-    .limit(MAX_CHANGES + 1)
-    .select<ChangeRow[]>("type", "session_id", "until", "customer_id", "user_id", "policy_set");
-  return rows.length > MAX_CHANGES ? undefined : rows;
+    .limit(most)
+    .select<ChangeRow[]>("seq", "tag", "type", "session_id", "until", "customer_id", "user_id", "policy_set");
 }
 
-type Content = Omit<GatewayState, "cursor" | "complete">;
+type Content = Omit<GatewayState, "cursor" | "complete" | "more" | "end">;
 
-/** What differs from an active customer without policies, an active user, and a session that goes on. */
 async function everything(trx: Knex, now: Date): Promise<Content> {
   // one after the other: a transaction has one connection
   const customers = await standingsThatMatter(trx, now);
@@ -89,19 +117,20 @@ async function everything(trx: Knex, now: Date): Promise<Content> {
     .select<UserRecord[]>(USER_FIELDS);
   return {
     customers,
+    customers_deleted: await deletedCustomerIds(trx),
     sessions_ended: sessions,
     users: [...suspended, ...deleted].map(standingOfUser),
     policy_sets: await activePolicySets(trx),
   };
 }
 
-/** How what was changed stands now; a later change is told later again, and then changes nothing. */
 async function whatBecameOf(trx: Knex, changes: readonly ChangeRow[]): Promise<Content> {
   const customerIds = named(changes, "customer_changed", "customer_id");
   const userIds = named(changes, "user_changed", "user_id");
   const names = named(changes, "policy_set_activated", "policy_set");
   return {
     customers: await customersNow(trx, customerIds),
+    customers_deleted: [],
     sessions_ended: endedSessions(changes),
     users: await usersNow(trx, userIds, changes),
     policy_sets: names.length === 0 ? [] : await activePolicySets(trx, names),

@@ -3,6 +3,7 @@ import { findCustomer } from "../customers/store.ts";
 import { ApiError } from "../errors.ts";
 import { ok, readRoute, type Route } from "../frame/route.ts";
 import { requireActiveVersion } from "../policy-sets/service.ts";
+import { claimPolicyOf } from "../users/claim-policy.ts";
 import { effectiveAttributes, findUser } from "../users/store.ts";
 import type { GatewayFeed } from "./feed.ts";
 import {
@@ -17,7 +18,7 @@ import {
 const common = { tag: "Gateway", group: "gateway", permission: "gateway", tenancy: "all" } as const;
 
 /** What gateways follow and look up. */
-export function gatewayRoutes({ db }: ControlContext, feed: GatewayFeed): Route[] {
+export function gatewayRoutes({ db, settings }: ControlContext, feed: GatewayFeed): Route[] {
   return [
     readRoute({
       ...common,
@@ -26,14 +27,17 @@ export function gatewayRoutes({ db }: ControlContext, feed: GatewayFeed): Route[
       operation: "followState",
       summary: "Follow what gateways judge by",
       description:
-        "Without `after`, or with a cursor that is too old: the complete state, as far as it differs from active customers without policies, active users and sessions that go on. With it: what has changed since; `wait` seconds are waited for a first change.",
+        "Without `after`, or with a cursor that is too old: the complete state, as far as it differs from active customers without policies, active users and sessions that go on. With it: what has changed since, in the order in which it was committed; `wait` seconds are waited for a first change. Many changes come in pages: `more` says that the next one is there behind `cursor`. Compressed for clients that accept gzip.",
       query: stateQuery,
       answers: { 200: stateData },
       async read(call) {
         const { query, signal } = call;
         const state = await feed.read(query.after, query.wait * 1000, signal);
-        if (query.wait > 0) await call.identifyAgain();
-        return ok(state);
+        if (query.wait > 0) {
+          await call.identifyAgain();
+          await feed.turn();
+        }
+        return { kind: "serialized", data: state.data };
       },
     }),
     readRoute({
@@ -58,9 +62,11 @@ export function gatewayRoutes({ db }: ControlContext, feed: GatewayFeed): Route[
       errors: ["USER_NOT_FOUND"],
       async read({ params }) {
         const row = await findUser(db, params.key);
-        if (row === undefined || (await findCustomer(db, row.customer_id)) === undefined)
+        const customer = row && (await findCustomer(db, row.customer_id));
+        if (row === undefined || customer === undefined)
           throw new ApiError("USER_NOT_FOUND", { details: { user_id: params.key } });
-        return ok({ ...effectiveAttributes(row), status: row.status });
+        const policy = claimPolicyOf(settings, customer, row.issuer);
+        return ok({ ...effectiveAttributes(row, policy), status: row.status });
       },
     }),
   ];

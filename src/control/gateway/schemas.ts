@@ -18,6 +18,7 @@ const customerStanding = z.object({
   status: z.enum(["active", "suspended", "archived", "deleted"]),
   authentication: z.object({
     mfa_required: z.boolean(),
+    mfa_acr_values: z.array(z.string()).optional().describe("values of `acr` that count as multi-factor"),
     max_session_duration: z.int().optional(),
     allowed_email_domains: z.array(z.array(z.string())),
     allowed_ip_ranges: z.array(z.array(z.string())),
@@ -28,7 +29,14 @@ const customerStanding = z.object({
 export const stateData = z.object({
   cursor: z.string(),
   complete: z.boolean().describe("takes the place of all that was told before"),
+  more: z
+    .boolean()
+    .optional()
+    .describe("what follows `cursor` is there already: ask on at once; never of a complete state"),
   customers: z.array(customerStanding),
+  customers_deleted: z
+    .array(z.string())
+    .describe("with the complete state: ids of all customers that were ever deleted"),
   sessions_ended: z.array(z.object({ session_id: z.string(), until: timestamp() })),
   users: z.array(
     z.object({

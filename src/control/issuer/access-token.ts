@@ -7,8 +7,12 @@ import type { SigningKey } from "./keyring.ts";
 export interface TokenFacts {
   readonly issuer: string;
   readonly audience: string;
+  /** `sub`: a user, or a machine client. */
   readonly userId: string;
-  readonly customerId: string;
+  /** Absent for a machine client that acts for no customer. */
+  readonly customerId: string | undefined;
+  /** Of whom the token is. Default: `user`. */
+  readonly principalType?: "user" | "machine";
   readonly sessionId: string;
   readonly clientId: string;
   readonly tokenId: string;
@@ -26,7 +30,7 @@ export interface TokenFacts {
  * and `id`, which is `sub`.
  */
 const RESERVED_CLAIMS: ReadonlySet<string> = new Set(
-  "iss sub aud exp nbf iat jti client_id sid customer_id scope auth_time amr acr id azp nonce at_hash c_hash s_hash cnf act may_act events toe txn sub_id status vot vtm __proto__".split(
+  "iss sub aud exp nbf iat jti client_id sid customer_id scope auth_time amr acr id principal_type azp nonce at_hash c_hash s_hash cnf act may_act events toe txn sub_id status vot vtm __proto__".split(
     " ",
   ),
 );
@@ -54,7 +58,8 @@ export async function makeAccessToken(
     ...kept,
     client_id: facts.clientId,
     sid: facts.sessionId,
-    customer_id: facts.customerId,
+    ...(facts.customerId !== undefined && { customer_id: facts.customerId }),
+    principal_type: facts.principalType ?? "user",
     scope: facts.scope,
     amr: facts.amr,
     ...(facts.acr !== undefined && { acr: facts.acr }),

@@ -1,5 +1,6 @@
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from "jose";
 import type { Knex } from "knex";
+import type { SealedColumns } from "../encryption/types.ts";
 import type { SecretBox } from "../secret-box.ts";
 import type { Unit } from "../unit.ts";
 import type { KeySchedule } from "./key-schedule.ts";
@@ -82,6 +83,14 @@ function isOver(keys: readonly KeyRow[], index: number, now: Date, { afterMs }: 
   const successor = keys[index + 1];
   return successor !== undefined && successor.activates_at.getTime() + afterMs <= now.getTime();
 }
+
+/** The private keys that sign tokens. */
+export const SEALED_SIGNING_KEYS: SealedColumns = {
+  table: "signing_keys",
+  key: ["kid"],
+  columns: ["private_jwk"],
+  purpose: ({ kid = "" }) => purposeOf(kid),
+};
 
 function purposeOf(kid: string): string {
   return `signing_key:${kid}`;

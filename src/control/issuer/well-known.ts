@@ -1,7 +1,7 @@
 import { Router, type Response } from "express";
 import type { ControlContext } from "../context.ts";
+import { issuerMetadata } from "../oauth/metadata.ts";
 import { createKeyring } from "./keyring.ts";
-import { ALGORITHM } from "./key-store.ts";
 
 /** So long a copy may be used; a key is published longer than that before it signs. */
 const MAX_AGE_SECONDS = 300;
@@ -12,7 +12,7 @@ const MAX_AGE_SECONDS = 300;
  */
 export function wellKnownRouter(context: ControlContext): Router {
   const keyring = createKeyring(context);
-  const metadata = metadataOf(context.settings.publicUrl);
+  const metadata = issuerMetadata(context.settings.publicUrl);
   const router = Router({ caseSensitive: true, strict: true });
   for (const name of ["openid-configuration", "oauth-authorization-server"])
     router.get(`/.well-known/${name}`, (_request, response) => {
@@ -22,22 +22,6 @@ export function wellKnownRouter(context: ControlContext): Router {
     send(response, "application/jwk-set+json", { keys: await keyring.published() });
   });
   return router;
-}
-
-/** The endpoints take and give JSON, with an API key: they are this API's, not those of the OAuth framework. */
-function metadataOf(issuer: string) {
-  return {
-    issuer,
-    jwks_uri: `${issuer}/.well-known/jwks.json`,
-    authorization_endpoint: `${issuer}/v1/auth/authorize`,
-    token_endpoint: `${issuer}/v1/auth/token`,
-    response_types_supported: ["code"],
-    response_modes_supported: ["query"],
-    grant_types_supported: ["authorization_code", "refresh_token"],
-    subject_types_supported: ["public"],
-    id_token_signing_alg_values_supported: [ALGORITHM],
-    service_documentation: `${issuer}/docs`,
-  };
 }
 
 function send(response: Response, type: string, body: object): void {

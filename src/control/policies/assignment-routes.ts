@@ -6,6 +6,7 @@ import { readPage } from "../frame/list.ts";
 import { ok, page, readRoute, writeRoute, type Route } from "../frame/route.ts";
 import { pathId } from "../frame/schemas.ts";
 import { assignPolicies, ASSIGNED_COLUMNS, unassignPolicy, type AssignedRow } from "./assignments.ts";
+import { warningsOfCustomer } from "./provider-warnings.ts";
 import {
   assignedList,
   assignedPolicy,
@@ -56,14 +57,17 @@ export function assignmentRoutes({ db }: ControlContext): Route[] {
       summary: "Assigns policies to a customer",
       description:
         "All of them or none; those that the customer has already stay. Answers all policies of the customer. Keys " +
-        "that are limited to the customer cannot.",
+        "that are limited to the customer cannot. Warns of what a policy asks for and the customer's identity provider " +
+        "does not announce.",
       permission: "configure",
       body: assignment,
       answers: { 200: z.array(assignedPolicy) },
-      errors: ["INVALID_CUSTOMER", "CUSTOMER_KEY_NOT_ALLOWED", "CONFLICT"],
+      warns: true,
+      errors: ["INVALID_CUSTOMER", "CUSTOMER_KEY_NOT_ALLOWED", "CONFLICT", "POLICY_SET_NOT_ACTIVE"],
       write: async ({ params, body, actor }, unit) => {
         const customer = await lockCustomerForOperator(unit, actor, params.id);
-        return ok(await assignPolicies(unit, customer, body.policy_ids));
+        const assigned = await assignPolicies(unit, customer, body.policy_ids);
+        return ok(assigned, { warnings: await warningsOfCustomer(unit.trx, customer.id, body.policy_ids) });
       },
     }),
     writeRoute({

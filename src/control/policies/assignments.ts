@@ -3,6 +3,7 @@ import { announceUpdate } from "../customers/service.ts";
 import type { CustomerRow } from "../customers/store.ts";
 import { ApiError, validationFailed } from "../errors.ts";
 import type { Unit } from "../unit.ts";
+import { requireActiveSet } from "./service.ts";
 import { policiesOf, POLICY_COLUMNS, type PolicyRow } from "./store.ts";
 
 /** A policy of a customer. */
@@ -19,7 +20,7 @@ export const MAX_ASSIGNED = 100;
  * Assigns policies to a customer whose row is locked: all of them, or none. Those that it has already stay as they are.
  *
  * @returns all policies of the customer
- * @throws ApiError 422 for policies that do not exist, CONFLICT where they are too many
+ * @throws ApiError 422 for policies that do not exist, or name a set that is not in force; CONFLICT where they are too many
  */
 export async function assignPolicies(
   unit: Unit,
@@ -27,9 +28,10 @@ export async function assignPolicies(
   policyIds: readonly string[],
 ): Promise<readonly AssignedRow[]> {
   const { trx, now } = unit;
-  await holdPolicies(trx, policyIds);
+  const held = await holdPolicies(trx, policyIds);
   const before = await assignedIds(trx, customer.id);
   const added = policyIds.filter((id) => !before.includes(id));
+  for (const { id, conditions } of held) if (added.includes(id)) await requireActiveSet(trx, conditions);
   if (before.length + added.length > MAX_ASSIGNED)
     throw new ApiError("CONFLICT", {
       message: `a customer has at most ${MAX_ASSIGNED} policies`,
@@ -66,16 +68,22 @@ export async function unassignPolicy(unit: Unit, customer: CustomerRow, policyId
  * Keeps the policies as they are until the transaction ends. Whoever changes one meanwhile waits, and then finds this
  * customer among those that gateways must be told of.
  */
-async function holdPolicies(trx: Knex.Transaction, ids: readonly string[]): Promise<void> {
+async function holdPolicies(
+  trx: Knex.Transaction,
+  ids: readonly string[],
+): Promise<readonly Pick<PolicyRow, "id" | "conditions">[]> {
   const found = await trx("policies")
     .whereIn("id", [...ids])
     .orderBy("id")
     .forShare()
-    .pluck<string[]>("id");
+    .select<Pick<PolicyRow, "id" | "conditions">[]>("id", "conditions");
   const missing = ids.flatMap((id, index) =>
-    found.includes(id) ? [] : [{ path: `policy_ids.${index}`, message: "is no policy" }],
+    found.some((policy) => policy.id === id)
+      ? []
+      : [{ path: `policy_ids.${index}`, message: "is no policy" }],
   );
   if (missing.length > 0) throw validationFailed(missing);
+  return found;
 }
 
 function assignedIds(trx: Knex.Transaction, customerId: string): Promise<string[]> {

@@ -4,6 +4,7 @@ import type { ControlContext } from "../context.ts";
 import { readPage } from "../frame/list.ts";
 import { created, etagOf, ok, page, readRoute, writeRoute, type Route } from "../frame/route.ts";
 import { assignmentRoutes } from "./assignment-routes.ts";
+import { warningsOfPolicy } from "./provider-warnings.ts";
 import { deletedPolicy, newPolicy, policy, policyList, policyPath, policyUpdate } from "./schemas.ts";
 import { changePolicy, createPolicy, deletePolicy } from "./service.ts";
 import {
@@ -62,6 +63,7 @@ function ownRoutes({ db }: ControlContext): Route[] {
       body: newPolicy,
       answers: { 201: policy },
       etag: true,
+      errors: ["POLICY_SET_NOT_ACTIVE"],
       write: async ({ body }, unit) => {
         const row = await createPolicy(unit, body);
         return created(row, { etag: etag(row), location: `/v1/policies/${row.id}` });
@@ -90,19 +92,22 @@ function ownRoutes({ db }: ControlContext): Route[] {
       path: "/policies/{id}",
       operation: "updatePolicy",
       summary: "Updates a policy",
-      description: "What is given changes, `conditions` as a whole. It holds for all its customers at once.",
+      description:
+        "What is given changes, `conditions` as a whole. It holds for all its customers at once. Warns of what it asks for " +
+        "and their identity providers do not announce.",
       permission: "configure",
       tenancy: "all",
       params: policyPath,
       body: policyUpdate,
       answers: { 200: policy },
       etag: true,
-      errors: ["POLICY_NOT_FOUND"],
+      warns: true,
+      errors: ["POLICY_NOT_FOUND", "POLICY_SET_NOT_ACTIVE"],
       write: async ({ params, body, ...call }, unit) => {
         const row = await lockPolicy(unit.trx, params.id);
         call.ifMatch(etag(row));
         const after = await changePolicy(unit, row, body);
-        return ok(after, { etag: etag(after) });
+        return ok(after, { etag: etag(after), warnings: await warningsOfPolicy(unit.trx, after) });
       },
     }),
     writeRoute({

@@ -7,9 +7,9 @@ import type { Unit } from "../unit.ts";
 import { conditionsOf, type NewPolicy, type PolicyUpdate } from "./schemas.ts";
 import { countAssignees, insertPolicy, updatePolicy, type PolicyFields, type PolicyRow } from "./store.ts";
 
-/** Creates a policy; it holds for nobody yet. @throws ApiError 422 for a policy set that does not exist */
+/** Creates a policy; it holds for nobody yet. @throws ApiError 422 for a policy set that is not in force */
 export async function createPolicy(unit: Unit, body: NewPolicy): Promise<PolicyRow> {
-  await requirePolicySet(unit.trx, body.conditions);
+  await requireActiveSet(unit.trx, body.conditions);
   const row = await insertPolicy(unit.trx, { ...body, id: newId("policy") }, unit.now);
   unit.record({ ...about("policy.created", row), after: writtenOf(row) });
   return row;
@@ -56,7 +56,9 @@ async function changesOf(
 ): Promise<Partial<PolicyFields>> {
   const { name, description, status } = given;
   const read = given.conditions === undefined ? undefined : readConditions(row, given.conditions);
-  if (read !== undefined) await requirePolicySet(trx, read);
+  // one that is put out of force again may name what it likes
+  if (read !== undefined || (status === "active" && row.status !== "active"))
+    await requireActiveSet(trx, read ?? row.conditions);
   const fields = { name, description, status, conditions: read };
   return Object.fromEntries(
     Object.entries(fields).filter(
@@ -70,16 +72,28 @@ function readConditions({ type }: PolicyRow, conditions: unknown): PolicyRow["co
   return parsed.conditions;
 }
 
-/** Sets that were published stay, so what exists now does so later. */
-async function requirePolicySet(
+/**
+ * A set without an active version permits nobody anything. Once there is one, there always is: another can be activated,
+ * and a rollback leads to one that was.
+ *
+ * @throws ApiError POLICY_SET_NOT_ACTIVE; VALIDATION_FAILED for a set that does not exist
+ */
+export async function requireActiveSet(
   trx: Knex.Transaction,
-  conditions: Readonly<Record<string, unknown>>,
+  conditions: PolicyRow["conditions"],
 ): Promise<void> {
   const { policy_set: name } = conditions;
   if (typeof name !== "string") return;
-  const row: unknown = await trx("policy_sets").where({ name }).first("name");
-  if (row === undefined)
+  const set = await trx("policy_sets")
+    .where({ name })
+    .first<{ activated: string[] } | undefined>("activated");
+  if (set === undefined)
     throw validationFailed([{ path: "conditions.policy_set", message: "is no published policy set" }]);
+  if (set.activated.length === 0)
+    throw new ApiError("POLICY_SET_NOT_ACTIVE", {
+      message: `the policy set \`${name}\` has no active version: activate one first, or everything is denied`,
+      details: { policy_set: name },
+    });
 }
 
 function told({ id, name, type }: PolicyRow) {

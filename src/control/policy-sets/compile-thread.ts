@@ -11,6 +11,8 @@ import {
 export interface CompileTask {
   readonly name?: string;
   readonly files: readonly PolicyFile[];
+  /** The identity providers of several customers say who has which role. */
+  readonly severalProviders?: boolean;
 }
 
 /** What is known of a set once it is compiled. */
@@ -29,8 +31,11 @@ export interface CompiledPolicySet {
 }
 
 /** Compiles a set, and finds an error where it calls itself otherwise than it shall be called. */
-export function compileTask({ name, files }: CompileTask): CompiledPolicySet {
-  const { ir, diagnostics } = compilePolicySet(files, name === undefined ? {} : { name });
+export function compileTask({ name, files, severalProviders = false }: CompileTask): CompiledPolicySet {
+  const { ir, diagnostics } = compilePolicySet(files, {
+    severalProviders,
+    ...(name !== undefined && { name }),
+  });
   if (ir === undefined) return failed(diagnostics, files);
   if (name !== undefined && ir.name !== name)
     return failed([...diagnostics, otherName(ir.name, name, files)], files);

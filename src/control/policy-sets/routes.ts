@@ -1,4 +1,5 @@
 import type { ControlContext } from "../context.ts";
+import { haveSeveralProviders } from "../customers/idp.ts";
 import { readPage } from "../frame/list.ts";
 import { created, ok, page, readRoute, writeRoute, type Answer, type Route } from "../frame/route.ts";
 import type { PolicySetCompiler } from "./compiler.ts";
@@ -71,7 +72,9 @@ export function policySetRoutes({ db }: ControlContext, compile: PolicySetCompil
       bodyLimit: BODY_BYTES,
       answers: { 200: validationData },
       async read({ body: { name, files } }) {
-        const { set, ...found } = await compile({ files, ...(name !== undefined && { name }) });
+        const severalProviders = await haveSeveralProviders(db);
+        const task = { files, severalProviders, ...(name !== undefined && { name }) };
+        const { set, ...found } = await compile(task);
         return ok({ valid: set !== undefined, ...set, ...found });
       },
     }),
@@ -88,7 +91,10 @@ export function policySetRoutes({ db }: ControlContext, compile: PolicySetCompil
       bodyLimit: BODY_BYTES,
       answers: { 200: versionData, 201: versionData },
       errors: ["POLICY_SET_INVALID", "VERSION_IMMUTABLE"],
-      prepare: async ({ body: { name, files } }) => requireValid(await compile({ name, files }), files),
+      prepare: async ({ body: { name, files } }) => {
+        const severalProviders = await haveSeveralProviders(db);
+        return requireValid(await compile({ name, files, severalProviders }), files);
+      },
       async write({ body }, unit, set) {
         const isNew = await publish(unit, set, body);
         const { name, version } = set;

@@ -7,7 +7,10 @@ import { RATE_GROUPS, type RateGroup } from "../frame/route.ts";
 import { postgresCounts, redisCounts, type Counter, type SharedCounts } from "./shared-counts.ts";
 import { countedSubject } from "./subject.ts";
 
-/** Gateways report in batches; this only stops one that has gone wild. */
+/**
+ * Gateways report in batches; this only stops one that has gone wild, and so each instance counts them alone: a change brings
+ * all gateways back at once, and their counting in the database would keep other requests from theirs.
+ */
 const GATEWAY_LIMIT = 60_000;
 /** How long a window is, and for how long a request waits for the shared count. */
 const TIMING = { windowSeconds: 60, patienceMs: 1_000 };
@@ -23,7 +26,8 @@ interface Counted {
 
 /**
  * Counts requests in fixed windows that begin with a caller's first request, in one count for all instances: in
- * PostgreSQL, or in Redis where there is one. While that cannot be reached each instance counts alone.
+ * PostgreSQL, or in Redis where there is one. While that cannot be reached each instance counts alone, and those of gateways
+ * always.
  *
  * @param timing - for tests, which do not wait a minute, and on busy machines wait longer for the count
  */
@@ -66,7 +70,9 @@ export function createRateLimiter(
 
   return {
     async take(group, subject) {
-      return standingOf(await count(group, countedSubject(subject)), limits[group]);
+      const key = countedSubject(subject);
+      const counted = group === "gateway" ? await consume(alone.gateway, key) : await count(group, key);
+      return standingOf(counted, limits[group]);
     },
     close: () => counts.close(),
   };

@@ -27,6 +27,8 @@ export interface RecordFacts {
   /** What the rule guards (`GET /api/customers/{customer_id}`); empty without a rule. Of few values, unlike paths. */
   readonly guarded: string;
   readonly members: Readonly<Record<string, unknown>>;
+  /** The directory has the user, and under another customer. */
+  readonly isForeignUser?: boolean;
 }
 
 /** Texts with a column, and most bytes of each: what is indexed must fit into an index. */
@@ -53,12 +55,17 @@ const LATEST = 253_402_300_799_999;
 /** What `JSON.stringify` makes of characters that jsonb does not hold. */
 const NOT_STORABLE = /\\u(?:0000|d[89a-f][0-9a-f]{2})/;
 
-const DECISION_COLUMNS: ReadonlySet<string> = new Set(
-  ["timestamp", "decision_id", "decision", "reason", "rule", "customer_id", "evaluation_time_us"].concat(
-    Object.keys(TEXTS),
-  ),
-);
-const OUTCOME_COLUMNS: ReadonlySet<string> = new Set(["timestamp", "event", "decision_id", "request_id"]);
+/** Where a record comes from is ours to say, whatever is in it. */
+const PROVENANCE = ["ingested_by", "gateway", "received_at"];
+const DECISION_COLUMNS: ReadonlySet<string> = new Set([
+  ...["timestamp", "decision_id", "decision", "reason", "rule", "customer_id", "evaluation_time_us"],
+  ...Object.keys(TEXTS),
+  ...PROVENANCE,
+]);
+const OUTCOME_COLUMNS: ReadonlySet<string> = new Set([
+  ...["timestamp", "event", "decision_id", "request_id"],
+  ...PROVENANCE,
+]);
 
 class Problem extends Error {}
 

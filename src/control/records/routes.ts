@@ -1,6 +1,7 @@
 import type { ControlContext } from "../context.ts";
 import { ok, writeRoute, type Route } from "../frame/route.ts";
 import { recordsBody, statisticsBody, statisticsTaken, takenIn } from "./schemas.ts";
+import { gatewayNameOf } from "./gateway-name.ts";
 import { Intake } from "./take-in.ts";
 import { takeStatistics } from "./take-statistics.ts";
 
@@ -9,6 +10,7 @@ const BODY_LIMIT = 16_000_000;
 /** What gateways tell: their records and their statistics. */
 export function recordsRoutes(context: ControlContext): Route[] {
   const intake = new Intake(context);
+  const { units } = context;
   return [
     writeRoute({
       method: "post",
@@ -16,7 +18,7 @@ export function recordsRoutes(context: ControlContext): Route[] {
       operation: "takeRecords",
       summary: "Takes in audit records of a gateway",
       description:
-        "Answered when the records are stored. Each is stored once, however often it is sent; one that is not valid is rejected by itself.",
+        "Answered when the records are stored. Each is stored once, however often it is sent; one that is not valid, more than five minutes ahead, or older than seven days or `retention.audit` is rejected by itself. Which key sent it is kept with each, and the name in the header `X-Gatehouse-Gateway`. Only what cannot be read at all (no JSON, or nested more than 1,000 deep) refuses the whole batch.",
       tag: "Gateway",
       group: "gateway",
       permission: "gateway",
@@ -26,8 +28,11 @@ export function recordsRoutes(context: ControlContext): Route[] {
       bodyLimit: BODY_LIMIT,
       answers: { 200: takenIn },
       prepare: ({ body }) => intake.prepare(body.records),
-      write: async (_call, unit, batch) =>
-        ok({ ...(await intake.take(unit, batch)), rejected: batch.rejected }),
+      units,
+      write: async ({ actor, headers }, unit, batch) => {
+        const from = { ingestedBy: actor.id, gateway: gatewayNameOf(headers) };
+        return ok({ ...(await intake.take(unit, batch, from)), rejected: batch.rejected });
+      },
     }),
     writeRoute({
       method: "post",
@@ -42,6 +47,7 @@ export function recordsRoutes(context: ControlContext): Route[] {
       tenancy: "all",
       body: statisticsBody,
       answers: { 200: statisticsTaken },
+      units,
       write: async ({ body }, unit) => ok({ accepted: await takeStatistics(unit, body) }),
     }),
   ];

@@ -17,10 +17,16 @@ export const recordsBody = z.strictObject({
     }),
 });
 
+/** Why a record is not taken: it is none, or its time cannot be. */
+export const REJECTIONS = ["INVALID_RECORD", "CLOCK_AHEAD", "TOO_OLD"] as const;
+export type Rejection = (typeof REJECTIONS)[number];
+
 export const takenIn = z.object({
   accepted: z.int().nonnegative(),
   duplicates: z.int().nonnegative(),
-  rejected: z.array(z.object({ index: z.int().nonnegative(), message: z.string() })),
+  rejected: z.array(
+    z.object({ index: z.int().nonnegative(), code: z.enum(REJECTIONS), message: z.string() }),
+  ),
 });
 
 /** Far from where sums would leave the range of a column. */

@@ -26,12 +26,14 @@ const SIMILAR = "similar_parameter" satisfies keyof typeof REFUSAL_REASONS;
  * What a decision at a gateway announces: a denial because of a customer's own policies, or of a user by a policy set.
  * What nobody in particular is denied is no event, for anybody can make any number of such requests.
  */
-export function violationEvent({ row, members }: RecordFacts): NewEvent | undefined {
+export function violationEvent({ row, members, isForeignUser }: RecordFacts): NewEvent | undefined {
   if (row.decision !== "DENY" || row.reason === null) return undefined;
   const set = deniedBy(row, members);
   if (!VIOLATIONS.has(row.reason) && set === undefined) return undefined;
-  const { customer_id: customerId, user_id: userId, client_ip: address, reason } = row;
-  const session = members["session_id"];
+  const { customer_id: customerId, client_ip: address, reason } = row;
+  // of a user of another customer nothing is told that an erasure would have to find again
+  const userId = isForeignUser === true ? "" : row.user_id;
+  const session = isForeignUser === true ? undefined : members["session_id"];
   const data: EventData = {
     ...(userId !== "" && customerId !== null && { user: { id: userId, customer_id: customerId } }),
     ...(typeof session === "string" &&
@@ -40,7 +42,7 @@ export function violationEvent({ row, members }: RecordFacts): NewEvent | undefi
     detail:
       set !== undefined
         ? `denied by the policy set ${storable(set)}`
-        : `denied at the gateway: ${row.action} ${row.resource}`,
+        : `denied at the gateway${isForeignUser === true ? "" : `: ${row.action} ${row.resource}`}`,
     decision_id: row.id,
   };
   return {

@@ -12,7 +12,7 @@ const OWN_CLAIMS: readonly string[] = ["roles", "groups", "assigned_customers"];
 
 /** Which claims a scope brings (OpenID Connect Core 1.0, section 5.4). */
 export const CLAIMS_OF_SCOPES = {
-  openid: ["sub", "amr"],
+  openid: ["sub", "amr", "acr"],
   profile: ["name", "role", "roles", "department", "permissions", "assigned_customers", "attributes"],
   email: ["email", "email_verified"],
   groups: ["groups"],

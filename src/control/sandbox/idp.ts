@@ -1,12 +1,16 @@
 import { LRUCache } from "lru-cache";
 import type { ControlContext } from "../context.ts";
-import { sealClientSecret, type IdpRow } from "../customers/idp.ts";
+import { findIdp, sealClientSecret, type IdpRow } from "../customers/idp.ts";
 import type { CustomerRow } from "../customers/store.ts";
 import { attributeNames, CLAIMS_OF_SCOPES, mappingOf } from "./claims.ts";
+import { sandboxAcrValues } from "./evidence.ts";
 import { sandboxIssuer } from "./issuer.ts";
 import { clientSecretOf, providerKeys, type ProviderKeys } from "./provider/keys.ts";
 
-/** The sandbox's own provider, as the configuration of a customer that has none. */
+/**
+ * The sandbox's own provider, as the configuration of a customer. What of the customer's own configuration an application
+ * meets holds here too: its scopes, and what it calls multi-factor authentication.
+ */
 export type SandboxIdp = (customer: Pick<CustomerRow, "id" | "created_at">) => Promise<IdpRow>;
 
 const CACHED = 500;
@@ -23,6 +27,7 @@ export function createSandboxIdp(
     keys ??= await providerKeys(context);
     const secret = sealed.get(id) ?? sealClientSecret(box, id, clientSecretOf(keys, id));
     sealed.set(id, secret);
+    const configured = await findIdp(db, id);
     return {
       customer_id: id,
       type: "oidc",
@@ -32,9 +37,11 @@ export function createSandboxIdp(
       realm: null,
       client_id: id,
       client_secret: secret,
-      scopes: Object.keys(CLAIMS_OF_SCOPES),
+      scopes: configured?.scopes ?? Object.keys(CLAIMS_OF_SCOPES),
       claims: mappingOf(await attributeNames(db, id)),
+      mfa_acr_values: sandboxAcrValues(configured),
       verified_at: null,
+      capabilities: null,
       revision: 0,
       created_at,
       updated_at: created_at,

@@ -3,7 +3,7 @@ import { onlyCustomerOf, type Actor } from "../actor.ts";
 import { ApiError } from "../errors.ts";
 import { newId } from "../ids.ts";
 import type { Unit } from "../unit.ts";
-import type { UserAttributes } from "../users/store.ts";
+import type { UserAttributes } from "../users/attributes.ts";
 import { isUniqueViolation } from "../../storage/index.ts";
 
 /** A row of `sandbox_people`: somebody whom one can sign in as. */

@@ -1,3 +1,4 @@
+import { clientOf } from "../actor.ts";
 import type { ControlContext } from "../context.ts";
 import { ApiError, invalidCustomer } from "../errors.ts";
 import type { Answer } from "../frame/route.ts";
@@ -48,7 +49,7 @@ export async function signInHeadless(
     throw new ApiError("CUSTOMER_SUSPENDED", {
       details: { customer_id: customerId, status: customer.status },
     });
-  const outcome = await admit(context, unit, proofOf(context, unit, asked), {
+  const outcome = await admit(context, unit, customer, proofOf(context, unit, asked), {
     state: "",
     clientIp,
     userAgent,
@@ -82,13 +83,14 @@ function proofOf(
       // no browser comes back with it
       state_hash: hashSecret(newSecret()),
       customer_id: customerId,
-      client_id: origin.actor.id,
+      client_id: clientOf(origin.actor),
       return_url: "",
       issuer: sandboxIssuer(settings),
       idp_client_id: customerId,
       secrets: "",
       scope: [...granted].join(" "),
       max_age: null,
+      asked_fresh: true,
       created_at: now,
       expires_at: now,
     },

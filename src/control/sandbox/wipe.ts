@@ -1,19 +1,22 @@
 import type { Knex } from "knex";
+import { refuseTokensOf, type ClientRow } from "../clients/store.ts";
+import { keepDeletedIds } from "../customers/deleted.ts";
 import { refuseTokens } from "../sessions/end.ts";
 import type { SessionRow } from "../sessions/store.ts";
 import type { Unit } from "../unit.ts";
 
 /** Emptied row by row: tables that stay refer to the first, and of the others a part stays. */
-const THINNED = ["customers", "api_keys", "idempotency_keys"] as const;
+const THINNED = ["customers", "api_keys", "clients", "idempotency_keys"] as const;
 
 /**
- * Left as they are: who works with the sandbox, the keys that sign, and what gateways have read, which must not go
- * backwards. `customer_counts` follows the customers.
+ * Left as they are: who works with the sandbox, the keys that sign, and what gateways have read or must go on refusing,
+ * which must not go backwards. `customer_counts` follows the customers.
  */
 const KEPT = [
-  ...["dashboard_users", "dashboard_links", "dashboard_sessions", "dashboard_attempts", "rate_limits"],
-  ...["signing_keys", "sandbox_provider_keys", "gateway_changes", "gateway_feed", "schema_migrations"],
-  "customer_counts",
+  ...["dashboard_users", "dashboard_links", "dashboard_sessions", "dashboard_devices", "dashboard_throttles"],
+  ...["dashboard_attempts", "rate_limits", "deleted_customers"],
+  ...["signing_keys", "sandbox_provider_keys", "encryption_keys"],
+  ...["gateway_changes", "gateway_feed", "schema_migrations", "customer_counts"],
 ] as const;
 
 /** Removes the content of the sandbox. Tokens that were made before are refused by gateways from then on. */
@@ -24,9 +27,19 @@ export async function wipe(unit: Unit): Promise<void> {
   // in one statement, for they refer to each other
   await trx.raw(`truncate ${tables.map(() => "??").join(", ")}`, tables);
   await trx("api_keys").whereNotNull("customer_id").delete();
-  await trx("customers").delete();
+  await trx("clients").whereNotNull("customer_id").delete();
+  await forgetCustomers(unit);
   // the one of the request that this is stays: it has no answer yet
   await trx("idempotency_keys").whereNotNull("answer").delete();
+}
+
+/** To gateways they are deleted from then on, and not customers of whom there is nothing to know. */
+async function forgetCustomers(unit: Unit): Promise<void> {
+  const { trx, now } = unit;
+  const ids = await trx("customers").orderBy("id").pluck<string[]>("id");
+  await keepDeletedIds(trx, ids, now);
+  await trx("customers").delete();
+  for (const id of ids) unit.tellGateways({ type: "customer_changed", customer_id: id });
 }
 
 /** Every table that is not named above; partitions go with theirs. */
@@ -48,6 +61,12 @@ async function refuseAllTokens(unit: Unit): Promise<void> {
     .orderBy("id")
     .select("id", "last_token_expires_at");
   for (const row of rows) refuseTokens(unit, row);
+  const clients = await unit
+    .trx("clients")
+    .whereNotNull("customer_id")
+    .orderBy("id")
+    .select<Pick<ClientRow, "session_id">[]>("session_id");
+  for (const client of clients) refuseTokensOf(unit, client);
 }
 
 /** Whether nothing was ever made here. */

@@ -27,6 +27,9 @@ export interface SessionsOf {
 /** The clock tolerance that a gateway can have at most: so long after its `exp` a token may still be taken. */
 const TOLERANCE_MS = 300_000;
 
+/** Whoever it was is being erased: what is told of the end names ids alone. */
+const OF_ERASED: ReadonlySet<EndReason> = new Set(["user_deleted", "customer_deleted"]);
+
 interface EndedRow {
   readonly id: string;
   readonly customer_id: string;
@@ -84,13 +87,18 @@ function lockAlive(
 }
 
 function announce(unit: Unit, row: EndedRow, reason: EndReason): void {
+  const isErased = OF_ERASED.has(reason);
   const data: EventData = {
     user: {
       id: row.user_id,
-      ...(row.email !== null && { email: row.email }),
+      ...(row.email !== null && !isErased && { email: row.email }),
       customer_id: row.customer_id,
     },
-    session: { id: row.id, ip_address: row.ip_address, user_agent: row.user_agent },
+    session: {
+      id: row.id,
+      ip_address: isErased ? "" : row.ip_address,
+      user_agent: isErased ? "" : row.user_agent,
+    },
     reason,
   };
   unit.emit({

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { listQuery, timestampParameter } from "../frame/list.ts";
 import { pathId, timestamp } from "../frame/schemas.ts";
+import { userScope } from "../issuer/user-scopes.ts";
 import { END_REASONS } from "./end.ts";
 import { SESSION_STATUSES, statusOf, type SessionRow } from "./store.ts";
 
@@ -9,11 +10,20 @@ export const sessionSchema = z.object({
   id: z.string(),
   customer_id: z.string(),
   user_id: z.string(),
-  client_id: z.string().meta({ description: "who may refresh its tokens: an API key" }),
+  client_id: z
+    .string()
+    .meta({ description: "the application that began the sign-in: the family of its API key" }),
   status: z.enum(SESSION_STATUSES),
   scope: z.string(),
-  auth_time: timestamp().nullable().meta({ description: "as far as the provider says" }),
+  auth_time: timestamp()
+    .nullable()
+    .meta({
+      description:
+        "when the user proved who they are: the provider's word, or the sign-in where the provider's metadata show that it never " +
+        "says and it was asked to have it done again (`prompt=login`); `null` where nobody knows",
+    }),
   amr: z.array(z.string()).meta({ description: "authentication methods (RFC 8176)" }),
+  acr: z.string().nullable().meta({ description: "class of authentication, as far as the provider says" }),
   ip_address: z.string(),
   user_agent: z.string(),
   created_at: timestamp(),
@@ -24,7 +34,7 @@ export const sessionSchema = z.object({
 });
 
 export function sessionAnswer(row: SessionRow, now: Date) {
-  return { ...row, status: statusOf(row, now) };
+  return { ...row, scope: userScope(row.scope), status: statusOf(row, now) };
 }
 
 export const sessionParams = z.object({ id: pathId() });

@@ -7,12 +7,13 @@ export interface SessionRow {
   readonly id: string;
   readonly customer_id: string;
   readonly user_id: string;
-  /** Who may exchange its code and refresh its tokens. */
+  /** The application that began the sign-in: the family of its key. */
   readonly client_id: string;
   /** Where the provider ends its own session; `null`: nowhere. */
   readonly end_session_url: string | null;
   /** Sealed: the hint for the provider's logout. */
   readonly id_token: string | null;
+  /** Told by `userScope` alone: sessions of earlier releases hold whatever the provider was asked for. */
   readonly scope: string;
   /** When the user proved who they are, as far as the provider says. */
   readonly auth_time: Date | null;

@@ -1,4 +1,5 @@
 import * as client from "openid-client";
+import { clientOf } from "../actor.ts";
 import type { ControlContext } from "../context.ts";
 import { requireCustomer } from "../customers/store.ts";
 import type { IdpRow } from "../customers/idp.ts";
@@ -8,6 +9,7 @@ import { newId } from "../ids.ts";
 import { hashSecret, newSecret } from "../secret-box.ts";
 import { flowSecretsPurpose, type FlowRow } from "./flow-store.ts";
 import type { Providers } from "./provider.ts";
+import { requestedEvidence } from "./requested-evidence.ts";
 import type { AuthorizeBody } from "./schemas.ts";
 import { rulesOf } from "./standing.ts";
 
@@ -52,9 +54,7 @@ export async function startFlow(
   const id = newId("flow");
   const state = newSecret();
   const secrets = { verifier: client.randomPKCECodeVerifier(), nonce: newSecret() };
-  const { max_session_duration: policyAge } = await rulesOf(db, customer.id);
-  // a provider that is asked for an age must say when the user proved who they are, which the policy is judged by
-  const maxAge = Math.min(body.max_age ?? Infinity, policyAge ?? Infinity);
+  const evidence = requestedEvidence(await rulesOf(db, customer.id), body, idp);
   const parameters = {
     redirect_uri: callbackUrl(context),
     scope,
@@ -63,8 +63,7 @@ export async function startFlow(
     code_challenge: await client.calculatePKCECodeChallenge(secrets.verifier),
     code_challenge_method: "S256",
     ...(body.login_hint !== undefined && { login_hint: body.login_hint }),
-    ...(body.prompt !== undefined && { prompt: body.prompt }),
-    ...(maxAge !== Infinity && { max_age: String(maxAge) }),
+    ...evidence.parameters,
   };
   const now = clock();
   return {
@@ -74,13 +73,14 @@ export async function startFlow(
       id,
       state_hash: hashSecret(state),
       customer_id: customer.id,
-      client_id: actor.id,
+      client_id: clientOf(actor),
       return_url: body.return_url,
       issuer: idp.issuer,
       idp_client_id: idp.client_id,
       secrets: box.seal(JSON.stringify(secrets), flowSecretsPurpose(id)),
       scope,
       max_age: body.max_age ?? null,
+      asked_fresh: evidence.asksFresh,
       created_at: new Date(now),
       expires_at: new Date(now + FLOW_SECONDS * 1000),
     },

@@ -56,7 +56,7 @@ export function readIdentity(
     name: asLine(claimAt(both, mapping["name"] ?? "name")),
     profile: kept,
     amr: asMethods(idToken["amr"]),
-    acr: asLine(idToken["acr"]),
+    acr: asClass(idToken["acr"]),
     authTime: asTime(idToken["auth_time"]),
     leftOut: [...leftOut, ...tooLarge],
   };
@@ -129,6 +129,12 @@ function asLine(value: unknown): string | undefined {
   return good ? line : undefined;
 }
 
+/** Compared text for text, so nothing is trimmed. */
+function asClass(value: unknown): string | undefined {
+  const line = asLine(value);
+  return line === value ? line : undefined;
+}
+
 function asMethods(value: unknown): string[] {
   const given: readonly unknown[] = Array.isArray(value) ? value : [value];
   return given
@@ -136,6 +142,7 @@ function asMethods(value: unknown): string[] {
     .filter((method): method is string => typeof method === "string" && /^[\x21-\x7e]{1,50}$/.test(method));
 }
 
+/** Any number: a time that was said and not understood would be taken for one that was not said. */
 function asTime(value: unknown): number | undefined {
-  return typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : undefined;
+  return typeof value === "number" && value >= 0 ? Math.floor(value) : undefined;
 }

@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import { hashSecret, newSecret } from "../secret-box.ts";
+import { hashSecret, newSecret, type SecretBox } from "../secret-box.ts";
 
 /** What a session's first tokens, and later ones, are asked for with. Both are stored as hashes. */
 export interface CodeRow {
@@ -17,6 +17,8 @@ export interface RefreshTokenRow {
   readonly created_at: Date;
   readonly expires_at: Date;
   readonly used_at: Date | null;
+  /** The application that used it first. */
+  readonly used_by: string | null;
 }
 
 /** Makes a one-time code. */
@@ -44,13 +46,28 @@ export async function useCode(trx: Knex.Transaction, code: string, now: Date): P
 /** Its beginning tells scanners for leaked secrets what it is. */
 const REFRESH_TOKEN_PREFIX = "ghr_";
 
-export async function makeRefreshToken(
+/** The first refresh token of a session. */
+export function firstRefreshToken(): string {
+  return `${REFRESH_TOKEN_PREFIX}${newSecret()}`;
+}
+
+/**
+ * The refresh token that follows another. It is derived, so that the answer to a refresh can be given again although only
+ * hashes are stored, and so that there is never more than one.
+ *
+ * @returns the one to give out; then those that an instance may have given out that seals with another encryption key
+ */
+export function nextRefreshTokens(box: SecretBox, token: string): readonly [string, ...string[]] {
+  const [first, ...others] = box.derive(token, "next refresh token");
+  return [`${REFRESH_TOKEN_PREFIX}${first}`, ...others.map((text) => `${REFRESH_TOKEN_PREFIX}${text}`)];
+}
+
+export async function insertRefreshToken(
   trx: Knex.Transaction,
-  row: Omit<RefreshTokenRow, "token_hash" | "used_at">,
-): Promise<string> {
-  const token = `${REFRESH_TOKEN_PREFIX}${newSecret()}`;
+  token: string,
+  row: Omit<RefreshTokenRow, "token_hash" | "used_at" | "used_by">,
+): Promise<void> {
   await trx("refresh_tokens").insert({ ...row, token_hash: hashSecret(token) });
-  return token;
 }
 
 export async function findRefreshToken(db: Knex, token: string): Promise<RefreshTokenRow | undefined> {
@@ -59,8 +76,24 @@ export async function findRefreshToken(db: Knex, token: string): Promise<Refresh
     .first<RefreshTokenRow | undefined>();
 }
 
-export async function useRefreshToken(trx: Knex.Transaction, token: string, now: Date): Promise<void> {
+/** @returns the one of them that was given out */
+export async function findGivenOut(
+  db: Knex,
+  tokens: readonly string[],
+): Promise<(RefreshTokenRow & { readonly text: string }) | undefined> {
+  for (const text of tokens) {
+    const row = await findRefreshToken(db, text);
+    if (row !== undefined) return { ...row, text };
+  }
+  return undefined;
+}
+
+export async function useRefreshToken(
+  trx: Knex.Transaction,
+  token: string,
+  use: { readonly used_at: Date; readonly used_by: string },
+): Promise<void> {
   await trx("refresh_tokens")
     .where({ token_hash: hashSecret(token) })
-    .update({ used_at: now });
+    .update(use);
 }

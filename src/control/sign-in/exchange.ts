@@ -1,19 +1,34 @@
-import type { Actor } from "../actor.ts";
+import { clientOf } from "../actor.ts";
 import type { ControlContext } from "../context.ts";
 import { ApiError } from "../errors.ts";
 import { ok, type Answer, type Call } from "../frame/route.ts";
 import type { SigningKey } from "../issuer/keyring.ts";
 import { hashSecret } from "../secret-box.ts";
 import { endSessions, type EndReason } from "../sessions/end.ts";
-import { findSession, type SessionRow } from "../sessions/store.ts";
+import { findSession } from "../sessions/store.ts";
 import type { Unit } from "../unit.ts";
-import { findCode, findRefreshToken, useCode, useRefreshToken } from "./code-store.ts";
+import {
+  findCode,
+  findGivenOut,
+  findRefreshToken,
+  firstRefreshToken,
+  nextRefreshTokens,
+  useCode,
+  useRefreshToken,
+  type RefreshTokenRow,
+} from "./code-store.ts";
 import type { RefreshBody, TokenBody } from "./schemas.ts";
-import { grant, holdSession, judgeSession, type HeldSession } from "./tokens.ts";
+import { grant, holdSession, issueRefreshToken, judgeSession, type HeldSession } from "./tokens.ts";
+
+/** For so long the application that used a refresh token first gets the same next one for it. */
+const GRACE_MS = 10_000;
 
 type Asking<Body> = Pick<Call<undefined, undefined, Body>, "actor" | "body">;
 
-/** Exchanges a one-time code for the first tokens of its session (RFC 6749, section 4.1.3). */
+/**
+ * Exchanges a one-time code for the first tokens of its session (RFC 6749, section 4.1.3). Any key of the environment may
+ * that may act for the customer: a session is the customer's, and outlives the keys. The tokens name who asks for them.
+ */
 export async function exchangeCode(
   context: ControlContext,
   { actor, body }: Asking<TokenBody>,
@@ -22,7 +37,7 @@ export async function exchangeCode(
 ): Promise<Answer> {
   const refused = new ApiError("INVALID_CODE");
   const found = await findCode(unit.trx, body.code);
-  const owned = await ownSession(unit, actor, found?.session_id);
+  const owned = found && (await findSession(unit.trx, actor, found.session_id));
   if (owned === undefined) throw refused;
   if (body.customer_id !== undefined && body.customer_id !== owned.customer_id) throw refused;
   const held = await holdSession(unit.trx, owned);
@@ -37,13 +52,14 @@ export async function exchangeCode(
   const judged = await judgeSession(unit, held);
   if (judged instanceof ApiError) return { kind: "refusal", error: judged };
   await useCode(unit.trx, body.code, unit.now);
-  return ok(await grant(context, unit, key, judged));
+  const refreshToken = await issueRefreshToken(context, unit, judged, firstRefreshToken());
+  return ok(await grant(context, unit, key, judged, { clientId: clientOf(actor), refreshToken }));
 }
 
 /**
  * Exchanges a refresh token for new tokens; it is used up by that (RFC 9700, section 4.14.2). One that was used before
- * has been in two hands: nobody can tell which of them is the right one, and the session ends. That holds for a client
- * that repeats a request whose answer was lost, too; it sends an `Idempotency-Key`, and gets the answer again.
+ * has been in two hands: nobody can tell which of them is the right one, and the session ends. An application that sends
+ * two requests at once, or one again whose answer was lost, is not that: see {@link isRepeated}.
  */
 export async function refreshTokens(
   context: ControlContext,
@@ -53,28 +69,41 @@ export async function refreshTokens(
 ): Promise<Answer> {
   const refused = new ApiError("INVALID_REFRESH_TOKEN");
   const found = await findRefreshToken(unit.trx, body.refresh_token);
-  const owned = await ownSession(unit, actor, found?.session_id);
+  const owned = found && (await findSession(unit.trx, actor, found.session_id));
   if (owned === undefined) throw refused;
   const held = await holdSession(unit.trx, owned);
   const token = await findRefreshToken(unit.trx, body.refresh_token);
   if (token === undefined) throw refused;
-  if (token.used_at !== null) return endAsReused(unit, held, "refresh_reuse", refused);
+  const clientId = clientOf(actor);
+  const candidates = nextRefreshTokens(context.box, body.refresh_token);
+  const next = token.used_at === null ? undefined : await findGivenOut(unit.trx, candidates);
+  if (token.used_at !== null && !isRepeated(token, next, clientId, unit.now))
+    return endAsReused(unit, held, "refresh_reuse", refused);
   const judged = await judgeSession(unit, held);
   if (judged instanceof ApiError) return { kind: "refusal", error: judged };
-  if (token.expires_at <= unit.now) throw refused;
-  await useRefreshToken(unit.trx, body.refresh_token, unit.now);
-  return ok(await grant(context, unit, key, judged));
+  if ((next ?? token).expires_at <= unit.now) throw refused;
+  if (next === undefined)
+    await useRefreshToken(unit.trx, body.refresh_token, { used_at: unit.now, used_by: clientId });
+  const refreshToken =
+    next === undefined
+      ? await issueRefreshToken(context, unit, judged, candidates[0])
+      : { text: next.text, expiresAt: next.expires_at };
+  return ok(await grant(context, unit, key, judged, { clientId, refreshToken }));
 }
 
-/** Codes and refresh tokens are good for who started the sign-in, and for nobody else. */
-async function ownSession(
-  unit: Unit,
-  actor: Actor,
-  sessionId: string | undefined,
-): Promise<SessionRow | undefined> {
-  if (sessionId === undefined) return undefined;
-  const session = await findSession(unit.trx, actor, sessionId);
-  return session?.client_id === actor.id ? session : undefined;
+/**
+ * Whether who uses a token that is used up may be given the same next one again: the same application, at once, and only as
+ * long as nobody has used the next one, which proves that the first answer arrived. Both answers bring one token, so there
+ * are never two chains of them, and a thief's next use shows as before.
+ */
+function isRepeated(
+  { used_at: usedAt, used_by: usedBy }: RefreshTokenRow,
+  next: RefreshTokenRow | undefined,
+  clientId: string,
+  now: Date,
+): boolean {
+  if (usedAt === null || next?.used_at !== null) return false;
+  return usedBy === clientId && Math.abs(now.getTime() - usedAt.getTime()) <= GRACE_MS;
 }
 
 /** Refuses, and keeps what is done about it. */

@@ -1,4 +1,11 @@
-import type { Violation } from "../../standing/index.ts";
+import {
+  stepUpChallenge,
+  stepUpOf,
+  type AuthenticationRules,
+  type StepUp,
+  type Violation,
+} from "../../standing/index.ts";
+import { ApiError } from "../errors.ts";
 
 /** Why a sign-in fails, once it is known whose it is. The browser carries it to the application as `reason`. */
 export type FailureReason =
@@ -16,6 +23,8 @@ export interface SignInFailure {
   readonly error: string;
   /** For the event history: what the provider said, or who it was. */
   readonly detail?: string;
+  /** The sign-in that would do. */
+  readonly stepUp?: StepUp;
 }
 
 /** What each reason means. */
@@ -67,6 +76,37 @@ export function failedBecause(
     error: ofProvider ? "server_error" : "access_denied",
     ...(detail !== undefined && { detail: printable(detail) }),
   };
+}
+
+/** A policy of the customer is violated; where another sign-in would do, it is said which. */
+export function failedByPolicy(
+  violation: Violation,
+  rules: AuthenticationRules,
+  detail: string | undefined,
+): SignInFailure {
+  const stepUp = stepUpOf(rules, violation);
+  return { ...failedBecause(violation, detail), ...(stepUp && { stepUp }) };
+}
+
+/** The same of a session that goes on: 401 with a challenge (RFC 9470, section 3), or 403 where no sign-in would do. */
+export function policyViolated(
+  violation: Violation,
+  rules: AuthenticationRules,
+  details: Readonly<Record<string, unknown>>,
+): ApiError {
+  const stepUp = stepUpOf(rules, violation);
+  const told = { reason: violation, ...details };
+  if (stepUp === undefined) return new ApiError("POLICY_VIOLATED", { details: told });
+  return new ApiError("POLICY_VIOLATED", {
+    status: 401,
+    details: { ...told, ...stepUp },
+    headers: { "www-authenticate": stepUpChallenge(describeFailure(violation), stepUp) },
+  });
+}
+
+/** Who it was to the provider, where there is no user yet. */
+export function subjectDetail(subject: string): string {
+  return printable(`sub ${subject}`);
 }
 
 /** One line of bounded length, whatever a provider has sent. */

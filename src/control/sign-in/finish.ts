@@ -1,12 +1,24 @@
 import type { ControlContext } from "../context.ts";
+import type { CustomerRow } from "../customers/store.ts";
+import type { SealedColumns } from "../encryption/types.ts";
 import type { EventUser } from "../events.ts";
 import type { Answer } from "../frame/route.ts";
 import { newId } from "../ids.ts";
+import { userScope } from "../issuer/user-scopes.ts";
 import { insertSession } from "../sessions/store.ts";
 import type { Unit } from "../unit.ts";
+import { claimPolicyOf } from "../users/claim-policy.ts";
+import { permitClaims, type DroppedClaim } from "../users/permit-claims.ts";
 import { lockBySubject, signedIn, type UserRow } from "../users/store.ts";
 import { makeCode } from "./code-store.ts";
-import { describeFailure, failedBecause, withParameters, type SignInFailure } from "./failure.ts";
+import {
+  describeFailure,
+  failedBecause,
+  failedByPolicy,
+  subjectDetail,
+  withParameters,
+  type SignInFailure,
+} from "./failure.ts";
 import type { FlowRow } from "./flow-store.ts";
 import type { Proof } from "./prove.ts";
 import { boundOf, earlier, holdCustomer, rulesOf, violatedBy } from "./standing.ts";
@@ -48,7 +60,7 @@ export async function finish(
       ? refuse(unit, flow, failedBecause("CUSTOMER_SUSPENDED"))
       : proof.kind === "failed"
         ? refuse(unit, flow, proof.failure)
-        : await admit(context, unit, proof, arrival);
+        : await admit(context, unit, customer, proof, arrival);
   const parameters =
     "code" in outcome
       ? { code: outcome.code, state }
@@ -56,50 +68,73 @@ export async function finish(
           error: outcome.error,
           error_description: describeFailure(outcome.reason),
           reason: outcome.reason,
+          ...stepUpParameters(outcome),
           state,
         };
   return { kind: "redirect", location: withParameters(flow.return_url, parameters), headers: NO_STORE };
+}
+
+function stepUpParameters({ stepUp }: SignInFailure): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(stepUp ?? {}).map(([name, value]) => [name, String(value)]));
 }
 
 /** Judges who has proved who they are, and lets them in; the customer is held, and active. */
 export async function admit(
   context: ControlContext,
   unit: Unit,
+  customer: CustomerRow,
   proof: ProvedFlow,
   arrival: Arrival,
 ): Promise<{ readonly code: string } | SignInFailure> {
   const { trx, now } = unit;
   const { flow, identity } = proof;
   const rules = await rulesOf(trx, flow.customer_id);
-  const { subject, email, name, profile, amr } = identity;
-  // a provider whose clock is ahead does not make sessions younger
-  const authTime = identity.authTime === undefined ? null : earlier(new Date(identity.authTime * 1000), now);
+  const { subject, email, name, profile: claimed, amr, acr } = identity;
+  const authTime = timeOfAuthentication(proof, now);
   const who = { customerId: flow.customer_id, issuer: flow.issuer, subject };
   // locked, for two sign-ins of one user must not both go on to change the row
   const known = await lockBySubject(trx, who);
   if (known?.status === "suspended") return refuse(unit, flow, failedBecause("USER_SUSPENDED"), known);
-  const violation = violatedBy({ email, clientIp: arrival.clientIp, amr, authTime }, rules, now);
+  const violation = violatedBy({ email, clientIp: arrival.clientIp, amr, acr, authTime }, rules, now);
   if (violation !== undefined) {
-    const failure = failedBecause(violation, known === undefined ? `sub ${subject}` : undefined);
+    const failure = failedByPolicy(
+      violation,
+      rules,
+      known === undefined ? subjectDetail(subject) : undefined,
+    );
     announce(unit, "policy.violated", flow, failure, known);
     return refuse(unit, flow, failure, known);
   }
 
+  const policy = claimPolicyOf(context.settings, customer, flow.issuer);
+  const { permitted, dropped } = permitClaims(claimed, policy);
   const user = await signedIn(unit, {
     ...who,
     ...(email !== undefined && { email }),
     ...(name !== undefined && { name }),
-    profile,
+    profile: permitted,
+    claimed,
   });
   // suspended between the look above and the lock
   if (user.status !== "active") return refuse(unit, flow, failedBecause("USER_SUSPENDED"), user);
-  return { code: await openSession(context, unit, { proof, arrival, user, authTime, rules }) };
+  return { code: await openSession(context, unit, { proof, arrival, user, dropped, authTime, rules }) };
+}
+
+/**
+ * When the user proved who they are: the provider's word, or else this sign-in, where the provider never says and was asked
+ * to have it done again. Without either nobody knows, and a refresh does not change that.
+ */
+function timeOfAuthentication({ identity, flow }: ProvedFlow, now: Date): Date | null {
+  if (identity.authTime === undefined) return flow.asked_fresh ? now : null;
+  // a provider whose clock is ahead does not make sessions younger
+  return earlier(new Date(identity.authTime * 1000), now);
 }
 
 interface Opening {
   readonly proof: ProvedFlow;
   readonly arrival: Arrival;
   readonly user: UserRow;
+  readonly dropped: readonly DroppedClaim[];
   readonly authTime: Date | null;
   readonly rules: Awaited<ReturnType<typeof rulesOf>>;
 }
@@ -108,7 +143,7 @@ interface Opening {
 async function openSession(
   { settings, box }: ControlContext,
   unit: Unit,
-  { proof, arrival, user, authTime, rules }: Opening,
+  { proof, arrival, user, dropped, authTime, rules }: Opening,
 ): Promise<string> {
   const { trx, now } = unit;
   const { flow, identity, idToken, endSessionUrl } = proof;
@@ -124,7 +159,7 @@ async function openSession(
     client_id: flow.client_id,
     end_session_url: endSessionUrl ?? null,
     id_token: hint === undefined ? null : box.seal(hint, idTokenPurpose(id)),
-    scope: flow.scope,
+    scope: userScope(flow.scope),
     auth_time: authTime,
     amr: identity.amr,
     acr: identity.acr ?? null,
@@ -142,6 +177,7 @@ async function openSession(
     data: {
       user: eventUser(user),
       session: { id, ip_address: arrival.clientIp, user_agent: arrival.userAgent },
+      ...(dropped.length > 0 && { dropped_claims: dropped }),
     },
   });
   return makeCode(trx, {
@@ -151,6 +187,14 @@ async function openSession(
     expires_at: codeExpiresAt,
   });
 }
+
+/** ID tokens, the hints for the provider's logout. */
+export const SEALED_ID_TOKENS: SealedColumns = {
+  table: "sessions",
+  key: ["id"],
+  columns: ["id_token"],
+  purpose: ({ id = "" }) => idTokenPurpose(id),
+};
 
 export function idTokenPurpose(sessionId: string): string {
   return `session.id_token:${sessionId}`;

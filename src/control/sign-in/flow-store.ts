@@ -1,4 +1,5 @@
 import type { Knex } from "knex";
+import type { SealedColumns } from "../encryption/types.ts";
 
 /** A sign-in under way: from `authorize` until the provider sends the browser back. */
 export interface FlowRow {
@@ -12,9 +13,12 @@ export interface FlowRow {
   readonly idp_client_id: string;
   /** Sealed: {@link FlowSecrets}. */
   readonly secrets: string;
+  /** What the provider is asked for, and nobody else is told. */
   readonly scope: string;
   /** As the application asked for it. */
   readonly max_age: number | null;
+  /** The provider never says when, and was asked to have the user prove again who they are: the sign-in here counts. */
+  readonly asked_fresh: boolean;
   readonly created_at: Date;
   readonly expires_at: Date;
 }
@@ -24,6 +28,14 @@ export interface FlowSecrets {
   readonly verifier: string;
   readonly nonce: string;
 }
+
+/** What proves the flows under way. */
+export const SEALED_FLOWS: SealedColumns = {
+  table: "sign_in_flows",
+  key: ["id"],
+  columns: ["secrets"],
+  purpose: ({ id = "" }) => flowSecretsPurpose(id),
+};
 
 export function flowSecretsPurpose(flowId: string): string {
   return `sign_in_flow.secrets:${flowId}`;

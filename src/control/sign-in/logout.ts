@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import { onlyCustomerOf, type Actor } from "../actor.ts";
+import { clientOf, onlyCustomerOf, type Actor } from "../actor.ts";
 import type { ControlContext } from "../context.ts";
 import { findCustomer } from "../customers/store.ts";
 import { ApiError, validationFailed } from "../errors.ts";
@@ -112,8 +112,7 @@ async function sessionOfToken(
   token: string,
 ): Promise<SessionRow | undefined> {
   const found = await findRefreshToken(trx, token);
-  const session = found && (await findSession(trx, actor, found.session_id));
-  return session?.client_id === actor.id ? session : undefined;
+  return found && (await findSession(trx, actor, found.session_id));
 }
 
 async function requireReturnUrl(
@@ -137,7 +136,7 @@ function endSessionUrl(
   if (base === null) return undefined;
   const url = new URL(base);
   // it says who the user is: for whoever has signed them in; the provider asks the user without it
-  if (idToken !== null && clientId === actor.id)
+  if (idToken !== null && clientId === clientOf(actor))
     url.searchParams.set("id_token_hint", box.open(idToken, idTokenPurpose(id)));
   if (returnUrl !== undefined) url.searchParams.set("post_logout_redirect_uri", returnUrl);
   if (state !== undefined) url.searchParams.set("state", state);

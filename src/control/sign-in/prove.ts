@@ -7,7 +7,7 @@ import { ApiError } from "../errors.ts";
 import { hashSecret } from "../secret-box.ts";
 import { callbackUrl } from "./authorize.ts";
 import { readIdentity, type Identity } from "./claims.ts";
-import { failedBecause, refusedByProvider, type SignInFailure } from "./failure.ts";
+import { failedBecause, refusedByProvider, subjectDetail, type SignInFailure } from "./failure.ts";
 import { claimFlow, flowSecretsPurpose, type FlowRow, type FlowSecrets } from "./flow-store.ts";
 import { failureCode, failureText, type Providers } from "./provider.ts";
 import type { CallbackQuery } from "./schemas.ts";
@@ -51,7 +51,8 @@ export async function prove(
   try {
     const proved = await exchange(context, providers, idp, flow, query);
     const { identity } = proved;
-    if (!proved.ofCustomer) return failed(failedBecause("ACCOUNT_NOT_ALLOWED", `sub ${identity.subject}`));
+    if (!proved.ofCustomer)
+      return failed(failedBecause("ACCOUNT_NOT_ALLOWED", subjectDetail(identity.subject)));
     if (identity.leftOut.length > 0)
       log.warn(
         { customer_id: flow.customer_id, claims: identity.leftOut },
@@ -86,12 +87,12 @@ async function exchange(
     expectedNonce: secrets.nonce,
     expectedState: query.state ?? "",
     idTokenExpected: true,
-    ...(flow.max_age !== null && { maxAge: flow.max_age }),
   });
   const claims = tokens.claims();
   if (claims === undefined) throw new Error("the provider has given no ID token");
   // what the library compares with is what discovery told; this is what the flow was begun with
   if (claims.iss !== flow.issuer) throw new Error("the ID token is of another issuer");
+  requireRecent(claims.auth_time, flow, context.clock());
   // where the endpoint exists its answer may hold roles: a sign-in without them would be another one
   const { userinfo_endpoint: hasUserInfo, end_session_endpoint: hasLogout } = configuration.serverMetadata();
   const userInfo =
@@ -104,6 +105,20 @@ async function exchange(
     ofCustomer: Object.entries(requiredClaims(idp)).every(([name, value]) => claims[name] === value),
     endSessionUrl: hasLogout === undefined ? undefined : client.buildEndSessionUrl(configuration).href,
   };
+}
+
+/** Seconds that the provider's clock may be behind. */
+const CLOCK_TOLERANCE = 30;
+
+/**
+ * OpenID Connect Core 1.0, section 3.1.3.7, rule 13: an authentication as recent as the application has asked for. Of a
+ * provider that never says, the sign-in itself counts, where it was asked to be one; of any other that does not, nothing.
+ */
+function requireRecent(authTime: unknown, { max_age: maxAge, asked_fresh }: FlowRow, now: number): void {
+  if (maxAge === null) return;
+  const known = authTime ?? (asked_fresh ? now / 1000 : undefined);
+  if (typeof known !== "number" || known + maxAge + CLOCK_TOLERANCE < now / 1000)
+    throw new Error("the authentication is not as recent as was asked for");
 }
 
 /** The address that the browser came to, as the provider knows it, with what the provider has added. */

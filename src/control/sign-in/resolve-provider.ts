@@ -8,10 +8,9 @@ export type ResolveProvider = (
   customer: Pick<CustomerRow, "id" | "created_at">,
 ) => Promise<IdpRow | undefined>;
 
-/** The provider that the customer has configured; in the sandbox, without one, the built-in one. */
+/** The provider that the customer has configured; in the sandbox the built-in one, whatever is configured. */
 export function createProviderResolver(context: ControlContext): ResolveProvider {
   const { db, settings } = context;
   if (settings.environment !== "sandbox") return ({ id }) => findIdp(db, id);
-  const builtIn = createSandboxIdp(context);
-  return async (customer) => (await findIdp(db, customer.id)) ?? builtIn(customer);
+  return createSandboxIdp(context);
 }

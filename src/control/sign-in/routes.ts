@@ -31,7 +31,7 @@ export function signInRoutes(context: ControlContext): Route[] {
       operation: "startSignIn",
       summary: "Start a sign-in",
       description:
-        "Answers where to send the user's browser. It comes back to `return_url` with `code` and `state`, or with `error`, `reason` and `state`. The application must compare `state` with the one answered here, in the browser session that it started the sign-in for: that is what keeps others from signing a user in as themselves.",
+        "Answers where to send the user's browser. What the customer's policies ask of a sign-in is asked of the identity provider; `acr_values`, `max_age` and `prompt` answer a challenge (RFC 9470). It comes back to `return_url` with `code` and `state`, or with `error`, `reason` and `state`. The application must compare `state` with the one answered here, in the browser session that it started the sign-in for: that is what keeps others from signing a user in as themselves.",
       permission: "authenticate",
       body: authorizeBody,
       answers: { 200: authorizeAnswer },
@@ -71,7 +71,7 @@ export function signInRoutes(context: ControlContext): Route[] {
       operation: "exchangeCode",
       summary: "Exchange a code for tokens",
       description:
-        "A code is good once, for 60 seconds, and for the API key that started the sign-in. Used a second time it ends the session.",
+        "A code is good once, for 60 seconds, and for every API key that may act for the customer. Used a second time it ends the session.",
       permission: "authenticate",
       body: tokenBody,
       answers: { 200: tokenAnswer },
@@ -87,7 +87,7 @@ export function signInRoutes(context: ControlContext): Route[] {
       operation: "refreshTokens",
       summary: "Exchange a refresh token for new tokens",
       description:
-        "A refresh token is good once, and for the API key that started the sign-in. Used a second time it ends the session; repeat a request whose answer was lost with the same `Idempotency-Key`. Customer, user and policies are judged anew, by what was proved at the sign-in.",
+        "A refresh token is good once, and for every API key that may act for the customer; the tokens name who asks for them (`client_id`). Used a second time it ends the session, except by the same application within 10 seconds and before the next one is used: that brings the same next refresh token. To repeat a request later, send it with an `Idempotency-Key`. Customer, user and policies are judged anew, by what was proved at the sign-in; where another sign-in would satisfy them, 401 `POLICY_VIOLATED` says in `WWW-Authenticate` which (RFC 9470).",
       permission: "authenticate",
       body: refreshBody,
       answers: { 200: tokenAnswer },

@@ -8,19 +8,32 @@ const line = (max: number) =>
     .max(max)
     .refine((value) => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(value), "must not hold control characters");
 
-/** Specification 2.5. */
+/** OpenID Connect Core 1.0, section 3.1.2.1: as it stands in a challenge (RFC 9470, section 3). */
+const acrValues = z
+  .string()
+  .max(1000)
+  .regex(
+    /^[!#-[\]-~]+(?: [!#-[\]-~]+){0,19}$/,
+    "must be up to 20 names of classes, separated by single spaces",
+  )
+  .meta({
+    description:
+      "Classes of authentication, in order of preference, as in the `acr_values` of a challenge. Where a policy requires " +
+      "several factors, only what satisfies it is asked for.",
+  });
+
+/** Specification 2.5, and what answers a challenge (RFC 9470, section 4). */
 export const authorizeBody = z.strictObject({
   customer_id: pathId(),
   return_url: z.string().min(1).max(2000),
   scopes: z.array(line(100)).max(50).optional(),
   login_hint: line(320).optional(),
+  acr_values: acrValues.optional(),
   prompt: z.enum(["none", "login", "consent", "select_account"]).optional(),
-  max_age: z
-    .int()
-    .min(0)
-    .max(31_536_000)
-    .optional()
-    .meta({ description: "seconds: the user must have proved who they are since then" }),
+  max_age: z.int().min(0).max(31_536_000).optional().meta({
+    description:
+      "seconds: the user must have proved who they are since then; a policy that asks for less is what counts",
+  }),
 });
 export type AuthorizeBody = z.output<typeof authorizeBody>;
 
@@ -75,6 +88,7 @@ const tokenSession = z.object({
   expires_at: timestamp(),
   auth_time: timestamp().nullable(),
   amr: z.array(z.string()),
+  acr: z.string().nullable(),
   ip_address: z.string(),
   user_agent: z.string(),
 });
@@ -87,6 +101,10 @@ export const tokenAnswer = z.object({
   refresh_token: z.string(),
   refresh_expires_in: z.int(),
   scope: z.string(),
+  id_token: z
+    .string()
+    .optional()
+    .meta({ description: "for scope `openid`: who has signed in, and the hint for `/oauth2/logout`" }),
   user: tokenUser,
   session: tokenSession,
 });

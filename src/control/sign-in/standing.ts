@@ -27,6 +27,7 @@ export interface ProvedFacts {
   /** Of the browser that signed in. */
   readonly clientIp: string;
   readonly amr: readonly string[];
+  readonly acr: string | null | undefined;
   readonly authTime: Date | null;
 }
 
@@ -36,6 +37,7 @@ export function violatedBy(facts: ProvedFacts, rules: AuthenticationRules, now: 
     email: facts.email ?? undefined,
     clientIp: facts.clientIp,
     amr: facts.amr,
+    acr: facts.acr ?? undefined,
     authTime: facts.authTime === null ? undefined : facts.authTime.getTime() / 1000,
     now: now.getTime() / 1000,
   });

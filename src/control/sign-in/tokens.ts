@@ -1,14 +1,19 @@
 import { randomUUID } from "node:crypto";
 import type { Knex } from "knex";
 import type { ControlContext } from "../context.ts";
+import type { CustomerRow } from "../customers/store.ts";
 import { ApiError } from "../errors.ts";
-import { makeAccessToken } from "../issuer/access-token.ts";
+import { makeAccessToken, type TokenFacts } from "../issuer/access-token.ts";
+import { makeIdToken } from "../issuer/id-token.ts";
 import type { SigningKey } from "../issuer/keyring.ts";
+import { userScope } from "../issuer/user-scopes.ts";
 import { endSessions } from "../sessions/end.ts";
 import { keepAlive, lockSession, type SessionRow } from "../sessions/store.ts";
 import type { Unit } from "../unit.ts";
+import { claimPolicyOf } from "../users/claim-policy.ts";
 import { effectiveAttributes, USER_COLUMNS, users, type UserRow } from "../users/store.ts";
-import { makeRefreshToken } from "./code-store.ts";
+import { insertRefreshToken } from "./code-store.ts";
+import { policyViolated } from "./failure.ts";
 import { eventUser } from "./finish.ts";
 import { boundOf, earlier, holdCustomer, rulesOf, violatedBy } from "./standing.ts";
 
@@ -16,6 +21,7 @@ import { boundOf, earlier, holdCustomer, rulesOf, violatedBy } from "./standing.
 export interface LiveSession {
   readonly session: SessionRow;
   readonly user: UserRow;
+  readonly customer: CustomerRow;
   readonly until: Date;
 }
 
@@ -23,7 +29,7 @@ export interface LiveSession {
 export interface HeldSession {
   readonly session: SessionRow;
   readonly user: UserRow | undefined;
-  readonly customerStatus: string | undefined;
+  readonly customer: CustomerRow | undefined;
 }
 
 export async function holdSession(
@@ -37,7 +43,7 @@ export async function holdSession(
     .first<UserRow | undefined>(...USER_COLUMNS);
   const session = await lockSession(trx, id);
   if (session === undefined) throw new Error(`the session ${id} was there and is gone`);
-  return { session, user, customerStatus: customer?.status };
+  return { session, user, customer };
 }
 
 /**
@@ -48,20 +54,20 @@ export async function holdSession(
  * @throws ApiError where there is nothing to keep
  */
 export async function judgeSession(unit: Unit, held: HeldSession): Promise<LiveSession | ApiError> {
-  const { session, user, customerStatus } = held;
-  if (customerStatus !== undefined && customerStatus !== "active")
+  const { session, user, customer } = held;
+  if (customer !== undefined && customer.status !== "active")
     throw new ApiError("CUSTOMER_SUSPENDED", {
-      details: { customer_id: session.customer_id, status: customerStatus },
+      details: { customer_id: session.customer_id, status: customer.status },
     });
   if (user?.status === "suspended") throw new ApiError("USER_SUSPENDED", { details: { user_id: user.id } });
   if (session.ended_at !== null)
     throw new ApiError("SESSION_ENDED", { details: { session_id: session.id, reason: session.end_reason } });
   // whoever deletes a customer or a user ends its sessions, so these are not reached
-  if (customerStatus === undefined || user === undefined) throw new ApiError("SESSION_ENDED");
+  if (customer === undefined || user === undefined) throw new ApiError("SESSION_ENDED");
 
-  const { auth_time: authTime, ip_address: clientIp, amr } = session;
+  const { auth_time: authTime, ip_address: clientIp, amr, acr } = session;
   const rules = await rulesOf(unit.trx, session.customer_id);
-  const violation = violatedBy({ email: user.email, clientIp, amr, authTime }, rules, unit.now);
+  const violation = violatedBy({ email: user.email, clientIp, amr, acr, authTime }, rules, unit.now);
   if (violation !== undefined) {
     unit.emit({
       type: "policy.violated",
@@ -76,51 +82,71 @@ export async function judgeSession(unit: Unit, held: HeldSession): Promise<LiveS
     // a session grows no younger; what else is violated may be put right, and the session goes on then
     if (violation === "SESSION_TOO_OLD")
       await endSessions(unit, { sessionId: session.id }, "session_too_old");
-    return new ApiError("POLICY_VIOLATED", { details: { reason: violation, session_id: session.id } });
+    return policyViolated(violation, rules, { session_id: session.id });
   }
   const until = boundOf({ expiresAt: session.expires_at, authTime }, rules);
   if (until <= unit.now)
     throw new ApiError("SESSION_ENDED", { details: { session_id: session.id, reason: "expired" } });
-  return { session, user, until };
+  return { session, user, customer, until };
 }
 
-/** Makes an access token and a refresh token, and the answer that brings them. */
+/** A refresh token of a session, and until when it is good. */
+export interface IssuedRefreshToken {
+  readonly text: string;
+  readonly expiresAt: Date;
+}
+
+/** Puts a refresh token there. */
+export async function issueRefreshToken(
+  { settings }: Pick<ControlContext, "settings">,
+  { trx, now }: Unit,
+  { session, until }: LiveSession,
+  text: string,
+): Promise<IssuedRefreshToken> {
+  const expiresAt = earlier(until, new Date(now.getTime() + settings.refreshTokenSeconds * 1000));
+  await insertRefreshToken(trx, text, { session_id: session.id, created_at: now, expires_at: expiresAt });
+  return { text, expiresAt };
+}
+
+export interface Granted {
+  /** Who asks for tokens (RFC 9068, section 2.2); it may be another than who began the sign-in. */
+  readonly clientId: string;
+  readonly refreshToken: IssuedRefreshToken;
+}
+
+/** Makes an access token, and the answer that brings it and the refresh token. */
 export async function grant(
   { settings, log }: Pick<ControlContext, "settings" | "log">,
   { trx, now }: Unit,
   key: SigningKey,
-  { session, user, until }: LiveSession,
+  { session, user, customer, until }: LiveSession,
+  { clientId, refreshToken }: Granted,
 ) {
   const issuedAt = Math.floor(now.getTime() / 1000);
   const expiresAt = Math.min(issuedAt + settings.accessTokenSeconds, Math.floor(until.getTime() / 1000));
-  const refreshUntil = earlier(until, new Date(now.getTime() + settings.refreshTokenSeconds * 1000));
-  const attributes = effectiveAttributes(user);
-  const { token, leftOut } = await makeAccessToken(
-    key,
-    {
-      issuer: settings.publicUrl,
-      audience: settings.audience,
-      userId: user.id,
-      customerId: session.customer_id,
-      sessionId: session.id,
-      clientId: session.client_id,
-      tokenId: randomUUID(),
-      scope: session.scope,
-      amr: session.amr,
-      acr: session.acr ?? undefined,
-      authTime: session.auth_time === null ? undefined : Math.floor(session.auth_time.getTime() / 1000),
-      issuedAt,
-      expiresAt,
-    },
-    attributes,
-  );
+  const refreshUntil = earlier(until, refreshToken.expiresAt);
+  // by the rules of now: what the operator has narrowed since the sign-in is in no new token
+  const attributes = effectiveAttributes(user, claimPolicyOf(settings, customer, user.issuer));
+  // again, for sessions of earlier releases hold whatever the provider was asked for
+  const scope = userScope(session.scope);
+  const facts: TokenFacts = {
+    issuer: settings.publicUrl,
+    audience: settings.audience,
+    userId: user.id,
+    customerId: session.customer_id,
+    sessionId: session.id,
+    clientId,
+    tokenId: randomUUID(),
+    scope,
+    amr: session.amr,
+    acr: session.acr ?? undefined,
+    authTime: session.auth_time === null ? undefined : Math.floor(session.auth_time.getTime() / 1000),
+    issuedAt,
+    expiresAt,
+  };
+  const { token, leftOut } = await makeAccessToken(key, facts, attributes);
   if (leftOut.length > 0)
     log.warn({ user_id: user.id, attributes: leftOut }, "attributes found no room in an access token");
-  const refreshToken = await makeRefreshToken(trx, {
-    session_id: session.id,
-    created_at: now,
-    expires_at: refreshUntil,
-  });
   // an earlier token may live longer, where a policy has become stricter since: whoever ends the session must reach it
   const tokensExpireAt = later(new Date(expiresAt * 1000), session.last_token_expires_at);
   await keepAlive(trx, session.id, {
@@ -132,9 +158,11 @@ export async function grant(
     access_token: token,
     token_type: "Bearer" as const,
     expires_in: expiresAt - issuedAt,
-    refresh_token: refreshToken,
+    refresh_token: refreshToken.text,
     refresh_expires_in: Math.floor((refreshUntil.getTime() - now.getTime()) / 1000),
-    scope: session.scope,
+    scope,
+    // OpenID Connect Core 1.0, section 3.1.2.1
+    ...(scope.split(" ").includes("openid") && { id_token: await makeIdToken(key, facts) }),
     user: {
       role: null,
       department: null,

@@ -1,8 +1,10 @@
+import type { Knex } from "knex";
 import type { ControlContext } from "../context.ts";
 import { readPage, type ListRequest } from "../frame/list.ts";
 import { created, ok, page, readRoute, writeRoute, type Answer, type Route } from "../frame/route.ts";
 import { onlyCustomerOf, type Actor } from "../actor.ts";
 import { requireCustomer } from "../customers/store.ts";
+import { exportUser, userExport } from "./export.ts";
 import {
   deletedUserData,
   newUserBody,
@@ -15,7 +17,7 @@ import {
 import {
   createUser,
   deleteUser,
-  presentUser,
+  presentUsers,
   requireUser,
   updateUser,
   userEtag,
@@ -34,8 +36,13 @@ const COLUMNS = {
 
 const common = { tag: "Users", group: "management" } as const;
 
-/** The directory of users. */
-export function userRoutes({ db }: ControlContext): Route[] {
+/**
+ * The directory of users.
+ *
+ * @param analytics - over the connections that long reads of the trail have
+ */
+export function userRoutes(context: ControlContext, analytics: ControlContext = context): Route[] {
+  const { db, settings } = context;
   return [
     readRoute({
       ...common,
@@ -68,8 +75,9 @@ export function userRoutes({ db }: ControlContext): Route[] {
       etag: true,
       errors: ["INVALID_CUSTOMER", "CUSTOMER_KEY_NOT_ALLOWED", "DUPLICATE"],
       async write({ params, body }, unit) {
-        const row = await createUser(unit, params.id, body);
-        return created(presentUser(row), { etag: userEtag(row), location: `/v1/users/${row.id}` });
+        const row = await createUser(unit, params.id, body, settings.environment);
+        const [data] = await presentUsers(context, unit.trx, [row]);
+        return created(data, { etag: userEtag(row), location: `/v1/users/${row.id}` });
       },
     }),
     readRoute({
@@ -99,8 +107,31 @@ export function userRoutes({ db }: ControlContext): Route[] {
       etag: true,
       errors: ["USER_NOT_FOUND"],
       async read({ params, actor }) {
-        const row = await requireUser(db, actor, params.id);
-        return ok(presentUser(row), { etag: userEtag(row) });
+        return answer(db, await requireUser(db, actor, params.id));
+      },
+    }),
+    writeRoute({
+      ...common,
+      group: "analytics",
+      method: "get",
+      path: "/users/{id}/export",
+      operation: "exportUser",
+      summary: "Export everything that is kept of a user",
+      description:
+        "One JSON document: profile, activity, sessions, events, decisions and changes, as far back as they are kept. The audit trail says who asked for it.",
+      permission: "read",
+      tenancy: "handler",
+      params: userParams,
+      answers: { 200: userExport },
+      errors: ["USER_NOT_FOUND"],
+      async write({ params, actor }, unit) {
+        const row = await requireUser(unit.trx, actor, params.id);
+        unit.record({
+          action: "user.exported",
+          target: { type: "user", id: row.id },
+          customerId: row.customer_id,
+        });
+        return { kind: "document", name: row.id, parts: exportUser(analytics, row, unit.now) };
       },
     }),
     writeRoute({
@@ -119,8 +150,7 @@ export function userRoutes({ db }: ControlContext): Route[] {
       etag: true,
       errors: ["USER_NOT_FOUND", "CUSTOMER_KEY_NOT_ALLOWED"],
       async write(call, unit) {
-        const row = await updateUser(unit, call.params.id, call.body, call);
-        return ok(presentUser(row), { etag: userEtag(row) });
+        return answer(unit.trx, await updateUser(unit, call.params.id, call.body, call));
       },
     }),
     writeRoute({
@@ -130,7 +160,7 @@ export function userRoutes({ db }: ControlContext): Route[] {
       operation: "deleteUser",
       summary: "Delete a user",
       description:
-        "Sessions end and tokens are refused. Who signs in again at the identity provider is a new user, without the attributes of this one: to keep somebody out, suspend them. Keys that are limited to the customer cannot.",
+        "Sessions end, tokens are refused, and everything that says who it was is erased: at once from the directory, within seconds from sessions, events, webhook deliveries and the audit trail, which keep the id (`GET /erasures/{id}`). Whoever signs in again at the identity provider is a new user, without the attributes of this one: to keep somebody out, suspend them. Keys that are limited to the customer cannot.",
       permission: "configure",
       tenancy: "handler",
       params: userParams,
@@ -145,6 +175,11 @@ export function userRoutes({ db }: ControlContext): Route[] {
     }),
   ];
 
+  async function answer(db: Knex, row: UserRow): Promise<Answer> {
+    const [data] = await presentUsers(context, db, [row]);
+    return ok(data, { etag: userEtag(row) });
+  }
+
   async function list(actor: Actor, request: ListRequest, filters: UserFilters): Promise<Answer> {
     const customerId = filters.customer_id ?? onlyCustomerOf(actor);
     if (customerId !== undefined) await requireCustomer(db, actor, customerId, "path");
@@ -153,6 +188,6 @@ export function userRoutes({ db }: ControlContext): Route[] {
       request,
       COLUMNS,
     );
-    return page(rows.map(presentUser), { ...request, total });
+    return page(await presentUsers(context, db, rows), { ...request, total });
   }
 }

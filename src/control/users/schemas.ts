@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { listQuery } from "../frame/list.ts";
 import { emailAddress, longText, nameText, pathId, someOf, timestamp } from "../frame/schemas.ts";
-import { RESERVED_NAMES } from "./store.ts";
+import { RESERVED_NAMES } from "./attributes.ts";
 
 const MAX_ATTRIBUTES = 50;
 const MAX_LIST = 200;
@@ -10,13 +10,21 @@ const MAX_TEXT = 500;
 const MAX_BYTES = 32_768;
 
 /** As a condition can spell it: `user.<name>`. */
-const attributeName = z
+export const attributeName = z
   .string()
   .regex(/^[A-Za-z_]\w{0,63}$/, "must be a name of at most 64 letters, digits and `_`, no digit first")
   .refine((name) => !RESERVED_NAMES.includes(name), {
     error: `must not be one of ${RESERVED_NAMES.map((name) => `\`${name}\``).join(", ")}`,
   })
   .refine((name) => name !== "__proto__", "must not be `__proto__`");
+
+/** What of a provider's claims does not count, of a user or of a sign-in. */
+export const droppedClaim = z.object({
+  claim: z.string(),
+  values: z.array(z.string()).describe("the first 20, shortened"),
+  count: z.int().describe("how many there are"),
+  reason: z.string().describe("in words"),
+});
 
 const attributeText = longText(MAX_TEXT);
 
@@ -73,8 +81,13 @@ export const userData = z.object({
   email: z.string().nullable(),
   name: z.string().nullable(),
   status,
-  profile: values.describe("from the identity provider, replaced at each sign-in"),
-  attributes: values.describe("set by administrators; they win over the profile"),
+  profile: values.describe("what the identity provider says of the user, as far as it may"),
+  dropped_claims: droppedClaim
+    .array()
+    .describe(
+      "what the identity provider said at the last sign-in and may not, by the customer's lists of now",
+    ),
+  attributes: values.describe("set by administrators; they win over the profile, and need no list"),
   effective_attributes: values.describe("what conditions read as `user`, and tokens carry"),
   created_at: timestamp(),
   updated_at: timestamp(),

@@ -1,23 +1,27 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Knex } from "knex";
 import { onlyCustomerOf, type Actor } from "../actor.ts";
+import type { ControlContext } from "../context.ts";
 import { findIdp } from "../customers/idp.ts";
 import { requireOperator } from "../customers/service.ts";
-import { customers, findCustomer, requireCustomer } from "../customers/store.ts";
-import { ApiError } from "../errors.ts";
+import { customers, findCustomer, lockCustomerShared, requireCustomer } from "../customers/store.ts";
+import type { Environment } from "../environment.ts";
+import { ERASED_USER, requestErasure } from "../erasure/store.ts";
+import { ApiError, invalidCustomer } from "../errors.ts";
 import { etagOf, type Call } from "../frame/route.ts";
 import { endSessions } from "../sessions/end.ts";
 import type { Unit } from "../unit.ts";
+import type { UserAttributes } from "./attributes.ts";
+import { claimPolicyOf, claimRulesOf, NO_CLAIMS } from "./claim-policy.ts";
 import {
   changeUser,
   effectiveAttributes,
   findUser,
   insertUser,
   lockUser,
-  recordedUser,
+  permittedClaims,
   USER_COLUMNS,
   users,
-  type UserAttributes,
   type UserRow,
 } from "./store.ts";
 
@@ -58,12 +62,16 @@ export async function createUser(
     readonly name?: string | undefined;
     readonly attributes: UserAttributes;
   },
+  environment: Environment,
 ): Promise<UserRow> {
   const { subject, email, name, attributes } = input;
   const { actor } = unit.origin;
   await requireCustomer(unit.trx, actor, customerId, "path");
+  // it may be deleted meanwhile, and its users erased
+  if (!(await lockCustomerShared(unit.trx, customerId))) throw invalidCustomer(customerId, "path");
   if (Object.keys(attributes).length > 0) requireOperator(actor);
-  const idp = await findIdp(unit.trx, customerId);
+  // nobody signs in at what is configured in the sandbox
+  const idp = environment === "sandbox" ? undefined : await findIdp(unit.trx, customerId);
   const known = await users(unit.trx)
     .where({ customer_id: customerId, subject })
     // a user of a provider that the customer has no more is somebody else
@@ -80,6 +88,7 @@ export async function createUser(
         subject,
         ...(email !== undefined && { email }),
         ...(name !== undefined && { name }),
+        claimed: null,
         profile: {},
         attributes,
         lastSignInAt: null,
@@ -116,7 +125,10 @@ export async function updateUser(
   return after;
 }
 
-/** Deletes a user: their sessions end, their tokens are refused, and a later sign-in makes another user. */
+/**
+ * Deletes a user: their sessions end, their tokens are refused, and a later sign-in makes another user. Who it was is gone
+ * from the directory at once, and from everything else soon after.
+ */
 export async function deleteUser(unit: Unit, id: string, call: Conditional): Promise<void> {
   const { trx, origin, now } = unit;
   const before = await requireVisible(trx, origin.actor, id, await lockUser(trx, id));
@@ -125,20 +137,43 @@ export async function deleteUser(unit: Unit, id: string, call: Conditional): Pro
   call.ifMatch(userEtag(before));
   await trx("users")
     .where({ id })
-    .update({ deleted_at: now, updated_at: now, revision: before.revision + 1 });
+    .update({
+      ...{ ...ERASED_USER, subject: id, erased_at: now },
+      ...{ deleted_at: now, updated_at: now, revision: before.revision + 1 },
+    });
+  const { customer_id: customerId, subject } = before;
+  await requestErasure(unit, { kind: "user", id, customerId, subject, users: 1 });
   await endSessions(unit, { userId: id }, "user_deleted");
-  unit.record({
-    action: "user.deleted",
-    target: { type: "user", id },
-    customerId: before.customer_id,
-    before: recordedUser(before),
+  unit.record({ action: "user.deleted", target: { type: "user", id }, customerId });
+  unit.emit({
+    type: "user.deleted",
+    customerId,
+    userId: id,
+    data: { user: { id, customer_id: customerId } },
   });
   unit.tellGateways({ type: "user_changed", user_id: id, customer_id: before.customer_id });
 }
 
-/** As it is answered. */
-export function presentUser(row: UserRow): object {
-  return { ...row, effective_attributes: effectiveAttributes(row) };
+/** As they are answered: with what of the provider's claims counts now. */
+export async function presentUsers(
+  { settings }: Pick<ControlContext, "settings">,
+  db: Knex,
+  rows: readonly UserRow[],
+): Promise<readonly object[]> {
+  const rules = await claimRulesOf(
+    db,
+    rows.map((row) => row.customer_id),
+  );
+  return rows.map((row) => {
+    const policy = claimPolicyOf(settings, rules.get(row.customer_id) ?? NO_CLAIMS, row.issuer);
+    const { permitted, dropped } = permittedClaims(row, policy);
+    return {
+      ...row,
+      profile: permitted,
+      dropped_claims: dropped,
+      effective_attributes: effectiveAttributes(row, policy),
+    };
+  });
 }
 
 export function userEtag({ id, revision }: UserRow): string {

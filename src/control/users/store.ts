@@ -3,9 +3,8 @@ import type { Knex } from "knex";
 import type { Value } from "../../policy/index.ts";
 import { newId } from "../ids.ts";
 import type { Unit } from "../unit.ts";
-
-/** Values by name: roles, departments, whatever policies read of a user. */
-export type UserAttributes = Readonly<Record<string, Value>>;
+import { RESERVED_NAMES, type UserAttributes } from "./attributes.ts";
+import { permitClaims, type ClaimPolicy } from "./permit-claims.ts";
 
 /** A user of a customer. */
 export interface UserRow {
@@ -18,7 +17,11 @@ export interface UserRow {
   readonly email: string | null;
   readonly name: string | null;
   readonly status: "active" | "suspended";
-  /** From the provider, replaced at each sign-in. */
+  /** All that the provider claimed at the sign-in of `claimed_at`; read by {@link claimsOf}. */
+  readonly claimed: UserAttributes | null;
+  /** An instance of the release before leaves both as they are at a sign-in, and puts all that was claimed into `profile`. */
+  readonly claimed_at: Date | null;
+  /** Of that, what was permitted then: for searching; what counts is permitted again whenever it is read. */
   readonly profile: UserAttributes;
   /** Set by administrators; they win over the profile. */
   readonly attributes: UserAttributes;
@@ -37,6 +40,8 @@ export const USER_COLUMNS = [
   "email",
   "name",
   "status",
+  "claimed",
+  "claimed_at",
   "profile",
   "attributes",
   "created_at",
@@ -44,9 +49,6 @@ export const USER_COLUMNS = [
   "last_sign_in_at",
   "revision",
 ] as const satisfies readonly (keyof UserRow)[];
-
-/** What a user is apart from attributes: neither a provider nor an administrator can say it by an attribute. */
-export const RESERVED_NAMES: readonly string[] = ["id", "customer_id", "email", "name", "status"];
 
 /** Users that exist: neither deleted, nor of another customer than asked for. */
 export function users(db: Knex) {
@@ -79,7 +81,9 @@ export interface SignIn extends SubjectOfIssuer {
   /** Only one that the provider has verified. */
   readonly email?: string;
   readonly name?: string;
+  /** Of what the provider claimed, what is permitted. */
   readonly profile: UserAttributes;
+  readonly claimed: UserAttributes;
 }
 
 /** How often another transaction may come between before it is a defect. */
@@ -102,8 +106,9 @@ export async function signedIn(unit: Unit, input: SignIn): Promise<UserRow> {
 /** @returns `undefined` where there is one of that subject already */
 export async function insertUser(
   unit: Unit,
-  input: Omit<SignIn, "issuer"> & {
+  input: Omit<SignIn, "issuer" | "claimed"> & {
     readonly issuer: string | null;
+    readonly claimed: UserAttributes | null;
     readonly attributes: UserAttributes;
     readonly lastSignInAt: Date | null;
   },
@@ -116,6 +121,8 @@ export async function insertUser(
     email: input.email ?? null,
     name: input.name ?? null,
     status: "active",
+    claimed: input.claimed === null ? null : JSON.stringify(input.claimed),
+    claimed_at: input.claimed === null ? null : input.lastSignInAt,
     profile: JSON.stringify(input.profile),
     attributes: JSON.stringify(input.attributes),
     created_at: unit.now,
@@ -168,32 +175,42 @@ export async function attributesAwaitSomebody(db: Knex, customerId: string): Pro
 async function takeOver(
   unit: Unit,
   before: UserRow,
-  { issuer, email, name, profile }: SignIn,
+  { issuer, email, name, profile, claimed }: SignIn,
 ): Promise<UserRow> {
   if (before.issuer === null) await unit.trx("users").where({ id: before.id }).update({ issuer });
-  const now = { email: email ?? null, name: name ?? null, profile };
-  const { email: oldEmail, name: oldName, profile: oldProfile } = before;
+  const now = { email: email ?? null, name: name ?? null, profile, claimed };
+  const old = {
+    email: before.email,
+    name: before.name,
+    profile: before.profile,
+    claimed: claimedLast(before),
+  };
+  const at = { claimed_at: unit.now, last_sign_in_at: unit.now };
   // a sign-in that brings nothing new changes no revision
-  if (isDeepStrictEqual(now, { email: oldEmail, name: oldName, profile: oldProfile })) {
-    await unit.trx("users").where({ id: before.id }).update({ last_sign_in_at: unit.now });
-    return { ...before, last_sign_in_at: unit.now };
+  if (isDeepStrictEqual(now, old)) {
+    await unit.trx("users").where({ id: before.id }).update(at);
+    return { ...before, ...at };
   }
-  return changeUser(unit, before, { ...now, last_sign_in_at: unit.now });
+  return changeUser(unit, before, { ...now, ...at });
 }
 
 /** Members of a user that change. */
 export type UserChange = Partial<
-  Pick<UserRow, "email" | "name" | "status" | "profile" | "attributes" | "last_sign_in_at">
+  Pick<
+    UserRow,
+    "email" | "name" | "status" | "claimed" | "claimed_at" | "profile" | "attributes" | "last_sign_in_at"
+  >
 >;
 
 /** Writes a change of a user that this transaction has locked, and tells of it. */
 export async function changeUser(unit: Unit, before: UserRow, change: UserChange): Promise<UserRow> {
-  const { profile, attributes, ...plain } = change;
+  const { claimed, profile, attributes, ...plain } = change;
   const [after] = await unit
     .trx("users")
     .where({ id: before.id })
     .update({
       ...plain,
+      ...(claimed !== undefined && { claimed: JSON.stringify(claimed) }),
       ...(profile !== undefined && { profile: JSON.stringify(profile) }),
       ...(attributes !== undefined && { attributes: JSON.stringify(attributes) }),
       updated_at: unit.now,
@@ -212,11 +229,29 @@ export async function changeUser(unit: Unit, before: UserRow, change: UserChange
   return after;
 }
 
+type Claims = Pick<UserRow, "claimed" | "claimed_at" | "last_sign_in_at" | "profile">;
+
+/** All that the provider claimed at the last sign-in; `null` where `profile` has it. */
+function claimedLast({ claimed, claimed_at: at, last_sign_in_at: last }: Claims): UserAttributes | null {
+  return at !== null && at.getTime() === last?.getTime() ? claimed : null;
+}
+
+/** What the provider claimed at the last sign-in, as far as it is known. */
+function claimsOf(row: Claims): UserAttributes {
+  return claimedLast(row) ?? row.profile;
+}
+
+/** What of the provider's claims about a user counts by the rules of this moment, and what does not. */
+export function permittedClaims(row: Claims, policy: ClaimPolicy) {
+  return permitClaims(claimsOf(row), policy);
+}
+
 /**
- * What policies and tokens know of a user: the profile, over it what administrators set, over both what the user is.
+ * What policies and tokens know of a user: what the provider may say, over it what administrators set, over both what the
+ * user is.
  */
-export function effectiveAttributes(row: UserRow): Record<string, Value> {
-  const given = Object.entries({ ...row.profile, ...row.attributes });
+export function effectiveAttributes(row: UserRow, policy: ClaimPolicy): Record<string, Value> {
+  const given = Object.entries({ ...permittedClaims(row, policy).permitted, ...row.attributes });
   return {
     ...Object.fromEntries(given.filter(([name]) => !RESERVED_NAMES.includes(name))),
     id: row.id,
@@ -226,8 +261,10 @@ export function effectiveAttributes(row: UserRow): Record<string, Value> {
   };
 }
 
-/** What the audit trail keeps of a user. */
+/** What the audit trail keeps of a user; all that the provider claimed only where not all of it counted. */
 export function recordedUser(row: UserRow): Record<string, unknown> {
   const { subject, email, name, status, profile, attributes } = row;
-  return { subject, email, name, status, profile, attributes };
+  const told = { subject, email, name, status, profile, attributes };
+  const claimed = claimsOf(row);
+  return isDeepStrictEqual(claimed, profile) ? told : { ...told, claimed };
 }

@@ -4,9 +4,10 @@ import { readPage } from "../frame/list.ts";
 import { ok, page, readRoute, writeRoute, type Answer, type Route } from "../frame/route.ts";
 import { newId } from "../ids.ts";
 import type { Unit } from "../unit.ts";
-import { readDelivery, type DeliveryRow } from "./delivery-store.ts";
+import { lockDeliveryShared, readDelivery, type DeliveryRow } from "./delivery-store.ts";
 import { insertDeliveries, type NewDelivery } from "./enqueue.ts";
 import { TEST_EVENT, testPayload } from "./payload.ts";
+import { endPause } from "./receiver-health.ts";
 import { delivery, deliveryList, deliveryPath, deliveryWithPayload, webhookPath } from "./schemas.ts";
 import { readWebhook, type WebhookRow } from "./store.ts";
 
@@ -68,7 +69,9 @@ function sending(): Route[] {
       path: "/webhooks/{id}/test",
       operation: "testWebhook",
       summary: "Send a test event",
-      description: "An event of type `webhook.test`, once. What became of it is told by the delivery.",
+      description:
+        "An event of type `webhook.test`, once. What became of it is told by the delivery. " +
+        "It comes before all that waits, also where deliveries pause.",
       permission: "configure",
       params: webhookPath,
       answers: { 202: delivery },
@@ -94,7 +97,7 @@ function sending(): Route[] {
       errors: ["WEBHOOK_NOT_FOUND", "DELIVERY_NOT_FOUND", "CONFLICT"],
       async write({ params, actor }, unit) {
         const webhook = await readEnabled(unit, actor, params.id);
-        const before = await readDelivery(unit.trx, webhook.id, params.delivery_id);
+        const before = await lockDeliveryShared(unit.trx, webhook.id, params.delivery_id);
         if (before.status === "pending" || before.status === "delivering")
           throw new ApiError("CONFLICT", { message: "the delivery is still under way" });
         const { event_id, event_type, payload, retried } = before;
@@ -111,7 +114,7 @@ async function readEnabled(unit: Unit, actor: Unit["origin"]["actor"], id: strin
   return webhook;
 }
 
-/** Puts one more delivery into the outbox. */
+/** Puts one more delivery into the outbox, before all others: somebody waits for it. */
 async function send(
   unit: Unit,
   { id: webhook_id, customer_id }: WebhookRow,
@@ -119,7 +122,8 @@ async function send(
   content: Pick<NewDelivery, "event_id" | "event_type" | "payload" | "retried">,
 ): Promise<Answer> {
   const id = newId("delivery");
-  await insertDeliveries(unit.trx, [{ ...content, id, webhook_id, created_at: unit.now }]);
+  await insertDeliveries(unit.trx, [{ ...content, id, webhook_id, created_at: unit.now, priority: 0 }]);
+  await endPause(unit.trx, webhook_id, unit.now);
   unit.record({
     action,
     target: { type: "webhook", id: webhook_id },

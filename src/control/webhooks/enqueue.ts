@@ -1,8 +1,8 @@
 import type { Knex } from "knex";
-import type { StoredEvent } from "../events.ts";
+import type { EventType, StoredEvent } from "../events.ts";
 import { newId } from "../ids.ts";
+import { coalesce, type Sending } from "./coalesce.ts";
 import { payloadOf } from "./payload.ts";
-import { withoutRepetitions, type Sending } from "./repetitions.ts";
 
 /** Where commits are announced that leave something to deliver. */
 export const CHANNEL = "gatehouse_webhook_deliveries";
@@ -21,30 +21,44 @@ export interface NewDelivery {
   readonly created_at: Date;
   /** Whether a failure is followed by further attempts. */
   readonly retried: boolean;
+  readonly priority: Priority;
 }
 
 /**
+ * Which deliveries of a webhook come first: those that somebody asked for (tests, and what is sent again), then events, then
+ * what anybody can cause in any number, violations and sign-ins that fail.
+ */
+export const PRIORITIES = [0, 1, 2] as const;
+export type Priority = (typeof PRIORITIES)[number];
+
+/**
  * Puts one delivery into the outbox for each webhook that is enabled and asks for an event, within the transaction that
- * made the change. A webhook of a customer gets that customer's events alone, one without gets all; and of those that a user
- * can repeat at will not each.
+ * made the change. A webhook of a customer gets that customer's events alone, one without gets all; violations are counted
+ * where they repeat.
  */
 export async function enqueueDeliveries(trx: Knex, events: readonly StoredEvent[]): Promise<void> {
   const webhooks = await subscribers(trx, events);
   const wanted = events.flatMap((event) =>
-    webhooks
-      .filter((webhook) => isFor(webhook, event))
-      .map(({ id: webhookId }): Sending => ({ webhookId, event })),
+    webhooks.filter((webhook) => isFor(webhook, event)).map((webhook): Sending => ({ webhook, event })),
   );
-  const deliveries = (await withoutRepetitions(trx, wanted)).map(
-    ({ webhookId, event, suppressed }): NewDelivery => {
-      const { id: event_id, type: event_type, timestamp: created_at } = event;
-      const payload = payloadOf(event, suppressed);
-      const about = { webhook_id: webhookId, event_id, event_type, payload, created_at, retried: true };
-      return { id: newId("delivery"), ...about };
-    },
-  );
-  await insertDeliveries(trx, deliveries);
+  await insertDeliveries(trx, (await coalesce(trx, wanted)).map(deliveryOf));
 }
+
+function deliveryOf({ webhook, event }: Sending): NewDelivery {
+  const { id: event_id, type: event_type, timestamp: created_at } = event;
+  const priority = OF_ANYBODY.has(event_type) ? 2 : 1;
+  const about = {
+    webhook_id: webhook.id,
+    event_id,
+    event_type,
+    created_at,
+    priority,
+    retried: true,
+  } as const;
+  return { ...about, id: newId("delivery"), payload: payloadOf(event) };
+}
+
+const OF_ANYBODY: ReadonlySet<EventType> = new Set(["policy.violated", "user.authentication_failed"]);
 
 interface Subscriber {
   readonly id: string;

@@ -4,6 +4,8 @@ import type { WebhookRow } from "./store.ts";
 
 /** Deliveries to one webhook at a time, by all instances together: so many a receiver that hangs can take up. */
 const PER_WEBHOOK = 4;
+/** Attempts without an answer, one after the other, after which nothing is sent for a while: then one delivery tries. */
+export const FAILURES_TO_PAUSE = 3;
 
 /** A delivery that is this instance's to send until the claim is over, and where to. */
 export interface Claimed {
@@ -29,64 +31,99 @@ export interface ClaimOptions {
   readonly now: Date;
   /** When others may take them over, should this process have died. */
   readonly until: Date;
+  /** Claims at most. */
   readonly most: number;
+  /** What all webhooks that have something waiting share evenly, down to one for each. Default: no bound but their own. */
+  readonly shared?: number;
 }
 
 /**
- * Claims deliveries that are due: of each webhook those that are due longest, webhooks with fewest under way first.
- *
  * `waiting` steps along the index from one webhook to the next, for a backlog of one must not be read to find the
- * others. Of two instances that ask at once, each row is locked by one and skipped by the other, and a row that was
- * claimed meanwhile no longer fits the condition when its lock is had (PostgreSQL, section 13.2.1).
+ * others; `due` reads no more of each than it may claim, first by priority and then by time. Of two instances that ask
+ * at once, each row is locked by one and skipped by the other, and a row that was claimed meanwhile no longer fits the
+ * condition when its lock is had (PostgreSQL, section 13.2.1).
  */
-export async function claimDue(db: Knex, { now, until, most }: ClaimOptions): Promise<Claimed[]> {
-  const { rows } = await db.raw<{ rows: ClaimedColumns[] }>(
-    `with recursive waiting (id) as (
-       (select webhook_id from webhook_deliveries where status in ('pending', 'delivering')
-          order by webhook_id limit 1)
-       union all
-       select (select d.webhook_id from webhook_deliveries d
-                 where d.status in ('pending', 'delivering') and d.webhook_id > waiting.id
-                 order by d.webhook_id limit 1)
-         from waiting where waiting.id is not null
-     ),
-     due as (
-       select next.id, next.next_attempt_at, next.sequence,
-              busy.count + row_number() over (partition by w.id order by next.next_attempt_at, next.sequence) as place
-         from waiting
-         join webhooks w on w.id = waiting.id and w.enabled
-         cross join lateral (
-           select count(*) from webhook_deliveries d
-             where d.webhook_id = w.id and d.status = 'delivering' and d.next_attempt_at > :now
-         ) busy
-         cross join lateral (
-           select d.id, d.next_attempt_at, d.sequence from webhook_deliveries d
-             where d.webhook_id = w.id and d.status in ('pending', 'delivering')
-               and d.next_attempt_at <= :now and d.sequence > w.deliver_after
-             order by d.next_attempt_at, d.sequence
-             limit greatest(0, :perWebhook::bigint - busy.count)
-         ) next
-     ),
-     chosen as (
-       select id from due order by place, next_attempt_at, sequence limit :most::int
-     ),
-     mine as (
-       select d.id from webhook_deliveries d join chosen on chosen.id = d.id
-         where d.status in ('pending', 'delivering') and d.next_attempt_at <= :now
-         for update of d skip locked
-     )
-     update webhook_deliveries d
-       set status = 'delivering', attempts = d.attempts + 1, next_attempt_at = :until, last_attempt_at = :now
-       from mine, webhooks w
-       where d.id = mine.id and w.id = d.webhook_id
-       returning d.id, d.sequence, d.webhook_id, d.event_id, d.payload, d.retried, d.attempts, d.created_at,
-                 w.url, w.secret, w.previous_secret, w.previous_secret_expires_at`,
-    { now, until, most, perWebhook: PER_WEBHOOK },
-  );
-  return rows.sort((a, b) => a.sequence - b.sequence).map(claimedOf);
+const CLAIM = `
+  with recursive waiting (id) as (
+    (select webhook_id from webhook_deliveries where status in ('pending', 'delivering')
+       order by webhook_id limit 1)
+    union all
+    select (select d.webhook_id from webhook_deliveries d
+              where d.status in ('pending', 'delivering') and d.webhook_id > waiting.id
+              order by d.webhook_id limit 1)
+      from waiting where waiting.id is not null
+  ),
+  receivers as (
+    select w.id, w.deliver_after, busy.count as busy,
+           greatest(0, least(
+             case when w.failures >= :toPause::int then 1 else :perWebhook::bigint end,
+             greatest(1, :shared::bigint / count(*) over ())
+           ) - busy.count) as room
+      from waiting
+      join webhooks w on w.id = waiting.id and w.enabled
+        and (w.paused_until is null or w.paused_until <= :now)
+      cross join lateral (
+        select count(*) from webhook_deliveries d
+          where d.webhook_id = w.id and d.status = 'delivering' and d.next_attempt_at > :now
+      ) busy
+  ),
+  due as (
+    select next.id, next.priority, next.next_attempt_at, next.sequence,
+           r.busy + row_number() over (
+             partition by r.id order by next.priority, next.next_attempt_at, next.sequence
+           ) as place
+      from receivers r
+      cross join lateral (
+        select d.id, d.priority, d.next_attempt_at, d.sequence
+          from (values (0), (1), (2)) as level (priority)
+          cross join lateral (
+            select d.id, d.priority, d.next_attempt_at, d.sequence from webhook_deliveries d
+              where d.webhook_id = r.id and d.priority = level.priority
+                and d.status in ('pending', 'delivering')
+                and d.next_attempt_at <= :now and d.sequence > r.deliver_after
+              order by d.next_attempt_at, d.sequence
+              limit r.room
+          ) d
+          order by d.priority, d.next_attempt_at, d.sequence
+          limit r.room
+      ) next
+  ),
+  chosen as (
+    select id from due order by place, priority, next_attempt_at, sequence limit :most::int
+  ),
+  mine as (
+    select d.id from webhook_deliveries d join chosen on chosen.id = d.id
+      where d.status in ('pending', 'delivering') and d.next_attempt_at <= :now
+      for update of d skip locked
+  )
+  update webhook_deliveries d
+    set status = 'delivering', attempts = d.attempts + 1, next_attempt_at = :until, last_attempt_at = :now
+    from mine, webhooks w
+    where d.id = mine.id and w.id = d.webhook_id
+    returning d.id, d.sequence, d.priority, d.webhook_id, d.event_id, d.payload, d.retried, d.attempts, d.created_at,
+              w.url, w.secret, w.previous_secret, w.previous_secret_expires_at`;
+
+/** Claims deliveries that are due: of each webhook those that come first, webhooks with fewest under way first. */
+export async function claimDue(db: Knex, options: ClaimOptions): Promise<Claimed[]> {
+  const { rows } = await db.raw<{ rows: ClaimedColumns[] }>(CLAIM, claimBindings(options));
+  return rows.sort((a, b) => a.priority - b.priority || a.sequence - b.sequence).map(claimedOf);
 }
 
-type ClaimedColumns = Claimed["delivery"] & Omit<Claimed["webhook"], "id"> & { readonly sequence: number };
+/** How the database goes about it, for tests. @returns the plan as `explain` has it */
+export async function explainClaim(db: Knex, options: ClaimOptions): Promise<unknown> {
+  const { rows } = await db.raw<{ rows: unknown[] }>(
+    `explain (format json, costs off) ${CLAIM}`,
+    claimBindings(options),
+  );
+  return rows[0];
+}
+
+function claimBindings({ shared = Number.MAX_SAFE_INTEGER, ...options }: ClaimOptions): Knex.ValueDict {
+  return { ...options, shared, perWebhook: PER_WEBHOOK, toPause: FAILURES_TO_PAUSE };
+}
+
+type ClaimedColumns = Claimed["delivery"] &
+  Omit<Claimed["webhook"], "id"> & { readonly sequence: number; readonly priority: number };
 
 function claimedOf(row: ClaimedColumns): Claimed {
   const { id, webhook_id, event_id, payload, retried, attempts, created_at } = row;

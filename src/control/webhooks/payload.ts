@@ -11,21 +11,29 @@ const TOLD = {
   policy: ["id", "name", "type"],
   policy_set: ["name", "version", "digest"],
   api_key: ["id", "name", "scope"],
+  dropped_claims: true,
   reason: true,
   detail: true,
   decision_id: true,
-  suppressed: true,
+  count: true,
+  first_at: true,
+  last_at: true,
+  others: true,
 } as const satisfies Record<keyof EventData, true | readonly string[]>;
 
 type Member = keyof EventData;
 
 /** The members of `data` that events of each type can have, and no others; docs/webhooks.md lists the same. */
 export const EVENT_MEMBERS = {
-  "user.authenticated": ["user", "session"],
+  "user.authenticated": ["user", "session", "dropped_claims"],
   "user.authentication_failed": ["user", "customer", "reason", "detail"],
   "user.logged_out": ["user", "session", "reason"],
+  "user.deleted": ["user"],
   "session.revoked": ["user", "session", "reason"],
-  "policy.violated": ["user", "session", "customer", "reason", "detail", "decision_id", "suppressed"],
+  "policy.violated": [
+    ...["user", "session", "customer", "reason", "detail", "decision_id"],
+    ...["count", "first_at", "last_at", "others"],
+  ],
   "policy.updated": ["policy", "detail"],
   "policy_set.published": ["policy_set"],
   "customer.created": ["customer"],
@@ -35,13 +43,17 @@ export const EVENT_MEMBERS = {
   "api_key.revoked": ["api_key", "customer"],
 } as const satisfies Record<EventType, readonly Member[]>;
 
-/**
- * The body of a delivery (specification, section 6): the bytes that are signed and sent, at every attempt the same.
- *
- * @param suppressed - how many of the kind were not sent before it
- */
-export function payloadOf({ id, type, timestamp, customerId, data }: StoredEvent, suppressed = 0): string {
-  const told = toldOf(type, suppressed === 0 ? data : { ...data, suppressed });
+/** How many events a summary stands for. */
+export type Summary = Required<Pick<EventData, "count" | "first_at" | "last_at">> & Pick<EventData, "others">;
+
+/** The body of a delivery that stands for several events: what is told of the last of them, and their count. */
+export function summaryPayload(event: StoredEvent, summary: Summary): string {
+  return payloadOf({ ...event, data: { ...event.data, ...summary } });
+}
+
+/** The body of a delivery (specification, section 6): the bytes that are signed and sent, at every attempt the same. */
+export function payloadOf({ id, type, timestamp, customerId, data }: StoredEvent): string {
+  const told = toldOf(type, data);
   // a receiver of all customers' events knows whose it is: by the user, or by this
   if (customerId !== undefined && !("user" in told) && !("customer" in told))
     told["customer"] = { id: customerId };

@@ -13,6 +13,7 @@ import {
   webhookPath,
   webhookWithSecret,
 } from "./schemas.ts";
+import { secretWarnings } from "./secret.ts";
 import { changeWebhook, createWebhook, enableWebhook, removeWebhook, rotateSecret } from "./service.ts";
 import { readWebhook, visibleWebhooks, type WebhookRow } from "./store.ts";
 
@@ -62,12 +63,16 @@ function collection({ db, box, settings }: ControlContext): Route[] {
       permission: "configure",
       body: newWebhook,
       answers: { 201: webhookWithSecret },
+      warns: true,
       etag: true,
       errors: ["TARGET_NOT_ALLOWED", "INVALID_CUSTOMER", "CONFLICT"],
       prepare: ({ body }) => checkTarget(body.url, targets(settings)),
       async write({ body }, unit) {
         const { row, secret } = await createWebhook(unit, box, body);
-        return created({ ...row, secret }, { etag: tagOf(row), location: `/v1/webhooks/${row.id}` });
+        return created(
+          { ...row, secret },
+          { etag: tagOf(row), location: `/v1/webhooks/${row.id}`, warnings: secretWarnings(secret) },
+        );
       },
     }),
   ];
@@ -99,7 +104,7 @@ function single({ db, settings }: ControlContext): Route[] {
       permission: "configure",
       body: webhookChanges,
       answers: { 200: webhook },
-      errors: ["WEBHOOK_NOT_FOUND", "TARGET_NOT_ALLOWED"],
+      errors: ["WEBHOOK_NOT_FOUND", "TARGET_NOT_ALLOWED", "CONFLICT"],
       async prepare({ params, body, actor }) {
         // whoever must not see it is not told whether a URL leads somewhere either
         await readWebhook(db, actor, params.id);
@@ -147,11 +152,12 @@ function secretAndSwitch({ box }: ControlContext): Route[] {
       params: webhookPath,
       body: rotation,
       answers: { 200: webhookWithSecret },
+      warns: true,
       etag: true,
       errors: ["WEBHOOK_NOT_FOUND"],
       async write({ params, body }, unit) {
         const { row, secret } = await rotateSecret(unit, box, params.id, body);
-        return ok({ ...row, secret }, { etag: tagOf(row) });
+        return ok({ ...row, secret }, { etag: tagOf(row), warnings: secretWarnings(secret) });
       },
     }),
     writeRoute({
@@ -160,12 +166,14 @@ function secretAndSwitch({ box }: ControlContext): Route[] {
       path: "/webhooks/{id}/enable",
       operation: "enableWebhook",
       summary: "Enable a webhook that is disabled",
-      description: "It gets events from now on; of those in between none is made up for.",
+      description:
+        "It gets events from now on; of those in between none is made up for. " +
+        "One whose customer is deleted stays disabled.",
       permission: "configure",
       params: webhookPath,
       answers: { 200: webhook },
       etag: true,
-      errors: ["WEBHOOK_NOT_FOUND"],
+      errors: ["WEBHOOK_NOT_FOUND", "CONFLICT"],
       async write({ params }, unit) {
         return answered(await enableWebhook(unit, params.id));
       },

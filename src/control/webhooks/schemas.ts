@@ -2,10 +2,10 @@ import * as z from "zod";
 import { EVENT_TYPES } from "../events.ts";
 import { listQuery } from "../frame/list.ts";
 import { longText, pathId, timestamp } from "../frame/schemas.ts";
-import { DELIVERY_STATUSES } from "./delivery-store.ts";
+import { CANCELLED_REASONS, DELIVERY_STATUSES } from "./delivery-store.ts";
 import { EVERY_EVENT } from "./enqueue.ts";
 import { TEST_EVENT } from "./payload.ts";
-import { webhookSecret } from "./signature.ts";
+import { webhookSecret } from "./secret.ts";
 import { DISABLED_REASONS } from "./store.ts";
 
 /** Where it leads is checked by `checkTarget`; here, what it looks like. */
@@ -83,6 +83,9 @@ export const webhook = z.object({
   disabled_reason: z.enum(DISABLED_REASONS).nullable(),
   disabled_at: timestamp().nullable(),
   previous_secret_expires_at: timestamp().nullable(),
+  paused_until: timestamp()
+    .nullable()
+    .describe("the receiver does not answer: nothing is sent before, and then one delivery tries"),
   created_at: timestamp(),
   updated_at: timestamp(),
 });
@@ -116,6 +119,7 @@ export const delivery = z.object({
   response_body: z.string().nullable(),
   duration_ms: z.int().nullable(),
   error: z.string().nullable(),
+  cancelled_reason: z.enum(CANCELLED_REASONS).nullable(),
 });
 
 export const deliveryWithPayload = delivery.extend({

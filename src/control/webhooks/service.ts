@@ -1,18 +1,21 @@
 import type * as z from "zod";
 import { onlyCustomerOf, type Actor } from "../actor.ts";
-import { requireCustomer } from "../customers/store.ts";
-import { ApiError } from "../errors.ts";
+import { lockCustomerShared, requireCustomer } from "../customers/store.ts";
+import type { SealedColumns } from "../encryption/types.ts";
+import { ApiError, invalidCustomer } from "../errors.ts";
 import { newId } from "../ids.ts";
 import type { SecretBox } from "../secret-box.ts";
 import type { Unit } from "../unit.ts";
 import { cancelPending } from "./delivery-store.ts";
 import type { newWebhook, rotation, webhookChanges } from "./schemas.ts";
-import { newWebhookSecret } from "./signature.ts";
+import { newWebhookSecret } from "./secret.ts";
 import {
   countWebhooks,
   deleteWebhook,
   insertWebhook,
+  lockEnabledWebhooksOf,
   lockWebhook,
+  readWebhook,
   skipEarlierDeliveries,
   updateWebhook,
   type DisabledReason,
@@ -38,7 +41,11 @@ export async function createWebhook(
 ): Promise<WithSecret> {
   const { trx, now, origin } = unit;
   const customerId = fields.customer_id ?? onlyCustomerOf(origin.actor) ?? null;
-  if (customerId !== null) await requireCustomer(trx, origin.actor, customerId, "body");
+  if (customerId !== null) {
+    await requireCustomer(trx, origin.actor, customerId, "body");
+    // it may be deleted meanwhile
+    if (!(await lockCustomerShared(trx, customerId))) throw invalidCustomer(customerId, "body");
+  }
   if ((await countWebhooks(trx, customerId)) >= MAX_WEBHOOKS)
     throw new ApiError("CONFLICT", { message: `there are ${MAX_WEBHOOKS} webhooks already` });
   const id = newId("webhook");
@@ -55,6 +62,8 @@ export async function createWebhook(
     secret: box.seal(secret, secretPurpose(id)),
     previous_secret: null,
     previous_secret_expires_at: null,
+    failures: 0,
+    paused_until: null,
     created_at: now,
     updated_at: now,
     revision: 1,
@@ -71,16 +80,17 @@ export async function changeWebhook(
   check: Check,
 ): Promise<WebhookRow> {
   const { trx, now } = unit;
-  const before = await lockWebhook(trx, unit.origin.actor, id);
+  const before = await (enabled === true ? lockToEnable(unit, id) : lockWebhook(trx, unit.origin.actor, id));
   check(before);
   const after = await updateWebhook(
     trx,
     before,
     {
-      ...(url !== undefined && { url }),
+      // it may answer where the one before did not
+      ...(url !== undefined && url !== before.url && { url, ...HEALTHY }),
       ...(events !== undefined && { events }),
       ...(description !== undefined && { description }),
-      ...(enabled === true && ENABLED),
+      ...(enabled === true && !before.enabled && ENABLED),
       ...(enabled === false && before.enabled && disabled("requested", now)),
     },
     now,
@@ -91,12 +101,40 @@ export async function changeWebhook(
 }
 
 export async function enableWebhook(unit: Unit, id: string): Promise<WebhookRow> {
-  const before = await lockWebhook(unit.trx, unit.origin.actor, id);
+  const before = await lockToEnable(unit, id);
   if (before.enabled) return before;
   const after = await updateWebhook(unit.trx, before, ENABLED, unit.now);
   await followSwitch(unit, before, after);
   recordChange(unit, "webhook.enabled", before, after);
   return after;
+}
+
+/**
+ * Locks one that is to be enabled, and its customer first: whoever deletes that locks both in this order.
+ *
+ * @throws ApiError WEBHOOK_NOT_FOUND, and CONFLICT where its customer is deleted
+ */
+async function lockToEnable({ trx, origin }: Unit, id: string): Promise<WebhookRow> {
+  const { customer_id: customerId } = await readWebhook(trx, origin.actor, id);
+  if (customerId !== null && !(await lockCustomerShared(trx, customerId)))
+    throw new ApiError("CONFLICT", { message: "the webhook's customer is deleted" });
+  return lockWebhook(trx, origin.actor, id);
+}
+
+/** Disables those of a customer that is deleted, in the same unit: what the customer left behind leaves no more. */
+export async function disableWebhooksOf(unit: Unit, customerId: string): Promise<void> {
+  const rows = await lockEnabledWebhooksOf(unit.trx, customerId);
+  for (const before of rows) {
+    const changes = disabled("customer_deleted", unit.now);
+    const after = await updateWebhook(unit.trx, before, changes, unit.now);
+    recordChange(unit, "webhook.disabled", before, after);
+  }
+  await cancelPending(
+    unit.trx,
+    rows.map(({ id }) => id),
+    "customer_deleted",
+    unit.now,
+  );
 }
 
 /** Disables one whose receiver does not take what is sent; nothing where that, or its deletion, has happened before. */
@@ -132,7 +170,7 @@ export async function removeWebhook(unit: Unit, id: string, check: Check): Promi
   const before = await lockWebhook(unit.trx, unit.origin.actor, id);
   check(before);
   await deleteWebhook(unit.trx, id);
-  await cancelPending(unit.trx, id, unit.now);
+  await cancelPending(unit.trx, [id], "webhook_deleted", unit.now);
   recordChange(unit, "webhook.deleted", before, undefined);
 }
 
@@ -147,14 +185,17 @@ export function validSecrets(
   return sealed.map((secret) => box.open(secret, secretPurpose(row.id)));
 }
 
-const ENABLED = { enabled: true, disabled_reason: null, disabled_at: null } as const;
+/** As if nothing had failed. */
+const HEALTHY = { failures: 0, paused_until: null } as const;
+const ENABLED = { ...HEALTHY, enabled: true, disabled_reason: null, disabled_at: null } as const;
 
 function disabled(reason: DisabledReason, now: Date): Partial<WebhookRow> {
-  return { enabled: false, disabled_reason: reason, disabled_at: now };
+  return { ...HEALTHY, enabled: false, disabled_reason: reason, disabled_at: now };
 }
 
 async function followSwitch(unit: Unit, before: WebhookRow, after: WebhookRow): Promise<void> {
-  if (before.enabled && !after.enabled) await cancelPending(unit.trx, after.id, unit.now);
+  if (before.enabled && !after.enabled)
+    await cancelPending(unit.trx, [after.id], "webhook_disabled", unit.now);
   if (!before.enabled && after.enabled) await skipEarlierDeliveries(unit.trx, after.id);
 }
 
@@ -180,6 +221,14 @@ function recorded(row: WebhookRow): Record<string, unknown> {
   const { url, description, events, enabled, disabled_reason, previous_secret_expires_at } = row;
   return { url, description, events, enabled, disabled_reason, previous_secret_expires_at };
 }
+
+/** The secrets that deliveries are signed with. */
+export const SEALED_WEBHOOKS: SealedColumns = {
+  table: "webhooks",
+  key: ["id"],
+  columns: ["secret", "previous_secret"],
+  purpose: ({ id = "" }) => secretPurpose(id),
+};
 
 function secretPurpose(id: string): string {
   return `webhook.secret:${id}`;

@@ -1,6 +1,7 @@
 import type { ControlContext } from "../context.ts";
 import { isSuccess } from "./attempt.ts";
 import { finish, hasSucceeded, postpone, type AttemptRecord, type Claimed } from "./outbox.ts";
+import { recordHealth } from "./receiver-health.ts";
 import { retryDelay } from "./retry-delay.ts";
 import { DELIVERER, disableWebhook } from "./service.ts";
 import type { DisabledReason } from "./store.ts";
@@ -12,6 +13,8 @@ export async function settle(context: Settling, claim: Claimed, record: AttemptR
   const { db, clock, settings } = context;
   const { created_at, retried, attempts } = claim.delivery;
   const now = new Date(clock());
+  // first: when its place is free again, the next must not be sent to a receiver that is paused
+  await recordHealth(db, claim, record, now);
   if (isSuccess(record)) {
     await finish(db, claim, "delivered", record, now);
     return;

@@ -4,17 +4,21 @@ import type { BackgroundWork, ControlContext } from "../context.ts";
 import { guardedFetch } from "../outbound/guarded-fetch.ts";
 import type { Resolve } from "../outbound/target.ts";
 import { attempt } from "./attempt.ts";
+import { startClosingWindows } from "./close-windows.ts";
 import { CHANNEL } from "./enqueue.ts";
 import { listen } from "./listen.ts";
 import { claimDue, release, type AttemptRecord, type Claimed } from "./outbox.ts";
 import { validSecrets } from "./service.ts";
 import { settle } from "./settle.ts";
-import { startSweeping } from "./sweep.ts";
 
-/** Attempts under way in one process. */
-const MOST = 256;
+/** Attempts under way of one environment in one process. */
+const MOST = 512;
+/** What all webhooks share of them; the rest is left to those that have nothing under way when many hang at once. */
+const SHARED = MOST / 2;
 /** How often it looks by itself: for what is due again, and for what a lost connection did not tell. */
 const LOOK_MS = 1_000;
+/** From one look to the next, however much ends meanwhile: a backlog must not keep the database busy with looks. */
+const REST_MS = 10;
 /** What a claim outlasts the longest attempt by, to be written down in. */
 const MARGIN_MS = 30_000;
 /** How long the end waits for attempts that are under way. */
@@ -45,14 +49,15 @@ export function startDeliveries(context: ControlContext, options: DeliveryOption
   const running = new Set<Promise<void>>();
   const stop = new AbortController();
   let looking: Promise<void> | undefined;
+  let resting: NodeJS.Timeout | undefined;
   let lookAgain = false;
   let away = false;
   let closing: Promise<void> | undefined;
 
-  /** One look at a time; whatever asks for one meanwhile gets another when it has ended. */
+  /** One look at a time, and a rest; whatever asks for one meanwhile gets another then. */
   function look(): void {
     if (closing !== undefined) return;
-    if (looking !== undefined) {
+    if (looking !== undefined || resting !== undefined) {
       lookAgain = true;
       return;
     }
@@ -69,7 +74,10 @@ export function startDeliveries(context: ControlContext, options: DeliveryOption
       })
       .finally(() => {
         looking = undefined;
-        if (lookAgain) look();
+        resting = setTimeout(() => {
+          resting = undefined;
+          if (lookAgain) look();
+        }, REST_MS);
       });
   }
 
@@ -78,7 +86,7 @@ export function startDeliveries(context: ControlContext, options: DeliveryOption
     if (most <= 0) return;
     const now = clock();
     const until = new Date(now + timeoutMs + MARGIN_MS);
-    for (const claim of await claimDue(db, { now: new Date(now), until, most })) {
+    for (const claim of await claimDue(db, { now: new Date(now), until, most, shared: SHARED })) {
       const work = deliver(claim)
         .catch((error: unknown) => {
           // the claim runs out, and it is delivered again
@@ -125,13 +133,13 @@ export function startDeliveries(context: ControlContext, options: DeliveryOption
     }
   }
 
-  const sweeping = startSweeping(context);
+  const closingWindows = startClosingWindows(context);
   const ear = listen(db, CHANNEL, look);
   const timer = setInterval(look, LOOK_MS);
 
   async function close(): Promise<void> {
     clearInterval(timer);
-    await Promise.all([ear.close(), sweeping.close(), looking]);
+    await Promise.all([ear.close(), closingWindows.close(), looking]);
     const grace = new AbortController();
     const ended = Promise.all(running).then(() => {
       grace.abort();

@@ -3,7 +3,7 @@ import { onlyCustomerOf, type Actor } from "../actor.ts";
 import { ApiError } from "../errors.ts";
 
 /** Why a webhook is disabled. */
-export const DISABLED_REASONS = ["requested", "failing", "gone"] as const;
+export const DISABLED_REASONS = ["requested", "failing", "gone", "customer_deleted"] as const;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
 export interface WebhookRow {
@@ -21,6 +21,10 @@ export interface WebhookRow {
   /** Sealed; signs as well until it expires. */
   readonly previous_secret: string | null;
   readonly previous_secret_expires_at: Date | null;
+  /** Attempts without an answer since the last one with an answer. */
+  readonly failures: number;
+  /** Nothing is sent before: the receiver does not answer. */
+  readonly paused_until: Date | null;
   readonly created_at: Date;
   readonly updated_at: Date;
   readonly revision: number;
@@ -41,6 +45,18 @@ export async function readWebhook(db: Knex, actor: Actor, id: string): Promise<W
 /** Reads one and keeps others from changing it. @throws ApiError WEBHOOK_NOT_FOUND */
 export async function lockWebhook(trx: Knex.Transaction, actor: Actor, id: string): Promise<WebhookRow> {
   return found(await visibleWebhooks(trx, actor).where("id", id).forUpdate(), id);
+}
+
+/** Those of a customer that are enabled, locked in one order. */
+export async function lockEnabledWebhooksOf(
+  trx: Knex.Transaction,
+  customerId: string,
+): Promise<WebhookRow[]> {
+  return trx<WebhookRow>("webhooks")
+    .where({ customer_id: customerId, enabled: true })
+    .orderBy("id")
+    .forUpdate()
+    .select<WebhookRow[]>("*");
 }
 
 function found([row]: readonly WebhookRow[], id: string): WebhookRow {

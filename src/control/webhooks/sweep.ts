@@ -1,13 +1,10 @@
 import type { BackgroundWork, ControlContext } from "../context.ts";
 import { cancelLeftOver, forgetDeliveries } from "./delivery-store.ts";
-import { forgetRepetitions } from "./repetitions.ts";
 
 const EVERY_MS = 60_000;
 /** How long the log goes back. */
 const KEPT_MS = 30 * 86_400_000;
 const AT_ONCE = 5_000;
-/** What was not sent for so long nobody is told of any more. */
-const REPETITIONS_KEPT_MS = 86_400_000;
 
 /** Once a minute: cancels what waits for nobody, and removes what is old. Several instances do no harm. */
 export function startSweeping(context: Pick<ControlContext, "db" | "clock" | "log">): BackgroundWork {
@@ -30,6 +27,5 @@ export function startSweeping(context: Pick<ControlContext, "db" | "clock" | "lo
 export async function sweep({ db, clock }: Pick<ControlContext, "db" | "clock">): Promise<void> {
   const now = clock();
   await cancelLeftOver(db, new Date(now));
-  await forgetRepetitions(db, new Date(now - REPETITIONS_KEPT_MS));
   while ((await forgetDeliveries(db, new Date(now - KEPT_MS), AT_ONCE)) === AT_ONCE);
 }

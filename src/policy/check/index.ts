@@ -7,6 +7,7 @@ import { duplicateRules } from "./duplicate-rules.ts";
 import { emptySet } from "./empty-set.ts";
 import { lookupKeys } from "./lookup-keys.ts";
 import { neverTrue } from "./never-true.ts";
+import { roleWithoutCustomer } from "./role-without-customer.ts";
 import { schemaFields } from "./schema-fields.ts";
 import { unreachableRules } from "./unreachable-rules.ts";
 
@@ -21,7 +22,18 @@ const CHECKS: readonly Check[] = [
   schemaFields,
 ];
 
+/** What is known of where a set will be in force. */
+export interface DeploymentContext {
+  /** The identity providers of several customers say who its users are. */
+  readonly severalProviders?: boolean;
+}
+
 /** Reports every mistake that only shows when the set is seen as a whole. */
-export function checkPolicySet(set: PolicySetSource, report: Reporter): void {
+export function checkPolicySet(
+  set: PolicySetSource,
+  report: Reporter,
+  { severalProviders = false }: DeploymentContext,
+): void {
   for (const check of CHECKS) check(set, report);
+  if (severalProviders) roleWithoutCustomer(set, report);
 }

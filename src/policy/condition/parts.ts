@@ -28,7 +28,7 @@ export function flippedIf(negated: boolean, opens: boolean | undefined): boolean
 }
 
 /** What is compared with `true` or `false`, and what it has to be. */
-function comparedWithTruth(
+export function comparedWithTruth(
   node: ConditionNode,
 ): { readonly node: ConditionNode; readonly is: boolean } | undefined {
   if (node.op !== "==" && node.op !== "!=") return undefined;

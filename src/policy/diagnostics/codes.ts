@@ -44,5 +44,6 @@ export const POLICY_CODES = [
   "unreachable-rule",
   "never-true",
   "missing-path-parameter",
+  "role-without-customer",
   "more-findings",
 ] as const;

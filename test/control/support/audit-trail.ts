@@ -3,7 +3,7 @@ import type { Actor } from "../../../src/control/actor.ts";
 import { auditRoutes } from "../../../src/control/audit/routes.ts";
 import { recordsRoutes } from "../../../src/control/records/routes.ts";
 import { FULL_KEY, startControl, type RunningControl } from "../../support/control.ts";
-import { decisionRecord, takeRecords } from "./gateway-records.ts";
+import { decisionRecord, takeOldRecords, takeRecords } from "./gateway-records.ts";
 
 export const NOW = Date.parse("2026-03-01T12:30:00Z");
 const HOUR = 3_600_000;
@@ -48,6 +48,7 @@ export function useAuditTrail() {
     list,
     context: () => control.context,
     take: (records: readonly object[]) => takeRecords(control, records),
+    takeOld: (records: readonly object[]) => takeOldRecords(control, records),
     request: (path: string, options: Parameters<RunningControl["request"]>[2] = {}) =>
       control.request("GET", `/audit/logs${path}`, options),
     idsOf: async (query: Readonly<Record<string, string>>, as?: Actor): Promise<unknown[]> =>

@@ -2,7 +2,11 @@ import assert from "node:assert/strict";
 import { appendGatewayChanges } from "../../../src/control/gateway/append.ts";
 import type { GatewayChange } from "../../../src/control/gateway-change.ts";
 import { customerRoutes } from "../../../src/control/customers/routes.ts";
-import { createGatewayFeed, type GatewayFeed } from "../../../src/control/gateway/feed.ts";
+import {
+  createGatewayFeed,
+  type GatewayFeed,
+  type GatewayFeedOptions,
+} from "../../../src/control/gateway/feed.ts";
 import { gatewayRoutes } from "../../../src/control/gateway/routes.ts";
 import { newId } from "../../../src/control/ids.ts";
 import { policyRoutes } from "../../../src/control/policies/routes.ts";
@@ -38,6 +42,7 @@ export class FeedInstance {
     database: TestDatabase,
     clock: () => number = Date.now,
     authenticator?: ControlOptions["authenticator"],
+    options: GatewayFeedOptions = {},
   ): Promise<FeedInstance> {
     let feed: GatewayFeed | undefined;
     let reading = 0;
@@ -46,7 +51,7 @@ export class FeedInstance {
       clock,
       ...(authenticator && { authenticator }),
       routes(context) {
-        const real = (feed = createGatewayFeed(context));
+        const real = (feed = createGatewayFeed(context, options));
         const counted: GatewayFeed = {
           ...real,
           async read(...call) {

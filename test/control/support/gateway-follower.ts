@@ -2,6 +2,7 @@
 export interface State {
   readonly cursor: string;
   readonly complete: boolean;
+  readonly more?: boolean;
   readonly customers: readonly {
     readonly id: string;
     readonly status: string;
@@ -13,6 +14,7 @@ export interface State {
     };
     readonly policy_sets: readonly string[];
   }[];
+  readonly customers_deleted: readonly string[];
   readonly sessions_ended: readonly { readonly session_id: string; readonly until: string }[];
   readonly users: readonly { readonly id: string; readonly customer_id: string; readonly status: string }[];
   readonly policy_sets: readonly {

@@ -2,8 +2,11 @@ import assert from "node:assert/strict";
 import { createDecisionIds } from "../../../src/audit/index.ts";
 import type { OutcomeRecord } from "../../../src/audit/types.ts";
 import type { Actor } from "../../../src/control/actor.ts";
+import { makePartition, startOfDay } from "../../../src/control/records/partitions.ts";
+import { readRecord } from "../../../src/control/records/read-record.ts";
+import { Intake } from "../../../src/control/records/take-in.ts";
 import type { Database } from "../../../src/storage/index.ts";
-import { FULL_KEY, type RunningControl } from "../../support/control.ts";
+import { FULL_KEY, type Answered, type RunningControl } from "../../support/control.ts";
 
 export const GATEWAY_KEY: Actor = { ...FULL_KEY, id: "key_00000000000000000000000002", scope: "gateway" };
 
@@ -56,12 +59,56 @@ export function outcomeRecord(changes: Partial<OutcomeRecord> = {}): OutcomeReco
   };
 }
 
+/** Takes records in as if they had come when they were new, however long ago that was. */
+export async function takeOldRecords({ context }: RunningControl, records: readonly object[]): Promise<void> {
+  const read = records.map((record) => {
+    const facts = readRecord(JSON.parse(JSON.stringify(record)));
+    if (typeof facts === "string") throw new Error(facts);
+    return facts;
+  });
+  for (const day of new Set(read.map(({ row }) => startOfDay(row.timestamp))))
+    await makePartition(context.db, "audit_records", day);
+  const origin = { actor: GATEWAY_KEY, requestId: "r", clientIp: "" };
+  const from = { ingestedBy: GATEWAY_KEY.id, gateway: undefined };
+  await context.units(origin, (unit) =>
+    new Intake(context).take(unit, { records: read, rejected: [] }, from),
+  );
+}
+
 type Counted = Readonly<Record<string, number>>;
 
 /** Sends records as a gateway does; all of them are good. */
 export async function takeRecords(control: RunningControl, records: readonly object[]): Promise<void> {
-  const answer = await control.request("POST", "/gateway/records", { body: { records }, as: GATEWAY_KEY });
+  const answer = await sendRecords(control, records);
   assert.deepEqual([answer.status, answer.body.data?.rejected], [200, []], answer.text);
+}
+
+/** Sends what may be records, good or bad. */
+export function sendRecords(control: RunningControl, records: readonly unknown[]): Promise<Answered> {
+  return control.request("POST", "/gateway/records", { body: { records }, as: GATEWAY_KEY });
+}
+
+/** Sends a batch that is taken. @returns what became of its records */
+export async function takenRecords(
+  control: RunningControl,
+  records: readonly unknown[],
+): Promise<{ accepted: number; duplicates: number; rejected: object[] }> {
+  const answer = await sendRecords(control, records);
+  assert.equal(answer.status, 200, answer.text);
+  return answer.body.data as { accepted: number; duplicates: number; rejected: object[] };
+}
+
+interface StoredRow {
+  readonly id: string;
+  readonly kind: string;
+  readonly customer_id: string | null;
+  readonly user_id: string;
+  readonly resource: string;
+  readonly record: Record<string, unknown>;
+}
+
+export async function storedRecords(db: Database): Promise<StoredRow[]> {
+  return (await db("audit_records").orderBy("id").orderBy("kind")) as StoredRow[];
 }
 
 /** Compares every rollup with what the records themselves say. */

@@ -34,6 +34,8 @@ export interface Sandbox extends RunningControl {
   person(customerId: string | null, more?: object): Promise<{ id: string; email: string }>;
   authorize(customerId: string, more?: object): Promise<{ authorization_url: string; state: string }>;
   post(path: string, body?: object): Promise<Answered>;
+  /** The tokens, for what the browser arrived with. */
+  exchange(parameters: URLSearchParams): Promise<Answered["body"]>;
 }
 
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
@@ -85,11 +87,17 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     assert.ok(answer.status < 300, `${path}: ${answer.status} ${answer.text}`);
     return answer.body.data as T;
   };
+  const post: Sandbox["post"] = (path, body) => request("POST", path, body === undefined ? {} : { body });
   return {
     ...running,
     masterKey,
     request,
-    post: (path, body) => request("POST", path, body === undefined ? {} : { body }),
+    post,
+    async exchange(parameters) {
+      const answer = await post("/auth/token", { code: parameters.get("code") });
+      assert.equal(answer.status, 200, `${parameters.toString()} ${answer.text}`);
+      return answer.body.data;
+    },
     customer: async (more = {}) =>
       (await made<{ id: string }>("/customers", { name: "Acme", allowed_return_urls: [RETURN_URL], ...more }))
         .id,

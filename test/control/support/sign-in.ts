@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import type { Actor } from "../../../src/control/actor.ts";
+import { clientRoutes } from "../../../src/control/clients/routes.ts";
 import { customerRoutes } from "../../../src/control/customers/routes.ts";
 import type { StoredEvent } from "../../../src/control/events.ts";
 import { appendGatewayChanges } from "../../../src/control/gateway/append.ts";
 import type { GatewayChange } from "../../../src/control/gateway-change.ts";
 import { wellKnownRouter } from "../../../src/control/issuer/well-known.ts";
+import { oauthRouter } from "../../../src/control/oauth/router.ts";
 import { policyRoutes } from "../../../src/control/policies/routes.ts";
 import { sessionRoutes } from "../../../src/control/sessions/routes.ts";
 import { signInRoutes } from "../../../src/control/sign-in/routes.ts";
@@ -19,6 +21,7 @@ import {
 } from "../../support/control.ts";
 import { startIdentityProvider, type IdentityProvider } from "../../support/identity-provider.ts";
 import { createBrowser } from "../../support/sign-in.ts";
+import { ANY_CLAIMS } from "./claims.ts";
 
 export const RETURN_URL = "https://app.example.com/signed-in?tenant=1";
 
@@ -41,6 +44,7 @@ export interface Started {
 export interface Tokens {
   readonly access_token: string;
   readonly refresh_token: string;
+  readonly id_token: string;
   readonly expires_in: number;
   readonly refresh_expires_in: number;
   readonly scope: string;
@@ -55,10 +59,16 @@ export interface SignInBench extends RunningControl {
   readonly told: GatewayChange[];
   readonly changes: StoredChange[];
   forget(): void;
-  /** Makes a customer with this identity provider. @returns its id */
+  /**
+   * Makes a customer with this identity provider.
+   *
+   * @param fields - of the customer; default: its provider may say anything
+   * @returns its id
+   */
   customer(
     provider?: Pick<IdentityProvider, "issuer" | "clientId" | "clientSecret">,
     more?: object,
+    fields?: object,
   ): Promise<string>;
   /** Assigns a new `authentication` policy. @returns its id */
   policy(customerId: string, conditions: object): Promise<string>;
@@ -97,8 +107,9 @@ export async function startSignInBench(
       ...userRoutes(context),
       ...signInRoutes(context),
       ...sessionRoutes(context),
+      ...clientRoutes(context),
     ],
-    beside: (context) => [wellKnownRouter(context)],
+    beside: (context, parts) => [wellKnownRouter(context), oauthRouter(context, parts)],
     ...options,
     writers: {
       changes: keep(changes),
@@ -131,10 +142,11 @@ export async function startSignInBench(
     forget() {
       for (const list of [events, told, changes]) list.length = 0;
     },
-    async customer(idp = provider, more = {}) {
+    async customer(idp = provider, more = {}, fields = ANY_CLAIMS) {
       const { id } = await manage("POST", "/customers", {
         name: "Acme",
         allowed_return_urls: [RETURN_URL],
+        ...fields,
       });
       await manage("POST", `/customers/${id}/idp`, {
         type: "oidc",

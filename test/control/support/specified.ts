@@ -51,7 +51,11 @@ export async function startSpecified(options: WholeOptions = {}): Promise<Specif
       return answer.body.data;
     },
     async customer(name = "Acme") {
-      const { id } = await specified.data("POST", "/customers", { name, allowed_return_urls: [BACK] });
+      const { id } = await specified.data("POST", "/customers", {
+        name,
+        allowed_return_urls: [BACK],
+        allowed_roles: ["admin"],
+      });
       await specified.data("POST", `/customers/${id}/idp`, idpBody(provider));
       return id as string;
     },

@@ -7,6 +7,7 @@ import { newId } from "../../../src/control/ids.ts";
 import { userRoutes } from "../../../src/control/users/routes.ts";
 import { signedIn, type SignIn, type UserRow } from "../../../src/control/users/store.ts";
 import { FULL_KEY, startControl, type RunningControl } from "../../support/control.ts";
+import { ANY_CLAIMS } from "./claims.ts";
 
 /** The provider that users of the tests sign in at. */
 export const ISSUER = "https://idp.example";
@@ -19,6 +20,7 @@ export interface UserDirectory {
   /** Unix ms: what the clock says. */
   time: number;
   makeCustomer(): Promise<string>;
+  /** Of a provider that may say what it does. */
   signIn(customerId: string, subject: string, more?: Partial<SignIn>): Promise<UserRow>;
   /** Makes a session that goes on, with a token that is valid. */
   makeSession(row: UserRow): Promise<string>;
@@ -39,13 +41,15 @@ export async function startUserDirectory(): Promise<UserDirectory> {
     control,
     time: Date.parse("2026-03-01T12:00:00Z"),
     async makeCustomer() {
-      const answer = await control.request("POST", "/customers", { body: { name: "customer" } });
+      const answer = await control.request("POST", "/customers", {
+        body: { name: "customer", ...ANY_CLAIMS },
+      });
       assert.equal(answer.status, 201, answer.text);
       return answer.body.data.id as string;
     },
-    signIn: (customerId, subject, more = {}) =>
+    signIn: (customerId, subject, { profile = {}, ...more } = {}) =>
       control.context.units(SYSTEM, (unit) =>
-        signedIn(unit, { customerId, issuer: ISSUER, subject, profile: {}, ...more }),
+        signedIn(unit, { customerId, issuer: ISSUER, subject, ...more, profile, claimed: profile }),
       ),
     async makeSession(row) {
       const id = newId("session");

@@ -75,6 +75,7 @@ export interface Logged {
   readonly finished_at: string | null;
   readonly last_attempt_at: string | null;
   readonly duration_ms: number | null;
+  readonly cancelled_reason: string | null;
 }
 
 /** The log of a webhook, oldest first. */

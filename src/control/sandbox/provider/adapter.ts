@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { Knex } from "knex";
 import type { Adapter, AdapterFactory, AdapterPayload } from "oidc-provider";
 import type { ControlContext } from "../../context.ts";
+import type { SealedColumns } from "../../encryption/types.ts";
 import { findCustomer } from "../../customers/store.ts";
 import { callbackUrl } from "../../sign-in/authorize.ts";
 import { ALGORITHM, clientSecretOf, type ProviderKeys } from "./keys.ts";
@@ -58,7 +59,7 @@ const nothing: Adapter = {
 
 function state({ db, box, clock }: Pick<ControlContext, "db" | "box" | "clock">, model: string): Adapter {
   const rows = () => db("sandbox_provider_state").where({ model });
-  const purpose = (hash: string) => `sandbox.provider.state:${model}:${hash}`;
+  const purpose = (hash: string) => purposeOf(model, hash);
 
   async function first(where: Readonly<Record<string, string>>): Promise<AdapterPayload | undefined> {
     const row = await rows()
@@ -103,6 +104,18 @@ function state({ db, box, clock }: Pick<ControlContext, "db" | "box" | "clock">,
       await rows().where({ grant_id }).delete();
     },
   };
+}
+
+/** Codes, tokens and cookies of the provider. */
+export const SEALED_PROVIDER_STATE: SealedColumns = {
+  table: "sandbox_provider_state",
+  key: ["model", "id_hash"],
+  columns: ["payload"],
+  purpose: ({ model = "", id_hash = "" }) => purposeOf(model, id_hash),
+};
+
+function purposeOf(model: string, hash: string): string {
+  return `sandbox.provider.state:${model}:${hash}`;
 }
 
 /** Forgets what is over. */

@@ -1,8 +1,10 @@
 import type { Request, Response } from "express";
 import type Provider from "oidc-provider";
 import type { ControlContext } from "../../context.ts";
+import { findIdp } from "../../customers/idp.ts";
 import { findCustomer, type CustomerRow } from "../../customers/store.ts";
 import { isStorable } from "../../frame/json-text.ts";
+import { countingOf, evidenceOf, sandboxAcrValues } from "../evidence.ts";
 import { findPersonByEmail, peopleOf, type PersonRow } from "../people.ts";
 import { contentSecurityPolicy, pickPage, problemPage } from "./pages.ts";
 
@@ -34,12 +36,15 @@ export function createInteractions({ db }: Pick<ControlContext, "db">, provider:
     response: Response,
     interaction: Interaction,
     person: PersonRow,
+    secondFactor: boolean,
   ): Promise<void> {
+    const counting = sandboxAcrValues(await findIdp(db, clientOf(interaction)));
+    const evidence = evidenceOf(person, acrValuesOf(interaction), counting, secondFactor);
     const to = await provider.interactionResult(
       request,
       response,
       {
-        login: { accountId: person.id, amr: [...person.amr], remember: false },
+        login: { accountId: person.id, ...evidence, remember: false },
         // each of them is answered by the choice that was made
         select_account: {},
         consent: {},
@@ -64,6 +69,7 @@ export function createInteractions({ db }: Pick<ControlContext, "db">, provider:
     request: Request,
     response: Response,
     customer: CustomerRow,
+    interaction: Interaction,
     { status = 200, problem }: { readonly status?: number; readonly problem?: string } = {},
   ): Promise<void> {
     const asked = new URL(request.originalUrl, "http://x").searchParams.get("q") ?? "";
@@ -71,11 +77,13 @@ export function createInteractions({ db }: Pick<ControlContext, "db">, provider:
     const people = search === "" ? peopleOf(db, customer.id) : like(peopleOf(db, customer.id), search);
     const total = await people.clone().count({ total: "*" }).first<{ total: number | string }>();
     const shown = await people.orderBy(["name", "id"]).limit(SHOWN).select<PersonRow[]>("*");
+    const counting = sandboxAcrValues(await findIdp(db, customer.id));
     const html = pickPage({
       customer: customer.name,
       people: shown,
       more: Number(total.total) - shown.length,
       search,
+      asksSecondFactor: countingOf(acrValuesOf(interaction), counting).length > 0,
       action: `${new URL(provider.issuer).pathname}${request.path}`,
       ...(problem !== undefined && { problem }),
     });
@@ -95,14 +103,15 @@ export function createInteractions({ db }: Pick<ControlContext, "db">, provider:
       const hinted = typeof hint === "string" ? await findPersonByEmail(db, customer.id, hint) : undefined;
       // whoever asks to choose is asked
       if (hinted !== undefined && prompt.name !== "select_account") {
-        await finish(request, response, interaction, hinted);
+        // nobody is asked: they prove themselves as they usually do
+        await finish(request, response, interaction, hinted, false);
         return;
       }
       const problem =
         typeof hint === "string" && hinted === undefined
           ? `${customer.name} has nobody whose e-mail address is ${hint}`
           : undefined;
-      await sendPage(request, response, customer, problem === undefined ? {} : { problem });
+      await sendPage(request, response, customer, interaction, problem === undefined ? {} : { problem });
     },
     async submit(request, response) {
       const interaction = await current(request, response);
@@ -111,7 +120,11 @@ export function createInteractions({ db }: Pick<ControlContext, "db">, provider:
         refuse(response);
         return;
       }
-      const { login, cancel } = (request.body ?? {}) as Readonly<Record<string, unknown>>;
+      const {
+        login,
+        cancel,
+        second_factor: secondFactor,
+      } = (request.body ?? {}) as Readonly<Record<string, unknown>>;
       if (cancel !== undefined) {
         const result = { error: "access_denied", error_description: "the sign-in was cancelled" };
         await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false });
@@ -119,14 +132,20 @@ export function createInteractions({ db }: Pick<ControlContext, "db">, provider:
       }
       const known = typeof login === "string" && isStorable(login);
       const person = known ? await findPersonByEmail(db, customer.id, login) : undefined;
-      if (person !== undefined) await finish(request, response, interaction, person);
+      if (person !== undefined)
+        await finish(request, response, interaction, person, secondFactor !== undefined);
       else
-        await sendPage(request, response, customer, {
+        await sendPage(request, response, customer, interaction, {
           status: 400,
           problem: `pick somebody of ${customer.name}`,
         });
     },
   };
+}
+
+function acrValuesOf({ params }: Interaction): string | undefined {
+  const { acr_values: asked } = params;
+  return typeof asked === "string" ? asked : undefined;
 }
 
 function clientOf({ params }: Interaction): string {

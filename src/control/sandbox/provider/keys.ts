@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { exportJWK, generateKeyPair, type JWK } from "jose";
 import type { ControlContext } from "../../context.ts";
+import type { SealedColumns } from "../../encryption/types.ts";
 
 /** What the provider signs with. Made once an environment; instances share it. */
 export interface ProviderKeys {
@@ -12,6 +13,14 @@ export interface ProviderKeys {
 
 export const ALGORITHM = "ES256";
 const PURPOSE = "sandbox.provider.keys";
+
+/** The one row of the keys. */
+export const SEALED_PROVIDER_KEYS: SealedColumns = {
+  table: "sandbox_provider_keys",
+  key: ["only_row"],
+  columns: ["sealed"],
+  purpose: () => PURPOSE,
+};
 
 /** Reads the keys, and makes them where there are none yet. */
 export async function providerKeys({

@@ -38,11 +38,21 @@ export interface PickPage {
   readonly search: string;
   /** Where the forms go. */
   readonly action: string;
+  /** Several factors are asked for: the page offers to prove them. */
+  readonly asksSecondFactor: boolean;
   readonly problem?: string;
 }
 
 /** The page to pick a person: each is a button. */
-export function pickPage({ customer, people, more, search, action, problem }: PickPage): string {
+export function pickPage({
+  customer,
+  people,
+  more,
+  search,
+  action,
+  asksSecondFactor,
+  problem,
+}: PickPage): string {
   const target = escapeHtml(action);
   const rest = more === 0 ? "" : `<p>There are ${more} more: search for them.</p>`;
   const list =
@@ -58,11 +68,15 @@ ${problem === undefined ? "" : `<p role="alert">${escapeHtml(problem)}</p>`}
 <button type="submit">Search</button>
 </form>
 <form method="post" action="${target}">
+${asksSecondFactor ? SECOND_FACTOR : ""}
 ${list}
 <p><button type="submit" name="cancel" value="1">Cancel</button></p>
 </form>`,
   );
 }
+
+const SECOND_FACTOR = `<p><label><input type="checkbox" name="second_factor" value="1" checked>
+The application asks for multi-factor authentication: prove a second factor too</label></p>`;
 
 function personItem({ email, name, role, department, customer_id, amr }: PersonRow): string {
   const facts = [email, role, department, customer_id === null ? "of every customer" : null, amr.join(" + ")];

@@ -1,7 +1,10 @@
 import type { EventEmitter } from "node:events";
 import Provider, { interactionPolicy, type Configuration, type KoaContextWithOIDC } from "oidc-provider";
 import type { ControlContext } from "../../context.ts";
+import { findIdp } from "../../customers/idp.ts";
+import { PAPE_MULTI_FACTOR } from "../../customers/mfa-acr-values.ts";
 import { claimsOf, CLAIMS_OF_SCOPES } from "../claims.ts";
+import { countingOf, sandboxAcrValues } from "../evidence.ts";
 import { sandboxIssuer } from "../issuer.ts";
 import { findPerson, findPersonByEmail } from "../people.ts";
 import { createAdapter } from "./adapter.ts";
@@ -50,6 +53,8 @@ function configurationOf(context: Context, keys: ProviderKeys, issuer: URL): Con
       short: cookie,
     },
     scopes: Object.keys(CLAIMS_OF_SCOPES),
+    // a customer's own ones are heeded too
+    acrValues: [PAPE_MULTI_FACTOR],
     claims: Object.fromEntries(Object.entries(CLAIMS_OF_SCOPES).map(([scope, names]) => [scope, [...names]])),
     conformIdTokenClaims: false,
     responseTypes: ["code"],
@@ -133,6 +138,23 @@ function promptsOf({ db }: Context) {
           return Check.NO_NEED_TO_PROMPT;
         const hinted = await findPersonByEmail(db, oidc.client.clientId, hint);
         return hinted?.id === oidc.session?.accountId ? Check.NO_NEED_TO_PROMPT : Check.REQUEST_PROMPT;
+      },
+    ),
+  );
+  login.checks.add(
+    new Check(
+      "other_class",
+      "the session is not of a class that is asked for",
+      "login_required",
+      async ({ oidc }) => {
+        const asked = oidc.params?.["acr_values"];
+        if (typeof asked !== "string" || oidc.result?.login !== undefined || oidc.client === undefined)
+          return Check.NO_NEED_TO_PROMPT;
+        const counting = sandboxAcrValues(await findIdp(db, oidc.client.clientId));
+        const wanted = countingOf(asked, counting);
+        return wanted.length === 0 || wanted.includes(oidc.acr)
+          ? Check.NO_NEED_TO_PROMPT
+          : Check.REQUEST_PROMPT;
       },
     ),
   );

@@ -220,7 +220,7 @@ async function plantDecisions(
     const to = Math.min(from + DAY_MS, now);
     const today = facts.filter(({ row }) => row.timestamp >= from && row.timestamp < to);
     await then(to, async (unit) => {
-      await intake.take(unit, { records: today, rejected: [] });
+      await intake.take(unit, { records: today, rejected: [] }, { ingestedBy: ACTOR.id, gateway: "sandbox" });
       await takeStatistics(unit, statisticsOf(sequence, from, to, today.length));
     });
   }

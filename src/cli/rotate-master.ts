@@ -1,0 +1,90 @@
+import type { Command } from "commander";
+import type { ControlContext } from "../control/context.ts";
+import { rotateMasterKey, sealedOtherwise } from "../control/encryption/rotate.ts";
+import { newId } from "../control/ids.ts";
+import { ExitError, EXIT_FINDINGS } from "./exit.ts";
+import { environmentCommand, withEnvironment, type OpenedEnvironment, type OpenOptions } from "./keys.ts";
+
+interface RotateOptions extends OpenOptions {
+  readonly status?: boolean;
+}
+
+/**
+ * `gatehouse keys rotate-master`: seals every secret of an environment with `api.encryption_key`, where it is sealed with
+ * one of `api.previous_encryption_keys`.
+ *
+ * @param open - opens an environment's database
+ */
+export function rotateMasterCommand(open: (options: OpenOptions) => Promise<OpenedEnvironment>): Command {
+  return environmentCommand(
+    "rotate-master",
+    "encrypt every secret with `api.encryption_key` that is encrypted with one of `api.previous_encryption_keys`, beside " +
+      "instances that run; goes on where an earlier run was interrupted",
+  )
+    .option("--status", "only say what is left to do; exit 1 when something is")
+    .action(({ status = false, ...options }: RotateOptions) =>
+      withEnvironment(open, { ...options, readOnly: status }, status ? tellStatus : rotate),
+    );
+}
+
+async function tellStatus({ db, box, settings }: ControlContext): Promise<void> {
+  const counts = await sealedOtherwise(db, box.keyIds[0]);
+  const left = counts.filter((row) => row.left > 0);
+  print(
+    settings.environment,
+    left.length === 0 ? unused(box.keyIds) : [`${listed(left, "left")} left to do`],
+  );
+  if (left.length > 0) throw new ExitError("", EXIT_FINDINGS);
+}
+
+async function rotate(context: ControlContext): Promise<void> {
+  const { box, settings } = context;
+  const actor = { kind: "system", id: "cli", name: "gatehouse keys rotate-master" } as const;
+  const origin = { actor, requestId: newId("request"), clientIp: "127.0.0.1" };
+  const { keyId, tables } = await rotateMasterKey(context, origin);
+  const done = tables.filter(({ resealed }) => resealed > 0);
+  const lines = done.length === 0 ? [] : [`encrypted with the key \`${keyId}\`: ${listed(done, "resealed")}`];
+  const unreadable = tables.filter((table) => table.unreadable > 0);
+  const left = tables.filter((table) => table.left > table.unreadable);
+  if (unreadable.length === 0 && left.length === 0) {
+    print(settings.environment, [...lines, ...unused(box.keyIds)]);
+    return;
+  }
+  print(settings.environment, lines);
+  const problems = [
+    ...(unreadable.length === 0
+      ? []
+      : [
+          `none of the configured keys opens ${listed(unreadable, "unreadable")}: list their key in ` +
+            "`api.previous_encryption_keys`, or replace those secrets",
+        ]),
+    ...(left.length === 0
+      ? []
+      : [
+          `${listed(left, "left")} left to do: in use for longer, or written by an instance whose ` +
+            "`api.encryption_key` is a previous key; run this again",
+        ]),
+  ];
+  throw new ExitError(problems.map((text) => `${settings.environment}: ${text}`).join("\n"), EXIT_FINDINGS);
+}
+
+/** What may be taken out of the configuration. */
+function unused([sealing, ...others]: readonly string[]): string[] {
+  if (others.length === 0) return [`every secret is encrypted with the key \`${sealing ?? ""}\``];
+  const ids = others.map((id) => `\`${id}\``).join(", ");
+  return [
+    `nothing is encrypted with ${ids} any more: once that is so in every environment, and no instance has it as ` +
+      "`api.encryption_key`, take it out of `api.previous_encryption_keys`",
+  ];
+}
+
+function listed<Key extends string>(
+  tables: readonly ({ readonly table: string } & Readonly<Record<Key, number>>)[],
+  key: Key,
+): string {
+  return tables.map((row) => `${row[key]} of ${row.table}`).join(", ");
+}
+
+function print(environment: string, lines: readonly string[]): void {
+  for (const line of lines) process.stdout.write(`${environment}: ${line}\n`);
+}

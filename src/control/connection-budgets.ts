@@ -1,0 +1,28 @@
+import type { ControlContext } from "./context.ts";
+
+/** Kinds of work with database connections of their own: however much of one there is, the others go on. */
+export const WORKLOADS = ["api", "feed", "analytics", "intake", "keys"] as const;
+export type Workload = (typeof WORKLOADS)[number];
+
+/** Contexts over the connections of other work than the API's. One that is not there is the API's. */
+export type WorkloadContexts = Readonly<Partial<Record<Exclude<Workload, "api">, ControlContext>>>;
+
+/** Each has one at least. */
+export const SMALLEST_POOL = WORKLOADS.length;
+/** However many follow, they share what is read for them. */
+const MOST_FOR_FEED = 2;
+/** Keys that are presented meanwhile are looked up together. */
+const FOR_KEYS = 1;
+
+/**
+ * Shares the connections to a database out: a fifth for each kind of work, and what is left for the API. All of them need to know
+ * who asks, so API keys are looked up over a connection that none of them takes.
+ */
+export function connectionBudgets(poolSize: number): Readonly<Record<Workload, number>> {
+  const share = Math.max(1, Math.floor(poolSize / 5));
+  const feed = Math.min(share, MOST_FOR_FEED);
+  return {
+    api: poolSize - feed - 2 * share - FOR_KEYS,
+    ...{ feed, analytics: share, intake: share, keys: FOR_KEYS },
+  };
+}

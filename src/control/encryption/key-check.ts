@@ -1,0 +1,116 @@
+import type { Knex } from "knex";
+import type { ControlContext } from "../context.ts";
+import type { SecretBox } from "../secret-box.ts";
+import { SEALED_COLUMNS } from "./sealed-columns.ts";
+import type { RowKey } from "./types.ts";
+
+/** A master key that values in the database are sealed with. */
+interface KeyRow {
+  readonly key_id: string;
+  readonly check_value: string;
+}
+
+/**
+ * Compares the configured keys with the ones that the database's secrets are sealed with, and writes nothing. A start with a
+ * wrong key would go well until the first of them is needed, and seal new ones that the right key does not open.
+ *
+ * Where this database has not been compared before, one of its secrets stands for all.
+ *
+ * @throws Error saying which setting is wrong, and what to do
+ */
+export async function compareEncryptionKey({ db, box }: Pick<ControlContext, "db" | "box">): Promise<void> {
+  const used = await requireKeysInUse(db, box);
+  if (used.length === 0 && !(await opensAnySecret(db, box))) throw wrongKey(box, []);
+}
+
+/**
+ * Makes the key that this program seals with known, before it seals anything: from then on every instance must have it. Of
+ * two first ones at once, the second finds the key of the first.
+ *
+ * @throws Error as {@link compareEncryptionKey}, for keys that are known
+ */
+export async function registerEncryptionKey(trx: Knex.Transaction, box: SecretBox, now: Date): Promise<void> {
+  const [sealing] = box.keyIds;
+  const isKnown = (used: readonly KeyRow[]) => used.some(({ key_id: id }) => id === sealing);
+  if (isKnown(await requireKeysInUse(trx, box))) return;
+  // everybody else may read meanwhile; versions that do not lock it wait to write
+  await trx.raw("lock table encryption_keys in share row exclusive mode");
+  if (isKnown(await requireKeysInUse(trx, box))) return;
+  await trx("encryption_keys")
+    .insert({
+      key_id: sealing,
+      check_value: box.seal(sealing, purpose(sealing)),
+      created_at: now,
+      retired_at: null,
+    })
+    // one that comes back after it was replaced
+    .onConflict("key_id")
+    .merge(["retired_at"]);
+}
+
+/** @returns what keeps this instance from working with the secrets of the database, for `/readyz`: no key is named */
+export async function encryptionKeyProblem(db: Knex, box: SecretBox): Promise<string | undefined> {
+  const [sealing] = box.keyIds;
+  const used = await keysInUse(db);
+  if (used.some((row) => !opensCheckValue(box, row)))
+    return "secrets are sealed with an encryption key that this instance does not have";
+  // where none is known, nothing has been compared yet
+  if (used.length > 0 && !used.some(({ key_id: id }) => id === sealing))
+    return "this instance seals with an encryption key that was replaced";
+  return undefined;
+}
+
+function keysInUse(db: Knex): Promise<KeyRow[]> {
+  return db<KeyRow>("encryption_keys").whereNull("retired_at").orderBy("created_at").select();
+}
+
+/** @throws Error where one of them is not configured */
+async function requireKeysInUse(db: Knex, box: SecretBox): Promise<readonly KeyRow[]> {
+  const used = await keysInUse(db);
+  const foreign = used.filter((row) => !opensCheckValue(box, row));
+  if (foreign.length > 0) throw wrongKey(box, foreign);
+  return used;
+}
+
+function opensCheckValue(box: SecretBox, { key_id: id, check_value: value }: KeyRow): boolean {
+  try {
+    return box.open(value, purpose(id)) === id;
+  } catch {
+    return false;
+  }
+}
+
+/** @returns whether a secret of the first resource that has any can be opened; where there is none, any key is right */
+async function opensAnySecret(db: Knex, box: SecretBox): Promise<boolean> {
+  for (const { table, key, columns, purpose: purposeOf } of SEALED_COLUMNS) {
+    const [column] = columns;
+    const row = await db(table)
+      .whereNotNull(column)
+      .first<Readonly<Record<string, unknown>> | undefined>(...key, column);
+    if (row === undefined) continue;
+    const rowKey: RowKey = Object.fromEntries(key.map((name) => [name, String(row[name])]));
+    try {
+      box.open(String(row[column]), purposeOf(rowKey));
+      return true;
+    } catch {
+      return false;
+    }
+  }
+  return true;
+}
+
+function wrongKey(box: SecretBox, foreign: readonly KeyRow[]): Error {
+  const needed = foreign.map(({ key_id: id }) => `\`${id}\``).join(", ");
+  const [sealing, ...others] = box.keyIds.map((id) => `\`${id}\``);
+  return new Error(
+    "the encryption key is not the one that the secrets in this database are sealed with: " +
+      (needed === "" ? "" : `they need the key of the id ${needed}; `) +
+      `configured is ${sealing ?? ""}${others.length === 0 ? "" : `, and as previous ${others.join(", ")}`}. ` +
+      "Set `api.encryption_key` (without it, the file `encryption.key` in `api.data_directory` counts) to that key; to " +
+      "replace it by another one, list it in `api.previous_encryption_keys`, and then run `gatehouse keys rotate-master`",
+  );
+}
+
+function purpose(id: string): string {
+  return `encryption_key:${id}`;
+}

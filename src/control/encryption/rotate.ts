@@ -1,0 +1,219 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Knex } from "knex";
+import type { ControlContext } from "../context.ts";
+import type { SecretBox } from "../secret-box.ts";
+import type { Unit, UnitOrigin } from "../unit.ts";
+import { registerEncryptionKey } from "./key-check.ts";
+import { SEALED_COLUMNS } from "./sealed-columns.ts";
+import type { RowKey, SealedColumns } from "./types.ts";
+
+/** Rows of one transaction: what a request that needs one of them waits for. */
+const BATCH = 500;
+/** What another transaction holds is left to a later pass. */
+const PASSES = 10;
+const PAUSE_MS = 500;
+
+/** What became of the rows of one table. */
+export interface TableRotation {
+  readonly table: string;
+  readonly resealed: number;
+  /** Rows of which a value is not sealed with the sealing key. */
+  readonly left: number;
+  /** Of these, rows of which none of the configured keys opens a value. */
+  readonly unreadable: number;
+}
+
+export interface Rotation {
+  /** The id of the key that everything is to be sealed with. */
+  readonly keyId: string;
+  readonly tables: readonly TableRotation[];
+  /** Ids of keys that nothing is sealed with any more, since now. */
+  readonly retired: readonly string[];
+}
+
+export interface RotationOptions {
+  readonly batch?: number;
+  /** Called within the transaction of each batch. */
+  readonly onBatch?: (table: string, rows: number) => Promise<void> | void;
+}
+
+/**
+ * Seals everything with the key that seals now, beside instances that run: batch by batch, each in a transaction. What is
+ * done is told by the values themselves, so that one that was interrupted goes on where it was.
+ */
+export async function rotateMasterKey(
+  { db, units, box }: Pick<ControlContext, "db" | "units" | "box">,
+  origin: UnitOrigin,
+  options: RotationOptions = {},
+): Promise<Rotation> {
+  const [keyId] = box.keyIds;
+  await units(origin, ({ trx, now }) => registerEncryptionKey(trx, box, now));
+  const resealed = new Map<string, number>();
+  let left: readonly TableRotation[] = [];
+  for (let pass = 1; pass <= PASSES; pass += 1) {
+    if (pass > 1) await delay(PAUSE_MS);
+    const unreadable = new Map<string, number>();
+    for (const sealed of SEALED_COLUMNS) {
+      const result = await resealTable((work) => units(origin, work), box, sealed, options);
+      resealed.set(sealed.table, (resealed.get(sealed.table) ?? 0) + result.resealed);
+      unreadable.set(sealed.table, result.unreadable);
+    }
+    left = (await sealedOtherwise(db, keyId)).map((row) => ({
+      ...row,
+      resealed: resealed.get(row.table) ?? 0,
+      unreadable: unreadable.get(row.table) ?? 0,
+    }));
+    if (left.every((row) => row.left === row.unreadable)) break;
+  }
+  const { counts, retired } = await units(origin, (unit) => finish(unit, keyId, resealed));
+  // what an instance has sealed with another key since the last pass counts, too
+  const leftOf = new Map(counts.map((row) => [row.table, row.left]));
+  const tables = left.map((row) => ({ ...row, left: leftOf.get(row.table) ?? row.left }));
+  return { keyId, tables, retired };
+}
+
+/** How many rows of a table have a value that is not sealed with a key. */
+export interface SealedOtherwise {
+  readonly table: string;
+  readonly left: number;
+}
+
+/** @returns it of each table */
+export async function sealedOtherwise(db: Knex, keyId: string): Promise<SealedOtherwise[]> {
+  return db.transaction(async (trx) => {
+    await forLong(trx);
+    const counts: SealedOtherwise[] = [];
+    for (const { table, columns } of SEALED_COLUMNS) {
+      const { rows } = await trx.raw<{ rows: { left: number }[] }>(
+        `select count(*)::int as left from ?? where ${otherKey(columns)}`,
+        [table, ...bindingsOf(columns, keyId)],
+      );
+      counts.push({ table, left: rows[0]?.left ?? 0 });
+    }
+    return counts;
+  });
+}
+
+interface Resealed {
+  readonly resealed: number;
+  readonly unreadable: number;
+}
+
+async function resealTable(
+  unitOf: (work: (unit: Unit) => Promise<BatchResult>) => Promise<BatchResult>,
+  box: SecretBox,
+  sealed: SealedColumns,
+  { batch = BATCH, onBatch }: RotationOptions,
+): Promise<Resealed> {
+  let [resealed, unreadable] = [0, 0];
+  let after: RowKey | undefined;
+  do {
+    const at = { after, size: batch };
+    const done = await unitOf(async (unit) => {
+      const result = await resealBatch(unit, box, sealed, at);
+      await onBatch?.(sealed.table, result.resealed);
+      return result;
+    });
+    resealed += done.resealed;
+    unreadable += done.unreadable;
+    after = done.last;
+  } while (after !== undefined);
+  return { resealed, unreadable };
+}
+
+interface BatchResult extends Resealed {
+  /** Where the next batch begins; `undefined` after the last one. */
+  readonly last: RowKey | undefined;
+}
+
+async function resealBatch(
+  { trx }: Unit,
+  box: SecretBox,
+  { table, key, columns, purpose }: SealedColumns,
+  { after, size }: { readonly after: RowKey | undefined; readonly size: number },
+): Promise<BatchResult> {
+  const [keyId] = box.keyIds;
+  await forLong(trx);
+  const names = key.map(() => "??").join(", ");
+  const values = key.map(() => "?").join(", ");
+  // what another transaction is about to change is for a later pass; and nobody who refers to a row waits for it
+  const { rows } = await trx.raw<{ rows: Readonly<Record<string, unknown>>[] }>(
+    `select ${names}, ${columns.map(() => "??").join(", ")} from ??
+     where (${otherKey(columns)}) ${after === undefined ? "" : `and (${names}) > (${values})`}
+     order by ${names} limit ? for no key update skip locked`,
+    [
+      ...[...key, ...columns, table, ...bindingsOf(columns, keyId)],
+      ...(after === undefined ? [] : [...key, ...key.map((name) => after[name] ?? "")]),
+      ...[...key, size],
+    ],
+  );
+  let unreadable = 0;
+  let last: RowKey | undefined;
+  for (const row of rows) {
+    last = Object.fromEntries(key.map((name) => [name, String(row[name])]));
+    const fresh = reseal(row, columns, box, purpose(last));
+    if (fresh === undefined) unreadable += 1;
+    else await trx(table).where(last).update(fresh);
+  }
+  return { resealed: rows.length - unreadable, unreadable, last: rows.length < size ? undefined : last };
+}
+
+/** @returns the row's values under the sealing key; `undefined` where one of them cannot be opened */
+function reseal(
+  row: Readonly<Record<string, unknown>>,
+  columns: readonly string[],
+  box: SecretBox,
+  purpose: string,
+): Readonly<Record<string, string>> | undefined {
+  try {
+    return Object.fromEntries(
+      columns.flatMap((column) => {
+        const value = row[column];
+        return typeof value === "string" ? [[column, box.seal(box.open(value, purpose), purpose)]] : [];
+      }),
+    );
+  } catch {
+    return undefined;
+  }
+}
+
+/** Retires the keys that nothing is sealed with any more, and records what was done, if anything was. */
+async function finish(
+  unit: Unit,
+  keyId: string,
+  resealed: ReadonlyMap<string, number>,
+): Promise<{ readonly counts: readonly SealedOtherwise[]; readonly retired: readonly string[] }> {
+  const counts = await sealedOtherwise(unit.trx, keyId);
+  const retired = counts.every((row) => row.left === 0)
+    ? await unit
+        .trx("encryption_keys")
+        .whereNot({ key_id: keyId })
+        .whereNull("retired_at")
+        .update({ retired_at: unit.now })
+        .returning<{ key_id: string }[]>("key_id")
+    : [];
+  const ids = retired.map(({ key_id: id }) => id);
+  const changed = [...resealed].filter(([, count]) => count > 0);
+  if (ids.length > 0 || changed.length > 0)
+    unit.record({
+      action: "encryption_key.rotated",
+      target: { type: "encryption_key", id: keyId },
+      after: { resealed: Object.fromEntries(changed), retired: ids },
+    });
+  return { counts, retired: ids };
+}
+
+/** Looks at every row of a table, which may take longer than a statement of a request. */
+async function forLong(trx: Knex.Transaction): Promise<void> {
+  await trx.raw("set local statement_timeout to 0");
+}
+
+/** SQL: a value is there, and does not end with the key's id. */
+function otherKey(columns: readonly string[]): string {
+  return columns.map(() => "right(??, ?) <> ?").join(" or ");
+}
+
+function bindingsOf(columns: readonly string[], keyId: string): (string | number)[] {
+  const end = `.${keyId}`;
+  return columns.flatMap((column) => [column, end.length, end]);
+}

@@ -1,0 +1,146 @@
+import type { Knex } from "knex";
+import type { BackgroundWork, ControlContext } from "../context.ts";
+import { newId } from "../ids.ts";
+import type { Unit, UnitOrigin } from "../unit.ts";
+import { pruneDeleted } from "./prune-deleted.ts";
+import { ERASE, type Batch } from "./steps.ts";
+import { adoptDeletions, STEPS, type ErasureKind, type ErasureRow, type StepName } from "./store.ts";
+
+const EVERY_MS = 1_000;
+/** Rounds between two looks for deletions of other releases, and for rows that may go for good. */
+const ROUNDS_BETWEEN_SWEEPS = 600;
+
+const ACTOR = { kind: "system", id: "erasure", name: "erasure" } as const;
+
+type Counts = Pick<ErasureRow, "users" | "sessions" | "events" | "records">;
+
+/** What each step looks at. */
+const COUNTED_IN: Readonly<Record<StepName, keyof Counts | undefined>> = {
+  users: "users",
+  sessions: "sessions",
+  events: "events",
+  refusals: "events",
+  records: "records",
+  changes: "records",
+  acts: "records",
+  membership: "records",
+  keys: undefined,
+};
+
+/** Erases whom somebody has deleted, and removes rows for good after their time; any number of instances may do so. */
+export function startErasing(context: ControlContext): BackgroundWork {
+  const closing = new AbortController();
+  let running: Promise<void> | undefined;
+  let round = 0;
+  /** One that fails keeps none of the others from their turn. */
+  const attempt = async (what: string, work: Promise<void>): Promise<void> => {
+    try {
+      await work;
+    } catch (error) {
+      context.log.warn({ err: error }, `could not ${what}; will retry`);
+    }
+  };
+  const run = async (): Promise<void> => {
+    if (round % ROUNDS_BETWEEN_SWEEPS === 0) {
+      await attempt("look for deletions of other releases", adoptDeletions(context.db));
+      await attempt("remove rows of what was deleted long ago", pruneDeleted(context, closing.signal));
+    }
+    round += 1;
+    await attempt("erase all of what was deleted", runErasures(context, closing.signal));
+  };
+  const timer = setInterval(() => {
+    running ??= run().finally(() => {
+      running = undefined;
+    });
+  }, EVERY_MS);
+  timer.unref();
+  return {
+    async close() {
+      clearInterval(timer);
+      closing.abort();
+      await running;
+    },
+  };
+}
+
+/** Goes on with all erasures until they are finished, a batch at a time. */
+export async function runErasures(
+  { db, units }: Pick<ControlContext, "db" | "units">,
+  signal?: AbortSignal,
+): Promise<void> {
+  await setBarriers(db);
+  while (signal?.aborted !== true) {
+    const origin: UnitOrigin = { actor: ACTOR, requestId: newId("request"), clientIp: "" };
+    if (!(await units(origin, eraseSome))) return;
+  }
+}
+
+/**
+ * A transaction that had begun before a deletion was committed may still write what it knew of the person. Whoever writes
+ * such a thing has an id by the time it reads; those that are given from here on are of transactions that see the deletion.
+ */
+async function setBarriers(db: Knex): Promise<void> {
+  await db.raw(
+    `update erasures set barrier = pg_snapshot_xmax(pg_current_snapshot())::text::bigint
+     where finished_at is null and barrier is null`,
+  );
+}
+
+/** One batch of one erasure. @returns false where there is nothing left to do now */
+async function eraseSome(unit: Unit): Promise<boolean> {
+  const erasure = await claim(unit.trx);
+  if (erasure === undefined) return false;
+  await advance(unit, erasure, await ERASE[erasure.step](unit, erasure));
+  return true;
+}
+
+/** Any of them: a large one does not hold up the others, and neither does one that fails. */
+async function claim(trx: Knex.Transaction): Promise<ErasureRow | undefined> {
+  return trx("erasures")
+    .whereNull("finished_at")
+    .whereRaw("barrier <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint")
+    .orderByRaw("random()")
+    .forUpdate()
+    .skipLocked()
+    .first<ErasureRow | undefined>();
+}
+
+async function advance(unit: Unit, erasure: ErasureRow, { rows, position }: Batch): Promise<void> {
+  const { id, kind, step } = erasure;
+  const next = position === undefined ? stepAfter(kind, step) : step;
+  const counts = countsAfter(erasure, rows);
+  const progress =
+    next === undefined
+      ? { finished_at: unit.now, position: null, subject: null }
+      : { step: next, position: position === undefined ? null : JSON.stringify(position) };
+  await unit
+    .trx("erasures")
+    .where({ id })
+    .update({ ...counts, ...progress });
+  if (next === undefined) recordEnd(unit, erasure, counts);
+}
+
+function countsAfter(erasure: ErasureRow, rows: number): Counts {
+  const after = (name: keyof Counts) => erasure[name] + (COUNTED_IN[erasure.step] === name ? rows : 0);
+  return {
+    users: after("users"),
+    sessions: after("sessions"),
+    events: after("events"),
+    records: after("records"),
+  };
+}
+
+function stepAfter(kind: ErasureKind, step: StepName): StepName | undefined {
+  const steps: readonly StepName[] = STEPS[kind];
+  return steps[steps.indexOf(step) + 1];
+}
+
+/** That it was done, and how much there was: the proof that is kept has no personal data. */
+function recordEnd(unit: Unit, { id, kind, customer_id }: ErasureRow, counts: Counts): void {
+  unit.record({
+    action: `${kind}.erased`,
+    target: { type: kind, id },
+    ...(customer_id !== null && { customerId: customer_id }),
+    after: { ...counts },
+  });
+}

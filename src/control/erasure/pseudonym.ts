@@ -1,0 +1,39 @@
+import type { RecordRow } from "../records/read-record.ts";
+
+/**
+ * Members of a decision's record that say nothing of who it was: what the rules and their set were, and ids. Whatever else a
+ * gateway writes, now or later, may: a path as it came, the values that an explanation shows.
+ */
+export const IMPERSONAL_MEMBERS: readonly string[] = [
+  ...["evaluation_time_ms", "rule_name", "rule_resource", "policy_digest", "customer_policy_set"],
+  ...["trace_id", "session_id", "unknown", "accepted_ambiguities"],
+];
+
+/** The same of an outcome: the peer chooses a connection's close reason, types of messages, and names within a document. */
+export const IMPERSONAL_OUTCOME: readonly string[] = [
+  ...["response_code", "duration_ms", "result", "reason", "detail", "masked_count", "documents_dropped"],
+  ...["response_bytes", "response_flags", "upstream", "upstream_status", "upstream_ms"],
+  ...["sent_delivered", "sent_dropped", "received_delivered", "received_dropped", "close_code", "closed_by"],
+];
+
+/** Members of an event's data that say nothing of who it was; `user`, `session` and `detail` are kept in part. */
+export const IMPERSONAL_DATA: readonly string[] = [
+  ...["customer", "policy", "policy_set", "api_key", "webhook", "reason", "decision_id"],
+  ...["count", "first_at", "last_at", "others"],
+];
+
+/** What looks like an e-mail address in a segment of a path or in a text; the same to PostgreSQL and here. */
+export const ADDRESS_PATTERN = "[^/@[:space:]]+@[^/@[:space:]]+";
+export const ADDRESSES = /[^/@\s]+@[^/@\s]+/g;
+/** What stands in place of it. */
+export const HIDDEN = "***";
+
+/** What a gateway recorded of somebody who was erased: the ids stay, so that counts and the trail hold together. */
+export function withoutPerson(row: RecordRow): RecordRow {
+  const isDecision = row.kind === "decision";
+  const kept = isDecision ? IMPERSONAL_MEMBERS : IMPERSONAL_OUTCOME;
+  const members = Object.entries(JSON.parse(row.record) as Record<string, unknown>);
+  const record = JSON.stringify(Object.fromEntries(members.filter(([name]) => kept.includes(name))));
+  if (!isDecision) return { ...row, record };
+  return { ...row, client_ip: "", resource: row.resource.replace(ADDRESSES, HIDDEN), record };
+}

@@ -1,0 +1,121 @@
+import type { Knex } from "knex";
+import * as z from "zod";
+import { eventRows, type EventRow } from "../analytics/events.ts";
+import { eventItems } from "../analytics/schemas.ts";
+import { logEntries } from "../audit/schemas.ts";
+import { entryOf, type AuditRow } from "../audit/store.ts";
+import type { ControlContext } from "../context.ts";
+import { timestamp } from "../frame/schemas.ts";
+import { keptSince } from "../records/partitions.ts";
+import { exportTrail } from "../records/trail.ts";
+import { sessionAnswer, sessionSchema } from "../sessions/schemas.ts";
+import type { SessionRow } from "../sessions/store.ts";
+import { userData } from "./schemas.ts";
+import { presentUsers } from "./service.ts";
+import type { UserRow } from "./store.ts";
+
+/** Everything that is kept of one user. */
+export const userExport = z.object({
+  exported_at: timestamp(),
+  user: userData.extend({
+    claimed: z.record(z.string(), z.unknown()).nullable().meta({
+      description: "All that the identity provider said at `claimed_at`; `null`: what `profile` has.",
+    }),
+    claimed_at: timestamp().nullable().meta({
+      description: "Where it is not `last_sign_in_at`, `profile` has all that was said then.",
+    }),
+  }),
+  activity: z
+    .object({
+      requests: z.int(),
+      denied: z.int(),
+      sign_ins: z.int(),
+      first_seen_at: timestamp(),
+      last_seen_at: timestamp(),
+    })
+    .nullable(),
+  sessions: sessionSchema.array(),
+  events: eventItems,
+  decisions: logEntries.describe("decisions on the user's requests, and what became of them"),
+  changes: logEntries.describe("changes of the user; whoever made them is named by id alone"),
+});
+
+const CHUNK = 1_000;
+
+/**
+ * Writes it as one JSON document, part by part: nothing is held in memory but a thousand rows. Oldest first; what happens
+ * meanwhile is not in it.
+ */
+export async function* exportUser(
+  { db, settings }: Pick<ControlContext, "db" | "settings">,
+  row: UserRow,
+  now: Date,
+): AsyncGenerator<string> {
+  const activity = await db("rollup_users")
+    .where({ customer_id: row.customer_id, user_id: row.id })
+    .first<object | undefined>("requests", "denied", "sign_ins", "first_seen_at", "last_seen_at");
+  const [presented] = await presentUsers({ settings }, db, [row]);
+  const user = userExport.shape.user.parse(presented);
+  yield `{${member("exported_at", now)},${member("user", user)},${member("activity", activity ?? null)}`;
+  yield* list("sessions", sessionsOf(db, row, now));
+  const { auditMs, eventsMs } = settings.retention;
+  const events = eventRows(db, {
+    from: keptSince(now.getTime(), eventsMs),
+    to: now.getTime() + 1,
+    customer: row.customer_id,
+    user: row.id,
+  });
+  yield* list("events", exportTrail<EventRow>(events, "events", { order: "asc" }));
+  const records = () =>
+    db("audit_records")
+      .where({ customer_id: row.customer_id })
+      .where("timestamp", ">=", new Date(keptSince(now.getTime(), auditMs)))
+      .where("timestamp", "<=", now);
+  yield* list("decisions", entries(records().where({ user_id: row.id }).whereNot({ kind: "change" })));
+  yield* list("changes", entries(records().where({ kind: "change", resource: `user/${row.id}` })));
+  yield "}";
+}
+
+function member(name: string, value: unknown): string {
+  return `${JSON.stringify(name)}:${JSON.stringify(value)}`;
+}
+
+async function* list(name: string, items: AsyncIterable<unknown>): AsyncGenerator<string> {
+  yield `,${JSON.stringify(name)}:[`;
+  let separator = "";
+  for await (const item of items) {
+    yield separator + JSON.stringify(item);
+    separator = ",";
+  }
+  yield "]";
+}
+
+async function* sessionsOf(db: Knex, { id }: UserRow, now: Date): AsyncGenerator {
+  let after: readonly [Date, string] | undefined;
+  for (;;) {
+    const query = db("sessions")
+      .where({ user_id: id })
+      .where("created_at", "<=", now)
+      .orderBy(["created_at", "id"])
+      .limit(CHUNK);
+    if (after !== undefined) void query.whereRaw("(created_at, id) > (?, ?)", [...after]);
+    const rows = (await query) as SessionRow[];
+    for (const row of rows) yield sessionSchema.parse(sessionAnswer(row, now));
+    const last = rows.at(-1);
+    if (rows.length < CHUNK || last === undefined) return;
+    after = [last.created_at, last.id];
+  }
+}
+
+async function* entries(rows: Knex.QueryBuilder): AsyncGenerator {
+  for await (const row of exportTrail<AuditRow>(rows, "audit_records", { order: "asc" }))
+    yield ofUserAlone(row);
+}
+
+/** Who changed something of the user is another person: their name and address are not the user's to have. */
+function ofUserAlone(row: AuditRow): unknown {
+  const { actor, client_ip, ...entry } = entryOf(row);
+  if (row.kind !== "change") return { ...entry, client_ip };
+  const { kind, id } = actor as { readonly kind: string; readonly id: string };
+  return { ...entry, actor: { kind, id }, client_ip: kind === "anonymous" ? client_ip : "" };
+}

@@ -1,0 +1,35 @@
+import type { AuthenticationRules, Violation } from "./types.ts";
+
+/** What another sign-in has to prove, in the terms of RFC 9470, section 3. */
+export interface StepUp {
+  readonly acr_values?: string;
+  /** Seconds. */
+  readonly max_age?: number;
+}
+
+/**
+ * @returns what a sign-in must satisfy to end the violation, which is all that the rules ask of it; `undefined` where no
+ * sign-in can
+ */
+export function stepUpOf(rules: AuthenticationRules, violation: Violation | undefined): StepUp | undefined {
+  if (violation !== "MFA_REQUIRED" && violation !== "SESSION_TOO_OLD") return undefined;
+  const { mfa_required, mfa_acr_values: values = [], max_session_duration: most } = rules;
+  return {
+    ...(mfa_required && values.length > 0 && { acr_values: values.join(" ") }),
+    ...(most !== undefined && { max_age: most }),
+  };
+}
+
+/** RFC 9470, section 3, and RFC 6750, section 3: none of `"`, `\` and controls stands in a parameter. */
+export function stepUpChallenge(description: string, { acr_values, max_age }: StepUp = {}): string {
+  return [
+    'Bearer realm="gatehouse", error="insufficient_user_authentication"',
+    `error_description="${quotable(description)}"`,
+    ...(acr_values === undefined ? [] : [`acr_values="${quotable(acr_values)}"`]),
+    ...(max_age === undefined ? [] : [`max_age="${max_age}"`]),
+  ].join(", ");
+}
+
+function quotable(text: string): string {
+  return text.replace(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, " ");
+}
