@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
 import { transaction } from "../storage/index.ts";
-import type { Actor } from "./actor.ts";
+import { namedActor, type Actor, type NamedActor } from "./actor.ts";
 import type { NewEvent, StoredEvent } from "./events.ts";
 import type { GatewayChange } from "./gateway-change.ts";
 import { newId } from "./ids.ts";
@@ -18,7 +18,7 @@ export interface NewChange {
 export interface StoredChange extends NewChange {
   readonly id: string;
   readonly timestamp: Date;
-  readonly actor: { readonly kind: Actor["kind"]; readonly id: string; readonly name?: string };
+  readonly actor: NamedActor;
   readonly requestId: string;
   readonly clientIp: string;
 }
@@ -74,7 +74,7 @@ export function createUnits(db: Knex, writers: UnitWriters, clock: () => number 
         origin,
         record(change) {
           const { actor, requestId, clientIp } = origin;
-          const by = { kind: actor.kind, id: actor.id, ...("name" in actor && { name: actor.name }) };
+          const by = namedActor(actor);
           changes.push({ ...change, id: newId("change"), timestamp: now, actor: by, requestId, clientIp });
         },
         emit(event) {

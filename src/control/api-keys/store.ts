@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import type { Scope } from "../actor.ts";
+import { namedActor, type Scope } from "../actor.ts";
 import { requireCustomer } from "../customers/store.ts";
 import type { Environment } from "../environment.ts";
 import { ApiError, validationFailed } from "../errors.ts";
@@ -105,7 +105,7 @@ export async function insertApiKey(
     ...fields,
     id: newId("apiKey"),
     hint: secret.slice(-4),
-    created_by: { kind: actor.kind, id: actor.id, ...("name" in actor && { name: actor.name }) },
+    created_by: namedActor(actor),
     created_at: now,
     updated_at: now,
     last_used_at: null,

@@ -1,10 +1,11 @@
 import type { Knex } from "knex";
+import { namedActor, type NamedActor } from "../actor.ts";
 import { requireCustomer } from "../customers/store.ts";
 import { ApiError } from "../errors.ts";
 import { readPage, type ListRequest } from "../frame/list.ts";
 import { newId } from "../ids.ts";
 import { hashSecret, newSecret, sameSecret } from "../secret-box.ts";
-import type { StoredChange, Unit } from "../unit.ts";
+import type { Unit } from "../unit.ts";
 
 /** A machine client: a program that asks for tokens of its own. */
 export interface ClientRow {
@@ -17,7 +18,7 @@ export interface ClientRow {
   readonly previous_secret_expires_at: Date | null;
   /** The `sid` of its tokens; another one once tokens of before are no longer good. */
   readonly session_id: string;
-  readonly created_by: StoredChange["actor"];
+  readonly created_by: NamedActor;
   readonly created_at: Date;
   readonly updated_at: Date;
   readonly last_used_at: Date | null;
@@ -74,11 +75,7 @@ export async function createClient(
       customer_id: customerId ?? null,
       scopes,
       session_id: newId("clientSession"),
-      created_by: JSON.stringify({
-        kind: actor.kind,
-        id: actor.id,
-        ...("name" in actor && { name: actor.name }),
-      }),
+      created_by: JSON.stringify(namedActor(actor)),
       created_at: now,
       updated_at: now,
     })

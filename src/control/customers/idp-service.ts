@@ -1,13 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
-import { onlyCustomerOf, type Actor } from "../actor.ts";
-import { ApiError } from "../errors.ts";
+import type { Actor } from "../actor.ts";
 import type { SecretBox } from "../secret-box.ts";
 import type { Unit } from "../unit.ts";
 import type { ConfiguredIssuer } from "./idp-discovery.ts";
 import type { IdpConfiguration } from "./idp-schemas.ts";
 import { sealClientSecret, type IdpRow } from "./idp.ts";
 import { mfaAcrValues, type MfaEvidence } from "./mfa-acr-values.ts";
-import { announceUpdate } from "./service.ts";
+import { announceUpdate, requireOperator } from "./service.ts";
 import type { CustomerRow } from "./store.ts";
 
 /**
@@ -16,14 +15,11 @@ import type { CustomerRow } from "./store.ts";
  * @throws ApiError CUSTOMER_KEY_NOT_ALLOWED where a key of the customer changes what counts, or in which order it is asked for
  */
 export function requireOperatorForEvidence(actor: Actor, before: MfaEvidence, after: MfaEvidence): void {
-  const only = onlyCustomerOf(actor);
-  if (only === undefined || isDeepStrictEqual(mfaAcrValues(before), mfaAcrValues(after))) return;
-  throw new ApiError("CUSTOMER_KEY_NOT_ALLOWED", {
-    message:
-      "what counts as multi-factor authentication (`mfa_acr_values`, and what is documented for a `type`) is changed by keys " +
-      "that are not limited to one customer",
-    details: { customer_id: only, fields: ["mfa_acr_values"] },
-  });
+  if (isDeepStrictEqual(mfaAcrValues(before), mfaAcrValues(after))) return;
+  const message =
+    "what counts as multi-factor authentication (`mfa_acr_values`, and what is documented for a `type`) is changed by keys " +
+    "that are not limited to one customer";
+  requireOperator(actor, { message, fields: ["mfa_acr_values"] });
 }
 
 /** Keeps a provider's configuration in place of the one before. */

@@ -101,10 +101,21 @@ export async function lockCustomerForOperator(unit: Unit, actor: Actor, id: stri
   return row;
 }
 
-/** @throws ApiError CUSTOMER_KEY_NOT_ALLOWED */
-export function requireOperator(actor: Actor): void {
+/**
+ * @param refused - what of the request is for those who run the platform, where it is not all of it
+ * @throws ApiError CUSTOMER_KEY_NOT_ALLOWED for a key that is limited to one customer
+ */
+export function requireOperator(
+  actor: Actor,
+  refused?: { readonly message: string; readonly fields: readonly string[] },
+): void {
   const only = onlyCustomerOf(actor);
-  if (only !== undefined) throw new ApiError("CUSTOMER_KEY_NOT_ALLOWED", { details: { customer_id: only } });
+  if (only === undefined) return;
+  const { message, fields } = refused ?? {};
+  throw new ApiError("CUSTOMER_KEY_NOT_ALLOWED", {
+    ...(message !== undefined && { message }),
+    details: { customer_id: only, ...(fields && { fields }) },
+  });
 }
 
 /**
@@ -115,14 +126,11 @@ export function requireOperator(actor: Actor): void {
  */
 export function requireOperatorForClaims(actor: Actor, given: object): void {
   const fields = CLAIM_RULES.filter((name) => Object.hasOwn(given, name));
-  const only = onlyCustomerOf(actor);
-  if (only === undefined || fields.length === 0) return;
-  throw new ApiError("CUSTOMER_KEY_NOT_ALLOWED", {
-    message:
-      "what the customer's identity provider may say is set by keys that are not limited to one customer: " +
-      fields.map((name) => `\`${name}\``).join(", "),
-    details: { customer_id: only, fields },
-  });
+  if (fields.length === 0) return;
+  const message =
+    "what the customer's identity provider may say is set by keys that are not limited to one customer: " +
+    fields.map((name) => `\`${name}\``).join(", ");
+  requireOperator(actor, { message, fields });
 }
 
 function requireTransition(from: CustomerStatus, to: CustomerStatus): void {

@@ -8,7 +8,7 @@ import { ALGORITHM } from "../issuer/key-store.ts";
 import type { Keyring } from "../issuer/keyring.ts";
 import { statusOf, type SessionRow } from "../sessions/store.ts";
 import { findRefreshToken, type RefreshTokenRow } from "../sign-in/code-store.ts";
-import { boundOf, rulesOf, violatedBy } from "../sign-in/standing.ts";
+import { judgedByPolicies, rulesOf } from "../sign-in/standing.ts";
 import { findUser, type UserRow } from "../users/store.ts";
 
 /** A session that goes on, of a user and a customer that are active. */
@@ -136,10 +136,6 @@ async function findActiveSession(db: Knex, id: string, now: Date): Promise<Activ
     findCustomer(db, session.customer_id),
   ]);
   if (user?.status !== "active" || customer?.status !== "active") return undefined;
-  const { auth_time: authTime, ip_address: clientIp, amr, acr, expires_at: expiresAt } = session;
-  const rules = await rulesOf(db, customer.id);
-  if (violatedBy({ email: user.email, clientIp, amr, acr, authTime }, rules, now) !== undefined)
-    return undefined;
-  const until = boundOf({ expiresAt, authTime }, rules);
-  return until > now ? { session, user, customer, until } : undefined;
+  const { violation, until } = judgedByPolicies(session, user.email, await rulesOf(db, customer.id), now);
+  return violation === undefined && until > now ? { session, user, customer, until } : undefined;
 }

@@ -1,5 +1,6 @@
 import type { Knex } from "knex";
 import type { PolicyFile } from "../../policy/index.ts";
+import { namedActor } from "../actor.ts";
 import { ApiError } from "../errors.ts";
 import { etagOf, type Call } from "../frame/route.ts";
 import type { Unit } from "../unit.ts";
@@ -83,7 +84,7 @@ export async function addVersion(unit: Unit, set: PublishableSet): Promise<void>
     files,
     diagnostics,
     published_at: unit.now,
-    published_by: { kind: actor.kind, id: actor.id, ...("name" in actor && { name: actor.name }) },
+    published_by: namedActor(actor),
   });
   unit.record({
     action: "policy_set.published",

@@ -2,6 +2,7 @@ import type { Knex } from "knex";
 import { violationOf, type AuthenticationRules, type Violation } from "../../standing/index.ts";
 import { CUSTOMER_COLUMNS, customers, type CustomerRow } from "../customers/store.ts";
 import { standingOf } from "../policies/standing.ts";
+import type { SessionRow } from "../sessions/store.ts";
 
 /**
  * Reads a customer and keeps it from being suspended or deleted until the transaction ends. Whoever does that ends its
@@ -50,6 +51,27 @@ export function boundOf(
 ): Date {
   if (most === undefined || authTime === null) return expiresAt;
   return earlier(expiresAt, new Date(authTime.getTime() + most * 1000));
+}
+
+/** What of a session its policies are held against. */
+export type JudgedSession = Pick<SessionRow, "ip_address" | "amr" | "acr" | "auth_time" | "expires_at">;
+
+/**
+ * What the policies of now say of a session, by what was proved at its sign-in.
+ *
+ * @returns the first rule that it violates, or until when it goes on at the latest, which may be over
+ */
+export function judgedByPolicies(
+  session: JudgedSession,
+  email: string | null,
+  rules: AuthenticationRules,
+  now: Date,
+):
+  | { readonly violation: Violation; readonly until?: never }
+  | { readonly violation?: never; readonly until: Date } {
+  const { auth_time: authTime, ip_address: clientIp, amr, acr, expires_at: expiresAt } = session;
+  const violation = violatedBy({ email, clientIp, amr, acr, authTime }, rules, now);
+  return violation === undefined ? { until: boundOf({ expiresAt, authTime }, rules) } : { violation };
 }
 
 export function earlier(a: Date, b: Date): Date {

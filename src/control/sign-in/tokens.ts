@@ -15,7 +15,7 @@ import { effectiveAttributes, USER_COLUMNS, users, type UserRow } from "../users
 import { insertRefreshToken } from "./code-store.ts";
 import { policyViolated } from "./failure.ts";
 import { eventUser } from "./finish.ts";
-import { boundOf, earlier, holdCustomer, rulesOf, violatedBy } from "./standing.ts";
+import { earlier, holdCustomer, judgedByPolicies, rulesOf } from "./standing.ts";
 
 /** A session that goes on, and until when. */
 export interface LiveSession {
@@ -65,9 +65,8 @@ export async function judgeSession(unit: Unit, held: HeldSession): Promise<LiveS
   // whoever deletes a customer or a user ends its sessions, so these are not reached
   if (customer === undefined || user === undefined) throw new ApiError("SESSION_ENDED");
 
-  const { auth_time: authTime, ip_address: clientIp, amr, acr } = session;
   const rules = await rulesOf(unit.trx, session.customer_id);
-  const violation = violatedBy({ email: user.email, clientIp, amr, acr, authTime }, rules, unit.now);
+  const { violation, until } = judgedByPolicies(session, user.email, rules, unit.now);
   if (violation !== undefined) {
     unit.emit({
       type: "policy.violated",
@@ -75,7 +74,7 @@ export async function judgeSession(unit: Unit, held: HeldSession): Promise<LiveS
       userId: user.id,
       data: {
         user: eventUser(user),
-        session: { id: session.id, ip_address: clientIp, user_agent: session.user_agent },
+        session: { id: session.id, ip_address: session.ip_address, user_agent: session.user_agent },
         reason: violation,
       },
     });
@@ -84,7 +83,6 @@ export async function judgeSession(unit: Unit, held: HeldSession): Promise<LiveS
       await endSessions(unit, { sessionId: session.id }, "session_too_old");
     return policyViolated(violation, rules, { session_id: session.id });
   }
-  const until = boundOf({ expiresAt: session.expires_at, authTime }, rules);
   if (until <= unit.now)
     throw new ApiError("SESSION_ENDED", { details: { session_id: session.id, reason: "expired" } });
   return { session, user, customer, until };
