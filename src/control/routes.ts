@@ -31,7 +31,7 @@ export function allRoutes(
   context: ControlContext,
   feed: GatewayFeed,
   seed: SandboxSeed = {},
-  { analytics = context, intake = context }: WorkloadContexts = {},
+  { analytics = context, intake = context, feed: gateways = context }: WorkloadContexts = {},
 ): readonly Route[] {
   return [
     ...signInRoutes(context),
@@ -47,7 +47,7 @@ export function allRoutes(
     ...apiKeyRoutes(context),
     ...clientRoutes(context),
     ...dashboardRoutes(context),
-    ...gatewayRoutes(context, feed),
+    ...gatewayRoutes(gateways, feed),
     ...recordsRoutes(intake),
     ...(context.settings.environment === "sandbox" ? sandboxRoutes(context, seed) : []),
   ];
