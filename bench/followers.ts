@@ -21,8 +21,8 @@ export interface Reply {
 
 const [, , url = "", key = "", count = "1"] = process.argv;
 const { hostname, port } = new URL(url);
-/** Of an answer, where the cursor stands. */
-const HEAD_BYTES = 8_192;
+/** Of an answer, its head and where the cursor is: all of it would take longer to unpack than the control plane to send. */
+const HEAD_BYTES = 4_096;
 const RETRY_MS = 200;
 
 let failures = 0;
@@ -69,13 +69,14 @@ class Follower {
 
   #read(chunk: Buffer): void {
     bytes += chunk.length;
-    if (this.#head.length < HEAD_BYTES) this.#head = Buffer.concat([this.#head, chunk]);
+    const known = this.#head.length;
+    if (known < HEAD_BYTES) this.#head = Buffer.concat([this.#head, chunk.subarray(0, HEAD_BYTES - known)]);
     if (this.#left < 0) {
       const end = this.#head.indexOf("\r\n\r\n");
       if (end < 0) return;
       const head = this.#head.toString("latin1", 0, end);
       this.#status = Number(head.slice(9, 12));
-      this.#left = Number(/^content-length: (\d+)/im.exec(head)?.[1] ?? 0) + end + 4 - this.#head.length;
+      this.#left = Number(/^content-length: (\d+)/im.exec(head)?.[1] ?? 0) + end + 4 - known - chunk.length;
     } else this.#left -= chunk.length;
     if (this.#left > 0) return;
     if (this.#status === 200) this.#answered();

@@ -3,6 +3,13 @@ import { ChangeSignal } from "./change-signal.ts";
 import { SharedStates, type SharedState } from "./shared-states.ts";
 import { Turns } from "./turns.ts";
 
+/** What a follower is told. */
+export interface FeedAnswer {
+  readonly state: SharedState;
+  /** Something else may have changed meanwhile: the key that asks, for one. */
+  readonly waited: boolean;
+}
+
 /** What gateways follow; one for each instance, shared by all that wait. */
 export interface GatewayFeed extends BackgroundWork {
   /**
@@ -10,7 +17,7 @@ export interface GatewayFeed extends BackgroundWork {
    * @param waitMs - how long to wait where there is nothing after it
    * @param gone - aborted when nobody waits for the answer any more
    */
-  read(after: string | undefined, waitMs: number, gone: AbortSignal): Promise<SharedState>;
+  read(after: string | undefined, waitMs: number, gone: AbortSignal): Promise<FeedAnswer>;
   /** Waits until it is this follower's turn to be answered: a thousand at once would keep everybody else waiting. */
   turn(): Promise<void>;
 }
@@ -32,7 +39,7 @@ export function createGatewayFeed(
     async read(after, waitMs, gone) {
       const end = performance.now() + waitMs;
       const { interruptions } = signal;
-      for (;;) {
+      for (let waited = false; ; waited = true) {
         // before looking: a change that is committed meanwhile is then not waited for
         const { generation } = signal;
         // who does not wait is told what is there now; and where nobody listens, only looking tells what is new
@@ -40,8 +47,8 @@ export function createGatewayFeed(
         const state = await states.read(after, generation, fresh);
         const left = end - performance.now();
         if (state.complete || state.cursor !== after || left <= 0 || gone.aborted || signal.closed)
-          return state;
-        if (signal.interruptions !== interruptions) return state;
+          return { state, waited };
+        if (signal.interruptions !== interruptions) return { state, waited };
         await signal.wait(generation, left, gone);
       }
     },

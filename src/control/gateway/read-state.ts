@@ -32,7 +32,7 @@ interface UserStanding {
 }
 
 /** Changes in one answer: reading and writing them takes others' time at both ends, and each follower's round trip does, too. */
-export const PAGE_CHANGES = 5_000;
+export const PAGE_CHANGES = 10_000;
 /** Who is behind by more is told the complete state, which is bounded by what is out of the ordinary. */
 export const MAX_BEHIND = 100_000;
 /** A deleted user is listed for longer than any access token lives. */

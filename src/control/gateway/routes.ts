@@ -32,11 +32,10 @@ export function gatewayRoutes({ db, settings }: ControlContext, feed: GatewayFee
       answers: { 200: stateData },
       async read(call) {
         const { query, signal } = call;
-        const state = await feed.read(query.after, query.wait * 1000, signal);
-        if (query.wait > 0) {
-          await call.identifyAgain();
-          await feed.turn();
-        }
+        const { state, waited } = await feed.read(query.after, query.wait * 1000, signal);
+        // who did not wait was identified just now
+        if (waited) await call.identifyAgain();
+        if (query.wait > 0) await feed.turn();
         return { kind: "serialized", data: state.data };
       },
     }),
