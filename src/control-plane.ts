@@ -10,7 +10,11 @@ import { serveOn } from "./control/frame/serve-on.ts";
 import { ApiError } from "./control/errors.ts";
 import { errorEnvelope } from "./control/frame/envelope.ts";
 import { newId } from "./control/ids.ts";
-import { compareEncryptionKey, registerEncryptionKey } from "./control/encryption/key-check.ts";
+import {
+  compareEncryptionKey,
+  registerEncryptionKey,
+  sealedWithUnknownKeys,
+} from "./control/encryption/key-check.ts";
 import { createSecretBox } from "./control/secret-box.ts";
 import { createUnits } from "./control/unit.ts";
 import { unitWriters } from "./control/unit-writers.ts";
@@ -31,7 +35,7 @@ import {
 import { sandboxSeed } from "./sandbox-seed.ts";
 import { assertPortIsFree, cannotListen, hostPort, type WantedPort } from "./startup/index.ts";
 import type { Log } from "./telemetry/log.ts";
-import type { Metrics } from "./telemetry/metrics.ts";
+import type { ControlPlaneMetrics } from "./telemetry/metrics.ts";
 
 /** One environment that is served. */
 export interface ServedEnvironment {
@@ -62,8 +66,8 @@ export interface ControlPlaneOptions {
   readonly log: Log;
   /** Which; default: those configured. */
   readonly environments?: readonly Environment[];
-  /** Of a gateway in the same process, which serves them. */
-  readonly metrics?: Pick<Metrics, "policyReloadFailed" | "poolExhausted">;
+  /** Counted into; served by the caller. */
+  readonly metrics?: ControlPlaneMetrics;
 }
 
 /**
@@ -193,8 +197,9 @@ export async function openEnvironment(
   log: Log,
   openedFor: Exclude<OpenedFor, "serve"> = "command",
 ): Promise<OpenedEnvironment> {
-  const keys = await masterKeys(config);
-  const databases = await provideDatabases(databaseLocation(config), [environment], log);
+  const create = openedFor !== "look";
+  const keys = await masterKeys(config, { create });
+  const databases = await provideDatabases(databaseLocation(config), [environment], log, { create });
   try {
     const { api } = config;
     const own = `http://${hostPort(api.listen_address, environment === "production" ? api.port : api.sandbox_port)}`;
@@ -237,8 +242,16 @@ async function open(
   try {
     await (openedFor === "look" ? requireMigrated(db) : migrate(db, { log }));
     await compareEncryptionKey({ db, box });
-    if (openedFor === "serve")
+    if (openedFor === "serve") {
       await transaction(db, (trx) => registerEncryptionKey(trx, box, new Date(clock())));
+      const tables = await sealedWithUnknownKeys(db, box);
+      if (tables.length > 0)
+        log.error(
+          { tables },
+          "some secrets are encrypted with a key that is not configured: list it in `api.previous_encryption_keys`, and run " +
+            "`gatehouse keys rotate-master` once no instance has it as `api.encryption_key`",
+        );
+    }
   } catch (error) {
     await closeDatabase(db);
     throw inEnvironment(pools.environment, error);

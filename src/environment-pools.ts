@@ -5,7 +5,7 @@ import { createUnits } from "./control/unit.ts";
 import { unitWriters } from "./control/unit-writers.ts";
 import { closeDatabase, openDatabase, type Database } from "./storage/index.ts";
 import type { Log } from "./telemetry/log.ts";
-import type { Metrics } from "./telemetry/metrics.ts";
+import type { ControlPlaneMetrics } from "./telemetry/metrics.ts";
 
 export interface PoolsOptions {
   readonly environment: Environment;
@@ -15,7 +15,7 @@ export interface PoolsOptions {
   /** How long a caller waits for one. Default: as {@link openDatabase} has it. */
   readonly acquireTimeoutMs?: number;
   readonly log: Log;
-  readonly metrics?: Pick<Metrics, "poolExhausted"> | undefined;
+  readonly metrics?: Pick<ControlPlaneMetrics, "poolExhausted"> | undefined;
 }
 
 /** Opens the pool of one kind of work. When nobody gets a connection of it in time, that is said and counted. */
@@ -23,6 +23,8 @@ export function openPool(
   workload: Workload,
   { environment, url, budgets, acquireTimeoutMs, log, metrics }: PoolsOptions,
 ): Database {
+  // so that the first one is an increase
+  metrics?.poolExhausted.inc({ environment, workload }, 0);
   return openDatabase(url, {
     poolSize: budgets[workload],
     applicationName: `gatehouse ${environment}${workload === "api" ? "" : ` ${workload}`}`,

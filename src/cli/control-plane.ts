@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import type { GatewayConfig } from "../config/index.ts";
 import { startControlPlane, type ControlPlane } from "../control-plane.ts";
+import { serveControlPlaneMetrics } from "../control-plane-metrics.ts";
 import { createLog } from "../telemetry/log.ts";
 import { ownerLines } from "./owner-link.ts";
 import { CONFIG_OPTION, DATA_DIR_OPTION, loadConfig, portOption } from "./options.ts";
@@ -10,6 +11,7 @@ interface ControlPlaneOptions {
   readonly config?: string;
   readonly port?: number;
   readonly sandboxPort?: number;
+  readonly adminPort?: number;
   readonly dataDir?: string;
 }
 
@@ -20,18 +22,26 @@ export function controlPlaneCommand(): Command {
     .option(...CONFIG_OPTION)
     .option("--port <port>", "port of production (default: 8080; 0: any free one)", portOption)
     .option("--sandbox-port <port>", "port of the sandbox (default: 8081)", portOption)
+    .option("--admin-port <port>", "port of metrics (default: 9091)", portOption)
     .option(...DATA_DIR_OPTION)
     .action(async (options: ControlPlaneOptions) => {
       const config = loadConfig(options.config, [], {
         "api.port": options.port,
         "api.sandbox_port": options.sandboxPort,
+        "telemetry.control_plane_port": options.adminPort,
         "api.data_directory": options.dataDir,
       });
       const stopped = untilSignal();
-      const controlPlane = await startControlPlane(config, { log: controlPlaneLog(config) });
-      process.stdout.write(announcement(controlPlane, options));
-      await stopped;
-      await controlPlane.close();
+      const log = controlPlaneLog(config);
+      const served = await serveControlPlaneMetrics(config, log);
+      try {
+        const controlPlane = await startControlPlane(config, { log, metrics: served.metrics });
+        process.stdout.write(announcement(controlPlane, options));
+        await stopped;
+        await controlPlane.close();
+      } finally {
+        await served.close();
+      }
     });
 }
 

@@ -9,11 +9,15 @@ import { progress } from "./progress.ts";
  * @param untilMended - what holds as long as the set has errors
  */
 export async function reportPolicies(
-  { policies }: GatewayConfig,
+  { policies, control_plane }: GatewayConfig,
   untilMended = "no policy set is in force until then, so every request is refused",
 ): Promise<void> {
   if (policies.source === "control_plane") return;
-  const { ir, diagnostics, files } = await compileSet(policies.directory, policies.policy_set);
+  // as `policy validate --config` has it: how many customers have a provider, only the control plane knows, and it may change
+  const severalProviders = control_plane.url !== undefined;
+  const { ir, diagnostics, files } = await compileSet(policies.directory, policies.policy_set, {
+    severalProviders,
+  });
   if (diagnostics.length > 0) progress(renderDiagnostics([...diagnostics], [...files]).trimEnd());
   if (ir === undefined) progress(`mend the policy set: ${untilMended}`);
 }

@@ -73,8 +73,9 @@ function unused([sealing, ...others]: readonly string[]): string[] {
   if (others.length === 0) return [`every secret is encrypted with the key \`${sealing ?? ""}\``];
   const ids = others.map((id) => `\`${id}\``).join(", ");
   return [
-    `nothing is encrypted with ${ids} any more: once that is so in every environment, and no instance has it as ` +
-      "`api.encryption_key`, take it out of `api.previous_encryption_keys`",
+    `nothing is encrypted with ${ids} any more: once no instance has it as ` +
+      "`api.encryption_key`, run this again, and when it says the same for every environment, take the key out of " +
+      "`api.previous_encryption_keys`",
   ];
 }
 

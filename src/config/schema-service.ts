@@ -163,6 +163,12 @@ export const telemetry = z
       9090,
       "Port of `/metrics`, `/healthz` and `/readyz`. 0: any free one.",
     ),
+    control_plane_port: setting(
+      wholeNumber(0, 65535),
+      9091,
+      "Port of `/metrics` of `gatehouse control-plane`, which may run beside a gateway; its `/healthz` and `/readyz` are at " +
+        "the ports of the API. 0: any free one.",
+    ),
     log_level: setting(
       choice("debug", "info", "warn", "error"),
       "info",

@@ -33,6 +33,7 @@ export function createAuthenticator(context: ControlContext, keys: Knex = contex
     }
     const key = await findKey(hashSecret(secret));
     if (key === undefined) return new ApiError("UNAUTHORIZED");
+    if (key.orphaned) return new ApiError("UNAUTHORIZED", { message: "the API key's customer is deleted" });
     const now = new Date(clock());
     const status = statusOfKey(key, now);
     if (status !== "active") {
@@ -41,7 +42,6 @@ export function createAuthenticator(context: ControlContext, keys: Knex = contex
       return new ApiError(status === "revoked" ? "API_KEY_REVOKED" : "API_KEY_EXPIRED");
     }
     const { id, name, scope, customer_id: customerId, family_id: familyId } = key;
-    if (key.orphaned) return new ApiError("UNAUTHORIZED", { message: "the API key's customer is deleted" });
     noteUse({ table: "api_keys", id, last: key.last_used_at }, now);
     return {
       kind: "api_key",

@@ -78,6 +78,24 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
   return db;
 }
 
+/**
+ * Runs `work` over one connection outside the pool, which is closed afterwards: for what belongs to a session, and for
+ * statements that may take their time.
+ */
+export async function withSession<T>(db: Database, work: (session: Database) => Promise<T>): Promise<T> {
+  const { connection } = (db.client as { readonly config: { readonly connection: pg.ClientConfig } }).config;
+  const session = openDatabase(connection.connectionString ?? "", {
+    poolSize: 1,
+    statementTimeoutMs: 0,
+    ...(connection.application_name !== undefined && { applicationName: connection.application_name }),
+  });
+  try {
+    return await work(session);
+  } finally {
+    await closeDatabase(session);
+  }
+}
+
 /** Ends the pool: waits for what runs, then closes every connection. */
 export async function closeDatabase(db: Database): Promise<void> {
   await db.destroy();

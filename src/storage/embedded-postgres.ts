@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type pg from "pg";
 import { prepareBinaries } from "./postgres-binaries.ts";
-import { ADMIN, openCluster } from "./postgres-cluster.ts";
+import { ADMIN, assertHasCluster, openCluster } from "./postgres-cluster.ts";
 import { openHome } from "./postgres-home.ts";
 import { SETTING_UP, connectionUrl, endLease, takeLease } from "./postgres-lease.ts";
 import type { Lease } from "./postgres-lease.ts";
@@ -11,8 +11,9 @@ import type { Postmaster } from "./postmaster.ts";
 export interface EmbeddedPostgresOptions {
   /** The data are in its folder `postgres`. */
   readonly dataDirectory: string;
-  /** Made where they are missing. */
   readonly databases: readonly string[];
+  /** Make the data and the databases where they are missing. Default: true. */
+  readonly create?: boolean;
   readonly log: StorageLog;
   /** Start the server again when it ends by itself. Default: true. */
   readonly keepRunning?: boolean;
@@ -49,14 +50,15 @@ const RETRY_MS = 1000;
  * @throws Error with what to do, where it does not run.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  const { databases, log, settings = {} } = options;
+  const { databases, log, create = true, settings = {} } = options;
+  if (!create) await assertHasCluster(options.dataDirectory);
   const home = await openHome(options.dataDirectory, log);
   const binaries = await prepareBinaries(home, log);
   const cluster = await openCluster(home, binaries);
   const server: Postmaster = { home, binaries, cluster, settings };
   const lease = await takeLease(server);
   try {
-    await makeDatabases(lease.client, server, databases);
+    if (create) await makeDatabases(lease.client, server, databases);
   } catch (error) {
     await endLease(server, lease, log);
     throw error;

@@ -28,12 +28,14 @@ const EMBEDDED: Readonly<Record<DatabaseEnvironment, string>> = {
  * Provides the databases of the environments that are wanted: those that have a URL as they are, the others by the
  * embedded PostgreSQL, which is started or found running.
  *
+ * @param options - `create`: whether embedded databases that are not there are made (default)
  * @throws Error when production and sandbox are one database: a reset of the sandbox would empty production.
  */
 export async function provideDatabases(
   location: DatabaseLocation,
   wanted: readonly DatabaseEnvironment[],
   log: StorageLog,
+  { create = true }: { readonly create?: boolean } = {},
 ): Promise<ProvidedDatabases> {
   const urls = { production: location.url, sandbox: location.sandboxUrl };
   if (urls.production !== undefined && urls.sandbox !== undefined && isSame(urls.production, urls.sandbox)) {
@@ -42,7 +44,12 @@ export async function provideDatabases(
   let embedded: EmbeddedPostgres | undefined;
   if (wanted.some((environment) => urls[environment] === undefined)) {
     const { dataDirectory } = location;
-    embedded = await startEmbeddedPostgres({ dataDirectory, databases: Object.values(EMBEDDED), log });
+    embedded = await startEmbeddedPostgres({
+      dataDirectory,
+      databases: Object.values(EMBEDDED),
+      log,
+      create,
+    });
   }
   return {
     url(environment) {

@@ -1,7 +1,8 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Knex } from "knex";
 import { MIGRATIONS, listMigrations, numberOf } from "./migration-files.ts";
-import type { Migration } from "./migration-files.ts";
-import type { Database } from "./database.ts";
+import type { LoadedMigration, Migration } from "./migration-files.ts";
+import { withSession, type Database } from "./database.ts";
 
 export interface MigrateOptions {
   readonly log?: { info(message: string): void };
@@ -19,10 +20,13 @@ interface AppliedMigration {
 const TABLE = "schema_migrations";
 /** The advisory lock under which migrations run; any number that nothing else in the database uses. */
 const LOCK = 5_187_413_001;
+/** The same for those that run outside a transaction. */
+const LOCK_OUTSIDE = 5_187_413_002;
+const POLL_MS = 100;
 
 /**
  * Brings the database to the state that this program needs: every file of `migrations/` that was not applied yet, in
- * the order of their names, each in a transaction of its own. Instances that start at once share the work. A database that
+ * the order of their names, each in a transaction of its own unless it says otherwise. Instances that start at once share the work. A database that
  * is newer than the program is left as it is, where what was done to it lets this program work on.
  *
  * @returns the names of those that this call applied.
@@ -36,8 +40,15 @@ export async function migrate(
   const migrations = await listMigrations(folder);
   const applied: string[] = [];
   for (;;) {
-    const name = await db.transaction((trx) => applyNext(trx, migrations));
-    if (name === undefined) break;
+    const next = await db.transaction((trx) => applyNext(trx, migrations));
+    if (next === undefined) break;
+    const { name, isApplied } = next;
+    if (!isApplied) {
+      log?.info(
+        `migration ${name} is being applied, which may take minutes; other instances go on meanwhile`,
+      );
+      if (!(await applyOutside(db, migrations, name))) continue;
+    }
     log?.info(`migration ${name} applied`);
     applied.push(name);
   }
@@ -79,11 +90,15 @@ export async function pendingMigrations(
   return pending(migrations, applied).map(({ name }) => name);
 }
 
-/** One transaction: whoever has the lock looks afresh at what is left to do, and does one. */
+/**
+ * One transaction: who has the lock looks afresh at what is left to do, and does one.
+ *
+ * @returns which; not applied where it has to be {@link applyOutside}
+ */
 async function applyNext(
   trx: Knex.Transaction,
   migrations: readonly Migration[],
-): Promise<string | undefined> {
+): Promise<{ readonly name: string; readonly isApplied: boolean } | undefined> {
   // neither waiting for the lock nor a large table may be cut short
   await trx.raw("SET LOCAL statement_timeout TO 0");
   await trx.raw("select pg_advisory_xact_lock(?)", [LOCK]);
@@ -100,17 +115,47 @@ async function applyNext(
     await trx.raw(`alter table ${TABLE} add column compatible_from text`);
   const [next] = pending(migrations, await readApplied(trx));
   if (next === undefined) return undefined;
-  const { up, compatibleFrom } = await next.load();
+  const { name } = next;
+  const loaded = await next.load();
+  if (!loaded.inTransaction) return { name, isApplied: false };
+  await apply(trx, next, loaded);
+  return { name, isApplied: true };
+}
+
+/** @returns whether this call has applied it, and not another instance */
+async function applyOutside(db: Database, migrations: readonly Migration[], name: string): Promise<boolean> {
+  return withSession(db, async (session) => {
+    // CREATE INDEX CONCURRENTLY waits for every statement that runs: one that waited for the lock would be a deadlock
+    while (!(await tryLock(session))) await delay(POLL_MS);
+    const [next] = pending(migrations, await readApplied(session));
+    if (next?.name !== name) return false;
+    await apply(session, next, await next.load());
+    return true;
+  });
+}
+
+/** The lock goes with the session. */
+async function tryLock(session: Database): Promise<boolean> {
+  const { rows } = await session.raw<{ rows: { locked: boolean }[] }>(
+    "select pg_try_advisory_lock(?) as locked",
+    [LOCK_OUTSIDE],
+  );
+  return rows[0]?.locked === true;
+}
+
+async function apply(
+  db: Knex,
+  { name, checksum }: Migration,
+  { up, compatibleFrom }: LoadedMigration,
+): Promise<void> {
   try {
-    await up(trx);
+    await up(db);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new Error(`migration ${next.name} failed: ${why}`, { cause: error });
+    throw new Error(`migration ${name} failed: ${why}`, { cause: error });
   }
   // one that only adds asks for nothing
-  const row = { name: next.name, checksum: next.checksum, compatible_from: compatibleFrom ?? ANY };
-  await trx(TABLE).insert(row);
-  return next.name;
+  await db(TABLE).insert({ name, checksum, compatible_from: compatibleFrom ?? ANY });
 }
 
 /** Before every number: any program that checks at all. */

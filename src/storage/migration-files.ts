@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { isDeepStrictEqual } from "node:util";
 import type { Knex } from "knex";
 
 export interface Migration {
@@ -16,6 +17,11 @@ export interface Migration {
 
 export interface LoadedMigration {
   readonly up: (trx: Knex) => Promise<void>;
+  /**
+   * Whether it runs in a transaction. One that exports `config = { transaction: false }`, as with knex, does not: it is given a
+   * connection of its own, may be interrupted half way, and must go on from there when it is run again.
+   */
+  readonly inTransaction: boolean;
   /**
    * The number of the migration that a program must know at least to work with the schema after this one:
    * `export const compatibleFrom = "0105"`, or with `export const breaks = true` its own. Without either it only adds, and
@@ -57,7 +63,11 @@ async function readMigration(folder: string, file: string): Promise<Migration> {
       const module = (await import(href)) as Readonly<Record<string, unknown>>;
       const { up } = module;
       if (typeof up !== "function") throw new Error(`migration ${name} exports no function \`up\``);
-      return { up: up as LoadedMigration["up"], compatibleFrom: compatibleFromOf(name, module) };
+      return {
+        up: up as LoadedMigration["up"],
+        inTransaction: inTransactionOf(name, module),
+        compatibleFrom: compatibleFromOf(name, module),
+      };
     },
   };
 }
@@ -65,6 +75,13 @@ async function readMigration(folder: string, file: string): Promise<Migration> {
 /** The number in a migration's name, by which the schema's versions are called. */
 export function numberOf(name: string): string {
   return name.slice(0, 4);
+}
+
+/** @throws Error for a `config` that would silently be ignored */
+function inTransactionOf(name: string, { config }: Readonly<Record<string, unknown>>): boolean {
+  if (config === undefined) return true;
+  if (isDeepStrictEqual(config, { transaction: false })) return false;
+  throw new Error(`migration ${name} may export only \`{ transaction: false }\` as \`config\``);
 }
 
 /** @throws Error for a declaration that says nothing that can be true */

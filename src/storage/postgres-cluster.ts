@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { chmod, chown, lstat, mkdir, open, readFile, readdir, rename, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { codeOf } from "./database.ts";
 import type { Binaries } from "./postgres-binaries.ts";
@@ -62,6 +62,15 @@ export async function openCluster(home: Home, binaries: Binaries): Promise<Clust
   }
   const passwords = JSON.parse(await readFile(join(folder, "passwords.json"), "utf8")) as Passwords;
   return { data, passwords, socketDirectory: await socketDirectory(home, passwords.admin) };
+}
+
+/** @throws Error where a start would make new data */
+export async function assertHasCluster(dataDirectory: string): Promise<void> {
+  const home = join(resolve(dataDirectory), "postgres");
+  if ((await readVersion(join(home, "cluster", "data"))) === undefined)
+    throw new Error(
+      `there is no embedded database in ${home}: name its data directory, or run \`gatehouse control-plane\` once to make it`,
+    );
 }
 
 async function readVersion(data: string): Promise<number | undefined> {

@@ -8,10 +8,10 @@ export interface AdminServerOptions {
   /** 0: any free one. */
   readonly port: number;
   readonly metrics: () => Promise<{ readonly contentType: string; readonly body: string }>;
-  /** Alive: false asks for a restart. */
-  readonly health: () => boolean;
-  /** Ready for requests, and how it is with each of the things that this takes. */
-  readonly ready: () => Readiness;
+  /** Alive: false asks for a restart. Absent where that is served elsewhere. */
+  readonly health?: () => boolean;
+  /** Ready for requests, and how it is with each of the things that this takes. Absent where that is served elsewhere. */
+  readonly ready?: () => Readiness;
   readonly log: { error(fields: object, message: string): void };
 }
 
@@ -34,7 +34,7 @@ interface Answer {
 }
 
 /**
- * Serves `/healthz`, `/readyz` and `/metrics` for probes and scrapers. Resolves once it listens.
+ * Serves `/metrics`, and where they are given `/healthz` and `/readyz`, for scrapers and probes. Resolves once it listens.
  *
  * @throws the error of `listen`, e.g. EADDRINUSE
  */
@@ -80,23 +80,39 @@ async function respond(
 }
 
 async function route(options: AdminServerOptions, { method, url = "" }: IncomingMessage): Promise<Answer> {
-  const [path] = url.split("?");
-  if (path !== "/healthz" && path !== "/readyz" && path !== "/metrics")
-    return json(404, { error: "not found" });
+  const answer = answererOf(options, url.split("?")[0]);
+  if (answer === undefined) return json(404, { error: "not found" });
   if (method !== "GET" && method !== "HEAD") {
     return { ...json(405, { error: "method not allowed" }), headers: { allow: "GET, HEAD" } };
   }
+  return answer();
+}
+
+function answererOf(
+  { health, ready: readiness, metrics }: AdminServerOptions,
+  path: string | undefined,
+): (() => Answer | Promise<Answer>) | undefined {
   switch (path) {
-    case "/healthz": {
-      const healthy = options.health();
-      return json(healthy ? 200 : 503, { healthy });
-    }
-    case "/readyz": {
-      const { ready, checks } = options.ready();
-      return json(ready ? 200 : 503, { ready, checks });
-    }
+    case "/healthz":
+      return (
+        health &&
+        (() => {
+          const healthy = health();
+          return json(healthy ? 200 : 503, { healthy });
+        })
+      );
+    case "/readyz":
+      return (
+        readiness &&
+        (() => {
+          const { ready, checks } = readiness();
+          return json(ready ? 200 : 503, { ready, checks });
+        })
+      );
     case "/metrics":
-      return { status: 200, ...(await options.metrics()) };
+      return async () => ({ status: 200, ...(await metrics()) });
+    default:
+      return undefined;
   }
 }
 

@@ -15,6 +15,7 @@ export function createMetrics() {
   const registers = [registry];
   return {
     registry,
+    ...controlPlaneMetrics(registers),
     decisions: new Counter({
       name: "gatehouse_decisions_total",
       help: "Decisions made, by outcome and reason, those included that the proxy made by refusing a request.",
@@ -171,12 +172,6 @@ export function createMetrics() {
       help: "When the policy set in force was loaded.",
       registers,
     }),
-    policyReloadFailed: new Gauge({
-      name: "gatehouse_policy_reload_failed",
-      help: "1 while the newest state of a source of policies (folder, control_plane) cannot be put in force; which set is, if any, says gatehouse_policy_set_info. With an environment: of a folder that the control plane publishes.",
-      labelNames: ["source", "environment"] as const,
-      registers,
-    }),
     policySetInfo: new Gauge({
       name: "gatehouse_policy_set_info",
       help: "The policy set in force; always 1.",
@@ -221,12 +216,6 @@ export function createMetrics() {
       help: "Customers, users, sessions and policy sets that the control plane has something to say about.",
       registers,
     }),
-    poolExhausted: new Counter({
-      name: "gatehouse_database_pool_exhausted_total",
-      help: "Times that no connection to the control plane's database became free in time, by environment and workload (api, feed, analytics, intake); requests are answered 503. Of a control plane in this process.",
-      labelNames: ["environment", "workload"] as const,
-      registers,
-    }),
     jwksRefreshes: new Counter({
       name: "gatehouse_jwks_refresh_total",
       help: "Fetches of the issuer's keys, by result (loaded, failed).",
@@ -253,6 +242,30 @@ export function createMetrics() {
   };
 }
 
+/** Those of a control plane that runs alone: it has no others. */
+export function createControlPlaneMetrics() {
+  const registry = new Registry();
+  return { registry, ...controlPlaneMetrics([registry]) };
+}
+
+/** What a control plane counts, in a process of its own or in a gateway's. */
+function controlPlaneMetrics(registers: Registry[]) {
+  return {
+    policyReloadFailed: new Gauge({
+      name: "gatehouse_policy_reload_failed",
+      help: "1 while the newest state of a source of policies (folder, control_plane) cannot be put in force; which set is, if any, says gatehouse_policy_set_info. With an environment: of a folder that the control plane publishes.",
+      labelNames: ["source", "environment"] as const,
+      registers,
+    }),
+    poolExhausted: new Counter({
+      name: "gatehouse_database_pool_exhausted_total",
+      help: "Times that no connection to the control plane's database became free in time, by environment and workload (api, feed, analytics, intake, keys); requests are answered 503. Of a control plane in this process.",
+      labelNames: ["environment", "workload"] as const,
+      registers,
+    }),
+  };
+}
+
 /** Metrics that are read from Envoy's statistics when they are asked for. */
 export const UPSTREAM_METRICS = {
   responses: {
@@ -273,3 +286,4 @@ export const UPSTREAM_METRICS = {
 } as const;
 
 export type Metrics = ReturnType<typeof createMetrics>;
+export type ControlPlaneMetrics = ReturnType<typeof controlPlaneMetrics>;

@@ -85,7 +85,7 @@ describe("cli: npx gatehouse", () => {
 
 describe("cli: a signal to npm or npx", () => {
   const UP = ["up", "--port", "0", "--admin-port", "0", "--api-port", "0", "--sandbox-port", "0"];
-  const CONTROL_PLANE = ["control-plane", "--port", "0", "--sandbox-port", "0"];
+  const CONTROL_PLANE = ["control-plane", "--port", "0", "--sandbox-port", "0", "--admin-port", "0"];
   const ALL = ["postgres", "envoy", "worker.ts"];
   const cases = [
     ["SIGTERM to npx alone", ["npx", "gatehouse", ...UP], "Ctrl-C ends it", ALL],
@@ -104,6 +104,7 @@ describe("cli: a signal to npm or npx", () => {
           ...env,
           GATEHOUSE_API_PORT: "0",
           GATEHOUSE_API_SANDBOX_PORT: "0",
+          GATEHOUSE_TELEMETRY_CONTROL_PLANE_PORT: "0",
           ENVOY_BIN: await envoyBinary(),
         },
         stdio: ["ignore", "pipe", "pipe"],

@@ -18,7 +18,7 @@ response_masks:
     fields:
       - { name: card_number, condition: user.role != "billing", mask_type: partial }
 graphql_policies:
-  - { query: customers, condition: user.role == "admin" }
+  - { query: customers, condition: user.role == "admin" and user.customer_id == "cus_own" }
 `;
 const CONFIG = `gateway:
   backend: http://127.0.0.1:1
@@ -162,14 +162,19 @@ audit: { destination: file, path: audit.log }
         () => `authz: { listen: "127.0.0.1:${port}" }`,
         () => inUse("authz.listen"),
       ],
+      "the port of the control plane's metrics is taken": [
+        "control-plane",
+        () => `telemetry: { control_plane_port: ${port} }`,
+        () => inUse("telemetry.control_plane_port"),
+      ],
       "the port of the API is taken": [
         "control-plane",
-        () => `api: { port: ${port}, sandbox_port: 0 }`,
+        () => `api: { port: ${port}, sandbox_port: 0 }\ntelemetry: { control_plane_port: 0 }`,
         () => inUse("api.port"),
       ],
       "the port of the sandbox is taken": [
         "control-plane",
-        () => `api: { port: 0, sandbox_port: ${port} }`,
+        () => `api: { port: 0, sandbox_port: ${port} }\ntelemetry: { control_plane_port: 0 }`,
         () => inUse("api.sandbox_port"),
       ],
       "the audit file has no folder": [
@@ -216,6 +221,22 @@ audit: { destination: file, path: audit.log }
         assert.ok(lines[0]?.startsWith(expected()), stderr);
       });
     }
+  });
+
+  describe("a policy set that permits by a role alone", () => {
+    it("is warned about at start where a control plane is followed, as by `policy validate --config`", async () => {
+      // a key file that is not there ends the start right after
+      const start = async (control_plane: string) => {
+        await folder.add({
+          "gateway.yaml": `${CONFIG}authz: { listen: "unix:authz.sock" }\n${control_plane}\n`,
+          "policies/default.yaml": `policies:\n  - { resource: GET /x, condition: 'user.role == "admin"' }\n`,
+        });
+        return (await cli("authz")).stderr;
+      };
+      const followed = 'control_plane: { url: "http://127.0.0.1:1", api_key_file: nowhere.key }';
+      assert.match(await start(followed), /default\.yaml:2:.*warning: .*\[role-without-customer\]/);
+      assert.doesNotMatch(await start("audit: { destination: file, path: nowhere/a.log }"), /warning/);
+    });
   });
 
   describe("a broken policy set", () => {

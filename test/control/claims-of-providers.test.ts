@@ -181,11 +181,15 @@ describe("claims of a customer's identity provider", () => {
       claims: {
         is_admin: "app.admin",
         assigned_customers: "app.customers",
-        status: "role",
         department: "role",
       },
     };
     const customer = await bench.customer(bench.provider, mapped, { allowed_claims: ["department"] });
+    // mapped before such names were refused
+    await bench.database
+      .db("customer_idps")
+      .where({ customer_id: customer })
+      .update({ claims: { ...mapped.claims, status: "role" } });
     const { access_token: token, user } = await bench.signIn(customer);
     assert.deepEqual(saidBy(token), { department: "admin" });
     const { dropped_claims: dropped, status } = await read(`/users/${user.id}`);
@@ -340,6 +344,8 @@ describe("claims of a customer's identity provider", () => {
     ["allowed_claims", ["id"], "allowed_claims.0"],
     ["allowed_claims", ["__proto__"], "allowed_claims.0"],
     ["allowed_claims", ["cost-center"], "allowed_claims.0"],
+    ["allowed_claims", ["department", "scope"], "allowed_claims.1"],
+    ["allowed_claims", ["principal_type"], "allowed_claims.0"],
     ["role_mapping", null, "role_mapping"],
     ["role_mapping", { g: "admin" }, "role_mapping.g"],
     ["role_mapping", { g: [] }, "role_mapping.g"],

@@ -122,6 +122,9 @@ describe("a customer's identity provider", () => {
     [{ scopes: Array.from({ length: 31 }, (_, n) => `s${n}`) }, "scopes"],
     [{ claims: { customer_id: "c" } }, "claims.customer_id"],
     [{ claims: { sub: "c" } }, "claims.sub"],
+    [{ claims: { scope: "scp", role: "r", sid: "sid" } }, "claims.scope", "claims.sid"],
+    [{ claims: { principal_type: "kind" } }, "claims.principal_type"],
+    [{ claims: { status: "state" } }, "claims.status"],
     [{ claims: { "a b": "c" } }, "claims.a b"],
     [{ claims: { role: "" } }, "claims.role"],
     [{ mfa_acr_values: "urn:2fa" }, "mfa_acr_values"],
@@ -145,6 +148,13 @@ describe("a customer's identity provider", () => {
       assert.deepEqual(refusal(await configure(id, more)), [422, "VALIDATION_FAILED", ...paths]);
     });
   }
+
+  it("says of a claim that no token can have why it is refused", async () => {
+    const { id } = await api.customer();
+    const { body } = await configure(id, { claims: { scope: "scp" } });
+    const message = "is reserved in access tokens, so no attribute can have it";
+    assert.deepEqual(body.error.details.fields, [{ path: "claims.scope", message }]);
+  });
 
   it("is kept unconfirmed where verification is switched off", async () => {
     const { id } = await api.customer();

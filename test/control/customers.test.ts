@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { requireApiKey, statusOfKey } from "../../src/control/api-keys/store.ts";
 import { idPattern, newId } from "../../src/control/ids.ts";
 import { insertSession } from "../../src/control/sessions/store.ts";
 import { signedIn } from "../../src/control/users/store.ts";
 import { FULL_KEY } from "../support/control.ts";
+import { makeKey } from "../support/guarded-control.ts";
 import { refusal, startManagement, type Management } from "./support/management.ts";
 
 const NOBODY = "cus_00000000000000000000000000";
@@ -206,6 +208,22 @@ describe("customers", () => {
     assert.deepEqual(refusal(await put(id, { name: "B" })), [404, "INVALID_CUSTOMER"]);
     const row = await api.database.db("customers").where({ id }).first("deleted_at");
     assert.ok(row.deleted_at instanceof Date);
+  });
+
+  it("revokes the API keys of a customer that is deleted, and no others", async () => {
+    const [one, other] = [await api.customer(), await api.customer()];
+    const keys = [];
+    for (const customerId of [one.id, other.id, undefined])
+      keys.push(await makeKey(api, { ...(customerId !== undefined && { customerId }) }));
+    api.forget();
+    await api.request("DELETE", `/customers/${one.id}`);
+    const rows = await Promise.all(keys.map(({ row }) => requireApiKey(api.context.db, row.id)));
+    assert.deepEqual(
+      rows.map((row) => statusOfKey(row, new Date(now))),
+      ["revoked", "active", "active"],
+    );
+    const [revoked] = api.changes.filter(({ action }) => action === "api_key.revoked");
+    assert.equal(revoked?.target.id, keys[0]?.row.id);
   });
 
   for (const status of ["suspended", "archived", "deleted"] as const) {

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { loadGatewayConfig } from "../../src/config/index.ts";
 import { openEnvironment, startControlPlane } from "../../src/control-plane.ts";
 import {
@@ -11,6 +14,7 @@ import { createSecretBox, type SecretBox } from "../../src/control/secret-box.ts
 import { transaction } from "../../src/storage/index.ts";
 import { silentLog } from "../decision/support.ts";
 import { temporaryDirectory, testDatabase, type TestDatabase } from "../support/database.ts";
+import { databaseDirectory } from "../support/temporary-directory.ts";
 import { eventually } from "../support/eventually.ts";
 
 const [A, B] = [randomBytes(32), randomBytes(32)] as const;
@@ -93,6 +97,46 @@ describe("the encryption key that is made known", () => {
     await database.db("schema_migrations").insert(last);
   });
 
+  describe("with the embedded database", () => {
+    const embedded = (dataDirectory: string) => {
+      const loaded = loadGatewayConfig({ overrides: { "api.data_directory": dataDirectory }, env: {} });
+      assert.ok(loaded.ok);
+      return (openedFor: "look" | "command") =>
+        openEnvironment(loaded.config, "production", silentLog, openedFor);
+    };
+
+    it("is looked at while the database does not run, which is stopped again", async () => {
+      const directory = await databaseDirectory();
+      const open = embedded(directory);
+      await (await open("command")).close();
+      const pidFile = join(directory, "postgres", "cluster", "data", "postmaster.pid");
+      assert.ok(!existsSync(pidFile));
+      const opened = await open("look");
+      try {
+        assert.ok(existsSync(pidFile));
+        assert.deepEqual(await opened.context.db("encryption_keys"), []);
+        // beside a process that uses it, it goes on
+        await (await open("look")).close();
+        assert.ok(existsSync(pidFile));
+      } finally {
+        await opened.close();
+      }
+      assert.ok(!existsSync(pidFile));
+    });
+
+    it("is not made by who only looks, nor is the database", async () => {
+      const directory = await databaseDirectory();
+      const open = embedded(directory);
+      await assert.rejects(
+        open("look"),
+        /^Error: there is no encryption key in `.*`: name the data directory/,
+      );
+      await writeFile(join(directory, "encryption.key"), `${Buffer.from(A).toString("base64")}\n`);
+      await assert.rejects(open("look"), /^Error: there is no embedded database in .*postgres: name/);
+      assert.deepEqual(await readdir(directory), ["encryption.key"]);
+    });
+  });
+
   it("stops the whole control plane, which says so", async () => {
     const plane = async (...configured: Parameters<typeof planeConfig>) =>
       startControlPlane(await planeConfig(...configured), { log: silentLog });
@@ -125,5 +169,26 @@ describe("the encryption key that is made known", () => {
     } finally {
       await started.close();
     }
+  });
+
+  it("is said to be missing where something is sealed with another one after all", async () => {
+    const errors: unknown[] = [];
+    const log = { ...silentLog, error: (fields: unknown) => errors.push(fields) };
+    const start = async (...configured: Parameters<typeof planeConfig>) => {
+      const plane = await startControlPlane(await planeConfig(...configured), { log });
+      // makes the first key that tokens are signed with, which is sealed
+      await fetch(`${plane.environments[0]?.url ?? ""}/.well-known/jwks.json`);
+      await plane.close();
+    };
+    await start(A);
+    await start(B, [A]);
+    // as if nothing were sealed with it any more, and then an instance that still has it went on
+    await database
+      .db("encryption_keys")
+      .where({ key_id: idOf(A) })
+      .update({ retired_at: new Date() });
+    assert.deepEqual(errors, []);
+    await start(B);
+    assert.deepEqual(errors, [{ tables: ["signing_keys"] }]);
   });
 });

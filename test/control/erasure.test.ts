@@ -249,7 +249,7 @@ describe("erasure", () => {
         if ((begun += 1) > 1) throw new Error("killed");
         return control.context.units(origin, work);
       };
-      await runErasures({ db: known.db, units }).catch(() => (killed += 1));
+      await runErasures({ ...control.context, units }).catch(() => (killed += 1));
       return killed === 3;
     });
     assert.equal((await known.ask("GET", `/erasures/${customer}`)).status, "running");

@@ -38,7 +38,7 @@ describe("policy folders", () => {
       warn: method("warn"),
       error: method("error"),
     };
-    return { context: { units: of.context.units, log }, compile };
+    return { context: { db: of.context.db, units: of.context.units, log }, compile };
   }
   const write = (text: string, name = "main.yaml") => writeFile(join(folder, name), text);
   const publish = () => publishFolder(dependencies(), folder, "main");
@@ -131,6 +131,31 @@ describe("policy folders", () => {
     assert.ok(gone.kind === "invalid");
     assert.match(gone.report, /no-policy-set/);
     assert.equal(await active(), "v1");
+  });
+
+  it("is warned of permits by a role alone once several customers have identity providers", async () => {
+    const reports: unknown[] = [];
+    for (const [version, domain] of [
+      ["v1", "a.example.com"],
+      ["v2", "b.example.com"],
+      ["v3", undefined],
+    ] as const) {
+      await write(setText("admin", version));
+      assert.equal((await publish()).kind, "published");
+      reports.push((logged.at(-1)?.[1] as { report?: string }).report);
+      if (domain === undefined) continue;
+      const times = { created_at: new Date(), updated_at: new Date() };
+      await control.context.db("customers").insert({
+        ...{ id: `cus_${version}`, name: domain, name_key: domain, status: "active" },
+        ...{ allowed_return_urls: [], metadata: {}, ...times },
+      });
+      await control.context.db("customer_idps").insert({
+        ...{ customer_id: `cus_${version}`, type: "oidc", domain, issuer: `https://${domain}` },
+        ...{ client_id: "c", client_secret: "sealed", scopes: [], claims: {}, revision: 1, ...times },
+      });
+    }
+    assert.deepEqual(reports.slice(0, 2), [undefined, undefined]);
+    assert.match(String(reports[2]), /^main\.yaml:4:.*warning: .*\[role-without-customer\]/);
   });
 
   it("publishes once when two instances start at once", async () => {

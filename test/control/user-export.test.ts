@@ -67,6 +67,22 @@ describe("export of a user", () => {
     assert.ok(!answer.text.includes("sub-neighbour") && !answer.text.includes("sealed"));
   });
 
+  it("has the changes of the user's sessions, and of nobody else's", async () => {
+    const { user } = await known.makeUser(customer);
+    const { user: neighbour } = await known.makeUser(customer, "sub-neighbour");
+    for (const person of [user, neighbour]) await known.signOut(person);
+    const { changes } = (await control.request("GET", `/users/${user.id}/export`)).body.data as {
+      changes: { action: string; target: { type: string; id: string }; client_ip: string }[];
+    };
+    assert.deepEqual(
+      changes
+        .filter(({ target }) => target.type === "session")
+        .map(({ action, target, client_ip: address }) => [action, target.id, address]),
+      // by the user's own browser: the address is theirs to have
+      [["session.ended", `ses_${user.id}`, "203.0.113.77"]],
+    );
+  });
+
   it("is for whoever may read the user, and leaves a record", async () => {
     const { user } = await known.makeUser(customer);
     const path = `/users/${user.id}/export`;

@@ -57,7 +57,8 @@ export async function startControlPlaneProcess(
     api: { port: production, sandbox_port: sandbox, data_directory: data },
     sign_in: { allow_insecure_issuers: true },
     webhooks: { allow_private_targets: true },
-    telemetry: { log_level: "warn" },
+    // an earlier version does not know the port
+    telemetry: { log_level: "warn", ...(options.program === undefined && { control_plane_port: 0 }) },
   };
   for (const [section, keys] of Object.entries(options.config ?? {}))
     base[section] = { ...base[section], ...keys };

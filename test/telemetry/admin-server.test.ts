@@ -55,6 +55,21 @@ describe("telemetry: admin server", () => {
     });
   });
 
+  it("has no health and readiness where they are served elsewhere", async () => {
+    const server = await startAdminServer({
+      port: 0,
+      metrics: () => Promise.resolve({ contentType: "text/plain", body: "a_total 1\n" }),
+      log: { error: () => undefined },
+    });
+    try {
+      const status = async (path: string) => (await fetch(`http://127.0.0.1:${server.port}${path}`)).status;
+      assert.deepEqual([await status("/healthz"), await status("/readyz")], [404, 404]);
+      assert.equal(await status("/metrics"), 200);
+    } finally {
+      await server.close();
+    }
+  });
+
   it("answers HEAD without a body, other methods with 405, other paths with 404", async () => {
     await withServer({}, async (url) => {
       const head = await fetch(`${url}/metrics`, { method: "HEAD" });

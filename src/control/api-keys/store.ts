@@ -146,7 +146,21 @@ export async function revokeApiKey(
 ): Promise<ApiKeyRow> {
   const before = await lockApiKey(unit.trx, id);
   check(before);
-  if (before.revoked_at !== null) return before;
+  return before.revoked_at === null ? revoke(unit, before) : before;
+}
+
+/** Revokes the keys that are limited to a customer which is deleted, in the same unit. */
+export async function revokeApiKeysOf(unit: Unit, customerId: string): Promise<void> {
+  const rows = await unit
+    .trx("api_keys")
+    .where({ customer_id: customerId, revoked_at: null })
+    .orderBy("id")
+    .forUpdate()
+    .select<ApiKeyRow[]>(...COLUMNS);
+  for (const row of rows) await revoke(unit, row);
+}
+
+async function revoke(unit: Unit, before: ApiKeyRow): Promise<ApiKeyRow> {
   const after = await writeApiKey(unit, "api_key.revoked", before, { revoked_at: unit.now });
   announceKey(unit, "api_key.revoked", after);
   await haveGatewaysAskAgain(unit.trx);

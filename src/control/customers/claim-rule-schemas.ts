@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { RESERVED_CLAIMS } from "../issuer/reserved-claims.ts";
 import { RESERVED_NAMES } from "../users/attributes.ts";
 import { ANYTHING, LIST_OF } from "../users/permit-claims.ts";
 import { attributeName } from "../users/schemas.ts";
@@ -34,9 +35,17 @@ function entries(item: z.ZodType<string>, what: string) {
 /** Those that have a list of their own, and those that no provider can say. */
 const NO_CLAIMS: readonly string[] = [...Object.keys(LIST_OF), ...RESERVED_NAMES];
 
-const claimName = z.union([z.literal(ANYTHING), attributeName]).refine((name) => !NO_CLAIMS.includes(name), {
-  error: `must not be one of ${NO_CLAIMS.map((name) => `\`${name}\``).join(", ")}`,
-});
+const claimName = z
+  .union([z.literal(ANYTHING), attributeName], {
+    error: `must be \`${ANYTHING}\`, or the name of an attribute that a user does not have anyway`,
+  })
+  .refine((name) => !NO_CLAIMS.includes(name), {
+    error: `must not be one of ${NO_CLAIMS.map((name) => `\`${name}\``).join(", ")}`,
+    abort: true,
+  })
+  .refine((name) => !RESERVED_CLAIMS.has(name), {
+    error: "is reserved in access tokens, so no attribute can have it",
+  });
 
 const named = entry.refine((text) => text !== ANYTHING, `must not be \`${ANYTHING}\``);
 

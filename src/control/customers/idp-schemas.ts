@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { timestamp } from "../frame/schemas.ts";
+import { RESERVED_CLAIMS } from "../issuer/reserved-claims.ts";
 import { IDP_TYPES } from "./idp.ts";
 
 /** RFC 6749, section 3.3. */
@@ -14,7 +15,11 @@ const acrValue = z
 const ourClaim = z
   .string()
   .regex(/^[A-Za-z_]\w{0,63}$/, "must be a name such as `department`")
-  .refine((name) => !["id", "sub", "customer_id"].includes(name), "is told by the provider's `sub` alone");
+  .refine((name) => !["id", "sub", "customer_id"].includes(name), {
+    error: "is told by the provider's `sub` alone",
+    abort: true,
+  })
+  .refine((name) => !RESERVED_CLAIMS.has(name), "is reserved in access tokens, so no attribute can have it");
 
 /** RFC 6749, appendix A: visible ASCII and spaces. */
 const credential = (name: string) =>
@@ -61,7 +66,8 @@ export const idpConfiguration = z.strictObject({
     .default({})
     .meta({
       description:
-        "From our names of attributes to the provider's claims: `role` to `app.role`. What the provider says in them " +
+        "From our names of attributes to the provider's claims: `role` to `app.role`. Names of claims that access tokens " +
+        "set themselves, such as `scope` and `sid`, are refused. What the provider says in the others " +
         "counts as far as `allowed_roles`, `allowed_claims` and the other lists of the customer go.",
     }),
   mfa_acr_values: z

@@ -120,7 +120,7 @@ function ownRoutes({ db }: ControlContext): Route[] {
       summary: "Deletes a customer",
       description:
         "The customer is not found any more, its users lose their sessions, its identity provider and its policies' " +
-        "assignments are forgotten, its webhooks are disabled. What was recorded of it stays. Told as `customer.updated` with the status `deleted`.",
+        "assignments are forgotten, its webhooks are disabled, its API keys revoked. Its users are erased. The audit trail keeps what was decided and changed, without their names. Told as `customer.updated` with the status `deleted`.",
       permission: "configure",
       tenancy: { path: "id" },
       params: customerPath,

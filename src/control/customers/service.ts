@@ -5,6 +5,7 @@ import { ApiError } from "../errors.ts";
 import { newId } from "../ids.ts";
 import { endSessions, type EndReason } from "../sessions/end.ts";
 import type { Unit } from "../unit.ts";
+import { revokeApiKeysOf } from "../api-keys/store.ts";
 import { disableWebhooksOf } from "../webhooks/service.ts";
 import {
   CLAIM_RULES,
@@ -74,6 +75,7 @@ export async function deleteCustomer(unit: Unit, row: CustomerRow): Promise<void
   await updateCustomer(trx, row, { deleted_at: unit.now }, unit.now);
   unit.record({ ...about("customer.deleted", row), before: writtenOf(row) });
   await disableWebhooksOf(unit, row.id);
+  await revokeApiKeysOf(unit, row.id);
   unit.emit({
     type: "customer.updated",
     customerId: row.id,

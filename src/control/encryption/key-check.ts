@@ -60,6 +60,28 @@ export async function encryptionKeyProblem(db: Knex, box: SecretBox): Promise<st
   return undefined;
 }
 
+/**
+ * Finds what an instance sealed with a key after that had been retired: nobody who starts with the next key alone can open it.
+ *
+ * @returns names of the tables that have such a value
+ */
+export async function sealedWithUnknownKeys(db: Knex, box: SecretBox): Promise<string[]> {
+  const found: string[] = [];
+  for (const { table, columns } of SEALED_COLUMNS) {
+    // earlier releases did not name the key within the value
+    const where = columns.map(() => "split_part(??, '.', 3) <> all(?::text[])").join(" or ");
+    const known = ["", ...box.keyIds];
+    const row: unknown = await db(table)
+      .whereRaw(
+        where,
+        columns.flatMap((column) => [column, known]),
+      )
+      .first(db.raw("true as found"));
+    if (row !== undefined) found.push(table);
+  }
+  return found;
+}
+
 function keysInUse(db: Knex): Promise<KeyRow[]> {
   return db<KeyRow>("encryption_keys").whereNull("retired_at").orderBy("created_at").select();
 }

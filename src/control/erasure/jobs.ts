@@ -2,9 +2,17 @@ import type { Knex } from "knex";
 import type { BackgroundWork, ControlContext } from "../context.ts";
 import { newId } from "../ids.ts";
 import type { Unit, UnitOrigin } from "../unit.ts";
+import { erasureFailure, erasureRetryDelay } from "./failure.ts";
 import { pruneDeleted } from "./prune-deleted.ts";
 import { ERASE, type Batch } from "./steps.ts";
-import { adoptDeletions, STEPS, type ErasureKind, type ErasureRow, type StepName } from "./store.ts";
+import {
+  adoptDeletions,
+  recordFailure,
+  STEPS,
+  type ErasureKind,
+  type ErasureRow,
+  type StepName,
+} from "./store.ts";
 
 const EVERY_MS = 1_000;
 /** Rounds between two looks for deletions of other releases, and for rows that may go for good. */
@@ -63,16 +71,12 @@ export function startErasing(context: ControlContext): BackgroundWork {
   };
 }
 
-/** Goes on with all erasures until they are finished, a batch at a time. */
-export async function runErasures(
-  { db, units }: Pick<ControlContext, "db" | "units">,
-  signal?: AbortSignal,
-): Promise<void> {
-  await setBarriers(db);
-  while (signal?.aborted !== true) {
-    const origin: UnitOrigin = { actor: ACTOR, requestId: newId("request"), clientIp: "" };
-    if (!(await units(origin, eraseSome))) return;
-  }
+type Dependencies = Pick<ControlContext, "db" | "units" | "clock" | "log">;
+
+/** Goes on with all erasures until they are finished or have failed, a batch at a time. */
+export async function runErasures(dependencies: Dependencies, signal?: AbortSignal): Promise<void> {
+  await setBarriers(dependencies.db);
+  while (signal?.aborted !== true && (await eraseSome(dependencies)));
 }
 
 /**
@@ -87,17 +91,33 @@ async function setBarriers(db: Knex): Promise<void> {
 }
 
 /** One batch of one erasure. @returns false where there is nothing left to do now */
-async function eraseSome(unit: Unit): Promise<boolean> {
-  const erasure = await claim(unit.trx);
-  if (erasure === undefined) return false;
-  await advance(unit, erasure, await ERASE[erasure.step](unit, erasure));
-  return true;
+async function eraseSome({ db, units, clock, log }: Dependencies): Promise<boolean> {
+  const origin: UnitOrigin = { actor: ACTOR, requestId: newId("request"), clientIp: "" };
+  const claimed: { erasure: ErasureRow | undefined } = { erasure: undefined };
+  try {
+    await units(origin, async (unit) => {
+      const erasure = (claimed.erasure = await claim(unit));
+      if (erasure !== undefined) await advance(unit, erasure, await ERASE[erasure.step](unit, erasure));
+    });
+  } catch (error) {
+    const { erasure } = claimed;
+    if (erasure === undefined) throw error;
+    const failures = erasure.failures + 1;
+    const next = new Date(clock() + erasureRetryDelay(failures));
+    const { id, kind, step } = erasure;
+    log.warn({ err: error, erasure: id, kind, step, failures }, "could not erase all of it; will retry");
+    await recordFailure(db, erasure, { message: erasureFailure(error), next }).catch(() => {
+      throw error;
+    });
+  }
+  return claimed.erasure !== undefined;
 }
 
-/** Any of them: a large one does not hold up the others, and neither does one that fails. */
-async function claim(trx: Knex.Transaction): Promise<ErasureRow | undefined> {
+/** Any of them: a large one does not hold up the others, and one that has failed waits for its time. */
+async function claim({ trx, now }: Unit): Promise<ErasureRow | undefined> {
   return trx("erasures")
     .whereNull("finished_at")
+    .whereRaw("coalesce(next_attempt_at <= ?, true)", [now])
     .whereRaw("barrier <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint")
     .orderByRaw("random()")
     .forUpdate()
@@ -116,7 +136,7 @@ async function advance(unit: Unit, erasure: ErasureRow, { rows, position }: Batc
   await unit
     .trx("erasures")
     .where({ id })
-    .update({ ...counts, ...progress });
+    .update({ ...counts, ...progress, failures: 0, failure: null, next_attempt_at: null });
   if (next === undefined) recordEnd(unit, erasure, counts);
 }
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { listQuery } from "../frame/list.ts";
 import { pathId, timestamp } from "../frame/schemas.ts";
-import { ERASURE_KINDS, type ErasureRow } from "./store.ts";
+import { ERASURE_KINDS, STEP_NAMES, type ErasureRow } from "./store.ts";
 
 const STATUSES = ["running", "finished"] as const;
 
@@ -25,11 +25,25 @@ export const erasure = z.object({
   progress: z
     .object({ users: count, sessions: count, events: count, records: count })
     .describe("rows that were gone through by now; records are those of the audit trail"),
+  failure: z
+    .object({
+      step: z.enum(STEP_NAMES).describe("what was being erased"),
+      message: z.string(),
+      attempts: count.describe("how many in a row have failed"),
+      next_attempt_at: timestamp(),
+    })
+    .nullable()
+    .describe("why it does not go on; `null` where the last attempt worked"),
 });
 
 /** As it is answered. */
 export function erasureAnswer(row: ErasureRow): z.input<typeof erasure> {
   const { users, sessions, events, records } = row;
   const status = row.finished_at === null ? "running" : "finished";
-  return { ...row, status, progress: { users, sessions, events, records } };
+  return { ...row, status, progress: { users, sessions, events, records }, failure: failureOf(row) };
+}
+
+function failureOf({ step, failures, failure, next_attempt_at: next }: ErasureRow) {
+  if (failure === null || next === null) return null;
+  return { step, message: failure, attempts: failures, next_attempt_at: next };
 }

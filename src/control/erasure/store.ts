@@ -11,6 +11,7 @@ export const STEPS = {
   dashboard_user: ["acts", "membership", "keys"],
 } as const satisfies Record<ErasureKind, readonly string[]>;
 export type StepName = (typeof STEPS)[ErasureKind][number];
+export const STEP_NAMES: readonly StepName[] = [...new Set(Object.values(STEPS).flat())];
 
 /** The key of the row that a step has come to. */
 export type Position = readonly string[];
@@ -32,6 +33,11 @@ export interface ErasureRow {
   readonly sessions: number;
   readonly events: number;
   readonly records: number;
+  /** Attempts at the step that have failed since one has worked. */
+  readonly failures: number;
+  /** Why the last of them did. */
+  readonly failure: string | null;
+  readonly next_attempt_at: Date | null;
 }
 
 /** What stands in a user's row in place of who it was; their subject is their id. */
@@ -83,6 +89,18 @@ export async function adoptDeletions(db: Knex): Promise<void> {
      on conflict do nothing`,
     [STEPS.user[0], STEPS.customer[0]],
   );
+}
+
+/** Keeps that a step has failed, unless another instance has finished it since. */
+export async function recordFailure(
+  db: Knex,
+  { id, step, failures }: ErasureRow,
+  { message, next }: { readonly message: string; readonly next: Date },
+): Promise<void> {
+  await db("erasures")
+    .where({ id, step })
+    .whereNull("finished_at")
+    .update({ failures: failures + 1, failure: message, next_attempt_at: next });
 }
 
 /** Erasures that an actor may see: those of one customer, or all. */

@@ -36,7 +36,10 @@ function problems(error: z.ZodError): { path: string; message: string }[] {
     const path = issue.path.map(String);
     if (issue.code === "unrecognized_keys")
       return issue.keys.map((key) => ({ path: [...path, key].join("."), message: "is not a field" }));
-    return [{ path: path.join("."), message: issue.message }];
+    // of a member whose name is not valid, what is wrong with the name
+    const messages =
+      issue.code === "invalid_key" ? issue.issues.map(({ message }) => message) : [issue.message];
+    return messages.map((message) => ({ path: path.join("."), message }));
   });
 }
 

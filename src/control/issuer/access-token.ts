@@ -2,6 +2,7 @@ import { SignJWT } from "jose";
 import type { Value } from "../../policy/index.ts";
 import { ALGORITHM } from "./key-store.ts";
 import type { SigningKey } from "./keyring.ts";
+import { RESERVED_CLAIMS } from "./reserved-claims.ts";
 
 /** What an access token says besides the user's attributes. */
 export interface TokenFacts {
@@ -24,16 +25,6 @@ export interface TokenFacts {
   readonly issuedAt: number;
   readonly expiresAt: number;
 }
-
-/**
- * Claims that an attribute can never be: those of this token, those that JWT, OAuth and OpenID Connect give a meaning,
- * and `id`, which is `sub`.
- */
-const RESERVED_CLAIMS: ReadonlySet<string> = new Set(
-  "iss sub aud exp nbf iat jti client_id sid customer_id scope auth_time amr acr id principal_type azp nonce at_hash c_hash s_hash cnf act may_act events toe txn sub_id status vot vtm __proto__".split(
-    " ",
-  ),
-);
 
 /** Bytes of JSON that attributes may take; with the rest, in base64url, the token stays below 8 KB. */
 const ATTRIBUTES_BYTES = 4_500;

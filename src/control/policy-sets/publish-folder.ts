@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import { resolve } from "node:path";
 import { readPolicyFolder, type PolicyFolder } from "../../decision/policy-folder.ts";
 import type { ControlContext } from "../context.ts";
+import { haveSeveralProviders } from "../customers/idp.ts";
 import { newId } from "../ids.ts";
 import type { Unit } from "../unit.ts";
 import { failed } from "./compile-thread.ts";
@@ -31,7 +32,7 @@ export type FolderOutcome =
   | { readonly kind: "invalid"; readonly report: string };
 
 export interface PublishFolderDependencies {
-  readonly context: Pick<ControlContext, "units" | "log">;
+  readonly context: Pick<ControlContext, "db" | "units" | "log">;
   readonly compile: PolicySetCompiler;
 }
 
@@ -63,7 +64,10 @@ export async function publishFiles(
   name: string,
   source: string,
 ): Promise<FolderOutcome> {
-  const compiled = diagnostics.length > 0 ? failed(diagnostics, files) : await compile({ name, files });
+  const compiled =
+    diagnostics.length > 0
+      ? failed(diagnostics, files)
+      : await compile({ name, files, severalProviders: await haveSeveralProviders(context.db) });
   if (compiled.set === undefined) {
     const report = compiled.rendered;
     context.log.error(

@@ -140,11 +140,20 @@ function readOutcome(members: Readonly<Record<string, unknown>>): RecordFacts {
 }
 
 function timeOf({ timestamp }: Readonly<Record<string, unknown>>): number {
-  const time = typeof timestamp === "string" && TIME.test(timestamp) ? Date.parse(timestamp) : Number.NaN;
+  const time =
+    typeof timestamp === "string" && TIME.test(timestamp) && isDate(timestamp.slice(0, 10))
+      ? Date.parse(timestamp)
+      : Number.NaN;
   if (Number.isNaN(time)) throw new Problem("`timestamp` must be a time in ISO 8601");
   // by its zone it may be of the year 10000, which four digits do not tell
   if (time > LATEST) throw new Problem("`timestamp` must be before the year 10000");
   return time;
+}
+
+/** `Date.parse` takes 30 February for 2 March. */
+function isDate(day: string): boolean {
+  const midnight = Date.parse(`${day}T00:00:00Z`);
+  return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(day);
 }
 
 function decisionIdOf({ decision_id: id }: Readonly<Record<string, unknown>>): string {

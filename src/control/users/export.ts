@@ -37,7 +37,9 @@ export const userExport = z.object({
   sessions: sessionSchema.array(),
   events: eventItems,
   decisions: logEntries.describe("decisions on the user's requests, and what became of them"),
-  changes: logEntries.describe("changes of the user; whoever made them is named by id alone"),
+  changes: logEntries.describe(
+    "changes to the user and to their sessions; the person or key that made one is named by id alone",
+  ),
 });
 
 const CHUNK = 1_000;
@@ -72,7 +74,15 @@ export async function* exportUser(
       .where("timestamp", ">=", new Date(keptSince(now.getTime(), auditMs)))
       .where("timestamp", "<=", now);
   yield* list("decisions", entries(records().where({ user_id: row.id }).whereNot({ kind: "change" })));
-  yield* list("changes", entries(records().where({ kind: "change", resource: `user/${row.id}` })));
+  const changes = records()
+    .where({ kind: "change" })
+    .whereRaw(
+      `resource = any(array(
+         select 'user/' || :id::text union all select 'session/' || s.id from sessions s where s.user_id = :id
+       ))`,
+      { id: row.id },
+    );
+  yield* list("changes", entries(changes));
   yield "}";
 }
 

@@ -1,9 +1,8 @@
-import type { ControlContext } from "../../../src/control/context.ts";
 import { runErasures } from "../../../src/control/erasure/jobs.ts";
 import { eventually } from "../../support/eventually.ts";
 
 /** Erases until nothing is left to: an erasure waits for transactions, and those of other databases of the server count. */
-export async function eraseAll(context: Pick<ControlContext, "db" | "units">): Promise<void> {
+export async function eraseAll(context: Parameters<typeof runErasures>[0]): Promise<void> {
   await eventually("all erasures finished", async () => {
     await runErasures(context);
     return (await context.db("erasures").whereNull("finished_at")).length === 0;

@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { loadGatewayConfig } from "../../src/config/index.ts";
+import { serveControlPlaneMetrics } from "../../src/control-plane-metrics.ts";
+import { startControlPlane } from "../../src/control-plane.ts";
+import { openPool } from "../../src/environment-pools.ts";
+import { closeDatabase } from "../../src/storage/index.ts";
+import { silentLog } from "../decision/support.ts";
+import { temporaryDirectory, testDatabase } from "../support/database.ts";
+
+describe("metrics of a control plane that runs alone", () => {
+  it("are its own and no gateway's, from zero on", async () => {
+    const database = await testDatabase();
+    const loaded = loadGatewayConfig({
+      overrides: {
+        "api.port": 0,
+        "api.environments": ["production"],
+        "api.data_directory": await temporaryDirectory(),
+        "api.encryption_key": Buffer.alloc(32, 1).toString("base64"),
+        "database.url": database.url,
+        "telemetry.control_plane_port": 0,
+      },
+      env: {},
+    });
+    assert.ok(loaded.ok, loaded.ok ? "" : loaded.errors);
+    const served = await serveControlPlaneMetrics(loaded.config, silentLog);
+    try {
+      const scrape = async () => (await fetch(`${served.url}/metrics`)).text();
+      const plane = await startControlPlane(loaded.config, { log: silentLog, metrics: served.metrics });
+      try {
+        const body = await scrape();
+        for (const workload of ["api", "feed", "analytics", "intake", "keys"])
+          assert.ok(body.includes(exhausted(workload, 0)), body);
+        const names = [...body.matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name);
+        assert.deepEqual(names.sort(), [
+          "gatehouse_database_pool_exhausted_total",
+          "gatehouse_policy_reload_failed",
+        ]);
+      } finally {
+        await plane.close();
+      }
+      await waitInVain(database.url, served.metrics);
+      assert.ok((await scrape()).includes(exhausted("feed", 1)));
+      assert.equal((await fetch(`${served.url}/readyz`)).status, 404);
+    } finally {
+      await served.close();
+      await database.close();
+    }
+  });
+
+  const exhausted = (workload: string, count: number) =>
+    `gatehouse_database_pool_exhausted_total{environment="production",workload="${workload}"} ${count}\n`;
+
+  /** Has somebody wait for the only connection. */
+  async function waitInVain(url: string, metrics: Parameters<typeof openPool>[1]["metrics"]): Promise<void> {
+    const budgets = { api: 1, feed: 1, analytics: 1, intake: 1, keys: 1 };
+    const options = { environment: "production", url, budgets, acquireTimeoutMs: 50 } as const;
+    const pool = openPool("feed", { ...options, log: silentLog, metrics });
+    try {
+      const held = await pool.transaction();
+      await assert.rejects(pool.raw("select 1").then(() => undefined));
+      await held.rollback();
+    } finally {
+      await closeDatabase(pool);
+    }
+  }
+});
