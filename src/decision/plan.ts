@@ -1,4 +1,5 @@
 import {
+  pathsIn,
   specialize,
   type Attributes,
   type ConditionIR,
@@ -117,25 +118,5 @@ function guardedNames(fields: readonly PlannedField[]): readonly string[] {
 }
 
 function namesIn(expression: Expression): readonly string[] {
-  switch (expression.op) {
-    case "and":
-    case "or":
-      return expression.args.flatMap(namesIn);
-    case "not":
-      return namesIn(expression.arg);
-    case "in":
-      return [...namesIn(expression.value), ...namesIn(expression.list)];
-    case "startsWith":
-    case "endsWith":
-      return [...namesIn(expression.target), ...namesIn(expression.arg)];
-    case "list":
-      return expression.items.flatMap(namesIn);
-    case "attribute":
-    case "exists":
-      return expression.path.slice(1);
-    case "literal":
-      return [];
-    default:
-      return [...namesIn(expression.left), ...namesIn(expression.right)];
-  }
+  return pathsIn(expression).flatMap((path) => path.slice(1));
 }

@@ -13,8 +13,12 @@ export interface SourcePosition {
   readonly column: number;
 }
 
-export type ComparisonOperator = "==" | "!=" | "<" | "<=" | ">" | ">=";
-export type StringMethod = "startsWith" | "endsWith";
+/** Written between two operands: `left == right`. */
+export const COMPARISON_OPERATORS = ["==", "!=", "<", "<=", ">", ">="] as const;
+/** Called on a string: `target.startsWith(arg)`. */
+export const STRING_METHODS = ["startsWith", "endsWith"] as const;
+export type ComparisonOperator = (typeof COMPARISON_OPERATORS)[number];
+export type StringMethod = (typeof STRING_METHODS)[number];
 export type LiteralValue = string | number | boolean | null;
 
 /** An expression that has a truth value, or, as an operand, a value. `and`/`or` are flattened and hold two or more. */

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { VerdictCache } from "../../src/decision/verdict-cache.ts";
 import {
   evaluate,
+  pathsIn,
   UNAVAILABLE,
   type AttributePath,
   type Attributes,
@@ -18,34 +19,10 @@ import { runs } from "../support/runs.ts";
 
 const RUNS = runs(300);
 
-function readsOf(expression: Expression): AttributePath[] {
-  switch (expression.op) {
-    case "and":
-    case "or":
-      return expression.args.flatMap(readsOf);
-    case "not":
-      return readsOf(expression.arg);
-    case "in":
-      return [...readsOf(expression.value), ...readsOf(expression.list)];
-    case "startsWith":
-    case "endsWith":
-      return [...readsOf(expression.target), ...readsOf(expression.arg)];
-    case "exists":
-    case "attribute":
-      return [expression.path];
-    case "literal":
-      return [];
-    case "list":
-      return expression.items.flatMap(readsOf);
-    default:
-      return [...readsOf(expression.left), ...readsOf(expression.right)];
-  }
-}
-
 const conditionOf = (expression: Expression): ConditionIR => ({
   expression,
   source: "",
-  reads: readsOf(expression),
+  reads: pathsIn(expression),
 });
 
 /** Values that look alike once they are written down carelessly. */

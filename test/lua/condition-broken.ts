@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { CHILDREN } from "../../src/policy/condition/operators.ts";
 import type { Expression, LiteralValue } from "../../src/policy/ir.ts";
 import { livelyExpression } from "../policy/condition/lively.ts";
 
@@ -23,20 +24,7 @@ const junk = fc.oneof(
     { op: [] },
   ),
   fc.constantFrom<unknown[]>(
-    ...[
-      "__index",
-      "literal",
-      "and",
-      "or",
-      "not",
-      "==",
-      "<",
-      "in",
-      "startsWith",
-      "exists",
-      "attribute",
-      "list",
-    ].map((op) => ({ op })),
+    ...["__index", ...Object.keys(CHILDREN)].map((op) => ({ op })),
     { op: "list", items: { 1: LITERAL } },
     { op: "list", items: [1, LITERAL] },
     { op: "literal", value: [true] },
@@ -69,43 +57,29 @@ export const brokenExpression: fc.Arbitrary<unknown> = fc
 /** What an evaluator must take `part` for: the same with all that has no proper form unknown. */
 export function repaired(part: unknown): Expression {
   if (typeof part !== "object" || part === null) return UNKNOWN;
-  const { op, ...rest } = part as Record<string, unknown>;
-  switch (op) {
-    case "and":
-    case "or": {
-      const args = listOf(rest["args"]);
-      return args ? { op, args: args.map(repaired) } : UNKNOWN;
-    }
-    case "not":
-      return { op, arg: repaired(rest["arg"]) };
-    case "==":
-    case "!=":
-    case "<":
-    case "<=":
-    case ">":
-    case ">=":
-      return { op, left: repaired(rest["left"]), right: repaired(rest["right"]) };
-    case "in":
-      return { op, value: repaired(rest["value"]), list: repaired(rest["list"]) };
-    case "startsWith":
-    case "endsWith":
-      return { op, target: repaired(rest["target"]), arg: repaired(rest["arg"]) };
-    case "exists":
-    case "attribute": {
-      const path = listOf(rest["path"]);
-      return path?.every((key) => typeof key === "string") ? { op, path } : UNKNOWN;
-    }
-    case "literal":
-      return rest["value"] === undefined || (typeof rest["value"] === "object" && rest["value"] !== null)
-        ? UNKNOWN
-        : { op, value: rest["value"] as LiteralValue };
-    case "list": {
-      const items = listOf(rest["items"]);
-      return items ? { op, items: items.map(repaired) } : UNKNOWN;
-    }
-    default:
-      return UNKNOWN;
+  const { op, path, value, args, items } = part as Record<string, unknown>;
+  if (op === "exists" || op === "attribute") {
+    const keys = listOf(path);
+    return keys?.every((key) => typeof key === "string") ? { op, path: keys } : UNKNOWN;
   }
+  if (op === "literal") {
+    const scalar = value !== undefined && (typeof value !== "object" || value === null);
+    return scalar ? { op, value: value as LiteralValue } : UNKNOWN;
+  }
+  if (op === "and" || op === "or") {
+    const list = listOf(args);
+    return list ? { op, args: list.map(repaired) } : UNKNOWN;
+  }
+  if (op === "list") {
+    const list = listOf(items);
+    return list ? { op, items: list.map(repaired) } : UNKNOWN;
+  }
+  if (typeof op !== "string" || !Object.hasOwn(CHILDREN, op)) return UNKNOWN;
+  const parts = Object.keys(CHILDREN[op as keyof typeof CHILDREN]).map((key): [string, Expression] => [
+    key,
+    repaired((part as Record<string, unknown>)[key]),
+  ]);
+  return { op, ...Object.fromEntries(parts) } as unknown as Expression;
 }
 
 /** Tables that come from JSON do not tell an empty object from an empty list. */

@@ -1,11 +1,11 @@
 import { checkCondition, checkKey, compileCondition } from "../condition/index.ts";
 import { reportWithin } from "../diagnostics/report-within.ts";
 import { BASE_ROOTS, rootsOf } from "../roots.ts";
-import type { Check } from "./check.ts";
+import type { PolicySetCheck } from "./policy-set-check.ts";
 import { conditionsOf } from "./uses.ts";
 
 /** Conditions read what is there for them, and compare what can be compared; so do the keys of look-ups. */
-export const conditions: Check = (set, report) => {
+export const conditions: PolicySetCheck = (set, report) => {
   const declared = set.head.attributes ?? [];
   const lookedUp = declared.flatMap(({ name, lookup }) => (lookup ? [name] : []));
   const types = Object.fromEntries(declared.map((root) => [root.name, root.types]));

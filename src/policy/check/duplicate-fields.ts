@@ -1,9 +1,9 @@
 import { placeName, placeOf } from "../diagnostics/reporter.ts";
 import { quoted } from "../diagnostics/wording.ts";
-import type { Check } from "./check.ts";
+import type { PolicySetCheck } from "./policy-set-check.ts";
 
 /** The same field, masked twice in the same way under the same condition, was probably meant to be another one. */
-export const duplicateFields: Check = (set, report) => {
+export const duplicateFields: PolicySetCheck = (set, report) => {
   for (const { fields } of [...set.responses, ...set.messages]) {
     const seen = new Map<string, (typeof fields)[number]>();
     for (const entry of fields) {

@@ -2,10 +2,10 @@ import { placeName, placeOf } from "../diagnostics/reporter.ts";
 import { quoted } from "../diagnostics/wording.ts";
 import { shapeOf } from "../pattern/shape.ts";
 import type { YamlNode } from "../syntax/tree.ts";
-import type { Check } from "./check.ts";
+import type { PolicySetCheck } from "./policy-set-check.ts";
 
 /** Of two rules for the same thing only one could ever count. */
-export const duplicateRules: Check = (set, report) => {
+export const duplicateRules: PolicySetCheck = (set, report) => {
   const seen = new Map<string, YamlNode>();
   const once = (key: readonly string[], node: YamlNode, what: string) => {
     const name = JSON.stringify(key);

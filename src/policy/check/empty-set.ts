@@ -1,8 +1,8 @@
 import { placeOf } from "../diagnostics/reporter.ts";
-import type { Check } from "./check.ts";
+import type { PolicySetCheck } from "./policy-set-check.ts";
 
 /** A set without rules is legal, and seldom meant. */
-export const emptySet: Check = (set, report) => {
+export const emptySet: PolicySetCheck = (set, report) => {
   const guarded = [set.rules, set.graphql, set.connections].some((rules) => rules.length > 0);
   if (guarded || !report.clean || set.root === undefined) return;
   const outcome = set.head.default === "allow" ? "every request is allowed" : "every request is denied";

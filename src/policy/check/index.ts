@@ -1,6 +1,6 @@
 import type { Reporter } from "../diagnostics/reporter.ts";
 import type { PolicySetSource } from "../read/index.ts";
-import type { Check } from "./check.ts";
+import type { PolicySetCheck } from "./policy-set-check.ts";
 import { conditions } from "./conditions.ts";
 import { duplicateFields } from "./duplicate-fields.ts";
 import { duplicateRules } from "./duplicate-rules.ts";
@@ -11,7 +11,7 @@ import { roleWithoutCustomer } from "./role-without-customer.ts";
 import { schemaFields } from "./schema-fields.ts";
 import { unreachableRules } from "./unreachable-rules.ts";
 
-const CHECKS: readonly Check[] = [
+const CHECKS: readonly PolicySetCheck[] = [
   emptySet,
   duplicateRules,
   duplicateFields,

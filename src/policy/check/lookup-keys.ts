@@ -1,11 +1,11 @@
 import { compileCondition } from "../condition/index.ts";
 import { placeOf } from "../diagnostics/reporter.ts";
 import { quoted } from "../diagnostics/wording.ts";
-import type { Check } from "./check.ts";
+import type { PolicySetCheck } from "./policy-set-check.ts";
 import { conditionsOf } from "./uses.ts";
 
 /** What is looked up by a path parameter is missing in every rule whose path has no such parameter. */
-export const lookupKeys: Check = (set, report) => {
+export const lookupKeys: PolicySetCheck = (set, report) => {
   const needed = new Map<string, string>();
   for (const { name, lookup } of set.head.attributes ?? []) {
     const [root, parameter] = lookup?.key ?? [];

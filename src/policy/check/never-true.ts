@@ -1,9 +1,9 @@
 import { placeOf } from "../diagnostics/reporter.ts";
-import type { Check } from "./check.ts";
+import type { PolicySetCheck } from "./policy-set-check.ts";
 import { conditionsOf } from "./uses.ts";
 
 /** `condition: false` has a meaning, but seldom the one that was meant. */
-export const neverTrue: Check = (set, report) => {
+export const neverTrue: PolicySetCheck = (set, report) => {
   for (const { condition, purpose } of conditionsOf(set)) {
     const { ast, node } = condition;
     if (ast.op !== "literal" || ast.value !== false) continue;

@@ -2,13 +2,13 @@ import { bindsCustomer, findRoleGrant, formatPath } from "../condition/index.ts"
 import { reportWithin } from "../diagnostics/report-within.ts";
 import { quoted } from "../diagnostics/wording.ts";
 import type { ConditionSource, PolicySetSource } from "../read/index.ts";
-import type { Check } from "./check.ts";
+import type { PolicySetCheck } from "./policy-set-check.ts";
 
 /**
  * Where the providers of several customers say who has which role, a role is one at that customer. A rule that permits by
  * it and compares no customer lets the administrators of one customer into the data of all.
  */
-export const roleWithoutCustomer: Check = (set, report) => {
+export const roleWithoutCustomer: PolicySetCheck = (set, report) => {
   for (const { ast, node, broken } of grantsOf(set)) {
     const role = broken ? undefined : findRoleGrant(ast);
     if (role === undefined) continue;

@@ -1,12 +1,12 @@
 import { nearestHint } from "../condition/index.ts";
-import { placeOf, type Finding } from "../diagnostics/reporter.ts";
+import { placeOf, type DiagnosticContent } from "../diagnostics/reporter.ts";
 import { quoted } from "../diagnostics/wording.ts";
 import type { GraphqlSchemaIR } from "../graphql-ir.ts";
 import type { GraphqlRuleSource } from "../read/index.ts";
-import type { Check } from "./check.ts";
+import type { PolicySetCheck } from "./policy-set-check.ts";
 
 /** A rule for a field that the schema does not have guards nothing, and its author believes that it does. */
-export const schemaFields: Check = ({ schema, graphql }, report) => {
+export const schemaFields: PolicySetCheck = ({ schema, graphql }, report) => {
   for (const rule of graphql) {
     const finding = schema === undefined ? withoutSchema(rule) : findIn(schema, rule);
     if (finding !== undefined) report.report(placeOf(rule.target), { severity: "error", ...finding });
@@ -20,7 +20,7 @@ const TYPE_NAME = /^_*[A-Z]/;
  * Without the schema nobody knows which fields lead to a type: `Customer.ssn` would guard `customer { ssn }` and not
  * `owner { ssn }`, which delivers the same.
  */
-function withoutSchema({ type, field }: GraphqlRuleSource): Omit<Finding, "severity"> | undefined {
+function withoutSchema({ type, field }: GraphqlRuleSource): Omit<DiagnosticContent, "severity"> | undefined {
   if (type === undefined || !TYPE_NAME.test(type)) return undefined;
   const parent = type.replace(/[A-Z]/, (letter) => letter.toLowerCase());
   const root = ["query", "mutation", "subscription"].includes(parent);
@@ -36,7 +36,7 @@ function withoutSchema({ type, field }: GraphqlRuleSource): Omit<Finding, "sever
 function findIn(
   { roots, types }: GraphqlSchemaIR,
   { operation, type: given, field }: GraphqlRuleSource,
-): Omit<Finding, "severity"> | undefined {
+): Omit<DiagnosticContent, "severity"> | undefined {
   const name = given ?? roots[operation];
   if (name === undefined) {
     return { code: "unknown-graphql-type", message: `the schema has no ${operation}` };

@@ -2,7 +2,7 @@ import { placeName, placeOf } from "../diagnostics/reporter.ts";
 import { quoted } from "../diagnostics/wording.ts";
 import type { SegmentIR } from "../ir.ts";
 import type { PathRuleSource } from "../read/index.ts";
-import type { Check } from "./check.ts";
+import type { PolicySetCheck } from "./policy-set-check.ts";
 
 /** A tree of patterns as the matcher has it, with the rules that end at each node. */
 interface PatternNode {
@@ -18,7 +18,7 @@ interface PatternNode {
  * found first, so only a `{name}` where this one has a `*`, or the same path in `policies`, can do that.
  * It is an error: what the hidden rule restricts is decided by another rule than its author thinks.
  */
-export const unreachableRules: Check = (set, report) => {
+export const unreachableRules: PolicySetCheck = (set, report) => {
   const root = patternNode();
   for (const rule of set.rules) add(root, rule);
   for (const rule of set.rules) {
@@ -104,7 +104,8 @@ function add(root: PatternNode, rule: PathRuleSource): void {
         node = next;
         break;
       }
-      default:
+      case "param":
+      case "any":
         node = node[segment.kind] ??= patternNode();
     }
   }

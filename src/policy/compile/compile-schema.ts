@@ -25,7 +25,7 @@ import {
   type GraphQLNamedType,
   type ValidationRule,
 } from "graphql";
-import type { Place, Reporter } from "../diagnostics/reporter.ts";
+import type { Reporter, SourceRange } from "../diagnostics/reporter.ts";
 import type { GraphqlFieldIR, GraphqlSchemaIR, GraphqlTypeIR } from "../graphql-ir.ts";
 import type { SourceText } from "../syntax/source-text.ts";
 
@@ -176,7 +176,7 @@ function fieldIR({ type, args }: GraphQLField<unknown, unknown>): GraphqlFieldIR
   };
 }
 
-function placeOf({ nodes, positions }: GraphQLError): Omit<Place, "source"> {
+function placeOf({ nodes, positions }: GraphQLError): Omit<SourceRange, "source"> {
   const [start = 0] = positions ?? [];
   return { start, end: nodes?.[0]?.loc?.end ?? start + 1 };
 }

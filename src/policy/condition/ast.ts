@@ -75,28 +75,3 @@ export interface ListNode extends Span {
   readonly op: "list";
   readonly items: readonly ConditionNode[];
 }
-
-/** @returns the nodes directly below `node`, in the order in which they are evaluated. */
-export function childrenOf(node: ConditionNode): readonly ConditionNode[] {
-  switch (node.op) {
-    case "and":
-    case "or":
-      return node.args;
-    case "not":
-      return [node.arg];
-    case "in":
-      return [node.value, node.list];
-    case "startsWith":
-    case "endsWith":
-      return [node.target, node.arg];
-    case "exists":
-      return [node.attribute];
-    case "list":
-      return node.items;
-    case "attribute":
-    case "literal":
-      return [];
-    default:
-      return [node.left, node.right];
-  }
-}

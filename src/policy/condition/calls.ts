@@ -1,5 +1,6 @@
+import { STRING_METHODS } from "../ir.ts";
 import type { ConditionNode, Span } from "./ast.ts";
-import { errorAt, quoted, type Finding } from "./finding.ts";
+import { errorAt, quoted, type ConditionFinding } from "./finding.ts";
 import { functionHint, methodHint } from "./foreign.ts";
 import { nearestHint } from "./nearest-name.ts";
 
@@ -8,7 +9,7 @@ export interface CalledName extends Span {
   readonly name: string;
 }
 
-const METHODS = ["includes", "startsWith", "endsWith"] as const;
+const METHODS = ["includes", ...STRING_METHODS] as const;
 
 /** @returns the node for `target.name(args)`; with findings, `target` itself. */
 export function methodNode(
@@ -16,7 +17,7 @@ export function methodNode(
   called: CalledName,
   args: readonly ConditionNode[],
   end: number,
-): { node: ConditionNode; findings: Finding[] } {
+): { node: ConditionNode; findings: ConditionFinding[] } {
   const method = METHODS.find((known) => known === called.name);
   if (method === undefined) {
     const hint = methodHint(called.name) ?? nearestHint(called.name, METHODS);
@@ -40,7 +41,7 @@ export function callNode(
   called: CalledName,
   args: readonly ConditionNode[],
   end: number,
-): { node?: ConditionNode; findings: Finding[] } {
+): { node?: ConditionNode; findings: ConditionFinding[] } {
   if (called.name !== "exists") {
     const hint = functionHint(called.name) ?? nearestHint(called.name, ["exists"]);
     return {
@@ -55,6 +56,6 @@ export function callNode(
   return { node: { op: "exists", path, attribute, start: called.start, end }, findings: [] };
 }
 
-function wrongArguments(called: CalledName, message: string): Finding {
+function wrongArguments(called: CalledName, message: string): ConditionFinding {
   return errorAt(called, "wrong-arguments", message);
 }

@@ -1,9 +1,10 @@
-import { childrenOf, type AttributeNode, type ConditionNode } from "./ast.ts";
-import { arrange, errorAt, quoted, type Finding } from "./finding.ts";
+import type { AttributeNode, ConditionNode } from "./ast.ts";
+import { arrange, errorAt, quoted, type ConditionFinding } from "./finding.ts";
 import { formatPath } from "./format.ts";
 import { RULES } from "./rules/index.ts";
 import { knownMembers } from "./rules/known-members.ts";
 import { typeName, typeOf, type ConditionContext } from "./types.ts";
+import { childrenOf } from "./walk.ts";
 
 export type { ConditionContext } from "./types.ts";
 
@@ -12,20 +13,20 @@ export type { ConditionContext } from "./types.ts";
  *
  * @returns errors and warnings, in order of position
  */
-export function checkCondition(ast: ConditionNode, context: ConditionContext): Finding[] {
-  const findings: Finding[] = [];
-  const visit = (node: ConditionNode, parent: ConditionNode | undefined): void => {
+export function checkCondition(ast: ConditionNode, context: ConditionContext): ConditionFinding[] {
+  const findings: ConditionFinding[] = [];
+  const check = (node: ConditionNode, parent: ConditionNode | undefined): void => {
     for (const rule of RULES) {
       for (const finding of rule(node, context, parent)) findings.push(finding);
     }
-    for (const child of childrenOf(node)) visit(child, node);
+    for (const child of childrenOf(node)) check(child, node);
   };
-  visit(ast, undefined);
+  check(ast, undefined);
   return arrange(findings);
 }
 
 /** Looks for what is certain to be wrong with an attribute that something is looked up by. */
-export function checkKey(key: AttributeNode, context: ConditionContext): readonly Finding[] {
+export function checkKey(key: AttributeNode, context: ConditionContext): readonly ConditionFinding[] {
   const findings = knownMembers(key, context, undefined);
   const type = typeOf(key, context);
   if (findings.length > 0 || type === undefined || type === "string" || type === "number") return findings;

@@ -1,5 +1,7 @@
 import type { AttributePath, ConditionIR, Expression } from "../ir.ts";
 import type { ConditionNode } from "./ast.ts";
+import { isTest } from "./operators.ts";
+import { pathsIn } from "./reads.ts";
 
 /**
  * Compiles a parsed condition.
@@ -8,35 +10,34 @@ import type { ConditionNode } from "./ast.ts";
  * @param text what `ast` was parsed from
  */
 export function compileCondition(ast: ConditionNode, text: string): ConditionIR {
-  const reads = new Map<string, AttributePath>();
-  const expression = compile(ast, reads);
+  const expression = compile(ast);
+  const reads = new Map(pathsIn(expression).map((path) => [JSON.stringify(path), path]));
   return { expression, source: text, reads: [...reads.values()].sort(comparePaths) };
 }
 
-function compile(node: ConditionNode, reads: Map<string, AttributePath>): Expression {
-  const part = (of: ConditionNode): Expression => compile(of, reads);
+function compile(node: ConditionNode): Expression {
+  if (isTest(node)) {
+    return "left" in node
+      ? { op: node.op, left: compile(node.left), right: compile(node.right) }
+      : { op: node.op, target: compile(node.target), arg: compile(node.arg) };
+  }
   switch (node.op) {
     case "and":
     case "or":
-      return { op: node.op, args: terms(node.op, node.args).map(part) };
+      return { op: node.op, args: terms(node.op, node.args).map(compile) };
     case "not":
-      return { op: "not", arg: part(node.arg) };
+      return { op: "not", arg: compile(node.arg) };
     case "in":
-      return { op: "in", value: part(node.value), list: part(node.list) };
-    case "startsWith":
-    case "endsWith":
-      return { op: node.op, target: part(node.target), arg: part(node.arg) };
+      return { op: "in", value: compile(node.value), list: compile(node.list) };
     case "exists":
-      return { op: "exists", path: read(node.path, reads) };
+      return { op: "exists", path: canonicalPath(node.path) };
     case "attribute":
-      return { op: "attribute", path: read(node.path, reads) };
+      return { op: "attribute", path: canonicalPath(node.path) };
     case "literal":
       // JSON has a negative zero, its readers don't agree on it
       return { op: "literal", value: node.value === 0 ? 0 : node.value };
     case "list":
-      return { op: "list", items: node.items.map(part) };
-    default:
-      return { op: node.op, left: part(node.left), right: part(node.right) };
+      return { op: "list", items: node.items.map(compile) };
   }
 }
 
@@ -46,15 +47,11 @@ function terms(op: "and" | "or", args: readonly ConditionNode[]): ConditionNode[
 }
 
 /** Header names are case-insensitive (RFC 9110 section 5.1), and canonical requests have them in lower case. */
-function read(written: AttributePath, reads: Map<string, AttributePath>): AttributePath {
-  const path =
-    written[0] === "request" && written[1] === "headers"
-      ? written.map((key, index) =>
-          index === 2 ? key.replace(/[A-Z]/g, (letter) => letter.toLowerCase()) : key,
-        )
-      : written;
-  reads.set(JSON.stringify(path), path);
-  return path;
+function canonicalPath(written: AttributePath): AttributePath {
+  if (written[0] !== "request" || written[1] !== "headers") return written;
+  return written.map((key, index) =>
+    index === 2 ? key.replace(/[A-Z]/g, (letter) => letter.toLowerCase()) : key,
+  );
 }
 
 /** By code unit, key by key; what is above comes before what is below. */

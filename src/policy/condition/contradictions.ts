@@ -1,9 +1,11 @@
 import type { AttributePath, LiteralValue } from "../ir.ts";
 import type { Attributes, Verdict } from "../value.ts";
-import { childrenOf, type ConditionNode } from "./ast.ts";
+import type { ConditionNode } from "./ast.ts";
 import { evaluate } from "./evaluate.ts";
 import { formatCondition } from "./format.ts";
+import { isTest, isValue, operandsOf, TESTS } from "./operators.ts";
 import { samplesFor } from "./samples.ts";
+import { childrenOf } from "./walk.ts";
 
 /** A part of a chain of `and` or `or`: the node, or, where `negated`, its opposite. */
 export interface Term {
@@ -101,17 +103,9 @@ function agree(op: "and" | "or", one: Term, other: Term): boolean {
 
 /** Whether a term is true of a few values only (`==`, `in`, ...), or of all but a few; other terms are neither. */
 function picks({ node, negated }: Term): boolean | undefined {
-  switch (node.op) {
-    case "==":
-    case "in":
-    case "startsWith":
-    case "endsWith":
-      return !negated;
-    case "!=":
-      return negated;
-    default:
-      return undefined;
-  }
+  if (node.op === "!=") return negated;
+  const few = node.op === "in" || (isTest(node) && TESTS[node.op].spells !== "nothing");
+  return few ? !negated : undefined;
 }
 
 function contradict(op: "and" | "or", one: About, other: About): boolean {
@@ -133,38 +127,48 @@ function verdict({ node, negated }: Term, attributes: Attributes): Verdict {
   return found === undefined || !negated ? found : !found;
 }
 
-/**
- * @returns what the term is about; nothing where it reads several attributes or none, nests conditions, or asks whether a literal
- * begins or ends like the attribute: of the values that it is true of, there are samples of some only
- */
+/** @returns what the term is about; nothing where it reads several attributes or none, nests conditions, or is not sampled */
 function aboutOne(term: Term): About | undefined {
+  if (!isSampled(term.node)) return undefined;
   const paths = new Map<string, AttributePath>();
   const literals: LiteralValue[] = [];
   const isPlain = (node: ConditionNode): boolean => {
-    switch (node.op) {
-      case "attribute":
-        paths.set(JSON.stringify(node.path), node.path);
-        return true;
-      case "literal":
-        literals.push(node.value);
-        return true;
-      case "and":
-      case "or":
-      case "not":
-        return false;
-      case "startsWith":
-      case "endsWith":
-        return node.target.op === "attribute" && childrenOf(node).every(isOperand);
-      default:
-        return literals.length <= MAX_LITERALS && childrenOf(node).every(isOperand);
+    if (node.op === "attribute") {
+      paths.set(JSON.stringify(node.path), node.path);
+      return true;
     }
+    if (node.op === "literal") {
+      literals.push(node.value);
+      return true;
+    }
+    return (
+      literals.length <= MAX_LITERALS && childrenOf(node).every((child) => isValue(child) && isPlain(child))
+    );
   };
-  const isOperand = (node: ConditionNode): boolean =>
-    (node.op === "attribute" || node.op === "literal" || node.op === "list") && isPlain(node);
   if (!isPlain(term.node)) return undefined;
   const [path, ...others] = paths.values();
   if (path === undefined || others.length > 0) return undefined;
   return { term, path, literals };
+}
+
+/** Whether the samples of an attribute have one for each verdict that `node` can have. */
+function isSampled(node: ConditionNode): boolean {
+  if (isTest(node)) {
+    const { sampled } = TESTS[node.op];
+    return sampled === "either" || (sampled === "left" && operandsOf(node)[0].op === "attribute");
+  }
+  switch (node.op) {
+    case "and":
+    case "or":
+    case "not":
+      return false;
+    case "in":
+    case "exists":
+    case "attribute":
+    case "literal":
+    case "list":
+      return true;
+  }
 }
 
 /** Of `a != b` the opposite is `a == b`, of `a < b` it is `a >= b`. */

@@ -75,23 +75,16 @@ export function evaluateAt(expression: Expression, attributes: Attributes, depth
       const value = operandAt(expression, attributes, depth);
       return typeof value === "boolean" ? value : undefined;
     }
-    default:
-      return undefined; // an operator of a later version
   }
+  // unknown: IR of a later version may hold operators that this one does not have
 }
 
 /** The value of an expression that stands as an operand; that of a condition is its verdict. */
 function operandAt(expression: Expression, attributes: Attributes, depth: number): Operand {
-  switch (expression.op) {
-    case "attribute":
-      return attributeOperand(expression.path, attributes);
-    case "literal":
-      return operandOf(expression.value);
-    case "list":
-      return []; // outside of `in`, all that counts is that it is a list
-    default:
-      return evaluateAt(expression, attributes, depth);
-  }
+  if (expression.op === "attribute") return attributeOperand(expression.path, attributes);
+  if (expression.op === "literal") return operandOf(expression.value);
+  if (expression.op === "list") return []; // outside of `in`, all that counts is that it is a list
+  return evaluateAt(expression, attributes, depth);
 }
 
 /** What is searched by `in`: of a query parameter or header, all its values. */

@@ -3,7 +3,7 @@ import type { Attributes, Value, Verdict } from "../value.ts";
 import { evaluateAt, MAX_DEPTH } from "./evaluate.ts";
 import { shortened } from "./finding.ts";
 import { formatExpression, formatPath } from "./format.ts";
-import { partsOf } from "./reads.ts";
+import { pathsIn } from "./reads.ts";
 import { isList, readAttribute } from "./values.ts";
 
 /** A verdict in words, for JSON and for people: *unknown* has no JSON value of its own. */
@@ -80,10 +80,9 @@ function traceRead(path: AttributePath, attributes: Attributes): TraceRead {
 /** The first paths that `expression` reads, in the order in which they are written. */
 function readsOf(expression: Expression): AttributePath[] {
   const found = new Map<string, AttributePath>();
-  const ahead = [expression];
-  for (let next = ahead.pop(); next !== undefined && found.size < LIMITS.reads; next = ahead.pop()) {
-    if (next.op === "attribute" || next.op === "exists") found.set(JSON.stringify(next.path), next.path);
-    else for (const part of partsOf(next).toReversed()) ahead.push(part);
+  for (const path of pathsIn(expression)) {
+    if (found.size === LIMITS.reads) break;
+    found.set(JSON.stringify(path), path);
   }
   return [...found.values()];
 }

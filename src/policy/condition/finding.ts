@@ -1,7 +1,7 @@
 import type { Span } from "./ast.ts";
 
 /** One thing wrong with a condition: a diagnostic whose position is still relative to the condition's own text. */
-export interface Finding extends Span {
+export interface ConditionFinding extends Span {
   readonly severity: "error" | "warning";
   /** Stable and kebab-case; tests and tools match it, never the message. */
   readonly code: FindingCode;
@@ -66,17 +66,17 @@ export type FindingCode = (typeof FINDING_CODES)[number];
 export const MAX_FINDINGS = 50;
 
 /** @returns an error at `span`. */
-export function errorAt(span: Span, code: FindingCode, message: string, hint?: string): Finding {
+export function errorAt(span: Span, code: FindingCode, message: string, hint?: string): ConditionFinding {
   return finding("error", span, code, message, hint);
 }
 
 /** @returns a warning at `span`. */
-export function warningAt(span: Span, code: FindingCode, message: string, hint?: string): Finding {
+export function warningAt(span: Span, code: FindingCode, message: string, hint?: string): ConditionFinding {
   return finding("warning", span, code, message, hint);
 }
 
 /** @returns the findings in order of position, and no more than {@link MAX_FINDINGS}. */
-export function arrange(findings: readonly Finding[]): Finding[] {
+export function arrange(findings: readonly ConditionFinding[]): ConditionFinding[] {
   return findings.toSorted((a, b) => a.start - b.start || a.end - b.end).slice(0, MAX_FINDINGS);
 }
 
@@ -94,11 +94,11 @@ export function shortened(text: string, limit: number): string {
 }
 
 function finding(
-  severity: Finding["severity"],
+  severity: ConditionFinding["severity"],
   { start, end }: Span,
   code: FindingCode,
   message: string,
   hint?: string,
-): Finding {
+): ConditionFinding {
   return { severity, code, message, ...(hint !== undefined && { hint }), start, end };
 }

@@ -2,6 +2,7 @@ import type { AttributePath, Expression, LiteralValue } from "../ir.ts";
 import type { ConditionNode } from "./ast.ts";
 import { MAX_DEPTH } from "./evaluate.ts";
 import { encodeString } from "./literal.ts";
+import { isKnown, isTest } from "./operators.ts";
 
 /** How tightly an expression holds together; what holds less tightly than its place asks for is parenthesized. */
 const OR = 1;
@@ -32,13 +33,19 @@ export function formatPath(path: AttributePath): string {
 }
 
 function print(expression: Expression, place: number, depth: number): string {
-  if (depth > MAX_DEPTH) return "…";
+  if (depth > MAX_DEPTH || !isKnown(expression)) return "…";
   const [tightness, text] = spell(expression, depth + 1);
   return tightness < place ? `(${text})` : text;
 }
 
 function spell(expression: Expression, depth: number): [tightness: number, text: string] {
   const put = (part: Expression, place: number): string => print(part, place, depth);
+  if (isTest(expression)) {
+    const { op } = expression;
+    return "left" in expression
+      ? [COMPARISON, `${put(expression.left, OPERAND)} ${op} ${put(expression.right, OPERAND)}`]
+      : [OPERAND, `${put(expression.target, TARGET)}.${op}(${put(expression.arg, OR)})`];
+  }
   switch (expression.op) {
     case "and":
     case "or": {
@@ -57,9 +64,6 @@ function spell(expression: Expression, depth: number): [tightness: number, text:
         ? [OPERAND, `${put(list, TARGET)}.includes(${put(value, OR)})`]
         : [COMPARISON, `${put(value, OPERAND)} in ${put(list, OPERAND)}`];
     }
-    case "startsWith":
-    case "endsWith":
-      return [OPERAND, `${put(expression.target, TARGET)}.${expression.op}(${put(expression.arg, OR)})`];
     case "exists":
       return [OPERAND, `exists(${formatPath(expression.path)})`];
     case "attribute":
@@ -69,11 +73,6 @@ function spell(expression: Expression, depth: number): [tightness: number, text:
       return [typeof expression.value === "number" ? OPERAND : TARGET, formatLiteral(expression.value)];
     case "list":
       return [TARGET, `[${expression.items.map((item) => put(item, OR)).join(", ")}]`];
-    default:
-      return [
-        COMPARISON,
-        `${put(expression.left, OPERAND)} ${expression.op} ${put(expression.right, OPERAND)}`,
-      ];
   }
 }
 

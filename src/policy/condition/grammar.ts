@@ -1,6 +1,6 @@
 import type { IToken } from "chevrotain";
 import type { ConditionNode } from "./ast.ts";
-import { quoted, type Finding } from "./finding.ts";
+import { quoted, type ConditionFinding } from "./finding.ts";
 import { wordHint } from "./foreign.ts";
 import { comparisonNode, logicalNode, membershipNode, notNode, SKIPPED } from "./nodes.ts";
 import { OperandParser, OR_SKIPPED, type Rule } from "./operand-grammar.ts";
@@ -135,7 +135,7 @@ class ConditionParser extends OperandParser {
 const parser = new ConditionParser();
 
 /** Parses `tokens`, which are not nested too deeply. @returns a tree that means something only without findings. */
-export function parseTokens(tokens: IToken[]): { ast: ConditionNode; findings: Finding[] } {
+export function parseTokens(tokens: IToken[]): { ast: ConditionNode; findings: ConditionFinding[] } {
   parser.input = tokens;
   parser.found = [];
   messages.count = 0;

@@ -14,7 +14,7 @@ export type {
   Span,
   StringTestNode,
 } from "./ast.ts";
-export { FINDING_CODES, type Finding, type FindingCode } from "./finding.ts";
+export { FINDING_CODES, type ConditionFinding, type FindingCode } from "./finding.ts";
 export { MAX_CONDITION_LENGTH, parseCondition } from "./parse.ts";
 export { MAX_NESTING } from "./nesting.ts";
 export { checkCondition, checkKey, type ConditionContext } from "./check.ts";
@@ -24,7 +24,7 @@ export { evaluate } from "./evaluate.ts";
 export { bindsCustomer, findRoleGrant } from "./role-grant.ts";
 export { canBecomeTrue } from "./possible.ts";
 export { specialize, type Specialized } from "./specialize.ts";
-export { readsBelow } from "./reads.ts";
+export { pathsIn, readsBelow } from "./reads.ts";
 export { readAttribute } from "./values.ts";
 export {
   explain,

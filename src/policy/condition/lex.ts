@@ -1,6 +1,6 @@
 import { Lexer, type ILexingError, type IToken, type TokenType } from "chevrotain";
 import type { Span } from "./ast.ts";
-import { errorAt, quoted, type Finding } from "./finding.ts";
+import { errorAt, quoted, type ConditionFinding } from "./finding.ts";
 import { operatorHint, regexHint } from "./foreign.ts";
 import { codePointName, decodeNumber, decodeString, encodeString } from "./literal.ts";
 import {
@@ -22,7 +22,7 @@ import {
 const lexer = new Lexer(VOCABULARY, { positionTracking: "onlyOffset", ensureOptimizations: true });
 
 /** @returns the tokens of `text` and everything wrong with its characters, literals and foreign operators. */
-export function lex(text: string): { tokens: IToken[]; findings: Finding[] } {
+export function lex(text: string): { tokens: IToken[]; findings: ConditionFinding[] } {
   const { tokens, errors } = lexer.tokenize(text);
   const findings = errors.map((error) => characterFinding(text, error));
   let previous: IToken | undefined;
@@ -44,7 +44,7 @@ export function tokenSpan({ image, startOffset }: IToken): Span {
   return { start: startOffset, end: startOffset + image.length };
 }
 
-type Examiner = (image: string, start: number, span: Span) => readonly Finding[];
+type Examiner = (image: string, start: number, span: Span) => readonly ConditionFinding[];
 
 /** Tokens that may be wrong in themselves. */
 const EXAMINERS: ReadonlyMap<TokenType, Examiner> = new Map<TokenType, Examiner>([
@@ -97,7 +97,7 @@ const EXAMINERS: ReadonlyMap<TokenType, Examiner> = new Map<TokenType, Examiner>
   ]),
 ]);
 
-function keywordFinding(token: IToken): Finding {
+function keywordFinding(token: IToken): ConditionFinding {
   const { name } = token.tokenType;
   return errorAt(
     tokenSpan(token),
@@ -108,7 +108,7 @@ function keywordFinding(token: IToken): Finding {
 }
 
 /** The lexer drops what it cannot read; here it becomes a finding. */
-function characterFinding(text: string, { offset, length }: ILexingError): Finding {
+function characterFinding(text: string, { offset, length }: ILexingError): ConditionFinding {
   const span = { start: offset, end: offset + length };
   const image = text.slice(span.start, span.end);
   const character = String.fromCodePoint(image.codePointAt(0) ?? 0);

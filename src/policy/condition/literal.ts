@@ -1,9 +1,9 @@
-import { errorAt, quoted, type Finding } from "./finding.ts";
+import { errorAt, quoted, type ConditionFinding } from "./finding.ts";
 
 /** What a literal's text stands for. With findings, the value is only there for parsing to go on. */
 export interface Decoded<T> {
   readonly value: T;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly ConditionFinding[];
 }
 
 /** RFC 8259 section 6. */
@@ -30,7 +30,7 @@ const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e
 
 /** @param image a string with its quotes; @param start where it stands in the condition. */
 export function decodeString(image: string, start: number): Decoded<string> {
-  const findings: Finding[] = [];
+  const findings: ConditionFinding[] = [];
   const body = image.slice(1, -1);
   const hidden = HIDDEN.exec(body);
   if (hidden !== null) {

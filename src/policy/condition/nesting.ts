@@ -1,5 +1,5 @@
 import type { IToken, TokenType } from "chevrotain";
-import { errorAt, type Finding } from "./finding.ts";
+import { errorAt, type ConditionFinding } from "./finding.ts";
 import { tokenSpan } from "./lex.ts";
 import {
   And,
@@ -20,7 +20,7 @@ export const MAX_NESTING = 64;
  * Looks for nesting beyond {@link MAX_NESTING}, without recursion: the parser is recursive, and is not started on
  * text that could exhaust its stack.
  */
-export function nestingFinding(tokens: readonly IToken[]): Finding | undefined {
+export function nestingFinding(tokens: readonly IToken[]): ConditionFinding | undefined {
   const enclosing: number[] = []; // for each open bracket, how many `not` stood before it
   let nots = 0;
   let depth = 0;

@@ -1,4 +1,5 @@
 import type { IToken } from "chevrotain";
+import { COMPARISON_OPERATORS } from "../ir.ts";
 import type { ConditionNode, LiteralNode, NotNode, Span } from "./ast.ts";
 import { tokenSpan } from "./lex.ts";
 import { decodeNumber, decodeString } from "./literal.ts";
@@ -6,8 +7,6 @@ import { False, Null, NumberLiteral, True } from "./tokens.ts";
 
 /** What stands where recovery skipped text. A tree that holds it never leaves {@link parseTokens}. */
 export const SKIPPED: LiteralNode = { op: "literal", value: null, text: "null", start: 0, end: 0 };
-
-const COMPARISONS = ["==", "!=", "<", "<=", ">", ">="] as const;
 
 /** @returns the node for terms joined by `op`; a single one stands for itself. */
 export function logicalNode(op: "and" | "or", args: readonly ConditionNode[]): ConditionNode {
@@ -24,7 +23,7 @@ export function notNode(not: IToken, arg: ConditionNode): NotNode {
 /** @returns the node for `left operator right`. */
 export function comparisonNode(operator: IToken, left: ConditionNode, right: ConditionNode): ConditionNode {
   // what the lexer took for a comparison but is none (`=`) has its finding: any operator does to go on
-  const op = COMPARISONS.find((known) => known === operator.image) ?? "==";
+  const op = COMPARISON_OPERATORS.find((known) => known === operator.image) ?? "==";
   return { op, left, right, ...between(left, right) };
 }
 

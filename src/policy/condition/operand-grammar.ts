@@ -1,7 +1,7 @@
 import { EmbeddedActionsParser, type IToken, type ParserMethod, type TokenType } from "chevrotain";
 import type { AttributeNode, ConditionNode, LiteralNode, Span } from "./ast.ts";
 import { callNode, methodNode } from "./calls.ts";
-import { errorAt, quoted, type Finding } from "./finding.ts";
+import { errorAt, quoted, type ConditionFinding } from "./finding.ts";
 import { tokenSpan } from "./lex.ts";
 import { between, literalNode, SKIPPED } from "./nodes.ts";
 import { messages } from "./syntax-error.ts";
@@ -22,7 +22,7 @@ export const OR_SKIPPED = { recoveryValueFunc: (): ConditionNode => SKIPPED };
 /** The grammar's lower half: what may stand beside an operator. */
 export abstract class OperandParser extends EmbeddedActionsParser {
   /** What is wrong although it could be parsed. */
-  found: Finding[] = [];
+  found: ConditionFinding[] = [];
 
   constructor() {
     super(token.VOCABULARY, { recoveryEnabled: true, maxLookahead: 2, errorMessageProvider: messages });
@@ -231,7 +231,7 @@ export abstract class OperandParser extends EmbeddedActionsParser {
     return this.LA(1).tokenType === token.Dot && this.LA(3).tokenType === token.LeftParenthesis;
   }
 
-  protected report(at: IToken, code: Finding["code"], message: string, hint?: string): void {
+  protected report(at: IToken, code: ConditionFinding["code"], message: string, hint?: string): void {
     this.found.push(errorAt(tokenSpan(at), code, message, hint));
   }
 

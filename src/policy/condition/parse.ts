@@ -1,5 +1,5 @@
 import type { ConditionNode } from "./ast.ts";
-import { arrange, errorAt, type Finding } from "./finding.ts";
+import { arrange, errorAt, type ConditionFinding } from "./finding.ts";
 import { parseTokens } from "./grammar.ts";
 import { lex } from "./lex.ts";
 import { nestingFinding } from "./nesting.ts";
@@ -12,7 +12,7 @@ export const MAX_CONDITION_LENGTH = 1024 * 1024;
  *
  * @returns `ast`, only where nothing is wrong; and `findings`, in order of position, all of them errors.
  */
-export function parseCondition(text: string): { ast?: ConditionNode; findings: Finding[] } {
+export function parseCondition(text: string): { ast?: ConditionNode; findings: ConditionFinding[] } {
   const whole = { start: 0, end: text.length };
   if (text.length > MAX_CONDITION_LENGTH) {
     const message = `the condition is longer than ${MAX_CONDITION_LENGTH} characters`;

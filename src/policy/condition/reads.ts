@@ -1,37 +1,16 @@
 import type { AttributePath, Expression } from "../ir.ts";
+import { visit } from "./walk.ts";
 
-/** @returns the parts of an expression, in the order in which they are written. */
-export function partsOf(expression: Expression): readonly Expression[] {
-  switch (expression.op) {
-    case "and":
-    case "or":
-      return expression.args;
-    case "not":
-      return [expression.arg];
-    case "in":
-      return [expression.value, expression.list];
-    case "startsWith":
-    case "endsWith":
-      return [expression.target, expression.arg];
-    case "list":
-      return expression.items;
-    case "attribute":
-    case "exists":
-    case "literal":
-      return [];
-    default:
-      return [expression.left, expression.right];
-  }
+/** @returns the paths of all attributes that an expression reads, in the order of its text, each as often as it is read. */
+export function pathsIn(expression: Expression): readonly AttributePath[] {
+  const paths: AttributePath[] = [];
+  visit(expression, (part) => {
+    if (part.op === "attribute" || part.op === "exists") paths.push(part.path);
+  });
+  return paths;
 }
 
 /** @returns what an expression reads below a root, as paths from there on. */
 export function readsBelow(expression: Expression, root: string): readonly AttributePath[] {
-  const found: AttributePath[] = [];
-  const ahead = [expression];
-  for (let next = ahead.pop(); next !== undefined; next = ahead.pop()) {
-    if (next.op === "attribute" || next.op === "exists") {
-      if (next.path[0] === root && next.path.length > 1) found.push(next.path.slice(1));
-    } else for (const part of partsOf(next)) ahead.push(part);
-  }
-  return found;
+  return pathsIn(expression).flatMap((path) => (path[0] === root && path.length > 1 ? [path.slice(1)] : []));
 }

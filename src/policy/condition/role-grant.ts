@@ -1,5 +1,6 @@
-import { childrenOf, type AttributeNode, type ConditionNode } from "./ast.ts";
-import { comparedWithTruth } from "./parts.ts";
+import type { AttributeNode, ConditionNode } from "./ast.ts";
+import { comparedWithTruth } from "./logic.ts";
+import { visit } from "./walk.ts";
 
 /** What identity providers say of people, and every customer's provider says of its own; `scopes` are of machine clients, too. */
 const ROLE_MEMBERS: readonly string[] = ["role", "roles", "permissions", "groups", "scopes"];
@@ -26,24 +27,16 @@ export function bindsCustomer(ast: ConditionNode): boolean {
 }
 
 function waysTo(verdict: boolean, node: ConditionNode): Ways {
-  switch (node.op) {
-    case "and":
-    case "or": {
-      const parts = node.args.map((arg) => waysTo(verdict, arg));
-      // `and` is true where all are, and false where one is; `or` the other way round
-      return (node.op === "and") === verdict ? parts.reduce(both) : parts.reduce(either);
-    }
-    case "not":
-      return waysTo(!verdict, node.arg);
-    case "literal":
-      return node.value === verdict ? ANY_WAY : NO_WAY;
-    default: {
-      const truth = comparedWithTruth(node);
-      if (truth !== undefined) return waysTo(truth.is === verdict, truth.node);
-      const role = attributesOf(node).find(isRole);
-      return wayOf(role, comparesCustomer(node, verdict));
-    }
+  if (node.op === "not") return waysTo(!verdict, node.arg);
+  if (node.op === "and" || node.op === "or") {
+    const parts = node.args.map((arg) => waysTo(verdict, arg));
+    // `and` is true where all are, and false where one is; `or` the other way round
+    return (node.op === "and") === verdict ? parts.reduce(both) : parts.reduce(either);
   }
+  if (node.op === "literal") return node.value === verdict ? ANY_WAY : NO_WAY;
+  const truth = comparedWithTruth(node);
+  if (truth !== undefined) return waysTo(truth.is === verdict, truth.node);
+  return wayOf(roleIn(node), comparesCustomer(node, verdict));
 }
 
 function wayOf(role: AttributeNode | undefined, customer: boolean): Ways {
@@ -68,38 +61,23 @@ function both(a: Ways, b: Ways): Ways {
 
 /** Whether the verdict says which customer it is about: equal, one of, or assigned. */
 function comparesCustomer(node: ConditionNode, verdict: boolean): boolean {
-  switch (node.op) {
-    case "==":
-    case "!=":
-      return (
-        (node.op === "==") === verdict &&
-        ((isOwnCustomer(node.left) && isOther(node.right)) ||
-          (isOwnCustomer(node.right) && isOther(node.left)))
-      );
-    case "in": {
-      const { value, list } = node;
-      if (!verdict) return false;
-      return isAssigned(list) ? isOther(value) : isOwnCustomer(value) && isOther(list);
-    }
-    case "exists":
-      return verdict && isAssigned(node.attribute);
-    default:
-      return false;
+  if (node.op === "==" || node.op === "!=") {
+    const compares =
+      (isOwnCustomer(node.left) && isOther(node.right)) || (isOwnCustomer(node.right) && isOther(node.left));
+    return compares && (node.op === "==") === verdict;
   }
+  if (!verdict) return false;
+  if (node.op === "exists") return isAssigned(node.attribute);
+  if (node.op !== "in") return false;
+  const { value, list } = node;
+  return isAssigned(list) ? isOther(value) : isOwnCustomer(value) && isOther(list);
 }
 
 /** What is not the user's own word: that equals itself. */
 function isOther(node: ConditionNode): boolean {
-  switch (node.op) {
-    case "literal":
-      return typeof node.value === "string" || typeof node.value === "number";
-    case "attribute":
-      return node.path[0] !== "user" && node.path[0] !== "customer";
-    case "list":
-      return node.items.every(isOther);
-    default:
-      return false;
-  }
+  if (node.op === "literal") return typeof node.value === "string" || typeof node.value === "number";
+  if (node.op === "attribute") return node.path[0] !== "user" && node.path[0] !== "customer";
+  return node.op === "list" && node.items.every(isOther);
 }
 
 function isOwnCustomer(node: ConditionNode): boolean {
@@ -113,10 +91,15 @@ function isAssigned(node: ConditionNode): boolean {
   return node.op === "attribute" && node.path.join(".") === "user.assigned_customers";
 }
 
-function isRole({ path: [root, member = ""] }: AttributeNode): boolean {
-  return root === "user" && ROLE_MEMBERS.includes(member);
+/** @returns the first role that `node` reads. */
+function roleIn(root: ConditionNode): AttributeNode | undefined {
+  let role: AttributeNode | undefined;
+  visit(root, (node) => {
+    if (role === undefined && node.op === "attribute" && isRole(node)) role = node;
+  });
+  return role;
 }
 
-function attributesOf(node: ConditionNode): readonly AttributeNode[] {
-  return node.op === "attribute" ? [node] : childrenOf(node).flatMap(attributesOf);
+function isRole({ path: [root, member = ""] }: AttributeNode): boolean {
+  return root === "user" && ROLE_MEMBERS.includes(member);
 }

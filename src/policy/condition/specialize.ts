@@ -1,6 +1,7 @@
 import type { AttributePath, Expression } from "../ir.ts";
 import type { Attributes, Verdict } from "../value.ts";
 import { evaluate, MAX_DEPTH } from "./evaluate.ts";
+import { isTest, type TestOf } from "./operators.ts";
 import { anyEqual, attributeOperand, isList, operandOf, readAttribute, type Operand } from "./values.ts";
 
 /** What is left of a condition: its verdict, or an expression that reads only what is not known yet. */
@@ -23,6 +24,11 @@ interface Knowledge {
 const UNKNOWN: Expression = { op: "attribute", path: [] };
 const TRUE: Expression = { op: "literal", value: true };
 
+const UNDECIDABLE: Specialized = { known: true, verdict: undefined };
+const DECIDED_TRUE: Specialized = { known: true, verdict: true };
+const DECIDED_FALSE: Specialized = { known: true, verdict: false };
+const NOTHING: Attributes = {};
+
 /**
  * Decides as much of a condition as `attributes` tell. For all values `after` of the `late` roots, evaluating the
  * residual over `after` comes to what evaluating `expression` over both comes to. No condition in the residual lies
@@ -39,7 +45,17 @@ export function specialize(
 }
 
 function conditionAt(expression: Expression, knowledge: Knowledge, depth: number): Specialized {
-  if (depth > MAX_DEPTH) return decided(undefined);
+  if (depth > MAX_DEPTH) return UNDECIDABLE;
+  if (isTest(expression)) return testAt(expression, knowledge, depth + 1);
+  return otherAt(expression, knowledge, depth) ?? UNDECIDABLE;
+}
+
+/** All operators but tests. @returns nothing for one of a later version, which IR may hold. */
+function otherAt(
+  expression: Exclude<Expression, TestOf<Expression>>,
+  knowledge: Knowledge,
+  depth: number,
+): Specialized | undefined {
   const below = depth + 1;
   switch (expression.op) {
     case "and":
@@ -48,24 +64,6 @@ function conditionAt(expression: Expression, knowledge: Knowledge, depth: number
       return connective("or", true, expression.args, knowledge, below);
     case "not":
       return negated(conditionAt(expression.arg, knowledge, below));
-    case "==":
-    case "!=":
-    case "<":
-    case "<=":
-    case ">":
-    case ">=": {
-      const { op } = expression;
-      const left = operandAt(expression.left, knowledge, below);
-      const right = operandAt(expression.right, knowledge, below);
-      return operation([left, right], (a, b) => ({ op, left: a, right: b }));
-    }
-    case "startsWith":
-    case "endsWith": {
-      const { op } = expression;
-      const target = operandAt(expression.target, knowledge, below);
-      const arg = operandAt(expression.arg, knowledge, below);
-      return operation([target, arg], (a, b) => ({ op, target: a, arg: b }));
-    }
     case "in":
       return membership(expression, knowledge, below);
     case "exists":
@@ -78,26 +76,19 @@ function conditionAt(expression: Expression, knowledge: Knowledge, depth: number
       const part = operandAt(expression, knowledge, depth);
       return part.known ? decided(typeof part.value === "boolean" ? part.value : undefined) : part;
     }
-    default:
-      return decided(undefined); // an operator of a later version
   }
 }
 
 function operandAt(expression: Expression, knowledge: Knowledge, depth: number): Part {
-  switch (expression.op) {
-    case "attribute":
-      return isLate(expression.path, knowledge)
-        ? { known: false, residual: expression }
-        : known(attributeOperand(expression.path, knowledge.attributes));
-    case "literal":
-      return known(operandOf(expression.value));
-    case "list":
-      return known([]); // outside of `in`, all that counts is that it is a list
-    default: {
-      const part = conditionAt(expression, knowledge, depth);
-      return part.known ? known(part.verdict) : { known: false, residual: verdictOf(part.residual) };
-    }
+  if (expression.op === "attribute") {
+    return isLate(expression.path, knowledge)
+      ? { known: false, residual: expression }
+      : known(attributeOperand(expression.path, knowledge.attributes));
   }
+  if (expression.op === "literal") return known(operandOf(expression.value));
+  if (expression.op === "list") return known([]); // outside of `in`, all that counts is that it is a list
+  const part = conditionAt(expression, knowledge, depth);
+  return part.known ? known(part.verdict) : { known: false, residual: verdictOf(part.residual) };
 }
 
 /** What is searched: of a query parameter or header, all its values. */
@@ -136,15 +127,20 @@ function negated(part: Specialized): Specialized {
   return { known: false, residual: residual.op === "not" ? residual.arg : { op: "not", arg: residual } };
 }
 
-/** An operator that takes two operands, and is unknown where one of them is unknown. */
-function operation(
-  [left, right]: readonly [Part, Part],
-  made: (left: Expression, right: Expression) => Expression,
-): Specialized {
-  const expression = made(expressionOf(left), expressionOf(right));
-  if (left.known && right.known) return decided(evaluate(expression, {}));
-  const unknown = (left.known && left.value === undefined) || (right.known && right.value === undefined);
-  return unknown ? decided(undefined) : { known: false, residual: expression };
+/** A test is unknown where one of its operands is unknown. */
+function testAt(expression: TestOf<Expression>, knowledge: Knowledge, depth: number): Specialized {
+  if ("left" in expression) {
+    const left = operandAt(expression.left, knowledge, depth);
+    const right = operandAt(expression.right, knowledge, depth);
+    if (isUnknown(left) || isUnknown(right)) return UNDECIDABLE;
+    const residual = { op: expression.op, left: expressionOf(left), right: expressionOf(right) };
+    return left.known && right.known ? decided(evaluate(residual, NOTHING)) : { known: false, residual };
+  }
+  const target = operandAt(expression.target, knowledge, depth);
+  const arg = operandAt(expression.arg, knowledge, depth);
+  if (isUnknown(target) || isUnknown(arg)) return UNDECIDABLE;
+  const residual = { op: expression.op, target: expressionOf(target), arg: expressionOf(arg) };
+  return target.known && arg.known ? decided(evaluate(residual, NOTHING)) : { known: false, residual };
 }
 
 function membership(
@@ -163,7 +159,7 @@ function membership(
   if (!part.known) {
     return { known: false, residual: { op: "in", value: expressionOf(value), list: part.residual } };
   }
-  if (!isList(part.value)) return decided(undefined);
+  if (!isList(part.value)) return UNDECIDABLE;
   return membershipOf(
     value,
     Array.from(part.value, (item) => known(operandOf(item))),
@@ -174,7 +170,7 @@ function membership(
 function membershipOf(value: Part, items: readonly Part[]): Specialized {
   if (items.length === 0) return decided(false); // whatever the value is
   if (!value.known) return remaining(value, items);
-  if (value.value === undefined) return decided(undefined);
+  if (value.value === undefined) return UNDECIDABLE;
   const now = items.flatMap((item) => (item.known ? [item.value] : []));
   const verdict = anyEqual(value.value, now, (item) => item);
   const late = items.filter((item) => !item.known);
@@ -208,9 +204,13 @@ function isLate(path: AttributePath, { late }: Knowledge): boolean {
 }
 
 function decided(verdict: Verdict): Specialized {
-  return { known: true, verdict };
+  return verdict === undefined ? UNDECIDABLE : verdict ? DECIDED_TRUE : DECIDED_FALSE;
 }
 
 function known(value: Operand): Part {
   return { known: true, value };
+}
+
+function isUnknown(part: Part): boolean {
+  return part.known && part.value === undefined;
 }

@@ -5,7 +5,7 @@ import {
   type IToken,
   type TokenType,
 } from "chevrotain";
-import { errorAt, quoted, type Finding } from "./finding.ts";
+import { errorAt, quoted, type ConditionFinding } from "./finding.ts";
 import { tokenSpan } from "./lex.ts";
 import { RightBracket, RightParenthesis } from "./tokens.ts";
 
@@ -38,7 +38,7 @@ export function findingOf({
   token,
   previousToken,
   message,
-}: IRecognitionException & { previousToken?: IToken }): Finding {
+}: IRecognitionException & { previousToken?: IToken }): ConditionFinding {
   if (token.tokenType === EOF) {
     // nothing can be marked beyond the end: the last word is
     return errorAt(tokenSpan(previousToken ?? token), "unexpected-end", message);

@@ -1,6 +1,7 @@
 import type { AttributePath, AttributeType } from "../ir.ts";
 import type { ConditionNode } from "./ast.ts";
-import type { Finding } from "./finding.ts";
+import type { ConditionFinding } from "./finding.ts";
+import { isValue } from "./operators.ts";
 import { lookUp } from "./shapes.ts";
 import { isSentSeveralTimes } from "./values.ts";
 
@@ -25,13 +26,14 @@ export type Rule = (
   node: ConditionNode,
   context: ConditionContext,
   parent: ConditionNode | undefined,
-) => readonly Finding[];
+) => readonly ConditionFinding[];
 
 /** The type of an expression, as far as it is certain. `undefined`: anything. */
 export type KnownType = AttributeType | "null" | undefined;
 
 /** @returns the type that an operand is certain to have, if it has a value at all. */
 export function typeOf(node: ConditionNode, context: ConditionContext): KnownType {
+  if (!isValue(node)) return "boolean";
   switch (node.op) {
     case "attribute":
       // where it was sent once; of several, nobody knows which one counts
@@ -40,8 +42,6 @@ export function typeOf(node: ConditionNode, context: ConditionContext): KnownTyp
       return "list";
     case "literal":
       return typeOfLiteral(node.value);
-    default:
-      return "boolean";
   }
 }
 

@@ -1,6 +1,7 @@
 import type { AttributePath, Expression } from "../ir.ts";
 import { UNAVAILABLE, type Attributes, type Value } from "../value.ts";
 import { evaluateAt, MAX_DEPTH } from "./evaluate.ts";
+import { isTest, isValue, operandsOf } from "./operators.ts";
 import { attributeOperand, isList, isSentSeveralTimes, operandOf, readAttribute } from "./values.ts";
 
 /** Why a part of a condition could not be decided. */
@@ -41,6 +42,10 @@ type Found = (read: UnknownRead) => void;
 
 function collect(expression: Expression, attributes: Attributes, depth: number, found: Found): void {
   if (depth >= MAX_DEPTH || evaluateAt(expression, attributes, depth) !== undefined) return;
+  if (isTest(expression)) {
+    collectOperands(operandsOf(expression), attributes, depth + 1, found);
+    return;
+  }
   switch (expression.op) {
     case "and":
     case "or":
@@ -55,17 +60,11 @@ function collect(expression: Expression, attributes: Attributes, depth: number, 
     case "in":
       collectIn(expression, attributes, depth + 1, found);
       return;
-    case "startsWith":
-    case "endsWith":
-      collectOperands([expression.target, expression.arg], attributes, depth + 1, found);
-      return;
     case "attribute":
     case "literal":
     case "list":
       collectOperands([expression], attributes, depth, found);
       return;
-    default:
-      collectOperands([expression.left, expression.right], attributes, depth + 1, found);
   }
 }
 
@@ -101,7 +100,7 @@ function collectOperands(
   const paths = operands.flatMap((operand) => (operand.op === "attribute" ? [operand.path] : []));
   const without = paths.filter((path) => attributeOperand(path, attributes) === undefined);
   for (const path of without) found({ path, ...reasonOf(readAttribute(path, attributes), path) });
-  const nested = operands.filter(({ op }) => op !== "attribute" && op !== "literal" && op !== "list");
+  const nested = operands.filter((operand) => !isValue(operand));
   for (const operand of nested) collect(operand, attributes, depth, found);
   if (without.length > 0 || nested.length > 0) return;
   for (const path of paths) {

@@ -1,5 +1,5 @@
 import { UNAVAILABLE, type Attributes, type Value, type ValueList, type Verdict } from "../value.ts";
-import type { AttributePath, ComparisonOperator } from "../ir.ts";
+import type { AttributePath } from "../ir.ts";
 
 /** What an operand stands for. `undefined`: nothing that can be compared. */
 export type Operand = Value | undefined;
@@ -66,7 +66,7 @@ export function equal(a: Operand, b: Operand): Verdict {
 }
 
 /** Orders two numbers, or two strings by code point. @returns whether `a` stands to `b` as `operator` says. */
-export function ordered(operator: Exclude<ComparisonOperator, "==" | "!=">, a: Operand, b: Operand): Verdict {
+export function ordered(operator: "<" | "<=" | ">" | ">=", a: Operand, b: Operand): Verdict {
   let difference: number;
   if (typeof a === "number" && typeof b === "number") difference = a < b ? -1 : a > b ? 1 : 0;
   else if (typeof a === "string" && typeof b === "string") difference = compareCodePoints(a, b);

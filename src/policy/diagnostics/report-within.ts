@@ -1,10 +1,10 @@
 import { sourceOffset } from "../syntax/scalar-offset.ts";
 import type { Range } from "../syntax/source-text.ts";
 import type { ScalarNode } from "../syntax/tree.ts";
-import type { Finding, Reporter } from "./reporter.ts";
+import type { DiagnosticContent, Reporter } from "./reporter.ts";
 
 /** Reports a finding about a stretch of a scalar's decoded text at its place in the file. */
-export function reportWithin(report: Reporter, scalar: ScalarNode, finding: Finding & Range): void {
+export function reportWithin(report: Reporter, scalar: ScalarNode, finding: DiagnosticContent & Range): void {
   const start = sourceOffset(scalar, finding.start);
   // the marked text ends behind its last character, not where the next one begins: that may be a line further down
   const end = finding.end > finding.start ? sourceOffset(scalar, finding.end - 1) + 1 : start;

@@ -6,20 +6,20 @@ import type { YamlNode } from "../syntax/tree.ts";
 export const MAX_DIAGNOSTICS = 100;
 
 /** A place in a file. */
-export interface Place extends Range {
+export interface SourceRange extends Range {
   readonly source: SourceText;
 }
 
 /** What a finding says. A hint that costs something to find is a function, called only for findings that are shown. */
-export interface Finding {
+export interface DiagnosticContent {
   readonly severity: Diagnostic["severity"];
   readonly code: string;
   readonly message: string;
   readonly hint?: string | (() => string | undefined) | undefined;
 }
 
-interface Entry extends Finding {
-  readonly place: Place;
+interface Entry extends DiagnosticContent {
+  readonly place: SourceRange;
   /** Equal for findings that say the same about the same place. */
   readonly key: string;
 }
@@ -36,16 +36,16 @@ export class Reporter {
     return this.#errors === 0;
   }
 
-  error(place: Place, code: string, message: string, hint?: Finding["hint"]): void {
+  error(place: SourceRange, code: string, message: string, hint?: DiagnosticContent["hint"]): void {
     this.report(place, { severity: "error", code, message, hint });
   }
 
-  warning(place: Place, code: string, message: string, hint?: Finding["hint"]): void {
+  warning(place: SourceRange, code: string, message: string, hint?: DiagnosticContent["hint"]): void {
     this.report(place, { severity: "warning", code, message, hint });
   }
 
   /** Reports a finding; the same one at the same place (which aliases lead to) is reported once. */
-  report(place: Place, finding: Finding): void {
+  report(place: SourceRange, finding: DiagnosticContent): void {
     if (finding.severity === "error") this.#errors++;
     const key = `${place.source.file}\0${place.start}\0${finding.code}\0${finding.message}`;
     if (this.#seen.has(key)) return;
@@ -77,7 +77,7 @@ export class Reporter {
 }
 
 /** @returns where a node is marked: all of a scalar, the first key of a block mapping, else one character. */
-export function placeOf(node: YamlNode): Place {
+export function placeOf(node: YamlNode): SourceRange {
   const { source } = node;
   if (node.kind === "scalar")
     return { source, ...(node.indent < 0 ? node : withoutIndent(node.content, source)) };
@@ -87,7 +87,7 @@ export function placeOf(node: YamlNode): Place {
 }
 
 /** @returns `file:line:column`, for messages that name another place. */
-export function placeName({ source, start }: Place): string {
+export function placeName({ source, start }: SourceRange): string {
   const { line, column } = source.position(start);
   return `${source.file}:${line}:${column}`;
 }

@@ -1,5 +1,5 @@
 import { nearestHint } from "../condition/index.ts";
-import { placeOf, type Place, type Reporter } from "../diagnostics/reporter.ts";
+import { placeOf, type Reporter, type SourceRange } from "../diagnostics/reporter.ts";
 import { quoted } from "../diagnostics/wording.ts";
 import type { MappingNode, ScalarNode, YamlNode } from "../syntax/tree.ts";
 
@@ -126,7 +126,7 @@ export function wrongType(report: Reporter, node: YamlNode, what: string, expect
 }
 
 /** @returns the place where a key of a mapping is missing, or the key itself where it is there. */
-export function placeOfKey(fields: Fields, key: string): Place {
+export function placeOfKey(fields: Fields, key: string): SourceRange {
   return placeOf(fields.keyOf(key) ?? fields.node);
 }
 

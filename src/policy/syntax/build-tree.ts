@@ -1,5 +1,5 @@
 import { EVENT_ID, type AliasEvent, type Event, type ScalarEvent } from "js-yaml";
-import { placeName, placeOf, type Place, type Reporter } from "../diagnostics/reporter.ts";
+import { placeName, placeOf, type Reporter, type SourceRange } from "../diagnostics/reporter.ts";
 import { counted, quoted } from "../diagnostics/wording.ts";
 import { readScalar } from "./read-scalar.ts";
 import { sourceOffset } from "./scalar-offset.ts";
@@ -130,7 +130,7 @@ export class TreeBuilder {
   }
 
   /** Adds a node to the list or mapping that is being read. `place` is where it stands, for an alias. */
-  #add(node: YamlNode, size: number, anchor: string | undefined, place: Place = placeOf(node)): void {
+  #add(node: YamlNode, size: number, anchor: string | undefined, place: SourceRange = placeOf(node)): void {
     const parent = this.#frames.at(-1);
     this.#nodes += size;
     if (anchor !== undefined) this.#anchors.set(anchor, { node, size });
@@ -153,7 +153,7 @@ export class TreeBuilder {
     }
   }
 
-  #key(parent: Frame, node: YamlNode, place: Place): ScalarNode | null {
+  #key(parent: Frame, node: YamlNode, place: SourceRange): ScalarNode | null {
     if (node.kind !== "scalar" || node.value === null) {
       this.#report.error(place, "invalid-key", "a key must be a name");
       return null;
@@ -211,12 +211,12 @@ export class TreeBuilder {
     this.#stopped = true;
   }
 
-  #stop(place: Place, code: string, message: string): void {
+  #stop(place: SourceRange, code: string, message: string): void {
     this.#report.error(place, code, message);
     this.#stopped = true;
   }
 
-  #at(start: number): Place {
+  #at(start: number): SourceRange {
     return { source: this.#source, start, end: start + 1 };
   }
 }

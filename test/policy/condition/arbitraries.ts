@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { Expression } from "../../../src/policy/ir.ts";
+import { COMPARISON_OPERATORS, STRING_METHODS, type Expression } from "../../../src/policy/ir.ts";
 import { UNAVAILABLE, type Attributes } from "../../../src/policy/value.ts";
 
 const ROOTS = ["user", "path", "constructor"];
@@ -57,11 +57,11 @@ function expressionOf(withExists: boolean): fc.Arbitrary<Expression> {
           .map(([op, args]) => flat(op, args)),
         some.map((arg): Expression => ({ op: "not", arg })),
         fc
-          .tuple(fc.constantFrom("==", "!=", "<", "<=", ">", ">="), some, some)
+          .tuple(fc.constantFrom(...COMPARISON_OPERATORS), some, some)
           .map(([op, left, right]): Expression => ({ op, left, right })),
         fc.tuple(some, some).map(([value, list]): Expression => ({ op: "in", value, list })),
         fc
-          .tuple(fc.constantFrom("startsWith" as const, "endsWith" as const), some, some)
+          .tuple(fc.constantFrom(...STRING_METHODS), some, some)
           .map(([op, target, arg]): Expression => ({ op, target, arg })),
         several(0).map((items): Expression => ({ op: "list", items })),
       ),

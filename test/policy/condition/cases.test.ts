@@ -40,6 +40,7 @@ function assertCase(name: string, one: ConditionCase): void {
         findings.map(({ start, end }) => condition.slice(start, end)),
         one.marks,
       );
+    if (one.hint) assert.equal(findings[0]?.hint, one.hint);
     return;
   }
   const ast = parsed(condition);

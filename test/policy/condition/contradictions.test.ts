@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { checkCondition, evaluate, parseCondition } from "../../../src/policy/condition/index.ts";
+import { COMPARISON_OPERATORS, STRING_METHODS } from "../../../src/policy/ir.ts";
 import type { Attributes } from "../../../src/policy/value.ts";
 import { runs } from "../../support/runs.ts";
 
@@ -11,18 +12,16 @@ const literal = fc.oneof(text, number, fc.boolean(), fc.constant(null)).map((val
 const attribute = fc.constantFrom("user.a", "user.a", "user.a", "user.a.b", "request.query.a");
 
 const part = fc.oneof(
-  fc
-    .tuple(attribute, fc.constantFrom("==", "!=", "<", "<=", ">", ">="), literal)
-    .map((words) => words.join(" ")),
+  fc.tuple(attribute, fc.constantFrom(...COMPARISON_OPERATORS), literal).map((words) => words.join(" ")),
   fc.tuple(literal, fc.constantFrom("<", ">="), attribute).map((words) => words.join(" ")),
   fc
     .tuple(attribute, fc.constantFrom("in", "not in"), fc.array(literal, { maxLength: 3 }))
     .map(([name, op, items]) => `${name} ${op} [${items.join(", ")}]`),
   fc
-    .tuple(attribute, fc.constantFrom("startsWith", "endsWith", "includes"), literal)
+    .tuple(attribute, fc.constantFrom(...STRING_METHODS, "includes"), literal)
     .map(([name, method, value]) => `${name}.${method}(${value})`),
   fc
-    .tuple(text, fc.constantFrom("startsWith", "endsWith"), attribute)
+    .tuple(text, fc.constantFrom(...STRING_METHODS), attribute)
     .map(([value, method, name]) => `${JSON.stringify(value)}.${method}(${name})`),
   attribute,
   attribute.map((name) => `exists(${name})`),

@@ -1,5 +1,10 @@
 import fc from "fast-check";
-import type { Expression, LiteralValue } from "../../../src/policy/ir.ts";
+import {
+  COMPARISON_OPERATORS,
+  STRING_METHODS,
+  type Expression,
+  type LiteralValue,
+} from "../../../src/policy/ir.ts";
 import { UNAVAILABLE, type Attributes } from "../../../src/policy/value.ts";
 
 /**
@@ -51,13 +56,13 @@ export const livelyExpression: fc.Arbitrary<Expression> = fc.letrec<{ condition:
       { maxDepth: 4 },
       leaf,
       fc
-        .tuple(fc.constantFrom("==", "!=", "<", "<=", ">", ">="), pair)
+        .tuple(fc.constantFrom(...COMPARISON_OPERATORS), pair)
         .map(([op, [left, right]]): Expression => ({ op, left, right })),
       fc.tuple(fc.constantFrom("and", "or"), args).map(([op, all]): Expression => ({ op, args: all })),
       condition.map((arg): Expression => ({ op: "not", arg })),
       fc.tuple(any, list).map(([value, items]): Expression => ({ op: "in", value, list: items })),
       fc
-        .tuple(fc.constantFrom("startsWith", "endsWith"), text, text)
+        .tuple(fc.constantFrom(...STRING_METHODS), text, text)
         .map(([op, target, arg]): Expression => ({ op, target, arg })),
     ),
   };

@@ -2,10 +2,6 @@ import assert from "node:assert/strict";
 import { FINDING_CODES, parseCondition } from "../../../src/policy/condition/index.ts";
 import { allCases } from "./cases.ts";
 
-function hintOf(text: string): string | undefined {
-  return parseCondition(text).findings[0]?.hint;
-}
-
 describe("parseCondition", () => {
   it("tells of every node where it stands", () => {
     const text = ' not user["x"] in ["a"] and (a.b or exists(c))';
@@ -64,31 +60,11 @@ describe("parseCondition", () => {
     assert.equal(finding?.message, `the string \`"${"x".repeat(37)}…\` does not end`);
   });
 
-  it("hints at what to write instead", () => {
-    const hints = {
-      "a === b": "write `==`",
-      "a ==== b": "write `==`",
-      "a && b": "write `and`",
-      "a matches b": "there are no regular expressions: use `.startsWith(..)`, `.endsWith(..)` or `in [..]`",
-      "a =~ b": "there are no regular expressions: use `.startsWith(..)`, `.endsWith(..)` or `in [..]`",
-      "a contains b": "a list is searched by `list.includes(value)` or `value in list`",
-      "a.b().c": undefined,
-      "a.icludes(1)": "did you mean `includes`?",
-      "a.StartsWith(1)": "did you mean `startsWith`?",
-      "a.endWsith(1)": "did you mean `endsWith`?",
-      "a.zzzzzzzzzzzzzz(1)": "known here: `includes`, `startsWith`, `endsWith`",
-      "exsits(a)": "did you mean `exists`?",
-      "defined(a)": "write `exists(path)`",
-      "a.has(1)": "a list is searched by `.includes(value)`",
-      "a.größe == 1": 'a name like this is written in brackets: `user["größe"]`',
-      "a.x-y == 1": 'a name with a hyphen is written in brackets: `user["x-y"]`',
-      "a b": "conditions are joined by `and` or `or`",
-      "a)": undefined,
-      'a == "\u202e"': "write it as `\\u202e`",
-    };
-    for (const [text, hint] of Object.entries(hints)) {
-      if (text !== "a.b().c") assert.equal(hintOf(text), hint, text);
-    }
+  it("gives no hint where nothing is better", () => {
+    assert.deepEqual(
+      parseCondition("a)").findings.map(({ hint }) => hint),
+      [undefined],
+    );
   });
 
   it("stops looking after a bounded number of findings", () => {

@@ -1,3 +1,4 @@
+import { isTest, operandsOf } from "../../../src/policy/condition/operators.ts";
 import type { Expression } from "../../../src/policy/ir.ts";
 
 /** Writes an expression as nobody should: all parentheses, odd blanks, either quote, either way to search a list. */
@@ -6,6 +7,12 @@ export function sloppy(expression: Expression, next: () => number): string {
     const blank = [" ", "  ", "\n", "\t "][next() % 4] ?? " ";
     return `(${blank}${sloppy(part, next)}${blank})`;
   };
+  if (isTest(expression)) {
+    const [left, right] = operandsOf(expression);
+    return "left" in expression
+      ? `${put(left)}${expression.op}${put(right)}`
+      : `${put(left)}.${expression.op}${put(right)}`;
+  }
   switch (expression.op) {
     case "and":
     case "or":
@@ -18,9 +25,6 @@ export function sloppy(expression: Expression, next: () => number): string {
       return next() % 2 === 0
         ? `${put(expression.value)}in${put(expression.list)}`
         : `${put(expression.list)} . includes(${put(expression.value)})`;
-    case "startsWith":
-    case "endsWith":
-      return `${put(expression.target)}.${expression.op}${put(expression.arg)}`;
     case "exists":
       return `exists ( ${pathOf(expression.path)} )`;
     case "attribute":
@@ -31,8 +35,6 @@ export function sloppy(expression: Expression, next: () => number): string {
         : JSON.stringify(expression.value);
     case "list":
       return `[${expression.items.map(put).join(",")}]`;
-    default:
-      return `${put(expression.left)}${expression.op}${put(expression.right)}`;
   }
 }
 

@@ -1,6 +1,7 @@
-import { childrenOf, type ConditionNode } from "../ast.ts";
-import { quoted, shortened, warningAt, type Finding } from "../finding.ts";
+import type { ConditionNode } from "../ast.ts";
+import { quoted, shortened, warningAt, type ConditionFinding } from "../finding.ts";
 import { formatCondition, formatPath } from "../format.ts";
+import { partsOf } from "../logic.ts";
 import type { Rule } from "../types.ts";
 import { isSentSeveralTimes } from "../values.ts";
 
@@ -9,30 +10,19 @@ import { isSentSeveralTimes } from "../values.ts";
  * looked for, and the application may use another one: no good ground for access.
  */
 export const anyValue: Rule = (node, { opensWhen }, parent) =>
-  opensWhen === undefined || parent !== undefined ? [] : searchedFor(node, opensWhen);
+  opensWhen === undefined || parent !== undefined
+    ? []
+    : partsOf(node, opensWhen).flatMap((part) => (part.opens === false ? [] : searched(part.node)));
 
-/** @param opens - the verdict of `node` that gives access; `undefined`: either may */
-function searchedFor(node: ConditionNode, opens: boolean | undefined): readonly Finding[] {
-  switch (node.op) {
-    case "and":
-    case "or":
-      return node.args.flatMap((arg) => searchedFor(arg, opens));
-    case "not":
-      return searchedFor(node.arg, opens === undefined ? undefined : !opens);
-    case "in": {
-      const { list, value } = node;
-      if (opens === false || list.op !== "attribute" || !isSentSeveralTimes(list.path)) return [];
-      const name = formatPath(list.path);
-      // what is sent is text
-      const one =
-        value.op === "literal" && typeof value.value !== "string"
-          ? `"${value.text}"`
-          : formatCondition(value);
-      const hint = `write \`${name} == ${shortened(one, 60)}\`, which takes exactly one value`;
-      const message = `${quoted(name)} may be sent several times, and any of its values gives access here`;
-      return [warningAt(node, "any-value", message, hint)];
-    }
-    default:
-      return childrenOf(node).flatMap((child) => searchedFor(child, undefined));
-  }
+function searched(node: ConditionNode): readonly ConditionFinding[] {
+  if (node.op !== "in") return [];
+  const { list, value } = node;
+  if (list.op !== "attribute" || !isSentSeveralTimes(list.path)) return [];
+  const name = formatPath(list.path);
+  // what is sent is text
+  const one =
+    value.op === "literal" && typeof value.value !== "string" ? `"${value.text}"` : formatCondition(value);
+  const hint = `write \`${name} == ${shortened(one, 60)}\`, which takes exactly one value`;
+  const message = `${quoted(name)} may be sent several times, and any of its values gives access here`;
+  return [warningAt(node, "any-value", message, hint)];
 }

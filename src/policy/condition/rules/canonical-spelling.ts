@@ -1,17 +1,19 @@
 import type { ConditionNode } from "../ast.ts";
-import { errorAt, shortened, warningAt, type Finding } from "../finding.ts";
+import { errorAt, shortened, warningAt, type ConditionFinding } from "../finding.ts";
 import { formatPath } from "../format.ts";
-import { partsOf } from "../parts.ts";
+import { partsOf } from "../logic.ts";
+import { isTest, operandsOf, TESTS } from "../operators.ts";
 import type { Rule } from "../types.ts";
 
-type Op = ConditionNode["op"];
+/** How much of an attribute a text is compared with. */
+type Extent = "whole" | "start" | "end";
 
 interface Spelling {
-  /** Whether no value of the attribute is `text`, begins with it or ends with it. */
-  readonly isOther: (text: string, op: Op) => boolean;
+  /** Whether `text` is the whole, the start or the end of no value of the attribute. */
+  readonly isOther: (text: string, extent: Extent) => boolean;
   /** What the attribute is like. */
   readonly is: string;
-  readonly of: (text: string, op: Op) => string;
+  readonly of: (text: string, extent: Extent) => string;
 }
 
 const LOWER: Spelling = {
@@ -26,14 +28,14 @@ const UPPER: Spelling = {
 };
 /** A name or an IPv4 address, or an IPv6 address in brackets. */
 const HOST: Spelling = {
-  isOther: (text, op) =>
+  isOther: (text, extent) =>
     /[^a-z0-9_.:[\]-]/.test(text) ||
-    (op !== "endsWith" && /^[^[]*:|\]./s.test(text)) ||
-    (op !== "startsWith" && /:[^:\]]*$|\.$/.test(text)),
+    (extent !== "end" && /^[^[]*:|\]./s.test(text)) ||
+    (extent !== "start" && /:[^:\]]*$|\.$/.test(text)),
   is: "an ASCII name or an address in lower case, without port and final dot",
-  of: (text, op) => {
+  of: (text, extent) => {
     const name = text.toLowerCase().replace(/:[0-9]*$/, "");
-    return op === "startsWith" ? name : name.replace(/\.$/, "");
+    return extent === "start" ? name : name.replace(/\.$/, "");
   },
 };
 
@@ -54,38 +56,34 @@ export const canonicalSpelling: Rule = (node, { opensWhen }, parent) =>
         comparedIn(part.node, part.opens === (part.node.op === "!=") ? errorAt : warningAt),
       );
 
-function comparedIn(node: ConditionNode, at: typeof errorAt): readonly Finding[] {
-  switch (node.op) {
-    case "==":
-    case "!=":
-      return [...compared(node, node.left, node.right, at), ...compared(node, node.right, node.left, at)];
-    case "startsWith":
-    case "endsWith":
-      return compared(node, node.target, node.arg, at);
-    case "in":
-      return node.list.op === "list"
-        ? node.list.items.flatMap((item) => compared(node, node.value, item, at))
-        : [];
-    default:
-      return [];
+function comparedIn(node: ConditionNode, at: typeof errorAt): readonly ConditionFinding[] {
+  if (node.op === "in") {
+    const { value, list } = node;
+    return list.op === "list" ? list.items.flatMap((item) => compared(value, item, "whole", at)) : [];
   }
+  if (!isTest(node)) return [];
+  const { spells } = TESTS[node.op];
+  if (spells === "nothing") return [];
+  const [left, right] = operandsOf(node);
+  const backwards = spells === "whole" ? compared(right, left, spells, at) : [];
+  return [...compared(left, right, spells, at), ...backwards];
 }
 
 function compared(
-  { op }: ConditionNode,
   attribute: ConditionNode,
   literal: ConditionNode,
+  extent: Extent,
   at: typeof errorAt,
-): readonly Finding[] {
+): readonly ConditionFinding[] {
   if (attribute.op !== "attribute" || literal.op !== "literal" || typeof literal.value !== "string")
     return [];
   const name = formatPath(attribute.path);
   const spelling = SPELLINGS.get(name);
-  if (spelling?.isOther(literal.value, op) !== true) return [];
+  if (spelling?.isOther(literal.value, extent) !== true) return [];
   const message = `\`${name}\` is ${spelling.is}, and never \`${shortened(literal.text, 40)}\``;
-  const right = spelling.of(literal.value, op);
+  const right = spelling.of(literal.value, extent);
   const hint =
-    right === "" || spelling.isOther(right, op)
+    right === "" || spelling.isOther(right, extent)
       ? undefined
       : `write \`${shortened(JSON.stringify(right), 40)}\``;
   return [at(literal, "never-equal", message, hint)];

@@ -1,22 +1,21 @@
 import type { ConditionNode } from "../ast.ts";
-import { errorAt, type Finding } from "../finding.ts";
+import { errorAt, type ConditionFinding } from "../finding.ts";
 import { formatCondition } from "../format.ts";
 import { shortened } from "../finding.ts";
+import { isTest, operandsOf, TESTS } from "../operators.ts";
 import { isNeverNull, typeName, typeOf, type ConditionContext, type KnownType, type Rule } from "../types.ts";
 
 /** Comparisons take scalars of one type; only numbers and strings have an order. */
 export const comparableTypes: Rule = (node, context) => {
-  switch (node.op) {
-    case "==":
-    case "!=":
-      return equality(node, node.left, node.right, context);
-    case "<":
-    case "<=":
-    case ">":
-    case ">=":
-      return order(node, node.left, node.right, context);
-    default:
-      return [];
+  if (!isTest(node)) return [];
+  const [left, right] = operandsOf(node);
+  switch (TESTS[node.op].takes) {
+    case "scalars":
+      return equality(node, left, right, context);
+    case "ordered":
+      return order(node, left, right, context);
+    case "strings":
+      return []; // see string-methods.ts
   }
 };
 
@@ -25,7 +24,7 @@ function equality(
   left: ConditionNode,
   right: ConditionNode,
   context: ConditionContext,
-): readonly Finding[] {
+): readonly ConditionFinding[] {
   const types = [typeOf(left, context), typeOf(right, context)] as const;
   if (types.includes("null")) return node.op === "==" ? neverNull(node, left, right, context) : [];
   for (const [operand, other, type] of [
@@ -49,7 +48,7 @@ function neverNull(
   left: ConditionNode,
   right: ConditionNode,
   context: ConditionContext,
-): readonly Finding[] {
+): readonly ConditionFinding[] {
   const operand = [left, right].find((side) => isNeverNull(side, context));
   if (operand === undefined) return [];
   const text = shortened(formatCondition(operand), 60);
@@ -62,7 +61,7 @@ function order(
   left: ConditionNode,
   right: ConditionNode,
   context: ConditionContext,
-): readonly Finding[] {
+): readonly ConditionFinding[] {
   const types = [typeOf(left, context), typeOf(right, context)] as const;
   for (const [operand, type] of [
     [left, types[0]],
@@ -80,7 +79,7 @@ function unequalTypes(
   node: ConditionNode,
   left: ConditionNode,
   [a, b]: readonly [KnownType, KnownType],
-): readonly Finding[] {
+): readonly ConditionFinding[] {
   if (a === undefined || b === undefined || a === b) return [];
   const text = shortened(formatCondition(left), 60);
   const message = `\`${text}\` is ${typeName(a)} and is compared with ${typeName(b)}`;

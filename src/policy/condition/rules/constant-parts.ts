@@ -1,9 +1,10 @@
-import { childrenOf, type ConditionNode } from "../ast.ts";
+import type { ConditionNode } from "../ast.ts";
 import { evaluate } from "../evaluate.ts";
 import { verdictName } from "../explain.ts";
 import { shortened, warningAt } from "../finding.ts";
 import { formatCondition } from "../format.ts";
 import type { Rule } from "../types.ts";
+import { childrenOf } from "../walk.ts";
 
 /** A part that reads no attribute decides nothing; only `true` or `false` alone is meant that way. */
 export const constantParts: Rule = (node, _, parent) => {

@@ -1,11 +1,13 @@
-import { childrenOf, type ConditionNode, type LogicalNode } from "../ast.ts";
+import type { ConditionNode, LogicalNode } from "../ast.ts";
 import { contradictions, fullBudget, type Budget, type Term } from "../contradictions.ts";
 import { evaluate } from "../evaluate.ts";
-import { errorAt, shortened, warningAt, type Finding } from "../finding.ts";
+import { errorAt, shortened, warningAt, type ConditionFinding } from "../finding.ts";
 import { formatCondition } from "../format.ts";
-import { flippedIf } from "../parts.ts";
+import { flippedIf } from "../logic.ts";
+import { isTest, TESTS } from "../operators.ts";
 import { domainOf, samplesFor } from "../samples.ts";
 import type { Rule } from "../types.ts";
+import { childrenOf } from "../walk.ts";
 
 /**
  * Parts of `and` that are never true together, and parts of `or` of which one always is. Where that gives access, it is
@@ -15,22 +17,21 @@ export const contradictoryParts: Rule = (node, { opensWhen }, parent) =>
   parent === undefined ? inside(node, opensWhen, fullBudget()) : [];
 
 /** @param opens - the verdict of `node` that gives access; `undefined`: either may, or it is not known */
-function inside(node: ConditionNode, opens: boolean | undefined, budget: Budget): readonly Finding[] {
-  switch (node.op) {
-    case "and":
-    case "or": {
-      const terms = termsOf(node, node.op, false);
-      const own = contradictions(node.op, terms, budget).map(({ earlier, later }) =>
-        report(node, earlier, later, opens),
-      );
-      const below = terms.map((term) => inside(term.node, flippedIf(term.negated, opens), budget));
-      return [...own, ...below.flat()];
-    }
-    case "not":
-      return inside(node.arg, flippedIf(true, opens), budget);
-    default:
-      return [...impossible(node), ...childrenOf(node).flatMap((child) => inside(child, undefined, budget))];
+function inside(
+  node: ConditionNode,
+  opens: boolean | undefined,
+  budget: Budget,
+): readonly ConditionFinding[] {
+  if (node.op === "not") return inside(node.arg, flippedIf(true, opens), budget);
+  if (node.op !== "and" && node.op !== "or") {
+    return [...impossible(node), ...childrenOf(node).flatMap((child) => inside(child, undefined, budget))];
   }
+  const terms = termsOf(node, node.op, false);
+  const own = contradictions(node.op, terms, budget).map(({ earlier, later }) =>
+    report(node, earlier, later, opens),
+  );
+  const below = terms.map((term) => inside(term.node, flippedIf(term.negated, opens), budget));
+  return [...own, ...below.flat()];
 }
 
 /** @returns the parts of a chain; `not (a or b)` in a chain of `and` has two, and both are negated. */
@@ -42,7 +43,12 @@ function termsOf(node: ConditionNode, op: "and" | "or", negated: boolean): reado
   return [{ node, negated }];
 }
 
-function report(chain: LogicalNode, earlier: Term, later: Term, opens: boolean | undefined): Finding {
+function report(
+  chain: LogicalNode,
+  earlier: Term,
+  later: Term,
+  opens: boolean | undefined,
+): ConditionFinding {
   const [one, other] = [textOf(earlier), textOf(later)];
   const equality = [earlier, later].every(({ node }) => node.op === "==" || node.op === "!=");
   const [code, message, hint] =
@@ -62,8 +68,9 @@ function report(chain: LogicalNode, earlier: Term, later: Term, opens: boolean |
 }
 
 /** A comparison of an attribute that has one of a few values, and none of them makes a difference. */
-function impossible(node: ConditionNode): readonly Finding[] {
-  if (!["==", "!=", "<", "<=", ">", ">=", "in"].includes(node.op)) return [];
+function impossible(node: ConditionNode): readonly ConditionFinding[] {
+  const isSampled = isTest(node) ? TESTS[node.op].sampled === "either" : node.op === "in";
+  if (!isSampled) return [];
   const children = childrenOf(node);
   const [attribute] = children.filter((child) => child.op === "attribute");
   const values = attribute?.op === "attribute" ? domainOf(attribute.path) : undefined;

@@ -1,6 +1,6 @@
 import type { AttributePath } from "../../ir.ts";
 import type { AttributeNode } from "../ast.ts";
-import { errorAt, quoted, warningAt, type Finding } from "../finding.ts";
+import { errorAt, quoted, warningAt, type ConditionFinding } from "../finding.ts";
 import { formatPath } from "../format.ts";
 import { nearestHint, nearestName } from "../nearest-name.ts";
 import { lookUp } from "../shapes.ts";
@@ -12,7 +12,7 @@ export const knownMembers: Rule = (node, context) => {
   return belowValue(node, context) ?? unknownMember(node, context) ?? [];
 };
 
-function belowValue(node: AttributeNode, context: ConditionContext): readonly Finding[] | undefined {
+function belowValue(node: AttributeNode, context: ConditionContext): readonly ConditionFinding[] | undefined {
   const { path } = node;
   for (let length = 2; length < path.length; length++) {
     const above = path.slice(0, length);
@@ -26,7 +26,10 @@ function belowValue(node: AttributeNode, context: ConditionContext): readonly Fi
   return undefined;
 }
 
-function unknownMember(node: AttributeNode, context: ConditionContext): readonly Finding[] | undefined {
+function unknownMember(
+  node: AttributeNode,
+  context: ConditionContext,
+): readonly ConditionFinding[] | undefined {
   const { unknown } = lookUp(node.path, context);
   if (unknown === undefined) return undefined;
   const { above, name, known, certain } = unknown;

@@ -1,4 +1,4 @@
-import { errorAt, shortened, type Finding } from "../finding.ts";
+import { errorAt, shortened, type ConditionFinding } from "../finding.ts";
 import { formatCondition } from "../format.ts";
 import { typeName, typeOf, typeOfEntries, typeOfList, type Rule } from "../types.ts";
 
@@ -6,7 +6,7 @@ import { typeName, typeOf, typeOfEntries, typeOfList, type Rule } from "../types
 export const listMembership: Rule = (node, context) => {
   if (node.op !== "in") return [];
   const { value, list, form } = node;
-  const findings: Finding[] = [];
+  const findings: ConditionFinding[] = [];
   const listType = typeOfList(list, context);
   if (listType !== undefined && listType !== "list") {
     const text = shortened(formatCondition(list), 60);

@@ -1,9 +1,11 @@
 import type { AttributePath } from "../../ir.ts";
-import { childrenOf, type ConditionNode } from "../ast.ts";
-import { shortened, warningAt, type Finding } from "../finding.ts";
+import type { ConditionNode } from "../ast.ts";
+import { shortened, warningAt, type ConditionFinding } from "../finding.ts";
 import { formatCondition } from "../format.ts";
-import { partsOf } from "../parts.ts";
+import { partsOf } from "../logic.ts";
+import { isTest, TESTS } from "../operators.ts";
 import type { Rule } from "../types.ts";
+import { childrenOf } from "../walk.ts";
 
 /**
  * A rule for `/admin` also catches `/Admin`, which many applications take for it. A condition that keeps `/admin` from being
@@ -16,21 +18,16 @@ export const pathCase: Rule = (node, { opensWhen }, parent) =>
         part.opens === (part.node.op === "!=") ? comparedPath(part.node) : [],
       );
 
-function comparedPath(node: ConditionNode): readonly Finding[] {
-  switch (node.op) {
-    case "==":
-    case "!=":
-    case "in":
-      return finding(node, (path) => isPath(path) || path[0] === "path");
-    case "startsWith":
-    case "endsWith":
-      return finding(node, isPath);
-    default:
-      return [];
-  }
+function comparedPath(node: ConditionNode): readonly ConditionFinding[] {
+  const spells = node.op === "in" ? "whole" : isTest(node) ? TESTS[node.op].spells : "nothing";
+  if (spells === "nothing") return [];
+  return finding(node, (path) => isPath(path) || (spells === "whole" && path[0] === "path"));
 }
 
-function finding(node: ConditionNode, isMeant: (path: AttributePath) => boolean): readonly Finding[] {
+function finding(
+  node: ConditionNode,
+  isMeant: (path: AttributePath) => boolean,
+): readonly ConditionFinding[] {
   const parts = childrenOf(node).flatMap((child) => (child.op === "list" ? child.items : [child]));
   const [literal] = parts.flatMap((part) =>
     part.op === "literal" && /[a-z]/i.test(part.text) ? [part.text] : [],

@@ -1,15 +1,16 @@
 import { errorAt, shortened } from "../finding.ts";
 import { formatCondition } from "../format.ts";
+import { isTest, operandsOf, TESTS } from "../operators.ts";
 import { typeName, typeOf, type Rule } from "../types.ts";
 
-/** `.startsWith` and `.endsWith` are for strings. */
+/** `.startsWith`, `.endsWith` and the like are for strings. */
 export const stringMethods: Rule = (node, context) => {
-  if (node.op !== "startsWith" && node.op !== "endsWith") return [];
-  return [node.target, node.arg].flatMap((operand) => {
+  if (!isTest(node) || TESTS[node.op].takes !== "strings") return [];
+  return operandsOf(node).flatMap((operand) => {
     const type = typeOf(operand, context);
     if (type === undefined || type === "string") return [];
     const text = shortened(formatCondition(operand), 60);
-    const message = `\`${text}\` is ${typeName(type)}, and \`.${node.op}\` compares strings`;
+    const message = `\`${text}\` is ${typeName(type)}, and \`${node.op}\` compares strings`;
     const hint = type === "list" ? "a list is searched by `.includes(value)`" : undefined;
     return [errorAt(operand, "not-a-string", message, hint)];
   });

@@ -1,4 +1,4 @@
-import { quoted, warningAt, type Finding } from "../finding.ts";
+import { quoted, warningAt, type ConditionFinding } from "../finding.ts";
 import { formatCondition } from "../format.ts";
 import type { Rule } from "../types.ts";
 
@@ -6,7 +6,7 @@ import type { Rule } from "../types.ts";
 export const uniqueEntries: Rule = (node) => {
   if (node.op !== "list") return [];
   const seen = new Set<string>();
-  const findings: Finding[] = [];
+  const findings: ConditionFinding[] = [];
   for (const item of node.items) {
     const text = formatCondition(item);
     if (seen.has(text))

@@ -1,4 +1,5 @@
-import { childrenOf, type ConditionNode } from "./ast.ts";
+import type { ConditionNode } from "./ast.ts";
+import { childrenOf } from "./walk.ts";
 
 /** A node of a condition below `and`, `or` and `not`, and the verdict of it that gives access; `undefined`: either may. */
 export interface Part {
@@ -8,18 +9,11 @@ export interface Part {
 
 /** @returns the parts of `node`; `(..) == false` is what it compares, negated. */
 export function partsOf(node: ConditionNode, opens: boolean | undefined): readonly Part[] {
-  switch (node.op) {
-    case "and":
-    case "or":
-      return node.args.flatMap((arg) => partsOf(arg, opens));
-    case "not":
-      return partsOf(node.arg, flippedIf(true, opens));
-    default: {
-      const truth = comparedWithTruth(node);
-      if (truth !== undefined) return partsOf(truth.node, flippedIf(!truth.is, opens));
-      return [{ node, opens }, ...childrenOf(node).flatMap((child) => partsOf(child, undefined))];
-    }
-  }
+  if (node.op === "and" || node.op === "or") return node.args.flatMap((arg) => partsOf(arg, opens));
+  if (node.op === "not") return partsOf(node.arg, flippedIf(true, opens));
+  const truth = comparedWithTruth(node);
+  if (truth !== undefined) return partsOf(truth.node, flippedIf(!truth.is, opens));
+  return [{ node, opens }, ...childrenOf(node).flatMap((child) => partsOf(child, undefined))];
 }
 
 /** `not` is true where its part is false. */

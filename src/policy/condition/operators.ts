@@ -1,0 +1,103 @@
+import type { ComparisonOperator, Expression, StringMethod } from "../ir.ts";
+import type { ConditionNode } from "./ast.ts";
+
+/**
+ * What there is to know of each operator beside its meaning, in two tables. An operator that is missing from one of them
+ * does not compile. What an operator means is in `evaluate.ts`, and in Lua.
+ */
+
+type Operator = Expression["op"];
+
+/** Compares two operands by their values alone, and is unknown where one of them is unknown. */
+type TestOperator = ComparisonOperator | StringMethod;
+
+/** Stands for a value; all others stand for a verdict. */
+type ValueOperator = "attribute" | "literal" | "list";
+
+type NodeOf<Op extends Operator, Node = ConditionNode> = Node extends { readonly op: infer Own }
+  ? Op extends Own
+    ? Node
+    : never
+  : never;
+
+/** The names of all members that hold expressions. */
+type ChildKeys<Node> = {
+  readonly [
+    Key in keyof Node as Node[Key] extends ConditionNode | readonly ConditionNode[] ? Key : never
+  ]: true;
+};
+
+/** The members that hold the children of an expression, in the order in which they are evaluated. */
+export const CHILDREN = {
+  and: { args: true },
+  or: { args: true },
+  not: { arg: true },
+  "==": { left: true, right: true },
+  "!=": { left: true, right: true },
+  "<": { left: true, right: true },
+  "<=": { left: true, right: true },
+  ">": { left: true, right: true },
+  ">=": { left: true, right: true },
+  startsWith: { target: true, arg: true },
+  endsWith: { target: true, arg: true },
+  in: { value: true, list: true },
+  // of nodes alone: the IR has only its path
+  exists: { attribute: true },
+  attribute: {},
+  literal: {},
+  list: { items: true },
+} as const satisfies { readonly [Op in Operator]: ChildKeys<NodeOf<Op>> };
+
+const KNOWN: ReadonlySet<string> = new Set(Object.keys(CHILDREN));
+
+/** What the static checks know of a test. */
+interface TestFacts {
+  /** Its operands: two scalars of one type, two numbers or two strings, or two strings. */
+  readonly takes: "scalars" | "ordered" | "strings";
+  /** How much of the left operand is spelled like the right one where the two match. */
+  readonly spells: "whole" | "start" | "end" | "nothing";
+  /**
+   * Whether `samplesFor` has a value for each verdict that the test can have: of the attribute on either side, of the one on the
+   * left, or of none. Contradictions are only looked for where it does.
+   */
+  readonly sampled: "either" | "left" | "none";
+}
+
+export const TESTS: Readonly<Record<TestOperator, TestFacts>> = {
+  "==": { takes: "scalars", spells: "whole", sampled: "either" },
+  "!=": { takes: "scalars", spells: "whole", sampled: "either" },
+  "<": { takes: "ordered", spells: "nothing", sampled: "either" },
+  "<=": { takes: "ordered", spells: "nothing", sampled: "either" },
+  ">": { takes: "ordered", spells: "nothing", sampled: "either" },
+  ">=": { takes: "ordered", spells: "nothing", sampled: "either" },
+  startsWith: { takes: "strings", spells: "start", sampled: "left" },
+  endsWith: { takes: "strings", spells: "end", sampled: "left" },
+};
+
+const TEST_OPERATORS: ReadonlySet<string> = new Set(Object.keys(TESTS));
+
+/** A test: `==`, `<`, `.startsWith(..)`, ... */
+export type TestOf<Node extends Expression> = Extract<Node, { readonly op: TestOperator }>;
+
+export function isTest<Node extends Expression>(node: Node): node is TestOf<Node> {
+  return TEST_OPERATORS.has(node.op);
+}
+
+/** What stands for a value: an attribute, a literal or a list. */
+export type ValueOf<Node extends Expression> = Extract<Node, { readonly op: ValueOperator }>;
+
+export function isValue<Node extends Expression>(node: Node): node is ValueOf<Node> {
+  return node.op === "attribute" || node.op === "literal" || node.op === "list";
+}
+
+/** Whether this version has the operator: IR may be of a later one. */
+export function isKnown(expression: Expression): boolean {
+  return KNOWN.has(expression.op);
+}
+
+/** @returns the two operands of a test, the left one first. */
+export function operandsOf(test: TestOf<ConditionNode>): readonly [left: ConditionNode, right: ConditionNode];
+export function operandsOf(test: TestOf<Expression>): readonly [left: Expression, right: Expression];
+export function operandsOf(test: TestOf<Expression>): readonly [left: Expression, right: Expression] {
+  return "left" in test ? [test.left, test.right] : [test.target, test.arg];
+}
