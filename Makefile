@@ -10,8 +10,8 @@ JOBS ?= 4
 LONGEST := $(addprefix test/,$(addsuffix .test.ts,control/schemathesis e2e/websocket-forgotten e2e/control-kill e2e/kill cli/npx \
 	storage/embedded-postgres e2e/up-again e2e/up e2e/refused-key control/sandbox-reset storage/postgres-users control/dashboard \
 	control/webhooks e2e/reload-workers cli/services))
-# What together runs every statement of src/policy and src/request
-PURE_TESTS := $(shell find test/policy test/request test/names test/graphql test/decision -name '*.test.ts' | sort) \
+# What together runs every statement of src/json, src/text, src/policy and src/request
+PURE_TESTS := $(shell find test/json test/text test/policy test/request test/names test/graphql test/decision -name '*.test.ts' | sort) \
 	test/reasons.test.ts $(sort $(wildcard test/cli/policy*.test.ts))
 OTHER_TESTS := $(filter $(LONGEST),$(filter-out $(PURE_TESTS),$(LONGEST))) \
 	$(filter-out $(LONGEST) $(PURE_TESTS),$(shell find test -name '*.test.ts' | sort))
@@ -55,7 +55,7 @@ all-tests:
 # Counting what was run makes every process half as slow again, so it is done where each statement must be (docs/decisions/0020)
 pure-tests:
 	@echo "$(words $(PURE_TESTS)) test files of the pure rooms, $(JOBS) at a time"
-	@GROUP=pure $(call COVERED,--include 'src/policy/**' --include 'src/request/**') $(PURE_TESTS)
+	@GROUP=pure $(call COVERED,$(foreach room,json text policy request,--include 'src/$(room)/**')) $(PURE_TESTS)
 	@node test/support/check-pure-rooms.ts
 
 other-tests:

@@ -3,7 +3,7 @@ import type { TestIssuer } from "../test/support/issuer.ts";
 /** The most that Envoy lets through to the service: 64 KiB of headers, 100 of them, and 1 MiB of a body. */
 const HEADER_BYTES = 60_000;
 const BODY_BYTES = 1_048_576;
-/** `MAX_VALUES` of src/request/body/parse-json.ts. */
+/** `MAX_VALUES` of src/json. */
 const VALUES = 10_000;
 
 /** A request that is meant to keep the service busy for as long as may be. */

@@ -36,6 +36,7 @@ import { sandboxSeed } from "./sandbox-seed.ts";
 import { assertPortIsFree, cannotListen, hostPort, type WantedPort } from "./startup/index.ts";
 import type { Log } from "./telemetry/log.ts";
 import type { ControlPlaneMetrics } from "./telemetry/metrics.ts";
+import { counted } from "./text/index.ts";
 
 /** One environment that is served. */
 export interface ServedEnvironment {
@@ -274,7 +275,7 @@ async function requireMigrated(db: Database): Promise<void> {
   const { length } = await pendingMigrations(db);
   if (length > 0)
     throw new Error(
-      `the database lacks ${length} ${length === 1 ? "migration" : "migrations"} of this version; run \`gatehouse migrate\` first`,
+      `the database lacks ${counted(length, "migration")} of this version; run \`gatehouse migrate\` first`,
     );
 }
 

@@ -11,7 +11,6 @@ export { AUDIT_FILE_MODE } from "./file-destination.ts";
 export type { AuditLevel } from "./audit-log.ts";
 export type { IntakeAnswer, RecordIntake } from "./control-plane-destination.ts";
 export { createDecisionIds } from "./decision-id.ts";
-export { sanitize, sanitizeValue } from "./redact.ts";
 export type {
   AuditLog,
   AuditLogger,

@@ -1,4 +1,4 @@
-import { redactTarget, sanitize } from "./redact.ts";
+import { redactTarget, sanitize } from "../text/index.ts";
 
 /** How a field is written: what it holds, and its share of the line in characters, usually and when the line is long. */
 export interface Field {

@@ -1,4 +1,4 @@
-import { sanitizeValue } from "./redact.ts";
+import { sanitizeValue } from "../text/index.ts";
 import { ascii, fieldsWriter, type Field } from "./serialize-fields.ts";
 import type { AuditRecord, OutcomeRecord } from "./types.ts";
 

@@ -4,6 +4,7 @@ import type { OfflineSettings } from "../decision/offline.ts";
 import { FileSource, type AttributeSource } from "../decision/sources.ts";
 import { decisionSettings, headerHygiene } from "../decision-settings.ts";
 import { caseSensitive } from "../follow-control-plane.ts";
+import { isObject } from "../json/index.ts";
 import { compilePolicySet, type PolicySetIR, type ValueObject } from "../policy/index.ts";
 import type { RawRequest } from "../request/index.ts";
 import { ControlPlaneReader, type PublishedSet } from "./control-plane-reader.ts";
@@ -73,9 +74,7 @@ export async function openGateway(options: GatewayOptions): Promise<ExplainedGat
     lookup(given, ir, root, key) {
       if (given !== undefined && Object.hasOwn(given, root)) {
         const found = given[root];
-        return typeof found === "object" && found !== null && !Array.isArray(found)
-          ? (found as ValueObject)
-          : undefined;
+        return isObject(found) ? found : undefined;
       }
       const source = sources.get(ir.attributes[root]?.source?.name ?? "");
       if (source === undefined) throw new Error(`${root} is not given`);

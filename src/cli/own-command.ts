@@ -14,12 +14,12 @@ export function ownCommand(folder: string = process.cwd()): string {
   if (!IS_CHECKOUT) return `npx ${manifest().name}`;
   return isWithin(folder)
     ? "npx gatehouse"
-    : `${quoted(process.execPath)} ${quoted(`${ROOT}bin/gatehouse.js`)}`;
+    : `${shellWord(process.execPath)} ${shellWord(`${ROOT}bin/gatehouse.js`)}`;
 }
 
 /** How to call the Node.js that this program runs on; the one on the PATH may be older. */
 export function ownNode(folder: string = process.cwd()): string {
-  return IS_CHECKOUT && isWithin(folder) ? "npx node" : quoted(process.execPath);
+  return IS_CHECKOUT && isWithin(folder) ? "npx node" : shellWord(process.execPath);
 }
 
 function isWithin(folder: string): boolean {
@@ -27,7 +27,7 @@ function isWithin(folder: string): boolean {
   return !isAbsolute(path) && !/^\.\.(?:[\\/]|$)/.test(path);
 }
 
-/** For a POSIX shell. */
-export function quoted(word: string): string {
+/** Quoted for a POSIX shell, where it needs to be. */
+export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

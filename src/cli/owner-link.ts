@@ -4,7 +4,7 @@ import { replaceSetupLink } from "../control/dashboard-users/links.ts";
 import type { ControlPlane } from "../control-plane.ts";
 import { ExitError, EXIT_FINDINGS, EXIT_USAGE } from "./exit.ts";
 import { environmentCommand, withEnvironment, type OpenedEnvironment, type OpenOptions } from "./keys.ts";
-import { ownCommand, quoted } from "./own-command.ts";
+import { ownCommand, shellWord } from "./own-command.ts";
 
 /** Where links of a command lead. */
 export const URL_OPTION = [
@@ -79,9 +79,9 @@ export function ownerLines(
     const command = [
       ownCommand(),
       `owner-link --environment ${environment}`,
-      ...(config === undefined ? [] : [`--config ${quoted(config)}`]),
-      ...(dataDir === undefined ? [] : [`--data-dir ${quoted(dataDir)}`]),
-      `--url ${quoted(context.settings.publicUrl)}`,
+      ...(config === undefined ? [] : [`--config ${shellWord(config)}`]),
+      ...(dataDir === undefined ? [] : [`--data-dir ${shellWord(dataDir)}`]),
+      `--url ${shellWord(context.settings.publicUrl)}`,
     ].join(" ");
     return [
       `  first owner of ${environment}: the link of an earlier start is good ${until}; for another one: ${command}`,

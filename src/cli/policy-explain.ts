@@ -7,6 +7,7 @@ import type { Direction } from "../decision/passage.ts";
 import { renderAnswer, renderDelivery, renderExplanation } from "../decision/render-explanation.ts";
 import type { SampleAnswer } from "../decision/sample-answer.ts";
 import { createSnapshot } from "../decision/snapshot.ts";
+import { isObject, parseJson, type JsonObject } from "../json/index.ts";
 import type { PolicySetIR, ValueObject } from "../policy/index.ts";
 import { HANDSHAKE_HEADERS } from "../policy/suite/index.ts";
 import { REASONS, type ProxyReason } from "../reasons.ts";
@@ -253,10 +254,13 @@ function status(text: string): number {
   throw new InvalidArgumentError("is not a status from 200 to 599");
 }
 
-function jsonObject(text: string): ValueObject {
+const MAX_DEPTH = 64;
+
+/** Read as the gateway reads claims and bodies: a number that is not exact is unknown here, too. */
+function jsonObject(text: string): JsonObject {
   try {
-    const value: unknown = JSON.parse(text);
-    if (isObject(value)) return value;
+    const { value, duplicateMember } = parseJson(text, { depth: MAX_DEPTH });
+    if (isObject(value) && !duplicateMember) return value;
   } catch {
     // said below, together with JSON that is no object
   }
@@ -270,10 +274,6 @@ function trustedOrigin(text: string, before: readonly string[]): readonly string
 
 function usage(message: string): ExitError {
   return new ExitError(message, EXIT_USAGE);
-}
-
-function isObject(value: unknown): value is ValueObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function collect(line: string, before: readonly string[]): readonly string[] {

@@ -3,6 +3,7 @@ import { findNotProvided, type NotProvided, type Provisions } from "../decision/
 import { digestOf } from "../decision/snapshot.ts";
 import { MAX_DIAGNOSTICS, renderDiagnostics, rulesOf, type Diagnostic } from "../policy/index.ts";
 import { provisionsOf } from "../provisions.ts";
+import { counted } from "../text/index.ts";
 import { ExitError } from "./exit.ts";
 import { loadConfig } from "./options.ts";
 import { compileSet, directoryOption, policySetNames, type CompiledSet } from "./policy-sets.ts";
@@ -61,7 +62,7 @@ function capped(found: readonly Diagnostic[]): readonly Diagnostic[] {
   const more = found.length - shown.length;
   if (last === undefined || more === 0) return shown;
   const { severity, file, line, column, length } = last;
-  const message = `${more} more finding${more === 1 ? " is" : "s are"} not shown`;
+  const message = `${counted(more, "more finding")} not shown`;
   return [...shown, { severity, code: "more-findings", message, file, line, column, length }];
 }
 
@@ -85,5 +86,5 @@ function render({ name, ir, files, diagnostics }: CompiledSet): string {
   if (ir === undefined) return `${findings}${name}: has errors\n`;
   const count = rulesOf(ir).length;
   const digest = digestOf(ir).slice(0, 12);
-  return `${findings}${ir.name}@${ir.version}: good, ${count} rule${count === 1 ? "" : "s"}, digest ${digest}\n`;
+  return `${findings}${ir.name}@${ir.version}: good, ${counted(count, "rule")}, digest ${digest}\n`;
 }

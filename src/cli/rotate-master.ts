@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { ControlContext } from "../control/context.ts";
 import { rotateMasterKey, sealedOtherwise } from "../control/encryption/rotate.ts";
 import { newId } from "../control/ids.ts";
+import { inBackticks } from "../text/index.ts";
 import { ExitError, EXIT_FINDINGS } from "./exit.ts";
 import { environmentCommand, withEnvironment, type OpenedEnvironment, type OpenOptions } from "./keys.ts";
 
@@ -71,7 +72,7 @@ async function rotate(context: ControlContext): Promise<void> {
 /** What may be taken out of the configuration. */
 function unused([sealing, ...others]: readonly string[]): string[] {
   if (others.length === 0) return [`every secret is encrypted with the key \`${sealing ?? ""}\``];
-  const ids = others.map((id) => `\`${id}\``).join(", ");
+  const ids = inBackticks(others);
   return [
     `nothing is encrypted with ${ids} any more: once no instance has it as ` +
       "`api.encryption_key`, run this again, and when it says the same for every environment, take the key out of " +

@@ -1,6 +1,6 @@
+import { nearestName } from "../text/index.ts";
 import { CONFIG_KEYS, SECTIONS } from "./keys.ts";
 import type { ConfigKey } from "./keys.ts";
-import { nearestName } from "../policy/index.ts";
 
 /** Variables by name, as `process.env` has them. */
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,11 +1,11 @@
 import { readFileSync, statSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import type * as z from "zod";
+import { nearestName } from "../text/index.ts";
 import { contradictions } from "./checks.ts";
 import { processEnvironment, readEnvironment } from "./environment.ts";
 import type { Environment } from "./environment.ts";
 import { CONFIG_KEYS, namesAt } from "./keys.ts";
-import { nearestName } from "../policy/index.ts";
 import { resolvePaths } from "./paths.ts";
 import { formatFindings, locate } from "./report.ts";
 import type { Finding } from "./report.ts";

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import type { DeepReadonly } from "../json/index.ts";
 import { attributeSources, audit, authz, policies, telemetry } from "./schema-service.ts";
 import { api, controlPlane, database, retention, signIn, webhooks } from "./schema-control.ts";
 import { gateway } from "./schema-gateway.ts";
@@ -20,12 +21,6 @@ export const gatewaySchema = z.strictObject({
   webhooks,
   retention,
 });
-
-type DeepReadonly<T> = T extends readonly (infer E)[]
-  ? readonly DeepReadonly<E>[]
-  : T extends object
-    ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
-    : T;
 
 /**
  * The configuration in force: the file's keys under the file's names, defaults filled in, durations in milliseconds,

@@ -1,3 +1,4 @@
+import { isObject } from "../json/index.ts";
 import { namesAt } from "./keys.ts";
 import { locate } from "./report.ts";
 import type { Finding } from "./report.ts";
@@ -129,5 +130,5 @@ function emptyTree(): Tree {
 }
 
 function isTree(value: unknown): value is Tree {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject(value);
 }

@@ -1,5 +1,6 @@
 import ipaddr from "ipaddr.js";
 import * as z from "zod";
+import { inBackticks } from "../text/index.ts";
 
 /** How a value is called in messages and in the reference, and how an environment variable spells it. */
 export interface ValueType {
@@ -55,7 +56,7 @@ export function flag() {
 }
 
 export function choice<const T extends string>(...values: readonly T[]) {
-  const names = values.map((value) => `\`${value}\``).join(", ");
+  const names = inBackticks(values);
   return named(z.enum(values, expected(values.length === 1 ? names : `one of ${names}`)), "text", names);
 }
 

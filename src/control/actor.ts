@@ -1,3 +1,4 @@
+import { inBackticks } from "../text/index.ts";
 import type { ErrorCode } from "./errors.ts";
 import { ApiError } from "./errors.ts";
 
@@ -92,7 +93,7 @@ function refused(code: ErrorCode, what: "scope" | "role", has: string, needed: r
   const message =
     needed.length === 0
       ? `no ${what} permits this: it is not for this kind of caller`
-      : `this needs the ${what} ${needed.map((name) => `\`${name}\``).join(" or ")}; \`${has}\` does not permit it`;
+      : `this needs the ${what} ${inBackticks(needed, " or ")}; \`${has}\` does not permit it`;
   return new ApiError(code, { message, details: { [what]: has, [`required_${what}`]: needed } });
 }
 

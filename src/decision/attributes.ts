@@ -52,7 +52,8 @@ export async function withSources(
   const found = await Promise.all(
     needs.sources.map(async ({ root, source, key }) => {
       const at = onlyValue(readAttribute(key, attributes));
-      if (at === UNAVAILABLE) return [root, UNAVAILABLE] as const;
+      // a number that is not exact may be the key of anything
+      if (at === UNAVAILABLE || Number.isNaN(at)) return [root, UNAVAILABLE] as const;
       if (typeof at !== "string" && typeof at !== "number") return [root, undefined] as const;
       try {
         const reader = sources.get(source);

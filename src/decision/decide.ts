@@ -1,7 +1,8 @@
 import { IR_VERSION } from "../policy/index.ts";
+import { spellOut } from "../text/index.ts";
 import { admit, customerOf, type Standings } from "./admit.ts";
 import { joinPlans } from "./join-plans.ts";
-import { canonicalize, spellOut, type CanonicalRequest, type Variant } from "../request/index.ts";
+import { canonicalize, type CanonicalRequest, type Variant } from "../request/index.ts";
 import { createFrontProxyReader, type FrontProxyOptions } from "./front-proxy.ts";
 import type { Caller, Identify } from "./identify.ts";
 import { judgeOperations } from "./judge-graphql.ts";

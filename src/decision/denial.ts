@@ -3,6 +3,7 @@ import type { GraphqlErrorIR } from "../policy/index.ts";
 import { REASONS, type Reason } from "../reasons.ts";
 import type { CanonicalRequest } from "../request/types.ts";
 import { stepUpChallenge, type StepUp } from "../standing/index.ts";
+import { clip } from "../text/index.ts";
 import { prefersHtml } from "./denial-accept.ts";
 
 /** What a denial is told about the request; nothing of it is trusted to be harmless. */
@@ -176,14 +177,16 @@ function graphqlBody(errors: readonly GraphqlErrorIR[], { requestId, now }: Deni
 function jsonBody(template: Template, { details, requestId, now, ...input }: DenialInput): string {
   const { reason, method, resource } = input;
   const context =
-    details === "reason" ? JSON.stringify({ reason, resource: clip(resource), action: clip(method) }) : "{}";
+    details === "reason"
+      ? JSON.stringify({ reason, resource: echoed(resource), action: echoed(method) })
+      : "{}";
   const timestamp = new Date(now).toISOString();
   return `${template.json[details]}${context}},"meta":{"timestamp":"${timestamp}","request_id":${JSON.stringify(requestId)}}}`;
 }
 
 function htmlBody(template: Template, { details, requestId, now, signIn, ...input }: DenialInput): string {
   const { status, code, messages } = template;
-  const request = clip(`${input.method} ${input.resource}`.trim());
+  const request = echoed(`${input.method} ${input.resource}`.trim());
   const why =
     details === "reason"
       ? ([
@@ -260,6 +263,6 @@ function challengeHeaders(status: number, challenge: Challenge | undefined): Hea
 
 const MAX_ECHO = 1_000;
 
-function clip(text: string): string {
-  return text.length > MAX_ECHO ? `${text.slice(0, MAX_ECHO)}...` : text;
+function echoed(text: string): string {
+  return clip(text, MAX_ECHO);
 }

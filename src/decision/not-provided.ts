@@ -1,11 +1,11 @@
 import {
   conditionsOfSet,
   formatPath,
-  nearestName,
   type AttributePath,
   type PlacedCondition,
   type PolicySetIR,
 } from "../policy/index.ts";
+import { nearestName } from "../text/index.ts";
 import { createForgedHeaders, type ForgedHeadersOptions } from "./forged-headers.ts";
 import { lookedUp } from "./needs.ts";
 

@@ -4,9 +4,9 @@ import {
   readJson,
   readPayload,
   type GraphqlEvent,
-  type InputObject,
   type InputValue,
 } from "../graphql/index.ts";
+import { isObject } from "../json/index.ts";
 import { explain, UNAVAILABLE, type Attributes, type Expression, type ValueObject } from "../policy/index.ts";
 import type { JudgedCondition } from "../policy/suite/index.ts";
 import { explainOperations, verdictsOfRules, type OperationDesk } from "./explain-operations.ts";
@@ -171,8 +171,4 @@ function read(text: string, values: number): { id: string; type: string; payload
 
 function memberOf(value: InputValue, name: string): InputValue | undefined {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
-}
-
-function isObject(value: InputValue): value is InputObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

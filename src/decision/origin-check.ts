@@ -1,4 +1,5 @@
-import { originOf, quote, readOrigin, type CanonicalRequest } from "../request/index.ts";
+import { originOf, readOrigin, type CanonicalRequest } from "../request/index.ts";
+import { quotedAscii } from "../text/index.ts";
 import type { Caller } from "./identify.ts";
 import { isWebsocketUpgrade } from "./judge-upgrade.ts";
 import type { AccessRequest } from "./types.ts";
@@ -40,10 +41,10 @@ export function createOriginCheck(trustedOrigins: readonly string[]): OriginChec
     if (sites?.length === 1 && sites[0] === "same-origin") return undefined;
     // `none`: the browser itself asks, for the user or to load something again; whose request it was, the origin says
     if (sites !== undefined && !(sites.length === 1 && sites[0] === "none"))
-      return `sec-fetch-site is ${quote(sites.join(", "))}${text === undefined ? "" : `, origin ${quote(text)}`}`;
+      return `sec-fetch-site is ${quotedAscii(sites.join(", "))}${text === undefined ? "" : `, origin ${quotedAscii(text)}`}`;
     if (text === undefined) return "the request has no header `origin`";
     const own = ownSchemes(scheme, trustedPeer).map((one) => originOf(one, host));
-    return origin !== undefined && own.includes(origin) ? undefined : `origin is ${quote(text)}`;
+    return origin !== undefined && own.includes(origin) ? undefined : `origin is ${quotedAscii(text)}`;
   };
 }
 

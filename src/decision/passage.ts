@@ -1,5 +1,5 @@
 import type { TraceNode, WebsocketMessageIR } from "../policy/index.ts";
-import { MAX_VALUES } from "../request/body/parse-json.ts";
+import { MAX_VALUES } from "../json/index.ts";
 import type { JudgedCondition } from "../policy/suite/index.ts";
 import type { OperationExplanation } from "./explain-operations.ts";
 import type { FieldExplanation, JudgedField } from "./explain-responses.ts";

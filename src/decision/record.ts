@@ -1,8 +1,8 @@
 import { createDecisionIds } from "../audit/index.ts";
 import type { AuditRecord } from "../audit/types.ts";
 import type { PathRuleIR, WebsocketConnectionIR } from "../policy/index.ts";
-import { redactTarget } from "../request/index.ts";
 import { traceIdOf } from "../telemetry/tracing.ts";
+import { redactTarget } from "../text/index.ts";
 import { explainDecision } from "./explain.ts";
 import type { AccessRequest, Decision } from "./types.ts";
 import { unknownReads } from "./unknown-reads.ts";

@@ -1,5 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { CORE_SCHEMA, load } from "js-yaml";
+import { isObject } from "../json/index.ts";
 import type { ValueObject } from "../policy/index.ts";
 
 /** Where a declared attribute root such as `target_user` comes from. */
@@ -63,11 +64,7 @@ function parseEntries(bytes: Uint8Array): ReadonlyMap<string, ValueObject> {
   return new Map(
     Object.entries(parsed).map(([key, entry]) => {
       if (!isObject(entry)) throw new Error(`entry \`${key}\` of the attribute source is not an object`);
-      return [key, entry];
+      return [key, entry as ValueObject];
     }),
   );
-}
-
-function isObject(value: unknown): value is ValueObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

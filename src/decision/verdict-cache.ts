@@ -1,11 +1,10 @@
 import { LRUCache } from "lru-cache";
+import { isList } from "../json/index.ts";
 import {
   readAttribute,
   type Attributes,
   type ConditionIR,
   type Value,
-  type ValueList,
-  type ValueObject,
   type Verdict,
 } from "../policy/index.ts";
 import type { CacheName, Metrics } from "../telemetry/metrics.ts";
@@ -140,8 +139,4 @@ function keyPart(value: Value | symbol | undefined): string {
         .join("")}}`;
     }
   }
-}
-
-function isList(value: ValueList | ValueObject): value is ValueList {
-  return Array.isArray(value);
 }

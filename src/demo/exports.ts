@@ -1,6 +1,6 @@
 import { Router } from "express";
+import { escapeHtml } from "../text/index.ts";
 import { orderTotal, type DemoStore } from "./store.ts";
-import { escapeHtml } from "./http.ts";
 import { renderPage } from "./layout.ts";
 
 /**

@@ -33,16 +33,6 @@ export function parseAs<T>(schema: z.ZodType<T>, value: unknown, what: string): 
   throw new RequestError(400, `the ${what} is not valid`, problems);
 }
 
-/** Escapes text for an HTML element or a quoted attribute. */
-export function escapeHtml(text: string): string {
-  return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;")
-    .replaceAll("'", "&#39;");
-}
-
 /** The last handler: refusals, unreadable bodies and failures as JSON, without a stack. */
 export const reportError: ErrorRequestHandler = (error: unknown, _request, response, next) => {
   if (response.headersSent) {

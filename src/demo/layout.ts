@@ -1,5 +1,5 @@
 import type { Request } from "express";
-import { escapeHtml } from "./http.ts";
+import { escapeHtml } from "../text/index.ts";
 import { identityHeaders } from "./whoami.ts";
 
 const MENU = [

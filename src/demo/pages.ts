@@ -1,6 +1,6 @@
 import { Router } from "express";
+import { escapeHtml } from "../text/index.ts";
 import { assetRoutes } from "./assets.ts";
-import { escapeHtml } from "./http.ts";
 import { renderPage } from "./layout.ts";
 import { revenueByCustomer } from "./reports.ts";
 import type { DemoStore } from "./store.ts";

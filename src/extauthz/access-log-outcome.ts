@@ -1,3 +1,5 @@
+import { isObject } from "../json/index.ts";
+
 /** What became of an answer that response rules applied to. */
 export interface ResponseOutcome {
   readonly result: ResponseResult;
@@ -115,8 +117,8 @@ function closure({ code, reason, by }: Members): NonNullable<ConnectionOutcome["
 }
 
 function object(value: unknown): Members {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Unreadable();
-  return value as Members;
+  if (!isObject(value)) throw new Unreadable();
+  return value;
 }
 
 function string(value: unknown): string {

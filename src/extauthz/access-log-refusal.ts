@@ -1,8 +1,8 @@
 import type { AuditRecord, RefusalLog } from "../audit/types.ts";
 import type { Snapshot } from "../decision/snapshot.ts";
 import type { ProxyReason } from "../reasons.ts";
-import { redactTarget } from "../request/index.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import { redactTarget } from "../text/index.ts";
 import type { UndecidedEntry } from "./access-log-decode.ts";
 
 export interface RefusalDependencies {

@@ -1,6 +1,5 @@
-import { redactTarget } from "../request/index.ts";
-import { sanitize } from "../telemetry/redact.ts";
 import type { AccessRequest } from "../decision/types.ts";
+import { redactTarget, sanitize } from "../text/index.ts";
 import { encodeMetadata } from "./encode.ts";
 
 /** What Envoy is told about the record of each decision. */

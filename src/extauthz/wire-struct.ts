@@ -1,4 +1,5 @@
 import type protobuf from "protobufjs/minimal.js";
+import { isList } from "../json/index.ts";
 import { EncodeError } from "./wire-headers.ts";
 import { lengthField, varintField } from "./wire.ts";
 
@@ -72,8 +73,4 @@ function writeValue(writer: protobuf.Writer, value: MetadataValue, depth: number
     writeStruct(writer, value, depth + 1);
     writer.ldelim();
   }
-}
-
-function isList(value: MetadataObject | readonly MetadataValue[]): value is readonly MetadataValue[] {
-  return Array.isArray(value);
 }

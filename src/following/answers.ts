@@ -1,12 +1,7 @@
 import * as z from "zod";
+import type { DeepReadonly } from "../json/index.ts";
 
 /** What the gateway's routes answer. Members that are not named here are newer than this gateway, and left out. */
-
-type DeepReadonly<T> = T extends readonly (infer E)[]
-  ? readonly DeepReadonly<E>[]
-  : T extends object
-    ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
-    : T;
 
 const customerStanding = z.object({
   id: z.string(),

@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import { isObject } from "../json/index.ts";
 import type { ValueObject } from "../policy/index.ts";
 import {
   policySetAnswer,
@@ -76,7 +77,7 @@ export class ControlPlaneClient {
     );
     if (user === undefined) return undefined;
     if (!isObject(user) || user["id"] !== id) throw malformed("another user was asked for");
-    return user;
+    return user as ValueObject; // JSON holds nothing but values
   }
 
   /**
@@ -137,9 +138,4 @@ async function orAbsent<T>(code: string, call: () => Promise<T>): Promise<T | un
 
 function malformed(message: string): ControlPlaneError {
   return new ControlPlaneError("MALFORMED_ANSWER", message);
-}
-
-/** JSON holds nothing but values. */
-function isObject(data: unknown): data is ValueObject {
-  return typeof data === "object" && data !== null && !Array.isArray(data);
 }

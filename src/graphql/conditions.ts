@@ -31,7 +31,7 @@ interface JudgedField {
 
 /**
  * How many names of arguments and variables are looked at for one request: five times as many as its JSON has values at most
- * (`MAX_VALUES` of src/request/body/parse-json.ts), which takes less than 10 ms.
+ * (`MAX_VALUES` of src/json), which takes less than 10 ms.
  */
 const MAX_NAMES = 50_000;
 

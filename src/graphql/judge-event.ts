@@ -1,5 +1,6 @@
+import { isList, isObject } from "../json/index.ts";
 import { evaluate, UNAVAILABLE, type Attributes, type AttributePath } from "../policy/index.ts";
-import { isList, isObject, memberOf } from "./input.ts";
+import { memberOf } from "./input.ts";
 import { lateReads } from "./late-reads.ts";
 import type { GraphqlEvent, InputValue, JudgeOptions } from "./types.ts";
 

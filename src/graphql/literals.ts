@@ -1,5 +1,5 @@
 import { Kind, type ArgumentNode, type OperationDefinitionNode, type ValueNode } from "graphql";
-import { isExact } from "../request/body/exact-number.ts";
+import { exactNumber } from "../json/index.ts";
 import { UNAVAILABLE } from "../policy/index.ts";
 import { malformed, type GraphqlPayload, type InputObject, type InputValue } from "./types.ts";
 
@@ -76,12 +76,6 @@ function valueOf(node: ValueNode, variables: Variables): InputValue | undefined 
     default:
       return node.value; // strings, booleans, and enum values by their names
   }
-}
-
-/** NaN is there, and no operator takes it. */
-export function exactNumber(literal: string): number {
-  const nearest = Number(literal);
-  return isExact(literal, nearest) ? nearest : NaN;
 }
 
 /** GraphQL, section 5.4.2. @throws GraphqlRefusal */

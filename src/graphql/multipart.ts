@@ -1,6 +1,7 @@
+import { isList, isObject } from "../json/index.ts";
 import { UNAVAILABLE } from "../policy/index.ts";
-import { isList, isObject, memberOf } from "./input.ts";
-import { decodeUtf8 } from "../request/decode.ts";
+import { memberOf } from "./input.ts";
+import { decodeLatin1 } from "../request/decode.ts";
 import { readParts, type Part } from "./multipart-parts.ts";
 import { readJson } from "./read-json.ts";
 import { malformed, type InputValue } from "./types.ts";
@@ -35,7 +36,7 @@ function readJsonPart(part: Part | undefined, name: string): InputValue {
   ) {
     return malformed("`operations` and `map` are not the first two parts");
   }
-  const { text, valid } = decodeUtf8(part.content);
+  const { text, valid } = decodeLatin1(part.content);
   return valid ? readJson(text) : malformed("a part is not UTF-8");
 }
 

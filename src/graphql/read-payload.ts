@@ -1,4 +1,5 @@
-import { isObject, memberOf } from "./input.ts";
+import { isObject } from "../json/index.ts";
+import { memberOf } from "./input.ts";
 import { malformed, type GraphqlPayload, type InputValue } from "./types.ts";
 
 const MEMBERS: readonly string[] = ["query", "operationName", "variables", "extensions"];

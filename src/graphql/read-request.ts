@@ -1,8 +1,8 @@
+import { isList } from "../json/index.ts";
 import type { GraphqlSettingsIR } from "../policy/index.ts";
 import type { CanonicalRequest } from "../request/index.ts";
-import { decodeBytes } from "../request/decode.ts";
+import { decodeUtf8 } from "../text/index.ts";
 import { checkNoBody, readWholeBody } from "./body.ts";
-import { isList } from "./input.ts";
 import { readMultipart } from "./multipart.ts";
 import { checkNoOperation, checkNoParameters, readParameters } from "./parameters.ts";
 import { readJson } from "./read-json.ts";
@@ -84,7 +84,7 @@ function readBody(
   const [type = "", ...others] = request.headers["content-type"] ?? [];
   if (others.length > 0) malformed("the header `content-type` is repeated");
   if (JSON_TYPE.test(type)) {
-    const { text, valid } = decodeBytes(readWholeBody(request));
+    const { text, valid } = decodeUtf8(readWholeBody(request));
     if (!valid) malformed("the body is not UTF-8");
     return readOperations(readJson(text));
   }

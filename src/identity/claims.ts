@@ -1,3 +1,4 @@
+import { isObject } from "../json/index.ts";
 import type { CLAIM_MEMBERS } from "../policy/index.ts";
 import type { Value, ValueObject } from "../policy/value.ts";
 import type { Identity, SessionClaims } from "./types.ts";
@@ -81,7 +82,7 @@ export function compileClaims(configured: Readonly<Record<string, string>>): Cla
   };
 }
 
-/** What is of another type is left out: it proves nothing. */
+/** What is of another type, or no exact number, is left out: it proves nothing. */
 function readSession(payload: ValueObject): SessionClaims {
   const { sub, sid, amr, acr, auth_time: authTime, client_id: clientId, [PRINCIPAL_TYPE]: type } = payload;
   const methods = Array.isArray(amr)
@@ -92,7 +93,7 @@ function readSession(payload: ValueObject): SessionClaims {
     ...(typeof sub === "string" && { subject: sub }),
     ...(typeof sid === "string" && { id: sid }),
     ...(typeof acr === "string" && { acr }),
-    ...(typeof authTime === "number" && { authTime }),
+    ...(typeof authTime === "number" && Number.isFinite(authTime) && { authTime }),
     // RFC 9068, section 2.2: without a resource owner, `sub` is the client
     ...(type === "machine" && typeof sub === "string" && sub === clientId && { machine: true as const }),
   });
@@ -127,10 +128,6 @@ function splitScopes(scope: string): Value {
 /** Text that stays itself in a header, a log line and UTF-8. */
 function isPlainText(text: string): boolean {
   return text !== "" && text.isWellFormed() && !/\p{Cc}/u.test(text);
-}
-
-function isObject(value: Value | undefined): value is ValueObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Without a prototype, a name such as `constructor` finds nothing that no claim has put there. */

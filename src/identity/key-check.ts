@@ -1,4 +1,5 @@
 import type { CheckStatus } from "../telemetry/check-status.ts";
+import { counted } from "../text/index.ts";
 import type { KeyStatus } from "./key-store.ts";
 
 /** @returns how it is with the issuer's keys, for `/readyz` */
@@ -7,7 +8,7 @@ export function keysCheck({ ready, keys, loadedAt, staleAt, lastError }: KeyStat
     return { ok: false, detail: lastError ?? "not fetched yet" };
   const problem = lastError === undefined ? "" : `: ${lastError}`;
   if (!ready) return { ok: false, detail: `too old since ${staleAt}${problem}` };
-  const there = keys === 1 ? "1 key" : `${keys} keys`;
+  const there = counted(keys, "key");
   if (lastError === undefined) return { ok: true, detail: there };
   return { ok: true, detail: `${there}, good until ${staleAt} and not refreshed${problem}` };
 }

@@ -1,5 +1,6 @@
 import { createPublicKey, type webcrypto } from "node:crypto";
 import { importJWK } from "jose";
+import { isObject } from "../json/index.ts";
 import { ALGORITHMS, type Algorithm } from "./options.ts";
 import type { TokenHeader } from "./token-header.ts";
 
@@ -138,8 +139,4 @@ async function importPublicKey(jwk: Record<string, string>, algorithm: Algorithm
 
 function suspicious(why: string): Reading {
   return { kind: "suspicious", why };
-}
-
-function isObject(value: unknown): value is Jwk {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

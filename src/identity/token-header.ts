@@ -1,4 +1,5 @@
-import { parseStrictJson, type StrictJson } from "./strict-json.ts";
+import { decodeUtf8 } from "../text/index.ts";
+import { parseTokenJson, type TokenJson } from "./token-json.ts";
 import { normalizeType, type Algorithm, type ResolvedOptions } from "./options.ts";
 import type { IdentityFailure } from "./types.ts";
 
@@ -65,16 +66,11 @@ export function readTokenHeader(
 }
 
 /** Reads one segment of a token as a JSON object, strictly. */
-export function decodeObject(segment: string): StrictJson {
+export function decodeObject(segment: string): TokenJson {
   const bytes = decodeSegment(segment);
   if (bytes === undefined) return { ok: false, detail: "not base64url" };
-  let text: string;
-  try {
-    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return { ok: false, detail: "not UTF-8" };
-  }
-  return parseStrictJson(text);
+  const { text, valid } = decodeUtf8(bytes);
+  return valid ? parseTokenJson(text) : { ok: false, detail: "not UTF-8" };
 }
 
 /**

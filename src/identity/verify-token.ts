@@ -43,7 +43,7 @@ export async function verifyToken(
   if (now < validFrom) return reject("TOKEN_NOT_YET_VALID", "the token was issued in the future");
 
   // RFC 7800, section 3.1; whatever its value is: one that is not understood binds the token all the same
-  if (payload.names.has("cnf")) {
+  if (Object.hasOwn(payload.value, "cnf")) {
     return reject(
       "TOKEN_PROOF_REQUIRED",
       "the token is bound to a key (`cnf`), and proofs of keys are not taken",

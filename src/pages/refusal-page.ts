@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { escapeHtml } from "../text/index.ts";
 import { refusalText } from "./refusal-texts.ts";
 
 /** What the page says; plain text, escaped here. */
@@ -59,16 +60,4 @@ export function renderPage({ status, code, facts, signIn }: RefusalPage): string
     signIn === undefined ? "" : `<p><a href="${escapeHtml(signIn)}">Sign in</a></p>`,
     `<h2>To quote when you ask for help</h2><dl>${rows.join("")}</dl></main></body></html>\n`,
   ].join("");
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
-function escapeHtml(text: string): string {
-  return text.toWellFormed().replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
 }

@@ -1,9 +1,9 @@
+import type { JsonList, JsonObject, JsonValue } from "../json/index.ts";
+
 /** A value that a condition can hold or compare: exactly what JSON can say. */
-export type Value = string | number | boolean | null | ValueList | ValueObject;
-export type ValueList = readonly Value[];
-export interface ValueObject {
-  readonly [key: string]: Value;
-}
+export type Value = JsonValue;
+export type ValueList = JsonList;
+export type ValueObject = JsonObject;
 
 /**
  * Stands in an attribute's place when its source failed (as opposed to: has no such attribute).

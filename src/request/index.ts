@@ -4,15 +4,11 @@ export { readBody, type ReadBodyOptions } from "./body/read-body.ts";
 export { checkNames, type NamesChecked, type NamesRead } from "./similar-names.ts";
 export { foldHeaderName, isLetterOrDigit } from "../names/index.ts";
 export { originOf, readOrigin } from "./read-origin.ts";
-export { quote, spellOut } from "./quote.ts";
-export { redactTarget } from "./redact-target.ts";
 export { ACCEPTABLE_CHECKS, NO_BODY, REFUSAL_CHECKS, SWITCHES } from "./types.ts";
 export type {
   BodyRead,
   Canonicalized,
   CanonicalRequest,
-  JsonObject,
-  JsonValue,
   RawBody,
   RawRequest,
   ReadOptions,

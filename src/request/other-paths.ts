@@ -1,4 +1,4 @@
-import { decodeBytes } from "./decode.ts";
+import { decodeUtf8 } from "../text/index.ts";
 import { FILE_STREAM, foldDots, SEMICOLON_LIKE, SLASH_LIKE } from "./look-alikes.ts";
 
 /** What an application may take the path for. */
@@ -176,13 +176,13 @@ export const DECODERS: readonly ((text: string) => string)[] = [
 function decodeRuns(text: string, otherwise: (bytes: Uint8Array, read: string) => string): string {
   return text.replace(RUN, (run) => {
     const bytes = Uint8Array.from(run.slice(1).split("%"), (hex) => parseInt(hex, 16));
-    const { text: read, valid } = decodeBytes(bytes);
+    const { text: read, valid } = decodeUtf8(bytes);
     return valid ? read : otherwise(bytes, read);
   });
 }
 
 function utf8(bytes: Uint8Array): string {
-  return decodeBytes(bytes).text;
+  return decodeUtf8(bytes).text;
 }
 
 /** Old decoders take `c0 af`, `e0 80 af` and `f0 80 80 af` for `/`. */

@@ -1,4 +1,4 @@
-import { decodeUtf8 } from "./decode.ts";
+import { decodeLatin1 } from "./decode.ts";
 import type { RawRequest } from "./types.ts";
 
 /** The headers of a request, and what is wrong with them. */
@@ -82,7 +82,7 @@ function spellingOf(name: string): "token" | "underscore" | "malformed" {
 const CONTROL_BUT_TAB = /[\0-\x08\x0a-\x1f\x7f]/;
 
 function decodeValue(bytes: string): { readonly text: string; readonly valid: boolean } {
-  const { text, valid } = decodeUtf8(bytes);
+  const { text, valid } = decodeLatin1(bytes);
   return { text, valid: valid && !CONTROL_BUT_TAB.test(text) && !C1.test(text) };
 }
 

@@ -5,7 +5,7 @@ import {
   type MemberNames,
   type ParameterNames,
 } from "../names/index.ts";
-import { quote } from "./quote.ts";
+import { quotedAscii } from "../text/index.ts";
 import type { CanonicalRequest, ReadOptions, Refusal, RefusalCheck } from "./types.ts";
 
 /** What a rule reads of a request by name. Absent: nothing. */
@@ -47,5 +47,5 @@ export function checkNames(
 
 /** What was sent is not quoted: names may be secrets, too. */
 function finding(check: RefusalCheck, kind: string, read: string): Refusal {
-  return { check, detail: `the name of a ${kind} could be read as ${quote(read)}` };
+  return { check, detail: `the name of a ${kind} could be read as ${quotedAscii(read)}` };
 }

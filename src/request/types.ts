@@ -1,3 +1,5 @@
+import type { JsonValue } from "../json/index.ts";
+
 /** A request as it came over the wire, before anybody has interpreted it. Made by a door, read only by `canonicalize`. */
 export interface RawRequest {
   readonly method: string;
@@ -162,18 +164,13 @@ export type Canonicalized =
     }
   | { readonly ok: false; readonly refusal: Refusal };
 
-/** What JSON can say. The same shape as the policies' `Value`, which this room does not know. */
-export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
-/** Null prototype, so that a member called `__proto__` is one like others. */
-export interface JsonObject {
-  readonly [name: string]: JsonValue;
-}
-
 /** Outcome of `readBody`. */
 export type BodyRead =
   | {
       readonly ok: true;
-      /** `undefined`: there is no body, or none that is read as JSON, or it was not handed over. */
+      /**
+       * Its objects have no prototype. `undefined`: there is no body, or none that is read as JSON, or it was not handed over.
+       */
       readonly json: JsonValue | undefined;
       /** Switched-off checks that would have refused the body, in their order. */
       readonly accepted: readonly RefusalCheck[];

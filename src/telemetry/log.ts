@@ -1,5 +1,6 @@
 import { destination as openDestination, pino, type DestinationStream } from "pino";
-import { sanitize, sanitizeValue } from "./redact.ts";
+import { isObject } from "../json/index.ts";
+import { sanitize, sanitizeValue } from "../text/index.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
@@ -46,7 +47,7 @@ export function createLog(options: LogOptions): Log {
 }
 
 function asFields(value: unknown): object {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : { fields: value };
+  return isObject(value) ? value : { fields: value };
 }
 
 function standardError(): DestinationStream {

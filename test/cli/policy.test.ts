@@ -279,6 +279,18 @@ policies:
       const none = await explain(...all, "--attributes", '{"target":null}');
       assert.match(none.stdout, /target\.dept is missing/);
     });
+    it("compares numbers as the gateway does", async () => {
+      await folder.add({
+        "policies/shop.yaml": `policies:
+  - { resource: "GET /n", condition: user.account == customer.account }
+`,
+      });
+      const asked = async (own: string, other: string) =>
+        (await explain("-r", "GET /n", "-u", `{"account":${own}}`, "--customer", `{"account":${other}}`))
+          .stdout;
+      assert.match(await asked("9007199254740992", "9007199254740992"), /^ALLOW CONDITION_TRUE/);
+      assert.match(await asked("9007199254740993", "9007199254740992"), /^DENY \(403\) CONDITION_UNKNOWN/);
+    });
     it("says what becomes of a request whose caller is known by a cookie", async () => {
       await folder.add({
         "policies/shop.yaml": `policies:
@@ -314,6 +326,7 @@ policies:
       [["-r", "GET /x", "--time", "noon"], /`noon` is not a time/],
       [["-r", "GET /x", "-u", "[]"], /is not a JSON object/],
       [["-r", "GET /x", "-u", "{"], /is not a JSON object/],
+      [["-r", "GET /x", "-u", '{"id":"a","id":"b"}'], /is not a JSON object/],
       [[], /say one of --request, --graphql, --websocket and --request-id/],
       [
         ["-r", "GET /x", "--graphql", "{ a }"],

@@ -181,6 +181,7 @@ describe("the frame of the API", () => {
     ["a repeated member", { body: '{"name":"a","name":"b"}', headers: json }, 400, "MALFORMED_JSON"],
     ["invalid UTF-8", { body: new Uint8Array([0x22, 0xff, 0x22]), headers: json }, 400, "MALFORMED_JSON"],
     ["U+0000 in a text", { body: '{"name":"a\\u0000"}', headers: json }, 400, "MALFORMED_JSON"],
+    ["an inexact number", { body: '{"name":1e400}', headers: json }, 400, "MALFORMED_JSON"],
     ["half a surrogate pair", { body: '{"name":"\\ud800"}', headers: json }, 400, "MALFORMED_JSON"],
     ["__proto__", { body: '{"name":"a","__proto__":{}}', headers: json }, 400, "MALFORMED_JSON"],
     [

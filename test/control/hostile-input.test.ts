@@ -143,6 +143,7 @@ describe("hostile input, at every route", () => {
     ["a member twice", '{"name":"a","name":"b"}'],
     ["half of a surrogate pair", '{"name":"\\ud800"}'],
     ["U+0000", '{"name":"\\u0000"}'],
+    ["a number that not every reader keeps", '{"name":9007199254740993}'],
     ["what is no JSON", '{"name":NaN}'],
     ["a body cut short", '{"name":'],
   ] as const)
@@ -172,7 +173,8 @@ describe("hostile input, at every route", () => {
     ] as const;
     for (const [operation, text] of cases) {
       const route = control.routes.find((one) => one.operation === operation);
-      assert.deepEqual([(await sendText(route!, text)).status], [422], operation);
+      const { status } = await sendText(route!, text);
+      assert.equal(status, route!.anyText === true ? 422 : 400, operation);
     }
   });
 

@@ -34,6 +34,16 @@ describe("decision: attribute look-ups", () => {
     assert.equal(await lookUp(["u-1", "u-2"], lookup), undefined);
   });
 
+  it("does not look up by a number that is not exact: the entry may be anybody's", async () => {
+    const lookup = () => assert.fail("nothing is looked up") as undefined;
+    const [only] = needs.sources;
+    assert.ok(only);
+    const byClaim = { ...needs, sources: [{ ...only, key: ["user", "account"] }] };
+    const sources = new Map([["users", { lookup }]]);
+    const found = await withSources(byClaim, { user: { account: NaN } }, sources);
+    assert.equal(found["target_user"], UNAVAILABLE);
+  });
+
   it("takes a source that throws, rejects or never answers for unavailable, which is not absent", async () => {
     const failing = () => {
       throw new Error("down");

@@ -3,7 +3,7 @@ import { decideOffline, type OfflineRequest } from "../../src/decision/offline.t
 import { openConnection, type OfflineConnection } from "../../src/decision/offline-connection.ts";
 import type { Direction } from "../../src/decision/passage.ts";
 import { renderDelivery } from "../../src/decision/render-explanation.ts";
-import { MAX_VALUES } from "../../src/request/body/parse-json.ts";
+import { MAX_VALUES } from "../../src/json/index.ts";
 import { messageOf } from "../cases/json/documents.ts";
 import type { ValueObject } from "../../src/policy/index.ts";
 import { HANDSHAKE_HEADERS } from "../../src/policy/suite/index.ts";

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { Identity } from "../../src/identity/index.ts";
+import { compileCondition, evaluate, parseCondition } from "../../src/policy/index.ts";
 import {
   createSigner,
   createSubject,
@@ -185,15 +186,40 @@ describe("identity: claims to attributes", () => {
     assert.equal(({} as Record<string, unknown>)["role"], undefined);
   });
 
-  it("leaves out an id that a number cannot hold, rather than rounding it", async () => {
+  it("does not know an id that a number cannot hold, rather than rounding it", async () => {
     const payload = JSON.stringify(goodClaims()).replace(
       "{",
       '{"customer_id":9007199254740993,"assigned_customers":[1,9007199254740993],"department":9007199254740992,',
     );
     const result = await verifyText(signText(signer, payload));
     assert.ok(result.ok);
-    assert.deepEqual(plain(result.identity.user), { id: "alice", department: 9007199254740992 });
-    assert.equal(result.identity.customer, undefined);
+    const { user, customer } = result.identity;
+    assert.deepEqual(
+      { ...user },
+      { id: "alice", customer_id: NaN, assigned_customers: [1, NaN], department: 9007199254740992 },
+    );
+    assert.deepEqual({ ...customer }, { id: NaN });
+    // what is there rules out `not exists(user.x)`, and no comparison with it is true
+    const verdict = (text: string) => {
+      const { ast } = parseCondition(text);
+      assert.ok(ast);
+      return evaluate(compileCondition(ast, text).expression, { user, customer });
+    };
+    assert.equal(verdict("not exists(user.customer_id)"), false);
+    assert.equal(verdict("user.customer_id == customer.id"), undefined);
+    assert.equal(verdict("user.customer_id == 9007199254740992"), undefined);
+    assert.equal(verdict("1 in user.assigned_customers"), true);
+    assert.equal(verdict("2 in user.assigned_customers"), undefined);
+  });
+
+  it("takes a time that a number cannot hold for none", async () => {
+    const payload = JSON.stringify(goodClaims()).replace("{", '{"auth_time":9007199254740993,');
+    const result = await verifyText(signText(signer, payload));
+    assert.ok(result.ok);
+    assert.equal(result.identity.session.authTime, undefined);
+    const nbf = JSON.stringify(goodClaims()).replace("{", '{"iat":1.00000000000000000001,');
+    const refused = await verifyText(signText(signer, nbf.replace(/"iat":\d+,/, "")));
+    assert.ok(!refused.ok && refused.reason === "TOKEN_CLAIMS_INVALID");
   });
 
   it("gives objects that nobody can change", async () => {

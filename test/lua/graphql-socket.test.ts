@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { MAX_VALUES } from "../../src/request/body/parse-json.ts";
+import { MAX_VALUES } from "../../src/json/index.ts";
 import type { LuaRunner } from "../support/lua.ts";
 import { runs } from "../support/runs.ts";
 import {

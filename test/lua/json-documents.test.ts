@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { parseJson } from "../../src/policy/mask/index.ts";
-import { parseJson as parseBody, TooManyValues } from "../../src/request/body/parse-json.ts";
+import { JsonError, parseJson } from "../../src/json/index.ts";
+import { parseDocument } from "../../src/policy/mask/index.ts";
 import {
   COUNTED,
   DEPTH,
@@ -71,7 +71,7 @@ describe("JSON documents in Lua", () => {
       assert.deepEqual(JSON.parse(full!), masked(meaning.value, "full"), name);
       assert.deepEqual(JSON.parse(removed!), masked(meaning.value, "remove"), name);
       assert.equal(other, bytes.toString(), name);
-      assert.ok(parseJson(bytes.toString()).ok, name);
+      assert.ok(parseDocument(bytes.toString()).ok, name);
     }
   });
 
@@ -85,7 +85,7 @@ describe("JSON documents in Lua", () => {
       assert.deepEqual(delivered, ["refused", "refused", "refused"], name);
       // a JavaScript string cannot hold bytes that are not UTF-8
       if (Buffer.from(bytes.toString()).equals(bytes)) {
-        assert.deepEqual(parseJson(bytes.toString()), { ok: false, reason: "syntax" }, name);
+        assert.deepEqual(parseDocument(bytes.toString()), { ok: false, reason: "syntax" }, name);
       }
     }
   });
@@ -95,7 +95,7 @@ describe("JSON documents in Lua", () => {
       const { name, bytes } = TOO_DEEP[index]!;
       assert.match(String(verdict), /^depth \d+$/, name);
       assert.deepEqual(delivered.map(String), ["refused", "refused", "refused"], name);
-      assert.deepEqual(parseJson(bytes.toString()), { ok: false, reason: "depth" });
+      assert.deepEqual(parseDocument(bytes.toString()), { ok: false, reason: "depth" });
     }
     assert.equal(DEPTH, 256);
   });
@@ -108,11 +108,11 @@ describe("JSON documents in Lua", () => {
     const results = await cases(counted.map(({ text, values }) => [text, String(values)]));
     for (const [index, { text, values, fits }] of counted.entries()) {
       assert.match(String(results[index]![0]), fits ? /^ok$/ : /^values \d+$/, `${text} ${values}`);
-      const read = parseJson(text, values);
+      const read = parseDocument(text, values);
       assert.equal(read.ok || read.reason, fits || "values", text);
-      const body = () => parseBody(text, { depth: 10, values });
+      const body = () => parseJson(text, { depth: 10, values });
       if (fits) assert.doesNotThrow(body, text);
-      else assert.throws(body, TooManyValues, text);
+      else assert.throws(body, (error) => error instanceof JsonError && error.reason === "values", text);
     }
   });
 

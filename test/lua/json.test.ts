@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { exactNumber } from "../../src/policy/mask/exact-number.ts";
-import { parseJson, seenValue, type SeenValue } from "../../src/policy/mask/index.ts";
+import { exactNumber } from "../../src/json/index.ts";
+import { parseDocument, seenValue, type SeenValue } from "../../src/policy/mask/index.ts";
 import { UNAVAILABLE } from "../../src/policy/value.ts";
+import { NUMBERS_BY_EXACTNESS } from "../cases/json/numbers.ts";
 import { runs } from "../support/runs.ts";
 import type { LuaRunner } from "../support/lua.ts";
 import { jsonDocument, jsonNumber } from "./json-arbitraries.ts";
@@ -85,7 +86,7 @@ describe("JSON values in Lua", () => {
       fc.asyncProperty(fc.array(jsonDocument, { minLength: 20, maxLength: 50 }), async (documents) => {
         const results = await call("value", ...documents);
         for (const [index, document] of documents.entries()) {
-          const parsed = parseJson(document);
+          const parsed = parseDocument(document);
           assert.ok(parsed.ok, document);
           assert.deepEqual(
             JSON.parse(results[index]!.replaceAll(/(?<=[:[,]|^)-0(?=[,\]}]|$)/g, "0")),
@@ -107,17 +108,26 @@ describe("JSON values in Lua", () => {
         for (const [index, result] of (await call("number", ...literals)).entries()) {
           const number = exactNumber(literals[index]!);
           // 0 and -0 are equal to conditions
-          if (number === undefined) assert.equal(result, '"opaque"', literals[index]);
+          if (Number.isNaN(number)) assert.equal(result, '"opaque"', literals[index]);
           else assert.equal(Number(result) + 0, number + 0, literals[index]);
-          if (number === undefined) rounded += 1;
+          if (Number.isNaN(number)) rounded += 1;
           else exact += 1;
         }
       }),
       { numRuns: runs(30) },
     );
     assert.ok(exact > 1000 && rounded > 500, `${exact} exact, ${rounded} rounded`);
-    const powers = Array.from({ length: 2098 }, (_, index) => String(2 ** (index - 1074)));
-    assert.deepEqual((await call("number", ...powers)).map(Number), powers.map(Number));
+    const powers = Array.from({ length: 2098 }, (_, index) => 2 ** (index - 1074));
+    const written = powers.map((power) => power.toExponential());
+    assert.deepEqual((await call("number", ...written)).map(Number), powers);
+  });
+
+  it("are the numbers of every other door, of the literals that all of them read", async () => {
+    const results = await call("number", ...NUMBERS_BY_EXACTNESS.map(({ literal }) => literal));
+    for (const [index, { literal, exact }] of NUMBERS_BY_EXACTNESS.entries()) {
+      if (exact) assert.equal(Number(results[index]) + 0, Number(literal) + 0, literal);
+      else assert.equal(results[index], '"opaque"', literal);
+    }
   });
 
   it("are no numbers where the text is none", async () => {
@@ -258,7 +268,7 @@ describe("JSON values in Lua", () => {
       fc.asyncProperty(fc.array(some, { minLength: 100, maxLength: 200 }), async (all) => {
         for (const [index, [result]] of (await cases(all.map((bytes) => ["value", bytes]))).entries()) {
           const bytes = all[index]!;
-          const parsed = parseJson(bytes.toString());
+          const parsed = parseDocument(bytes.toString());
           const isUtf8 = Buffer.from(bytes.toString()).equals(bytes);
           if (isUtf8) assert.equal(/^(syntax|depth)$/.test(String(result)), !parsed.ok, bytes.toString());
           else assert.match(String(result), /^(syntax|utf8)$/);

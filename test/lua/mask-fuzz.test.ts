@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { maskDocument, parseJson, type JsonNode, type MaskedResponse } from "../../src/policy/mask/index.ts";
+import type { JsonNode } from "../../src/json/index.ts";
+import { maskDocument, parseDocument, type MaskedResponse } from "../../src/policy/mask/index.ts";
 import type { Expression } from "../../src/policy/ir.ts";
 import type { FieldAction, PlannedField } from "../../src/policy/plan.ts";
 import { runs } from "../support/runs.ts";
@@ -137,7 +138,7 @@ function changed(value: unknown, by: FieldAction): unknown {
 
 /** Whether a name stands twice in an object: then `JSON.parse` does not say all that the document says. */
 function hasDuplicates(document: string): boolean {
-  const parsed = parseJson(document);
+  const parsed = parseDocument(document);
   assert.ok(parsed.ok);
   const below = (node: JsonNode): boolean => {
     if (node.kind === "array") return node.items.some(below);

@@ -4,7 +4,7 @@ import type { AttributePath, Expression } from "../../src/policy/ir.ts";
 import { judgeMessage, type MessageVerdict } from "../../src/policy/message/index.ts";
 import type { PlannedField, PlannedMessage } from "../../src/policy/plan.ts";
 import type { ValueObject } from "../../src/policy/value.ts";
-import { MAX_VALUES } from "../../src/request/body/parse-json.ts";
+import { MAX_VALUES } from "../../src/json/index.ts";
 import { messageOf } from "../cases/json/documents.ts";
 import { startLua, type LuaRunner } from "../support/lua.ts";
 import { runs } from "../support/runs.ts";

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { JsonValue } from "../../src/json/index.ts";
 import { headerNames, memberNames, parameterNames } from "../../src/names/index.ts";
 import {
   canonicalize,
@@ -6,7 +7,6 @@ import {
   readBody,
   REFUSAL_CHECKS,
   type CanonicalRequest,
-  type JsonValue,
   type Refusal,
   type RefusalCheck,
   type Switch,

@@ -148,9 +148,16 @@ end
 local SURELY_EXACT = 15
 -- No double prints with more digits.
 local MOST_DIGITS = 17
+-- Of the integers below it a double holds each.
+local LEAST_INEXACT = 2 ^ 53
 
--- json_text.number(literal) -> the number, or nil where the literal, a number of JSON, is not the decimal that its
--- nearest double prints as: one reader would keep it, another round it (src/policy/mask/exact-number.ts)
+-- Whether a number that is written as an integer is the very integer that the double is.
+local function is_very_integer(literal, number)
+  return find(literal, "[.eE]") ~= nil or math.abs(number) < LEAST_INEXACT or format("%.0f", number) == literal
+end
+
+-- json_text.number(literal) -> the number, or nil where readers of the literal, a number of JSON, disagree about it
+-- (src/json/exact-number.ts)
 function json_text.number(literal)
   if #literal <= SURELY_EXACT and not find(literal, "[eE]") then return tonumber(literal) end
   local form = normal_form(literal)
@@ -159,7 +166,7 @@ function json_text.number(literal)
   if digits > MOST_DIGITS then return nil end
   -- nil where LuaJIT finds the exponent too long
   local number = tonumber(literal)
-  if not number or number - number ~= 0 or number == 0 then return nil end
+  if not number or number - number ~= 0 or number == 0 or not is_very_integer(literal, number) then return nil end
   if digits <= SURELY_EXACT and math.abs(number) >= LEAST_NORMAL then return number end
   return normal_form(shortest(number)) == form and number or nil
 end

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { RESERVED_CLAIMS } from "../issuer/reserved-claims.ts";
+import { inBackticks } from "../../text/index.ts";
 import { RESERVED_NAMES } from "../users/attributes.ts";
 import { ANYTHING, LIST_OF } from "../users/permit-claims.ts";
 import { attributeName } from "../users/schemas.ts";
@@ -40,7 +41,7 @@ const claimName = z
     error: `must be \`${ANYTHING}\`, or the name of an attribute that a user does not have anyway`,
   })
   .refine((name) => !NO_CLAIMS.includes(name), {
-    error: `must not be one of ${NO_CLAIMS.map((name) => `\`${name}\``).join(", ")}`,
+    error: `must not be one of ${inBackticks(NO_CLAIMS)}`,
     abort: true,
   })
   .refine((name) => !RESERVED_CLAIMS.has(name), {

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { inBackticks } from "../../text/index.ts";
 import { onlyCustomerOf, type Actor } from "../actor.ts";
 import { requestErasure } from "../erasure/store.ts";
 import { ApiError } from "../errors.ts";
@@ -131,7 +132,7 @@ export function requireOperatorForClaims(actor: Actor, given: object): void {
   if (fields.length === 0) return;
   const message =
     "what the customer's identity provider may say is set by keys that are not limited to one customer: " +
-    fields.map((name) => `\`${name}\``).join(", ");
+    inBackticks(fields);
   requireOperator(actor, { message, fields });
 }
 

@@ -1,3 +1,4 @@
+import { inBackticks } from "../../text/index.ts";
 import { ApiError } from "../errors.ts";
 import type { Unit } from "../unit.ts";
 import { forgetAttempts } from "./attempts.ts";
@@ -39,7 +40,7 @@ function noOwner(
   owners: readonly { readonly email: string }[],
 ): string {
   if (owners.length === 0) return "there is no owner yet: `gatehouse owner-link` makes the first one";
-  const list = owners.map((owner) => `\`${owner.email}\``).join(", ");
+  const list = inBackticks(owners.map(({ email }) => email));
   return role === undefined
     ? `no owner has the e-mail address \`${email}\`; the owners: ${list}`
     : `\`${email}\` is ${role}, whom an owner makes a new link: \`POST /v1/dashboard/users/{id}/invitation\`; the owners: ${list}`;

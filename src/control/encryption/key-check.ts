@@ -1,4 +1,5 @@
 import type { Knex } from "knex";
+import { inBackticks } from "../../text/index.ts";
 import type { ControlContext } from "../context.ts";
 import type { SecretBox } from "../secret-box.ts";
 import { SEALED_COLUMNS } from "./sealed-columns.ts";
@@ -122,12 +123,12 @@ async function opensAnySecret(db: Knex, box: SecretBox): Promise<boolean> {
 }
 
 function wrongKey(box: SecretBox, foreign: readonly KeyRow[]): Error {
-  const needed = foreign.map(({ key_id: id }) => `\`${id}\``).join(", ");
-  const [sealing, ...others] = box.keyIds.map((id) => `\`${id}\``);
+  const needed = inBackticks(foreign.map(({ key_id: id }) => id));
+  const [sealing, ...others] = box.keyIds;
   return new Error(
     "the encryption key is not the one that the secrets in this database are sealed with: " +
       (needed === "" ? "" : `they need the key of the id ${needed}; `) +
-      `configured is ${sealing ?? ""}${others.length === 0 ? "" : `, and as previous ${others.join(", ")}`}. ` +
+      `configured is \`${sealing}\`${others.length === 0 ? "" : `, and as previous ${inBackticks(others)}`}. ` +
       "Set `api.encryption_key` (without it, the file `encryption.key` in `api.data_directory` counts) to that key; to " +
       "replace it by another one, list it in `api.previous_encryption_keys`, and then run `gatehouse keys rotate-master`",
   );

@@ -1,3 +1,5 @@
+import { isObject } from "../../json/index.ts";
+import { escapeHtml } from "../../text/index.ts";
 import type { Json } from "./openapi-schema.ts";
 
 interface Operation {
@@ -50,11 +52,11 @@ export function documentationPage({ info, servers, tags, paths, components }: Do
   );
   const byTag = tags.map(({ name, description = "" }) => {
     const listed = operations.filter(({ operation }) => operation.tags.includes(name));
-    return `<h2>${escape(name)}</h2>\n${prose(description)}\n${listed.map(section).join("\n")}`;
+    return `<h2>${escapeHtml(name)}</h2>\n${prose(description)}\n${listed.map(section).join("\n")}`;
   });
   const schemas = Object.entries(components.schemas).map(
     ([name, schema]) =>
-      `<details id="schema-${escape(name)}"><summary><code>${escape(name)}</code></summary>${members(schema)}</details>`,
+      `<details id="schema-${escapeHtml(name)}"><summary><code>${escapeHtml(name)}</code></summary>${members(schema)}</details>`,
   );
   const [server] = servers;
   return `<!doctype html>
@@ -62,13 +64,13 @@ export function documentationPage({ info, servers, tags, paths, components }: Do
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>${escape(info.title)} API</title>
+    <title>${escapeHtml(info.title)} API</title>
     <link rel="stylesheet" href="/docs/style.css">
   </head>
   <body>
     <main>
-<h1>${escape(info.title)} API</h1>
-<p>${escape(info.summary)}. All paths are below <code>${escape(server?.url ?? "")}</code>. The same for programs:
+<h1>${escapeHtml(info.title)} API</h1>
+<p>${escapeHtml(info.summary)}. All paths are below <code>${escapeHtml(server?.url ?? "")}</code>. The same for programs:
 <a href="/v1/openapi.json">/v1/openapi.json</a> (OpenAPI 3.1).</p>
 ${byTag.join("\n")}
 <h2>Schemas</h2>
@@ -90,7 +92,7 @@ function section({
 }): string {
   const { operationId, summary, description, parameters = [], requestBody, responses } = operation;
   return [
-    `<details id="${escape(operationId)}"><summary><code>${method.toUpperCase()} ${escape(path)}</code> ${escape(summary)}</summary>`,
+    `<details id="${escapeHtml(operationId)}"><summary><code>${method.toUpperCase()} ${escapeHtml(path)}</code> ${escapeHtml(summary)}</summary>`,
     prose(description),
     ...(parameters.length === 0 ? [] : ["<h3>Parameters</h3>", list(parameters.map(parameter))]),
     ...(requestBody === undefined ? [] : ["<h3>Body</h3>", content(requestBody.content)]),
@@ -117,12 +119,14 @@ function parameter({
     ...(required ? ["required"] : []),
     ...(description === undefined ? [] : [description]),
   ];
-  return `<code>${escape(name)}</code> (${inline(words.join("; "))}) ${described(schema)}`;
+  return `<code>${escapeHtml(name)}</code> (${inline(words.join("; "))}) ${described(schema)}`;
 }
 
 function content(types: Content): string {
   return list(
-    Object.entries(types).map(([type, { schema }]) => `<code>${escape(type)}</code> ${described(schema)}`),
+    Object.entries(types).map(
+      ([type, { schema }]) => `<code>${escapeHtml(type)}</code> ${described(schema)}`,
+    ),
   );
 }
 
@@ -130,7 +134,7 @@ function content(types: Content): string {
 function described(schema: Json): string {
   const { $ref: reference } = schema;
   if (typeof reference === "string") {
-    const name = escape(reference.replace("#/components/schemas/", ""));
+    const name = escapeHtml(reference.replace("#/components/schemas/", ""));
     return `<a href="#schema-${name}">${name}</a>`;
   }
   const { description } = schema;
@@ -155,13 +159,12 @@ function constraints(schema: Json): string {
   const { type } = schema;
   const types = typeof type === "string" ? type : Array.isArray(type) ? type.join(" or ") : "";
   const rest = Object.entries(schema).flatMap(([keyword, value]) => {
-    if (SHOWN.includes(keyword) || (typeof value === "object" && value !== null && !Array.isArray(value)))
-      return [];
+    if (SHOWN.includes(keyword) || isObject(value)) return [];
     return [`${keyword} ${JSON.stringify(value)}`];
   });
   return [types, ...rest]
     .filter((word) => word !== "")
-    .map((word) => `<code>${escape(word)}</code>`)
+    .map((word) => `<code>${escapeHtml(word)}</code>`)
     .join(" ");
 }
 
@@ -174,7 +177,7 @@ function members(schema: Json): string {
   };
   const parts = Object.entries(properties ?? {}).map(
     ([name, member]) =>
-      `<code>${escape(name)}</code>${required?.includes(name) === true ? " (required)" : ""} ${described(member)}`,
+      `<code>${escapeHtml(name)}</code>${required?.includes(name) === true ? " (required)" : ""} ${described(member)}`,
   );
   if (items !== undefined) parts.push(`each: ${described(items)}`);
   if (typeof additionalProperties === "object") parts.push(`any member: ${described(additionalProperties)}`);
@@ -203,14 +206,5 @@ function prose(text: string): string {
 
 /** A description's words between backticks are code. */
 function inline(text: string): string {
-  return escape(text).replace(/`([^`]*)`/g, "<code>$1</code>");
-}
-
-function escape(text: string): string {
-  return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;")
-    .replaceAll("'", "&#39;");
+  return escapeHtml(text).replace(/`([^`]*)`/g, "<code>$1</code>");
 }

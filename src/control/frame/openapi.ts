@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import { inBackticks } from "../../text/index.ts";
 import { namesWith, ROLE_PERMISSIONS, SCOPE_PERMISSIONS } from "../actor.ts";
 import { ERROR_CODES, type ErrorCode } from "../errors.ts";
 import { WARNING_CODES } from "../warnings.ts";
@@ -135,7 +136,7 @@ function securityOf({ permission, method }: Route): Json[] {
 }
 
 function describe({ description, permission }: Route): string {
-  const names = (list: readonly string[]) => list.map((name) => `\`${name}\``).join(", ") || "none";
+  const names = (list: readonly string[]) => inBackticks(list) || "none";
   const needed =
     permission === "public"
       ? "Needs no key."

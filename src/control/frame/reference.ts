@@ -1,3 +1,4 @@
+import { inBackticks } from "../../text/index.ts";
 import { namesWith, ROLE_PERMISSIONS, ROLES, SCOPE_PERMISSIONS, SCOPES, type Permission } from "../actor.ts";
 import { ERROR_CODES } from "../errors.ts";
 import { ID_PREFIXES } from "../ids.ts";
@@ -89,7 +90,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 }
 
 function names(list: readonly string[]): string {
-  return list.map((name) => `\`${name}\``).join(", ") || "-";
+  return inBackticks(list) || "-";
 }
 
 /** `dashboardUser` as people say it. */

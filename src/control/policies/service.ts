@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Knex } from "knex";
+import { counted } from "../../text/index.ts";
 import { ApiError, validationFailed } from "../errors.ts";
 import { parseBody } from "../frame/parse-input.ts";
 import { newId } from "../ids.ts";
@@ -41,7 +42,7 @@ export async function deletePolicy(unit: Unit, row: PolicyRow): Promise<void> {
   const customers = await countAssignees(unit.trx, row.id);
   if (customers > 0)
     throw new ApiError("CONFLICT", {
-      message: `the policy is assigned to ${customers} customer${customers === 1 ? "" : "s"}`,
+      message: `the policy is assigned to ${counted(customers, "customer")}`,
       details: { policy_id: row.id, customers },
     });
   await unit.trx("policies").where({ id: row.id }).delete();

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { isObject } from "../../json/index.ts";
 
 /** One record of a gateway, as a row of the audit trail. Texts are such that PostgreSQL can hold and index them. */
 export interface RecordRow {
@@ -76,10 +77,8 @@ class Problem extends Error {}
  */
 export function readRecord(value: unknown): RecordFacts | string {
   try {
-    if (typeof value !== "object" || value === null || Array.isArray(value))
-      throw new Problem("a record must be an object");
-    const members = value as Readonly<Record<string, unknown>>;
-    return Object.hasOwn(members, "event") ? readOutcome(members) : readDecision(members);
+    if (!isObject(value)) throw new Problem("a record must be an object");
+    return Object.hasOwn(value, "event") ? readOutcome(value) : readDecision(value);
   } catch (error) {
     if (error instanceof Problem) return error.message;
     throw error;

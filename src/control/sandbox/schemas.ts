@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { inBackticks } from "../../text/index.ts";
 import { listQuery } from "../frame/list.ts";
 import { emailAddress, nameText, pathId, timestamp } from "../frame/schemas.ts";
 import { attributes as userAttributes } from "../users/schemas.ts";
@@ -16,7 +17,7 @@ const described = {
   permissions: z.array(label).max(200).default([]),
   attributes: userAttributes
     .refine((members) => !NO_ATTRIBUTES.some((name) => Object.hasOwn(members, name)), {
-      error: `must not hold ${NO_ATTRIBUTES.map((name) => `\`${name}\``).join(", ")}`,
+      error: `must not hold ${inBackticks(NO_ATTRIBUTES)}`,
     })
     .default({})
     .meta({ description: "Whatever else policies read of them: `groups`, `assigned_customers`, ..." }),

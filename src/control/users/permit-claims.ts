@@ -1,4 +1,6 @@
+import { isList } from "../../json/index.ts";
 import type { Value } from "../../policy/index.ts";
+import { clip } from "../../text/index.ts";
 import { RESERVED_NAMES, type UserAttributes } from "./attributes.ts";
 
 /** What the operator lets the identity provider of a customer say. A list that is `null` was never set. */
@@ -122,17 +124,13 @@ function toldOf(claim: string, lost: readonly Value[], reason: string): DroppedC
   return { claim, values, count: lost.length, reason };
 }
 
-/** Never half of a surrogate pair, which PostgreSQL does not hold. */
+/** Without half of a surrogate pair, which PostgreSQL does not hold. */
 function shortened(value: Value): string {
   const text = typeof value === "string" ? value : JSON.stringify(value);
-  return text.length <= SHOWN_LENGTH ? text : `${text.slice(0, SHOWN_LENGTH).toWellFormed()}…`;
+  return clip(text, SHOWN_LENGTH).toWellFormed();
 }
 
 function textsOf(value: Value | undefined): readonly string[] {
   const entries: readonly (Value | undefined)[] = isList(value) ? value : [value];
   return entries.filter((entry) => typeof entry === "string");
-}
-
-function isList(value: Value | undefined): value is readonly Value[] {
-  return Array.isArray(value);
 }

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { inBackticks } from "../../text/index.ts";
 import { listQuery } from "../frame/list.ts";
 import { emailAddress, longText, nameText, pathId, someOf, timestamp } from "../frame/schemas.ts";
 import { RESERVED_NAMES } from "./attributes.ts";
@@ -14,7 +15,7 @@ export const attributeName = z
   .string()
   .regex(/^[A-Za-z_]\w{0,63}$/, "must be a name of at most 64 letters, digits and `_`, no digit first")
   .refine((name) => !RESERVED_NAMES.includes(name), {
-    error: `must not be one of ${RESERVED_NAMES.map((name) => `\`${name}\``).join(", ")}`,
+    error: `must not be one of ${inBackticks(RESERVED_NAMES)}`,
   })
   .refine((name) => name !== "__proto__", "must not be `__proto__`");
 

@@ -1,5 +1,5 @@
 import { performance } from "node:perf_hooks";
-import { sanitize } from "../../telemetry/redact.ts";
+import { sanitize } from "../../text/index.ts";
 import { TargetNotAllowed } from "../outbound/target.ts";
 import type { AttemptRecord } from "./outbox.ts";
 import { signedHeaders } from "./signature.ts";

@@ -1,5 +1,5 @@
+import { quoted } from "../../text/index.ts";
 import { placeName, placeOf } from "../diagnostics/reporter.ts";
-import { quoted } from "../diagnostics/wording.ts";
 import type { PolicySetCheck } from "./policy-set-check.ts";
 
 /** The same field, masked twice in the same way under the same condition, was probably meant to be another one. */

@@ -1,5 +1,5 @@
+import { quoted } from "../../text/index.ts";
 import { placeName, placeOf } from "../diagnostics/reporter.ts";
-import { quoted } from "../diagnostics/wording.ts";
 import { shapeOf } from "../pattern/shape.ts";
 import type { YamlNode } from "../syntax/tree.ts";
 import type { PolicySetCheck } from "./policy-set-check.ts";

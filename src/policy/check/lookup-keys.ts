@@ -1,6 +1,6 @@
+import { quoted } from "../../text/index.ts";
 import { compileCondition } from "../condition/index.ts";
 import { placeOf } from "../diagnostics/reporter.ts";
-import { quoted } from "../diagnostics/wording.ts";
 import type { PolicySetCheck } from "./policy-set-check.ts";
 import { conditionsOf } from "./uses.ts";
 

@@ -1,6 +1,6 @@
+import { quoted } from "../../text/index.ts";
 import { bindsCustomer, findRoleGrant, formatPath } from "../condition/index.ts";
 import { reportWithin } from "../diagnostics/report-within.ts";
-import { quoted } from "../diagnostics/wording.ts";
 import type { ConditionSource, PolicySetSource } from "../read/index.ts";
 import type { PolicySetCheck } from "./policy-set-check.ts";
 

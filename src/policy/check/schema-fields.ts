@@ -1,6 +1,5 @@
-import { nearestHint } from "../condition/index.ts";
 import { placeOf, type DiagnosticContent } from "../diagnostics/reporter.ts";
-import { quoted } from "../diagnostics/wording.ts";
+import { nearestHint, quoted } from "../../text/index.ts";
 import type { GraphqlSchemaIR } from "../graphql-ir.ts";
 import type { GraphqlRuleSource } from "../read/index.ts";
 import type { PolicySetCheck } from "./policy-set-check.ts";

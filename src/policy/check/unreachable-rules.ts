@@ -1,5 +1,5 @@
+import { quoted } from "../../text/index.ts";
 import { placeName, placeOf } from "../diagnostics/reporter.ts";
-import { quoted } from "../diagnostics/wording.ts";
 import type { SegmentIR } from "../ir.ts";
 import type { PathRuleSource } from "../read/index.ts";
 import type { PolicySetCheck } from "./policy-set-check.ts";

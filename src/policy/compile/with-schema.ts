@@ -1,6 +1,6 @@
+import { quoted } from "../../text/index.ts";
 import type { PolicyFile } from "../diagnostic.ts";
 import { placeOf, type Reporter } from "../diagnostics/reporter.ts";
-import { quoted } from "../diagnostics/wording.ts";
 import type { PolicySetSource } from "../read/index.ts";
 import { SourceText } from "../syntax/source-text.ts";
 import { compileSchema } from "./compile-schema.ts";

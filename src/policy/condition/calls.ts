@@ -1,8 +1,8 @@
 import { STRING_METHODS } from "../ir.ts";
+import { nearestHint, quoted } from "../../text/index.ts";
 import type { ConditionNode, Span } from "./ast.ts";
-import { errorAt, quoted, type ConditionFinding } from "./finding.ts";
+import { errorAt, type ConditionFinding } from "./finding.ts";
 import { functionHint, methodHint } from "./foreign.ts";
-import { nearestHint } from "./nearest-name.ts";
 
 /** The name of a function or method where it is called. */
 export interface CalledName extends Span {

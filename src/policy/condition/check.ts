@@ -1,5 +1,6 @@
 import type { AttributeNode, ConditionNode } from "./ast.ts";
-import { arrange, errorAt, quoted, type ConditionFinding } from "./finding.ts";
+import { arrange, errorAt, type ConditionFinding } from "./finding.ts";
+import { quoted } from "../../text/index.ts";
 import { formatPath } from "./format.ts";
 import { RULES } from "./rules/index.ts";
 import { knownMembers } from "./rules/known-members.ts";

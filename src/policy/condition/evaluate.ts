@@ -1,10 +1,10 @@
+import { isList } from "../../json/index.ts";
 import type { Expression } from "../ir.ts";
 import type { Attributes, Verdict } from "../value.ts";
 import {
   anyEqual,
   attributeOperand,
   equal,
-  isList,
   operandOf,
   ordered,
   readAttribute,

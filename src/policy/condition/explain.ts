@@ -1,10 +1,11 @@
+import { isList } from "../../json/index.ts";
+import { clip } from "../../text/index.ts";
 import type { AttributePath, Expression } from "../ir.ts";
 import type { Attributes, Value, Verdict } from "../value.ts";
 import { evaluateAt, MAX_DEPTH } from "./evaluate.ts";
-import { shortened } from "./finding.ts";
 import { formatExpression, formatPath } from "./format.ts";
 import { pathsIn } from "./reads.ts";
-import { isList, readAttribute } from "./values.ts";
+import { readAttribute } from "./values.ts";
 
 /** A verdict in words, for JSON and for people: *unknown* has no JSON value of its own. */
 export type VerdictName = "true" | "false" | "unknown";
@@ -63,7 +64,7 @@ function explainAt(expression: Expression, attributes: Attributes, depth: number
   return {
     op,
     verdict: verdictName(evaluateAt(expression, attributes, depth)),
-    text: shortened(formatExpression(expression), LIMITS.text),
+    text: clip(formatExpression(expression), LIMITS.text),
     reads: logical ? [] : readsOf(expression).map((path) => traceRead(path, attributes)),
     children: depth < MAX_DEPTH ? children.map((child) => explainAt(child, attributes, depth + 1)) : [],
   };
@@ -71,7 +72,7 @@ function explainAt(expression: Expression, attributes: Attributes, depth: number
 
 function traceRead(path: AttributePath, attributes: Attributes): TraceRead {
   const value = readAttribute(path, attributes);
-  const text = shortened(formatPath(path), LIMITS.string);
+  const text = clip(formatPath(path), LIMITS.string);
   if (value === undefined) return { path: text, state: "missing" };
   if (typeof value === "symbol") return { path: text, state: "unavailable" };
   return { path: text, state: "present", value: bounded(value, LIMITS.depth) };
@@ -89,7 +90,7 @@ function readsOf(expression: Expression): AttributePath[] {
 
 /** A copy of `value` that is small, and that JSON and UTF-8 can hold. */
 function bounded(value: Value, depth: number): Value {
-  if (typeof value === "string") return shortened(value.toWellFormed(), LIMITS.string);
+  if (typeof value === "string") return clip(value.toWellFormed(), LIMITS.string);
   if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
   if (typeof value !== "object" || value === null) return value;
   if (depth === 0) return "…";
@@ -101,7 +102,7 @@ function bounded(value: Value, depth: number): Value {
   const members = entries
     .slice(0, LIMITS.entries)
     .map(([key, member]): [string, Value] => [
-      shortened(key.toWellFormed(), LIMITS.string),
+      clip(key.toWellFormed(), LIMITS.string),
       bounded(member, depth - 1),
     ]);
   if (members.length < entries.length) members.push(["…", `${entries.length - members.length} more`]);

@@ -80,19 +80,6 @@ export function arrange(findings: readonly ConditionFinding[]): ConditionFinding
   return findings.toSorted((a, b) => a.start - b.start || a.end - b.end).slice(0, MAX_FINDINGS);
 }
 
-/** @returns the author's own text in backticks, cut where it is long. */
-export function quoted(text: string): string {
-  return `\`${shortened(text, 40)}\``;
-}
-
-/** @returns `text`, or its beginning and an ellipsis; never half of a surrogate pair. */
-export function shortened(text: string, limit: number): string {
-  if (text.length <= limit) return text;
-  const cut = text.slice(0, limit - 1);
-  const whole = cut.isWellFormed() ? cut : cut.replace(/[\ud800-\udbff]$/, "");
-  return `${whole}…`;
-}
-
 function finding(
   severity: ConditionFinding["severity"],
   { start, end }: Span,

@@ -1,6 +1,7 @@
 import type { IToken } from "chevrotain";
+import { quoted } from "../../text/index.ts";
 import type { ConditionNode } from "./ast.ts";
-import { quoted, type ConditionFinding } from "./finding.ts";
+import type { ConditionFinding } from "./finding.ts";
 import { wordHint } from "./foreign.ts";
 import { comparisonNode, logicalNode, membershipNode, notNode, SKIPPED } from "./nodes.ts";
 import { OperandParser, OR_SKIPPED, type Rule } from "./operand-grammar.ts";

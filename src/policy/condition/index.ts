@@ -34,5 +34,4 @@ export {
   type TraceRead,
   type VerdictName,
 } from "./explain.ts";
-export { nearestHint, nearestName } from "./nearest-name.ts";
 export { whyUnknown, type UnknownRead, type WhyUnknown } from "./unknown.ts";

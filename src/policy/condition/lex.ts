@@ -1,6 +1,7 @@
 import { Lexer, type ILexingError, type IToken, type TokenType } from "chevrotain";
+import { quoted } from "../../text/index.ts";
 import type { Span } from "./ast.ts";
-import { errorAt, quoted, type ConditionFinding } from "./finding.ts";
+import { errorAt, type ConditionFinding } from "./finding.ts";
 import { operatorHint, regexHint } from "./foreign.ts";
 import { codePointName, decodeNumber, decodeString, encodeString } from "./literal.ts";
 import {

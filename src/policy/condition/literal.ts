@@ -1,4 +1,5 @@
-import { errorAt, quoted, type ConditionFinding } from "./finding.ts";
+import { errorAt, type ConditionFinding } from "./finding.ts";
+import { quoted } from "../../text/index.ts";
 
 /** What a literal's text stands for. With findings, the value is only there for parsing to go on. */
 export interface Decoded<T> {

@@ -1,7 +1,8 @@
 import { EmbeddedActionsParser, type IToken, type ParserMethod, type TokenType } from "chevrotain";
+import { quoted } from "../../text/index.ts";
 import type { AttributeNode, ConditionNode, LiteralNode, Span } from "./ast.ts";
 import { callNode, methodNode } from "./calls.ts";
-import { errorAt, quoted, type ConditionFinding } from "./finding.ts";
+import { errorAt, type ConditionFinding } from "./finding.ts";
 import { tokenSpan } from "./lex.ts";
 import { between, literalNode, SKIPPED } from "./nodes.ts";
 import { messages } from "./syntax-error.ts";

@@ -1,8 +1,9 @@
+import { isList } from "../../json/index.ts";
 import type { AttributePath, Expression } from "../ir.ts";
 import type { Attributes, Verdict } from "../value.ts";
 import { evaluate, MAX_DEPTH } from "./evaluate.ts";
 import { isTest, type TestOf } from "./operators.ts";
-import { anyEqual, attributeOperand, isList, operandOf, readAttribute, type Operand } from "./values.ts";
+import { anyEqual, attributeOperand, operandOf, readAttribute, type Operand } from "./values.ts";
 
 /** What is left of a condition: its verdict, or an expression that reads only what is not known yet. */
 export type Specialized =

@@ -5,7 +5,8 @@ import {
   type IToken,
   type TokenType,
 } from "chevrotain";
-import { errorAt, quoted, type ConditionFinding } from "./finding.ts";
+import { errorAt, type ConditionFinding } from "./finding.ts";
+import { quoted } from "../../text/index.ts";
 import { tokenSpan } from "./lex.ts";
 import { RightBracket, RightParenthesis } from "./tokens.ts";
 

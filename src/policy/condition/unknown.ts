@@ -1,8 +1,9 @@
+import { isList } from "../../json/index.ts";
 import type { AttributePath, Expression } from "../ir.ts";
 import { UNAVAILABLE, type Attributes, type Value } from "../value.ts";
 import { evaluateAt, MAX_DEPTH } from "./evaluate.ts";
 import { isTest, isValue, operandsOf } from "./operators.ts";
-import { attributeOperand, isList, isSentSeveralTimes, operandOf, readAttribute } from "./values.ts";
+import { attributeOperand, isSentSeveralTimes, operandOf, readAttribute } from "./values.ts";
 
 /** Why a part of a condition could not be decided. */
 export type WhyUnknown =

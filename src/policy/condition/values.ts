@@ -1,5 +1,6 @@
-import { UNAVAILABLE, type Attributes, type Value, type ValueList, type Verdict } from "../value.ts";
 import type { AttributePath } from "../ir.ts";
+import { isList, isObject } from "../../json/index.ts";
+import { UNAVAILABLE, type Attributes, type Value, type Verdict } from "../value.ts";
 
 /** What an operand stands for. `undefined`: nothing that can be compared. */
 export type Operand = Value | undefined;
@@ -96,14 +97,6 @@ export function anyEqual<Item>(
     if (same === undefined) verdict = undefined;
   }
   return verdict;
-}
-
-export function isList(value: unknown): value is ValueList {
-  return Array.isArray(value);
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !isList(value);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { counted } from "../../text/index.ts";
 import type { Diagnostic } from "../diagnostic.ts";
 import type { Range, SourceText } from "../syntax/source-text.ts";
 import type { YamlNode } from "../syntax/tree.ts";
@@ -61,7 +62,7 @@ export class Reporter {
     const last = shown.at(-1);
     if (this.#dropped === 0 || last === undefined) return shown;
     const { file, line, column } = last;
-    const message = `${this.#dropped} more finding${this.#dropped === 1 ? " is" : "s are"} not shown`;
+    const message = `${counted(this.#dropped, "more finding")} not shown`;
     return [
       ...shown,
       { severity: last.severity, code: "more-findings", message, file, line, column, length: 1 },

@@ -1,12 +1,12 @@
+import type { JsonNode, JsonObjectNode } from "../../json/index.ts";
 import type { GraphqlErrorIR } from "../plan.ts";
 import { applyEdits, type Edit } from "./edits.ts";
-import type { JsonNode, JsonObject } from "./json-tree.ts";
 
 /**
  * Adds entries at the end of the root's `errors` (GraphQL specification, section 7.1.2): of each, where it stands twice;
  * instead of what is no array; in a new last member, where there is none.
  */
-export function addErrors(text: string, root: JsonObject, errors: readonly GraphqlErrorIR[]): string {
+export function addErrors(text: string, root: JsonObjectNode, errors: readonly GraphqlErrorIR[]): string {
   const entries = errors.map(entryText).join(",");
   const edits = root.members
     .filter(({ name }) => name === "errors")

@@ -1,16 +1,10 @@
+import type { JsonMember, JsonNode, JsonObjectNode, JsonReason } from "../../json/index.ts";
 import { evaluate } from "../condition/evaluate.ts";
 import type { FieldAction, PlannedField, ResponsePlanIR } from "../plan.ts";
 import type { Attributes } from "../value.ts";
 import { addErrors } from "./add-errors.ts";
+import { parseDocument, seenValue } from "./document.ts";
 import { applyEdits, type Edit } from "./edits.ts";
-import {
-  parseJson,
-  seenValue,
-  type JsonMember,
-  type JsonNode,
-  type JsonObject,
-  type JsonReason,
-} from "./json-tree.ts";
 import { replacementOf } from "./replacement.ts";
 import { elementsPath, memberPath, ROOT_PATH } from "./structural-path.ts";
 
@@ -50,14 +44,14 @@ export function maskDocument(
   plan: Pick<ResponsePlanIR, "fields" | "errors">,
   response: MaskedResponse,
 ): MaskResult {
-  const document = parseJson(text);
+  const document = parseDocument(text);
   if (!document.ok) return document;
   const masker = new Masker(text, document.root, plan.fields, response);
   masker.visit(document.root, [], ROOT_PATH);
   const { edits, paths } = masker;
   const result = { ok: true, text: applyEdits(text, edits), count: masker.count, paths: [...paths] } as const;
   if (plan.errors === undefined || plan.errors.length === 0) return result;
-  const masked = parseJson(result.text);
+  const masked = parseDocument(result.text);
   if (!masked.ok || masked.root.kind !== "object") return { ok: false, reason: "not_object" };
   return { ...result, text: addErrors(result.text, masked.root, plan.errors) };
 }
@@ -70,7 +64,7 @@ class Masker {
   readonly #fields: readonly PlannedField[];
   readonly #response: Attributes[string];
   /** Verdicts, so that a key that stands a thousand times in an object is not decided a thousand times. */
-  readonly #wanted = new Map<JsonObject, Map<PlannedField, boolean>>();
+  readonly #wanted = new Map<JsonObjectNode, Map<PlannedField, boolean>>();
 
   constructor(text: string, root: JsonNode, fields: readonly PlannedField[], response: MaskedResponse) {
     this.#text = text;
@@ -114,7 +108,7 @@ class Masker {
   }
 
   /** A rule is left out only on false: what is unknown masks. */
-  #isWanted(field: PlannedField, object: JsonObject): boolean {
+  #isWanted(field: PlannedField, object: JsonObjectNode): boolean {
     if (field.when === undefined) return true;
     const known = this.#wanted.get(object) ?? new Map<PlannedField, boolean>();
     this.#wanted.set(object, known);

@@ -1,5 +1,5 @@
+import type { JsonNode } from "../../json/index.ts";
 import type { FieldAction } from "../plan.ts";
-import type { JsonNode } from "./json-tree.ts";
 
 const HIDDEN = '"***"';
 /** Characters that `partial` leaves. */

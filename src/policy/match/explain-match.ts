@@ -1,4 +1,5 @@
-import { explain, firstFailing, nearestName, type TraceNode } from "../condition/index.ts";
+import { nearestName } from "../../text/index.ts";
+import { explain, firstFailing, type TraceNode } from "../condition/index.ts";
 import type { PathRuleIR } from "../ir.ts";
 import type { Attributes } from "../value.ts";
 import { paramsOf, type Match, type Matcher } from "./matcher.ts";

@@ -1,6 +1,6 @@
 import { similarMember } from "../../names/index.ts";
 import { evaluate } from "../condition/index.ts";
-import { parseJson, seenValue } from "../mask/index.ts";
+import { parseDocument, seenValue } from "../mask/index.ts";
 import type { PlannedField, PlannedMessage } from "../plan.ts";
 import type { Value, ValueObject } from "../value.ts";
 import { namesRead } from "./names-read.ts";
@@ -62,7 +62,7 @@ export function judgeMessage(
  *   written with escapes: readers that compare names as they are written would find another one, or none.
  */
 export function readMessage(text: string, values?: number): ValueObject | undefined {
-  const document = parseJson(text, values);
+  const document = parseDocument(text, values);
   if (!document.ok || document.root.kind !== "object") return undefined;
   const disguised = document.root.members.some(
     ({ name, start }) => name === "type" && !text.startsWith(PLAIN_TYPE, start),

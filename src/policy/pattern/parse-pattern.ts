@@ -1,4 +1,4 @@
-import { quoted } from "../diagnostics/wording.ts";
+import { quoted } from "../../text/index.ts";
 import type { SegmentIR } from "../ir.ts";
 
 /** In UTF-16 units. */

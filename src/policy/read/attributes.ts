@@ -1,7 +1,7 @@
-import { compileCondition, nearestHint, parseCondition, type AttributeNode } from "../condition/index.ts";
+import { nearestHint, quoted } from "../../text/index.ts";
+import { compileCondition, parseCondition, type AttributeNode } from "../condition/index.ts";
 import { reportWithin } from "../diagnostics/report-within.ts";
 import { placeOf, type Reporter } from "../diagnostics/reporter.ts";
-import { quoted } from "../diagnostics/wording.ts";
 import type { AttributePath, AttributeType } from "../ir.ts";
 import { BASE_ROOTS, isIdentifier, KEYWORDS, OUTSIDE_ROOTS } from "../roots.ts";
 import type { MappingEntry, ScalarNode, YamlNode } from "../syntax/tree.ts";

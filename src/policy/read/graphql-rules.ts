@@ -1,5 +1,5 @@
+import { quoted } from "../../text/index.ts";
 import { placeOf, type Reporter } from "../diagnostics/reporter.ts";
-import { quoted } from "../diagnostics/wording.ts";
 import type { YamlNode } from "../syntax/tree.ts";
 import { readCondition } from "./condition.ts";
 import type { GraphqlRuleSource } from "./policy-source.ts";

@@ -1,5 +1,5 @@
+import { quoted } from "../../text/index.ts";
 import { placeName, placeOf, type Reporter } from "../diagnostics/reporter.ts";
-import { quoted } from "../diagnostics/wording.ts";
 import type { MappingEntry, ScalarNode, YamlNode } from "../syntax/tree.ts";
 import { readAttributes } from "./attributes.ts";
 import { readGraphqlHead } from "./graphql-head.ts";

@@ -1,6 +1,5 @@
-import { nearestHint } from "../condition/index.ts";
+import { nearestHint, quoted } from "../../text/index.ts";
 import { placeOf, type Reporter } from "../diagnostics/reporter.ts";
-import { quoted } from "../diagnostics/wording.ts";
 import type { SectionName } from "../ir.ts";
 import type { YamlNode } from "../syntax/tree.ts";
 import { readGraphqlRule } from "./graphql-rules.ts";

@@ -1,7 +1,6 @@
-import { nearestHint } from "../condition/index.ts";
+import { nearestHint, quoted } from "../../text/index.ts";
 import { reportWithin } from "../diagnostics/report-within.ts";
 import type { Reporter } from "../diagnostics/reporter.ts";
-import { quoted } from "../diagnostics/wording.ts";
 import { METHODS } from "../pattern/methods.ts";
 import { parsePattern, type Wildcards } from "../pattern/parse-pattern.ts";
 import type { ScalarNode, YamlNode } from "../syntax/tree.ts";

@@ -1,6 +1,5 @@
-import { nearestHint } from "../condition/index.ts";
 import { placeOf, type Reporter, type SourceRange } from "../diagnostics/reporter.ts";
-import { quoted } from "../diagnostics/wording.ts";
+import { nearestHint, quoted } from "../../text/index.ts";
 import type { MappingNode, ScalarNode, YamlNode } from "../syntax/tree.ts";
 
 /** The entries of a mapping whose keys are all known. */

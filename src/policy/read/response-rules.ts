@@ -1,6 +1,6 @@
+import { quoted } from "../../text/index.ts";
 import { reportWithin } from "../diagnostics/report-within.ts";
 import { placeOf, type Reporter } from "../diagnostics/reporter.ts";
-import { quoted } from "../diagnostics/wording.ts";
 import type { FieldPathIR, MaskAction } from "../ir.ts";
 import type { ScalarNode, YamlNode } from "../syntax/tree.ts";
 import { readCondition } from "./condition.ts";

@@ -1,3 +1,5 @@
+import { isList, isObject } from "../../json/index.ts";
+import { clip } from "../../text/index.ts";
 import type { Value } from "../value.ts";
 import type { ExpectedDocument } from "./types.ts";
 
@@ -52,8 +54,7 @@ function step(key: string): string {
 
 function show(value: Value | undefined): string {
   if (value === undefined) return "nothing";
-  const text = JSON.stringify(value);
-  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 1).toWellFormed()}…`;
+  return clip(JSON.stringify(value), LONGEST);
 }
 
 function parsed(text: string): Value | undefined {
@@ -66,12 +67,4 @@ function parsed(text: string): Value | undefined {
 
 function memberOf(object: Readonly<Record<string, Value>>, key: string): Value | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
-}
-
-function isList(value: Value | undefined): value is readonly Value[] {
-  return Array.isArray(value);
-}
-
-function isObject(value: Value | undefined): value is Readonly<Record<string, Value>> {
-  return typeof value === "object" && value !== null && !isList(value);
 }

@@ -1,3 +1,4 @@
+import { escapeHtml } from "../../text/index.ts";
 import { describeActual, describeExpected } from "./outcome.ts";
 import type { CaseResult, SuiteResult } from "./types.ts";
 
@@ -39,14 +40,8 @@ function attributes(values: Readonly<Record<string, string | number>>): string {
     .join("");
 }
 
-/** `>` too: `]]>` may not stand in text (XML 1.0 section 2.4). */
 function escape(text: string): string {
-  return text
-    .replace(NOT_TEXT, "")
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;");
+  return escapeHtml(text.replace(NOT_TEXT, ""));
 }
 
 // What XML 1.0 section 2.2 excludes even as a reference, and the controls that it merely discourages

@@ -1,5 +1,5 @@
+import { quoted } from "../../text/index.ts";
 import { placeOf, type Reporter } from "../diagnostics/reporter.ts";
-import { quoted } from "../diagnostics/wording.ts";
 import type { SourcePosition } from "../ir.ts";
 import { readString, type Fields } from "../read/reader.ts";
 import type { YamlNode } from "../syntax/tree.ts";

@@ -1,5 +1,5 @@
+import { counted } from "../../text/index.ts";
 import { placeOf } from "../diagnostics/reporter.ts";
-import { counted } from "../diagnostics/wording.ts";
 import { readChoice, readFields, readItems } from "../read/reader.ts";
 import type { YamlNode } from "../syntax/tree.ts";
 import { parsePerson, withCustomer } from "./parse-actor.ts";

@@ -1,5 +1,5 @@
+import { quoted } from "../../text/index.ts";
 import { placeOf, type Reporter } from "../diagnostics/reporter.ts";
-import { quoted } from "../diagnostics/wording.ts";
 import { readFields, readString, type Fields } from "../read/reader.ts";
 import { BASE_ROOTS } from "../roots.ts";
 import type { YamlNode } from "../syntax/tree.ts";

@@ -1,5 +1,5 @@
+import { quoted } from "../../text/index.ts";
 import { placeOf, type Reporter } from "../diagnostics/reporter.ts";
-import { quoted } from "../diagnostics/wording.ts";
 import { wrongType } from "../read/reader.ts";
 import type { MappingEntry, MappingNode, YamlNode } from "../syntax/tree.ts";
 import type { Value, ValueObject } from "../value.ts";

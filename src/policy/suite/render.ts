@@ -1,4 +1,4 @@
-import { visible } from "../diagnostics/wording.ts";
+import { visible } from "../../text/index.ts";
 import { coverageBySet, coverageGap, timesReached } from "./coverage.ts";
 import { describeActual, describeExpected } from "./outcome.ts";
 import type { CaseResult, RuleCoverage, SuiteResult } from "./types.ts";

@@ -1,4 +1,4 @@
-import { nearestHint } from "../condition/index.ts";
+import { nearestHint } from "../../text/index.ts";
 import { countVerdicts } from "./coverage.ts";
 import { documentDifferences, setDifferences } from "./differences.ts";
 import type {

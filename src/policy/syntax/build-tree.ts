@@ -1,6 +1,6 @@
 import { EVENT_ID, type AliasEvent, type Event, type ScalarEvent } from "js-yaml";
 import { placeName, placeOf, type Reporter, type SourceRange } from "../diagnostics/reporter.ts";
-import { counted, quoted } from "../diagnostics/wording.ts";
+import { counted, quoted } from "../../text/index.ts";
 import { readScalar } from "./read-scalar.ts";
 import { sourceOffset } from "./scalar-offset.ts";
 import type { SourceText } from "./source-text.ts";

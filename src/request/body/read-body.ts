@@ -1,9 +1,8 @@
-import { decodeBytes } from "../decode.ts";
-import type { BodyRead, CanonicalRequest, JsonValue, ReadOptions, Refusal, RefusalCheck } from "../types.ts";
+import { decodeUtf8, quotedAscii } from "../../text/index.ts";
+import type { BodyRead, CanonicalRequest, ReadOptions, Refusal, RefusalCheck } from "../types.ts";
+import { JsonError, MAX_VALUES, parseJson, type JsonValue, type ParsedJson } from "../../json/index.ts";
 import { similarMember, type MemberNames } from "../../names/index.ts";
-import { quote } from "../quote.ts";
 import { bodyFormat } from "./media-type.ts";
-import { JsonError, parseJson, TooManyValues, type ParsedJson } from "./parse-json.ts";
 
 export interface ReadBodyOptions extends ReadOptions {
   /** How deep arrays and objects may be nested. Default: 64. */
@@ -19,7 +18,7 @@ const DEFAULT_MAX_DEPTH = 64;
  *
  * Only JSON (`application/json`, `application/*+json`) is read; for a body that was not handed over, an empty one, and
  * every other content type `json` is `undefined`. So it is where a check is switched off that leaves nothing to rely on: compressed, cut
- * short, malformed. Of duplicate members the last one counts; a number that no double holds is left out. Never throws.
+ * short, malformed. Of duplicate members the last one counts; a number that is not exact is NaN. Never throws.
  */
 export function readBody(
   request: CanonicalRequest,
@@ -70,10 +69,13 @@ function* judge(
   if (parsed.similarMembers) {
     yield { check: "similar_json_members", detail: "members of an object differ in letter case only" };
   }
-  if (parsed.inexactNumber) yield { check: "inexact_number", detail: "a number that a double cannot hold" };
-  const similar = names && similarMember(withEveryMember(parsed), names);
+  if (parsed.inexactNumber) yield { check: "inexact_number", detail: "a number that not every reader keeps" };
+  const similar = names && similarMember(parsed.value, names);
   if (similar !== undefined) {
-    yield { check: "similar_member", detail: `the name of a member could be read as ${quote(similar)}` };
+    yield {
+      check: "similar_member",
+      detail: `the name of a member could be read as ${quotedAscii(similar)}`,
+    };
   }
   yield { json: parsed.value };
 }
@@ -83,27 +85,18 @@ function isCompressed(headers: CanonicalRequest["headers"]): boolean {
   return codings.some((coding) => coding.trim() !== "" && coding.trim() !== "identity");
 }
 
-interface ParsedBody extends ParsedJson {
-  readonly text: string;
-}
-
-/** What is left out of the value, because no double holds it, has a name all the same. */
-function withEveryMember({ inexactNumber, text, value }: ParsedBody): unknown {
-  return inexactNumber ? JSON.parse(text) : value;
-}
-
 /** @returns what is wrong where it is not JSON, or not JSON that is read. */
-function parse(bytes: Uint8Array, maxDepth: number): ParsedBody | Refusal {
-  const { text, valid } = decodeBytes(bytes);
+function parse(bytes: Uint8Array, maxDepth: number): ParsedJson | Refusal {
+  const { text, valid } = decodeUtf8(bytes);
   if (!valid) return { check: "malformed_json", detail: "bytes that are not UTF-8" };
   try {
-    return { ...parseJson(text, { depth: maxDepth }), text };
+    return parseJson(text, { depth: maxDepth, values: MAX_VALUES });
   } catch (error) {
-    if (error instanceof TooManyValues) return { check: "too_many_json_values", detail: error.message };
-    // anything else is the end of the stack, where somebody allows that many levels
+    // the end of the stack, where somebody allows that many levels
+    if (!(error instanceof JsonError)) return { check: "malformed_json", detail: "the parser failed" };
     return {
-      check: "malformed_json",
-      detail: error instanceof JsonError ? error.message : "the parser failed",
+      check: error.reason === "values" ? "too_many_json_values" : "malformed_json",
+      detail: error.message,
     };
   }
 }

@@ -1,5 +1,4 @@
-import { quote } from "../quote.ts";
-import { redactTarget } from "../redact-target.ts";
+import { quotedAscii, redactTarget } from "../../text/index.ts";
 import type { Part, Reading } from "../reading.ts";
 import type { RefusalCheck } from "../types.ts";
 
@@ -24,7 +23,7 @@ export function findPart(
   if (part === undefined) return undefined;
   switch (part.kind) {
     case "segment":
-      return `path segment ${part.position}, ${quote(redactTarget(part.raw))}, ${what}`;
+      return `path segment ${part.position}, ${quotedAscii(redactTarget(part.raw))}, ${what}`;
     case "name":
       return `the name of query parameter ${part.position} ${what}`;
     case "value":

@@ -1,17 +1,18 @@
-import { quote } from "../quote.ts";
+import { quotedAscii } from "../../text/index.ts";
 import type { Finder } from "./check.ts";
 
 /** RFC 9110, sections 5.1 and 5.5: a name is a token (here in lower case), a value has no controls and is UTF-8. */
 export const malformedHeader: Finder = ({ headers: { malformedName, malformedValue } }) => {
-  if (malformedName !== undefined) return `the header name ${quote(malformedName)} is not a lower-case token`;
+  if (malformedName !== undefined)
+    return `the header name ${quotedAscii(malformedName)} is not a lower-case token`;
   return malformedValue === undefined
     ? undefined
-    : `the value of header ${quote(malformedValue)} holds control characters or is not UTF-8`;
+    : `the value of header ${quotedAscii(malformedValue)} holds control characters or is not UTF-8`;
 };
 
 /** CGI and WSGI servers (RFC 3875, section 4.1.18) cannot tell `x_user` from `x-user`. */
 export const underscoreHeader: Finder = ({ headers: { underscoreName } }) =>
-  underscoreName && `the header name ${quote(underscoreName)} has an underscore`;
+  underscoreName && `the header name ${quotedAscii(underscoreName)} has an underscore`;
 
 const BEARER = /^bearer(?:[ \t,]|$)/i;
 /** An empty element of a list, or `name=` of a scheme's parameter (RFC 9110, section 11.2). */
@@ -63,7 +64,7 @@ export const hopByHopHeader: Finder = ({ headers: { byName } }) => {
   for (const value of values) {
     for (const option of value.toLowerCase().split(",")) {
       if (!CONNECTION_OPTIONS.has(option.trim())) {
-        return `the header \`connection\` names ${quote(option.trim())}`;
+        return `the header \`connection\` names ${quotedAscii(option.trim())}`;
       }
     }
   }

@@ -1,4 +1,4 @@
-import { quote } from "../quote.ts";
+import { quotedAscii } from "../../text/index.ts";
 import { readHost, sameHost } from "../read-host.ts";
 import type { Finder } from "./check.ts";
 
@@ -7,7 +7,7 @@ import type { Finder } from "./check.ts";
  * Switched off, :authority wins (an absolute-form target before it).
  */
 export const conflictingHost: Finder = ({ raw, host, headers: { hosts }, targetAuthority }) => {
-  if (!host.valid) return `${quote(withoutUser(targetAuthority ?? raw.host))} is not a host`;
+  if (!host.valid) return `${quotedAscii(withoutUser(targetAuthority ?? raw.host))} is not a host`;
   if (hosts.length > 1) return "the header `host` is repeated";
   const others = targetAuthority === undefined ? hosts : [raw.host, ...hosts];
   for (const other of others) {

@@ -1,4 +1,4 @@
-import { quote } from "../quote.ts";
+import { quotedAscii } from "../../text/index.ts";
 import type { Finder } from "./check.ts";
 
 /** RFC 9110, section 5.6.2, without lower-case letters: methods are case-sensitive, but not every stack knows. */
@@ -12,6 +12,6 @@ const MAX_METHOD = 64;
  */
 export const malformedMethod: Finder = ({ raw: { method } }) => {
   if (method.length > MAX_METHOD) return `a method of ${method.length} characters`;
-  if (!METHOD.test(method)) return `the method ${quote(method)} is not a token in capitals`;
+  if (!METHOD.test(method)) return `the method ${quotedAscii(method)} is not a token in capitals`;
   return method === "CONNECT" || method === "TRACE" ? `the method ${method} is not served` : undefined;
 };

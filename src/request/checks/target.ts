@@ -1,4 +1,4 @@
-import { quote } from "../quote.ts";
+import { quotedAscii } from "../../text/index.ts";
 import { findPart, type Finder } from "./check.ts";
 
 const SCHEME = /^(?:https?)?$/i;
@@ -8,9 +8,11 @@ const SCHEME = /^(?:https?)?$/i;
  * form names no path and stays refused. The scheme is looked at because it can smuggle a second authority.
  */
 export const malformedTarget: Finder = ({ raw, originForm, readable }) => {
-  if (!readable) return `the target ${quote(withoutQuery(raw.target))} names no path`;
+  if (!readable) return `the target ${quotedAscii(withoutQuery(raw.target))} names no path`;
   if (!originForm) return "the target is in absolute-form";
-  return SCHEME.test(raw.scheme) ? undefined : `the scheme ${quote(raw.scheme)} is neither http nor https`;
+  return SCHEME.test(raw.scheme)
+    ? undefined
+    : `the scheme ${quotedAscii(raw.scheme)} is neither http nor https`;
 };
 
 function withoutQuery(target: string): string {

@@ -56,8 +56,8 @@ describe("parseCondition", () => {
   });
 
   it("shortens long text in messages without cutting a character in half", () => {
-    const [finding] = parseCondition(`a == "${"x".repeat(37)}😀${"y".repeat(99)}`).findings;
-    assert.equal(finding?.message, `the string \`"${"x".repeat(37)}…\` does not end`);
+    const [finding] = parseCondition(`a == "${"x".repeat(57)}😀${"y".repeat(99)}`).findings;
+    assert.equal(finding?.message, `the string \`"${"x".repeat(57)}…\` does not end`);
   });
 
   it("gives no hint where nothing is better", () => {

@@ -45,7 +45,7 @@ function assertWellFormed(xml: string): void {
   const open: string[] = [];
   const body = xml.slice(xml.indexOf("\n") + 1);
   const token =
-    /<(\/?)([a-z]+)((?: [a-z]+="(?:[^<&"]|&(?:amp|lt|gt|quot);)*")*)(\/?)>|(?:[^<>&]|&(?:amp|lt|gt|quot);)+/gy;
+    /<(\/?)([a-z]+)((?: [a-z]+="(?:[^<&"]|&(?:amp|lt|gt|quot|#39);)*")*)(\/?)>|(?:[^<>&]|&(?:amp|lt|gt|quot|#39);)+/gy;
   while (token.lastIndex < body.length) {
     const at = token.lastIndex;
     const match = token.exec(body);
@@ -94,7 +94,7 @@ closest: policies[0]
     ];
     const xml = junit([result(cases, { file: hostile, policySet: hostile })]);
     assertWellFormed(xml);
-    assert.match(xml, /&lt;\/testcase&gt;&lt;!-- \]\]&gt; &amp; &quot;'\[31m\u202e 😀 "/);
+    assert.match(xml, /&lt;\/testcase&gt;&lt;!-- \]\]&gt; &amp; &quot;&#39;\[31m\u202e 😀 "/);
   });
 
   it("is well-formed with no results at all", () => {

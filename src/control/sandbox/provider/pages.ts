@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
+import { escapeHtml } from "../../../text/index.ts";
 import type { PersonRow } from "../people.ts";
-import { escapeHtml } from "./escape-html.ts";
 
 const STYLE = `body { font: 1rem/1.5 system-ui, sans-serif; margin: 3rem auto; max-width: 32rem; padding: 0 1rem; }
 input, button { box-sizing: border-box; font: inherit; padding: 0.5rem; }

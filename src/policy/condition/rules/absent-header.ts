@@ -1,4 +1,5 @@
-import { quoted, warningAt } from "../finding.ts";
+import { quoted } from "../../../text/index.ts";
+import { warningAt } from "../finding.ts";
 import { formatPath } from "../format.ts";
 import type { Rule } from "../types.ts";
 

@@ -1,5 +1,6 @@
 import type { ConditionNode } from "../ast.ts";
-import { quoted, shortened, warningAt, type ConditionFinding } from "../finding.ts";
+import { warningAt, type ConditionFinding } from "../finding.ts";
+import { clip, quoted } from "../../../text/index.ts";
 import { formatCondition, formatPath } from "../format.ts";
 import { partsOf } from "../logic.ts";
 import type { Rule } from "../types.ts";
@@ -22,7 +23,7 @@ function searched(node: ConditionNode): readonly ConditionFinding[] {
   // what is sent is text
   const one =
     value.op === "literal" && typeof value.value !== "string" ? `"${value.text}"` : formatCondition(value);
-  const hint = `write \`${name} == ${shortened(one, 60)}\`, which takes exactly one value`;
+  const hint = `write \`${name} == ${clip(one, 60)}\`, which takes exactly one value`;
   const message = `${quoted(name)} may be sent several times, and any of its values gives access here`;
   return [warningAt(node, "any-value", message, hint)];
 }

@@ -1,4 +1,5 @@
-import { errorAt, shortened } from "../finding.ts";
+import { clip } from "../../../text/index.ts";
+import { errorAt } from "../finding.ts";
 import { formatCondition } from "../format.ts";
 import { typeName, typeOf, type Rule } from "../types.ts";
 
@@ -8,7 +9,7 @@ export const booleanParts: Rule = (node, context, parent) => {
     parent === undefined || parent.op === "and" || parent.op === "or" || parent.op === "not";
   const type = typeOf(node, context);
   if (!isCondition || type === undefined || type === "boolean") return [];
-  const text = shortened(formatCondition(node), 60);
+  const text = clip(formatCondition(node), 60);
   const hint =
     parent?.op === "or" && node.op === "literal"
       ? "every part of `or` is a condition of its own; alternatives are written `in [.., ..]`"

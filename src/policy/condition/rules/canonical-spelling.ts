@@ -1,5 +1,6 @@
+import { clip } from "../../../text/index.ts";
 import type { ConditionNode } from "../ast.ts";
-import { errorAt, shortened, warningAt, type ConditionFinding } from "../finding.ts";
+import { errorAt, warningAt, type ConditionFinding } from "../finding.ts";
 import { formatPath } from "../format.ts";
 import { partsOf } from "../logic.ts";
 import { isTest, operandsOf, TESTS } from "../operators.ts";
@@ -80,11 +81,11 @@ function compared(
   const name = formatPath(attribute.path);
   const spelling = SPELLINGS.get(name);
   if (spelling?.isOther(literal.value, extent) !== true) return [];
-  const message = `\`${name}\` is ${spelling.is}, and never \`${shortened(literal.text, 40)}\``;
+  const message = `\`${name}\` is ${spelling.is}, and never \`${clip(literal.text, 40)}\``;
   const right = spelling.of(literal.value, extent);
   const hint =
     right === "" || spelling.isOther(right, extent)
       ? undefined
-      : `write \`${shortened(JSON.stringify(right), 40)}\``;
+      : `write \`${clip(JSON.stringify(right), 40)}\``;
   return [at(literal, "never-equal", message, hint)];
 }

@@ -1,7 +1,7 @@
+import { clip } from "../../../text/index.ts";
 import type { ConditionNode } from "../ast.ts";
 import { errorAt, type ConditionFinding } from "../finding.ts";
 import { formatCondition } from "../format.ts";
-import { shortened } from "../finding.ts";
 import { isTest, operandsOf, TESTS } from "../operators.ts";
 import { isNeverNull, typeName, typeOf, type ConditionContext, type KnownType, type Rule } from "../types.ts";
 
@@ -32,10 +32,10 @@ function equality(
     [right, left, types[1]],
   ] as const) {
     if (type !== "list" && type !== "object") continue;
-    const text = shortened(formatCondition(operand), 60);
+    const text = clip(formatCondition(operand), 60);
     const hint =
       type === "list" && !isCompound(types, other)
-        ? `write \`${text}.includes(${shortened(formatCondition(other), 60)})\``
+        ? `write \`${text}.includes(${clip(formatCondition(other), 60)})\``
         : "compare one value at a time";
     return [errorAt(node, "type-mismatch", `\`${text}\` is ${typeName(type)} and cannot be compared`, hint)];
   }
@@ -51,7 +51,7 @@ function neverNull(
 ): readonly ConditionFinding[] {
   const operand = [left, right].find((side) => isNeverNull(side, context));
   if (operand === undefined) return [];
-  const text = shortened(formatCondition(operand), 60);
+  const text = clip(formatCondition(operand), 60);
   const hint = `what is missing is unknown, not null: write \`not exists(${text})\``;
   return [errorAt(node, "type-mismatch", `\`${text}\` is never null`, hint)];
 }
@@ -68,7 +68,7 @@ function order(
     [right, types[1]],
   ] as const) {
     if (type === undefined || type === "number" || type === "string") continue;
-    const text = shortened(formatCondition(operand), 60);
+    const text = clip(formatCondition(operand), 60);
     const message = `\`${text}\` is ${typeName(type)}, and has no order`;
     return [errorAt(operand, "not-ordered", message, "only two numbers or two strings have an order")];
   }
@@ -81,7 +81,7 @@ function unequalTypes(
   [a, b]: readonly [KnownType, KnownType],
 ): readonly ConditionFinding[] {
   if (a === undefined || b === undefined || a === b) return [];
-  const text = shortened(formatCondition(left), 60);
+  const text = clip(formatCondition(left), 60);
   const message = `\`${text}\` is ${typeName(a)} and is compared with ${typeName(b)}`;
   return [errorAt(node, "type-mismatch", message, "values of different types are never comparable")];
 }

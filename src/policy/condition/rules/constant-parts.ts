@@ -1,7 +1,8 @@
 import type { ConditionNode } from "../ast.ts";
+import { clip } from "../../../text/index.ts";
 import { evaluate } from "../evaluate.ts";
 import { verdictName } from "../explain.ts";
-import { shortened, warningAt } from "../finding.ts";
+import { warningAt } from "../finding.ts";
 import { formatCondition } from "../format.ts";
 import type { Rule } from "../types.ts";
 import { childrenOf } from "../walk.ts";
@@ -9,7 +10,7 @@ import { childrenOf } from "../walk.ts";
 /** A part that reads no attribute decides nothing; only `true` or `false` alone is meant that way. */
 export const constantParts: Rule = (node, _, parent) => {
   if (!isConstantCondition(node, parent) || (parent !== undefined && isConstant(parent))) return [];
-  const text = shortened(formatCondition(node), 60);
+  const text = clip(formatCondition(node), 60);
   return [warningAt(node, "constant-part", `\`${text}\` is always ${verdictName(evaluate(node, {}))}`)];
 };
 

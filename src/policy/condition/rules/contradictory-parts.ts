@@ -1,7 +1,8 @@
 import type { ConditionNode, LogicalNode } from "../ast.ts";
+import { clip } from "../../../text/index.ts";
 import { contradictions, fullBudget, type Budget, type Term } from "../contradictions.ts";
 import { evaluate } from "../evaluate.ts";
-import { errorAt, shortened, warningAt, type ConditionFinding } from "../finding.ts";
+import { errorAt, warningAt, type ConditionFinding } from "../finding.ts";
 import { formatCondition } from "../format.ts";
 import { flippedIf } from "../logic.ts";
 import { isTest, TESTS } from "../operators.ts";
@@ -82,12 +83,12 @@ function impossible(node: ConditionNode): readonly ConditionFinding[] {
   const verdicts = new Set(samplesFor(attribute.path, attribute.path, []).map((one) => evaluate(node, one)));
   const [verdict] = verdicts;
   if (verdicts.size > 1 || verdict === undefined) return [];
-  const message = `\`${shortened(formatCondition(node), 60)}\` is always ${String(verdict)}`;
+  const message = `\`${clip(formatCondition(node), 60)}\` is always ${String(verdict)}`;
   const list = values.length > 12 ? `${String(values[0])} to ${String(values.at(-1))}` : values.join(", ");
   return [warningAt(node, "constant-part", message, `\`${formatCondition(attribute)}\` is one of ${list}`)];
 }
 
 function textOf({ node, negated }: Term): string {
-  const text = shortened(formatCondition(node), 60);
+  const text = clip(formatCondition(node), 60);
   return negated ? `not ${node.op === "attribute" || node.op === "exists" ? text : `(${text})`}` : text;
 }

@@ -1,4 +1,5 @@
-import { errorAt, quoted } from "../finding.ts";
+import { quoted } from "../../../text/index.ts";
+import { errorAt } from "../finding.ts";
 import type { Rule } from "../types.ts";
 
 /** Beyond 2^53, neighbouring integers are the same double: an id would equal another one. */

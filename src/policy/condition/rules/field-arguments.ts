@@ -1,5 +1,5 @@
-import { errorAt, quoted } from "../finding.ts";
-import { nearestHint } from "../nearest-name.ts";
+import { nearestHint, quoted } from "../../../text/index.ts";
+import { errorAt } from "../finding.ts";
 import type { Rule } from "../types.ts";
 
 /** `args.x` needs an argument `x` of the rule's field, where the schema tells which it has. */

@@ -1,8 +1,8 @@
+import { nearestHint, nearestName, quoted } from "../../../text/index.ts";
 import type { AttributePath } from "../../ir.ts";
 import type { AttributeNode } from "../ast.ts";
-import { errorAt, quoted, warningAt, type ConditionFinding } from "../finding.ts";
+import { errorAt, warningAt, type ConditionFinding } from "../finding.ts";
 import { formatPath } from "../format.ts";
-import { nearestHint, nearestName } from "../nearest-name.ts";
 import { lookUp } from "../shapes.ts";
 import { typeName, typeOfPath, type ConditionContext, type Rule } from "../types.ts";
 

@@ -1,5 +1,5 @@
-import { errorAt, quoted } from "../finding.ts";
-import { nearestHint } from "../nearest-name.ts";
+import { nearestHint, quoted } from "../../../text/index.ts";
+import { errorAt } from "../finding.ts";
 import type { Rule } from "../types.ts";
 
 /** An attribute starts at a root that conditions of this section can read. */

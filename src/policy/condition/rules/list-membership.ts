@@ -1,4 +1,5 @@
-import { errorAt, shortened, type ConditionFinding } from "../finding.ts";
+import { errorAt, type ConditionFinding } from "../finding.ts";
+import { clip } from "../../../text/index.ts";
 import { formatCondition } from "../format.ts";
 import { typeName, typeOf, typeOfEntries, typeOfList, type Rule } from "../types.ts";
 
@@ -9,7 +10,7 @@ export const listMembership: Rule = (node, context) => {
   const findings: ConditionFinding[] = [];
   const listType = typeOfList(list, context);
   if (listType !== undefined && listType !== "list") {
-    const text = shortened(formatCondition(list), 60);
+    const text = clip(formatCondition(list), 60);
     const hint =
       listType === "string"
         ? "strings are compared by `==`, `.startsWith(..)` and `.endsWith(..)`"
@@ -20,7 +21,7 @@ export const listMembership: Rule = (node, context) => {
   }
   const type = typeOf(value, context);
   if (type === "list" || type === "object") {
-    const text = shortened(formatCondition(value), 60);
+    const text = clip(formatCondition(value), 60);
     const hint = type === "list" ? "write `.includes(value)` once for each value, joined by `or`" : undefined;
     findings.push(
       errorAt(
@@ -33,9 +34,9 @@ export const listMembership: Rule = (node, context) => {
   } else if (type !== undefined && list.op === "attribute") {
     const entries = typeOfEntries(list, context);
     if (entries !== undefined && entries !== type) {
-      const text = shortened(formatCondition(value), 60);
-      const name = shortened(formatCondition(list), 60);
-      const hint = value.op === "literal" ? `write \`"${shortened(value.text, 40)}"\`` : undefined;
+      const text = clip(formatCondition(value), 60);
+      const name = clip(formatCondition(list), 60);
+      const hint = value.op === "literal" ? `write \`"${clip(value.text, 40)}"\`` : undefined;
       const message = `\`${text}\` is ${typeName(type)}, and \`${name}\` holds ${entries}s`;
       findings.push(errorAt(value, "type-mismatch", message, hint));
     }
@@ -46,7 +47,7 @@ export const listMembership: Rule = (node, context) => {
       const compound = itemType === "list" || itemType === "object";
       if (!compound && (type === undefined || type === "null" || type === itemType)) continue;
       const what = compound || type === undefined ? "a single value" : typeName(type);
-      const text = shortened(formatCondition(item), 60);
+      const text = clip(formatCondition(item), 60);
       findings.push(
         errorAt(item, "type-mismatch", `\`${text}\` is ${typeName(itemType)} where ${what} is searched for`),
       );

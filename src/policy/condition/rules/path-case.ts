@@ -1,6 +1,7 @@
+import { clip } from "../../../text/index.ts";
 import type { AttributePath } from "../../ir.ts";
 import type { ConditionNode } from "../ast.ts";
-import { shortened, warningAt, type ConditionFinding } from "../finding.ts";
+import { warningAt, type ConditionFinding } from "../finding.ts";
 import { formatCondition } from "../format.ts";
 import { partsOf } from "../logic.ts";
 import { isTest, TESTS } from "../operators.ts";
@@ -34,7 +35,7 @@ function finding(
   );
   if (literal === undefined || !parts.some((part) => part.op === "attribute" && isMeant(part.path)))
     return [];
-  const message = `\`${shortened(formatCondition(node), 60)}\` compares letter case, and an application may not`;
+  const message = `\`${clip(formatCondition(node), 60)}\` compares letter case, and an application may not`;
   const hint = "write a rule for that path: one that differs in letter case is refused";
   return [warningAt(node, "path-case", message, hint)];
 }

@@ -1,4 +1,5 @@
-import { errorAt, shortened } from "../finding.ts";
+import { clip } from "../../../text/index.ts";
+import { errorAt } from "../finding.ts";
 import { formatCondition } from "../format.ts";
 import { isTest, operandsOf, TESTS } from "../operators.ts";
 import { typeName, typeOf, type Rule } from "../types.ts";
@@ -9,7 +10,7 @@ export const stringMethods: Rule = (node, context) => {
   return operandsOf(node).flatMap((operand) => {
     const type = typeOf(operand, context);
     if (type === undefined || type === "string") return [];
-    const text = shortened(formatCondition(operand), 60);
+    const text = clip(formatCondition(operand), 60);
     const message = `\`${text}\` is ${typeName(type)}, and \`${node.op}\` compares strings`;
     const hint = type === "list" ? "a list is searched by `.includes(value)`" : undefined;
     return [errorAt(operand, "not-a-string", message, hint)];

@@ -1,4 +1,5 @@
-import { quoted, warningAt, type ConditionFinding } from "../finding.ts";
+import { warningAt, type ConditionFinding } from "../finding.ts";
+import { quoted } from "../../../text/index.ts";
 import { formatCondition } from "../format.ts";
 import type { Rule } from "../types.ts";
 

@@ -1,9 +1,12 @@
-import { spellOut } from "./quote.ts";
+import { HIDDEN } from "./hidden.ts";
+import { spellOut } from "./visible.ts";
 
 const MAX_INPUT = 8192;
 const MAX_LENGTH = 1024;
 const MARK = "...";
-const HIDDEN = "***";
+
+/** Most targets: nothing in them is hidden or spelled out. */
+const PLAIN_PATH = /^[^?#%;@\0-\x1f\x7f-\uffff]*$/;
 
 /** Where a query or fragment begins for one stack or another: `?` or `#`, encoded any number of times. */
 const QUERY_START = /[?#]|%(?:25)*(?:3f|23)/i;
@@ -17,6 +20,7 @@ const USER_INFORMATION = /^([a-z][a-z0-9+.-]*:)?\/\/[^/?#\\]*@/i;
  * most 1,024 characters; one that was longer ends in `...`. Never throws.
  */
 export function redactTarget(target: string): string {
+  if (PLAIN_PATH.test(target) && target.length <= MAX_LENGTH) return target;
   const whole = target.length > MAX_INPUT ? target.slice(0, MAX_INPUT) : target;
   const start = whole.search(QUERY_START);
   const path = start < 0 ? whole : whole.slice(0, start);
@@ -27,6 +31,7 @@ export function redactTarget(target: string): string {
 }
 
 function redactPath(path: string): string {
+  if (PLAIN_PATH.test(path)) return path;
   const parts = path.replace(USER_INFORMATION, `$1//${HIDDEN}@`).split(/([/\\])/);
   return parts.map(redactSegment).join("");
 }

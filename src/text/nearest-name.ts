@@ -1,3 +1,5 @@
+import { inBackticks } from "./quote.ts";
+
 /** @returns the name that was probably meant, or nothing where none is close: a third of its letters may differ. */
 export function nearestName(written: string, names: Iterable<string>): string | undefined {
   let nearest: string | undefined;
@@ -16,7 +18,7 @@ export function nearestHint(written: string, names: readonly string[]): string |
   const nearest = nearestName(written, names);
   if (nearest !== undefined) return `did you mean \`${nearest}\`?`;
   if (names.length === 0 || names.length > 12) return undefined;
-  return `known here: ${names.map((name) => `\`${name}\``).join(", ")}`;
+  return `known here: ${inBackticks(names)}`;
 }
 
 /**

@@ -1,5 +1,4 @@
-/** Stands where a secret stood. */
-export const HIDDEN = "***";
+import { HIDDEN } from "./hidden.ts";
 
 const PLAIN = /^[\x20-\x7e]*$/;
 

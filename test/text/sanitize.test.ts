@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { sanitize, sanitizeValue } from "../../src/telemetry/redact.ts";
+import { sanitize, sanitizeValue } from "../../src/text/index.ts";
 
 const base64url = (value: object, space?: number) =>
   Buffer.from(JSON.stringify(value, null, space)).toString("base64url");
@@ -9,7 +9,7 @@ const CLAIMS = base64url({ sub: "alice", exp: 1 });
 const SIGNATURE = "c2lnbmF0dXJlLW9mLXRoZS10b2tlbg";
 const JWS = `${HEADER}.${CLAIMS}.${SIGNATURE}`;
 
-describe("telemetry: redact", () => {
+describe("text: sanitize", () => {
   const hidden: Record<string, [string, string]> = {
     "a token": [JWS, "***"],
     "a token in a sentence": [`the token ${JWS} is bad`, "the token *** is bad"],
@@ -149,6 +149,36 @@ describe("telemetry: redact", () => {
     );
     const own = sanitizeValue(JSON.parse('{"__proto__":{"a":1}}')) as object;
     assert.deepEqual(Object.keys(own), ["__proto__"]);
+  });
+
+  it("says what an error says, without what is secret in it", () => {
+    const error = new TypeError(`Bearer ${JWS} is bad`, { cause: new Error("password=hunter2") });
+    error.stack = `TypeError: Bearer ${JWS} is bad\n    at somewhere`;
+    Object.assign(error, { code: "E1", token: "x" });
+    assert.deepEqual(sanitizeValue({ err: error }), {
+      err: {
+        type: "TypeError",
+        message: "*** is bad",
+        stack: "TypeError: *** is bad\n    at somewhere",
+        cause: { ...(sanitizeValue(error.cause) as object), message: "password=***" },
+        code: "E1",
+        token: "***",
+      },
+    });
+    const { stack, ...bare } = sanitizeValue(Object.assign(new Error("m"), { stack: undefined })) as Record<
+      string,
+      unknown
+    >;
+    assert.deepEqual([stack, bare], [undefined, { type: "Error", message: "m" }]);
+  });
+
+  it("says so of what cannot be read", () => {
+    const value = {
+      get member(): never {
+        throw new Error("no");
+      },
+    };
+    assert.equal(sanitizeValue(value), "unreadable");
   });
 
   it("never throws, and always gives JSON", () => {

@@ -1,0 +1,25 @@
+import { deepFreeze, isObject, JsonError, parseJson, type JsonObject } from "../json/index.ts";
+
+/** A JSON object that every parser reads in the same way, or what is wrong with it. */
+export type TokenJson =
+  { readonly ok: true; readonly value: JsonObject } | { readonly ok: false; readonly detail: string };
+
+/** More than any token needs, and far from the depth at which recursion fails. */
+const MAX_DEPTH = 32;
+
+/**
+ * Parses the header or the payload of a token. Members that repeat (RFC 7519, section 4) are refused. A number that is not
+ * exact is NaN: it is there, no comparison with it is true, and it is no date. The result is frozen, and its objects have
+ * no prototype.
+ */
+export function parseTokenJson(text: string): TokenJson {
+  try {
+    const { value, duplicateMember } = parseJson(text, { depth: MAX_DEPTH, anyText: true });
+    if (!isObject(value)) return { ok: false, detail: "not a JSON object" };
+    if (duplicateMember) return { ok: false, detail: "a member is repeated" };
+    return { ok: true, value: deepFreeze(value) };
+  } catch (error) {
+    const deep = error instanceof JsonError && error.reason === "depth";
+    return { ok: false, detail: deep ? `nested more than ${MAX_DEPTH} deep` : "not JSON" };
+  }
+}

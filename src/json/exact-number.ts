@@ -1,0 +1,70 @@
+/** Numbers of so few characters are exact: a double keeps 15 significant digits (IEEE 754). */
+const SURELY_EXACT = 15;
+
+/** No double is an integer of more digits. */
+const MOST_DIGITS = 309;
+
+/**
+ * The number that a JSON literal stands for, or NaN where readers disagree about it: then it is there, and no comparison
+ * with it is true.
+ *
+ * A literal is exact if it is the decimal that its nearest double prints as, so that no two exact literals of different
+ * value are the same double. One that is written as an integer has to be the very integer that the double is, too: readers
+ * keep the digits of integers, and read everything else as a double or a decimal. `0.1`, `1e23` and `9007199254740992` are
+ * exact. `9007199254740993`, `1e400` and `123456789012345680000` are not: the last one is printed so, but the double is
+ * 123456789012345683968.
+ */
+export function exactNumber(literal: string): number {
+  const nearest = Number(literal);
+  return isExact(literal, nearest) ? nearest : NaN;
+}
+
+function isExact(literal: string, nearest: number): boolean {
+  if (literal.length <= SURELY_EXACT && exponentAt(literal) < 0) return true;
+  const printed = String(nearest);
+  if (printed !== literal) {
+    if (!Number.isFinite(nearest) || normalForm(literal) !== normalForm(printed)) return false;
+  }
+  if (Math.abs(nearest) <= Number.MAX_SAFE_INTEGER) return true;
+  return !isInteger(literal) || isVeryInteger(literal, nearest);
+}
+
+/** Whether it is written with neither a fraction nor an exponent. */
+function isInteger(literal: string): boolean {
+  return !literal.includes(".") && exponentAt(literal) < 0;
+}
+
+function isVeryInteger(literal: string, nearest: number): boolean {
+  return literal.length <= MOST_DIGITS + 1 && String(BigInt(nearest)) === literal;
+}
+
+/** Significant digits and the power of ten of the last of them; zero has neither. */
+function normalForm(literal: string): string {
+  const exponent = exponentAt(literal);
+  const mantissa = literal.slice(literal.startsWith("-") ? 1 : 0, exponent < 0 ? undefined : exponent);
+  const point = mantissa.indexOf(".");
+  const digits = point < 0 ? mantissa : mantissa.slice(0, point) + mantissa.slice(point + 1);
+  const start = firstNonZero(digits);
+  if (start === digits.length) return "0";
+  const end = lastNonZero(digits);
+  const fraction = point < 0 ? 0 : mantissa.length - point - 1;
+  const power = exponent < 0 ? 0 : Number(literal.slice(exponent + 1));
+  return `${digits.slice(start, end)}e${power - fraction + digits.length - end}`;
+}
+
+function exponentAt(literal: string): number {
+  return Math.max(literal.indexOf("e"), literal.indexOf("E"));
+}
+
+function firstNonZero(digits: string): number {
+  let start = 0;
+  while (digits[start] === "0") start += 1;
+  return start;
+}
+
+/** A loop, because `/0+$/` is quadratic. */
+function lastNonZero(digits: string): number {
+  let end = digits.length;
+  while (digits[end - 1] === "0") end -= 1;
+  return end;
+}

@@ -1,0 +1,122 @@
+import { JsonScanner, type JsonLimits } from "./scanner.ts";
+import type { JsonValue } from "./value.ts";
+
+export interface JsonOptions extends JsonLimits {
+  /**
+   * Objects are like those of `JSON.parse`, and one with a member called `__proto__` is refused. Default: they have no
+   * prototype, so that a member called `__proto__` is one like others.
+   */
+  readonly plainObjects?: boolean;
+}
+
+/** A JSON text and what speaks against its one reading. */
+export interface ParsedJson {
+  readonly value: JsonValue;
+  /** Two members of one object have one name; the last one is in `value`, as in nearly every stack. */
+  readonly duplicateMember: boolean;
+  /** Two members of one object have names that differ in case only; both are in `value`. */
+  readonly similarMembers: boolean;
+  /** A number is not exact, and NaN in `value`. */
+  readonly inexactNumber: boolean;
+}
+
+/**
+ * Values of one text that came with a request: what is read of a body is bounded in time by its values far more than by
+ * its bytes. As many as this take less than 10 ms (bench/pauses.ts); 1 MB of the smallest would take 200 ms and more, in
+ * any parser.
+ */
+export const MAX_VALUES = 10_000;
+
+/**
+ * Parses one JSON text (RFC 8259) strictly: see {@link JsonScanner}.
+ *
+ * @throws {@link JsonError}
+ */
+export function parseJson(text: string, options: JsonOptions): ParsedJson {
+  const parser = new Parser(text, options);
+  const value = parser.document();
+  return {
+    value,
+    duplicateMember: parser.duplicateMember,
+    similarMembers: parser.similarMembers,
+    inexactNumber: parser.inexactNumber,
+  };
+}
+
+const PROTOTYPE = "__proto__";
+
+class Parser {
+  readonly #scanner: JsonScanner;
+  readonly #plainObjects: boolean;
+  duplicateMember = false;
+  similarMembers = false;
+
+  constructor(text: string, options: JsonOptions) {
+    this.#scanner = new JsonScanner(text, options);
+    this.#plainObjects = options.plainObjects ?? false;
+  }
+
+  get inexactNumber(): boolean {
+    return this.#scanner.inexactNumber;
+  }
+
+  document(): JsonValue {
+    const value = this.#value();
+    this.#scanner.end();
+    return value;
+  }
+
+  #value(): JsonValue {
+    switch (this.#scanner.start()) {
+      case "object":
+        return this.#object();
+      case "array":
+        return this.#array();
+      case "string":
+        return this.#scanner.string();
+      case "word":
+        return this.#scanner.word();
+      case "number":
+        return this.#scanner.number();
+    }
+  }
+
+  /** object = "{" [ member *( "," member ) ] "}" */
+  #object(): JsonValue {
+    const scanner = this.#scanner;
+    const object = (this.#plainObjects ? {} : Object.create(null)) as Record<string, JsonValue>;
+    if (!scanner.open()) return object;
+    let folded = true;
+    do {
+      const name = scanner.memberName();
+      folded &&= scanner.folded;
+      if (Object.hasOwn(object, name)) this.duplicateMember = true;
+      if (this.#plainObjects && name === PROTOTYPE) scanner.refuse("a member called `__proto__`");
+      object[name] = this.#value();
+    } while (scanner.hasNextMember());
+    if (!folded) this.#compareNames(Object.keys(object));
+    return object;
+  }
+
+  #compareNames(names: readonly string[]): void {
+    const folded = new Set<string>();
+    for (const name of names) folded.add(foldCase(name));
+    if (folded.size < names.length) this.similarMembers = true;
+  }
+
+  /** array = "[" [ value *( "," value ) ] "]" */
+  #array(): JsonValue {
+    const array: JsonValue[] = [];
+    if (!this.#scanner.open()) return array;
+    do array.push(this.#value());
+    while (this.#scanner.hasNextElement());
+    return array;
+  }
+}
+
+const BEYOND_ASCII = /[^\0-\x7f]/;
+
+/** Go takes the Kelvin sign for `k` and the long s for `s`, so that lower case alone is not enough. */
+function foldCase(name: string): string {
+  return BEYOND_ASCII.test(name) ? name.toUpperCase().toLowerCase() : name.toLowerCase();
+}

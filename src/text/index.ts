@@ -1,0 +1,11 @@
+/** Small tools for text that people read. Imports nothing. */
+export { clip } from "./clip.ts";
+export { counted } from "./count.ts";
+export { escapeHtml } from "./escape-html.ts";
+export { HIDDEN } from "./hidden.ts";
+export { nearestHint, nearestName } from "./nearest-name.ts";
+export { inBackticks, quoted, quotedAscii } from "./quote.ts";
+export { redactTarget } from "./redact-target.ts";
+export { sanitize, sanitizeValue } from "./sanitize.ts";
+export { decodeUtf8, type DecodedText } from "./utf8.ts";
+export { spellOut, UNPRINTABLE, visible } from "./visible.ts";

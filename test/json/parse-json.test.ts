@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { JsonError, parseJson, type JsonOptions } from "../../src/json/index.ts";
+
+const OPTIONS: JsonOptions = { depth: 20 };
+const valueOf = (text: string, options = OPTIONS) => parseJson(text, options).value;
+/** As JSON again, for comparing objects without prototypes to others. */
+const plain = (text: string): unknown => JSON.parse(JSON.stringify(valueOf(text)));
+
+function refusalOf(
+  text: string,
+  options = OPTIONS,
+): readonly [reason: string, position: number, message: string] {
+  try {
+    parseJson(text, options);
+  } catch (error) {
+    assert.ok(error instanceof JsonError);
+    return [error.reason, error.position, error.message];
+  }
+  throw new Error(`${text} was read`);
+}
+
+describe("json: parseJson", () => {
+  it("reads what JSON.parse reads", () => {
+    const wellFormed = (text: string) => text.isWellFormed() && !text.includes("\\u0000");
+    const exact = (text: string) => !parseJson(text, { depth: 100, anyText: true }).inexactNumber;
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 8 }).filter(wellFormed).filter(exact), (text) => {
+        const options = { depth: 100, anyText: true };
+        assert.deepEqual(JSON.parse(JSON.stringify(valueOf(text, options))), JSON.parse(text));
+        if (!text.includes("__proto__"))
+          assert.deepEqual(valueOf(text, { ...options, plainObjects: true }), JSON.parse(text));
+      }),
+    );
+  });
+
+  it("says what is wrong, and where", () => {
+    const cases: readonly (readonly [text: string, position: number, what: string])[] = [
+      ["", 0, "a value was expected"],
+      ["\ufeff{}", 0, "a value was expected"],
+      ["nul", 0, "a value was expected"],
+      ["01", 1, "data after the end"],
+      ["1 2", 2, "data after the end"],
+      ["-", 0, "a value was expected"],
+      ["[1,]", 3, "a value was expected"],
+      ["[1 2]", 3, "`,` or `]` was expected"],
+      ["[1}", 2, "`,` or `]` was expected"],
+      ['{"a":1 "b":2}', 7, "`,` or `}` was expected"],
+      ['{"a":1,}', 7, "a member's name was expected"],
+      ["{a:1}", 1, "a member's name was expected"],
+      ['{"a" 1}', 5, "`:` was expected"],
+      ['"a', 0, "a string without its end"],
+      ['["a\nb"]', 1, "a control character in a string"],
+      ['["\\x"]', 5, "a malformed escape in a string"],
+      ['{"a":1,} ', 7, "a member's name was expected"],
+    ];
+    for (const [text, position, what] of cases)
+      assert.deepEqual(refusalOf(text), ["syntax", position, `${what}, at character ${position + 1}`], text);
+  });
+
+  it("refuses half of a surrogate pair and U+0000, unless it takes any text", () => {
+    for (const [text, what] of [
+      ['"\\ud800"', "half of a surrogate pair in a string, at character 9"],
+      ['"\ud800"', "half of a surrogate pair in a string, at character 4"],
+      ['{"\\udc00x":1}', "half of a surrogate pair in a string, at character 11"],
+      ['"\\u0000"', "U+0000 in a string, at character 9"],
+    ] as const) {
+      const [reason, , message] = refusalOf(text);
+      assert.deepEqual([reason, message], ["utf8", what]);
+      assert.deepEqual(
+        JSON.stringify(valueOf(text, { ...OPTIONS, anyText: true })),
+        JSON.stringify(JSON.parse(text)),
+      );
+    }
+    assert.equal(valueOf('"\\ud83d\\ude00\u{1F600}"'), "\u{1F600}\u{1F600}");
+  });
+
+  it("bounds depth and values", () => {
+    const lists = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
+    assert.deepEqual(plain(lists(20)), JSON.parse(lists(20)));
+    assert.deepEqual(refusalOf(lists(21)), ["depth", 20, "nested deeper than 20 levels, at character 21"]);
+    assert.deepEqual(refusalOf('{"a":'.repeat(21)).slice(0, 2), ["depth", 100]);
+    assert.deepEqual(plain("[[],[],[]]"), [[], [], []]);
+    assert.deepEqual(plain('[1,{"a":2}]'), [1, { a: 2 }]);
+    assert.doesNotThrow(() => parseJson('[1,{"a":2}]', { depth: 2, values: 4 }));
+    assert.deepEqual(refusalOf('[1,{"a":2}]', { depth: 2, values: 3 }), ["values", 8, "more than 3 values"]);
+    assert.deepEqual(refusalOf("[1]", { depth: 0 }).slice(0, 2), ["depth", 0]);
+  });
+
+  it("tells of repeated members, of which the last one counts, and of similar ones", () => {
+    const flags = (text: string) => {
+      const { duplicateMember, similarMembers } = parseJson(text, OPTIONS);
+      return [duplicateMember, similarMembers];
+    };
+    assert.deepEqual(flags('{"a":1,"b":{"a":1}}'), [false, false]);
+    assert.deepEqual(flags('{"a":1,"\\u0061":2}'), [true, false]);
+    assert.deepEqual(flags('[{"__proto__":1,"__proto__":2}]'), [true, false]);
+    assert.deepEqual(flags('{"toString":1,"constructor":2}'), [false, false]);
+    assert.deepEqual(flags('{"id":1,"ID":2}'), [false, true]);
+    assert.deepEqual(flags('{"x":{"k":1,"\u212a":2}}'), [false, true]);
+    assert.deepEqual(flags('{"\\u0041":1,"a":2,"a":3}'), [true, true]);
+    assert.deepEqual(plain('{"a":1,"b":2,"a":3}'), { a: 3, b: 2 });
+  });
+
+  it("has NaN for a number that is not exact, and says so", () => {
+    const { value, inexactNumber } = parseJson('{"n":9007199254740993,"l":[1,1e400]}', OPTIONS);
+    assert.ok(inexactNumber);
+    assert.deepEqual({ ...(value as object) }, { n: NaN, l: [1, NaN] });
+    assert.ok(!parseJson('{"n":9007199254740991,"l":[0.1]}', OPTIONS).inexactNumber);
+  });
+
+  it("makes objects without a prototype, or like those of JSON.parse", () => {
+    const bare = valueOf('{"__proto__":{"polluted":true},"a":[{}]}') as Record<string, unknown>;
+    assert.equal(Object.getPrototypeOf(bare), null);
+    assert.deepEqual(Object.keys(bare), ["__proto__", "a"]);
+    const text = '{"constructor":1,"toString":{"hasOwnProperty":2},"0":3}';
+    const plainObjects = { ...OPTIONS, plainObjects: true };
+    assert.deepEqual(valueOf(text, plainObjects), JSON.parse(text));
+    assert.deepEqual(refusalOf('{"a":{"__proto__":1}}', plainObjects), [
+      "syntax",
+      18,
+      "a member called `__proto__`, at character 19",
+    ]);
+    assert.equal(({} as Record<string, unknown>)["polluted"], undefined);
+  });
+
+  it("has no stack to run out of where the depth is bounded", () => {
+    assert.equal(refusalOf("[".repeat(1_000_000), { depth: 1000 })[0], "depth");
+  });
+});
