@@ -9,15 +9,17 @@ const ground = ["json", "text"];
 /** Which room may import which besides; the reasons stand in src/README.md. */
 const rooms = {
   names: [],
+  // what two programs say to each other, each of which imports it
+  protocol: ["reasons"],
   pages: [],
   policy: ["names"],
   request: ["names"],
-  graphql: ["names", "policy", "request"],
+  graphql: ["names", "policy", "request", "envoy-contract"],
   telemetry: [],
   demo: [],
   config: ["policy", "request", "identity", "pages"],
   identity: ["policy", "reasons", "telemetry"],
-  audit: ["policy", "reasons", "telemetry"],
+  audit: ["policy", "reasons", "telemetry", "protocol"],
   decision: [
     "names",
     "policy",
@@ -25,18 +27,41 @@ const rooms = {
     "graphql",
     "identity",
     "audit",
+    "protocol",
+    "envoy-contract",
     "standing",
     "reasons",
     "telemetry",
     "pages",
   ],
-  extauthz: ["decision", "policy", "request", "graphql", "identity", "audit", "reasons", "telemetry"],
-  gateway: ["config", "policy", "identity", "telemetry", "pages"],
+  extauthz: [
+    "decision",
+    "policy",
+    "request",
+    "graphql",
+    "identity",
+    "audit",
+    "protocol",
+    "envoy-contract",
+    "reasons",
+    "telemetry",
+  ],
+  gateway: ["config", "policy", "identity", "telemetry", "pages", "envoy-contract"],
   standing: [],
   startup: [],
   storage: [],
-  following: ["standing", "policy", "decision", "identity", "audit", "reasons", "telemetry"],
-  control: ["standing", "storage", "policy", "decision", "reasons", "telemetry", "audit", "identity"],
+  following: ["protocol", "standing", "policy", "decision", "identity", "audit", "reasons", "telemetry"],
+  control: [
+    "protocol",
+    "standing",
+    "storage",
+    "policy",
+    "decision",
+    "reasons",
+    "telemetry",
+    "audit",
+    "identity",
+  ],
 };
 
 const zone = (room, allowed) => ({
@@ -136,7 +161,7 @@ export default defineConfig(
   },
   {
     // what an answer of the API holds is what these tests find out
-    files: ["test/control/**", "test/e2e/**", "test/support/**"],
+    files: ["test/control/**", "test/protocol/**", "test/e2e/**", "test/support/**"],
     rules: {
       "@typescript-eslint/no-unsafe-argument": "off",
       "@typescript-eslint/no-unsafe-assignment": "off",

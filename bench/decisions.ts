@@ -1,4 +1,5 @@
 import { createDecisionIds } from "../src/audit/index.ts";
+import type { AuditRecord } from "../src/protocol/record.ts";
 
 /** Decisions as gateways make them: few customers make most requests, users belong to one, rules guard the resources. */
 export interface Traffic {
@@ -45,7 +46,7 @@ export function decisionsOf({ customers, users, resources }: Traffic): (timestam
 }
 
 /** As the gateway sends it. */
-export function recordOf(decision: BenchDecision): object {
+export function recordOf(decision: BenchDecision): AuditRecord {
   return {
     timestamp: new Date(decision.timestamp).toISOString(),
     request_id: requestIdOf(decision),
@@ -79,7 +80,7 @@ export function valuesOf(decision: BenchDecision): readonly (string | number)[] 
     evaluation_time_ms: Math.floor(decision.microseconds / 1000),
     rule_resource: decision.guarded,
     host: "api.example.com",
-  };
+  } satisfies Partial<AuditRecord>;
   return [
     new Date(decision.timestamp).toISOString(),
     "decision",

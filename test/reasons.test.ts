@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { CLOSE } from "../src/envoy-contract.ts";
 import { REASONS } from "../src/reasons.ts";
 import { reasonsReference } from "./support/reasons-reference.ts";
 
@@ -23,6 +24,11 @@ describe("reasons", () => {
   it("have a page that is fresh (GATEHOUSE_UPDATE=1 writes it)", () => {
     if (process.env["GATEHOUSE_UPDATE"] === "1") writeFileSync(page, reasonsReference());
     assert.equal(readFileSync(page, "utf8"), reasonsReference());
+  });
+
+  it("have a line each for what closes connections", () => {
+    const [, closings = ""] = reasonsReference().split("## How WebSocket connections are closed");
+    for (const reason of Object.keys(CLOSE)) assert.match(closings, new RegExp(`^\\| \`${reason}\``, "m"));
   });
 
   it("all stand in the documentation, and so do codes: of decisions, answers, connections, sign-ins", () => {

@@ -7,15 +7,8 @@ import { MAX_LINE, MAX_TRACED_LINE, serializeOutcome, serializeRecord } from "./
 import { RateBudget } from "./rate-budget.ts";
 import { Tally, type AuditMetrics } from "./tally.ts";
 import { within } from "./within.ts";
-import type {
-  AuditLog,
-  AuditLogger,
-  AuditRecord,
-  DurableRecord,
-  OutcomeLog,
-  OutcomeRecord,
-  RefusalLog,
-} from "./types.ts";
+import type { AuditLog, AuditLogger, DurableRecord, OutcomeLog, RefusalLog } from "./types.ts";
+import type { AuditRecord, OutcomeRecord } from "../protocol/record.ts";
 
 export type AuditLevel = "info" | "warn" | "debug";
 

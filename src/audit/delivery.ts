@@ -1,3 +1,4 @@
+import type { RecordsAnswer, Rejection } from "../protocol/records.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 
 /** Takes audit records: the control plane, as far as this room knows it. */
@@ -13,11 +14,7 @@ export type IntakeAnswer =
   /** The lines are safe over there, but for those that are no records. */
   | {
       readonly kind: "taken";
-      readonly rejected: readonly {
-        readonly index: number;
-        readonly code?: string;
-        readonly message: string;
-      }[];
+      readonly rejected: RecordsAnswer["rejected"];
     }
   /** It takes none of them, for something that is in them. */
   | { readonly kind: "refused"; readonly code: string; readonly message: string }
@@ -49,7 +46,7 @@ export interface DeliveryDependencies {
 }
 
 /** Codes of records that are refused for their `timestamp`. */
-const OF_TIME: ReadonlySet<string> = new Set(["CLOCK_AHEAD", "TOO_OLD"]);
+const OF_TIME: ReadonlySet<string> = new Set<Rejection>(["CLOCK_AHEAD", "TOO_OLD"]);
 
 /**
  * Hands lines over. A line that is not accepted is counted and logged, and holds nothing up: where a batch is refused

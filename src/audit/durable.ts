@@ -1,4 +1,5 @@
-import type { AuditRecord, DurableRecord, OutcomeRecord } from "./types.ts";
+import type { DurableRecord } from "./types.ts";
+import type { AuditRecord, OutcomeRecord } from "../protocol/record.ts";
 
 /** What a durable record tells the queue that it is in. */
 export interface DurableHandlers {

@@ -11,15 +11,7 @@ export { AUDIT_FILE_MODE } from "./file-destination.ts";
 export type { AuditLevel } from "./audit-log.ts";
 export type { IntakeAnswer, RecordIntake } from "./control-plane-destination.ts";
 export { createDecisionIds } from "./decision-id.ts";
-export type {
-  AuditLog,
-  AuditLogger,
-  AuditRecord,
-  DurableRecord,
-  OutcomeLog,
-  OutcomeRecord,
-  RefusalLog,
-} from "./types.ts";
+export type { AuditLog, AuditLogger, DurableRecord, OutcomeLog, RefusalLog } from "./types.ts";
 
 /** Where records are written. Several processes may have the same one. */
 export type AuditDestination =

@@ -1,4 +1,4 @@
-import type { AuditRecord, OutcomeRecord } from "./types.ts";
+import type { AuditRecord, OutcomeRecord } from "../protocol/record.ts";
 
 /** What is written of a decision whose record could not be built. */
 export function minimalRecord(decision: AuditRecord["decision"], error: unknown): AuditRecord {

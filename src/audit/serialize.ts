@@ -1,6 +1,6 @@
 import { sanitizeValue } from "../text/index.ts";
 import { ascii, fieldsWriter, type Field } from "./serialize-fields.ts";
-import type { AuditRecord, OutcomeRecord } from "./types.ts";
+import type { AuditRecord, OutcomeRecord } from "../protocol/record.ts";
 
 /** Longest line, newline included, at levels without trace: what a pipe takes in one piece (PIPE_BUF on Linux). */
 export const MAX_LINE = 4_096;
@@ -25,7 +25,8 @@ const FIELDS = {
   reason: { kind: "text", usual: 64, tight: 40 },
   rule: { kind: "text", usual: 512, tight: 192 },
   rule_name: { kind: "text", usual: 256, tight: 96 },
-  rule_resource: { kind: "text", usual: 512, tight: 192 },
+  // the same however long the line is: dashboards count by it
+  rule_resource: { kind: "text", usual: 192, tight: 192 },
   policy_digest: { kind: "text", usual: 80, tight: 72 },
   customer_id: { kind: "text", usual: 256, tight: 96 },
   customer_policy_set: { kind: "text", usual: 256, tight: 96 },

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { ControlPlaneError, Transport } from "../following/index.ts";
 import type { PolicyFile, ValueObject } from "../policy/index.ts";
+import { GATEWAY_ROUTES, MAX_USER_KEY, pathTo, policySetData } from "../protocol/index.ts";
 import { EXIT_USAGE, ExitError } from "./exit.ts";
 
 /** A version of a policy set as the control plane has it. */
@@ -9,8 +10,7 @@ export interface PublishedSet {
   readonly files: readonly PolicyFile[];
 }
 
-const files = z.array(z.object({ name: z.string(), text: z.string() }));
-const published = z.object({ version: z.string(), files });
+const published = policySetData.pick({ version: true, files: true });
 const listedVersions = z.array(z.object({ version: z.string(), digest: z.string() }));
 const records = z.array(z.record(z.string(), z.unknown()));
 
@@ -26,7 +26,7 @@ export class ControlPlaneReader {
   constructor(url: string, apiKey: string) {
     this.url = url;
     try {
-      this.#transport = new Transport({ url, apiKey, root: "v1/" });
+      this.#transport = new Transport({ url, apiKey });
     } catch (error) {
       throw new ExitError(error instanceof Error ? error.message : String(error), EXIT_USAGE);
     }
@@ -34,7 +34,7 @@ export class ControlPlaneReader {
 
   /** @returns the active version, as gateways get it; `undefined` where there is none */
   async activeSet(name: string): Promise<PublishedSet | undefined> {
-    const path = `gateway/policy-sets/${encodeURIComponent(name)}`;
+    const path = pathTo(GATEWAY_ROUTES.policySet, name);
     try {
       const set = await this.#get(path, published, ["POLICY_SET_NOT_FOUND", "INSUFFICIENT_SCOPE"]);
       return typeof set === "string" ? undefined : set;
@@ -43,7 +43,7 @@ export class ControlPlaneReader {
     }
     // keys that read, and are no gateway's
     const shown = z.object({ active_version: z.string().nullable() });
-    const own = `policy-sets/${encodeURIComponent(name)}`;
+    const own = `/policy-sets/${encodeURIComponent(name)}`;
     const set = await this.#get(own, shown, ["POLICY_SET_NOT_FOUND"]);
     if (typeof set === "string" || set.active_version === null) return undefined;
     return this.#version(name, set.active_version);
@@ -52,7 +52,7 @@ export class ControlPlaneReader {
   /** @returns the version of this content; `undefined` where there is none */
   async setOfDigest(name: string, digest: string): Promise<PublishedSet | undefined> {
     for (let page = 1; ; page += 1) {
-      const path = `policy-sets/${encodeURIComponent(name)}/versions?page=${page}&limit=${PAGE}`;
+      const path = `/policy-sets/${encodeURIComponent(name)}/versions?page=${page}&limit=${PAGE}`;
       const versions = await this.#get(path, listedVersions, ["POLICY_SET_NOT_FOUND"]);
       if (typeof versions === "string") return undefined;
       const found = versions.find((version) => version.digest === digest);
@@ -64,15 +64,16 @@ export class ControlPlaneReader {
   /** The records of decisions about one request; or the one of this id. */
   async decisions(id: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
     const by = id.startsWith("dec_") ? "decision_id" : "request_id";
-    const path = `audit/logs?kind=decision&${by}=${encodeURIComponent(id)}&limit=${PAGE}`;
+    const path = `/audit/logs?kind=decision&${by}=${encodeURIComponent(id)}&limit=${PAGE}`;
     const found = await this.#get(path, records, []);
     return typeof found === "string" ? [] : found;
   }
 
   /** @returns the attributes of a user; `undefined` where there is none */
   async user(id: string): Promise<ValueObject | undefined> {
-    if (id.length > 128 || !/^\w+$/.test(id)) return undefined;
-    const user = await this.#get(`gateway/users/${id}`, z.record(z.string(), z.json()), ["USER_NOT_FOUND"]);
+    if (id.length > MAX_USER_KEY || !/^\w+$/.test(id)) return undefined;
+    const path = pathTo(GATEWAY_ROUTES.user, id);
+    const user = await this.#get(path, z.record(z.string(), z.json()), ["USER_NOT_FOUND"]);
     return typeof user === "string" ? undefined : user;
   }
 
@@ -81,7 +82,7 @@ export class ControlPlaneReader {
   }
 
   async #version(name: string, version: string): Promise<PublishedSet | undefined> {
-    const path = `policy-sets/${encodeURIComponent(name)}/versions/${encodeURIComponent(version)}`;
+    const path = `/policy-sets/${encodeURIComponent(name)}/versions/${encodeURIComponent(version)}`;
     const set = await this.#get(path, published, ["POLICY_SET_NOT_FOUND"]);
     return typeof set === "string" ? undefined : set;
   }

@@ -1,3 +1,10 @@
+import type { GatewayErrorCode } from "../protocol/index.ts";
+
+interface Entry {
+  readonly status: number;
+  readonly message: string;
+}
+
 /** Every code an answer of the API can carry. Closed: clients match these and nothing else. */
 export const ERROR_CODES = {
   // the request cannot be read
@@ -82,7 +89,7 @@ export const ERROR_CODES = {
   INTERNAL_ERROR: { status: 500, message: "something went wrong; the request id helps to find out what" },
   IDP_FAILED: { status: 502, message: "the identity provider did not answer as it should" },
   SERVICE_UNAVAILABLE: { status: 503, message: "the service is not available at the moment; try again" },
-} as const satisfies Record<string, { readonly status: number; readonly message: string }>;
+} as const satisfies Record<string, Entry> & Record<GatewayErrorCode, Entry>;
 export type ErrorCode = keyof typeof ERROR_CODES;
 
 /** What of an error is not in the table. */

@@ -1,7 +1,8 @@
+import { CLOSE, type CLOSING } from "../envoy-contract.ts";
 import { REASONS, type Reason } from "../reasons.ts";
 
 /** How a connection is closed: a code of RFC 6455 (section 7.4), and a reason that the client may see. */
-export interface Closing {
+export interface Closing extends Record<keyof typeof CLOSING, unknown> {
   readonly code: number;
   readonly reason: string;
 }
@@ -14,7 +15,7 @@ const TRY_AGAIN_LATER = 1013;
 export const SESSION_ENDED: Closing = { code: POLICY_VIOLATION, reason: "SESSION_ENDED" };
 
 /** It is permitted, but only under its new plan, for which there is no room: a new handshake brings that along. */
-export const NO_ROOM_FOR_PLAN: Closing = { code: COME_AGAIN, reason: "POLICY_CHANGED" };
+export const NO_ROOM_FOR_PLAN: Closing = { code: COME_AGAIN, reason: CLOSE.POLICY_CHANGED };
 
 /** It was let in as nobody's: how long it may last, and what ends it, depends on who it is. */
 export const NOW_IDENTIFIED: Closing = { code: COME_AGAIN, reason: "IDENTITY_CHANGED" };
@@ -24,5 +25,5 @@ export function closingFor(reason: Reason): Closing {
   const { status, code } = REASONS[reason];
   if (status === 503) return { code: TRY_AGAIN_LATER, reason: code };
   if (status === 500) return { code: INTERNAL_ERROR, reason: code };
-  return { code: POLICY_VIOLATION, reason: status === 401 ? code : "POLICY_CHANGED" };
+  return { code: POLICY_VIOLATION, reason: status === 401 ? code : CLOSE.POLICY_CHANGED };
 }

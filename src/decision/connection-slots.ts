@@ -1,3 +1,5 @@
+import { SLOT_WIDTH } from "../envoy-contract.ts";
+
 /** Where Envoy's Lua finds out whether a connection is still known. */
 export interface ConnectionSlot {
   readonly slot: number;
@@ -13,9 +15,7 @@ export interface SlotTable {
   readonly slots: string;
 }
 
-/** envoy/lua/gatehouse/connections.lua reads the table by the same number. */
-const WIDTH = 8;
-const FREE = "-".repeat(WIDTH);
+const FREE = "-".repeat(SLOT_WIDTH);
 
 /**
  * A short list of all connections that are known, so that Lua can tell one that is not: to forget a connection closes it,
@@ -47,6 +47,6 @@ export class ConnectionSlots {
 
   /** In base 36 enough for a thousand connections per second over ninety years. */
   #generation(number: number): string {
-    return number.toString(36).padStart(WIDTH, "0");
+    return number.toString(36).padStart(SLOT_WIDTH, "0");
   }
 }

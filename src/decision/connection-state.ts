@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { lstat, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { STATE_FILE } from "../envoy-contract.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { SlotTable } from "./connection-slots.ts";
 import type { ConnectionStandings } from "./connections.ts";
@@ -20,6 +21,9 @@ export interface ConnectionStateOptions {
   /** Unix ms. */
   readonly clock?: () => number;
 }
+
+/** By the names under which Lua looks for it. */
+type StateFile = { readonly [Name in keyof typeof STATE_FILE]?: unknown } & ConnectionStandings;
 
 /** For the owner alone: plans and decisions are about people. */
 const FILE_MODE = 0o600;
@@ -105,7 +109,8 @@ export class ConnectionState {
     if (!status.isDirectory() || (status.mode & OTHERS) !== 0) {
       throw new Error(`${directory} is no folder that only its owner can look into`);
     }
-    const text = JSON.stringify({ epoch, at: Math.floor(this.#clock() / 1000), ...standings() });
+    const state: StateFile = { epoch, at: Math.floor(this.#clock() / 1000), ...standings() };
+    const text = JSON.stringify(state);
     // Lua reads the old file or the new one, never a part
     await writeFile(this.#next, text, { mode: FILE_MODE });
     await rename(this.#next, file);

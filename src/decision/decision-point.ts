@@ -1,4 +1,5 @@
-import type { AuditLog, OutcomeRecord, RefusalLog } from "../audit/types.ts";
+import type { AuditLog, RefusalLog } from "../audit/types.ts";
+import type { OutcomeRecord } from "../protocol/record.ts";
 import { within } from "../audit/within.ts";
 import { REASONS, type Reason } from "../reasons.ts";
 import type { Metrics } from "../telemetry/metrics.ts";

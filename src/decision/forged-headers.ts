@@ -1,3 +1,4 @@
+import { HEADER } from "../envoy-contract.ts";
 import { foldHeaderName, isLetterOrDigit, type RawRequest } from "../request/index.ts";
 
 /** Which names of headers no client may use. */
@@ -21,7 +22,7 @@ const READ_ELSEWHERE = [
   "x-http-method",
   "x-method-override",
   // our Envoy's copy of x-backend-url, by which it chooses the route again after this answer; it removes it then
-  "x-gatehouse-backend",
+  HEADER.backend,
 ];
 const OUR_PREFIX = "x-gatehouse-";
 /**

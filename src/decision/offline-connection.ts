@@ -1,3 +1,4 @@
+import { MESSAGE } from "../envoy-contract.ts";
 import {
   explain,
   paramsOf,
@@ -105,7 +106,7 @@ class Connection implements OfflineConnection {
       direction,
       ...(masked === undefined ? {} : { delivered: masked }),
       ...why,
-      ...(masked === undefined && { code: "UNREADABLE" }),
+      ...(masked === undefined && { code: MESSAGE.UNREADABLE }),
       fields: applied.map((field) => explainField(field, sample)),
       judged: [...judged, ...verdictsOf(applied, sample)],
     };

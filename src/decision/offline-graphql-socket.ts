@@ -1,3 +1,4 @@
+import { GRAPHQL, MESSAGE, SUBPROTOCOL } from "../envoy-contract.ts";
 import {
   GraphqlRefusal,
   judgeEvent,
@@ -19,14 +20,14 @@ type Effects = Readonly<Record<Direction, Readonly<Record<string, Effect>>>>;
 
 /** What messages do, by type (envoy/lua/gatehouse/graphql_socket.lua, which does the same in Envoy). */
 const PROTOCOLS = {
-  "graphql-transport-ws": {
+  [SUBPROTOCOL.current]: {
     send: { connection_init: "pass", ping: "pass", pong: "pass", subscribe: "start", complete: "stop" },
     receive: {
       ...{ connection_ack: "pass", ping: "pass", pong: "pass" },
       ...{ next: "result", error: "finish", complete: "finish" },
     },
   },
-  "graphql-ws": {
+  [SUBPROTOCOL.older]: {
     send: { connection_init: "pass", connection_terminate: "pass", start: "start", stop: "stop" },
     receive: {
       ...{ connection_ack: "pass", connection_error: "pass", ka: "pass" },
@@ -39,9 +40,9 @@ function isProtocol(name: string): name is keyof typeof PROTOCOLS {
   return Object.hasOwn(PROTOCOLS, name);
 }
 
-const DENIED: Passage = { permit: false, close: false, code: "UNREADABLE", fields: [], judged: [] };
+const DENIED: Passage = { permit: false, close: false, code: MESSAGE.UNREADABLE, fields: [], judged: [] };
 const CLOSED: Passage = { ...DENIED, close: true };
-const PASSED: Passage = { ...DENIED, permit: true, code: "PERMITTED" };
+const PASSED: Passage = { ...DENIED, permit: true, code: MESSAGE.PERMITTED };
 
 /** Operations and their events on one connection. */
 export class GraphqlConversation {
@@ -56,7 +57,7 @@ export class GraphqlConversation {
     this.#env = env;
     const offered = (headers["sec-websocket-protocol"] ?? []).flatMap((value) => value.split(","));
     const protocol = offered.map((name) => name.trim()).find(isProtocol);
-    this.#effects = PROTOCOLS[protocol ?? "graphql-transport-ws"];
+    this.#effects = PROTOCOLS[protocol ?? SUBPROTOCOL.current];
   }
 
   message(direction: Direction, text: string): Passage {
@@ -90,7 +91,7 @@ export class GraphqlConversation {
       const judged = verdictsOfRules(explanation);
       if (verdict.kind !== "allowed") {
         const code =
-          verdict.kind === "refused" ? verdict.code : (verdict.denials[0]?.code ?? "ACCESS_DENIED");
+          verdict.kind === "refused" ? verdict.code : (verdict.denials[0]?.code ?? GRAPHQL.ACCESS_DENIED);
         const rule = verdict.kind === "denied" ? this.#rule(verdict.denials[0]?.rule) : {};
         return { ...DENIED, code, operation: explanation, judged, ...rule };
       }
@@ -109,7 +110,7 @@ export class GraphqlConversation {
     const judged = events.flatMap((event) => this.#verdict(event, payload) ?? []);
     const asked = rule ?? judged[0]?.rule;
     const why = { judged, ...this.#rule(asked), ...this.#condition(asked, events, payload) };
-    return deliver ? { ...PASSED, ...why } : { ...DENIED, code: "ACCESS_DENIED", ...why };
+    return deliver ? { ...PASSED, ...why } : { ...DENIED, code: GRAPHQL.ACCESS_DENIED, ...why };
   }
 
   /** The condition over what is delivered; nothing for a list, of which each item is judged. */

@@ -1,5 +1,5 @@
 import { createDecisionIds } from "../audit/index.ts";
-import type { AuditRecord } from "../audit/types.ts";
+import type { AuditRecord } from "../protocol/record.ts";
 import type { PathRuleIR, WebsocketConnectionIR } from "../policy/index.ts";
 import { traceIdOf } from "../telemetry/tracing.ts";
 import { redactTarget } from "../text/index.ts";

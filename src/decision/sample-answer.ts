@@ -1,3 +1,4 @@
+import { UNREAD } from "../envoy-contract.ts";
 import type { PlanIR } from "../policy/index.ts";
 import { fitsKind, maskDocument, mediaKind, otherKind } from "../policy/mask/index.ts";
 
@@ -29,7 +30,9 @@ export function maskAnswer(plan: PlanIR["response"], sample: SampleAnswer): Answ
   const refused = (reason: string) => ({ ok: false, reason, status: status < 300 ? 502 : status }) as const;
   const other = passingKind(plan, sample);
   if (other !== undefined)
-    return fitsKind(other, Buffer.from(text)) ? { ok: true, text, paths: [] } : refused("looks_like_json");
+    return fitsKind(other, Buffer.from(text))
+      ? { ok: true, text, paths: [] }
+      : refused(UNREAD.looks_like_json);
   const unread = unreadable(plan, sample);
   if (unread !== undefined) return refused(unread);
   const outcome = maskDocument(text, plan, responseOf(sample));
@@ -65,10 +68,10 @@ function passingKind(plan: ResponsePlan, sample: SampleAnswer) {
 }
 
 function unreadable({ errors }: ResponsePlan, sample: SampleAnswer): string | undefined {
-  if (isCoded(sample)) return "compressed";
-  if (isPart(sample)) return "partial";
+  if (isCoded(sample)) return UNREAD.compressed;
+  if (isPart(sample)) return UNREAD.partial;
   const kind = mediaKind(valueOf(sample, "content-type") ?? "application/json"); // a sample is taken for JSON
-  if (kind === undefined || (errors !== undefined && kind !== "json")) return "not_json";
+  if (kind === undefined || (errors !== undefined && kind !== "json")) return UNREAD.not_json;
   if (kind === "json") return undefined;
   throw new Error("a stream cannot be tried here: take one of its documents, as application/json");
 }

@@ -1,3 +1,4 @@
+import { DECISION, NAMESPACE, NOTE } from "../envoy-contract.ts";
 import { eachField, MAX_NAME, milliseconds, readMapEntry } from "./access-log-fields.ts";
 import {
   readAddress,
@@ -100,8 +101,8 @@ export function readAccessLog(bytes: Buffer, readers: AccessLogReaders, options:
       continue;
     }
     if (draft.type === DOWNSTREAM_PERIODIC) {
-      const id = draft.decision.get("decision_id");
-      if (id !== undefined && draft.decision.has("state_epoch") && DECISION_ID.test(id)) open(id);
+      const id = draft.decision.get(DECISION.decision_id);
+      if (id !== undefined && draft.decision.has(DECISION.state_epoch) && DECISION_ID.test(id)) open(id);
       else passOver("intermediate");
       continue;
     }
@@ -203,16 +204,16 @@ function finish(
 ): AccessLogEntry | UndecidedEntry | "no_plan" | "malformed" {
   const { noted, decision, flags } = draft;
   // where the answer never came, or the client left before it, Lua has noted nothing
-  const planned = noted.get("decision_id") ?? decision.get("decision_id");
+  const planned = noted.get(NOTE.decision_id) ?? decision.get(DECISION.decision_id);
   if (planned === undefined && !draft.isFinal) return undecided(draft);
   const stopped = stoppedIn(draft);
-  const named = decision.get("record_id");
+  const named = decision.get(DECISION.record_id);
   const isWanted = everyRequest && named !== undefined && flags.denied !== true;
   if (planned === undefined && stopped === undefined && !isWanted) return "no_plan";
   const id = planned ?? named;
   if (id !== undefined && !DECISION_ID.test(id)) return "malformed";
-  const outcome = noted.get("outcome");
-  const state = noted.get("state");
+  const outcome = noted.get(NOTE.outcome);
+  const state = noted.get(NOTE.state);
   return {
     decisionId: id ?? "",
     planned: planned !== undefined,
@@ -221,7 +222,7 @@ function finish(
     ...(stopped && { stopped }),
     ...(outcome !== undefined && { outcome }),
     ...(state !== undefined && { state }),
-    handshake: decision.has("state_epoch"),
+    handshake: decision.has(DECISION.state_epoch),
     startedAt: draft.start,
     answeredAfter: draft.lastByte,
     endedAfter: draft.total,
@@ -244,7 +245,7 @@ function upstreamIn({ cluster, firstByteSent, lastByteReceived, noted }: Draft):
     firstByteSent === undefined || lastByteReceived === undefined
       ? undefined
       : lastByteReceived - firstByteSent;
-  const status = noted.get("status");
+  const status = noted.get(NOTE.status);
   return {
     cluster,
     ...(took !== undefined && took >= 0 && { durationMs: took }),
@@ -362,16 +363,16 @@ function readMetadata(bytes: Buffer, draft: Draft): void {
       return;
     }
     const { key, value } = readMapEntry(reader.bytes());
-    if (key === "gatehouse") readStrings(value, NOTED, draft.noted);
-    else if (key === "envoy.filters.http.ext_authz") {
-      readStrings(value, DECISION, draft.decision);
+    if (key === NAMESPACE.notes) readStrings(value, NOTES_READ, draft.noted);
+    else if (key === NAMESPACE.decision) {
+      readStrings(value, DECISION_READ, draft.decision);
       draft.isFinal = readFinal(value);
     }
   });
 }
 
-const NOTED = ["decision_id", "outcome", "state", "status"];
-const DECISION = ["decision_id", "record_id", "state_epoch"];
+const NOTES_READ: readonly string[] = [NOTE.decision_id, NOTE.outcome, NOTE.state, NOTE.status];
+const DECISION_READ: readonly string[] = [DECISION.decision_id, DECISION.record_id, DECISION.state_epoch];
 
 const STRUCT_FIELDS = lengthField(1);
 const STRING_VALUE = lengthField(3);
@@ -386,7 +387,7 @@ function readFinal(struct: Buffer): boolean {
       return;
     }
     const { key, value } = readMapEntry(reader.bytes());
-    if (key !== "final") return;
+    if (key !== DECISION.final) return;
     eachField(value, (inner, kind) => {
       if (kind === BOOL_VALUE) final = inner.uint32() !== 0;
       else inner.skip(kind);

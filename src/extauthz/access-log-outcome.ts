@@ -1,3 +1,12 @@
+import {
+  RESULT,
+  type CLOSED,
+  type CONNECTION,
+  type COUNTS,
+  type DENIED_MESSAGES,
+  type OUTCOME,
+  type RESPONSE,
+} from "../envoy-contract.ts";
 import { isObject } from "../json/index.ts";
 
 /** What became of an answer that response rules applied to. */
@@ -18,7 +27,7 @@ export interface ResponseOutcome {
  * `not_forwarded`: there was none, for no application has seen the request; `delivered` and `failed` are of requests without
  * a plan, and of those whose application failed: Lua never notes these three.
  */
-export type ResponseResult = (typeof RESULTS)[number] | "not_forwarded" | "delivered" | "failed";
+export type ResponseResult = keyof typeof RESULT | "not_forwarded" | "delivered" | "failed";
 
 /** What passed on a WebSocket connection, in numbers of messages. */
 export interface ConnectionOutcome {
@@ -44,8 +53,6 @@ export type NotedOutcome =
   | { readonly event: "response"; readonly response: ResponseOutcome }
   | { readonly event: "connection"; readonly connection: ConnectionOutcome };
 
-const RESULTS = ["masked", "unchanged", "refused", "unfinished", "headers_only", "passed"] as const;
-
 /** More than Lua ever notes; whatever has more was not written by it. */
 const MAX_ITEMS = 200;
 const MAX_TEXT = 4_096;
@@ -61,22 +68,29 @@ class Unreadable extends Error {}
  */
 export function readOutcome(text: string): NotedOutcome | undefined {
   try {
-    const { response, websocket } = object(JSON.parse(text));
+    const { response, websocket } = object<typeof OUTCOME>(JSON.parse(text));
     if ((response === undefined) === (websocket === undefined)) return undefined;
     return websocket === undefined
-      ? { event: "response", response: responseOutcome(object(response)) }
-      : { event: "connection", connection: connectionOutcome(object(websocket)) };
+      ? { event: "response", response: responseOutcome(object<typeof RESPONSE>(response)) }
+      : { event: "connection", connection: connectionOutcome(object<typeof CONNECTION>(websocket)) };
   } catch (error) {
     if (error instanceof Unreadable || error instanceof SyntaxError) return undefined;
     throw error;
   }
 }
 
-type Members = Readonly<Record<string, unknown>>;
+/** Members of an object that Lua notes: of these names, and whatever they hold. */
+type Members<Names extends Readonly<Record<string, unknown>>> = { readonly [Name in keyof Names]?: unknown };
 
-function responseOutcome({ result, reason, paths, count, dropped }: Members): ResponseOutcome {
-  const known = RESULTS.find((name) => name === result);
-  if (known === undefined) throw new Unreadable();
+function responseOutcome({
+  result,
+  reason,
+  paths,
+  count,
+  dropped,
+}: Members<typeof RESPONSE>): ResponseOutcome {
+  const known = string(result);
+  if (!isResult(known)) throw new Unreadable();
   return {
     result: known,
     ...(reason !== undefined && { reason: string(reason) }),
@@ -86,24 +100,34 @@ function responseOutcome({ result, reason, paths, count, dropped }: Members): Re
   };
 }
 
-function connectionOutcome({ sent, received, denied, paths, closed }: Members): ConnectionOutcome {
-  const toServer = object(sent);
-  const toClient = object(received);
+function isResult(name: string): name is keyof typeof RESULT {
+  return Object.hasOwn(RESULT, name);
+}
+
+function connectionOutcome({
+  sent,
+  received,
+  denied,
+  paths,
+  closed,
+}: Members<typeof CONNECTION>): ConnectionOutcome {
+  const toServer = object<typeof COUNTS>(sent);
+  const toClient = object<typeof COUNTS>(received);
   return {
-    sent: { delivered: number(toServer["delivered"]), dropped: number(toServer["dropped"]) },
+    sent: { delivered: number(toServer.delivered), dropped: number(toServer.dropped) },
     received: {
-      delivered: number(toClient["delivered"]),
-      dropped: number(toClient["dropped"]),
-      masked: number(toClient["masked"]),
+      delivered: number(toClient.delivered),
+      dropped: number(toClient.dropped),
+      masked: number(toClient.masked),
     },
     denied: list(denied).map(deniedMessages),
     paths: list(paths).map(string),
-    ...(closed !== undefined && { closed: closure(object(closed)) }),
+    ...(closed !== undefined && { closed: closure(object<typeof CLOSED>(closed)) }),
   };
 }
 
 function deniedMessages(value: unknown): DeniedMessages {
-  const { direction, type, rule, count } = object(value);
+  const { direction, type, rule, count } = object<typeof DENIED_MESSAGES>(value);
   return {
     direction: string(direction),
     type: string(type ?? ""),
@@ -112,11 +136,11 @@ function deniedMessages(value: unknown): DeniedMessages {
   };
 }
 
-function closure({ code, reason, by }: Members): NonNullable<ConnectionOutcome["closed"]> {
+function closure({ code, reason, by }: Members<typeof CLOSED>): NonNullable<ConnectionOutcome["closed"]> {
   return { ...(code !== undefined && { code: number(code) }), reason: string(reason ?? ""), by: string(by) };
 }
 
-function object(value: unknown): Members {
+function object<Names extends Readonly<Record<string, unknown>>>(value: unknown): Members<Names> {
   if (!isObject(value)) throw new Unreadable();
   return value;
 }
@@ -136,7 +160,7 @@ function number(value: unknown): number {
 function list(value: unknown): readonly unknown[] {
   if (value === undefined) return [];
   if (!Array.isArray(value)) {
-    if (Object.keys(object(value)).length > 0) throw new Unreadable();
+    if (Object.keys(object<Record<string, unknown>>(value)).length > 0) throw new Unreadable();
     return [];
   }
   if (value.length > MAX_ITEMS) throw new Unreadable();

@@ -1,4 +1,6 @@
-import type { OutcomeLog, OutcomeRecord } from "../audit/types.ts";
+import type { OutcomeLog } from "../audit/types.ts";
+import { CLOSED_BY, DIRECTION, RESULT } from "../envoy-contract.ts";
+import type { OutcomeRecord } from "../protocol/record.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { RequestOutcome } from "./access-log.ts";
 import type { ConnectionOutcome, ResponseOutcome } from "./access-log-outcome.ts";
@@ -22,8 +24,8 @@ export function createOutcomeHandler(dependencies: OutcomeDependencies): (outcom
     if (outcome.event === "response") metrics.responses.inc({ result: outcome.response.result });
     else {
       const { sent, received, closed } = outcome.connection;
-      metrics.messagesDropped.inc({ direction: "send" }, sent.dropped);
-      metrics.messagesDropped.inc({ direction: "receive" }, received.dropped);
+      metrics.messagesDropped.inc({ direction: DIRECTION.send }, sent.dropped);
+      metrics.messagesDropped.inc({ direction: DIRECTION.receive }, received.dropped);
       metrics.connectionsClosed.inc({ reason: reasonOf(closed) });
     }
   };
@@ -33,7 +35,7 @@ export function createOutcomeHandler(dependencies: OutcomeDependencies): (outcom
 function isNotable(outcome: RequestOutcome): boolean {
   if (outcome.event === "response") {
     const { result, dropped, reason } = outcome.response;
-    return result === "refused" || result === "failed" || dropped > 0 || reason !== undefined;
+    return result === RESULT.refused || result === "failed" || dropped > 0 || reason !== undefined;
   }
   const { sent, received, closed } = outcome.connection;
   return sent.dropped > 0 || received.dropped > 0 || byGateway(closed);
@@ -42,7 +44,7 @@ function isNotable(outcome: RequestOutcome): boolean {
 type Closed = ConnectionOutcome["closed"];
 
 function byGateway(closed: Closed): boolean {
-  return closed !== undefined && closed.by !== "peer";
+  return closed !== undefined && closed.by !== CLOSED_BY.peer;
 }
 
 /** The record of an outcome. Called when it is written. */

@@ -1,4 +1,5 @@
-import type { AuditRecord, RefusalLog } from "../audit/types.ts";
+import type { RefusalLog } from "../audit/types.ts";
+import type { AuditRecord } from "../protocol/record.ts";
 import type { Snapshot } from "../decision/snapshot.ts";
 import type { ProxyReason } from "../reasons.ts";
 import type { Metrics } from "../telemetry/metrics.ts";

@@ -1,3 +1,4 @@
+import { RESULT, STATE } from "../envoy-contract.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { readAccessLog, type AccessLogEntry, type UndecidedEntry } from "./access-log-decode.ts";
 import { refusalReason } from "./access-log-refusal.ts";
@@ -105,7 +106,7 @@ export function createAccessLog(dependencies: AccessLogDependencies): AccessLogH
 
 const UNREADABLE: NotedOutcome = {
   event: "response",
-  response: { result: "unfinished", reason: "unreadable_outcome", paths: [], count: 0, dropped: 0 },
+  response: { result: RESULT.unfinished, reason: "unreadable_outcome", paths: [], count: 0, dropped: 0 },
 };
 const SILENT: ConnectionOutcome = {
   sent: { delivered: 0, dropped: 0 },
@@ -126,8 +127,8 @@ function notedIn(entry: AccessLogEntry): NotedOutcome | undefined {
   }
   if (!planned || isEnvoysAnswer(entry)) return response(withoutPlan(entry));
   if (outcome !== undefined) return readOutcome(outcome);
-  if (handshake && state === "stream") return { event: "connection", connection: SILENT };
-  return response(state === "done" ? "unchanged" : "unfinished");
+  if (handshake && state === STATE.stream) return { event: "connection", connection: SILENT };
+  return response(state === STATE.done ? RESULT.unchanged : RESULT.unfinished);
 }
 
 function response(result: ResponseResult): NotedOutcome {
@@ -144,7 +145,7 @@ const ANSWERED = /^(?:via_upstream|upstream_reset_after_response_started|respons
 
 function withoutPlan({ flags }: AccessLogEntry): ResponseResult {
   if (flags.upstream !== undefined) return "failed";
-  return flags.clientGone === true ? "unfinished" : "delivered";
+  return flags.clientGone === true ? RESULT.unfinished : "delivered";
 }
 
 function outcomeOf(

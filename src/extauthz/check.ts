@@ -4,6 +4,7 @@ import { renderDenial } from "../decision/denial.ts";
 import type { IdentityHeaders } from "../decision/identity-headers.ts";
 import type { AccessRequest, Decision } from "../decision/types.ts";
 import { withoutCookie } from "../decision/withheld-cookie.ts";
+import { BODIES, EXTENSION, REPORTS } from "../envoy-contract.ts";
 import type { Identity } from "../identity/types.ts";
 import { REASONS } from "../reasons.ts";
 import type { RawRequest } from "../request/types.ts";
@@ -19,9 +20,6 @@ import {
   inSlot,
   planMetadata,
   PLAN_HEADER,
-  PLANS_EXTENSION,
-  REPORTS_CONNECTIONS,
-  REPORTS_EXTENSION,
   type EncodedPlan,
   type OpenConnections,
 } from "./plan-metadata.ts";
@@ -92,7 +90,7 @@ export function createCheck(dependencies: CheckDependencies): CheckHandler {
       if (plan?.websocket === true) {
         const full = connections.add(plan, access, decision, {
           key: `${call.streamId} ${call.requestId}`,
-          reported: call.contextExtensions[REPORTS_EXTENSION] === REPORTS_CONNECTIONS,
+          reported: call.contextExtensions[EXTENSION.reports] === REPORTS.connections,
         });
         if (full !== undefined) decision = { ...decision, verdict: "DENY", reason: full };
         else plan = inSlot(plan, connections.slotOf(plan.decisionId));
@@ -162,13 +160,13 @@ export function createCheck(dependencies: CheckDependencies): CheckHandler {
     }
     const span = tracing.span("gatehouse.check", traceparent);
     const end = (judged: Decision): Eventually<Buffer> => {
-      if (judged.reason === "BODY_NEEDED" && call.bodies === "on_request") {
+      if (judged.reason === "BODY_NEEDED" && call.bodies === BODIES.on_request) {
         // no decision, and so no record: that of the check with the body is the request's only one
         span.end({ "gatehouse.reason": judged.reason });
         return BODY_REQUEST;
       }
       const finished = finish(
-        withoutPreconditions(enforceable(judged, call.contextExtensions[PLANS_EXTENSION]), call.request),
+        withoutPreconditions(enforceable(judged, call.contextExtensions[EXTENSION.plans]), call.request),
         call,
         access,
         { started, isCancelled },

@@ -1,3 +1,4 @@
+import { BODIES, EXTENSION } from "../envoy-contract.ts";
 import { NO_BODY, type RawBody, type RawRequest } from "../request/types.ts";
 import { DecodeError, lengthField, MessageReader, varintField } from "./wire.ts";
 
@@ -19,7 +20,7 @@ export interface CheckCall {
   /** Constants from Envoy's configuration of the route. Null prototype. */
   readonly contextExtensions: Readonly<Record<string, string>>;
   /** What the door does with bodies; absent where it does not say. */
-  readonly bodies?: "on_request" | "handed_over";
+  readonly bodies?: keyof typeof BODIES;
   /**
    * True where Envoy runs without `encode_raw_headers`: repeated headers have arrived as one, joined by commas, and bytes
    * that are not UTF-8 as `!`. A repeated Authorization then shows only as a value that is no token.
@@ -267,14 +268,6 @@ function readContextExtension(reader: MessageReader, draft: Draft): void {
   draft.contextExtensions[key] = value;
 }
 
-/**
- * Context extension by which a route says what it does with bodies. `on_request`: this check comes without, and a further
- * one with it where the answer is no decision. `handed_over`: whatever body there is, is in this check; that a check has
- * no bytes means nothing elsewhere, because Envoy says nothing about a body that it does not hold back. It never holds
- * back what follows a request to upgrade.
- */
-const BODY_EXTENSION = "gatehouse_body";
-
 const NO_EXTENSIONS: Readonly<Record<string, string>> = Object.freeze(
   Object.create(null) as Record<string, string>,
 );
@@ -308,7 +301,7 @@ function finish(draft: Draft): CheckCall {
 
   // The pseudo-headers hold the bytes as they came; in the fields beside them Envoy has made them UTF-8.
   const contextExtensions = draft.contextExtensions ?? NO_EXTENSIONS;
-  const bodies = bodiesOf(contextExtensions[BODY_EXTENSION]);
+  const bodies = bodiesOf(contextExtensions[EXTENSION.body]);
   const bytes = draft.rawBody ?? draft.body;
   const body =
     bytes === undefined || bytes.length === 0
@@ -337,13 +330,13 @@ function finish(draft: Draft): CheckCall {
 }
 
 function bodiesOf(extension: string | undefined): CheckCall["bodies"] {
-  return extension === "on_request" || extension === "handed_over" ? extension : undefined;
+  return extension === BODIES.on_request || extension === BODIES.handed_over ? extension : undefined;
 }
 
 /** What a check without bytes says about the body. */
 function noBytes(bodies: CheckCall["bodies"], headers: readonly Header[]): RawBody | undefined {
   const upgrade = headers.some(([name]) => name === "upgrade");
-  return bodies === "handed_over" && !upgrade ? NO_BODY : undefined;
+  return bodies === BODIES.handed_over && !upgrade ? NO_BODY : undefined;
 }
 
 interface Pseudo {

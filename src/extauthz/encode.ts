@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import protobuf from "protobufjs/minimal.js";
+import { DECISION } from "../envoy-contract.ts";
 import { assertHeaderName, assertHeaderValue, EncodeError, type HeaderList } from "./wire-headers.ts";
 import { writeStruct, type MetadataObject } from "./wire-struct.ts";
 import { lengthField, varintField } from "./wire.ts";
@@ -11,7 +12,7 @@ export interface AllowAnswer {
   /** Replace whatever the client sent under these names. */
   readonly setHeaders: HeaderList;
   readonly removeHeaders: readonly string[];
-  /** For the filters behind, under `envoy.filters.http.ext_authz`. */
+  /** For the filters behind, under NAMESPACE.decision. */
   readonly dynamicMetadata?: MetadataObject;
 }
 
@@ -96,7 +97,7 @@ export function encodeDenial(answer: DenialAnswer): Buffer {
     writer.uint32(DENIED_BODY).bytes(body);
   }
   writer.ldelim();
-  return finish(writer, { ...dynamicMetadata, denied: true });
+  return finish(writer, { ...dynamicMetadata, [DECISION.denied]: true });
 }
 
 /** The CheckResponse that lets a request go on to the filter that asks again, with the body. It decides nothing. */
@@ -133,7 +134,7 @@ function writeHeaders(writer: protobuf.Writer, field: number, headers: HeaderLis
 /** Says in the metadata that this is a decision: without that Envoy asks again, with the body. */
 function finish(writer: protobuf.BufferWriter, metadata: MetadataObject | undefined): Buffer {
   writer.uint32(DYNAMIC_METADATA).fork();
-  writeStruct(writer, { ...metadata, final: true });
+  writeStruct(writer, { ...metadata, [DECISION.final]: true });
   writer.ldelim();
   // A BufferWriter allocates Buffers; its types say less.
   return writer.finish() as Buffer;

@@ -1,7 +1,7 @@
 import type { ConnectionSlot } from "../decision/connection-slots.ts";
 import type { AccessRequest, Decision } from "../decision/types.ts";
-import { IR_VERSION, type PlanIR } from "../policy/index.ts";
-import type { MetadataObject } from "./wire-struct.ts";
+import { HEADER, PLAN_VERSION, type DECISION } from "../envoy-contract.ts";
+import type { PlanIR } from "../policy/index.ts";
 
 /** A plan as it goes to Envoy. */
 export interface EncodedPlan {
@@ -12,8 +12,11 @@ export interface EncodedPlan {
   /** Unix seconds at which a connection ends: with the caller's token, or after a day. */
   readonly expiresAt: number;
   /** For `envoy.filters.http.ext_authz`. */
-  readonly metadata: MetadataObject;
+  readonly metadata: DecisionMetadata;
 }
+
+/** By the names under which Lua and the access log look for it. */
+type DecisionMetadata = { readonly [Name in keyof typeof DECISION]?: string | number };
 
 /** WebSocket connections that were let in and are looked after from then on. */
 export interface OpenConnections {
@@ -38,21 +41,8 @@ export interface OpenConnections {
   hasLeft(requestId: string): boolean;
 }
 
-/**
- * Context extension by which a route of our Envoy configuration says that its filters carry out plans, and of which
- * version. Elsewhere answers would pass as they are.
- */
-export const PLANS_EXTENSION = "gatehouse_plans";
-
-/**
- * Context extension by which a route says that its Envoy reports open connections in the access log. Without it only the
- * line of its end, or the time, makes an end of one.
- */
-export const REPORTS_EXTENSION = "gatehouse_reports";
-export const REPORTS_CONNECTIONS = "connections";
-
 /** Set on requests that have a plan: our Envoy moves them to a route whose filters look into the answer. */
-export const PLAN_HEADER: readonly [name: string, value: string] = ["x-gatehouse-plan", String(IR_VERSION)];
+export const PLAN_HEADER: readonly [name: string, value: string] = [HEADER.plan, String(PLAN_VERSION)];
 
 /**
  * What is planned has to be carried out by the proxy's filters.
@@ -94,7 +84,7 @@ export function planMetadata(
     identity?.expiresAt ?? Infinity,
     Math.floor(Date.now() / 1000) + LONGEST_SECONDS,
   );
-  const metadata = {
+  const metadata: DecisionMetadata = {
     plan: text,
     decision_id: decisionId,
     method: access.raw.method,

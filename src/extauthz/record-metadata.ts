@@ -1,3 +1,4 @@
+import { DECISION } from "../envoy-contract.ts";
 import type { AccessRequest } from "../decision/types.ts";
 import { redactTarget, sanitize } from "../text/index.ts";
 import { encodeMetadata } from "./encode.ts";
@@ -28,7 +29,7 @@ export function createRecordNamer(
   if (wanted === undefined) return () => undefined;
   return ({ raw }) => {
     const id = nextDecisionId();
-    const path = wanted.path && { record_path: sanitize(redactTarget(raw.target), LONGEST_PATH) };
-    return { id, metadata: encodeMetadata({ record_id: id, ...path }) };
+    const path = wanted.path && { [DECISION.record_path]: sanitize(redactTarget(raw.target), LONGEST_PATH) };
+    return { id, metadata: encodeMetadata({ [DECISION.record_id]: id, ...path }) };
   };
 }

@@ -2,14 +2,18 @@ import type * as z from "zod";
 import { isObject } from "../json/index.ts";
 import type { ValueObject } from "../policy/index.ts";
 import {
-  policySetAnswer,
+  GATEWAY_ROUTES,
+  MAX_USER_KEY,
+  pathTo,
+  policySetData,
   recordsAnswer,
   stateAnswer,
-  type PolicySetAnswer,
+  type GatewayErrorCode,
+  type PolicySetData,
   type RecordsAnswer,
   type StateAnswer,
   type StatisticsReport,
-} from "./answers.ts";
+} from "../protocol/index.ts";
 import { ControlPlaneError } from "./control-plane-error.ts";
 import { Transport, type TransportOptions } from "./transport.ts";
 
@@ -25,9 +29,6 @@ const MAX_STATE_BYTES = 256 * 1024 * 1024;
 const MAX_POLICY_SET_BYTES = 64 * 1024 * 1024;
 const MAX_USER_BYTES = 1024 * 1024;
 const MAX_REPLY_BYTES = 4 * 1024 * 1024;
-
-/** Longest id of a user; a longer key is nobody's. */
-const MAX_KEY = 128;
 
 /** The routes of the control plane that gateways call, typed. Every method rejects with a ControlPlaneError only. */
 export class ControlPlaneClient {
@@ -45,7 +46,7 @@ export class ControlPlaneClient {
   async state(after: string | undefined, waitSeconds: number, signal?: AbortSignal): Promise<StateAnswer> {
     const query =
       after === undefined ? "" : `?after=${encodeURIComponent(after)}&wait=${Math.floor(waitSeconds)}`;
-    const answer = await this.#get(`state${query}`, stateAnswer, {
+    const answer = await this.#get(`${GATEWAY_ROUTES.state}${query}`, stateAnswer, {
       timeoutMs: waitSeconds * 1000 + POLL_GRACE_MS,
       maxBytes: MAX_STATE_BYTES,
       signal,
@@ -55,10 +56,10 @@ export class ControlPlaneClient {
   }
 
   /** @returns the active version; `undefined` where there is none */
-  async policySet(name: string): Promise<PolicySetAnswer | undefined> {
+  async policySet(name: string): Promise<PolicySetData | undefined> {
     const limits = { timeoutMs: POLICY_SET_TIMEOUT_MS, maxBytes: MAX_POLICY_SET_BYTES };
     const set = await orAbsent("POLICY_SET_NOT_FOUND", () =>
-      this.#get(`policy-sets/${encodeURIComponent(name)}`, policySetAnswer, limits),
+      this.#get(pathTo(GATEWAY_ROUTES.policySet, name), policySetData, limits),
     );
     if (set !== undefined && set.name !== name) throw malformed("another policy set was asked for");
     return set;
@@ -67,10 +68,10 @@ export class ControlPlaneClient {
   /** @returns the user's attributes; `undefined` where there is no such user */
   async user(id: string): Promise<ValueObject | undefined> {
     // what cannot be an id is not made part of a path
-    if (id.length > MAX_KEY || !/^\w+$/.test(id)) return undefined;
+    if (id.length > MAX_USER_KEY || !/^\w+$/.test(id)) return undefined;
     const user = await orAbsent("USER_NOT_FOUND", () =>
       this.#transport.call({
-        path: `users/${id}`,
+        path: pathTo(GATEWAY_ROUTES.user, id),
         timeoutMs: USER_TIMEOUT_MS,
         maxBytes: MAX_USER_BYTES,
       }),
@@ -88,7 +89,7 @@ export class ControlPlaneClient {
   async records(lines: readonly string[], timeoutMs: number, signal?: AbortSignal): Promise<RecordsAnswer> {
     const body = `{"records":[${lines.map((line) => line.trimEnd()).join(",")}]}`;
     const limits = { timeoutMs, maxBytes: MAX_REPLY_BYTES, signal };
-    const data = await this.#transport.call({ path: "records", body, ...limits });
+    const data = await this.#transport.call({ path: GATEWAY_ROUTES.records, body, ...limits });
     const answer = parsed(recordsAnswer, data);
     const { accepted, duplicates, rejected } = answer;
     if (accepted + duplicates + rejected.length !== lines.length)
@@ -99,7 +100,7 @@ export class ControlPlaneClient {
   /** Hands over a report. It may be sent again. */
   async statistics(report: StatisticsReport): Promise<void> {
     const limits = { timeoutMs: STATISTICS_TIMEOUT_MS, maxBytes: MAX_REPLY_BYTES };
-    await this.#transport.call({ path: "statistics", body: JSON.stringify(report), ...limits });
+    await this.#transport.call({ path: GATEWAY_ROUTES.statistics, body: JSON.stringify(report), ...limits });
   }
 
   /** Gives up what is under way. */
@@ -127,7 +128,7 @@ function parsed<T>(schema: z.ZodType<T>, data: unknown): T {
   throw malformed(`\`${at}\` is not as the contract says`);
 }
 
-async function orAbsent<T>(code: string, call: () => Promise<T>): Promise<T | undefined> {
+async function orAbsent<T>(code: GatewayErrorCode, call: () => Promise<T>): Promise<T | undefined> {
   try {
     return await call();
   } catch (error) {

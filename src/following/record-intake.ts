@@ -1,9 +1,14 @@
 import type { IntakeAnswer, RecordIntake } from "../audit/control-plane-destination.ts";
+import type { GatewayErrorCode } from "../protocol/index.ts";
 import type { ControlPlaneClient } from "./client.ts";
 import { ControlPlaneError } from "./control-plane-error.ts";
 
 /** What the API says to a batch that it does not take for what is in it. By whom else, and of which status, says nothing. */
-const REFUSED = new Set(["MALFORMED_JSON", "VALIDATION_FAILED", "PAYLOAD_TOO_LARGE"]);
+const REFUSED: ReadonlySet<string> = new Set<GatewayErrorCode>([
+  "MALFORMED_JSON",
+  "VALIDATION_FAILED",
+  "PAYLOAD_TOO_LARGE",
+]);
 
 /** The control plane as audit records reach it. */
 export function recordIntake(client: Pick<ControlPlaneClient, "records">): RecordIntake {

@@ -1,17 +1,14 @@
+import type { StateAnswer } from "../protocol/index.ts";
 import type { CustomerStanding } from "../standing/index.ts";
-import type { StateAnswer } from "./answers.ts";
 import { PersistentMap } from "./persistent-map.ts";
 
 /** Clocks may differ, and tolerances make a token good for longer: as much as any gateway forgives, and more. */
 const SESSION_MARGIN_MS = 10 * 60_000;
 
-export type UserStatus = "active" | "suspended" | "deleted";
+export type UserStatus = StateAnswer["users"][number]["status"];
 
 /** A version of a policy set. */
-export interface ActiveVersion {
-  readonly version: string;
-  readonly digest: string;
-}
+export type ActiveVersion = Omit<StateAnswer["policy_sets"][number], "name">;
 
 /** What the control plane said last, as one value that does not change. */
 export interface Standings {

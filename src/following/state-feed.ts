@@ -1,5 +1,5 @@
+import type { StateAnswer } from "../protocol/index.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import type { StateAnswer } from "./answers.ts";
 import type { ControlPlaneClient } from "./client.ts";
 import type { CheckStatus } from "../telemetry/check-status.ts";
 import { ControlPlaneError, isKeyRefused } from "./control-plane-error.ts";

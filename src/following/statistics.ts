@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Counter } from "prom-client";
+import type { GatewayErrorCode, StatisticsReport } from "../protocol/index.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import type { StatisticsReport } from "./answers.ts";
 import type { ControlPlaneClient } from "./client.ts";
 import { ControlPlaneError } from "./control-plane-error.ts";
 
@@ -145,9 +145,8 @@ async function sumOf<T extends string>(counter: Counter<T>): Promise<number> {
 }
 
 /** A report that the control plane refuses for what it says would be refused for ever. */
+const REFUSED: ReadonlySet<string> = new Set<GatewayErrorCode>(["VALIDATION_FAILED", "MALFORMED_JSON"]);
+
 function isRefused(error: unknown): boolean {
-  return (
-    error instanceof ControlPlaneError &&
-    (error.code === "VALIDATION_FAILED" || error.code === "MALFORMED_JSON")
-  );
+  return error instanceof ControlPlaneError && REFUSED.has(error.code);
 }

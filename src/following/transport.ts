@@ -2,9 +2,9 @@ import { hostname } from "node:os";
 import { pipeline } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { Agent, type Dispatcher } from "undici";
-import * as z from "zod";
 import { connectionFailure } from "../identity/connection-failure.ts";
 import { secureUrl } from "../identity/secure-url.ts";
+import { errorEnvelope, GATEWAY_NAME_HEADER, gatewayNameOn, successEnvelope } from "../protocol/index.ts";
 import { fixedApiKey, type ApiKey } from "./api-key.ts";
 import { ControlPlaneError, isKeyRefused, type Failure } from "./control-plane-error.ts";
 
@@ -13,12 +13,10 @@ export interface TransportOptions {
   readonly url: string;
   /** A text stays as it is. */
   readonly apiKey: string | ApiKey;
-  /** Where paths begin. Default: the gateway's routes. */
-  readonly root?: "v1/gateway/" | "v1/";
 }
 
 export interface CallOptions {
-  /** Behind the root. */
+  /** Behind `/v1`. */
   readonly path: string;
   /** Text of JSON; absent: a GET. */
   readonly body?: string;
@@ -29,17 +27,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What this gateway calls itself: the audit trail says it of each of its records. */
-const GATEWAY_NAME =
-  hostname()
-    .replaceAll(/[^\x21-\x7e]/g, "_")
-    .slice(0, 128) || "unnamed";
-
-const successEnvelope = z.object({ success: z.literal(true), data: z.unknown() });
-const errorEnvelope = z.object({
-  success: z.literal(false),
-  error: z.object({ code: z.string().max(100), message: z.string().max(10_000) }),
-});
+const GATEWAY_NAME = gatewayNameOn(hostname());
 
 /** Longest time that an answer can ask to be left in peace for. */
 const MAX_RETRY_AFTER_MS = 60_000;
@@ -55,11 +43,11 @@ export class Transport {
   readonly #closing = new AbortController();
 
   /** @throws TypeError for an address or a key that cannot be used; the message does not repeat the key */
-  constructor({ url, apiKey, root = "v1/gateway/" }: TransportOptions) {
+  constructor({ url, apiKey }: TransportOptions) {
     const base = secureUrl("control_plane.url", url);
     if (base.search !== "" || base.hash !== "")
       throw new TypeError("`control_plane.url` must have neither a query nor a fragment");
-    this.#base = new URL(`${base.pathname.replace(/(?<!\/)\/+$/, "")}/${root}`, base);
+    this.#base = new URL(`${base.pathname.replace(/(?<!\/)\/+$/, "")}/v1`, base);
     this.#apiKey = typeof apiKey === "string" ? fixedApiKey(apiKey) : apiKey;
     // each call has a time limit of its own, and a long poll is silent on purpose
     this.#agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, connectTimeout: 5_000 });
@@ -109,7 +97,7 @@ export class Transport {
         headers: {
           authorization: `Bearer ${this.#apiKey.current}`,
           accept: "application/json",
-          "x-gatehouse-gateway": GATEWAY_NAME,
+          [GATEWAY_NAME_HEADER]: GATEWAY_NAME,
           "accept-encoding": "gzip",
           ...(options.body !== undefined && { "content-type": "application/json" }),
         },

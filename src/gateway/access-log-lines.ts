@@ -1,12 +1,13 @@
 import type { GatewayConfig } from "../config/index.ts";
+import { DECISION, NAMESPACE } from "../envoy-contract.ts";
 import { allOf, IS_OVER, status } from "./access-log-filters.ts";
-import { DECIDED, EXT_AUTHZ_METADATA, UNDECIDED } from "./decision-metadata.ts";
+import { DECIDED, UNDECIDED } from "./decision-metadata.ts";
 import { extension, REQUEST_ID } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 
-/** What the service sends along for these lines; src/extauthz/record-metadata.ts writes both. */
-const DECISION_ID = `%DYNAMIC_METADATA(${EXT_AUTHZ_METADATA}:record_id)%`;
-const REDACTED_PATH = `%DYNAMIC_METADATA(${EXT_AUTHZ_METADATA}:record_path)%`;
+/** What the service sends along for these lines. */
+const DECISION_ID = `%DYNAMIC_METADATA(${NAMESPACE.decision}:${DECISION.record_id})%`;
+const REDACTED_PATH = `%DYNAMIC_METADATA(${NAMESPACE.decision}:${DECISION.record_path})%`;
 
 const MEMBERS: EnvoyJson = {
   time: "%START_TIME(%Y-%m-%dT%H:%M:%S.%3fZ)%",

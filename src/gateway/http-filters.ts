@@ -1,7 +1,7 @@
 import type { GatewayConfig } from "../config/index.ts";
+import { DECISION, NAMESPACE } from "../envoy-contract.ts";
 import { noCredential } from "./anonymous.ts";
 import { backendsOf, EXT_AUTHZ_CLUSTER } from "./clusters.ts";
-import { EXT_AUTHZ_METADATA, FINAL } from "./decision-metadata.ts";
 import { extension, overwrite, REQUEST_ID, REQUEST_ID_HEADER, seconds } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 import { TOO_LARGE } from "./local-replies.ts";
@@ -177,8 +177,8 @@ function extAuthzWithBody(config: GatewayConfig): EnvoyJson {
   return extension(EXT_AUTHZ_BODY, EXT_AUTHZ_TYPE, {
     ...extAuthzSettings(config),
     filter_enabled_metadata: {
-      filter: EXT_AUTHZ_METADATA,
-      path: [{ key: FINAL }],
+      filter: NAMESPACE.decision,
+      path: [{ key: DECISION.final }],
       value: { bool_match: true },
       invert: true,
     },

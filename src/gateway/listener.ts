@@ -1,4 +1,5 @@
 import type { GatewayConfig } from "../config/index.ts";
+import { HEADER } from "../envoy-contract.ts";
 import { allOf, anyOf, expression, flags, IS_OVER, IS_UNDER_WAY, status } from "./access-log-filters.ts";
 import { accessLogLines } from "./access-log-lines.ts";
 import { ACCESS_LOG_CLUSTER, TRACING_CLUSTER } from "./clusters.ts";
@@ -8,7 +9,7 @@ import type { EnvoyJson } from "./envoy-json.ts";
 import { namesNotFromClients, OWN_PREFIXES, speaksTls } from "./from-clients.ts";
 import { CONNECTION_BUFFER_BYTES, httpFilters } from "./http-filters.ts";
 import { localReplies } from "./local-replies.ts";
-import { BACKEND_HEADER, routeConfiguration } from "./routes.ts";
+import { routeConfiguration } from "./routes.ts";
 
 export const LISTENER_NAME = "gateway";
 
@@ -116,7 +117,7 @@ function removeForgedHeaders(config: GatewayConfig): EnvoyJson {
 
 const COPY_OF_CHOSEN_BACKEND: EnvoyJson = {
   append: {
-    header: { key: BACKEND_HEADER, value: "%REQ(X-BACKEND-URL)%" },
+    header: { key: HEADER.backend, value: "%REQ(X-BACKEND-URL)%" },
     append_action: "OVERWRITE_IF_EXISTS_OR_ADD",
   },
 };

@@ -1,4 +1,5 @@
 import type { GatewayConfig } from "../config/index.ts";
+import { REFUSAL, REFUSAL_TEXT } from "../envoy-contract.ts";
 import { allOf, anyOf, expression, flags, status } from "./access-log-filters.ts";
 import { decidedAgainst, UNDECIDED, UNPLANNED } from "./decision-metadata.ts";
 import { HSTS_HEADER, overwrite, REQUEST_ID, REQUEST_ID_HEADER } from "./envoy-json.ts";
@@ -87,8 +88,8 @@ export const LOCAL_REPLIES: readonly LocalReply[] = [
     // the body outgrew what is held back for response rules
     when: [status("EQ", 500), detail("response_payload_too_large")],
     status: 502,
-    code: "RESPONSE_NOT_DELIVERED",
-    message: "the answer could not be checked against the policies",
+    code: REFUSAL.RESPONSE_NOT_DELIVERED,
+    message: REFUSAL_TEXT.RESPONSE_NOT_DELIVERED,
   },
   { when: [status("GE", 500)], code: "INTERNAL_ERROR", message: "the gateway failed" },
   { when: [status("GE", 400)], code: "BAD_REQUEST", message: "the request cannot be served" },

@@ -1,8 +1,12 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { luaContract } from "./lua-contract.ts";
 
 /** Where the Lua runtime lies. */
 export const LUA_DIRECTORY = fileURLToPath(new URL("../../envoy/lua/", import.meta.url));
+
+/** The module that is no file, but made of what TypeScript has (../envoy-contract.ts). */
+const CONTRACT = "contract";
 
 /** @returns the script of a filter, `<name>.lua` and what it needs. */
 export function luaFilter(name: string, directory = LUA_DIRECTORY): string {
@@ -11,7 +15,7 @@ export function luaFilter(name: string, directory = LUA_DIRECTORY): string {
 
 /**
  * A script and all of the runtime that it needs as one text that Envoy takes inline: each file of `gatehouse/` becomes a
- * module of that name (`require("gatehouse.json")`), and then `main` runs. So Envoy needs no files of ours, and a
+ * module of that name (`require("gatehouse.json")`), the contract with the service is one, too, and then `main` runs. So Envoy needs no files of ours, and a
  * configuration is complete.
  *
  * @param main - Lua source that defines `envoy_on_request` or `envoy_on_response`
@@ -22,7 +26,8 @@ export function bundleLua(main: string, directory = LUA_DIRECTORY): string {
   const add = (source: string) => {
     for (const [, name = ""] of source.matchAll(/"gatehouse\.([a-z_]+)"/g)) {
       if (modules.has(name)) continue;
-      const text = readFileSync(`${directory}/gatehouse/${name}.lua`, "utf8");
+      const text =
+        name === CONTRACT ? luaContract() : readFileSync(`${directory}/gatehouse/${name}.lua`, "utf8");
       modules.set(name, text);
       add(text);
     }

@@ -1,10 +1,10 @@
 import type { GatewayConfig } from "../config/index.ts";
+import { BODIES, EXTENSION, HEADER, PLAN_VERSION, REPORTS } from "../envoy-contract.ts";
 import { noCredential } from "./anonymous.ts";
 import { backendsOf, EXT_AUTHZ_ANONYMOUS_CLUSTER } from "./clusters.ts";
 import type { Backend } from "./clusters.ts";
 import { HSTS_HEADER, overwrite, REQUEST_ID_HEADER, seconds, typed } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
-import { IR_VERSION } from "../policy/index.ts";
 import {
   authzService,
   BUFFER,
@@ -17,15 +17,6 @@ import {
 } from "./http-filters.ts";
 
 const ROUTE_CONFIG_NAME = "gateway";
-
-/** The copy of X-Backend-URL that routes look at: the service removes the original before the route is chosen again. */
-export const BACKEND_HEADER = "x-gatehouse-backend";
-
-/**
- * By this header of the service's answer a request moves to a route whose filters look into its answer. It is only ever
- * ours: `x-gatehouse-*` of clients is removed first.
- */
-const PLAN_HEADER = "x-gatehouse-plan";
 
 /**
  * Where requests go, and what is special about them on the way. Nothing here depends on policies: what a request needs of
@@ -44,7 +35,7 @@ export function routeConfiguration(config: GatewayConfig): EnvoyJson {
   return {
     name: ROUTE_CONFIG_NAME,
     virtual_hosts: [{ name: "gateway", domains: ["*"], routes: [noTunnels(config), ...routes] }],
-    request_headers_to_remove: ["x-backend-url", BACKEND_HEADER, PLAN_HEADER],
+    request_headers_to_remove: ["x-backend-url", HEADER.backend, HEADER.plan],
     response_headers_to_remove: ["server", REQUEST_ID_HEADER],
     ...(config.gateway.security.hsts_header ? { response_headers_to_add: [overwrite(HSTS_HEADER)] } : {}),
   };
@@ -72,10 +63,10 @@ function checkSettings(
   options: { readonly body: boolean; readonly plans: boolean; readonly caller: Caller },
 ): EnvoyJson {
   const plans = options.plans
-    ? { gatehouse_plans: String(IR_VERSION), gatehouse_reports: "connections" }
+    ? { [EXTENSION.plans]: String(PLAN_VERSION), [EXTENSION.reports]: REPORTS.connections }
     : {};
   const [first, second] = options.body
-    ? [{ gatehouse_body: "on_request" }, { gatehouse_body: "handed_over" }]
+    ? [{ [EXTENSION.body]: BODIES.on_request }, { [EXTENSION.body]: BODIES.handed_over }]
     : [{}, {}];
   const service =
     options.caller === "anonymous" ? { grpc_service: authzService(config, EXT_AUTHZ_ANONYMOUS_CLUSTER) } : {};
@@ -174,7 +165,7 @@ interface RouteKind {
 }
 
 function route(config: GatewayConfig, backend: Backend, { body, plan, caller }: RouteKind): EnvoyJson {
-  const planned = plan ? [{ name: PLAN_HEADER, present_match: true }] : [];
+  const planned = plan ? [{ name: HEADER.plan, present_match: true }] : [];
   return {
     match: {
       prefix: "/",
@@ -197,7 +188,7 @@ function route(config: GatewayConfig, backend: Backend, { body, plan, caller }: 
 
 /** Which backend a trusted proxy has chosen. */
 function choice({ chosenBy }: Backend): readonly EnvoyJson[] {
-  return chosenBy === undefined ? [] : [exactly(BACKEND_HEADER, chosenBy)];
+  return chosenBy === undefined ? [] : [exactly(HEADER.backend, chosenBy)];
 }
 
 function exactly(name: string, value: string): EnvoyJson {

@@ -1,4 +1,5 @@
 import type { FieldNode } from "graphql";
+import { GRAPHQL_TEXT } from "../envoy-contract.ts";
 import { memberNames, similarMember, type LookedAt, type MemberNames } from "../names/index.ts";
 import {
   evaluate,
@@ -100,8 +101,7 @@ export class Conditions {
       this.#given,
       memberNames([...this.#variables.keys()].map((name) => [name])),
     );
-    if (this.#similarVariable || this.#isSimilar(args, names))
-      malformed("the name of an argument or a variable could be read as another one");
+    if (this.#similarVariable || this.#isSimilar(args, names)) malformed(GRAPHQL_TEXT.similar_name);
   }
 
   /** @throws GraphqlRefusal */

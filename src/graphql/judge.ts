@@ -1,3 +1,4 @@
+import { filledIn, GRAPHQL, GRAPHQL_TEXT } from "../envoy-contract.ts";
 import { LookedAt } from "../names/index.ts";
 import type { GraphqlPlanIR, PlannedGraphqlRule } from "../policy/index.ts";
 import { Conditions } from "./conditions.ts";
@@ -112,7 +113,7 @@ function judgeDocument(
 function judgeName({ guarded, outcome }: Judgement, { node: { name, alias } }: Occurrence): void {
   if (alias === undefined || alias.value === name.value) return;
   if (!guarded.has(name.value) && !guarded.has(alias.value)) return;
-  outcome.deny({ message: `"${name.value}" cannot be renamed here` });
+  outcome.deny({ message: filledIn(GRAPHQL_TEXT.renamed, name.value) });
 }
 
 interface OperationContext extends Pick<ExecutableDocument, "fragments"> {
@@ -126,7 +127,7 @@ function judgeField(judgement: Judgement, occurrence: Occurrence, operation: Ope
   if (parent.introspection || name === "__typename") return;
   if (name === "__schema" || name === "__type") {
     if (plan.introspection === "deny")
-      outcome.deny({ code: "INTROSPECTION_DENIED", message: "introspection is denied" });
+      outcome.deny({ code: GRAPHQL.INTROSPECTION_DENIED, message: GRAPHQL_TEXT.introspection });
     return;
   }
   const matching = rules.matching(name, parent, operation.kind);
@@ -152,6 +153,7 @@ function judgeRule(
     return;
   }
   const found = eventOf(occurrence, late, { fragments, parents });
-  if ("missing" in found) outcome.deny({ ...rule, message: `select "${found.missing}" to subscribe` });
+  if ("missing" in found)
+    outcome.deny({ ...rule, message: filledIn(GRAPHQL_TEXT.not_selected, found.missing) });
   else outcome.await({ rule: rule.rule, when: rule.when, args, key: path[0] ?? "", ...found });
 }

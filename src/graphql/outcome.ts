@@ -1,3 +1,4 @@
+import { filledIn, GRAPHQL, GRAPHQL_TEXT } from "../envoy-contract.ts";
 import type { PlannedField } from "../policy/index.ts";
 import { graphqlErrors } from "./errors.ts";
 import {
@@ -34,7 +35,7 @@ export class Outcome {
     this.#occurrence = occurrence;
   }
 
-  deny({ rule, code = "ACCESS_DENIED", onDeny = "reject", message }: Partial<GraphqlDenial>): void {
+  deny({ rule, code = GRAPHQL.ACCESS_DENIED, onDeny = "reject", message }: Partial<GraphqlDenial>): void {
     const { path } = this.#occurrence;
     if (this.#nullable && this.#kind === "query" && onDeny === "null" && rule !== undefined) this.#null(rule);
     else this.#rejected = true;
@@ -42,7 +43,7 @@ export class Outcome {
     const key = JSON.stringify([rule, ...path]);
     if (this.#denials.length === MAX_DENIALS || this.#seen.has(key)) return;
     this.#seen.add(key);
-    const text = message ?? `access to "${path.join(".")}" is denied`;
+    const text = message ?? filledIn(GRAPHQL_TEXT.denied, path.join("."));
     this.#denials.push({ ...(rule !== undefined && { rule }), code, message: text, path, onDeny });
   }
 

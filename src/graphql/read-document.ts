@@ -6,6 +6,7 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from "graphql";
+import { GRAPHQL_TEXT } from "../envoy-contract.ts";
 import { checkMembers, checkUnique } from "./literals.ts";
 import { syntaxErrorAt } from "./scan-tokens.ts";
 import { malformed, type GraphqlPayload, type OperationKind } from "./types.ts";
@@ -67,7 +68,7 @@ function checkNames(operations: readonly OperationDefinitionNode[], chosen: stri
 function checkVariables({ variableDefinitions = [] }: OperationDefinitionNode): void {
   checkUnique(
     variableDefinitions.map(({ variable }) => variable.name.value),
-    "a variable is defined twice",
+    GRAPHQL_TEXT.variable_twice,
   );
   for (const { defaultValue } of variableDefinitions) if (defaultValue) checkMembers(defaultValue);
 }
@@ -81,7 +82,7 @@ function checkSpreads(
   for (const [name, { selectionSet }] of fragments) spreadBy.set(name, spreadsIn(selectionSet));
   const all = [...operations.map(({ selectionSet }) => spreadsIn(selectionSet)), ...spreadBy.values()];
   if (all.some((names) => [...names].some((name) => !fragments.has(name)))) {
-    malformed("a fragment that is spread is not defined");
+    malformed(GRAPHQL_TEXT.fragment_missing);
   }
   // fragments that spread none that is left are taken away; what remains at the end goes round in circles
   const users = new Map<string, string[]>([...fragments.keys()].map((name) => [name, []]));
@@ -94,7 +95,7 @@ function checkSpreads(
       if (left?.size === 0) ready.push(user);
     }
   }
-  if (ready.length < fragments.size) malformed("a fragment spreads itself");
+  if (ready.length < fragments.size) malformed(GRAPHQL_TEXT.fragment_of_itself);
 }
 
 /** The brackets of a document bound how deep this goes. */

@@ -1,3 +1,4 @@
+import { GRAPHQL } from "../envoy-contract.ts";
 import type { Expression, GraphqlErrorIR, PlannedField, UNAVAILABLE, Verdict } from "../policy/index.ts";
 
 export type OperationKind = "query" | "mutation" | "subscription";
@@ -28,7 +29,7 @@ export interface GraphqlRequest {
   readonly nullable: boolean;
 }
 
-export type RefusalCode = "GRAPHQL_MALFORMED" | "GRAPHQL_LIMIT_EXCEEDED";
+export type RefusalCode = Extract<keyof typeof GRAPHQL, `GRAPHQL_${string}`>;
 
 /** A request that cannot be read in one way only, or that is larger than the limits. */
 export interface GraphqlRefused {
@@ -41,7 +42,7 @@ export interface GraphqlRefused {
 export interface GraphqlDenial {
   /** Id of the rule; absent where there is none: no rule names the field, introspection, an alias. */
   readonly rule?: string;
-  readonly code: "ACCESS_DENIED" | "INTROSPECTION_DENIED";
+  readonly code: Exclude<keyof typeof GRAPHQL, RefusalCode>;
   readonly message: string;
   /** Response keys from the root field on. */
   readonly path: readonly string[];
@@ -114,10 +115,10 @@ export class GraphqlRefusal extends Error {
 
 /** @throws always: what was sent cannot be read in one way only */
 export function malformed(message: string): never {
-  throw new GraphqlRefusal("GRAPHQL_MALFORMED", message);
+  throw new GraphqlRefusal(GRAPHQL.GRAPHQL_MALFORMED, message);
 }
 
 /** @throws always: what was sent is larger than a limit */
 export function overLimit(message: string): never {
-  throw new GraphqlRefusal("GRAPHQL_LIMIT_EXCEEDED", message);
+  throw new GraphqlRefusal(GRAPHQL.GRAPHQL_LIMIT_EXCEEDED, message);
 }

@@ -6,7 +6,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, symlink, unlink, writeFile 
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
-import type { AuditRecord } from "../../src/audit/index.ts";
+import type { AuditRecord } from "../../src/protocol/record.ts";
 import { auditRecord, counts, fileAudit, type Counts } from "./support/records.ts";
 import { inFolder, until } from "./support/wait.ts";
 

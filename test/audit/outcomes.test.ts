@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { QueuedAuditLog, type QueueOptions } from "../../src/audit/audit-log.ts";
 import { createAuditLog } from "../../src/audit/index.ts";
-import type { AuditRecord, OutcomeRecord } from "../../src/audit/types.ts";
+import type { AuditRecord, OutcomeRecord } from "../../src/protocol/record.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { runs } from "../support/runs.ts";
 import { DISK_FULL, FaultyDestination } from "./support/fault.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { MAX_LINE, serializeOutcome } from "../../src/audit/serialize.ts";
-import type { OutcomeRecord } from "../../src/audit/types.ts";
+import type { OutcomeRecord } from "../../src/protocol/record.ts";
 import { runs } from "../support/runs.ts";
 import { outcomeRecord } from "./support/records.ts";
 

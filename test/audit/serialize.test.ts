@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { MAX_LINE, MAX_TRACED_LINE, serializeRecord } from "../../src/audit/serialize.ts";
-import type { AuditRecord } from "../../src/audit/types.ts";
+import type { AuditRecord } from "../../src/protocol/record.ts";
 import { auditRecord } from "./support/records.ts";
 
 const FULL = auditRecord({
@@ -100,6 +100,16 @@ describe("audit: a record's line", () => {
       false,
     );
     assert.deepEqual(JSON.parse(line), auditRecord({ rule: null }));
+  });
+
+  it("has one spelling of what a rule guards, however long its pattern and the line are", () => {
+    const spelled = (pattern: string, raw_path: string) => {
+      const line = serializeRecord(auditRecord({ rule_resource: `GET /${pattern}`, raw_path }), false);
+      return (JSON.parse(line) as AuditRecord).rule_resource;
+    };
+    for (const pattern of ["{id}", "a/".repeat(150), "é/".repeat(100)])
+      assert.equal(spelled(pattern, `/${"r".repeat(3_000)}`), spelled(pattern, "/"));
+    assert.ok((spelled("a/".repeat(1_000), "/")?.length ?? Infinity) <= 192);
   });
 
   it("keeps names in any script", () => {

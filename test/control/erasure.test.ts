@@ -151,7 +151,7 @@ describe("erasure", () => {
   it("finds nothing in events under a customer that the user is not of", async () => {
     const { user } = await known.makeUser(customer);
     const said = { timestamp: new Date(NOW).toISOString(), decision: "DENY", reason: "MFA_REQUIRED" };
-    const whose = { user_id: user.id, customer_id: other, session_id: "ses_f", client_ip: "203.0.113.77" };
+    const whose = { user_id: user.id, customer_id: other, client_ip: "203.0.113.77" };
     await takeRecords(control, [decisionRecord({ ...said, ...whose, resource: "/people/Lovelace" })]);
     const told = await known.db("events").where({ type: "policy.violated", customer_id: other });
     assert.deepEqual(

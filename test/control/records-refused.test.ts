@@ -64,7 +64,7 @@ describe("records of gateways: what is refused, and what is taken all the same",
       // each is stored as a character of three bytes
       [decisionRecord({ user_id: "\0".repeat(400) }), /`user_id`.*1024/],
       [decisionRecord({ decision_id: "", user_id: nested }), /`user_id`/],
-      [decisionRecord({ decision_id: "", nested }), /nested/],
+      [decisionRecord({ decision_id: "" }, { nested }), /nested/],
       [decisionRecord({ customer_id: 7 }), /`customer_id`/],
       [decisionRecord({ evaluation_time_us: -1 }), /`evaluation_time_us`/],
       [decisionRecord({ evaluation_time_us: 1e300 }), /`evaluation_time_us`/],
@@ -128,12 +128,10 @@ describe("records of gateways: what is refused, and what is taken all the same",
   });
 
   it("takes U+0000, halves of surrogate pairs and odd names, as far as PostgreSQL can hold them", async () => {
-    const odd = decisionRecord({
-      user_id: "a\0b",
-      resource: "/\ud800",
-      host: "h\0\udc00",
-      "na\0me": ["\ud83d"],
-    });
+    const odd = decisionRecord(
+      { user_id: "a\0b", resource: "/\ud800", host: "h\0\udc00" },
+      { "na\0me": ["\ud83d"] },
+    );
     const { accepted, rejected } = await taken([odd, decisionRecord()]);
     assert.deepEqual([accepted, rejected], [2, []]);
     const row = (await stored()).find(({ id }) => id === odd.decision_id);

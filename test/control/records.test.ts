@@ -45,7 +45,7 @@ describe("records of gateways", () => {
   });
 
   it("keeps every member, those that are not known too", async () => {
-    const record = decisionRecord({ trace: { steps: [1, { a: null }] }, something_new: "x", __proto: 1 });
+    const record = decisionRecord({ trace: { steps: [1, { a: null }] } }, { something_new: "x", __proto: 1 });
     await taken([record]);
     const [row] = await stored();
     assert.deepEqual(row?.record, {
@@ -68,7 +68,7 @@ describe("records of gateways", () => {
         as: { ...GATEWAY_KEY, id },
         headers,
       });
-    const record = decisionRecord(claimed);
+    const record = decisionRecord({}, claimed);
     assert.equal((await send(record, { "x-gatehouse-gateway": "gw-1" })).status, 200);
     // whoever sends it again does not become its sender
     assert.equal(
@@ -191,13 +191,13 @@ describe("records of gateways", () => {
     >();
     assert.deepEqual(
       new Set(events.map(({ type, data }) => `${type} ${data.reason} ${data.decision_id}`)),
-      new Set(violations.map(({ reason, decision_id: id }) => `policy.violated ${String(reason)} ${id}`)),
+      new Set(violations.map(({ reason, decision_id: id }) => `policy.violated ${reason} ${id}`)),
     );
     assert.equal(events.length, violations.length);
     for (const { decision_id: id, policy_set: set } of bySets)
       assert.equal(
         events.find(({ data }) => data.decision_id === id)?.data.detail,
-        `denied by the policy set ${String(set)}`,
+        `denied by the policy set ${set}`,
       );
     const [byMfa] = events.filter(({ data }) => data.reason === "MFA_REQUIRED");
     assert.deepEqual([byMfa?.customer_id, byMfa?.user_id], ["cus_1", "usr_1"]);

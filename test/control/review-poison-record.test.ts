@@ -42,7 +42,7 @@ describe("review: a record that must not hold up the others of its batch", () =>
         reason: "MFA_REQUIRED",
         customer_id: "\u{1f600}".repeat(128),
         user_id: "\u{1f600}".repeat(256),
-        session_id: "s".repeat(9000),
+        customer_policy_set: "s".repeat(9000),
         resource: `/${"r".repeat(16_000)}`,
       },
     ],

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { AuditRecord } from "../../src/audit/types.ts";
+import type { AuditRecord } from "../../src/protocol/record.ts";
 import { BACK, idpBody, startSpecified, type Specified } from "./support/specified.ts";
 import { decisionRecord } from "./support/gateway-records.ts";
 

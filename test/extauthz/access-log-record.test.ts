@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { QueuedAuditLog } from "../../src/audit/audit-log.ts";
-import type { OutcomeRecord } from "../../src/audit/types.ts";
+import type { OutcomeRecord } from "../../src/protocol/record.ts";
 import type { RequestOutcome } from "../../src/extauthz/access-log.ts";
 import { createOutcomeHandler, outcomeRecord } from "../../src/extauthz/access-log-record.ts";
 import type { ConnectionOutcome, ResponseOutcome } from "../../src/extauthz/access-log-outcome.ts";

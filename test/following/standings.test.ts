@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { StandingsState, type Standings } from "../../src/following/standings.ts";
-import type { StateAnswer } from "../../src/following/answers.ts";
+import type { StateAnswer } from "../../src/protocol/index.ts";
 import type { CustomerStanding } from "../../src/standing/index.ts";
 import { ordinary } from "../support/fake-control-plane.ts";
 

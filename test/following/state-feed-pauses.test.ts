@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { ControlPlaneError, StateFeed, type ControlPlaneClient } from "../../src/following/index.ts";
-import type { StateAnswer } from "../../src/following/answers.ts";
+import type { StateAnswer } from "../../src/protocol/index.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { FakeControlPlane } from "../support/fake-control-plane.ts";
 

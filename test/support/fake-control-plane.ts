@@ -1,6 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
+import type {
+  RecordsAnswer,
+  PolicySetData,
+  StateAnswer,
+  StatisticsReport,
+} from "../../src/protocol/index.ts";
 import type { CustomerStanding } from "../../src/standing/index.ts";
 
 /** How an answer goes wrong. `lost`: what was asked for is done, and the answer never arrives. */
@@ -23,19 +29,11 @@ export interface Asked {
 
 type Change =
   | { readonly customer: CustomerStanding }
-  | { readonly session: { readonly session_id: string; readonly until: string } }
+  | { readonly session: StateAnswer["sessions_ended"][number] }
   | { readonly user: UserState }
   | { readonly set: string };
-interface UserState {
-  readonly id: string;
-  readonly customer_id: string;
-  readonly status: "active" | "suspended" | "deleted";
-}
-export interface PolicySet {
-  readonly version: string;
-  readonly digest: string;
-  readonly files: readonly { readonly name: string; readonly text: string }[];
-}
+type UserState = StateAnswer["users"][number];
+export type PolicySet = Omit<PolicySetData, "name">;
 
 export const ordinary = (id: string): CustomerStanding => ({
   id,
@@ -62,7 +60,7 @@ export class FakeControlPlane {
   readonly #seen = new Set<string>();
   /** Records that are no records, told by themselves or with the whole batch. */
   isBad: (record: Record<string, unknown>) => false | "rejected" | "ahead" | "refused" = () => false;
-  readonly statistics: Record<string, unknown>[] = [];
+  readonly statistics: StatisticsReport[] = [];
   fault: (asked: Asked) => Fault | undefined = () => undefined;
   /** Is waited for before an answer is made. */
   before: (asked: Asked) => Promise<void> | void = () => undefined;
@@ -127,7 +125,7 @@ export class FakeControlPlane {
   }
 
   /** The whole state, as `GET /gateway/state` says it. */
-  state() {
+  state(): StateAnswer {
     return {
       cursor: this.cursor,
       complete: true,
@@ -146,7 +144,7 @@ export class FakeControlPlane {
   }
 
   /** What has changed since a cursor. */
-  changesSince(seq: number) {
+  changesSince(seq: number): StateAnswer {
     const changes = this.#changes.slice(seq);
     const sets = new Set(changes.flatMap((change) => ("set" in change ? [change.set] : [])));
     return {
@@ -207,14 +205,14 @@ export class FakeControlPlane {
       case "POST records":
         return this.#take((asked.body as { records: Record<string, unknown>[] }).records);
       case "POST statistics":
-        this.statistics.push(asked.body as Record<string, unknown>);
+        this.statistics.push(asked.body as StatisticsReport);
         return success({});
       default:
         return [404, failure("NOT_FOUND")];
     }
   }
 
-  async #stateFor(query: URLSearchParams, request: IncomingMessage): Promise<object> {
+  async #stateFor(query: URLSearchParams, request: IncomingMessage): Promise<StateAnswer> {
     const seq = Number(/^c(\d+)$/.exec(query.get("after") ?? "")?.[1] ?? -1);
     if (seq < this.forgotten || seq > this.#changes.length) return this.state();
     if (seq === this.#changes.length) {
@@ -234,7 +232,7 @@ export class FakeControlPlane {
   #take(records: Record<string, unknown>[]): [number, object] {
     if (records.some((record) => this.isBad(record) === "refused"))
       return [422, failure("VALIDATION_FAILED")];
-    const rejected: object[] = [];
+    const rejected: RecordsAnswer["rejected"][number][] = [];
     let [accepted, duplicates] = [0, 0];
     for (const [index, record] of records.entries()) {
       const key = JSON.stringify([record["decision_id"], record["event"] ?? "decision"]);
@@ -250,7 +248,7 @@ export class FakeControlPlane {
       }
     }
     this.duplicates += duplicates;
-    return success({ accepted, duplicates, rejected });
+    return success({ accepted, duplicates, rejected } satisfies RecordsAnswer);
   }
 }
 

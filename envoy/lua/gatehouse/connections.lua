@@ -1,7 +1,10 @@
 -- What became of open WebSocket connections: the service writes one small file, and each Envoy worker looks at it at most
 -- once a second. A file that is missing, stale or of another life of the service means that nobody looks after the
 -- connection any more.
+local contract = require("gatehouse.contract")
 local json = require("gatehouse.json")
+local CLOSE, CLOSED_BY, CLOSING = contract.CLOSE, contract.CLOSED_BY, contract.CLOSING
+local DECISION, STATE_FILE = contract.DECISION, contract.STATE_FILE
 
 local connections = {}
 
@@ -35,24 +38,25 @@ local function current(path, now)
   return state
 end
 
-local LOST = { code = 1013, reason = "SERVICE_UNAVAILABLE", by = "policy" }
+local LOST = { code = 1013, reason = CLOSE.SERVICE_UNAVAILABLE, by = CLOSED_BY.policy }
 
 -- What is closed is closed, whatever is wrong with how.
 local function closing_of(entry)
   if type(entry) ~= "table" then entry = {} end
-  local reason = type(entry.reason) == "string" and entry.reason or "POLICY_CHANGED"
-  return { code = tonumber(entry.code) or 1008, reason = reason, by = "policy" }
+  local code, reason = entry[CLOSING.code], entry[CLOSING.reason]
+  if type(reason) ~= "string" then reason = CLOSE.POLICY_CHANGED end
+  return { code = tonumber(code) or 1008, reason = reason, by = CLOSED_BY.policy }
 end
 
 -- Of each slot's generation (src/decision/connection-slots.ts).
-local WIDTH = 8
+local WIDTH = contract.SLOT_WIDTH
 
 -- Whether the service still knows the connection. One that is newer than the file cannot be in it yet. What the service
 -- has forgotten, nobody would evaluate again.
 local function is_known(state, decision)
-  local slot, generation = decision.slot, decision.generation
+  local slot, generation = decision[DECISION.slot], decision[DECISION.generation]
   if slot == nil then return true end
-  local newest, slots = state.newest, state.slots
+  local newest, slots = state[STATE_FILE.newest], state[STATE_FILE.slots]
   if type(slot) ~= "number" or type(generation) ~= "string" then return false end
   if type(newest) ~= "string" or type(slots) ~= "string" then return false end
   return generation > newest or slots:sub(slot * WIDTH + 1, (slot + 1) * WIDTH) == generation
@@ -60,21 +64,24 @@ end
 
 -- connections.check(decision, now) -> nil, or { code, reason, by } where the connection has to close; and, where the
 -- policies have changed what may pass, the new plan's text
--- decision: what the service sent along: { decision_id, state_file, state_epoch, expires_at, slot, generation }
+-- decision: what the service sent along (stream.decision)
 function connections.check(decision, now)
-  if decision.expires_at and now >= decision.expires_at then
-    return { code = 1008, reason = "TOKEN_EXPIRED", by = "expiry" }
+  local expires_at = decision[DECISION.expires_at]
+  if expires_at and now >= expires_at then
+    return { code = 1008, reason = CLOSE.TOKEN_EXPIRED, by = CLOSED_BY.expiry }
   end
-  local state = current(decision.state_file, now)
-  if not state or state.epoch ~= decision.state_epoch then return LOST end
+  local state = current(decision[DECISION.state_file], now)
+  if not state or state[STATE_FILE.epoch] ~= decision[DECISION.state_epoch] then return LOST end
   -- a time to come is no better than one long ago: a clock was set, and nobody has written since
-  if type(state.at) ~= "number" or math.abs(now - state.at) > STALE_SECONDS then return LOST end
-  local closed, plans = state.closed, state.plans
+  local at = state[STATE_FILE.at]
+  if type(at) ~= "number" or math.abs(now - at) > STALE_SECONDS then return LOST end
+  local closed, plans = state[STATE_FILE.closed], state[STATE_FILE.plans]
   if type(closed) ~= "table" or type(plans) ~= "table" then return LOST end
-  local closing = closed[decision.decision_id]
+  local id = decision[DECISION.decision_id]
+  local closing = closed[id]
   if closing then return closing_of(closing) end
   if not is_known(state, decision) then return LOST end
-  return nil, plans[decision.decision_id]
+  return nil, plans[id]
 end
 
 return connections

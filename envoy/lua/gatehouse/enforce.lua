@@ -1,47 +1,52 @@
 -- What the service left to do, for one stream. Whatever is raised in here would let the original pass, so nothing leaves
 -- these functions but by the ways below; what escapes all the same is caught by the guards.
+local contract = require("gatehouse.contract")
+local outcome = require("gatehouse.outcome")
 local plan_of = require("gatehouse.plan")
 local preflight = require("gatehouse.preflight")
 local refusal = require("gatehouse.refusal")
 local response = require("gatehouse.response")
 local stream = require("gatehouse.stream")
 local upgrade = require("gatehouse.upgrade")
+local DECISION, NOTE, STATE, UNREAD = contract.DECISION, contract.NOTE, contract.STATE, contract.UNREAD
 
 local enforce = {}
 
+local FAILED = outcome.response(contract.RESULT.refused, { reason = UNREAD.error })
+
 local function run_request(handle, decision)
-  stream.note(handle, "decision_id", decision.decision_id)
-  local plan = plan_of.read(decision.plan)
+  stream.note(handle, NOTE.decision_id, decision[DECISION.decision_id])
+  local plan = plan_of.read(decision[DECISION.plan])
   if plan and plan.websocket then upgrade.request(handle, plan, decision) end
 end
 
 local function run_response(handle, decision)
-  local plan = plan_of.read(decision.plan)
+  local plan = plan_of.read(decision[DECISION.plan])
   if not plan then error("a bad plan") end
   stream.forget_plan(handle)
-  stream.note(handle, "decision_id", decision.decision_id)
+  stream.note(handle, NOTE.decision_id, decision[DECISION.decision_id])
   local status = handle:headers():get(":status")
   -- what is delivered may have another one
-  stream.note(handle, "status", status)
+  stream.note(handle, NOTE.status, status)
   if plan.websocket then
     if status == "101" then return upgrade.response(handle, plan, decision) end
     -- an ordinary answer: what the connection's rule permits is a connection, and what response rules look into, or an
     -- operation brought about, was judged for none
     if not plan.websocket.plain or plan.response or plan.websocket.graphql then
-      return upgrade.refuse(handle, "not_upgraded", tonumber(status) >= 400 and status or nil)
+      return upgrade.refuse(handle, UNREAD.not_upgraded, tonumber(status) >= 400 and status or nil)
     end
   elseif status == "101" then
     error("an upgrade without a plan")
   end
   if plan.preflight then return preflight.response(handle) end
-  if plan.response then return response.run(handle, plan.response, decision.method) end
-  stream.note(handle, "state", "done")
+  if plan.response then return response.run(handle, plan.response, decision[DECISION.method]) end
+  stream.note(handle, NOTE.state, STATE.done)
 end
 
 -- enforce.request(handle): a handshake, and then the client's messages. Yields until the stream ends.
 function enforce.request(handle)
   local decision = stream.decision(handle)
-  if not decision or not decision.plan then return end
+  if not decision or not decision[DECISION.plan] then return end
   local ok, message = pcall(run_request, handle, decision)
   if not ok then handle:logErr("gatehouse: " .. tostring(message)) end
 end
@@ -49,11 +54,11 @@ end
 -- enforce.response(handle): an answer, or the server's messages. Yields until that has passed.
 function enforce.response(handle)
   local decision = stream.decision(handle)
-  if not decision or not decision.plan then return end
+  if not decision or not decision[DECISION.plan] then return end
   local ok, message = pcall(run_response, handle, decision)
   if ok then return end
   handle:logErr("gatehouse: " .. tostring(message))
-  stream.note(handle, "outcome", '{"response":{"result":"refused","reason":"error"}}')
+  stream.note(handle, NOTE.outcome, FAILED)
   stream.refuse(handle, refusal.undelivered(decision))
 end
 

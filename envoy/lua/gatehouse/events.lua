@@ -9,7 +9,9 @@
 --   stream.dropped           how many documents were dropped
 --   stream:lose()            what was fed last could not be delivered: one more
 -- What comes out does not depend on how the input is cut into chunks; with `last`, chunk may be "".
+local contract = require("gatehouse.contract")
 local find, sub = string.find, string.sub
+local TOO_LARGE = contract.UNREAD.too_large
 
 local events = {}
 
@@ -50,7 +52,7 @@ end
 
 local function too_large(stream)
   stream.refused = true
-  return nil, "too_large"
+  return nil, TOO_LARGE
 end
 
 local function lose(stream)

@@ -10,7 +10,9 @@
 --              { kind = "inline", type, selections }
 --   value      { kind = "variable", name }, { kind = "number", text }, { kind = "string" | "boolean" | "enum", value },
 --              { kind = "null" }, { kind = "list", items }, { kind = "object", members = {{ name, value }} }
+local contract = require("gatehouse.contract")
 local tokens = require("gatehouse.graphql_tokens")
+local GRAPHQL = contract.GRAPHQL
 
 local graphql_document = {}
 
@@ -208,12 +210,12 @@ end
 function graphql_document.parse(text, options)
   local state, code = tokens.read(text, options.tokens)
   if not state then
-    if code == "GRAPHQL_LIMIT_EXCEEDED" then return nil, code, "the operation is too large" end
+    if code == GRAPHQL.GRAPHQL_LIMIT_EXCEEDED then return nil, code, "the operation is too large" end
     return nil, code, "the document cannot be read"
   end
   state.at = 1
   local ok, document = pcall(read_document, state)
-  if not ok then return nil, "GRAPHQL_MALFORMED", "the document cannot be read" end
+  if not ok then return nil, GRAPHQL.GRAPHQL_MALFORMED, "the document cannot be read" end
   return document
 end
 

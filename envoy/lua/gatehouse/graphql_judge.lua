@@ -1,5 +1,6 @@
 -- Decides about a GraphQL request by a GraphqlPlanIR (src/policy/plan.ts), as src/graphql does for HTTP.
 local condition = require("gatehouse.condition")
+local contract = require("gatehouse.contract")
 local graphql_arguments = require("gatehouse.graphql_arguments")
 local graphql_document = require("gatehouse.graphql_document")
 local graphql_events = require("gatehouse.graphql_events")
@@ -7,6 +8,7 @@ local graphql_payload = require("gatehouse.graphql_payload")
 local graphql_rules = require("gatehouse.graphql_rules")
 local names = require("gatehouse.names")
 local values = require("gatehouse.values")
+local GRAPHQL, TEXT = contract.GRAPHQL, contract.GRAPHQL_TEXT
 
 local graphql_judge = {}
 
@@ -25,11 +27,11 @@ local function refuse(code, message)
 end
 
 local function malformed(message)
-  refuse("GRAPHQL_MALFORMED", message)
+  refuse(GRAPHQL.GRAPHQL_MALFORMED, message)
 end
 
 local function over_limit(what)
-  refuse("GRAPHQL_LIMIT_EXCEEDED", "the operation has " .. what)
+  refuse(GRAPHQL.GRAPHQL_LIMIT_EXCEEDED, "the operation has " .. what)
 end
 
 -- A walk goes through an operation's selections. Each set of selections has a place:
@@ -58,7 +60,7 @@ local function deny(walk, depth, denial)
   walk.denied[id] = true
   walk.denials[#walk.denials + 1] = {
     rule = denial.rule, onDeny = denial.onDeny or "reject", path = path,
-    code = denial.code or "ACCESS_DENIED", message = denial.message or ('access to "%s" is denied'):format(name),
+    code = denial.code or GRAPHQL.ACCESS_DENIED, message = denial.message or TEXT.denied:format(name),
   }
 end
 
@@ -68,7 +70,7 @@ local function judge_by_event(walk, rule, field, definition, args)
   local resolved, missing =
     graphql_events.resolve(field, reads, walk.fragments, walk.index.schema, definition and definition.type)
   if not resolved then
-    local message = ('select "%s" to subscribe'):format(table.concat(missing, "."))
+    local message = TEXT.not_selected:format(table.concat(missing, "."))
     deny(walk, 1, { rule = rule.rule, onDeny = rule.onDeny, message = message })
   else
     walk.events[#walk.events + 1] = {
@@ -84,7 +86,7 @@ local function verdict_of(walk, rule, args)
   if rule.when == false then return false end
   local similar = graphql_arguments.has_similar(args, walk.scope, rule.when)
   if walk.looked_at.count > MOST_NAMES then over_limit("arguments of too many names") end
-  if similar then malformed("the name of an argument or a variable could be read as another one") end
+  if similar then malformed(TEXT.similar_name) end
   local roots = { args = args, env = walk.env }
   for _, path in ipairs(walk.index.late[rule]) do roots[path[1]] = values.unavailable end
   return condition.evaluate(rule.when, roots)
@@ -140,7 +142,7 @@ local INTROSPECTION = { __schema = true, __type = true }
 local function judge_names(walk, field, depth)
   local guarded = walk.guarded
   if field.key == field.name or not (guarded[field.name] or guarded[field.key]) then return end
-  deny(walk, depth, { message = ('"%s" cannot be renamed here'):format(field.name) })
+  deny(walk, depth, { message = TEXT.renamed:format(field.name) })
 end
 
 local function count_field(walk, field, place)
@@ -212,7 +214,7 @@ local function visit_field(walk, field, place, level)
     if INTROSPECTION[field.name] and (not schema or place.type == walk.index.roots.query) then
       place = { depth = place.depth, introspection = true }
       if walk.plan.introspection ~= "allow" then
-        deny(walk, place.depth, { code = "INTROSPECTION_DENIED", message = "introspection is denied" })
+        deny(walk, place.depth, { code = GRAPHQL.INTROSPECTION_DENIED, message = TEXT.introspection })
       end
     else
       definition = definition_of(walk, field, place)
@@ -301,7 +303,7 @@ function graphql_judge.judge(plan, payload, env)
   local ok, verdict = pcall(judge, plan, payload, env)
   if ok then return verdict end
   if type(verdict) == "table" and verdict.kind == "refused" then return verdict end
-  return { kind = "refused", code = "GRAPHQL_MALFORMED", message = "the operation cannot be judged" }
+  return { kind = "refused", code = GRAPHQL.GRAPHQL_MALFORMED, message = "the operation cannot be judged" }
 end
 
 return graphql_judge

@@ -1,9 +1,11 @@
 -- A GraphQL request, and what must hold of its document before fields are looked at.
+local contract = require("gatehouse.contract")
 local graphql_arguments = require("gatehouse.graphql_arguments")
 local json = require("gatehouse.json")
 local json_tape = require("gatehouse.json_tape")
 local json_text = require("gatehouse.json_text")
 local values = require("gatehouse.values")
+local TEXT = contract.GRAPHQL_TEXT
 
 local graphql_payload = {}
 
@@ -85,7 +87,7 @@ local function check_spreads(document, fragments, malformed)
   for _, definitions in ipairs({ document.operations, document.fragments }) do
     for _, definition in ipairs(definitions) do
       for _, name in ipairs(definition.spreads) do
-        if not fragments[name] then malformed("a fragment that is spread is not defined") end
+        if not fragments[name] then malformed(TEXT.fragment_missing) end
       end
     end
   end
@@ -96,7 +98,7 @@ local function check_spreads(document, fragments, malformed)
       if waiting[user] == 0 then ready[#ready + 1] = user end
     end
   end
-  if taken < #document.fragments then malformed("a fragment spreads itself") end
+  if taken < #document.fragments then malformed(TEXT.fragment_of_itself) end
 end
 
 -- Checks a document (sections 5.2 and 5.5 of the specification, as far as decisions need them).
@@ -111,7 +113,7 @@ function graphql_payload.check(document, operation_name, roots, malformed)
   for _, operation in ipairs(document.operations) do
     if not operation.name and not only then malformed("an operation without a name stands beside others") end
     if not roots[operation.operation] then malformed("operations of that kind are not served") end
-    if graphql_arguments.are_ambiguous(operation.variables) then malformed("a variable is defined twice") end
+    if graphql_arguments.are_ambiguous(operation.variables) then malformed(TEXT.variable_twice) end
   end
   if operation_name and not operations[operation_name] then malformed("there is no operation of that name") end
   if not operation_name and not only then malformed("no operation is named") end

@@ -1,10 +1,12 @@
 -- GraphQL over WebSocket: which messages of a connection pass. Two protocols, told apart by the subprotocol that the
 -- server chose: `graphql-transport-ws` (library graphql-ws, PROTOCOL.md) and the older `graphql-ws` (library
 -- subscriptions-transport-ws, PROTOCOL.md).
+local contract = require("gatehouse.contract")
 local graphql_events = require("gatehouse.graphql_events")
 local graphql_judge = require("gatehouse.graphql_judge")
 local graphql_payload = require("gatehouse.graphql_payload")
 local json = require("gatehouse.json")
+local GRAPHQL, SUBPROTOCOL = contract.GRAPHQL, contract.SUBPROTOCOL
 
 local graphql_socket = {}
 
@@ -18,14 +20,14 @@ local TOO_MANY = "too many operations run on this connection"
 
 -- What becomes of a message by its type: `pass`, or what it does to an operation.
 graphql_socket.protocols = {
-  ["graphql-transport-ws"] = {
+  [SUBPROTOCOL.current] = {
     client = { connection_init = "pass", ping = "pass", pong = "pass", subscribe = "start", complete = "stop" },
     server = {
       connection_ack = "pass", ping = "pass", pong = "pass", next = "result", error = "finish", complete = "finish",
     },
     error_payload = function(errors) return errors end,
   },
-  ["graphql-ws"] = {
+  [SUBPROTOCOL.older] = {
     client = { connection_init = "pass", connection_terminate = "pass", start = "start", stop = "stop" },
     server = {
       connection_ack = "pass", connection_error = "pass", ka = "pass",
@@ -96,15 +98,15 @@ function Socket:start(text, message, id, env)
   if not is_fit(id) then return close(4400, "invalid id") end
   if self.running[id] then return close(4409, "the id is in use") end
   if self.retired[id] then
-    return self:refusal_of(id, "GRAPHQL_MALFORMED", "the id of a subscription cannot be used again")
+    return self:refusal_of(id, GRAPHQL.GRAPHQL_MALFORMED, "the id of a subscription cannot be used again")
   end
-  if self.n_running == MOST_OPERATIONS then return self:refusal_of(id, "GRAPHQL_LIMIT_EXCEEDED", TOO_MANY) end
+  if self.n_running == MOST_OPERATIONS then return self:refusal_of(id, GRAPHQL.GRAPHQL_LIMIT_EXCEEDED, TOO_MANY) end
   local verdict = graphql_judge.judge(self.plan, message.members.payload, env)
   if verdict.kind == "refused" then return self:refusal_of(id, verdict.code, verdict.message) end
   if verdict.kind ~= "allowed" then return self:refusal(id, errors_of(verdict.denials), verdict.denials[1].rule) end
   local has_events = #verdict.events > 0
   local bytes = has_events and #text or 0
-  if self.kept_bytes + bytes > MOST_KEPT_BYTES then return self:refusal_of(id, "GRAPHQL_LIMIT_EXCEEDED", TOO_MANY) end
+  if self.kept_bytes + bytes > MOST_KEPT_BYTES then return self:refusal_of(id, GRAPHQL.GRAPHQL_LIMIT_EXCEEDED, TOO_MANY) end
   self.running[id] = { events = has_events and verdict.events or nil, bytes = bytes }
   self.n_running, self.kept_bytes = self.n_running + 1, self.kept_bytes + bytes
   return { deliver = text }
@@ -161,7 +163,7 @@ function Socket:result(text, message, id, env)
   if not operation.events then return { deliver = text } end
   local permitted, rule = graphql_events.judge(operation.events, message.members.payload, env)
   if permitted then return { deliver = text } end
-  return { drop = true, rule = rule, code = "ACCESS_DENIED" }
+  return { drop = true, rule = rule, code = GRAPHQL.ACCESS_DENIED }
 end
 
 -- A text message from the server. What is not delivered is dropped without a word to anyone.

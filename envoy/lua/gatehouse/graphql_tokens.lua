@@ -1,4 +1,7 @@
 -- The lexical grammar of GraphQL (September 2025, section 2.1): text to tokens, as graphql-js 16 reads it.
+local contract = require("gatehouse.contract")
+local GRAPHQL = contract.GRAPHQL
+
 local tokens = {}
 
 local byte, find, sub = string.byte, string.find, string.sub
@@ -170,10 +173,10 @@ function tokens.read(text, most)
   local position = skip_ignored(text, 1)
   while position <= #text do
     local kind, value, after = next_token(text, position)
-    if not kind then return nil, "GRAPHQL_MALFORMED" end
+    if not kind then return nil, GRAPHQL.GRAPHQL_MALFORMED end
     n = n + 1
     open = math.max(0, open + (NESTING[kind] or 0))
-    if n > most or open > MOST_NESTED then return nil, "GRAPHQL_LIMIT_EXCEEDED" end
+    if n > most or open > MOST_NESTED then return nil, GRAPHQL.GRAPHQL_LIMIT_EXCEEDED end
     kinds[n], values[n] = kind, value or false
     position = skip_ignored(text, after)
   end

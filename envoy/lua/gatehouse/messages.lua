@@ -1,7 +1,9 @@
 -- What a WebSocket message may do: is it delivered, what is changed in it, and what is its sender told.
+local contract = require("gatehouse.contract")
 local json = require("gatehouse.json")
 local json_tape = require("gatehouse.json_tape")
 local names = require("gatehouse.names")
+local MESSAGE, TEXTS = contract.MESSAGE, contract.MESSAGE_TEXT
 local KEY_ESCAPED, OBJECT = json_tape.KIND.KEY_ESCAPED, json_tape.KIND.OBJECT
 
 local messages = {}
@@ -10,13 +12,6 @@ local messages = {}
 messages.from_client = { values = json.MOST_VALUES }
 
 local MOST_LABEL_BYTES = 100
-
-local TEXTS = {
-  UNREADABLE = "a message must be a JSON object with one `type`",
-  UNLISTED = "no rule permits messages of this type",
-  CONDITION = "the message was denied",
-  AMBIGUOUS = "a name in the message could be read as another one",
-}
 
 -- Is the name `type` written with escapes somewhere in the outermost object? Readers that compare names as they are
 -- written would not find it, or find another one.
@@ -73,18 +68,18 @@ end
 --   text     of the message; nil for a binary one
 --   context  { evaluate = condition.evaluate, env = function() -> the value of `env` }
 --   limits   of json.scan, or nil; `messages.from_client` for what a client sends
--- `code` is PERMITTED, UNREADABLE, UNLISTED, AMBIGUOUS or CONDITION. `type` and `rule` are nil where they cannot be told. Denied
+-- `code` is one of the contract's MESSAGE. `type` and `rule` are nil where they cannot be told. Denied
 -- messages have `on_deny`; permitted ones have the `fields` of their rule, if any.
 function messages.judge(rules, text, context, limits)
   local message, name
   if text then message, name = read(text, limits) end
-  if not name then return denied("UNREADABLE") end
+  if not name then return denied(MESSAGE.UNREADABLE) end
   local rule = rules[name]
   -- whatever is no rule permits nothing, JSON's null included, which is a table, too
-  if type(rule) ~= "table" or type(rule.rule) ~= "string" then return denied("UNLISTED", name) end
-  if names.similar(message, names_of(rule)) then return denied("AMBIGUOUS", name, rule) end
-  if not holds(rule, message, context) then return denied("CONDITION", name, rule) end
-  return { permit = true, code = "PERMITTED", type = name, rule = rule.rule, fields = rule.fields }
+  if type(rule) ~= "table" or type(rule.rule) ~= "string" then return denied(MESSAGE.UNLISTED, name) end
+  if names.similar(message, names_of(rule)) then return denied(MESSAGE.AMBIGUOUS, name, rule) end
+  if not holds(rule, message, context) then return denied(MESSAGE.CONDITION, name, rule) end
+  return { permit = true, code = MESSAGE.PERMITTED, type = name, rule = rule.rule, fields = rule.fields }
 end
 
 -- messages.label(name): a type for records and notices. It came from outside: cut, and without what moves a cursor or
@@ -101,7 +96,8 @@ end
 
 -- messages.notice(verdict): the text that tells the sender of a denied message
 function messages.notice(verdict)
-  local text = '{"type":"error","error":{"code":"ACCESS_DENIED","message":' .. json.quote(TEXTS[verdict.code]) .. "}"
+  local text = ('{"type":"error","error":{"code":"%s","message":%s}'):format(
+    contract.CLOSE.ACCESS_DENIED, json.quote(TEXTS[verdict.code]))
   if verdict.type then text = text .. ',"message_type":' .. json.quote(messages.label(verdict.type)) end
   return text .. "}"
 end

@@ -1,10 +1,8 @@
 -- Plans: the JSON text from the service to tables, made once a text and kept.
+local contract = require("gatehouse.contract")
 local json = require("gatehouse.json")
 
 local plan = {}
-
--- The version of the IR that this runtime reads (src/policy/ir.ts). A plan of another one is bad.
-plan.IR_VERSION = 1
 
 -- Most bytes of the plans of one generation. Plans differ by what their conditions were decided to, so anybody who varies
 -- what a condition reads can make many, and a GraphQL schema can make each of them large.
@@ -39,7 +37,7 @@ local function keep(text, entry)
   bytes = bytes + entry.bytes
 end
 
--- plan.read(text) -> plan, or nil where it cannot be used
+-- plan.read(text) -> plan, or nil where it cannot be used: it is none, or of another version of the IR (src/policy/ir.ts)
 function plan.read(text)
   if type(text) ~= "string" then return nil end
   local known = younger[text]
@@ -50,7 +48,7 @@ function plan.read(text)
     return known.plan
   end
   local made = json.plain(text)
-  if type(made) ~= "table" or made.ir ~= plan.IR_VERSION then return nil end
+  if type(made) ~= "table" or made.ir ~= contract.PLAN_VERSION then return nil end
   local weight = ENTRY + #text + TIMES * weight_of(made)
   if weight <= LARGEST then keep(text, { plan = made, bytes = weight }) end
   return made

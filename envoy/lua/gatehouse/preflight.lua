@@ -1,9 +1,14 @@
 -- Envoy's side of CORS preflights: of the application's answer to one only what CORS is about reaches the client.
+local contract = require("gatehouse.contract")
 local original = require("gatehouse.original")
+local outcome = require("gatehouse.outcome")
 local refusal = require("gatehouse.refusal")
 local stream = require("gatehouse.stream")
+local NOTE, RESULT, STATE = contract.NOTE, contract.RESULT, contract.STATE
 
 local preflight = {}
+
+local UNFINISHED, HEADERS_ONLY = outcome.response(RESULT.unfinished), outcome.response(RESULT.headers_only)
 
 local LIST = "^[%w!#$%%&'*+.^_`|~, -]*$"
 
@@ -27,15 +32,15 @@ function preflight.response(handle)
   local headers = handle:headers()
   refusal.keep(headers, KEPT, MOST_BYTES)
   if not NO_LENGTH[headers:get(":status")] then headers:replace("content-length", "0") end
-  stream.note(handle, "state", "stream")
-  stream.note(handle, "outcome", '{"response":{"result":"unfinished"}}')
+  stream.note(handle, NOTE.state, STATE.stream)
+  stream.note(handle, NOTE.outcome, UNFINISHED)
   local count = 0
   for chunk in handle:bodyChunks() do
     chunk:setBytes("")
     count = count + 1
-    stream.note(handle, "chunks", count)
+    stream.note(handle, NOTE.chunks, count)
   end
-  stream.note(handle, "outcome", '{"response":{"result":"headers_only"}}')
+  stream.note(handle, NOTE.outcome, HEADERS_ONLY)
   original.forget_trailers(handle)
 end
 

@@ -1,7 +1,9 @@
 -- Answers in place of one that must not be delivered. Lua cannot send a local reply on the way back (respond() there is an
 -- error, and errors let the original pass), so that status, headers and body are replaced one by one.
+local contract = require("gatehouse.contract")
 local json = require("gatehouse.json")
 local original = require("gatehouse.original")
+local DECISION, REFUSAL, REFUSAL_TEXT = contract.DECISION, contract.REFUSAL, contract.REFUSAL_TEXT
 
 local refusal = {}
 
@@ -31,17 +33,17 @@ local ABOUT_UPGRADE = {
 -- refusal.undelivered(decision) -> options of a refusal of an answer; decision: what the service sent along, or nil
 function refusal.undelivered(decision)
   return {
-    code = "RESPONSE_NOT_DELIVERED", message = "the answer could not be checked against the policies",
-    request_id = decision and decision.request_id,
+    code = REFUSAL.RESPONSE_NOT_DELIVERED, message = REFUSAL_TEXT.RESPONSE_NOT_DELIVERED,
+    request_id = decision and decision[DECISION.request_id],
   }
 end
 
 -- refusal.withheld(decision, status) -> options of a refusal that keeps the status of the answer, and what goes with it
 function refusal.withheld(decision, status)
   return {
-    code = "RESPONSE_NOT_DELIVERED", status = status, keeps_status = true,
-    message = "the application answered " .. status .. "; the rest of its answer could not be checked against the policies",
-    request_id = decision and decision.request_id,
+    code = REFUSAL.RESPONSE_NOT_DELIVERED, status = status, keeps_status = true,
+    message = REFUSAL_TEXT.status_kept:format(status),
+    request_id = decision and decision[DECISION.request_id],
   }
 end
 

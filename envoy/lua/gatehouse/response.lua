@@ -1,14 +1,16 @@
 -- Envoy's side of response rules: reads the answer that a plan is for, has it changed, and delivers that or a refusal.
 local condition = require("gatehouse.condition")
+local contract = require("gatehouse.contract")
 local events = require("gatehouse.events")
-local json = require("gatehouse.json")
 local mask = require("gatehouse.mask")
 local media_type = require("gatehouse.media_type")
 local original = require("gatehouse.original")
 local other_types = require("gatehouse.other_types")
+local outcome = require("gatehouse.outcome")
 local refusal = require("gatehouse.refusal")
 local stream = require("gatehouse.stream")
 local values = require("gatehouse.values")
+local NOTE, RESULT, STATE, UNREAD = contract.NOTE, contract.RESULT, contract.STATE, contract.UNREAD
 
 local response = {}
 
@@ -51,16 +53,16 @@ local function amend(headers)
   headers:replace("cache-control", rest)
 end
 
-local function outcome(handle, result)
-  stream.note(handle, "outcome", json.encode({ response = result }))
+local function note(handle, result, details)
+  stream.note(handle, NOTE.outcome, outcome.response(result, details))
 end
 
 -- There is nothing to look into. Should bytes come all the same (HTTP/2 can put them behind a 204), the guard, which waits
 -- for them to be counted, lets none pass.
 local function untouched(handle)
   amend(handle:headers())
-  outcome(handle, { result = "unchanged", count = 0 })
-  stream.note(handle, "state", "stream")
+  note(handle, RESULT.unchanged, { count = 0 })
+  stream.note(handle, NOTE.state, STATE.stream)
   original.forget_trailers(handle)
 end
 
@@ -73,12 +75,12 @@ end
 -- Whether there is a body at all is often known only when it has ended: an answer that has none says nothing, and passes.
 local function refuse_unread(handle, status, reason)
   local length = handle:headers():get("content-length")
-  outcome(handle, { result = "refused", reason = reason })
+  note(handle, RESULT.refused, { reason = reason })
   if length then return stream.refuse(handle, withheld(handle, status)) end
   local body, size = body_of(handle)
   if size == 0 then return untouched(handle) end
   refusal.body(handle, body, withheld(handle, status))
-  stream.note(handle, "state", "done")
+  stream.note(handle, NOTE.state, STATE.done)
 end
 
 local SLICE = 4096
@@ -95,15 +97,15 @@ end
 
 -- An answer of another type that may pass: nothing of it is changed.
 local function passed_whole(handle, status, kind)
-  outcome(handle, { result = "unfinished" })
+  note(handle, RESULT.unfinished)
   local body, size = body_of(handle)
   if size == 0 or fits(kind, body, size) then
-    outcome(handle, { result = "passed", count = 0 })
+    note(handle, RESULT.passed, { count = 0 })
   else
-    outcome(handle, { result = "refused", reason = "looks_like_json" })
+    note(handle, RESULT.refused, { reason = UNREAD.looks_like_json })
     refusal.body(handle, body, withheld(handle, status))
   end
-  stream.note(handle, "state", "done")
+  stream.note(handle, NOTE.state, STATE.done)
 end
 
 -- The same for one that is not held back, for it is long or nobody knows. Its head has gone when it begins, so that what
@@ -111,15 +113,15 @@ end
 local function passed_in_parts(handle, kind)
   handle:headers():remove("content-length")
   local text = refusal.envelope(refused(handle))
-  outcome(handle, { result = "passed", count = 0 })
-  stream.note(handle, "state", "stream")
+  note(handle, RESULT.passed, { count = 0 })
+  stream.note(handle, NOTE.state, STATE.stream)
   local read, count, verdict = other_types.reader(kind), 0, nil
   for chunk in handle:bodyChunks() do
     local instead
     if verdict == nil and chunk:length() > 0 then
       verdict = read(chunk:getBytes(0, chunk:length()))
       if verdict == false then
-        outcome(handle, { result = "refused", reason = "looks_like_json" })
+        note(handle, RESULT.refused, { reason = UNREAD.looks_like_json })
         instead = text
       end
     elseif verdict == false then
@@ -127,7 +129,7 @@ local function passed_in_parts(handle, kind)
     end
     if instead then chunk:setBytes(instead) end
     count = count + 1
-    stream.note(handle, "chunks", count)
+    stream.note(handle, NOTE.chunks, count)
   end
   if verdict == false then original.forget_trailers(handle) end
 end
@@ -167,7 +169,7 @@ local function tally()
     end,
     result = function(dropped, reason)
       return {
-        result = reason and "refused" or (count > 0 and "masked" or "unchanged"), reason = reason,
+        result = reason and RESULT.refused or (count > 0 and RESULT.masked or RESULT.unchanged), reason = reason,
         count = count, paths = paths, dropped = dropped,
       }
     end,
@@ -190,7 +192,7 @@ end
 
 -- -> the text to deliver and what happened, or nil and the reason
 local function changed_whole(text, kind, plan, context)
-  if #text > plan.limit then return nil, "too_large" end
+  if #text > plan.limit then return nil, UNREAD.too_large end
   if kind ~= "json" then
     local documents, result_of = documents_of(kind, plan, context)
     local output, reason = documents:feed(text, true)
@@ -199,7 +201,7 @@ local function changed_whole(text, kind, plan, context)
   local result, reason = mask.apply(text, plan, context)
   if not result then return nil, reason end
   return result.text, {
-    result = result.changed and "masked" or "unchanged", count = result.count, paths = result.paths,
+    result = result.changed and RESULT.masked or RESULT.unchanged, count = result.count, paths = result.paths,
   }
 end
 
@@ -211,17 +213,17 @@ local function buffered(handle, plan, status, kind)
   local context = context_of(status, headers)
   local ok, text, result = pcall(changed_whole, body:getBytes(0, size), kind, plan, context)
   if not ok or type(text) ~= "string" then
-    outcome(handle, { result = "refused", reason = ok and result or "error" })
+    note(handle, RESULT.refused, { reason = ok and result or UNREAD.error })
     refusal.body(handle, body, ok and withheld(handle, status) or refused(handle))
-    stream.note(handle, "state", "done")
+    stream.note(handle, NOTE.state, STATE.done)
     return
   end
   body:setBytes(text)
   headers:replace("content-length", tostring(#text))
   amend(headers)
   original.forget_trailers(handle)
-  outcome(handle, result)
-  stream.note(handle, "state", "done")
+  note(handle, result.result, result)
+  stream.note(handle, NOTE.state, STATE.done)
 end
 
 -- Document by document; nothing of a document leaves before it is complete. The guard counts the chunks that went
@@ -231,19 +233,20 @@ local function streamed(handle, plan, status, kind)
   local documents, result_of = documents_of(kind, plan, context_of(status, headers))
   headers:remove("content-length")
   amend(headers)
-  stream.note(handle, "state", "stream")
-  outcome(handle, { result = "unfinished" })
+  stream.note(handle, NOTE.state, STATE.stream)
+  note(handle, RESULT.unfinished)
   local count, ended, reported = 0, nil, nil
   local function feed(bytes, last)
     if ended then return "" end
     local ok, output, reason = pcall(documents.feed, documents, bytes, last)
     if ok and output then return output end
-    ended = ok and reason or "error"
+    ended = ok and reason or UNREAD.error
     return ""
   end
   local function report()
-    local now = json.encode({ response = result_of(ended) })
-    if now ~= reported then stream.note(handle, "outcome", now) end
+    local result = result_of(ended)
+    local now = outcome.response(result.result, result)
+    if now ~= reported then stream.note(handle, NOTE.outcome, now) end
     reported = now
   end
   local last_chunk, last_output = nil, ""
@@ -251,7 +254,7 @@ local function streamed(handle, plan, status, kind)
     last_chunk, last_output = chunk, feed(chunk:length() > 0 and chunk:getBytes(0, chunk:length()) or "", false)
     chunk:setBytes(last_output)
     count = count + 1
-    stream.note(handle, "chunks", count)
+    stream.note(handle, NOTE.chunks, count)
     report()
   end
   -- That a chunk was the last is known only now. It can still be added to, unless trailers came since
@@ -284,14 +287,14 @@ function response.run(handle, plan, method)
     end
     return passed_in_parts(handle, other)
   end
-  if is_coded(headers) then return refuse_unread(handle, status, "compressed") end
-  if status == 206 or headers:get("content-range") then return refuse_unread(handle, status, "partial") end
+  if is_coded(headers) then return refuse_unread(handle, status, UNREAD.compressed) end
+  if status == 206 or headers:get("content-range") then return refuse_unread(handle, status, UNREAD.partial) end
   local kind = media_type.of(headers:get("content-type"))
-  if not kind then return refuse_unread(handle, status, "not_json") end
-  if plan.errors and kind ~= "json" then return refuse_unread(handle, status, "not_json") end
-  if length and length > plan.limit then return refuse_unread(handle, status, "too_large") end
+  if not kind then return refuse_unread(handle, status, UNREAD.not_json) end
+  if plan.errors and kind ~= "json" then return refuse_unread(handle, status, UNREAD.not_json) end
+  if length and length > plan.limit then return refuse_unread(handle, status, UNREAD.too_large) end
   -- Envoy itself answers in our place where the body outgrows its buffer: then this is what is logged
-  outcome(handle, { result = "unfinished" })
+  note(handle, RESULT.unfinished)
   -- a stream of known length is none
   if kind == "json" or length then return buffered(handle, plan, status, kind) end
   return streamed(handle, plan, status, kind)

@@ -3,7 +3,9 @@
 --   * A denied message from the client becomes a PING with a secret. The server must answer it (RFC 6455, section 5.5.2),
 --     and in place of that PONG, or before it with anything else from the server, the client gets its notice.
 --   * To close, a CLOSE goes each way in place of the next bytes, and nothing after it.
+local contract = require("gatehouse.contract")
 local frames = require("gatehouse.frames")
+local CLOSE, CLOSED_BY, DIRECTION = contract.CLOSE, contract.CLOSED_BY, contract.DIRECTION
 
 local socket = {}
 
@@ -82,7 +84,7 @@ function Socket:replan(plan)
   local client_fits = self.client:set(plan.limit, client)
   local server_fits = self.server:set(plan.limit, server)
   if self.plan.graphql or plan.graphql or not client_fits or not server_fits then
-    return self:close(1012, "POLICY_CHANGED", "policy")
+    return self:close(1012, CLOSE.POLICY_CHANGED, CLOSED_BY.policy)
   end
   self.plan = plan
 end
@@ -121,7 +123,7 @@ end
 
 -- Tells the client, by a PING to the server where none is on its way.
 function Socket:notify(text, out)
-  if #self.notices == MOST_NOTICES then return self:close(1008, "TOO_MANY_DENIED", "policy") end
+  if #self.notices == MOST_NOTICES then return self:close(1008, CLOSE.TOO_MANY_DENIED, CLOSED_BY.policy) end
   self.notices[#self.notices + 1] = text
   if self.token then return end
   local secret = self.random(16)
@@ -140,7 +142,7 @@ end
 function Socket:deny(direction, counts, verdict)
   counts.dropped = counts.dropped + 1
   self:note_denied(direction, verdict.type, verdict.rule)
-  if verdict.on_deny == "close" then self:close(1008, "ACCESS_DENIED", "policy") end
+  if verdict.on_deny == "close" then self:close(1008, CLOSE.ACCESS_DENIED, CLOSED_BY.policy) end
 end
 
 function Socket:deliver_to_server(payload, binary, out)
@@ -150,12 +152,12 @@ end
 
 -- An operation, or what else a GraphQL client says: nothing before the server has accepted (section 4.1).
 function Socket:operation(event, out)
-  if not self.graphql then return self:close(1002, "data before the handshake was over", "protocol") end
-  if event.binary then return self:close(4400, "invalid message", "protocol") end
+  if not self.graphql then return self:close(1002, "data before the handshake was over", CLOSED_BY.protocol) end
+  if event.binary then return self:close(4400, "invalid message", CLOSED_BY.protocol) end
   local action = self.graphql:from_client(event.payload, self.env())
   if action.deliver then return self:deliver_to_server(action.deliver, false, out) end
-  self:deny("send", self.sent, { rule = action.rule })
-  if action.close then return self:close(action.close, action.reason, "protocol") end
+  self:deny(DIRECTION.send, self.sent, { rule = action.rule })
+  if action.close then return self:close(action.close, action.reason, CLOSED_BY.protocol) end
   if action.reply then self:notify(action.reply, out) end
 end
 
@@ -165,7 +167,7 @@ function Socket:message_from_client(event, out)
     local text = not event.binary and event.payload or nil
     local verdict = self.messages.judge(self.plan.send, text, self.context, self.messages.from_client)
     if not verdict.permit then
-      self:deny("send", self.sent, verdict)
+      self:deny(DIRECTION.send, self.sent, verdict)
       if not self.closing then self:notify(self.messages.notice(verdict), out) end
       return
     end
@@ -187,13 +189,13 @@ function Socket:message_from_server(event, out)
   local plan, payload, result = self.plan, event.payload, nil
   if event.binary then
     -- what cannot be read can be neither judged nor masked
-    if plan.graphql or plan.receive or is_listed(plan.fields) then return self:deny("receive", self.received, {}) end
+    if plan.graphql or plan.receive or is_listed(plan.fields) then return self:deny(DIRECTION.receive, self.received, {}) end
   else
     local verdict = self:judge_from_server(payload)
-    if not verdict.permit then return self:deny("receive", self.received, verdict) end
+    if not verdict.permit then return self:deny(DIRECTION.receive, self.received, verdict) end
     payload, result = self.messages.apply(payload, verdict.fields, plan.fields, self.context)
     if not payload then
-      return self:deny("receive", self.received, { type = verdict.type, rule = verdict.rule })
+      return self:deny(DIRECTION.receive, self.received, { type = verdict.type, rule = verdict.rule })
     end
     if result then self:note_masked(result) end
   end
@@ -208,7 +210,7 @@ end
 
 function Socket:pass_close(event, key, out)
   put(out, frames.close(event.code, event.reason, key))
-  self.closed = self.closed or { code = event.code, reason = event.reason, by = "peer" }
+  self.closed = self.closed or { code = event.code, reason = event.reason, by = CLOSED_BY.peer }
 end
 
 function Socket:event_from_client(event, out)
@@ -218,7 +220,7 @@ function Socket:event_from_client(event, out)
     self.server_ended = true
     return self:pass_close(event, self:key(), out)
   end
-  if self.token and event.payload == self.token then return self:close(1002, "unexpected payload", "protocol") end
+  if self.token and event.payload == self.token then return self:close(1002, "unexpected payload", CLOSED_BY.protocol) end
   put(out, frames[event.kind](event.payload, self:key()))
 end
 
@@ -246,14 +248,14 @@ function Socket:read(reader, handle, bytes, out)
     if self.closing then return end
     handle(self, event, out)
   end
-  if code then self:close(code, reason, "protocol") end
+  if code then self:close(code, reason, CLOSED_BY.protocol) end
 end
 
 -- The last resort of a direction: whatever is raised closes the connection. What was put out before that was judged.
 function Socket:guarded(reader, handle, bytes, out)
   if self.closing then return end
   local ok = pcall(self.read, self, reader, handle, bytes, out)
-  if not ok then self:close(1011, "INTERNAL_ERROR", "error") end
+  if not ok then self:close(1011, CLOSE.INTERNAL_ERROR, CLOSED_BY.error) end
 end
 
 -- socket:from_client(bytes) -> bytes for the server
@@ -285,10 +287,10 @@ function Socket:from_server(bytes)
   return table.concat(out)
 end
 
--- socket:outcome() -> what happened so far (src/extauthz/access-log-outcome.ts):
---   { sent = { delivered, dropped }, received = { delivered, dropped, masked }, denied = up to 20 of { direction = "send"
---   or "receive", type, rule, count }, paths = up to 50, closed = nil or { code, reason, by } }
--- The numbers count messages. `by` is policy, protocol, expiry, peer or error. It is not a copy.
+-- socket:outcome() -> what happened so far, for outcome.connection:
+--   { sent = { delivered, dropped }, received = { delivered, dropped, masked }, denied = up to 20 of { direction, type,
+--   rule, count }, paths = up to 50, closed = nil or { code, reason, by } }
+-- The numbers count messages. `by` is one of the contract's CLOSED_BY. It is not a copy.
 function Socket:outcome()
   return {
     sent = self.sent, received = self.received, denied = self.denied, paths = self.paths, closed = self.closed,

@@ -1,37 +1,37 @@
 -- What the two filters and the service know of one stream, in Envoy's dynamic metadata.
+local contract = require("gatehouse.contract")
 local refusal = require("gatehouse.refusal")
+local DECISION, NOTE, STATE = contract.DECISION, contract.NOTE, contract.STATE
+local SENT_ALONG, NOTES = contract.NAMESPACE.decision, contract.NAMESPACE.notes
 
 local stream = {}
 
-local EXT_AUTHZ = "envoy.filters.http.ext_authz"
-local OURS = "gatehouse"
-
--- stream.decision(handle) -> what the service sent along with its permission, or nil: { plan = text, decision_id = ... }
+-- stream.decision(handle) -> what the service sent along with its permission, by the names of DECISION; or nil
 function stream.decision(handle)
-  return handle:streamInfo():dynamicMetadata():get(EXT_AUTHZ)
+  return handle:streamInfo():dynamicMetadata():get(SENT_ALONG)
 end
 
 -- stream.forget_plan(handle): the plan was read; whatever logs metadata need not carry it
 function stream.forget_plan(handle)
-  handle:streamInfo():dynamicMetadata():set(EXT_AUTHZ, "plan", "")
+  handle:streamInfo():dynamicMetadata():set(SENT_ALONG, DECISION.plan, "")
 end
 
--- stream.note(handle, key, value): for the guard, and for the access log
+-- stream.note(handle, key, value): for the guard, and for the access log; key is a name of NOTE
 function stream.note(handle, key, value)
-  handle:streamInfo():dynamicMetadata():set(OURS, key, value)
+  handle:streamInfo():dynamicMetadata():set(NOTES, key, value)
 end
 
 -- stream.notes(handle) -> what was noted, or nil
 function stream.notes(handle)
-  return handle:streamInfo():dynamicMetadata():get(OURS)
+  return handle:streamInfo():dynamicMetadata():get(NOTES)
 end
 
 -- stream.refuse(handle, options): refusal.stream, chunk by chunk under the eyes of the guard
 function stream.refuse(handle, options)
   local decision = stream.decision(handle)
-  options.request_id = decision and decision.request_id
-  stream.note(handle, "state", "stream")
-  options.passed = function(count) stream.note(handle, "chunks", count) end
+  options.request_id = decision and decision[DECISION.request_id]
+  stream.note(handle, NOTE.state, STATE.stream)
+  options.passed = function(count) stream.note(handle, NOTE.chunks, count) end
   refusal.stream(handle, options)
 end
 

@@ -1,15 +1,19 @@
 -- Envoy's side of WebSocket connections: one socket for both directions, fed by two coroutines.
 local condition = require("gatehouse.condition")
 local connections = require("gatehouse.connections")
+local contract = require("gatehouse.contract")
 local graphql_socket = require("gatehouse.graphql_socket")
-local json = require("gatehouse.json")
 local mask = require("gatehouse.mask")
 local messages = require("gatehouse.messages")
+local outcome = require("gatehouse.outcome")
 local plan_of = require("gatehouse.plan")
 local refusal = require("gatehouse.refusal")
 local socket = require("gatehouse.socket")
 local stream = require("gatehouse.stream")
 local values = require("gatehouse.values")
+local DECISION, NOTE, STATE = contract.DECISION, contract.NOTE, contract.STATE
+local CLOSE, CLOSED_BY, UNREAD = contract.CLOSE, contract.CLOSED_BY, contract.UNREAD
+local REFUSAL, REFUSAL_TEXT = contract.REFUSAL, contract.REFUSAL_TEXT
 
 local upgrade = {}
 
@@ -66,7 +70,7 @@ local function pass(direction, connection, decision, bytes)
     if fresh and fresh.websocket then
       connection:replan(fresh.websocket)
     else
-      connection:close(1011, "PLAN_UNUSABLE", "policy")
+      connection:close(1011, CLOSE.PLAN_UNUSABLE, CLOSED_BY.policy)
     end
     connection.plan_text = text
   end
@@ -77,11 +81,11 @@ end
 -- much passed, for that changes with every message. Nobody is told when a stream ends without a word.
 -- -> what was noted last
 local function report(handle, connection, before, is_end)
-  local outcome, now = connection:outcome(), os.time()
-  local events = outcome.sent.dropped + outcome.received.dropped + outcome.received.masked
-  if outcome.closed then events = events + 1 end
+  local happened, now = connection:outcome(), os.time()
+  local events = happened.sent.dropped + happened.received.dropped + happened.received.masked
+  if happened.closed then events = events + 1 end
   if before and not is_end and before.at == now and before.events == events then return before end
-  stream.note(handle, "outcome", json.encode({ websocket = outcome }))
+  stream.note(handle, NOTE.outcome, outcome.connection(happened))
   return { at = now, events = events }
 end
 
@@ -106,37 +110,37 @@ end
 -- upgrade.request(handle, plan, decision): client to server. Yields until the stream ends.
 function upgrade.request(handle, plan, decision)
   local connection = make(plan)
-  open[decision.decision_id] = connection
+  open[decision[DECISION.decision_id]] = connection
   -- what follows a handshake is no body
   handle:headers():remove("content-length")
-  pump(handle, "from_client", connection, decision, "client_chunks")
+  pump(handle, "from_client", connection, decision, NOTE.client_chunks)
 end
 
 -- Why an answer of 101 must not bring the connection about, or nil.
 local function fault(headers, connection)
   -- RFC 6455, section 4.1: the client has to wait for the answer. The server's HTTP parser might take what comes before
   -- for a body
-  if connection.hasty then return "early_data" end
-  if (headers:get("upgrade") or ""):lower() ~= "websocket" then return "upgrade" end
+  if connection.hasty then return UNREAD.early_data end
+  if (headers:get("upgrade") or ""):lower() ~= "websocket" then return UNREAD.upgrade end
   -- the request offered none: whatever this is, the frames could not be read
-  if headers:get("sec-websocket-extensions") then return "extensions" end
-  if not connection:accepted(headers:get("sec-websocket-protocol")) then return "protocol" end
+  if headers:get("sec-websocket-extensions") then return UNREAD.extensions end
+  if not connection:accepted(headers:get("sec-websocket-protocol")) then return UNREAD.protocol end
   return nil
 end
 
 -- upgrade.response(handle, plan, decision): server to client, when the server has answered 101. Yields.
 function upgrade.response(handle, plan, decision)
-  local connection = open[decision.decision_id]
+  local connection = open[decision[DECISION.decision_id]]
   if not connection then error("a response without its request") end
   connection.answered = true
   local reason = fault(handle:headers(), connection)
   if reason then
     -- the server takes the connection for open: its side ends, too
-    connection:close(1002, "UPGRADE_NOT_DELIVERED", "protocol")
+    connection:close(1002, CLOSE.UPGRADE_NOT_DELIVERED, CLOSED_BY.protocol)
     return upgrade.refuse(handle, reason)
   end
-  stream.note(handle, "state", "stream")
-  pump(handle, "from_server", connection, decision, "chunks")
+  stream.note(handle, NOTE.state, STATE.stream)
+  pump(handle, "from_server", connection, decision, NOTE.chunks)
 end
 
 -- Headers that stay on an answer to a handshake that is not delivered, each with what it may hold: the application's own
@@ -148,9 +152,9 @@ local KEPT = {
 
 -- upgrade.refuse(handle, reason, status): an answer to a handshake that must not be delivered
 function upgrade.refuse(handle, reason, status)
-  stream.note(handle, "outcome", json.encode({ response = { result = "refused", reason = reason } }))
+  stream.note(handle, NOTE.outcome, outcome.response(contract.RESULT.refused, { reason = reason }))
   stream.refuse(handle, {
-    status = status, code = "UPGRADE_NOT_DELIVERED", message = "the connection was not upgraded", kept = KEPT,
+    status = status, code = REFUSAL.UPGRADE_NOT_DELIVERED, message = REFUSAL_TEXT.UPGRADE_NOT_DELIVERED, kept = KEPT,
   })
 end
 

@@ -1,3 +1,4 @@
+import type { AuditRecord, OutcomeRecord } from "../../protocol/index.ts";
 import type { RecordRow } from "../records/read-record.ts";
 
 /**
@@ -5,16 +6,37 @@ import type { RecordRow } from "../records/read-record.ts";
  * gateway writes, now or later, may: a path as it came, the values that an explanation shows.
  */
 export const IMPERSONAL_MEMBERS: readonly string[] = [
-  ...["evaluation_time_ms", "rule_name", "rule_resource", "policy_digest", "customer_policy_set"],
-  ...["trace_id", "session_id", "unknown", "accepted_ambiguities"],
-];
+  "evaluation_time_ms",
+  "rule_name",
+  "rule_resource",
+  "policy_digest",
+  "customer_policy_set",
+  "trace_id",
+  "unknown",
+  "accepted_ambiguities",
+] satisfies readonly (keyof AuditRecord)[];
 
 /** The same of an outcome: the peer chooses a connection's close reason, types of messages, and names within a document. */
 export const IMPERSONAL_OUTCOME: readonly string[] = [
-  ...["response_code", "duration_ms", "result", "reason", "detail", "masked_count", "documents_dropped"],
-  ...["response_bytes", "response_flags", "upstream", "upstream_status", "upstream_ms"],
-  ...["sent_delivered", "sent_dropped", "received_delivered", "received_dropped", "close_code", "closed_by"],
-];
+  "response_code",
+  "duration_ms",
+  "result",
+  "reason",
+  "detail",
+  "masked_count",
+  "documents_dropped",
+  "response_bytes",
+  "response_flags",
+  "upstream",
+  "upstream_status",
+  "upstream_ms",
+  "sent_delivered",
+  "sent_dropped",
+  "received_delivered",
+  "received_dropped",
+  "close_code",
+  "closed_by",
+] satisfies readonly (keyof OutcomeRecord)[];
 
 /** Members of an event's data that say nothing of who it was; `user`, `session` and `detail` are kept in part. */
 export const IMPERSONAL_DATA: readonly string[] = [

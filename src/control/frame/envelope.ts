@@ -1,6 +1,10 @@
+import type { ErrorEnvelope, SuccessEnvelope } from "../../protocol/index.ts";
 import type { ApiError } from "../errors.ts";
 import type { Warning } from "../warnings.ts";
 import type { Pagination } from "./route.ts";
+
+/** Members that gateways do not read. */
+type More = Readonly<Record<string, unknown>>;
 
 /** Specification 2.1. */
 export function successEnvelope(
@@ -11,7 +15,7 @@ export function successEnvelope(
     pagination,
     warnings = [],
   }: { readonly pagination?: Pagination; readonly warnings?: readonly Warning[] } = {},
-): object {
+): SuccessEnvelope & More {
   return {
     success: true,
     data,
@@ -22,8 +26,13 @@ export function successEnvelope(
 }
 
 /** Specification 7. */
-export function errorEnvelope({ code, message, details }: ApiError, requestId: string, now: Date): object {
-  return { success: false, error: { code, message, details }, meta: meta(requestId, now) };
+export function errorEnvelope(
+  { code, message, details }: ApiError,
+  requestId: string,
+  now: Date,
+): ErrorEnvelope & More {
+  const error: ErrorEnvelope["error"] & More = { code, message, details };
+  return { success: false, error, meta: meta(requestId, now) };
 }
 
 /** What every envelope says about its request. */

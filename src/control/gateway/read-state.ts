@@ -1,34 +1,22 @@
 import type { Knex } from "knex";
+import type { StateData } from "../../protocol/index.ts";
 import type { CustomerStanding } from "../../standing/index.ts";
 import type { GatewayChange } from "../gateway-change.ts";
 import { deletedCustomerIds } from "../customers/deleted.ts";
 import { standingOf, standingsThatMatter } from "../policies/standing.ts";
-import { activePolicySets, type ActivePolicySet } from "../policy-sets/store.ts";
+import { activePolicySets } from "../policy-sets/store.ts";
 import { cursorOf, readExtent, resumeFrom, type Place } from "./cursor.ts";
 
 /** What a gateway judges by besides its policy set: all of it, or what has changed. */
-export interface GatewayState {
-  readonly cursor: string;
-  readonly complete: boolean;
-  /** This is one page of what has changed: more is there behind `cursor`. Never of the complete state. */
-  readonly more?: true;
+export interface GatewayState extends StateData {
   /** The newest change that the database held when this was read; not told. */
   readonly end: number;
-  readonly customers: readonly CustomerStanding[];
-  /** With the complete state: all that were ever deleted, for good. */
-  readonly customers_deleted: readonly string[];
-  readonly sessions_ended: readonly EndedSession[];
-  readonly users: readonly UserStanding[];
-  readonly policy_sets: readonly ActivePolicySet[];
 }
+type UserStanding = StateData["users"][number];
+
 interface EndedSession {
   readonly session_id: string;
   readonly until: Date;
-}
-interface UserStanding {
-  readonly id: string;
-  readonly customer_id: string;
-  readonly status: "active" | "suspended" | "deleted";
 }
 
 /** Changes in one answer: reading and writing them takes others' time at both ends, and each follower's round trip does, too. */
@@ -118,7 +106,7 @@ async function everything(trx: Knex, now: Date): Promise<Content> {
   return {
     customers,
     customers_deleted: await deletedCustomerIds(trx),
-    sessions_ended: sessions,
+    sessions_ended: sessions.map(told),
     users: [...suspended, ...deleted].map(standingOfUser),
     policy_sets: await activePolicySets(trx),
   };
@@ -131,7 +119,7 @@ async function whatBecameOf(trx: Knex, changes: readonly ChangeRow[]): Promise<C
   return {
     customers: await customersNow(trx, customerIds),
     customers_deleted: [],
-    sessions_ended: endedSessions(changes),
+    sessions_ended: endedSessions(changes).map(told),
     users: await usersNow(trx, userIds, changes),
     policy_sets: names.length === 0 ? [] : await activePolicySets(trx, names),
   };
@@ -154,6 +142,10 @@ function endedSessions(changes: readonly ChangeRow[]): EndedSession[] {
     if (known === undefined || known.until < until) byId.set(session_id, { session_id, until });
   }
   return [...byId.values()];
+}
+
+function told({ session_id, until }: EndedSession): StateData["sessions_ended"][number] {
+  return { session_id, until: until.toISOString() };
 }
 
 async function customersNow(trx: Knex, ids: readonly string[]): Promise<CustomerStanding[]> {

@@ -1,3 +1,12 @@
+import {
+  GATEWAY_ROUTES,
+  policySetData,
+  policySetParams,
+  stateData,
+  stateQuery,
+  userData,
+  userParams,
+} from "../../protocol/index.ts";
 import type { ControlContext } from "../context.ts";
 import { findCustomer } from "../customers/store.ts";
 import { ApiError } from "../errors.ts";
@@ -6,14 +15,6 @@ import { requireActiveVersion } from "../policy-sets/service.ts";
 import { claimPolicyOf } from "../users/claim-policy.ts";
 import { effectiveAttributes, findUser } from "../users/store.ts";
 import type { GatewayFeed } from "./feed.ts";
-import {
-  policySetData,
-  policySetParams,
-  stateData,
-  stateQuery,
-  userAttributesData,
-  userParams,
-} from "./schemas.ts";
 
 const common = { tag: "Gateway", group: "gateway", permission: "gateway", tenancy: "all" } as const;
 
@@ -23,7 +24,7 @@ export function gatewayRoutes({ db, settings }: ControlContext, feed: GatewayFee
     readRoute({
       ...common,
       method: "get",
-      path: "/gateway/state",
+      path: GATEWAY_ROUTES.state,
       operation: "followState",
       summary: "Follow what gateways judge by",
       description:
@@ -42,7 +43,7 @@ export function gatewayRoutes({ db, settings }: ControlContext, feed: GatewayFee
     readRoute({
       ...common,
       method: "get",
-      path: "/gateway/policy-sets/{name}",
+      path: GATEWAY_ROUTES.policySet,
       operation: "getActivePolicySet",
       summary: "Read the active version of a policy set",
       params: policySetParams,
@@ -53,11 +54,11 @@ export function gatewayRoutes({ db, settings }: ControlContext, feed: GatewayFee
     readRoute({
       ...common,
       method: "get",
-      path: "/gateway/users/{key}",
+      path: GATEWAY_ROUTES.user,
       operation: "lookUpUser",
       summary: "Look up the attributes of a user",
       params: userParams,
-      answers: { 200: userAttributesData },
+      answers: { 200: userData },
       errors: ["USER_NOT_FOUND"],
       async read({ params }) {
         const row = await findUser(db, params.key);

@@ -2,9 +2,9 @@ import { promisify } from "node:util";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { gzip } from "node:zlib";
 import type * as z from "zod";
+import { stateData } from "../../protocol/index.ts";
 import type { SerializedData } from "../frame/serialized.ts";
 import type { GatewayState } from "./read-state.ts";
-import { stateData } from "./schemas.ts";
 
 /** Entries that are written in one turn of the event loop. */
 const SLICE = 500;
@@ -21,19 +21,17 @@ export async function serializeState(state: GatewayState): Promise<SerializedDat
   const members: string[] = [];
   for (const name of MEMBERS) {
     const value: unknown = state[name];
+    // an optional one: the type has all others
+    if (value === undefined) continue;
     const schema = stateData.shape[name];
-    const json = Array.isArray(value) ? await serializeList(schema, value) : serializeOne(schema, value);
-    if (json !== undefined) members.push(`${JSON.stringify(name)}:${json}`);
+    const json = Array.isArray(value)
+      ? await serializeList(schema, value)
+      : JSON.stringify(schema.parse(value));
+    members.push(`${JSON.stringify(name)}:${json}`);
   }
   const json = Buffer.from(`{${members.join(",")}}`);
   if (json.length < COMPRESSED_FROM) return { json };
   return { json, gzip: await compress(json) };
-}
-
-/** @returns `undefined` for an optional member that is not there */
-function serializeOne(schema: z.ZodType, value: unknown): string | undefined {
-  const parsed = schema.parse(value);
-  return parsed === undefined ? undefined : JSON.stringify(parsed);
 }
 
 async function serializeList(schema: z.ZodType, items: readonly unknown[]): Promise<string> {

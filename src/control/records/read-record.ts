@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { isObject } from "../../json/index.ts";
+import type { AuditRecord, RecordMember } from "../../protocol/index.ts";
 
 /** One record of a gateway, as a row of the audit trail. Texts are such that PostgreSQL can hold and index them. */
 export interface RecordRow {
@@ -22,12 +23,15 @@ export interface RecordRow {
   readonly record: string;
 }
 
+/** A record as it came: nothing is sure but that what is read of it is what gateways write. */
+export type Members = Readonly<Partial<Record<RecordMember, unknown>>>;
+
 /** What of a record has no column and is needed when it is taken in. */
 export interface RecordFacts {
   readonly row: RecordRow;
   /** What the rule guards (`GET /api/customers/{customer_id}`); empty without a rule. Of few values, unlike paths. */
   readonly guarded: string;
-  readonly members: Readonly<Record<string, unknown>>;
+  readonly members: Members;
   /** The directory has the user, and under another customer. */
   readonly isForeignUser?: boolean;
 }
@@ -40,7 +44,7 @@ const TEXTS = {
   action: 256,
   policy_set: 512,
   client_ip: 128,
-} as const;
+} as const satisfies Partial<Record<keyof AuditRecord, number>>;
 const MAX_CUSTOMER = 512;
 const MAX_RULE = 1024;
 const MAX_GUARDED = 512;
@@ -59,33 +63,38 @@ const NOT_STORABLE = /\\u(?:0000|d[89a-f][0-9a-f]{2})/;
 /** Where a record comes from is ours to say, whatever is in it. */
 const PROVENANCE = ["ingested_by", "gateway", "received_at"];
 const DECISION_COLUMNS: ReadonlySet<string> = new Set([
-  ...["timestamp", "decision_id", "decision", "reason", "rule", "customer_id", "evaluation_time_us"],
+  ...columns("timestamp", "decision_id", "decision", "reason", "rule", "customer_id", "evaluation_time_us"),
   ...Object.keys(TEXTS),
   ...PROVENANCE,
 ]);
 const OUTCOME_COLUMNS: ReadonlySet<string> = new Set([
-  ...["timestamp", "event", "decision_id", "request_id"],
+  ...columns("timestamp", "event", "decision_id", "request_id"),
   ...PROVENANCE,
 ]);
+
+function columns(...names: readonly RecordMember[]): readonly RecordMember[] {
+  return names;
+}
 
 class Problem extends Error {}
 
 /**
- * Reads a record as gateways write it (`src/audit/types.ts`). Members that are not known are kept.
+ * Reads a record as gateways write it (`src/protocol/record.ts`). Members that are not known are kept.
  *
  * @returns what is wrong with it, where something is
  */
 export function readRecord(value: unknown): RecordFacts | string {
   try {
     if (!isObject(value)) throw new Problem("a record must be an object");
-    return Object.hasOwn(value, "event") ? readOutcome(value) : readDecision(value);
+    const members: Members = value;
+    return Object.hasOwn(members, "event") ? readOutcome(members) : readDecision(members);
   } catch (error) {
     if (error instanceof Problem) return error.message;
     throw error;
   }
 }
 
-function readDecision(members: Readonly<Record<string, unknown>>): RecordFacts {
+function readDecision(members: Members): RecordFacts {
   const { decision, reason, evaluation_time_us: took } = members;
   if (decision !== "ALLOW" && decision !== "DENY") throw new Problem("`decision` must be ALLOW or DENY");
   if (typeof reason !== "string" || !REASON.test(reason)) throw new Problem("`reason` must be a code");
@@ -112,7 +121,7 @@ function readDecision(members: Readonly<Record<string, unknown>>): RecordFacts {
   return { row: { ...row, id }, members, guarded: guardedBy(members, row) };
 }
 
-function readOutcome(members: Readonly<Record<string, unknown>>): RecordFacts {
+function readOutcome(members: Members): RecordFacts {
   const { event } = members;
   if (event !== "response" && event !== "connection")
     throw new Problem("`event` must be response or connection");
@@ -138,7 +147,7 @@ function readOutcome(members: Readonly<Record<string, unknown>>): RecordFacts {
   return { row: { ...row, id }, members, guarded: "" };
 }
 
-function timeOf({ timestamp }: Readonly<Record<string, unknown>>): number {
+function timeOf({ timestamp }: Members): number {
   const time =
     typeof timestamp === "string" && TIME.test(timestamp) && isDate(timestamp.slice(0, 10))
       ? Date.parse(timestamp)
@@ -155,7 +164,7 @@ function isDate(day: string): boolean {
   return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(day);
 }
 
-function decisionIdOf({ decision_id: id }: Readonly<Record<string, unknown>>): string {
+function decisionIdOf({ decision_id: id }: Members): string {
   if (typeof id !== "string" || !ID.test(id))
     throw new Problem("`decision_id` must be 1 to 64 visible ASCII characters");
   return id;
@@ -168,17 +177,13 @@ function contentId(row: Omit<RecordRow, "id">, prefix = "dec_"): string {
   return `${prefix}${createHash("sha256").update(JSON.stringify(row)).digest("hex").slice(0, 40)}`;
 }
 
-function textOf(members: Readonly<Record<string, unknown>>, name: keyof typeof TEXTS): string {
+function textOf(members: Members, name: keyof typeof TEXTS): string {
   const value = members[name];
   if (typeof value !== "string") throw new Problem(`\`${name}\` must be a text`);
   return bounded(name, value, TEXTS[name]);
 }
 
-function optionalText(
-  members: Readonly<Record<string, unknown>>,
-  name: string,
-  bytes: number,
-): string | null {
+function optionalText(members: Members, name: RecordMember, bytes: number): string | null {
   const value = members[name];
   if (value === undefined || value === null) return null;
   if (typeof value !== "string") throw new Problem(`\`${name}\` must be a text`);
@@ -198,7 +203,7 @@ function storable(text: string): string {
   return (text.includes("\0") ? text.replaceAll("\0", "\ufffd") : text).toWellFormed();
 }
 
-function restOf(members: Readonly<Record<string, unknown>>, columns: ReadonlySet<string>): string {
+function restOf(members: Members, columns: ReadonlySet<string>): string {
   const rest = Object.create(null) as Record<string, unknown>;
   for (const [name, value] of Object.entries(members)) {
     if (columns.has(name)) continue;
@@ -230,10 +235,7 @@ function storableValue(value: unknown): unknown {
  * What the rule guards. A gateway of an earlier release does not say it: then the rule's number with the set's name, and never
  * the rule's own name, which says nothing of the resource and would stand beside resources as if it were one.
  */
-function guardedBy(
-  members: Readonly<Record<string, unknown>>,
-  { rule, policy_set: set }: Omit<RecordRow, "id">,
-): string {
+function guardedBy(members: Members, { rule, policy_set: set }: Omit<RecordRow, "id">): string {
   if (rule === null) return "";
   const { rule_resource: resource } = members;
   const isSaid = typeof resource === "string" && resource !== "";

@@ -1,11 +1,16 @@
+import {
+  GATEWAY_ROUTES,
+  MAX_RECORDS_BYTES,
+  recordsBody,
+  recordsData,
+  statisticsBody,
+  statisticsTaken,
+} from "../../protocol/index.ts";
 import type { ControlContext } from "../context.ts";
 import { ok, writeRoute, type Route } from "../frame/route.ts";
-import { recordsBody, statisticsBody, statisticsTaken, takenIn } from "./schemas.ts";
 import { gatewayNameOf } from "./gateway-name.ts";
 import { Intake } from "./take-in.ts";
 import { takeStatistics } from "./take-statistics.ts";
-
-const BODY_LIMIT = 16_000_000;
 
 /** What gateways tell: their records and their statistics. */
 export function recordsRoutes(context: ControlContext): Route[] {
@@ -14,7 +19,7 @@ export function recordsRoutes(context: ControlContext): Route[] {
   return [
     writeRoute({
       method: "post",
-      path: "/gateway/records",
+      path: GATEWAY_ROUTES.records,
       operation: "takeRecords",
       summary: "Takes in audit records of a gateway",
       description:
@@ -25,8 +30,8 @@ export function recordsRoutes(context: ControlContext): Route[] {
       tenancy: "all",
       body: recordsBody,
       anyText: true,
-      bodyLimit: BODY_LIMIT,
-      answers: { 200: takenIn },
+      bodyLimit: MAX_RECORDS_BYTES,
+      answers: { 200: recordsData },
       prepare: ({ body }) => intake.prepare(body.records),
       units,
       write: async ({ actor, headers }, unit, batch) => {
@@ -36,7 +41,7 @@ export function recordsRoutes(context: ControlContext): Route[] {
     }),
     writeRoute({
       method: "post",
-      path: "/gateway/statistics",
+      path: GATEWAY_ROUTES.statistics,
       operation: "takeStatistics",
       summary: "Takes in statistics of a gateway",
       description:

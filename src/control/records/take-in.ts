@@ -1,3 +1,4 @@
+import type { Rejection } from "../../protocol/index.ts";
 import type { ControlContext } from "../context.ts";
 import type { NewEvent } from "../events.ts";
 import type { Unit } from "../unit.ts";
@@ -5,7 +6,6 @@ import { countDecisions, type CountedDecision } from "../analytics/count-decisio
 import { insertRecords, type Provenance } from "./insert-records.ts";
 import { keptSince, makePartition, startOfDay } from "./partitions.ts";
 import { readRecord, type RecordFacts } from "./read-record.ts";
-import type { Rejection } from "./schemas.ts";
 import { violationEvent } from "./violation-event.ts";
 import { withKnownUsers } from "./known-users.ts";
 import { withOwners } from "./owners.ts";

@@ -1,11 +1,11 @@
+import type { StatisticsReport } from "../../protocol/index.ts";
 import { addCounts } from "../analytics/add-counts.ts";
 import { periods } from "../analytics/count-decisions.ts";
 import { Tally } from "../analytics/tally.ts";
 import type { Unit } from "../unit.ts";
-import type { Statistics } from "./schemas.ts";
 
 /** Counts what a gateway did since it told last; once, however often it is sent. @returns whether it was new */
-export async function takeStatistics(unit: Unit, told: Statistics): Promise<boolean> {
+export async function takeStatistics(unit: Unit, told: StatisticsReport): Promise<boolean> {
   const { instance, sequence, caches, audit } = told;
   const fresh = await unit
     .trx("gateway_statistics")

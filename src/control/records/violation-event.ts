@@ -30,14 +30,11 @@ export function violationEvent({ row, members, isForeignUser }: RecordFacts): Ne
   if (row.decision !== "DENY" || row.reason === null) return undefined;
   const set = deniedBy(row, members);
   if (!VIOLATIONS.has(row.reason) && set === undefined) return undefined;
-  const { customer_id: customerId, client_ip: address, reason } = row;
+  const { customer_id: customerId, reason } = row;
   // of a user of another customer nothing is told that an erasure would have to find again
   const userId = isForeignUser === true ? "" : row.user_id;
-  const session = isForeignUser === true ? undefined : members["session_id"];
   const data: EventData = {
     ...(userId !== "" && customerId !== null && { user: { id: userId, customer_id: customerId } }),
-    ...(typeof session === "string" &&
-      session !== "" && { session: { id: storable(session), ip_address: address ?? "", user_agent: "" } }),
     reason,
     detail:
       set !== undefined

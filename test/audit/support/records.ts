@@ -2,10 +2,9 @@ import {
   createAuditLog,
   type AuditLog,
   type AuditOptions,
-  type AuditRecord,
   type OutcomeLog,
-  type OutcomeRecord,
 } from "../../../src/audit/index.ts";
+import type { AuditRecord, OutcomeRecord } from "../../../src/protocol/record.ts";
 import { createMetrics, type Metrics } from "../../../src/telemetry/metrics.ts";
 
 export function auditRecord(changes: Partial<AuditRecord> = {}): AuditRecord {

@@ -1,28 +1,7 @@
+import type { StateData } from "../../../src/protocol/index.ts";
+
 /** What `GET /gateway/state` answers. */
-export interface State {
-  readonly cursor: string;
-  readonly complete: boolean;
-  readonly more?: boolean;
-  readonly customers: readonly {
-    readonly id: string;
-    readonly status: string;
-    readonly authentication: {
-      readonly mfa_required: boolean;
-      readonly max_session_duration?: number;
-      readonly allowed_email_domains: readonly unknown[];
-      readonly allowed_ip_ranges: readonly unknown[];
-    };
-    readonly policy_sets: readonly string[];
-  }[];
-  readonly customers_deleted: readonly string[];
-  readonly sessions_ended: readonly { readonly session_id: string; readonly until: string }[];
-  readonly users: readonly { readonly id: string; readonly customer_id: string; readonly status: string }[];
-  readonly policy_sets: readonly {
-    readonly name: string;
-    readonly version: string;
-    readonly digest: string;
-  }[];
-}
+export type State = StateData;
 
 /** Follows the state as simply as can be: what it ends with is what the feed has told. */
 export class Follower {

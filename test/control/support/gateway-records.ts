@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createDecisionIds } from "../../../src/audit/index.ts";
-import type { OutcomeRecord } from "../../../src/audit/types.ts";
+import type { AuditRecord, OutcomeRecord } from "../../../src/protocol/record.ts";
 import type { Actor } from "../../../src/control/actor.ts";
 import { makePartition, startOfDay } from "../../../src/control/records/partitions.ts";
 import { readRecord } from "../../../src/control/records/read-record.ts";
@@ -10,16 +10,19 @@ import { FULL_KEY, type Answered, type RunningControl } from "../../support/cont
 
 export const GATEWAY_KEY: Actor = { ...FULL_KEY, id: "key_00000000000000000000000002", scope: "gateway" };
 
-/** What tests look at; of the other members any can be set, to whatever. */
-interface DecisionRecord extends Readonly<Record<string, unknown>> {
-  readonly decision_id: string;
-}
-
 const nextId = createDecisionIds();
 
-/** A decision as a gateway writes it. */
-export function decisionRecord(changes: Readonly<Record<string, unknown>> = {}): DecisionRecord {
-  return {
+/**
+ * A decision as a gateway writes it.
+ *
+ * @param changes - other values of its members, right or wrong
+ * @param more - members that no gateway writes today
+ */
+export function decisionRecord(
+  changes: Readonly<Partial<Record<keyof AuditRecord, unknown>>> = {},
+  more: Readonly<Record<string, unknown>> = {},
+): AuditRecord {
+  const record: AuditRecord = {
     timestamp: "2026-03-01T12:00:00.000Z",
     request_id: "req-1",
     user_id: "usr_1",
@@ -38,8 +41,8 @@ export function decisionRecord(changes: Readonly<Record<string, unknown>> = {}):
     host: "api.example.com",
     raw_path: "/api/customers/7",
     evaluation_time_us: 412,
-    ...changes,
   };
+  return { ...record, ...(changes as Partial<AuditRecord>), ...more };
 }
 
 /** What became of a decision, as a gateway writes it. */
@@ -120,7 +123,7 @@ export async function assertRollupsExact(db: Database): Promise<void> {
     decision: string;
     reason: string;
     evaluation_time_us: number;
-    record: { rule_resource?: string };
+    record: Pick<AuditRecord, "rule_resource">;
   }[];
   const signIns = (await db("events").where({ type: "user.authenticated" })) as {
     timestamp: Date;

@@ -67,7 +67,7 @@ export async function seed(
     user_id: user,
   });
   const outcome = outcomeRecord({
-    timestamp: decision["timestamp"] as string,
+    timestamp: decision.timestamp,
     decision_id: decision.decision_id,
   });
   await make("/gateway/records", { records: [decision, outcome] });

@@ -2,12 +2,8 @@ import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  createAuditLog,
-  createDecisionIds,
-  type AuditLog,
-  type AuditRecord,
-} from "../../../src/audit/index.ts";
+import { createAuditLog, createDecisionIds, type AuditLog } from "../../../src/audit/index.ts";
+import type { AuditRecord } from "../../../src/protocol/record.ts";
 import { DecisionPoint } from "../../../src/decision/decision-point.ts";
 import { createForgedHeaders, withoutHeaders } from "../../../src/decision/forged-headers.ts";
 import { createIdentityHeaders } from "../../../src/decision/identity-headers.ts";

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { loadGatewayConfig } from "../../../src/config/index.ts";
 import type { GatewayConfig } from "../../../src/config/index.ts";
 import { envoyBootstrap, startEnvoy } from "../../../src/gateway/index.ts";
+import type { EnvoyJson } from "../../../src/gateway/envoy-json.ts";
 import type { EnvoyProcess } from "../../../src/gateway/index.ts";
 import { envoyBinary } from "../../support/envoy.ts";
 import { AuthzStub } from "./authz-stub.ts";
@@ -43,10 +44,12 @@ export interface TestGatewayOptions {
   readonly luaDirectory?: string;
   /** Further workers, besides the gateway's own stub. */
   readonly workers?: readonly AuthzStub[];
+  /** What is changed in Envoy's configuration. */
+  readonly change?: (bootstrap: EnvoyJson) => EnvoyJson;
 }
 
 export async function startGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
-  const { overrides = {}, luaDirectory, workers = [] } = options;
+  const { overrides = {}, luaDirectory, workers = [], change = (bootstrap) => bootstrap } = options;
   const folder = await mkdtemp(join(tmpdir(), "gatehouse-"));
   const [authz, upstream] = [await new AuthzStub().listen(), await new Upstream().listen()];
   const config = configWith({
@@ -58,10 +61,12 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   const warnings: string[] = [];
   const keep = (message: string) => void warnings.push(message);
   const envoy = await startEnvoy({
-    bootstrap: envoyBootstrap(config, {
-      authzEndpoints: [authz, ...workers].map(({ port }) => ({ address: "127.0.0.1", port })),
-      ...(luaDirectory !== undefined && { luaDirectory }),
-    }),
+    bootstrap: change(
+      envoyBootstrap(config, {
+        authzEndpoints: [authz, ...workers].map(({ port }) => ({ address: "127.0.0.1", port })),
+        ...(luaDirectory !== undefined && { luaDirectory }),
+      }),
+    ),
     binary: await envoyBinary(),
     runtimeDirectory: join(folder, "run"),
     log: { info: keep, warn: keep, error: keep },

@@ -1,3 +1,4 @@
+import { DECISION, HEADER, PLAN_VERSION } from "../../../src/envoy-contract.ts";
 import type { FieldPathIR, PlanIR, PlannedField } from "../../../src/policy/index.ts";
 import type { CheckAnswer } from "./authz-stub.ts";
 
@@ -7,7 +8,12 @@ export function planned(
   more: Readonly<Record<string, string | number>> = {},
 ): CheckAnswer {
   const text = typeof plan === "string" ? plan : JSON.stringify(plan);
-  const values = { plan: text, decision_id: "dec_1", method: "GET", ...more };
+  const values = {
+    [DECISION.plan]: text,
+    [DECISION.decision_id]: "dec_1",
+    [DECISION.method]: "GET",
+    ...more,
+  };
   const fields = Object.fromEntries(
     Object.entries(values).map(([key, value]) => [
       key,
@@ -15,7 +21,7 @@ export function planned(
     ]),
   );
   const header = {
-    header: { key: "x-gatehouse-plan", value: "1" },
+    header: { key: HEADER.plan, value: String(PLAN_VERSION) },
     appendAction: "OVERWRITE_IF_EXISTS_OR_ADD",
   };
   return { status: { code: 0 }, okResponse: { headers: [header] }, dynamicMetadata: { fields } };

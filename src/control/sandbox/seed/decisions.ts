@@ -1,5 +1,5 @@
 import { createDecisionIds } from "../../../audit/index.ts";
-import type { AuditRecord } from "../../../audit/types.ts";
+import type { AuditRecord } from "../../../protocol/record.ts";
 import type { Reason } from "../../../reasons.ts";
 import { pick } from "./random.ts";
 

@@ -1,0 +1,21 @@
+export {
+  errorEnvelope,
+  successEnvelope,
+  type ErrorEnvelope,
+  type GatewayErrorCode,
+  type SuccessEnvelope,
+} from "./envelope.ts";
+export { policySetData, policySetParams, type PolicySetData } from "./policy-set.ts";
+export type { AuditRecord, DeniedMessagesRecord, OutcomeRecord, RecordMember } from "./record.ts";
+export {
+  MAX_RECORDS_BYTES,
+  recordsAnswer,
+  recordsBody,
+  recordsData,
+  type RecordsAnswer,
+  type Rejection,
+} from "./records.ts";
+export { GATEWAY_NAME_HEADER, gatewayNameOn, GATEWAY_ROUTES, isGatewayName, pathTo } from "./routes.ts";
+export { stateAnswer, stateData, stateQuery, type StateAnswer, type StateData } from "./state.ts";
+export { statisticsBody, statisticsTaken, type StatisticsReport } from "./statistics.ts";
+export { MAX_USER_KEY, userData, userParams } from "./user.ts";

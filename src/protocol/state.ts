@@ -1,0 +1,78 @@
+import * as z from "zod";
+import type { DeepReadonly } from "../json/index.ts";
+
+/** Longest time for which a question can ask to wait, in seconds. */
+export const MAX_WAIT_SECONDS = 30;
+
+/** `GET /gateway/state` asks. */
+export const stateQuery = z.strictObject({
+  after: z.string().max(200).optional().describe("`cursor` of the last answer"),
+  wait: z
+    .string()
+    .regex(/^(?:[12]?\d|30)$/, `must be a whole number of seconds from 0 to ${MAX_WAIT_SECONDS}`)
+    .transform(Number)
+    .prefault("0")
+    .meta({ type: "integer", minimum: 0, maximum: MAX_WAIT_SECONDS }),
+});
+
+const authentication = z.object({
+  mfa_required: z.boolean(),
+  mfa_acr_values: z.array(z.string()).exactOptional().describe("values of `acr` that count as multi-factor"),
+  max_session_duration: z.number().exactOptional(),
+  allowed_email_domains: z.array(z.array(z.string())),
+  allowed_ip_ranges: z.array(z.array(z.string())),
+});
+
+const customer = z.object({
+  id: z.string(),
+  status: z.enum(["active", "suspended", "archived", "deleted"]),
+  authentication,
+  policy_sets: z.array(z.string()),
+});
+
+const state = z.object({
+  cursor: z.string().min(1),
+  complete: z.boolean().describe("takes the place of all that was told before"),
+  more: z
+    .boolean()
+    .exactOptional()
+    .describe("what follows `cursor` is there already: ask on at once; never of a complete state"),
+  customers: z.array(customer),
+  customers_deleted: z.array(z.string()).exactOptional(),
+  sessions_ended: z.array(
+    z.object({
+      session_id: z.string(),
+      until: z.iso.datetime({ offset: true }).meta({ type: "string", format: "date-time" }),
+    }),
+  ),
+  users: z.array(
+    z.object({
+      id: z.string(),
+      customer_id: z.string(),
+      status: z.enum(["active", "suspended", "deleted"]),
+    }),
+  ),
+  policy_sets: z.array(z.object({ name: z.string(), version: z.string(), digest: z.string() })),
+});
+
+/** The answer as the control plane writes it, with what only earlier releases leave out. */
+export const stateData = state.extend({
+  customers: z.array(
+    customer.extend({
+      authentication: authentication.extend({ max_session_duration: z.int().exactOptional() }),
+    }),
+  ),
+  customers_deleted: z
+    .array(z.string())
+    .describe("with the complete state: ids of all customers that were ever deleted"),
+});
+export type StateData = DeepReadonly<z.input<typeof stateData>>;
+
+/**
+ * The answer as a gateway reads it, of this control plane or of another release. Half of a complete state would say of
+ * everybody in the other half that they are ordinary.
+ */
+export const stateAnswer = state.refine(({ complete, more }) => !complete || more !== true, {
+  path: ["more"],
+});
+export type StateAnswer = DeepReadonly<z.output<typeof stateAnswer>>;

@@ -1,0 +1,262 @@
+import assert from "node:assert/strict";
+import type * as z from "zod";
+import { auditRecord, outcomeRecord } from "../audit/support/records.ts";
+import { FeedInstance } from "../control/support/feed-instance.ts";
+import { setOf } from "../control/support/policy-files.ts";
+import { recordsRoutes } from "../../src/control/records/routes.ts";
+import { ControlPlaneClient } from "../../src/following/index.ts";
+import {
+  errorEnvelope,
+  GATEWAY_ROUTES,
+  policySetData,
+  recordsAnswer,
+  recordsBody,
+  recordsData,
+  stateAnswer,
+  stateData,
+  statisticsBody,
+  statisticsTaken,
+  successEnvelope,
+  userData,
+  type RecordMember,
+  type StatisticsReport,
+} from "../../src/protocol/index.ts";
+import { FULL_KEY, startControl, type RunningControl } from "../support/control.ts";
+import { testDatabase, type TestDatabase } from "../support/database.ts";
+
+// What the control plane writes is readable: where it is not, this does not compile.
+type Readable<Written extends z.ZodType, Read extends z.ZodType> =
+  z.output<Written> extends z.input<Read> ? true : never;
+const READABLE: readonly [
+  Readable<typeof stateData, typeof stateAnswer>,
+  Readable<typeof recordsData, typeof recordsAnswer>,
+] = [true, true];
+
+/** The members of a value that are there, by their path; items of a list are alike. */
+function membersOf(value: unknown, path = ""): string[] {
+  if (Array.isArray(value)) return value.flatMap((item) => membersOf(item, `${path}[]`));
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) => [
+    `${path}.${name}`,
+    ...membersOf(member, `${path}.${name}`),
+  ]);
+}
+
+/** The members that a schema names, in the same way. */
+function membersNamed(schema: z.ZodType): string[] {
+  const walk = (part: Json, path: string): string[] => [
+    ...Object.entries(part.properties ?? {}).flatMap(([name, member]) => [
+      `${path}.${name}`,
+      ...walk(member, `${path}.${name}`),
+    ]),
+    ...(part.items === undefined ? [] : walk(part.items, `${path}[]`)),
+  ];
+  return walk(schema.toJSONSchema({ io: "input", unrepresentable: "any" }) as Json, "");
+}
+interface Json {
+  readonly properties?: Readonly<Record<string, Json>>;
+  readonly items?: Json;
+}
+
+describe("the protocol of gateway and control plane", () => {
+  /** By route: what was served, and by which schema the gateway reads it. */
+  const served: Record<keyof typeof GATEWAY_ROUTES, { reads: z.ZodType; data: unknown[] }> = {
+    state: { reads: stateAnswer, data: [] },
+    policySet: { reads: policySetData, data: [] },
+    user: { reads: userData, data: [] },
+    records: { reads: recordsAnswer, data: [] },
+    statistics: { reads: statisticsTaken, data: [] },
+  };
+  const bodies: { records: unknown[]; statistics: unknown[] } = { records: [], statistics: [] };
+  let database: TestDatabase;
+  let feed: FeedInstance;
+  let intake: RunningControl;
+
+  before(async () => {
+    assert.deepEqual(READABLE, [true, true]);
+    database = await testDatabase();
+    // a page of one change, so that there is one that others follow
+    feed = await FeedInstance.start(database, Date.now, undefined, { pageChanges: 1 });
+    intake = await startControl({ database, routes: recordsRoutes });
+    await serveEverything();
+  });
+  after(async () => {
+    await intake.close();
+    await feed.close();
+    await database.close();
+  });
+
+  /** Has each message made with each of its members. */
+  async function serveEverything(): Promise<void> {
+    const read = async (route: keyof typeof GATEWAY_ROUTES, path: string) => {
+      const answer = await feed.control.request("GET", path);
+      assert.equal(answer.status, 200, answer.text);
+      const envelope = successEnvelope.parse(answer.body);
+      served[route].data.push(envelope.data);
+      return envelope.data;
+    };
+    const { cursor } = stateAnswer.parse(await read("state", GATEWAY_ROUTES.state));
+    const { id: customer } = await feed.post("/customers", { name: "Acme" });
+    const policy = await feed.post("/policies", {
+      name: "strict",
+      type: "authentication",
+      conditions: {
+        mfa_required: true,
+        max_session_duration: 600,
+        allowed_email_domains: ["acme.example"],
+        allowed_ip_ranges: ["192.0.2.0/24"],
+      },
+    });
+    await feed.post(`/customers/${String(customer)}/policies`, { policy_ids: [policy["id"]] });
+    await feed.post(`/customers/${String(customer)}/idp`, {
+      ...{ type: "okta", domain: "acme.okta.example", client_id: "app", client_secret: "a secret" },
+      ...{ mfa_acr_values: ["phr"], verify: false },
+    });
+    const { id: user } = await feed.post(`/customers/${String(customer)}/users`, {
+      subject: "ann",
+      attributes: { department: "sales" },
+    });
+    await feed.put(`/users/${String(user)}`, { status: "suspended" });
+    await feed.post("/policy-sets", { name: "main", files: setOf("v1") });
+    const { id: gone } = await feed.post("/customers", { name: "Gone" });
+    await feed.control.request("DELETE", `/customers/${String(gone)}`);
+    await feed.append({
+      ...{ type: "session_ended", session_id: "ses_1" },
+      until: new Date(Date.now() + 3_600_000).toISOString(),
+    });
+    await read("state", GATEWAY_ROUTES.state);
+    await read("state", `${GATEWAY_ROUTES.state}?after=${cursor}`);
+    await read("policySet", GATEWAY_ROUTES.policySet.replace("{name}", "main"));
+    await read("user", GATEWAY_ROUTES.user.replace("{key}", String(user)));
+
+    // what the gateway sends goes through its own client, and what is answered through the real routes
+    const key = Buffer.from(JSON.stringify({ ...FULL_KEY, scope: "gateway" })).toString("base64url");
+    const client = new ControlPlaneClient({ url: intake.url, apiKey: key });
+    const timestamp = new Date().toISOString();
+    const records = [auditRecord({ timestamp }), outcomeRecord({ timestamp }), { none: true }];
+    bodies.records.push({ records });
+    served.records.data.push(
+      await client.records(
+        records.map((record) => `${JSON.stringify(record)}\n`),
+        10_000,
+      ),
+    );
+    const report: StatisticsReport = {
+      ...{ instance: "worker-0", sequence: 1, from: timestamp, to: timestamp },
+      caches: [{ name: "tokens", hits: 1, misses: 2, evictions: 3 }],
+      audit: { decided: 3, recorded: 2, dropped: 1 },
+    };
+    bodies.statistics.push(report);
+    await client.statistics(report);
+    const again = await intake.request("POST", GATEWAY_ROUTES.statistics, { body: report });
+    assert.deepEqual(again.body.data, { accepted: false });
+    served.statistics.data.push(again.body.data);
+    client.close();
+  }
+
+  for (const route of Object.keys(GATEWAY_ROUTES) as (keyof typeof GATEWAY_ROUTES)[]) {
+    it(`serves what gateways read, every member of it: ${GATEWAY_ROUTES[route]}`, () => {
+      const { reads, data } = served[route];
+      for (const message of data) assert.deepEqual(reads.parse(message), message);
+      const seen = new Set(data.flatMap((message) => membersOf(message)));
+      for (const member of membersNamed(reads)) assert.ok(seen.has(member), `${member} was never served`);
+    });
+  }
+
+  it("takes what gateways send, every member of it", () => {
+    for (const [schema, messages] of [
+      [recordsBody, bodies.records],
+      [statisticsBody, bodies.statistics],
+    ] as const) {
+      for (const message of messages) assert.deepEqual(schema.parse(message), message);
+      const sent = new Set(messages.flatMap((message) => membersOf(message)));
+      for (const member of membersNamed(schema)) assert.ok(sent.has(member), `${member} was never sent`);
+    }
+  });
+
+  it("has an error that gateways read, and can tell apart", async () => {
+    const answer = await feed.control.request("GET", GATEWAY_ROUTES.policySet.replace("{name}", "none"));
+    assert.equal(answer.status, 404);
+    assert.equal(errorEnvelope.parse(answer.body).error.code, "POLICY_SET_NOT_FOUND");
+  });
+
+  describe("between releases", () => {
+    const whole = () => served.state.data.find((message) => stateAnswer.parse(message).complete) as object;
+
+    it("passes over members of an answer that are newer than the gateway", () => {
+      const newer = { ...whole(), newer: 1 };
+      assert.deepEqual(stateAnswer.parse(newer), whole());
+      assert.deepEqual(recordsAnswer.parse({ accepted: 0, duplicates: 0, rejected: [], newer: 1 }), {
+        ...{ accepted: 0, duplicates: 0, rejected: [] },
+      });
+    });
+
+    it("takes an answer without the members that earlier control planes do not have", () => {
+      const { customers_deleted: deleted, ...earlier } = whole() as Record<string, unknown>;
+      assert.ok(Array.isArray(deleted));
+      assert.equal(stateAnswer.parse(earlier).customers_deleted, undefined);
+      assert.equal(stateData.safeParse(earlier).success, false);
+      const rejected = [{ index: 0, message: "no record" }];
+      assert.deepEqual(recordsAnswer.parse({ accepted: 0, duplicates: 0, rejected }).rejected, rejected);
+      assert.equal(recordsData.safeParse({ accepted: 0, duplicates: 0, rejected }).success, false);
+    });
+
+    it("takes codes of rejection, and spellings of a time, that it does not write itself", () => {
+      const rejected = [{ index: 0, code: "NEWER", message: "no record" }];
+      assert.ok(recordsAnswer.safeParse({ accepted: 0, duplicates: 0, rejected }).success);
+      const sessions_ended = [{ session_id: "s", until: "2100-01-01T00:00:00+01:00" }];
+      assert.ok(stateAnswer.safeParse({ ...whole(), sessions_ended }).success);
+    });
+
+    it("takes no answer with a value that it does not know, nor half of a complete state", () => {
+      const users = [{ id: "u", customer_id: "c", status: "locked" }];
+      assert.equal(stateAnswer.safeParse({ ...whole(), users }).success, false);
+      assert.equal(stateAnswer.safeParse({ ...whole(), more: true }).success, false);
+      assert.equal(stateAnswer.safeParse({ ...whole(), cursor: "" }).success, false);
+    });
+
+    it("takes no body with a member that the control plane does not know", () => {
+      const [report] = bodies.statistics;
+      assert.equal(statisticsBody.safeParse({ ...(report as object), newer: 1 }).success, false);
+      assert.equal(recordsBody.safeParse({ records: [], newer: 1 }).success, false);
+    });
+  });
+
+  it("stores of a record every member that a gateway writes, under its own name", async () => {
+    // a value for each, so that a member that is new does not compile without one
+    const decision: Record<keyof ReturnType<typeof auditRecord>, unknown> = {
+      ...auditRecord({ timestamp: new Date().toISOString(), decision_id: "dec_all" }),
+      ...{ rule_name: "name", rule_resource: "GET /a", customer_id: "cus_1", customer_policy_set: "own@v1" },
+      ...{ trace_id: "0".repeat(32), detail: "detail", unknown: ["user.role: missing"] },
+      ...{ accepted_ambiguities: ["letter_case"], trace: { steps: [] } },
+    };
+    const outcome: Record<keyof ReturnType<typeof outcomeRecord>, unknown> = {
+      ...outcomeRecord({ timestamp: new Date().toISOString(), decision_id: "dec_all", event: "connection" }),
+      ...{ request_id: "req-1", reason: "too_large", documents_dropped: 1, response_flags: "UF" },
+      ...{ upstream: "app", upstream_status: 200, upstream_ms: 1, sent_delivered: 1, sent_dropped: 1 },
+      ...{
+        received_delivered: 1,
+        received_dropped: 1,
+        close_code: 1000,
+        close_reason: "bye",
+        closed_by: "peer",
+      },
+      denied_messages: [{ direction: "send", type: "t", rule: "r", count: 1 }],
+    };
+    const answer = await intake.request("POST", GATEWAY_ROUTES.records, {
+      body: { records: [decision, outcome] },
+      as: { ...FULL_KEY, scope: "gateway" },
+    });
+    assert.deepEqual(answer.body.data, { accepted: 2, duplicates: 0, rejected: [] }, answer.text);
+    const rows: Record<string, unknown>[] = await database.db("audit_records").where({ id: "dec_all" });
+    for (const [kind, record] of [
+      ["decision", decision],
+      ["connection", outcome],
+    ] as const) {
+      const row = rows.find((one) => one["kind"] === kind);
+      const stored = { ...row, ...(row?.["record"] as object), event: kind, decision_id: row?.["id"] };
+      for (const [name, value] of Object.entries(record) as [RecordMember, unknown][])
+        if (name !== "timestamp") assert.deepEqual(stored[name as keyof typeof stored], value, name);
+    }
+  });
+});
