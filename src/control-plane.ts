@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
+import type { RequestListener, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { GatewayConfig } from "./config/index.ts";
 import { connectionBudgets } from "./control/connection-budgets.ts";
@@ -6,7 +6,7 @@ import type { BackgroundWork, ControlContext, ControlSettings } from "./control/
 import { ENVIRONMENTS, type Environment } from "./control/environment.ts";
 import { composeEnvironment } from "./control/compose.ts";
 import type { SetupLink } from "./control/dashboard-users/links.ts";
-import { serveOn } from "./control/frame/serve-on.ts";
+import { createApiServer, serveOn } from "./control/frame/serve-on.ts";
 import { ApiError } from "./control/errors.ts";
 import { errorEnvelope } from "./control/frame/envelope.ts";
 import { newId } from "./control/ids.ts";
@@ -107,7 +107,7 @@ interface Surroundings {
 }
 
 async function serveEnvironment(config: GatewayConfig, environment: Environment, surroundings: Surroundings) {
-  const server = createServer(notReady);
+  const server = createApiServer(notReady);
   const url = await listen(server, portOf(config, environment));
   let opened: OpenedEnvironment | undefined;
   let others: ReturnType<typeof openWorkloads> | undefined;

@@ -113,14 +113,3 @@ export function onlyCustomerOf(actor: Actor): string | undefined {
 export function clientOf(actor: Actor): string {
   return actor.kind === "api_key" ? (actor.familyId ?? actor.id) : actor.id;
 }
-
-/** An actor as it is kept beside what it did: what it is, which one, and its name, where it has one. */
-export interface NamedActor {
-  readonly kind: Actor["kind"];
-  readonly id: string;
-  readonly name?: string;
-}
-
-export function namedActor(actor: Actor): NamedActor {
-  return { kind: actor.kind, id: actor.id, ...("name" in actor && { name: actor.name }) };
-}

@@ -1,9 +1,10 @@
 import type { Knex } from "knex";
 import { transaction } from "../storage/index.ts";
-import { namedActor, type Actor, type NamedActor } from "./actor.ts";
+import type { Actor } from "./actor.ts";
 import type { NewEvent, StoredEvent } from "./events.ts";
 import type { GatewayChange } from "./gateway-change.ts";
 import { newId } from "./ids.ts";
+import { namedActor, type NamedActor } from "./named-actor.ts";
 
 /** Who did what to what, with what it was before and is after; never a secret. */
 export interface NewChange {
@@ -15,8 +16,10 @@ export interface NewChange {
   readonly after?: Readonly<Record<string, unknown>>;
 }
 
-export interface StoredChange extends NewChange {
-  readonly id: string;
+/** Recorded, and not yet written. */
+type RecordedChange = NewChange & { readonly id: string };
+
+export interface StoredChange extends RecordedChange {
   readonly timestamp: Date;
   readonly actor: NamedActor;
   readonly requestId: string;
@@ -65,7 +68,7 @@ export function createUnits(db: Knex, writers: UnitWriters, clock: () => number 
   return (origin, work) =>
     transaction(db, async (trx) => {
       const now = new Date(clock());
-      const changes: StoredChange[] = [];
+      const changes: RecordedChange[] = [];
       const events: StoredEvent[] = [];
       const told: GatewayChange[] = [];
       const result = await work({
@@ -73,9 +76,7 @@ export function createUnits(db: Knex, writers: UnitWriters, clock: () => number 
         now,
         origin,
         record(change) {
-          const { actor, requestId, clientIp } = origin;
-          const by = namedActor(actor);
-          changes.push({ ...change, id: newId("change"), timestamp: now, actor: by, requestId, clientIp });
+          changes.push({ ...change, id: newId("change") });
         },
         emit(event) {
           events.push({ ...event, id: newId("event"), timestamp: now });
@@ -84,7 +85,14 @@ export function createUnits(db: Knex, writers: UnitWriters, clock: () => number 
           told.push(change);
         },
       });
-      if (changes.length > 0) await writers.changes(trx, changes);
+      if (changes.length > 0) {
+        const { requestId, clientIp } = origin;
+        const by = { timestamp: now, actor: await namedActor(trx, origin.actor), requestId, clientIp };
+        await writers.changes(
+          trx,
+          changes.map((change) => ({ ...change, ...by })),
+        );
+      }
       if (events.length > 0) {
         await writers.events(trx, events);
         await writers.deliveries(trx, events);

@@ -71,6 +71,8 @@ export class StateFeed {
   readonly #listeners = new Set<(change: StandingsChange) => void>();
   readonly #expiry = new SessionExpiry();
   #state: StandingsState | undefined;
+  /** Whether the last complete answer listed the deleted customers: a control plane of an earlier release does not. */
+  #listsDeleted = false;
   /** When the last answer came, and the last complete one; Unix ms. */
   #heardAt = Number.NEGATIVE_INFINITY;
   #completeAt = Number.NEGATIVE_INFINITY;
@@ -190,7 +192,12 @@ export class StateFeed {
     const now = this.#clock();
     const next =
       answer.complete || this.#state === undefined ? StandingsState.of(answer) : this.#state.after(answer);
-    if (answer.complete) this.#completeAt = now;
+    const lists = answer.customers_deleted !== undefined;
+    if (answer.complete) {
+      this.#completeAt = now;
+      this.#listsDeleted = lists;
+      // now that a newer release answers, the complete state has them
+    } else if (lists && !this.#listsDeleted) this.#completeAt = Number.NEGATIVE_INFINITY;
     this.#state = next;
     this.#heardAt = now;
     this.#metrics.feedAnswers.inc({ kind: answer.complete ? "complete" : "change" });

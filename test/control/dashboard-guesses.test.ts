@@ -105,7 +105,9 @@ describe("signing in to the dashboard where somebody guesses", () => {
   it("locks a device by its own failures alone, of which no two share the last", async () => {
     const owner = await makeOwner(control);
     const device = { cookie: owner.device };
-    await Promise.all(Array.from({ length: 12 }, () => login(email, "wrong password", device)));
+    // as many as one account may have at once
+    for (let round = 0; round < 3; round += 1)
+      await Promise.all(Array.from({ length: 4 }, () => login(email, "wrong password", device)));
     const failed = written.changes.filter(({ action }) => action === "dashboard_user.sign_in_failed");
     assert.deepEqual(
       [failed.length, failed.flatMap(({ after }) => after?.["locked"] ?? [])],

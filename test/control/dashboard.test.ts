@@ -263,7 +263,7 @@ describe("signing in to the dashboard", () => {
       const gate = Promise.withResolvers<undefined>();
       const strangers = Promise.allSettled(
         Array.from({ length: count }, () =>
-          verifyPassword(turn("stranger", order, gate.promise), "x", "stranger"),
+          verifyPassword(turn("stranger", order, gate.promise), "x", { of: "stranger" }),
         ),
       );
       return {
@@ -287,20 +287,35 @@ describe("signing in to the dashboard", () => {
       const codes = codesOf(await fill(80, order).release());
       assert.deepEqual([new Set(codes), codes.length], [new Set(["SERVICE_UNAVAILABLE"]), 14]);
       assert.equal(order.length, 66);
-      assert.equal(await verifyPassword(turn("", order), "x", "stranger"), false);
+      assert.equal(await verifyPassword(turn("", order), "x", { of: "stranger" }), false);
     });
 
     it("has 16 places for those who are known, who go first", async () => {
       const order: string[] = [];
       const strangers = fill(66, order);
       const known = Promise.allSettled(
-        Array.from({ length: 20 }, () => verifyPassword(turn("known", order), "x", "known")),
+        Array.from({ length: 20 }, (_, account) =>
+          verifyPassword(turn("known", order), "x", { of: "known", account: String(account) }),
+        ),
       );
       assert.deepEqual(codesOf(await strangers.release()), []);
       const codes = codesOf(await known);
       assert.deepEqual([new Set(codes), codes.length], [new Set(["SERVICE_UNAVAILABLE"]), 4]);
       assert.deepEqual(order.slice(0, 18), ["stranger", "stranger", ...Array(16).fill("known")]);
       assert.equal(order.length, 66 + 16);
+    });
+
+    it("has two of these places for one account", async () => {
+      const order: string[] = [];
+      const strangers = fill(2, order);
+      const ofAccount = (account: string, count: number) =>
+        Array.from({ length: count }, () =>
+          verifyPassword(turn(account, order), "x", { of: "known", account }),
+        );
+      const known = Promise.allSettled([...ofAccount("a", 20), ...ofAccount("b", 2)]);
+      await strangers.release();
+      assert.equal(codesOf(await known).length, 18);
+      assert.deepEqual(order.slice(2), ["a", "a", "b", "b"]);
     });
 
     it("lets known browsers and links in, and sends a locked address away before it waits", async () => {

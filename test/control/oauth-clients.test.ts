@@ -136,6 +136,26 @@ describe("machine clients at the OAuth endpoints", () => {
     assert.equal((await bench.introspect(await bench.tokenFor(fourth)))["active"], true);
   });
 
+  it("lose their tokens for good when their customer is suspended or archived", async () => {
+    const customer = await bench.customer();
+    const client = await bench.machine({ customer_id: customer });
+    const other = await bench.tokenFor(await bench.machine({ customer_id: bench.otherId }));
+    for (const status of ["suspended", "archived"]) {
+      const token = await bench.tokenFor(client);
+      bench.forget();
+      await bench.request("PUT", `/customers/${customer}`, { body: { status } });
+      await bench.request("PUT", `/customers/${customer}`, { body: { status: "active" } });
+      const ended = bench.told.filter((change) => change.type === "session_ended");
+      assert.deepEqual(
+        ended.map(({ session_id }) => session_id),
+        [decodeJwt(token)["sid"]],
+      );
+      assert.deepEqual(await bench.introspect(token), { active: false });
+      assert.equal((await bench.introspect(await bench.tokenFor(client)))["active"], true);
+    }
+    assert.equal((await bench.introspect(other))["active"], true);
+  });
+
   it("are told apart from keys at every endpoint", async () => {
     const client = await bench.machine();
     for (const path of ["/introspect", "/revoke"])

@@ -100,6 +100,22 @@ describe("what a provider is asked to prove", () => {
       { max_age: "600" },
       false,
     ],
+    ...(
+      [
+        ["that it does not announce", { auth_time: false, prompt_login: false }, {}],
+        ["that Google refuses", { auth_time: false }, { type: "google" }],
+      ] as const
+    ).map(
+      ([which, capabilities, more]) =>
+        [
+          `no new proof by the application's prompt ${which}`,
+          AGE,
+          { prompt: "login" },
+          idp(capabilities, more),
+          { max_age: "600", prompt: "login" },
+          false,
+        ] as const,
+    ),
     [
       "no prompt where no age matters",
       MFA,

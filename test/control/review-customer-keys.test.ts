@@ -100,11 +100,24 @@ describe("review: keys that are limited to a customer", () => {
       // what those who run the platform have said stays, whatever else is configured, and is not forgotten in between
       assert.deepEqual(await post({ type: "okta", mfa_acr_values: ["phr"] }, FULL_KEY), [200, undefined]);
       assert.deepEqual(await post({ type: "okta" }), forbidden);
-      assert.deepEqual(await remove(), forbidden);
       assert.deepEqual(await post({ mfa_acr_values: ["phr"], client_id: "own" }), [200, undefined]);
       assert.deepEqual(await counting(), ["phr"]);
-      assert.deepEqual(await post({}, FULL_KEY), [200, undefined]);
+      // nor does deleting it make a first configuration of the next one
+      for (const last of [{ mfa_acr_values: ["phr"] }, {}, { type: "okta" }]) {
+        assert.deepEqual((await post(last, FULL_KEY))[1], undefined);
+        const values = await counting();
+        assert.deepEqual(await remove(), [200, undefined]);
+        for (const type of ["oidc", "okta", "auth0"])
+          assert.deepEqual(await post({ type, mfa_acr_values: [...values, "urn:password"] }), forbidden);
+        if (values.length === 0) assert.deepEqual(await post({ type: "okta" }), forbidden);
+        if (values.length !== 0) assert.deepEqual(await post({}), forbidden);
+        assert.deepEqual(await post({ mfa_acr_values: values }), [201, undefined]);
+      }
+      // one that was deleted before this was kept
       assert.deepEqual(await remove(), [200, undefined]);
+      await control.database.db("customers").where({ id }).update({ last_mfa_acr_values: null });
+      assert.deepEqual(await post({ type: "okta" }), forbidden);
+      assert.deepEqual(await post({}), [201, undefined]);
     });
 
     it("hand no attributes that were set beforehand to whom a provider of their own names", async () => {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { UnsecuredJWT, decodeJwt, type JWTPayload } from "jose";
+import { refusedByProvider } from "../../src/control/sign-in/failure.ts";
 import {
   startHostileProvider,
   type HostileProvider,
@@ -326,6 +327,12 @@ describe("sign-in with two providers", () => {
     const [event] = bench.events;
     assert.equal(event?.type, "user.authentication_failed");
     assert.equal(event.data.detail, "access_denied: nobody?of that name");
+  });
+
+  it("keeps no address by which a provider names whom it refuses", () => {
+    const says = "AADSTS50105: The user 'ada.lovelace@mail.example', or <x/y@mail.example>, is not assigned";
+    const { detail } = refusedByProvider("access_denied", says);
+    assert.equal(detail, "access_denied: AADSTS50105: The user *** or <x/*** is not assigned");
   });
 
   it("passes on no code of an error that it does not know", async () => {

@@ -21,9 +21,10 @@ describe("export of a user", () => {
   it("has everything of one user as one document, and nothing of others but ids", async () => {
     const { user } = await known.makeUser(customer);
     await known.makeUser(customer, "sub-neighbour");
-    // another gateway's word for the user under another customer is not the user's
+    const timestamp = new Date(known.time).toISOString();
     await takeRecords(control, [
-      decisionRecord({ timestamp: new Date(known.time).toISOString(), user_id: user.id, customer_id: other }),
+      decisionRecord({ timestamp, user_id: user.id, customer_id: other }),
+      decisionRecord({ timestamp, user_id: user.id, customer_id: undefined }),
     ]);
     const answer = await control.request("GET", `/users/${user.id}/export`);
     assert.equal(answer.status, 200, answer.text);
@@ -45,6 +46,18 @@ describe("export of a user", () => {
     assert.deepEqual(
       // of one moment, so in no order
       data.decisions
+        .map(({ kind, customer_id: id }: { kind: string; customer_id?: string }) => `${kind} ${id ?? "none"}`)
+        .sort(),
+      [`decision ${customer}`, `decision ${other}`, "decision none", `outcome ${customer}`].sort(),
+    );
+    assert.deepEqual(
+      data.refusals.map(({ data: { detail } }: { data: { detail: string } }) => detail),
+      ["sub sub-0f3a"],
+    );
+    // what others have recorded under the user's id is nothing that a customer's own key may read
+    const { body } = await control.request("GET", `/users/${user.id}/export`, { as: keyOf(customer) });
+    assert.deepEqual(
+      body.data.decisions
         .map(({ kind, customer_id: id }: { kind: string; customer_id: string }) => [kind, id])
         .sort(),
       [
@@ -52,6 +65,7 @@ describe("export of a user", () => {
         ["outcome", customer],
       ],
     );
+    assert.equal(body.data.refusals.length, 1);
     const changes = data.changes as { action: string; actor: object; client_ip: string }[];
     assert.deepEqual(changes.map(({ action }) => action).sort(), [
       "user.created",
@@ -81,6 +95,42 @@ describe("export of a user", () => {
       // by the user's own browser: the address is theirs to have
       [["session.ended", `ses_${user.id}`, "203.0.113.77"]],
     );
+  });
+
+  it("names others whom the user's requests were about by nothing", async () => {
+    const subject = "sub-asker";
+    const { user } = await known.makeUser(customer, subject);
+    const own = `${subject}.LOVELACE%40mail.example`;
+    const timestamp = new Date(known.time).toISOString();
+    const about = (resource: string) => ({
+      ...{ timestamp, user_id: user.id, customer_id: customer, reason: "MFA_REQUIRED", decision: "DENY" },
+      ...{ resource, raw_path: `${resource}?q=1` },
+    });
+    const trace = { "target_user.email": "bob@mail.example", "target_user.title": "Bob the Builder" };
+    await takeRecords(control, [
+      decisionRecord({ ...about("/p/bob%40mail.example/orders"), trace, detail: "not Bob the Builder's" }),
+      decisionRecord(about(`/p/${own}/orders`)),
+    ]);
+    await change(control, (unit) => {
+      const data = {
+        reason: "MFA_REQUIRED",
+        detail: `bob@mail.example is not ${subject}.lovelace@mail.example`,
+      };
+      unit.emit({ type: "policy.violated", customerId: customer, userId: user.id, data });
+      return Promise.resolve();
+    });
+    const answer = await control.request("GET", `/users/${user.id}/export`);
+    assert.ok(!/bob/i.test(answer.text), answer.text);
+    const { decisions, events } = answer.body.data as Record<string, Record<string, unknown>[]>;
+    const paths = decisions?.filter(({ reason }) => reason === "MFA_REQUIRED");
+    assert.deepEqual(paths?.map(({ resource, raw_path: raw }) => [resource, raw]).sort(), [
+      ["/p/***/orders", "/p/***/orders?q=1"],
+      [`/p/${own}/orders`, `/p/${own}/orders?q=1`],
+    ]);
+    const told = events?.map(({ data }) => (data as { detail?: string }).detail);
+    assert.ok(told?.includes(`*** is not ${subject}.lovelace@mail.example`), JSON.stringify(told));
+    // of an outcome it is a code
+    assert.equal(decisions?.find(({ kind }) => kind === "outcome")?.["detail"], "via_upstream");
   });
 
   it("is for whoever may read the user, and leaves a record", async () => {

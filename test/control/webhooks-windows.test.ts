@@ -3,7 +3,7 @@ import type { Knex } from "knex";
 import type { StoredEvent } from "../../src/control/events.ts";
 import { newId } from "../../src/control/ids.ts";
 import { closeWindows } from "../../src/control/webhooks/close-windows.ts";
-import { MAX_KINDS } from "../../src/control/webhooks/coalesce.ts";
+import { MAX_KINDS, MAX_KINDS_OF_CUSTOMER, MAX_KINDS_OF_OWNER } from "../../src/control/webhooks/coalesce.ts";
 import { enqueueDeliveries } from "../../src/control/webhooks/enqueue.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { signIn } from "./support/webhooks.ts";
@@ -16,7 +16,7 @@ interface Told {
   readonly id: string;
   readonly timestamp: string;
   readonly data: {
-    readonly user?: { readonly id: string };
+    readonly user?: { readonly id: string; readonly customer_id: string };
     readonly customer?: { readonly id: string };
     readonly reason?: string;
     readonly decision_id?: string;
@@ -31,6 +31,8 @@ describe("webhooks: violations that repeat", () => {
   let database: TestDatabase;
   let db: Knex;
   let made = 0;
+  /** Seconds since a test began. */
+  let passed = 0;
 
   before(async () => {
     database = await testDatabase();
@@ -40,6 +42,7 @@ describe("webhooks: violations that repeat", () => {
   beforeEach(async () => {
     for (const table of ["webhook_deliveries", "webhook_windows", "webhooks"]) await db(table).delete();
     await db("customers").delete();
+    passed = 0;
   });
 
   const webhook = async (columns: object = {}): Promise<string> => {
@@ -58,7 +61,18 @@ describe("webhooks: violations that repeat", () => {
     return { ...about, customerId, userId, rule, data: { user, reason, decision_id: `dec_${made}` } };
   };
   const announce = (...events: StoredEvent[]) => enqueueDeliveries(db, events);
-  const close = (seconds: number) => closeWindows(db, at(seconds));
+  /** The database's clock is the real one: for time to pass, windows end earlier. */
+  const pass = async (seconds: number) => {
+    if (seconds <= passed) return;
+    await db.raw("update webhook_windows set closes_at = closes_at - make_interval(secs => ?)", [
+      seconds - passed,
+    ]);
+    passed = seconds;
+  };
+  const close = async (seconds: number) => {
+    await pass(seconds);
+    await closeWindows(db, at(seconds));
+  };
   const told = async (webhookId?: string): Promise<Told[]> => {
     const rows = db("webhook_deliveries").orderBy("sequence");
     if (webhookId !== undefined) void rows.where({ webhook_id: webhookId });
@@ -74,7 +88,7 @@ describe("webhooks: violations that repeat", () => {
     for (const seconds of [1, 30]) await announce(violation(seconds));
     const last = violation(59);
     await announce(last);
-    await close(59);
+    await close(45);
     assert.deepEqual(
       (await told()).map(({ id }) => id),
       [first.id],
@@ -103,7 +117,7 @@ describe("webhooks: violations that repeat", () => {
     await close(60);
     await announce(violation(61));
     await announce(violation(119));
-    await close(119);
+    await close(105);
     assert.deepEqual(await counts(), [undefined, 1]);
     await close(120);
     assert.deepEqual(await counts(), [undefined, 1, 2]);
@@ -129,40 +143,70 @@ describe("webhooks: violations that repeat", () => {
     assert.equal((await told()).length, 6 + 2 * signIns.length);
   });
 
-  it("are one count beyond a number of kinds, whoever is denied what", async () => {
+  it("are one count of their customer beyond a number of kinds, whoever is denied what", async () => {
     const id = await webhook();
     const own = await webhook({ customer_id: await customer() });
     const many = (from: number, count: number, seconds: number) =>
       Array.from({ length: count }, (_, index) =>
         violation(seconds, { userId: `usr_${from + index}`, rule: `r ${index}`, customerId: "cus_own" }),
       );
-    await announce(...many(0, MAX_KINDS - 1, 0));
-    await announce(...many(1_000, 50, 1), ...many(1_000, 10, 1));
+    const bounds = new Map([
+      [id, MAX_KINDS_OF_CUSTOMER],
+      [own, MAX_KINDS_OF_OWNER],
+    ]);
+    await announce(...many(0, MAX_KINDS_OF_CUSTOMER - 1, 0));
+    await announce(...many(1_000, 150, 1), ...many(1_000, 10, 1));
     await announce(...many(2_000, 500, 2));
     // a kind that is known is told apart as before
     await announce(...many(0, 1, 3));
-    for (const one of [id, own]) {
-      assert.equal((await told(one)).length, MAX_KINDS);
-      assert.equal(
-        (await db("webhook_windows").where({ webhook_id: one }).select("key")).length,
-        MAX_KINDS + 1,
-      );
+    for (const [one, bound] of bounds) {
+      assert.equal((await told(one)).length, bound);
+      assert.equal((await db("webhook_windows").where({ webhook_id: one }).select("key")).length, bound + 1);
     }
     await close(65);
-    const all = await told(id);
-    const [others, ...more] = all.filter(({ data }) => data.others);
-    assert.deepEqual(more, []);
-    assert.deepEqual(others?.data, {
-      count: 49 + 9 + 500,
-      first_at: at(1).toISOString(),
-      last_at: at(2).toISOString(),
-      others: true,
-    });
-    // nothing is lost: each was sent, or is counted
-    const total = (await counts(id)).reduce<number>((sum, count) => sum + (count ?? 1), 0);
-    assert.equal(total, MAX_KINDS - 1 + 60 + 500 + 1);
-    const [ofOwn] = (await told(own)).filter(({ data }) => data.others);
-    assert.equal(ofOwn?.data.customer?.id, "cus_own");
+    for (const [one, bound] of bounds) {
+      const [others, ...more] = (await told(one)).filter(({ data }) => data.others);
+      assert.deepEqual(more, []);
+      // ten of the 160 may be of kinds that are known
+      const apart = bound - (MAX_KINDS_OF_CUSTOMER - 1);
+      assert.deepEqual(others?.data, {
+        customer: { id: "cus_own" },
+        count: 160 - apart - Math.min(10, apart) + 500,
+        first_at: at(1).toISOString(),
+        last_at: at(2).toISOString(),
+        others: true,
+      });
+      // nothing is lost: each was sent, or is counted
+      const total = (await counts(one)).reduce<number>((sum, count) => sum + (count ?? 1), 0);
+      assert.equal(total, MAX_KINDS_OF_CUSTOMER - 1 + 160 + 500 + 1);
+    }
+  });
+
+  it("of one customer do not keep those of another from being told at once", async () => {
+    const id = await webhook();
+    const kindsOf = (customerId: string, count: number) =>
+      Array.from({ length: count }, (_, index) => violation(0, { customerId, rule: `r ${index}` }));
+    const toldOf = async (customerId: string) =>
+      (await told(id)).filter(({ data }) => data.user?.customer_id === customerId).length;
+    await announce(...kindsOf("cus_loud", 300));
+    await announce(...kindsOf("cus_2", 3));
+    assert.deepEqual([await toldOf("cus_loud"), await toldOf("cus_2")], [MAX_KINDS_OF_CUSTOMER, 3]);
+    // all together are bounded as well, but for the first of each
+    const full = Array.from({ length: 30 }, (_, index) => `cus_full_${index}`);
+    await announce(...full.flatMap((customerId) => kindsOf(customerId, MAX_KINDS_OF_CUSTOMER)));
+    const apart = db("webhook_windows").where({ webhook_id: id }).whereNot("key", "like", "others %");
+    const last = full.length - Math.ceil((MAX_KINDS - MAX_KINDS_OF_CUSTOMER - 3) / MAX_KINDS_OF_CUSTOMER);
+    assert.equal((await apart).length, MAX_KINDS + last);
+    await announce(...kindsOf("cus_late", 2));
+    assert.equal(await toldOf("cus_late"), 1);
+    await close(60);
+    const others = (await told(id)).filter(({ data }) => data.others);
+    const of = (customerId: string) =>
+      others.find(({ data }) => data.customer?.id === customerId)?.data.count;
+    assert.deepEqual(
+      [of("cus_loud"), of("cus_late"), of("cus_2")],
+      [300 - MAX_KINDS_OF_CUSTOMER, 1, undefined],
+    );
   });
 
   it("are bounded and counted by many transactions at once", async () => {
@@ -182,9 +226,9 @@ describe("webhooks: violations that repeat", () => {
         ),
       ),
     );
-    const kinds = await db("webhook_windows").whereNot({ key: "" }).select("key");
-    assert.equal(kinds.length, MAX_KINDS);
-    assert.equal((await told()).length, MAX_KINDS);
+    const kinds = await db("webhook_windows").whereNot("key", "like", "others %").select("key");
+    assert.equal(kinds.length, MAX_KINDS_OF_CUSTOMER);
+    assert.equal((await told()).length, MAX_KINDS_OF_CUSTOMER);
     await Promise.all([close(60), close(60), close(60)]);
     const total = (await counts()).reduce<number>((sum, count) => sum + (count ?? 1), 0);
     assert.equal(total, transactions * each.length);
@@ -195,6 +239,7 @@ describe("webhooks: violations that repeat", () => {
     await announce(violation(0));
     for (let round = 0; round < 5; round += 1) {
       const seconds = 61 + round * 60;
+      await pass(seconds);
       const one = () => [announce(violation(seconds - 1)), close(seconds)];
       await Promise.all([...one(), ...one(), ...one(), ...one()]);
     }
@@ -217,9 +262,25 @@ describe("webhooks: violations that repeat", () => {
     assert.deepEqual(await db("webhook_windows").select("key"), []);
   });
 
-  it("do not wait for the clock of an instance that was ahead", async () => {
+  it("are counted by one clock, however far those of instances are apart", async () => {
+    for (const skew of [-86_400, -90, 90, 86_400]) {
+      const id = await webhook();
+      passed = 0;
+      for (let seconds = 0; seconds < 3; seconds += 1) {
+        await announce(violation(seconds + skew));
+        await close(seconds * 10);
+      }
+      assert.deepEqual(await counts(id), [undefined], `${skew} s`);
+      await close(60);
+      assert.deepEqual(await counts(id), [undefined, 2], `${skew} s`);
+      await db("webhooks").delete();
+    }
+  });
+
+  it("do not wait for a clock of the database that was set back", async () => {
     await webhook();
-    await announce(violation(86_400), violation(86_400));
+    await announce(violation(0), violation(0));
+    await db("webhook_windows").update({ closes_at: db.raw("now() + interval '1 day'") });
     await close(1);
     assert.deepEqual(await counts(), [undefined, 1]);
   });

@@ -117,6 +117,34 @@ describe("following: state feed", () => {
     assert.equal(plane.askedFor("state").filter(({ query }) => !query.has("after")).length, 1);
   });
 
+  it("asks for the complete state again when a newer control plane lists the deleted customers, and no more than once", async () => {
+    const nothing = { customers: [], sessions_ended: [], users: [], policy_sets: [] };
+    const deleted = (ids: string[]) => ({ customers_deleted: ids });
+    const answers = [
+      { ...nothing, cursor: "1.a", complete: true },
+      { ...nothing, cursor: "2.b", complete: false },
+      // from here on another instance answers
+      { ...nothing, ...deleted([]), cursor: "3.c", complete: false },
+      { ...nothing, ...deleted(["cus_gone"]), cursor: "3.c", complete: true },
+      { ...nothing, ...deleted([]), cursor: "4.d", complete: false },
+    ];
+    const asked: (string | undefined)[] = [];
+    const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+    const rolling = {
+      state: (after: string | undefined) => {
+        asked.push(after);
+        const answer = answers[asked.length - 1];
+        return answer === undefined ? new Promise<never>(() => undefined) : Promise.resolve(answer);
+      },
+    };
+    const feed = new StateFeed({ maxStaleMs: 60_000 }, { client: rolling, metrics, log, clock: () => now });
+    feeds.push(feed);
+    await feed.start();
+    await eventually("it waits again", () => asked.length > answers.length);
+    assert.deepEqual(asked, [undefined, "1.a", "2.b", undefined, "3.c", "4.d"]);
+    assert.equal(feed.current?.customer("cus_gone")?.status, "deleted");
+  });
+
   it("has put a change in force when it tells of it, and a listener that throws keeps nobody from hearing", async () => {
     const feed = await started();
     const seen: unknown[] = [];

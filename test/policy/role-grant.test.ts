@@ -65,6 +65,37 @@ describe("permits by a role", () => {
       assert.equal(found && formatPath(found.path), role);
     });
 
+  const SCOPE = { ofUser: ["profile"], hasParameters: true };
+  for (const [condition, role] of [
+    // what is looked up by the user is said of the user
+    ['profile.role == "admin"', "profile.role"],
+    [
+      `profile.permissions.includes("a:b") and user.customer_id == profile.customer_id`,
+      "profile.permissions",
+    ],
+    [`profile.role == "admin" and profile.customer_id == path.id`, undefined],
+    [`profile.role == "admin" and profile.assigned_customers.includes(path.id)`, undefined],
+    ['target.role == "admin" and profile.department == "sales"', undefined],
+    // what the caller chooses is not what the path names
+    [`${ADMIN} and user.customer_id == request.query.customer_id`, "user.role"],
+    [`${ADMIN} and request.headers["x-customer"] == user.customer_id`, "user.role"],
+    [`${ADMIN} and user.customer_id in ["cus_1", request.body.customer_id]`, "user.role"],
+    [`${ADMIN} and user.assigned_customers.includes(request.query.customer_id)`, "user.role"],
+    [`${ADMIN} and user.customer_id == request.host`, undefined],
+    [`${ADMIN} and user.customer_id == path.id`, undefined],
+  ] as const)
+    it(`${condition}: ${role ?? "none"}, where the path has parameters and \`profile\` is the user's`, () => {
+      const found = findRoleGrant(parsed(condition), SCOPE);
+      assert.equal(found && formatPath(found.path), role);
+    });
+
+  it("compare the customer with what the caller chooses where the path names nothing", () => {
+    const condition = parsed(`${ADMIN} and user.customer_id == request.query.customer_id`);
+    assert.equal(findRoleGrant(condition), undefined);
+    const messages = parsed("user.customer_id == request.query.customer_id");
+    assert.deepEqual([bindsCustomer(messages), bindsCustomer(messages, SCOPE)], [true, false]);
+  });
+
   it("are of one customer where every way to true compares it", () => {
     assert.ok(bindsCustomer(parsed(OWN)));
     assert.ok(bindsCustomer(parsed(`${OWN} and exists(user.id) or user.customer_id == "c"`)));

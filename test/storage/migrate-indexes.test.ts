@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import { cp, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { makePartition } from "../../src/control/records/partitions.ts";
 import { migrate, pendingMigrations } from "../../src/storage/index.ts";
@@ -56,10 +56,14 @@ describe("storage: migrations outside a transaction", () => {
 
   describe("that index the audit trail", () => {
     beforeEach(async () => {
-      await cp(PRODUCT, folder, { recursive: true });
+      const copied = {
+        recursive: true,
+        filter: (path: string) => path === PRODUCT || basename(path) <= `${INDEXES}.ts`,
+      };
+      await cp(PRODUCT, folder, copied);
       await rm(join(folder, `${INDEXES}.ts`));
       await migrate(database.db, { folder });
-      await cp(PRODUCT, folder, { recursive: true });
+      await cp(PRODUCT, folder, copied);
       for (const day of [0, 1]) await makePartition(database.db, "audit_records", DAY + day * 86_400_000);
     });
 

@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Request, Router } from "express";
 import type { Actor } from "../../src/control/actor.ts";
@@ -8,6 +7,7 @@ import { ApiError } from "../../src/control/errors.ts";
 import type { Authenticator } from "../../src/control/frame/authenticator.ts";
 import type { RateLimiter } from "../../src/control/frame/rate-limiter.ts";
 import type { Route } from "../../src/control/frame/route.ts";
+import { createApiServer } from "../../src/control/frame/serve-on.ts";
 import { createApplication } from "../../src/control/frame/server.ts";
 import type { OAuthParts } from "../../src/control/oauth/router.ts";
 import { createSecretBox } from "../../src/control/secret-box.ts";
@@ -106,7 +106,7 @@ export async function startControl(options: ControlOptions = {}): Promise<Runnin
     clock,
     log: createLog({ level: "error", name: "control" }),
   };
-  const server = createServer();
+  const server = createApiServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   context.settings = { ...context.settings, publicUrl: options.settings?.publicUrl ?? url };

@@ -1,13 +1,14 @@
 import type { Knex } from "knex";
-import { namedActor, type Scope } from "../actor.ts";
+import type { Scope } from "../actor.ts";
 import { requireCustomer } from "../customers/store.ts";
 import type { Environment } from "../environment.ts";
 import { ApiError, validationFailed } from "../errors.ts";
 import { haveGatewaysAskAgain } from "../gateway/append.ts";
 import { readPage, type ListRequest } from "../frame/list.ts";
 import { newId } from "../ids.ts";
+import { namedActor, type NamedActor } from "../named-actor.ts";
 import { hashSecret } from "../secret-box.ts";
-import type { StoredChange, Unit } from "../unit.ts";
+import type { Unit } from "../unit.ts";
 import { newApiKeySecret } from "./secret.ts";
 import type { KeyStatus } from "./schemas.ts";
 
@@ -17,7 +18,7 @@ export interface ApiKeyRow {
   readonly name: string;
   readonly scope: Scope;
   readonly customer_id: string | null;
-  readonly created_by: StoredChange["actor"];
+  readonly created_by: NamedActor;
   readonly created_at: Date;
   readonly updated_at: Date;
   readonly expires_at: Date | null;
@@ -100,12 +101,11 @@ export async function insertApiKey(
 ): Promise<{ row: ApiKeyRow; secret: string }> {
   const { trx, now, origin } = unit;
   const secret = newApiKeySecret(environment);
-  const { actor } = origin;
   const row: ApiKeyRow = {
     ...fields,
     id: newId("apiKey"),
     hint: secret.slice(-4),
-    created_by: namedActor(actor),
+    created_by: await namedActor(trx, origin.actor),
     created_at: now,
     updated_at: now,
     last_used_at: null,

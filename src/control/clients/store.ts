@@ -1,9 +1,9 @@
 import type { Knex } from "knex";
-import { namedActor, type NamedActor } from "../actor.ts";
 import { requireCustomer } from "../customers/store.ts";
 import { ApiError } from "../errors.ts";
 import { readPage, type ListRequest } from "../frame/list.ts";
 import { newId } from "../ids.ts";
+import { namedActor, type NamedActor } from "../named-actor.ts";
 import { hashSecret, newSecret, sameSecret } from "../secret-box.ts";
 import type { Unit } from "../unit.ts";
 
@@ -75,7 +75,7 @@ export async function createClient(
       customer_id: customerId ?? null,
       scopes,
       session_id: newId("clientSession"),
-      created_by: JSON.stringify(namedActor(actor)),
+      created_by: JSON.stringify(await namedActor(trx, actor)),
       created_at: now,
       updated_at: now,
     })
@@ -128,6 +128,25 @@ export async function deleteClient(unit: Unit, id: string, check: Check): Promis
   await unit.trx("clients").where({ id }).update({ deleted_at: unit.now });
   unit.record({ action: "client.deleted", ...about(before), before: recorded(before) });
   refuseTokensOf(unit, before);
+}
+
+/**
+ * Ends the tokens of a customer's clients, as its users' sessions end: what was made so far is good no longer, though the customer
+ * become active again. The caller has locked the customer.
+ */
+export async function endClientTokens(unit: Unit, customerId: string): Promise<void> {
+  const own = await clients(unit.trx)
+    .where({ customer_id: customerId })
+    .orderBy("id")
+    .forUpdate()
+    .select<Pick<ClientRow, "id" | "session_id">[]>("id", "session_id");
+  for (const client of own) {
+    await unit
+      .trx("clients")
+      .where({ id: client.id })
+      .update({ session_id: newId("clientSession") });
+    refuseTokensOf(unit, client);
+  }
 }
 
 /** Tells gateways to refuse the tokens that were made so far. */

@@ -9,9 +9,9 @@ import { warning } from "../warnings.ts";
 import { confirmIssuer, type ConfiguredIssuer } from "./idp-discovery.ts";
 import { deriveIssuer } from "./idp-issuer.ts";
 import { deletedIdp, idp, idpConfiguration } from "./idp-schemas.ts";
-import { configureIdp, forgetIdp, requireOperatorForEvidence } from "./idp-service.ts";
+import { configureIdp, evidenceBefore, forgetIdp, requireOperatorForEvidence } from "./idp-service.ts";
 import { findIdp, type IdpRow } from "./idp.ts";
-import { asDocumented, mfaAcrValues } from "./mfa-acr-values.ts";
+import { mfaAcrValues } from "./mfa-acr-values.ts";
 import { customerPath } from "./schemas.ts";
 import { requireOperator } from "./service.ts";
 import { lockCustomer, requireCustomer } from "./store.ts";
@@ -61,7 +61,7 @@ export function idpRoutes({ db, box, settings }: ControlContext): Route[] {
         "document, which must name exactly this issuer, its endpoints, and what sign-in needs. A key that is limited to " +
         "the customer maps no other attributes than the usual ones, and names no other issuer while users that were " +
         "added with attributes have not signed in yet; nor does it change what counts as multi-factor authentication, so it " +
-        "sends the `mfa_acr_values` that are in effect. Warns of what the customer's policies ask for and the provider does " +
+        "sends the `mfa_acr_values` that are in effect, or were when the provider before was deleted. Warns of what the customer's policies ask for and the provider does " +
         "not announce. The sandbox checks the form alone and asks nobody: users go on to sign in at its own provider.",
       permission: "configure",
       body: idpConfiguration,
@@ -91,10 +91,14 @@ export function idpRoutes({ db, box, settings }: ControlContext): Route[] {
           (await attributesAwaitSomebody(unit.trx, customer.id))
         )
           requireOperator(actor);
-        requireOperatorForEvidence(actor, before ?? asDocumented(body.type), {
-          type: body.type,
-          mfa_acr_values: body.mfa_acr_values ?? null,
-        });
+        requireOperatorForEvidence(
+          actor,
+          before ?? (await evidenceBefore(unit.trx, customer.id, body.type)),
+          {
+            type: body.type,
+            mfa_acr_values: body.mfa_acr_values ?? null,
+          },
+        );
         const row = await configureIdp(unit, box, { customer, before, body, issuer });
         const beside = {
           etag: etag(row),
@@ -115,15 +119,14 @@ export function idpRoutes({ db, box, settings }: ControlContext): Route[] {
       summary: "Forgets a customer's identity provider",
       permission: "configure",
       description:
-        "A key that is limited to the customer does not where `mfa_acr_values` are others than the type's documented ones.",
+        "What counted as multi-factor authentication (`mfa_acr_values`) stays known: keys that are limited to the customer " +
+        "configure another provider with the same values alone.",
       answers: { 200: deletedIdp },
-      errors: ["INVALID_CUSTOMER", "CUSTOMER_KEY_NOT_ALLOWED", "IDP_NOT_CONFIGURED"],
+      errors: ["INVALID_CUSTOMER", "IDP_NOT_CONFIGURED"],
       write: async ({ params, actor, ...call }, unit) => {
         const customer = await lockCustomer(unit.trx, actor, params.id);
         const row = requireIdp(await findIdp(unit.trx, customer.id), customer.id);
         call.ifMatch(etag(row));
-        // a list that is deleted is none: the next configuration would begin with what is documented
-        requireOperatorForEvidence(actor, row, asDocumented(row.type));
         await forgetIdp(unit, customer, row);
         return ok({ customer_id: customer.id, deleted: true });
       },

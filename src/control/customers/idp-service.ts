@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
+import type { Knex } from "knex";
 import type { Actor } from "../actor.ts";
 import type { SecretBox } from "../secret-box.ts";
 import type { Unit } from "../unit.ts";
 import type { ConfiguredIssuer } from "./idp-discovery.ts";
 import type { IdpConfiguration } from "./idp-schemas.ts";
-import { sealClientSecret, type IdpRow } from "./idp.ts";
-import { mfaAcrValues, type MfaEvidence } from "./mfa-acr-values.ts";
+import { sealClientSecret, type IdpRow, type IdpType } from "./idp.ts";
+import { asDocumented, mfaAcrValues, type MfaEvidence } from "./mfa-acr-values.ts";
 import { announceUpdate, requireOperator } from "./service.ts";
 import type { CustomerRow } from "./store.ts";
 
@@ -20,6 +21,28 @@ export function requireOperatorForEvidence(actor: Actor, before: MfaEvidence, af
     "what counts as multi-factor authentication (`mfa_acr_values`, and what is documented for a `type`) is changed by keys " +
     "that are not limited to one customer";
   requireOperator(actor, { message, fields: ["mfa_acr_values"] });
+}
+
+/**
+ * What counted last as multi-factor authentication for a customer without a provider: whoever deletes one does not begin anew
+ * by that, and only at the first one does what is documented for its type count by itself.
+ *
+ * @param type - of the provider that is to come
+ */
+export async function evidenceBefore(
+  trx: Knex.Transaction,
+  customerId: string,
+  type: IdpType,
+): Promise<MfaEvidence> {
+  const customer = await trx("customers")
+    .where({ id: customerId })
+    .first<{ idp_revisions: number; last_mfa_acr_values: readonly string[] | null } | undefined>(
+      "idp_revisions",
+      "last_mfa_acr_values",
+    );
+  if (customer?.idp_revisions === 0) return asDocumented(type);
+  // one that was deleted before this was kept counts as one by which nothing was proved
+  return { type, mfa_acr_values: customer?.last_mfa_acr_values ?? [] };
 }
 
 /** Keeps a provider's configuration in place of the one before. */
@@ -72,9 +95,13 @@ export async function configureIdp(
   return row;
 }
 
-/** Removes the configuration, and with it the secret: nobody of the customer can sign in. */
+/** Removes the configuration, and with it the secret: nobody of the customer can sign in. What counted as evidence stays known. */
 export async function forgetIdp(unit: Unit, customer: CustomerRow, row: IdpRow): Promise<void> {
   await unit.trx("customer_idps").where({ customer_id: customer.id }).delete();
+  await unit
+    .trx("customers")
+    .where({ id: customer.id })
+    .update({ last_mfa_acr_values: [...mfaAcrValues(row)] });
   unit.record({ ...about("idp.deleted", customer), before: recordedOf(row) });
   announceUpdate(unit, customer, "idp");
   notifyOfEvidence(unit, customer, row, undefined);

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { inBackticks } from "../../text/index.ts";
 import { onlyCustomerOf, type Actor } from "../actor.ts";
+import { endClientTokens } from "../clients/store.ts";
 import { requestErasure } from "../erasure/store.ts";
 import { ApiError } from "../errors.ts";
 import { newId } from "../ids.ts";
@@ -42,7 +43,8 @@ export async function createCustomer(unit: Unit, fields: NewCustomerFields): Pro
 }
 
 /**
- * Changes what is given and is not so already. A customer that is no longer active loses its sessions.
+ * Changes what is given and is not so already. A customer that is no longer active loses its sessions, and its machine clients
+ * their tokens.
  *
  * @throws ApiError INVALID_TRANSITION, DUPLICATE
  */
@@ -148,7 +150,10 @@ function requireTransition(from: CustomerStatus, to: CustomerStatus): void {
 async function enterStatus(unit: Unit, row: CustomerRow): Promise<void> {
   if (row.status === "suspended")
     unit.emit({ type: "customer.suspended", customerId: row.id, data: { customer: told(row) } });
-  if (row.status !== "active") await endSessions(unit, { customerId: row.id }, ENDS_SESSIONS[row.status]);
+  if (row.status !== "active") {
+    await endSessions(unit, { customerId: row.id }, ENDS_SESSIONS[row.status]);
+    await endClientTokens(unit, row.id);
+  }
   unit.tellGateways({ type: "customer_changed", customer_id: row.id });
 }
 

@@ -35,7 +35,7 @@ export async function prepareSetup(
   const link = await findLink(db, token, new Date(clock()));
   if (link?.user_id !== null) throw new ApiError("INVALID_LINK");
   requireGoodPassword(password, "password", email);
-  return hashPassword(password);
+  return hashPassword(password, link.token_hash);
 }
 
 /** Makes the first owner. There is one through this way ever. */
@@ -67,7 +67,7 @@ export async function prepareAcceptance(
   const user = typeof link?.user_id === "string" ? await findDashboardUser(db, link.user_id) : undefined;
   if (user === undefined) throw new ApiError("INVALID_LINK");
   requireGoodPassword(password, "password", user.email);
-  return hashPassword(password);
+  return hashPassword(password, user.email);
 }
 
 /** Sets the password that a link is for. Sessions of an earlier password end, and a lock is lifted. */

@@ -14,19 +14,35 @@ const AT_ONCE = 2;
  * anybody else: who holds a link, has just given the right password, or comes in a known browser, goes first.
  */
 const MAX_WAITING = { known: 16, stranger: 64 } as const;
-export type Queue = keyof typeof MAX_WAITING;
+/**
+ * How many of one account may wait there, so that nobody who has one keeps the others out. Not of strangers: whoever they name
+ * is somebody else.
+ */
+const MAX_WAITING_OF_ACCOUNT = 2;
+
+/** Where an attempt waits. */
+export type Queue =
+  | { readonly of: "stranger" }
+  /** `account` is whose password it is: an e-mail address, or the link that makes the account. */
+  | { readonly of: "known"; readonly account: string };
+
+interface Waiting {
+  readonly account?: string;
+  readonly goOn: () => void;
+}
 
 let running = 0;
-const waiting: Readonly<Record<Queue, (() => void)[]>> = { known: [], stranger: [] };
+const waiting: Readonly<Record<Queue["of"], Waiting[]>> = { known: [], stranger: [] };
 let noPassword: Promise<string> | undefined;
 
 /**
  * Called for nobody without a link, or the password that is to be replaced.
  *
+ * @param account - whose password it is: an e-mail address, or the link that makes the account
  * @throws ApiError 503, when too many are waiting
  */
-export function hashPassword(password: string): Promise<string> {
-  return bounded("known", () => hash(normalize(password), COST));
+export function hashPassword(password: string, account: string): Promise<string> {
+  return bounded({ of: "known", account }, () => hash(normalize(password), COST));
 }
 
 /**
@@ -57,9 +73,9 @@ function normalize(password: string): string {
 async function bounded<T>(queue: Queue, work: () => Promise<T>): Promise<T> {
   if (running < AT_ONCE) running += 1;
   else {
-    if (waiting[queue].length >= MAX_WAITING[queue])
-      throw new ApiError("SERVICE_UNAVAILABLE", { headers: { "retry-after": "1" } });
-    await new Promise<void>((resolve) => waiting[queue].push(resolve));
+    if (isFull(queue)) throw new ApiError("SERVICE_UNAVAILABLE", { headers: { "retry-after": "1" } });
+    const { of, ...whose } = queue;
+    await new Promise<void>((goOn) => waiting[of].push({ ...whose, goOn }));
   }
   try {
     return await work();
@@ -67,6 +83,13 @@ async function bounded<T>(queue: Queue, work: () => Promise<T>): Promise<T> {
     // the place goes on to whoever waits longest, strangers last
     const next = waiting.known.shift() ?? waiting.stranger.shift();
     if (next === undefined) running -= 1;
-    else next();
+    else next.goOn();
   }
+}
+
+function isFull(queue: Queue): boolean {
+  const before = waiting[queue.of];
+  if (before.length >= MAX_WAITING[queue.of]) return true;
+  if (queue.of === "stranger") return false;
+  return before.filter(({ account }) => account === queue.account).length >= MAX_WAITING_OF_ACCOUNT;
 }

@@ -152,7 +152,7 @@ function sessionRoutes(context: ControlContext): Route[] {
           const message = "is not the current password, or too many attempts failed: try again later";
           throw validationFailed([{ path: "current_password", message }]);
         }
-        return { verified: user?.password_hash, passwordHash: await hashPassword(body.new_password) };
+        return { verified: user?.password_hash, passwordHash: await hashPassword(body.new_password, email) };
       },
       async write({ actor }, unit, { verified, passwordHash }) {
         const { id, sessionId } = personOf(actor);

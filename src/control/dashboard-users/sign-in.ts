@@ -49,7 +49,7 @@ export async function checkPassword(
       return attempt.allowed ? user?.password_hash : undefined;
     },
     password,
-    device === undefined ? "stranger" : "known",
+    device === undefined ? { of: "stranger" } : { of: "known", account: email },
   );
   if (good) await succeedAttempt(db, origin);
   return { user, attempt, good };

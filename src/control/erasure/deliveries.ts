@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import { ADDRESSES, HIDDEN, IMPERSONAL_DATA } from "./pseudonym.ts";
+import { HIDDEN, IMPERSONAL_DATA, withoutAddresses } from "./pseudonym.ts";
 
 interface Payload {
   readonly data?: {
@@ -69,5 +69,5 @@ function without(value: Readonly<Record<string, unknown>>, names: readonly strin
 }
 
 function hiddenDetail(detail: string): string {
-  return detail.startsWith("sub ") ? `sub ${HIDDEN}` : detail.replace(ADDRESSES, HIDDEN);
+  return detail.startsWith("sub ") ? `sub ${HIDDEN}` : withoutAddresses(detail);
 }

@@ -44,11 +44,24 @@ export const IMPERSONAL_DATA: readonly string[] = [
   ...["count", "first_at", "last_at", "others"],
 ];
 
-/** What looks like an e-mail address in a segment of a path or in a text; the same to PostgreSQL and here. */
-export const ADDRESS_PATTERN = "[^/@[:space:]]+@[^/@[:space:]]+";
-export const ADDRESSES = /[^/@\s]+@[^/@\s]+/g;
+/**
+ * A segment of a path, or a word of a text, that has an e-mail address in it, however often its `@` is encoded (RFC 3986, section
+ * 2.1); the same to PostgreSQL and here.
+ */
+export const ADDRESS_PATTERN = "[^/[:space:]]+(@|%(25)*40)[^/[:space:]]+";
+const SEGMENT = /[^/\s]+/g;
+const ADDRESS = /.(?:@|%(?:25)*40)./s;
 /** What stands in place of it. */
 export const HIDDEN = "***";
+
+/**
+ * Hides what looks like an e-mail address.
+ *
+ * @param isKept - segments that stay as they are, nevertheless
+ */
+export function withoutAddresses(text: string, isKept: (segment: string) => boolean = () => false): string {
+  return text.replace(SEGMENT, (segment) => (ADDRESS.test(segment) && !isKept(segment) ? HIDDEN : segment));
+}
 
 /** What a gateway recorded of somebody who was erased: the ids stay, so that counts and the trail hold together. */
 export function withoutPerson(row: RecordRow): RecordRow {
@@ -57,5 +70,5 @@ export function withoutPerson(row: RecordRow): RecordRow {
   const members = Object.entries(JSON.parse(row.record) as Record<string, unknown>);
   const record = JSON.stringify(Object.fromEntries(members.filter(([name]) => kept.includes(name))));
   if (!isDecision) return { ...row, record };
-  return { ...row, client_ip: "", resource: row.resource.replace(ADDRESSES, HIDDEN), record };
+  return { ...row, client_ip: "", resource: withoutAddresses(row.resource), record };
 }

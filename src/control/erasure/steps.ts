@@ -16,6 +16,9 @@ const BATCH = 1_000;
 /** The same where rows are only looked at. */
 const WINDOW = 5_000;
 
+/** What is masked in a text, and by what. */
+const MASK = { address: ADDRESS_PATTERN, hidden: HIDDEN };
+
 /** What one transaction has done. */
 export interface Batch {
   /** Rows that were looked at. */
@@ -124,7 +127,7 @@ async function eraseEvents({ trx }: Unit, erasure: ErasureRow): Promise<Batch> {
        from found where e."timestamp" = found."timestamp" and e.id = found.id
      )
      select "timestamp"::text as at, id from found order by found."timestamp", id`,
-    { ...bindingsOf(erasure), address: ADDRESS_PATTERN, hidden: HIDDEN, kept: [...IMPERSONAL_DATA] },
+    { ...bindingsOf(erasure), ...MASK, kept: [...IMPERSONAL_DATA] },
   );
   await eraseDeliveries(
     trx,
@@ -133,22 +136,29 @@ async function eraseEvents({ trx }: Unit, erasure: ErasureRow): Promise<Batch> {
   return batchOf(rows);
 }
 
-/** Sign-ins that were refused before there was a user name whoever it was by the provider's word for them. */
+/**
+ * Sign-ins that were refused before there was a user name whoever it was by the provider's word for them. Versions before kept
+ * addresses in what a provider said of a refusal: nobody's stays.
+ */
 async function eraseRefusals({ trx }: Unit, erasure: ErasureRow): Promise<Batch> {
   const { customer_id: customer, subject } = erasure;
   if (subject === null || customer === null) return { rows: 0, position: undefined };
-  const { rows } = await trx.raw<{ rows: (Key & { is_theirs: boolean | null })[] }>(
-    `select "timestamp"::text as at, id, user_id is null and data ->> 'detail' = :detail as is_theirs
+  const { rows } = await trx.raw<{ rows: (Key & { masked: string | null })[] }>(
+    `select "timestamp"::text as at, id,
+       case when user_id is not null then null
+            when data ->> 'detail' = :detail then 'sub ' || :hidden::text
+            when data ->> 'detail' ~ :address and not starts_with(data ->> 'detail', 'sub ')
+              then regexp_replace(data ->> 'detail', :address, :hidden, 'g') end as masked
      from events where customer_id = :customer and ${BEHIND}
      order by "timestamp", id limit :limit`,
-    { ...bindingsOf(erasure, WINDOW), customer, detail: subjectDetail(subject) },
+    { ...bindingsOf(erasure, WINDOW), customer, detail: subjectDetail(subject), ...MASK },
   );
-  const theirs = rows.filter((row) => row.is_theirs === true);
-  for (const { at, id } of theirs)
+  const theirs = rows.filter(({ masked }) => masked !== null);
+  for (const { at, id, masked } of theirs)
     await trx.raw(
-      `update events set data = data || jsonb_build_object('detail', 'sub ' || ?::text)
+      `update events set data = data || jsonb_build_object('detail', ?::text)
        where "timestamp" = ?::timestamptz and id = ?`,
-      [HIDDEN, at, id],
+      [masked, at, id],
     );
   await eraseDeliveries(
     trx,
@@ -199,7 +209,7 @@ async function updateRecords(
      select "timestamp"::text as at, id, kind from found order by found."timestamp", id, kind`,
     {
       ...bindingsOf(erasure),
-      ...{ address: ADDRESS_PATTERN, hidden: HIDDEN },
+      ...MASK,
       ...{ impersonal: [...IMPERSONAL_MEMBERS], outcome: [...IMPERSONAL_OUTCOME] },
     },
   );

@@ -2,7 +2,7 @@ import { pipeline } from "node:stream/promises";
 import { Readable } from "node:stream";
 import type { Request, Response } from "express";
 import type { ControlContext } from "../context.ts";
-import type { ApiError } from "../errors.ts";
+import { ApiError } from "../errors.ts";
 import { errorEnvelope, successEnvelope } from "./envelope.ts";
 import type { KeptAnswer } from "./idempotency.ts";
 import type { Answer, Route } from "./route.ts";
@@ -57,6 +57,8 @@ async function stream(
   await pipeline(Readable.from(texts), response).catch((error: unknown) => {
     const about = { request_id: requestIdOf(response) };
     if (isClientGone(error)) log.info(about, "the client of an export left before its end");
+    else if (error instanceof ApiError && error.status < 500)
+      log.info({ ...about, code: error.code }, "an export ended with the right to it");
     // the head is sent: cutting the connection is the only way left to say that it is not complete
     else log.error({ ...about, err: error }, "an export ended before its end");
     response.destroy();

@@ -1,9 +1,20 @@
-import type { Server } from "node:http";
+import { createServer, type RequestListener, type Server } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Express } from "express";
 import { ApiError, type ErrorCode } from "../errors.ts";
 import { newId } from "../ids.ts";
 import { errorEnvelope } from "./envelope.ts";
+
+/**
+ * Whoever sends a request holds a connection, and what was read of it, until the last byte: the largest body, 16 MB, needs 5 Mbit/s. Answers
+ * may take longer. Looked for every few seconds, so that it is not twice the time.
+ */
+const TIMES = { requestTimeout: 30_000, headersTimeout: 10_000, connectionsCheckingInterval: 5_000 };
+
+/** A server of the API, before it listens. */
+export function createApiServer(listener?: RequestListener): Server {
+  return createServer(TIMES, listener);
+}
 
 /** Has an application answer a server's requests, those included that Node would answer by itself without the envelope. */
 export function serveOn(server: Server, application: Express, clock: () => number): void {

@@ -4,6 +4,7 @@ import type { ControlContext } from "../context.ts";
 import { ApiError, invalidCustomer } from "../errors.ts";
 import { requireJsonAccepted } from "./accept.ts";
 import type { Authenticator } from "./authenticator.ts";
+import { createAuthority, whilePermitted, type Authority } from "./authority.ts";
 import {
   claimKey,
   findAnswer,
@@ -33,7 +34,8 @@ export interface FrameParts {
 
 /**
  * Serves one request by its route. The steps, in this order:
- * who asks, how often, what they may, which customer, what exactly they ask for, then the route's own code.
+ * who asks, how often, what they may, which customer, what exactly they ask for, whether they still may, then the route's own
+ * code.
  */
 export async function serve(
   route: Route,
@@ -42,33 +44,36 @@ export async function serve(
   parts: FrameParts,
 ): Promise<void> {
   const caller = await identify(request, response, route.group, parts);
-  if (route.permission !== "public") requirePermission(caller, route.permission);
-  if (route.method !== "get") parts.authenticator.requireSameSite(request, caller);
+  requirePermitted(route, request, caller, parts.authenticator);
   // where no key is asked for, whose cookie happens to come along says nothing about who does it
   const actor = route.permission === "public" ? nobody(request) : caller;
   requireJsonAccepted(request, otherTypes(route));
   const params = readPath(route, request);
   requireTenancy(route, params, actor);
+  const authority = createAuthority(
+    actor,
+    () => lookAgain(route, request, params, parts.authenticator),
+    parts.context.clock,
+  );
   const call: Call<unknown, unknown, unknown> = {
     params: parseParameters(route.params, params, "path"),
     query: parseParameters(route.query, readQuery(request.originalUrl), "query"),
+    // whoever sends it decides how long that takes
     body: await readRouteBody(route, request),
-    actor,
+    actor: await authority.current(),
     requestId: requestIdOf(response),
     clientIp: clientIpOf(request),
     userAgent: (request.headers["user-agent"] ?? "").slice(0, 500),
     headers: request.headers,
     signal: goneSignal(response),
     async identifyAgain() {
-      const now = await parts.authenticator.identify(request);
-      if (now instanceof ApiError) throw now;
-      if (route.permission !== "public") requirePermission(now ?? nobody(request), route.permission);
+      await authority.seenNow();
     },
     ifMatch(etag) {
       requireMatch(request.headers["if-match"], etag);
     },
   };
-  await carryOut(route, call, request, response, parts);
+  await carryOut(route, { call, authority }, request, response, parts);
 }
 
 /** Says who asks, counts the request, and writes the three headers; so on every answer, refusals included. */
@@ -84,6 +89,32 @@ export async function identify(
   await countRequest(response, group, clientOf(actor), limiter);
   if (identified instanceof ApiError) throw identified;
   return actor;
+}
+
+/** Who asks by now, permitted what the route asks for: nothing of it is taken over from before. */
+async function lookAgain(
+  route: Route,
+  request: Request,
+  params: Readonly<Record<string, string>>,
+  authenticator: Authenticator,
+): Promise<Actor> {
+  if (route.permission === "public") return nobody(request);
+  const identified = await authenticator.identify(request);
+  if (identified instanceof ApiError) throw identified;
+  const actor = identified ?? nobody(request);
+  requirePermitted(route, request, actor, authenticator);
+  requireTenancy(route, params, actor);
+  return actor;
+}
+
+function requirePermitted(
+  { permission, method }: Route,
+  request: Request,
+  caller: Actor,
+  authenticator: Authenticator,
+): void {
+  if (permission !== "public") requirePermission(caller, permission);
+  if (method !== "get") authenticator.requireSameSite(request, caller);
 }
 
 /** Counts a request, and writes the three headers. @throws ApiError RATE_LIMIT_EXCEEDED */
@@ -152,38 +183,42 @@ function requireMatch(header: string | undefined, etag: string): void {
 
 async function carryOut(
   route: Route,
-  call: Call<unknown, unknown, unknown>,
+  { call, authority }: { readonly call: Call<unknown, unknown, unknown>; readonly authority: Authority },
   request: Request,
   response: Response,
   { context }: FrameParts,
 ): Promise<void> {
+  const send = (answer: Answer) =>
+    sendAnswer(route, whilePermitted(answer, authority), request, response, context);
   if (route.read !== undefined) {
-    await sendAnswer(route, await route.read(call), request, response, context);
+    await send(await route.read(call));
     return;
   }
   const { write, units = context.units } = route;
   if (write === undefined) throw new Error(`the route ${route.operation} does nothing`);
-  const { actor, requestId, clientIp } = call;
-  const origin = { actor, requestId, clientIp };
+  const { requestId, clientIp } = call;
   const once = idempotent(route, call, request);
   if (once !== undefined && route.prepare !== undefined) {
     // a repetition gets its answer whatever has become of what was prepared from
-    const before = await units(origin, (unit) => findAnswer(unit.trx, once, context.box, unit.now));
+    const before = await units(call, (unit) => findAnswer(unit.trx, once, context.box, unit.now));
     if (before !== undefined) {
       sendKept(before, response);
       return;
     }
   }
   const prepared = await route.prepare?.(call);
+  // what was asked elsewhere may have taken long, too; and a name or role may be another one by now
+  const actor = await authority.current();
+  const permitted = { ...call, actor };
+  const origin = { actor, requestId, clientIp };
   if (once === undefined) {
-    const answer = await units(origin, (unit) => write(call, unit, prepared));
-    await sendAnswer(route, answer, request, response, context);
+    await send(await units(origin, (unit) => write(permitted, unit, prepared)));
     return;
   }
   const outcome = await units(origin, async (unit): Promise<KeptAnswer | Answer> => {
     const before = await claimKey(unit.trx, once, context.box, unit.now);
     if (before !== undefined) return before;
-    const answer = await write(call, unit, prepared);
+    const answer = await write(permitted, unit, prepared);
     if (answer.kind !== "data") {
       await releaseKey(unit.trx, once);
       return answer;
@@ -192,7 +227,7 @@ async function carryOut(
     await keepAnswer(unit.trx, once, kept, context.box);
     return kept;
   });
-  if ("kind" in outcome) await sendAnswer(route, outcome, request, response, context);
+  if ("kind" in outcome) await send(outcome);
   else sendKept(outcome, response);
 }
 

@@ -1,8 +1,8 @@
 import type { Knex } from "knex";
 import type { PolicyFile } from "../../policy/index.ts";
-import { namedActor } from "../actor.ts";
 import { ApiError } from "../errors.ts";
 import { etagOf, type Call } from "../frame/route.ts";
+import { namedActor } from "../named-actor.ts";
 import type { Unit } from "../unit.ts";
 import type { CompiledPolicySet } from "./compile-thread.ts";
 import {
@@ -75,7 +75,6 @@ export async function publish(
 /** Writes a version that the locked set has not. */
 export async function addVersion(unit: Unit, set: PublishableSet): Promise<void> {
   const { name, version, digest, rules, files, diagnostics } = set;
-  const { actor } = unit.origin;
   await insertVersion(unit.trx, {
     name,
     version,
@@ -84,7 +83,7 @@ export async function addVersion(unit: Unit, set: PublishableSet): Promise<void>
     files,
     diagnostics,
     published_at: unit.now,
-    published_by: namedActor(actor),
+    published_by: await namedActor(unit.trx, unit.origin.actor),
   });
   unit.record({
     action: "policy_set.published",

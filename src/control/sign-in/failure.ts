@@ -5,6 +5,7 @@ import {
   type StepUp,
   type Violation,
 } from "../../standing/index.ts";
+import { HIDDEN } from "../erasure/pseudonym.ts";
 import { ApiError } from "../errors.ts";
 
 /** Why a sign-in fails, once it is known whose it is. The browser carries it to the application as `reason`. */
@@ -56,12 +57,15 @@ const PROVIDER_ERRORS: ReadonlySet<string> = new Set([
   "temporarily_unavailable",
 ]);
 
-/** The provider has answered with an error of its own. */
+/**
+ * The provider has answered with an error of its own. Its text may name whoever it was by an address: nobody knows whose that is
+ * by the time somebody is erased, so it is not kept.
+ */
 export function refusedByProvider(error: string, description: string | undefined): SignInFailure {
   return {
     reason: "PROVIDER_REFUSED",
     error: PROVIDER_ERRORS.has(error) ? error : "server_error",
-    detail: printable(description === undefined ? error : `${error}: ${description}`),
+    detail: printable(withoutAddresses(description === undefined ? error : `${error}: ${description}`)),
   };
 }
 
@@ -107,6 +111,11 @@ export function policyViolated(
 /** Who it was to the provider, where there is no user yet. */
 export function subjectDetail(subject: string): string {
   return printable(`sub ${subject}`);
+}
+
+/** Every part that could be an e-mail address, each looked at once: a text may be as long as an address of a page. */
+function withoutAddresses(text: string): string {
+  return text.replace(/[^\s/]+/g, (part) => (part.includes("@") ? HIDDEN : part));
 }
 
 /** One line of bounded length, whatever a provider has sent. */

@@ -24,7 +24,8 @@ export function requestedEvidence(rules: Asking, asked: Asked, idp: Answering): 
   const acrValues = acrValuesFor(rules, asked, idp);
   const maxAge = Math.min(asked.max_age ?? Infinity, rules.max_session_duration ?? Infinity);
   const asksAge = maxAge !== Infinity;
-  const prompt = promptFor(asked.prompt, asksAge && needsPrompt(idp));
+  const promptCounts = needsPrompt(idp);
+  const prompt = promptFor(asked.prompt, asksAge && promptCounts);
   return {
     parameters: {
       ...(acrValues.length > 0 && { acr_values: acrValues.join(" ") }),
@@ -32,8 +33,9 @@ export function requestedEvidence(rules: Asking, asked: Asked, idp: Answering): 
       ...(prompt !== undefined && { prompt }),
     },
     // any other provider must say `auth_time` where it is asked for an age: one that is silent was not asked, for the browser
-    // carries the request, and its user can take `max_age` out
-    asksFresh: idp.capabilities?.auth_time === false && prompt?.split(" ").includes("login") === true,
+    // carries the request, and its user can take `max_age` out; one that does not know the prompt does nothing for it, though
+    // the application has asked for it
+    asksFresh: promptCounts && prompt?.split(" ").includes("login") === true,
   };
 }
 

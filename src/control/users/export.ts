@@ -5,9 +5,11 @@ import { eventItems } from "../analytics/schemas.ts";
 import { logEntries } from "../audit/schemas.ts";
 import { entryOf, type AuditRow } from "../audit/store.ts";
 import type { ControlContext } from "../context.ts";
+import { withoutAddresses } from "../erasure/pseudonym.ts";
 import { timestamp } from "../frame/schemas.ts";
 import { keptSince } from "../records/partitions.ts";
 import { exportTrail } from "../records/trail.ts";
+import { subjectDetail } from "../sign-in/failure.ts";
 import { sessionAnswer, sessionSchema } from "../sessions/schemas.ts";
 import type { SessionRow } from "../sessions/store.ts";
 import { userData } from "./schemas.ts";
@@ -36,13 +38,24 @@ export const userExport = z.object({
     .nullable(),
   sessions: sessionSchema.array(),
   events: eventItems,
-  decisions: logEntries.describe("decisions on the user's requests, and what became of them"),
+  refusals: eventItems.describe(
+    "sign-ins that were refused before there was a user, found by the `sub` of the identity provider",
+  ),
+  decisions: logEntries.describe(
+    "decisions on the user's requests, and what became of them; without `trace` and `detail`, which may tell of others, and with the e-mail addresses of others as `***`",
+  ),
   changes: logEntries.describe(
     "changes to the user and to their sessions; the person or key that made one is named by id alone",
   ),
 });
 
 const CHUNK = 1_000;
+
+interface ExportOptions {
+  readonly now: Date;
+  /** The customer that whoever asks is limited to: what others have recorded under the user's id is not theirs to have. */
+  readonly only: string | undefined;
+}
 
 /**
  * Writes it as one JSON document, part by part: nothing is held in memory but a thousand rows. Oldest first; what happens
@@ -51,7 +64,7 @@ const CHUNK = 1_000;
 export async function* exportUser(
   { db, settings }: Pick<ControlContext, "db" | "settings">,
   row: UserRow,
-  now: Date,
+  { now, only }: ExportOptions,
 ): AsyncGenerator<string> {
   const activity = await db("rollup_users")
     .where({ customer_id: row.customer_id, user_id: row.id })
@@ -61,19 +74,21 @@ export async function* exportUser(
   yield `{${member("exported_at", now)},${member("user", user)},${member("activity", activity ?? null)}`;
   yield* list("sessions", sessionsOf(db, row, now));
   const { auditMs, eventsMs } = settings.retention;
-  const events = eventRows(db, {
-    from: keptSince(now.getTime(), eventsMs),
-    to: now.getTime() + 1,
-    customer: row.customer_id,
-    user: row.id,
-  });
-  yield* list("events", exportTrail<EventRow>(events, "events", { order: "asc" }));
-  const records = () =>
-    db("audit_records")
-      .where({ customer_id: row.customer_id })
+  const kept = { from: keptSince(now.getTime(), eventsMs), to: now.getTime() + 1, customer: row.customer_id };
+  yield* list("events", eventsOf(eventRows(db, { ...kept, user: row.id }), row));
+  const refused = eventRows(db, { ...kept, types: ["user.authentication_failed"] }).whereNull("user_id");
+  yield* list("refusals", refusalsOf(refused, row));
+  const records = () => {
+    const query = db("audit_records")
       .where("timestamp", ">=", new Date(keptSince(now.getTime(), auditMs)))
       .where("timestamp", "<=", now);
-  yield* list("decisions", entries(records().where({ user_id: row.id }).whereNot({ kind: "change" })));
+    return only === undefined ? query : query.where({ customer_id: only });
+  };
+  const decisions = records()
+    .where({ user_id: row.id })
+    .whereNot({ user_id: "" })
+    .whereNot({ kind: "change" });
+  yield* list("decisions", decisionsOf(decisions, row));
   const changes = records()
     .where({ kind: "change" })
     .whereRaw(
@@ -82,7 +97,7 @@ export async function* exportUser(
        ))`,
       { id: row.id },
     );
-  yield* list("changes", entries(changes));
+  yield* list("changes", changesOf(changes));
   yield "}";
 }
 
@@ -117,15 +132,48 @@ async function* sessionsOf(db: Knex, { id }: UserRow, now: Date): AsyncGenerator
   }
 }
 
-async function* entries(rows: Knex.QueryBuilder): AsyncGenerator {
-  for await (const row of exportTrail<AuditRow>(rows, "audit_records", { order: "asc" }))
-    yield ofUserAlone(row);
+async function* eventsOf(events: Knex.QueryBuilder, user: UserRow): AsyncGenerator {
+  for await (const event of exportTrail<EventRow>(events, "events", { order: "asc" })) {
+    const { detail } = event.data;
+    if (typeof detail !== "string") yield event;
+    else yield { ...event, data: { ...event.data, detail: ofUserAlone(detail, user) } };
+  }
+}
+
+/**
+ * Looked through here, for no index finds them: a statement that finds few would take too long. A detail that is not the whole `sub`
+ * may be another's.
+ */
+async function* refusalsOf(refusals: Knex.QueryBuilder, { subject }: UserRow): AsyncGenerator {
+  const theirs = subjectDetail(subject);
+  if (theirs !== `sub ${subject}`) return;
+  for await (const event of exportTrail<EventRow>(refusals, "events", { order: "asc" }))
+    if (event.data["detail"] === theirs) yield event;
+}
+
+/** What a rule has looked up may be about others: their attributes stand in the explanation. */
+async function* decisionsOf(rows: Knex.QueryBuilder, user: UserRow): AsyncGenerator {
+  for await (const row of exportTrail<AuditRow>(rows, "audit_records", { order: "asc" })) {
+    const { trace, detail, ...entry } = entryOf(row);
+    // of an outcome it is a code
+    const kept = row.kind === "decision" ? entry : { ...entry, detail };
+    yield JSON.parse(JSON.stringify(kept), (_, value: unknown) =>
+      typeof value === "string" ? ofUserAlone(value, user) : value,
+    );
+  }
+}
+
+/** Hides all e-mail addresses but the user's own. */
+function ofUserAlone(text: string, { email }: UserRow): string {
+  const own = email?.toLowerCase();
+  return withoutAddresses(text, (segment) => segment.replace(/%(?:25)*40/, "@").toLowerCase() === own);
 }
 
 /** Who changed something of the user is another person: their name and address are not the user's to have. */
-function ofUserAlone(row: AuditRow): unknown {
-  const { actor, client_ip, ...entry } = entryOf(row);
-  if (row.kind !== "change") return { ...entry, client_ip };
-  const { kind, id } = actor as { readonly kind: string; readonly id: string };
-  return { ...entry, actor: { kind, id }, client_ip: kind === "anonymous" ? client_ip : "" };
+async function* changesOf(rows: Knex.QueryBuilder): AsyncGenerator {
+  for await (const row of exportTrail<AuditRow>(rows, "audit_records", { order: "asc" })) {
+    const { actor, client_ip, ...entry } = entryOf(row);
+    const { kind, id } = actor as { readonly kind: string; readonly id: string };
+    yield { ...entry, actor: { kind, id }, client_ip: kind === "anonymous" ? client_ip : "" };
+  }
 }

@@ -118,7 +118,7 @@ export function userRoutes(context: ControlContext, analytics: ControlContext = 
       operation: "exportUser",
       summary: "Export everything that is kept of a user",
       description:
-        "One JSON document: profile, activity, sessions, events, decisions and changes, as far back as they are kept. The audit trail says who asked for it.",
+        "One JSON document: profile, activity, sessions, events, refused sign-ins, decisions and changes, as far back as they are kept. Keys that are limited to the customer get what is recorded under it. The audit trail says who asked for it.",
       permission: "read",
       tenancy: "handler",
       params: userParams,
@@ -131,7 +131,8 @@ export function userRoutes(context: ControlContext, analytics: ControlContext = 
           target: { type: "user", id: row.id },
           customerId: row.customer_id,
         });
-        return { kind: "document", name: row.id, parts: exportUser(analytics, row, unit.now) };
+        const options = { now: unit.now, only: onlyCustomerOf(actor) };
+        return { kind: "document", name: row.id, parts: exportUser(analytics, row, options) };
       },
     }),
     writeRoute({

@@ -2,7 +2,7 @@ import type { Knex } from "knex";
 import { transaction } from "../../storage/index.ts";
 import type { BackgroundWork, ControlContext } from "../context.ts";
 import { newId } from "../ids.ts";
-import { OTHERS, WINDOW_MS, type LastEvent } from "./coalesce.ts";
+import { BEYOND_WINDOW, WINDOW_END, type LastEvent } from "./coalesce.ts";
 import { EVERY_EVENT, insertDeliveries, type NewDelivery } from "./enqueue.ts";
 import { summaryPayload } from "./payload.ts";
 
@@ -51,7 +51,9 @@ export function startClosingWindows(context: Pick<ControlContext, "db" | "clock"
 
 /**
  * Tells what was counted in windows that are over, and opens the next at once, so that what goes on is told once a window. A
- * window that counted nothing is forgotten: the next of its kind is sent at once again.
+ * window that counted nothing is forgotten: the next of its kind is sent at once again. What is over the database says.
+ *
+ * @param now - when its deliveries are made
  */
 export async function closeWindows(db: Knex, now: Date): Promise<void> {
   while ((await closeSome(db, now)) === AT_ONCE);
@@ -63,17 +65,10 @@ function closeSome(db: Knex, now: Date): Promise<number> {
       `select v.webhook_id, v.key, v.count, v.first_at, v.last_at, v.last_event, w.id is not null as wanted
        from webhook_windows v
        left join webhooks w on w.id = v.webhook_id and w.enabled and w.events && array[:type::text, :every::text]
-       -- of an instance whose clock was ahead, too
-       where v.closes_at <= :now or v.closes_at > :ahead
+       where v.closes_at <= now() or v.closes_at > ${BEYOND_WINDOW}
        order by v.closes_at limit :most
        for update of v skip locked`,
-      {
-        now,
-        ahead: new Date(now.getTime() + 2 * WINDOW_MS),
-        type: TYPE,
-        every: EVERY_EVENT,
-        most: AT_ONCE,
-      },
+      { type: TYPE, every: EVERY_EVENT, most: AT_ONCE },
     );
     const isTold = ({ count, wanted }: Due) => count > 0 && wanted;
     const told = rows.filter(isTold);
@@ -81,7 +76,7 @@ function closeSome(db: Knex, now: Date): Promise<number> {
       trx,
       rows.filter((row) => !isTold(row)),
     );
-    await goOn(trx, told, new Date(now.getTime() + WINDOW_MS));
+    await goOn(trx, told);
     await insertDeliveries(
       trx,
       told.map((row) => deliveryOf(row, now)),
@@ -98,12 +93,12 @@ async function forget(trx: Knex, windows: readonly Due[]): Promise<void> {
   );
 }
 
-async function goOn(trx: Knex, windows: readonly Due[], closesAt: Date): Promise<void> {
+async function goOn(trx: Knex, windows: readonly Due[]): Promise<void> {
   if (windows.length === 0) return;
   await trx.raw(
-    `update webhook_windows set count = 0, event_id = null, closes_at = ?
+    `update webhook_windows set count = 0, event_id = null, closes_at = ${WINDOW_END}
      where (webhook_id, key) in (select * from unnest(?::text[], ?::text[]))`,
-    [closesAt, ...keysOf(windows)],
+    keysOf(windows),
   );
 }
 
@@ -112,17 +107,12 @@ function keysOf(windows: readonly Due[]): [string[], string[]] {
 }
 
 /** An event of its own: each of those that it counts is in the history under another id. */
-function deliveryOf({ webhook_id, key, count, first_at, last_at, last_event }: Due, now: Date): NewDelivery {
+function deliveryOf({ webhook_id, count, first_at, last_at, last_event }: Due, now: Date): NewDelivery {
   const event_id = newId("event");
   const { customerId, data } = last_event;
   const payload = summaryPayload(
     { id: event_id, type: TYPE, timestamp: last_at, ...(customerId !== undefined && { customerId }), data },
-    {
-      count,
-      first_at: first_at.toISOString(),
-      last_at: last_at.toISOString(),
-      ...(key === OTHERS && { others: true as const }),
-    },
+    { count, first_at: first_at.toISOString(), last_at: last_at.toISOString() },
   );
   return {
     id: newId("delivery"),

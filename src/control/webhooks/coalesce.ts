@@ -3,11 +3,21 @@ import type { Knex } from "knex";
 import type { StoredEvent } from "../events.ts";
 
 /** A webhook is told of one kind of violation once in so much time, and once more of all that followed. */
-export const WINDOW_MS = 60_000;
-/** Kinds that are told apart for one webhook at a time: users and rules are as many as an attacker likes. */
-export const MAX_KINDS = 100;
-/** The key of all other kinds together; no hash is empty. */
-export const OTHERS = "";
+const WINDOW_SECONDS = 60;
+/** SQL: when one ends that is opened now. By the database's clock, for those of instances may be minutes apart. */
+export const WINDOW_END = `now() + interval '${WINDOW_SECONDS} seconds'`;
+/** SQL: when none ends, unless the database's clock was set back. */
+export const BEYOND_WINDOW = `now() + interval '${2 * WINDOW_SECONDS} seconds'`;
+/**
+ * Kinds that are told apart for one webhook at a time: users and rules are as many as an attacker likes. The first kind of a
+ * customer is told even beyond, for customers are not.
+ */
+export const MAX_KINDS = 500;
+/** The same of one customer, so that it leaves room for others, and of a customer that has the webhook to itself. */
+export const MAX_KINDS_OF_CUSTOMER = 20;
+export const MAX_KINDS_OF_OWNER = 100;
+/** The key of all other kinds of a customer begins with it; no hash has a blank. */
+export const OTHERS = "others ";
 /** Advisory locks under which new kinds of a webhook are counted: this number, and a hash of its id. */
 const LOCK = 518_741_302;
 
@@ -72,9 +82,9 @@ function keyOf({ customerId, userId, rule, data: { reason } }: StoredEvent): str
   return createHash("sha256").update(JSON.stringify(parts)).digest("base64url");
 }
 
-/** Gives the key of all others to the kinds that would be too many. */
+/** Gives the key of their customer's others to the kinds that would be too many. */
 async function withinBounds(trx: Knex, kinds: readonly Kind[]): Promise<readonly Kind[]> {
-  const known = await readKeys(trx, webhookIds(kinds));
+  const known = await readKnown(trx, webhookIds(kinds));
   const opening = webhookIds(kinds.filter((kind) => isNew(known, kind) && hasRoom(known, kind)));
   if (opening.length > 0) {
     // one transaction at a time, so that the bound is one; where all kinds are known, or too many, nobody waits
@@ -83,38 +93,57 @@ async function withinBounds(trx: Knex, kinds: readonly Kind[]): Promise<readonly
        from (select distinct hashtext(id) as hash from unnest(?::text[]) as id order by hash) as locks`,
       [LOCK, opening],
     );
-    for (const [id, keys] of await readKeys(trx, opening)) known.set(id, keys);
+    for (const [id, customers] of await readKnown(trx, opening)) known.set(id, customers);
   }
   return kinds.map((kind) => {
     if (!isNew(known, kind)) return kind;
-    if (!hasRoom(known, kind)) return { ...kind, key: OTHERS };
-    known.get(kind.webhook.id)?.add(kind.key);
+    if (!hasRoom(known, kind)) return { ...kind, key: `${OTHERS}${customerOf(kind)}` };
+    addKnown(known, kind.webhook.id, customerOf(kind), kind.key);
     return kind;
   });
 }
 
-type KnownKeys = Map<string, Set<string>>;
+/** By webhook and customer, keys of kinds that are told apart. */
+type KnownKeys = Map<string, Map<string, Set<string>>>;
 
-async function readKeys(trx: Knex, ids: readonly string[]): Promise<KnownKeys> {
-  const known: KnownKeys = new Map(ids.map((id) => [id, new Set()]));
-  const rows = await trx("webhook_windows")
-    .whereIn("webhook_id", ids)
-    .whereNot("key", OTHERS)
-    .select<{ webhook_id: string; key: string }[]>("webhook_id", "key");
-  for (const { webhook_id, key } of rows) known.get(webhook_id)?.add(key);
+async function readKnown(trx: Knex, ids: readonly string[]): Promise<KnownKeys> {
+  const known: KnownKeys = new Map(ids.map((id) => [id, new Map<string, Set<string>>()]));
+  const { rows } = await trx.raw<{ rows: { webhook_id: string; key: string; customer: string }[] }>(
+    `select webhook_id, key, coalesce(last_event ->> 'customerId', '') as customer from webhook_windows
+     where webhook_id = any(?) and not starts_with(key, ?)`,
+    [[...ids], OTHERS] as unknown as Knex.RawBinding[],
+  );
+  for (const { webhook_id, key, customer } of rows) addKnown(known, webhook_id, customer, key);
   return known;
+}
+
+function addKnown(known: KnownKeys, webhookId: string, customer: string, key: string): void {
+  const customers = known.get(webhookId);
+  const keys = customers?.get(customer);
+  if (keys === undefined) customers?.set(customer, new Set([key]));
+  else keys.add(key);
 }
 
 function webhookIds(kinds: readonly Kind[]): string[] {
   return [...new Set(kinds.map(({ webhook }) => webhook.id))];
 }
 
-function isNew(known: KnownKeys, { webhook, key }: Kind): boolean {
-  return known.get(webhook.id)?.has(key) !== true;
+function customerOf({ last: { customerId } }: Kind): string {
+  return customerId ?? "";
 }
 
-function hasRoom(known: KnownKeys, { webhook }: Kind): boolean {
-  return (known.get(webhook.id)?.size ?? 0) < MAX_KINDS;
+function isNew(known: KnownKeys, kind: Kind): boolean {
+  return known.get(kind.webhook.id)?.get(customerOf(kind))?.has(kind.key) !== true;
+}
+
+function hasRoom(known: KnownKeys, kind: Kind): boolean {
+  const { id, customer_id: owner } = kind.webhook;
+  const customers = known.get(id);
+  const ofCustomer = customers?.get(customerOf(kind))?.size ?? 0;
+  if (ofCustomer === 0) return true;
+  if (ofCustomer >= (owner === null ? MAX_KINDS_OF_CUSTOMER : MAX_KINDS_OF_OWNER)) return false;
+  const total = [...(customers?.values() ?? [])].reduce((sum, { size }) => sum + size, 0);
+  return total < MAX_KINDS;
 }
 
 /** @returns names of the events that opened a window */
@@ -123,9 +152,9 @@ async function count(trx: Knex, kinds: readonly Kind[]): Promise<ReadonlySet<str
   const { rows } = await trx.raw<{ rows: { webhook_id: string; event_id: string | null }[] }>(
     `insert into webhook_windows as known
        (webhook_id, key, event_id, closes_at, count, first_at, last_at, last_event)
-     select webhook_id, key, event_id, closes_at, count, first_at, last_at, last_event
+     select webhook_id, key, event_id, ${WINDOW_END}, count, first_at, last_at, last_event
      from json_to_recordset(?::json) as one (
-       webhook_id text, key text, event_id text, closes_at timestamptz, count integer,
+       webhook_id text, key text, event_id text, count integer,
        first_at timestamptz, last_at timestamptz, last_event jsonb
      )
      order by webhook_id, key
@@ -142,36 +171,34 @@ async function count(trx: Knex, kinds: readonly Kind[]): Promise<ReadonlySet<str
 }
 
 function rowsOf(kinds: readonly Kind[]): readonly object[] {
-  const rows = kinds.filter(({ key }) => key !== OTHERS).map((kind) => rowOf(kind));
-  const others = new Map<string, Kind>();
+  const rows = new Map<string, Kind>();
   for (const kind of kinds) {
-    if (kind.key !== OTHERS) continue;
-    const total = (others.get(kind.webhook.id)?.total ?? 0) + kind.total;
-    others.set(kind.webhook.id, { ...kind, total });
+    const name = nameOf(kind.webhook.id, kind.key);
+    // kinds that are not told apart have one key
+    const same = rows.get(name);
+    rows.set(name, same === undefined ? kind : { ...same, last: kind.last, total: same.total + kind.total });
   }
-  return [...rows, ...[...others.values()].map((kind) => rowOf(kind))];
+  return [...rows.values()].map(rowOf);
 }
 
 function rowOf({ webhook, key, first, last, total }: Kind): object {
-  const isOthers = key === OTHERS;
+  const isOthers = key.startsWith(OTHERS);
   const { customerId, data } = last;
   const { user, reason, decision_id } = data;
-  const customer = webhook.customer_id ?? undefined;
   return {
     webhook_id: webhook.id,
     key,
     event_id: isOthers ? null : first.id,
-    closes_at: new Date(last.timestamp.getTime() + WINDOW_MS),
     count: isOthers ? total : total - 1,
     first_at: first.timestamp,
     last_at: last.timestamp,
-    // of kinds that are not told apart nothing can be said but whose they are
-    last_event: isOthers
-      ? { customerId: customer, data: {} }
-      : {
-          customerId,
-          data: { user: user && { id: user.id, customer_id: user.customer_id }, reason, decision_id },
-        },
+    last_event: {
+      customerId,
+      // of kinds that are not told apart nothing can be said but whose they are
+      data: isOthers
+        ? { others: true }
+        : { user: user && { id: user.id, customer_id: user.customer_id }, reason, decision_id },
+    },
   };
 }
 

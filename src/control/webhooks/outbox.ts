@@ -143,7 +143,7 @@ export async function finish(
   now: Date,
 ): Promise<boolean> {
   const changed = await stillClaimed(db, claim).update({
-    ...record,
+    ...recordColumns(db, claim, record),
     status,
     next_attempt_at: null,
     finished_at: now,
@@ -153,7 +153,8 @@ export async function finish(
 
 /** The delivery is tried again later. */
 export async function postpone(db: Knex, claim: Claimed, record: AttemptRecord, at: Date): Promise<void> {
-  await stillClaimed(db, claim).update({ ...record, status: "pending", next_attempt_at: at });
+  const columns = recordColumns(db, claim, record);
+  await stillClaimed(db, claim).update({ ...columns, status: "pending", next_attempt_at: at });
 }
 
 /** Gives back what was claimed and has come to nothing; the next to ask has it. */
@@ -173,4 +174,13 @@ export async function hasSucceeded(db: Knex, webhookId: string, since: Date): Pr
 /** Whoever claims it next counts one attempt more: a claim that is over can change nothing. */
 function stillClaimed(db: Knex, { delivery: { id, attempts } }: Claimed): Knex.QueryBuilder {
   return db("webhook_deliveries").where({ id, attempts, status: "delivering" });
+}
+
+/** A receiver may answer with what it was sent: where an erasure has changed that meanwhile, the answer is not kept. */
+function recordColumns(db: Knex, { delivery: { payload } }: Claimed, record: AttemptRecord): object {
+  const response_body = db.raw("case when payload = ?::text then ?::text end", [
+    payload,
+    record.response_body,
+  ] as Knex.RawBinding[]);
+  return { ...record, response_body };
 }

@@ -44,7 +44,7 @@ export const EVENT_MEMBERS = {
 } as const satisfies Record<EventType, readonly Member[]>;
 
 /** How many events a summary stands for. */
-export type Summary = Required<Pick<EventData, "count" | "first_at" | "last_at">> & Pick<EventData, "others">;
+export type Summary = Required<Pick<EventData, "count" | "first_at" | "last_at">>;
 
 /** The body of a delivery that stands for several events: what is told of the last of them, and their count. */
 export function summaryPayload(event: StoredEvent, summary: Summary): string {

@@ -21,7 +21,7 @@ export { checkCondition, checkKey, type ConditionContext } from "./check.ts";
 export { compileCondition } from "./compile.ts";
 export { formatCondition, formatExpression, formatPath } from "./format.ts";
 export { evaluate } from "./evaluate.ts";
-export { bindsCustomer, findRoleGrant } from "./role-grant.ts";
+export { bindsCustomer, findRoleGrant, type GrantScope } from "./role-grant.ts";
 export { canBecomeTrue } from "./possible.ts";
 export { specialize, type Specialized } from "./specialize.ts";
 export { pathsIn, readsBelow } from "./reads.ts";

@@ -1,0 +1,69 @@
+import type { Actor } from "../actor.ts";
+import { ApiError } from "../errors.ts";
+import type { Answer } from "./route.ts";
+
+/**
+ * For how long, in milliseconds, it counts who asks and what they may, once it was seen. Whoever sends a request chooses when its
+ * body ends, and what a route asks elsewhere takes its time: what goes on for longer is looked at again before anything is
+ * done. A request that had begun when a right was taken is carried out within this time at most; one that begins later is refused.
+ */
+const COUNTS_MS = 1_000;
+
+/** Who asks, for as long as their request takes. */
+export interface Authority {
+  /**
+   * Who asks, and still may: seen less than a second ago.
+   * @throws ApiError as the request would have been refused with
+   */
+  current(): Promise<Actor>;
+  /** The same, seen now. */
+  seenNow(): Promise<Actor>;
+}
+
+/**
+ * @param first - who asks, as was just seen
+ * @param look - sees again who asks, and whether they may. Not called while what was seen counts
+ * @param clock - Unix ms
+ */
+export function createAuthority(first: Actor, look: () => Promise<Actor>, clock: () => number): Authority {
+  let actor = first;
+  let seenAt = clock();
+  const seenNow = async () => {
+    const found = await look();
+    // credentials that are given to somebody else are not what the request was permitted by
+    if (found.kind !== actor.kind || found.id !== actor.id) throw new ApiError("UNAUTHORIZED");
+    actor = found;
+    seenAt = clock();
+    return actor;
+  };
+  return {
+    seenNow,
+    async current() {
+      const age = clock() - seenAt;
+      // a clock that was set back says nothing
+      return age >= 0 && age < COUNTS_MS ? actor : seenNow();
+    },
+  };
+}
+
+/** Ends an answer that comes part by part when its reader, who may take any time, has lost the right to it. */
+export function whilePermitted(answer: Answer, authority: Authority): Answer {
+  switch (answer.kind) {
+    case "lines":
+      return { ...answer, lines: partsWhilePermitted(answer.lines, authority) };
+    case "document":
+      return { ...answer, parts: partsWhilePermitted(answer.parts, authority) };
+    default:
+      return answer;
+  }
+}
+
+async function* partsWhilePermitted<Part>(
+  parts: AsyncIterable<Part>,
+  authority: Authority,
+): AsyncGenerator<Part> {
+  for await (const part of parts) {
+    await authority.current();
+    yield part;
+  }
+}
