@@ -64,16 +64,31 @@ const rooms = {
   ],
 };
 
-const zone = (room, allowed) => ({
-  target: `./src/${room}`,
-  from: "./src",
-  except: allowed.flatMap((name) => [`./${name}`, `./${name}.ts`]),
-  message: `src/${room} may import only: ${allowed.join(", ")} (see src/README.md)`,
-});
+/** The same within src/decision; the reasons are in its README. */
+const decisionRooms = {
+  headers: [],
+  denial: [],
+  policies: ["headers"],
+  attributes: ["policies", "in-time"],
+  decide: ["headers", "policies", "attributes", "types", "promise-or-value"],
+  explain: ["policies", "attributes", "decide", "types", "promise-or-value"],
+  connections: ["policies", "decide", "types", "in-time", "promise-or-value"],
+  point: ["headers", "denial", "policies", "decide", "explain", "connections", "types", "promise-or-value"],
+};
 
+function zonesOf(folder, rooms) {
+  return Object.entries(rooms).map(([room, allowed]) => ({
+    target: `./${folder}/${room}`,
+    from: `./${folder}`,
+    except: [room, ...allowed].flatMap((name) => [`./${name}`, `./${name}.ts`]),
+    message: `${folder}/${room} may import only: ${[room, ...allowed].join(", ")} (see ${folder}/README.md)`,
+  }));
+}
+
+const onGround = Object.entries(rooms).map(([room, allowed]) => [room, [...ground, ...allowed]]);
 const zones = [
-  ...ground.map((room) => zone(room, [room])),
-  ...Object.entries(rooms).map(([room, allowed]) => zone(room, [room, ...ground, ...allowed])),
+  ...zonesOf("src", { ...Object.fromEntries(ground.map((room) => [room, []])), ...Object.fromEntries(onGround) }),
+  ...zonesOf("src/decision", decisionRooms),
 ];
 
 export default defineConfig(

@@ -1,4 +1,4 @@
-import { digestOf } from "../src/decision/snapshot.ts";
+import { digestOf } from "../src/decision/policies/snapshot.ts";
 import { decodeCheck } from "../src/extauthz/decode.ts";
 import { encodeAllow } from "../src/extauthz/encode.ts";
 import { compilePolicySet, createMatcher, evaluate } from "../src/policy/index.ts";

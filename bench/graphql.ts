@@ -1,5 +1,5 @@
-import { planGraphql } from "../src/decision/plan.ts";
-import { createSnapshot } from "../src/decision/snapshot.ts";
+import { planGraphql } from "../src/decision/decide/plan.ts";
+import { createSnapshot } from "../src/decision/policies/snapshot.ts";
 import { judgeGraphql, readJson, readPayload } from "../src/graphql/index.ts";
 import { compilePolicySet, type GraphqlPlanIR } from "../src/policy/index.ts";
 import { checkRequest, USUAL_HEADERS } from "../test/support/check-request.ts";

@@ -1,4 +1,4 @@
-import { createSnapshot, digestOf } from "../src/decision/snapshot.ts";
+import { createSnapshot, digestOf } from "../src/decision/policies/snapshot.ts";
 import { compilePolicySet } from "../src/policy/index.ts";
 import { checkRequest } from "../test/support/check-request.ts";
 import { policySetOf } from "./rules.ts";

@@ -1,7 +1,7 @@
 import type { GatewayConfig } from "./config/index.ts";
-import type { DeciderDependencies } from "./decision/decide.ts";
-import { createForgedHeaders, withoutHeaders } from "./decision/forged-headers.ts";
-import { createOriginCheck } from "./decision/origin-check.ts";
+import type { DeciderDependencies } from "./decision/decide/decide.ts";
+import { createForgedHeaders, withoutHeaders } from "./decision/headers/forged-headers.ts";
+import { createOriginCheck } from "./decision/decide/origin-check.ts";
 import { forgedHeadersOf } from "./provisions.ts";
 import { SWITCHES, type RawRequest } from "./request/index.ts";
 

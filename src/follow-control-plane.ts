@@ -1,5 +1,5 @@
 import type { GatewayConfig } from "./config/index.ts";
-import { folderSource, type PolicySource } from "./decision/policy-source.ts";
+import { folderSource, type PolicySource } from "./decision/policies/policy-source.ts";
 import {
   apiKeyInFile,
   ControlPlaneClient,

@@ -1,6 +1,6 @@
 import { DEFAULT_IDENTITY_HEADERS, type GatewayConfig } from "./config/index.ts";
-import type { ForgedHeadersOptions } from "./decision/forged-headers.ts";
-import type { Provisions } from "./decision/not-provided.ts";
+import type { ForgedHeadersOptions } from "./decision/headers/forged-headers.ts";
+import type { Provisions } from "./decision/policies/not-provided.ts";
 import { DEFAULT_CLAIMS } from "./identity/index.ts";
 
 /** What the configuration provides for policy sets to read. */

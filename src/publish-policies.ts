@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import type { GatewayConfig } from "./config/index.ts";
-import { PolicySets } from "./decision/policy-sets.ts";
-import { PolicyStore } from "./decision/policy-store.ts";
-import { ReleasePublisher, type ReleaseWorkers } from "./decision/release-publisher.ts";
-import { isReleaseReport } from "./decision/release-messages.ts";
+import { PolicySets } from "./decision/policies/policy-sets.ts";
+import { PolicyStore } from "./decision/policies/policy-store.ts";
+import { ReleasePublisher, type ReleaseWorkers } from "./decision/policies/release-publisher.ts";
+import { isReleaseReport } from "./decision/policies/release-messages.ts";
 import { caseSensitive, followControlPlane, storeOptions } from "./follow-control-plane.ts";
 import { controlPlaneSource } from "./following/index.ts";
 import { provisionsOf } from "./provisions.ts";

@@ -273,6 +273,13 @@ export const REASONS = {
 
 export type Reason = keyof typeof REASONS;
 
+/** Reasons to permit. */
+export type PermitReason = {
+  [Name in Reason]: (typeof REASONS)[Name]["status"] extends 200 ? Name : never;
+}[Reason];
+/** Reasons to deny: each has a status that refuses. */
+export type DenialReason = Exclude<Reason, PermitReason>;
+
 /** Reasons that only Envoy's access log gives. */
 export type ProxyReason = keyof typeof PROXY_REFUSALS;
 export const PROXY_REASONS = Object.keys(PROXY_REFUSALS) as readonly ProxyReason[];
@@ -287,7 +294,7 @@ export const STANDING_REASONS = [
   "CUSTOMER_SUSPENDED",
   "USER_SUSPENDED",
   "STANDING_NOT_READY",
-] as const satisfies readonly Reason[];
+] as const satisfies readonly DenialReason[];
 export type StandingReason = (typeof STANDING_REASONS)[number];
 
 /** Which reason a refused request is answered with. */
@@ -329,4 +336,4 @@ export const REFUSAL_REASONS = {
   similar_json_members: "AMBIGUOUS_BODY",
   inexact_number: "AMBIGUOUS_BODY",
   similar_member: "AMBIGUOUS_BODY",
-} as const satisfies Record<RefusalCheck, Reason>;
+} as const satisfies Record<RefusalCheck, DenialReason>;

@@ -1,27 +1,29 @@
 import { RateBudget } from "./audit/rate-budget.ts";
 import { createAuditLog, type AuditDestination } from "./audit/index.ts";
 import { DEFAULT_IDENTITY_HEADERS, type GatewayConfig } from "./config/index.ts";
-import { ConnectionCounts } from "./decision/connection-counts.ts";
-import { holderOf } from "./decision/connection-holder.ts";
-import { ConnectionState } from "./decision/connection-state.ts";
-import { ConnectionRegistry } from "./decision/connections.ts";
-import { belongsTo, isSteady, type DecidedBy } from "./decision/connection-steady.ts";
-import { gatherIds, takeConnectionMessage } from "./decision/connections-ended.ts";
-import { createDecider } from "./decision/decide.ts";
+import { ConnectionCounts } from "./decision/connections/connection-counts.ts";
+import { ConnectionState } from "./decision/connections/connection-state.ts";
+import { ConnectionRegistry } from "./decision/connections/connection-registry.ts";
+import { belongsTo, type DecidedBy } from "./decision/connections/connection-steady.ts";
+import { gatherIds, takeConnectionMessage } from "./decision/connections/connection-messages.ts";
+import { createDecider } from "./decision/decide/decide.ts";
 import { connectionsPerUser, decisionSettings, headerHygiene } from "./decision-settings.ts";
-import { chain } from "./decision/judgement.ts";
-import { DecisionPoint } from "./decision/decision-point.ts";
-import { createFrontProxyReader } from "./decision/front-proxy.ts";
-import { createIdentify } from "./decision/identify.ts";
-import { createIdentityHeaders } from "./decision/identity-headers.ts";
-import { lasting, rejudgementOf } from "./decision/rejudgement.ts";
-import { isReleaseOrder, type ReleaseReport } from "./decision/release-messages.ts";
-import { ReleaseReceiver } from "./decision/release-receiver.ts";
-import { createLoadShedding } from "./decision/load-shedding.ts";
-import { nextDecisionId } from "./decision/record.ts";
-import { FileSource, type AttributeSource } from "./decision/sources.ts";
-import { UserSource } from "./decision/user-source.ts";
-import { VerdictCache } from "./decision/verdict-cache.ts";
+import {
+  createLoadShedding,
+  DecisionPoint,
+  nextDecisionId,
+  type ServingDependencies,
+} from "./decision/point/index.ts";
+import { createFrontProxyReader } from "./decision/decide/front-proxy.ts";
+import { createIdentify } from "./decision/decide/identify.ts";
+import { createIdentityHeaders } from "./decision/headers/identity-headers.ts";
+import { createOpenConnections } from "./decision/connections/open-connections.ts";
+import { rejudgementOf } from "./decision/connections/rejudgement.ts";
+import { isReleaseOrder, type ReleaseReport } from "./decision/policies/release-messages.ts";
+import { ReleaseReceiver } from "./decision/policies/release-receiver.ts";
+import { FileSource, type AttributeSource } from "./decision/attributes/sources.ts";
+import { UserSource } from "./decision/attributes/user-source.ts";
+import { VerdictCache } from "./decision/decide/verdict-cache.ts";
 import { createAccessLog, type AccessLogHandler } from "./extauthz/access-log.ts";
 import { createOutcomeHandler } from "./extauthz/access-log-record.ts";
 import { createRefusalHandler } from "./extauthz/access-log-refusal.ts";
@@ -36,6 +38,7 @@ import type { CheckStatus } from "./telemetry/check-status.ts";
 import type { Log } from "./telemetry/log.ts";
 import type { Metrics } from "./telemetry/metrics.ts";
 import { startTracing } from "./telemetry/tracing.ts";
+import { andThen } from "./decision/promise-or-value.ts";
 
 /** The decision service of one process, without the server in front of it. */
 export interface Service {
@@ -120,8 +123,7 @@ export async function createService(
   const counts = new ConnectionCounts({ worker, broadcast });
   const registry = new ConnectionRegistry({
     perHolder: { limit: connectionsPerUser(config), counts },
-    judge: (access) =>
-      chain(decide(access), (decision) => rejudgementOf(decision, isSteady(access, decision, decidedBy()))),
+    judge: (access) => andThen(decide(access), (decision) => rejudgementOf(access, decision, decidedBy())),
     changed: () => {
       state.changed();
     },
@@ -158,7 +160,7 @@ export async function createService(
     }),
     snapshot: () => inForce.current?.main,
   });
-  const check = createCheck({
+  const serving: ServingDependencies = {
     point,
     shed: (access) => (backlog.take(access.receivedAt) ? shed(access) : undefined),
     identityHeaders: createIdentityHeaders(
@@ -171,34 +173,14 @@ export async function createService(
     ...(identity.sign_in_url !== undefined && { signInUrl: identity.sign_in_url }),
     tracing,
     nextDecisionId,
-    connections: {
-      place: state.place,
-      add: ({ decisionId, text, expiresAt }, access, decision, { key: handshake, reported }) => {
-        const { identity, clientIp } = decision;
-        const holder = holderOf(identity, clientIp);
-        if (!registry.isWithinLimit({ handshake, holder, access })) return "TOO_MANY_CONNECTIONS_OF_USER";
-        const steady = isSteady(access, decision, decidedBy());
-        const of = {
-          access: lasting(access),
-          identity,
-          handshake,
-          holder,
-          steady,
-          reported: reported && hearsEnvoy,
-        };
-        return registry.add({ decisionId, planText: text, expiresAt, ...of })
-          ? undefined
-          : "TOO_MANY_CONNECTIONS";
-      },
-      slotOf: (id) => registry.slotOf(id),
-      hasLeft: (id) => registry.hasLeft(id),
-      withdraw: (id) => {
-        registry.withdraw(id);
-      },
-    },
-    ...((config.audit.outcomes || gateway.access_log !== "off") && {
-      records: { path: gateway.access_log !== "off" },
-    }),
+    connections: createOpenConnections(registry, { decidedBy, hearsProxy: hearsEnvoy }),
+    log,
+  };
+  const tells = config.audit.outcomes || gateway.access_log !== "off";
+  const check = createCheck({
+    ...serving,
+    place: state.place,
+    ...(tells && { records: { path: gateway.access_log !== "off" } }),
     log,
   });
   const upstreams = upstreamNames(config);

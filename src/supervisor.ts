@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AUDIT_FILE_MODE } from "./audit/index.ts";
 import { parseSocketAddress, type GatewayConfig } from "./config/index.ts";
-import { isConnectionMessage, type ConnectionMessage } from "./decision/connections-ended.ts";
+import { isConnectionMessage, type ConnectionMessage } from "./decision/connections/connection-messages.ts";
 import { startWorkerPool, type WorkerPool } from "./extauthz/worker-pool.ts";
 import { EnvoyKeeper } from "./envoy-keeper.ts";
 import { assertApiKey } from "./following/index.ts";

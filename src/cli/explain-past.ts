@@ -1,9 +1,7 @@
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
-import { explainOffline } from "../decision/explain-offline.ts";
-import { decideOffline } from "../decision/offline.ts";
-import { renderExplanation } from "../decision/render-explanation.ts";
-import { createSnapshot, digestOf } from "../decision/snapshot.ts";
+import { decideOffline, explainOffline, renderExplanation } from "../decision/explain/index.ts";
+import { createSnapshot, digestOf } from "../decision/policies/snapshot.ts";
 import type { PolicySetIR, ValueObject } from "../policy/index.ts";
 import { REASONS, type Reason } from "../reasons.ts";
 import { EXIT_USAGE, ExitError } from "./exit.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { loadGatewayConfig, type GatewayConfig } from "../config/index.ts";
-import type { OfflineSettings } from "../decision/offline.ts";
-import { FileSource, type AttributeSource } from "../decision/sources.ts";
+import type { OfflineSettings } from "../decision/explain/index.ts";
+import { FileSource, type AttributeSource } from "../decision/attributes/sources.ts";
 import { decisionSettings, headerHygiene } from "../decision-settings.ts";
 import { caseSensitive } from "../follow-control-plane.ts";
 import { isObject } from "../json/index.ts";

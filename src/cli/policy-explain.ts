@@ -1,12 +1,18 @@
 import { readFile } from "node:fs/promises";
 import { Command, InvalidArgumentError } from "commander";
-import { explainAnswer, explainOffline, type ExplainedAnswer } from "../decision/explain-offline.ts";
-import { decideOffline } from "../decision/offline.ts";
-import { openConnection } from "../decision/offline-connection.ts";
-import type { Direction } from "../decision/passage.ts";
-import { renderAnswer, renderDelivery, renderExplanation } from "../decision/render-explanation.ts";
-import type { SampleAnswer } from "../decision/sample-answer.ts";
-import { createSnapshot } from "../decision/snapshot.ts";
+import {
+  decideOffline,
+  explainAnswer,
+  explainOffline,
+  openConnection,
+  renderAnswer,
+  renderDelivery,
+  renderExplanation,
+  type Direction,
+  type ExplainedAnswer,
+  type SampleAnswer,
+} from "../decision/explain/index.ts";
+import { createSnapshot } from "../decision/policies/snapshot.ts";
 import { isObject, parseJson, type JsonObject } from "../json/index.ts";
 import type { PolicySetIR, ValueObject } from "../policy/index.ts";
 import { HANDSHAKE_HEADERS } from "../policy/suite/index.ts";

@@ -1,7 +1,7 @@
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Command } from "commander";
-import { readPolicyFolder } from "../decision/policy-folder.ts";
+import { readPolicyFolder } from "../decision/policies/policy-folder.ts";
 import { formatPolicyFile, isSchemaFile, renderDiagnostics } from "../policy/index.ts";
 import { ExitError } from "./exit.ts";
 import { directoryOption, policySetNames } from "./policy-sets.ts";

@@ -7,7 +7,7 @@ import {
   type PolicyFile,
   type PolicySetIR,
 } from "../policy/index.ts";
-import { readPolicyFolder, SUITE_SUFFIX } from "../decision/policy-folder.ts";
+import { readPolicyFolder, SUITE_SUFFIX } from "../decision/policies/policy-folder.ts";
 import { EXIT_USAGE, ExitError } from "./exit.ts";
 
 /** `--directory` of the policy commands. */

@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Command } from "commander";
-import { SUITE_SUFFIX } from "../decision/policy-folder.ts";
+import { SUITE_SUFFIX } from "../decision/policies/policy-folder.ts";
 import { renderDiagnostics } from "../policy/index.ts";
 import {
   allPassed,

@@ -1,6 +1,6 @@
 import { Command } from "commander";
-import { findNotProvided, type NotProvided, type Provisions } from "../decision/not-provided.ts";
-import { digestOf } from "../decision/snapshot.ts";
+import { findNotProvided, type NotProvided, type Provisions } from "../decision/policies/not-provided.ts";
+import { digestOf } from "../decision/policies/snapshot.ts";
 import { MAX_DIAGNOSTICS, renderDiagnostics, rulesOf, type Diagnostic } from "../policy/index.ts";
 import { provisionsOf } from "../provisions.ts";
 import { counted } from "../text/index.ts";

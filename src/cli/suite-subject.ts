@@ -1,8 +1,13 @@
-import { explainAnswer, explainOffline, type ExplainedDecision } from "../decision/explain-offline.ts";
-import { decideOffline } from "../decision/offline.ts";
-import { openConnection } from "../decision/offline-connection.ts";
-import { renderExplanation } from "../decision/render-explanation.ts";
-import { createSnapshot, type Snapshot } from "../decision/snapshot.ts";
+import {
+  decideOffline,
+  explainAnswer,
+  explainOffline,
+  openConnection,
+  renderExplanation,
+  type ExplainedDecision,
+  type SampleAnswer,
+} from "../decision/explain/index.ts";
+import { createSnapshot, type Snapshot } from "../decision/policies/snapshot.ts";
 import { UNAVAILABLE, type PolicySetIR } from "../policy/index.ts";
 import {
   conditionsOf,
@@ -12,7 +17,6 @@ import {
   type SuiteInput,
   type SuiteSubject,
 } from "../policy/suite/index.ts";
-import type { SampleAnswer } from "../decision/sample-answer.ts";
 import { createRawRequest, wireText } from "./raw-request.ts";
 
 /** @returns a policy set for suites to try: every case is decided as the gateway would decide it. */

@@ -7,10 +7,10 @@ import type {
   PlanIR,
   WebsocketConnectionIR,
 } from "../policy/index.ts";
-import type { Reason } from "../reasons.ts";
+import type { DenialReason, PermitReason } from "../reasons.ts";
 import type { CanonicalRequest, RawRequest } from "../request/types.ts";
 import type { StepUp } from "../standing/index.ts";
-import type { Snapshot } from "./snapshot.ts";
+import type { Snapshot } from "./policies/snapshot.ts";
 
 /** A request as a door hands it to the policy decision point. */
 export interface AccessRequest {
@@ -31,10 +31,8 @@ export interface AccessRequest {
   readonly bodies?: "on_request" | "handed_over";
 }
 
-/** What was decided about one request, with all that an answer or a record needs to say why. */
-export interface Decision {
-  readonly verdict: "ALLOW" | "DENY";
-  readonly reason: Reason;
+/** What is known about a request once it is decided, whichever way: what an answer or a record needs to say why. */
+interface Facts {
   /** What exactly was wrong, for logs and audit; never a secret. */
   readonly detail?: string;
   readonly snapshot?: Snapshot;
@@ -46,20 +44,10 @@ export interface Decision {
   readonly rule?: PathRuleIR;
   /** Where a WebSocket handshake was judged. */
   readonly connection?: WebsocketConnectionIR;
-  /** Fields of a GraphQL operation that are not permitted. */
-  readonly denials?: readonly GraphqlDenial[];
-  /** What a denied GraphQL operation is told. */
-  readonly graphqlErrors?: readonly GraphqlErrorIR[];
-  /** What the gateway still has to do with the answer, or on the connection. */
-  readonly plan?: PlanIR;
   readonly request?: CanonicalRequest;
-  /** What else it could be, and is permitted as. */
-  readonly alsoRead?: readonly CanonicalRequest[];
   readonly identity?: Identity;
   /** A cookie says who is asking, and the request's origin does not allow to use it: the application does not get it. */
   readonly cookieWithheld?: true;
-  /** The sign-in that the customer's policies ask for, where the caller's does not satisfy them. */
-  readonly stepUp?: StepUp;
   readonly clientIp: string;
   /** The peer is one of the configured front proxies. */
   readonly trustedPeer: boolean;
@@ -68,3 +56,40 @@ export interface Decision {
   /** What the condition of the rule that decided was evaluated over. */
   readonly attributes?: Attributes;
 }
+
+/** What only a permit has. */
+interface PermitParts {
+  /** What the gateway still has to do with the answer, or on the connection. */
+  readonly plan?: PlanIR;
+  /** What else the request could be, and is permitted as. */
+  readonly alsoRead?: readonly CanonicalRequest[];
+}
+
+/** What only a denial has. */
+interface DenialParts {
+  /** Fields of a GraphQL operation that are not permitted. */
+  readonly denials?: readonly GraphqlDenial[];
+  /** What a denied GraphQL operation is told. */
+  readonly graphqlErrors?: readonly GraphqlErrorIR[];
+  /** The sign-in that the customer's policies ask for, where the caller's does not satisfy them. */
+  readonly stepUp?: StepUp;
+}
+
+/** So that no spread carries a part to where it means nothing. */
+type Without<Parts> = { readonly [Name in keyof Parts]?: never };
+
+/** A decision as far as it has come. */
+export interface Draft extends Facts, Without<PermitParts>, Without<DenialParts> {}
+
+export interface Permit extends Facts, PermitParts, Without<DenialParts> {
+  readonly verdict: "ALLOW";
+  readonly reason: PermitReason;
+}
+
+export interface Denial extends Facts, DenialParts, Without<PermitParts> {
+  readonly verdict: "DENY";
+  readonly reason: DenialReason;
+}
+
+/** What was decided about one request. */
+export type Decision = Permit | Denial;

@@ -1,6 +1,6 @@
 import type { RefusalLog } from "../audit/types.ts";
 import type { AuditRecord } from "../protocol/record.ts";
-import type { Snapshot } from "../decision/snapshot.ts";
+import type { Snapshot } from "../decision/policies/snapshot.ts";
 import type { ProxyReason } from "../reasons.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { redactTarget } from "../text/index.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { PolicyFolder } from "../decision/policy-folder.ts";
-import type { PolicySource } from "../decision/policy-source.ts";
+import type { PolicyFolder } from "../decision/policies/policy-folder.ts";
+import type { PolicySource } from "../decision/policies/policy-source.ts";
 import type { ControlPlaneClient } from "./client.ts";
 import type { StateFeed } from "./state-feed.ts";
 import type { ActiveVersion } from "./standings.ts";

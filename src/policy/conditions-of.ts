@@ -23,7 +23,9 @@ export interface PlacedCondition {
 
 /** @returns every rule of the set, of all sections. What counts rules counts these. */
 export function rulesOf({ rules, responses, graphql, websocket }: PolicySetIR): readonly RuleOfSet[] {
-  return [...rules, ...responses, ...graphql.rules, ...websocket.connections, ...websocket.messages];
+  const { connections } = websocket;
+  const messages = connections.flatMap((connection) => connection.messages);
+  return [...rules, ...responses, ...graphql.rules, ...connections, ...messages];
 }
 
 /** @returns every condition of the set. */

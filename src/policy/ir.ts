@@ -136,6 +136,8 @@ export interface WebsocketConnectionIR extends RuleIR {
   readonly pattern: string;
   readonly segments: readonly SegmentIR[];
   readonly condition: ConditionIR;
+  /** Of this connection, in source order. */
+  readonly messages: readonly WebsocketMessageIR[];
 }
 
 export interface WebsocketMessageIR extends RuleIR {
@@ -171,8 +173,5 @@ export interface PolicySetIR {
   readonly rules: readonly PathRuleIR[];
   readonly responses: readonly ResponseRuleIR[];
   readonly graphql: { readonly settings: GraphqlSettingsIR; readonly rules: readonly GraphqlRuleIR[] };
-  readonly websocket: {
-    readonly connections: readonly WebsocketConnectionIR[];
-    readonly messages: readonly WebsocketMessageIR[];
-  };
+  readonly websocket: { readonly connections: readonly WebsocketConnectionIR[] };
 }

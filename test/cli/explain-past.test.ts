@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { policyExplainCommand } from "../../src/cli/policy-explain.ts";
 import { compileSet } from "../../src/cli/policy-sets.ts";
-import { digestOf } from "../../src/decision/snapshot.ts";
+import { digestOf } from "../../src/decision/policies/snapshot.ts";
 import { folderOf, type Folder } from "./support.ts";
 
 const SET = 'policies: [{ resource: "* /**", condition: "true" }]';

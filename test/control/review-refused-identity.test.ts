@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Standings } from "../../src/decision/admit.ts";
+import type { Standings } from "../../src/decision/decide/admit.ts";
 import type { RunningTokenVerifier } from "../../src/identity/index.ts";
 import { startIssuer, type TestIssuer } from "../support/issuer.ts";
 import { accessOf, bearer, deciderOf, outcome, snapshotOf, verifierFor } from "../decision/support.ts";

@@ -1,8 +1,8 @@
-import { createDecider, type Decide, type DeciderDependencies } from "../../src/decision/decide.ts";
-import { createIdentify } from "../../src/decision/identify.ts";
-import { createSnapshot, type Snapshot } from "../../src/decision/snapshot.ts";
+import { createDecider, type Decide, type DeciderDependencies } from "../../src/decision/decide/decide.ts";
+import { createIdentify } from "../../src/decision/decide/identify.ts";
+import { createSnapshot, type Snapshot } from "../../src/decision/policies/snapshot.ts";
 import type { AccessRequest, Decision } from "../../src/decision/types.ts";
-import { VerdictCache } from "../../src/decision/verdict-cache.ts";
+import { VerdictCache } from "../../src/decision/decide/verdict-cache.ts";
 import { createTokenVerifier, type RunningTokenVerifier } from "../../src/identity/index.ts";
 import { compilePolicySet, renderDiagnostics, type PolicySetIR } from "../../src/policy/index.ts";
 import { createMetrics, type Metrics } from "../../src/telemetry/metrics.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { compileSet } from "../../src/cli/policy-sets.ts";
-import { decideOffline } from "../../src/decision/offline.ts";
-import { createSnapshot } from "../../src/decision/snapshot.ts";
+import { decideOffline } from "../../src/decision/explain/offline.ts";
+import { createSnapshot } from "../../src/decision/policies/snapshot.ts";
 import { startDemoApplication, type DemoApplication } from "../../src/demo/application.ts";
 import { personOfRole, type DemoRole } from "../../src/demo/people.ts";
 import { judgeEvent, judgeGraphql } from "../../src/graphql/index.ts";

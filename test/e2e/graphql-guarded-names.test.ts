@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createClient, type Client } from "graphql-ws";
 import { WebSocket } from "ws";
-import { digestOf } from "../../src/decision/snapshot.ts";
+import { digestOf } from "../../src/decision/policies/snapshot.ts";
 import { compileText } from "../decision/support.ts";
 import { eventually } from "../support/eventually.ts";
 import { FakeControlPlane, ordinary } from "../support/fake-control-plane.ts";

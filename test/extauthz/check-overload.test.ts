@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { RateBudget } from "../../src/audit/rate-budget.ts";
-import { createFrontProxyReader } from "../../src/decision/front-proxy.ts";
-import { createLoadShedding } from "../../src/decision/load-shedding.ts";
-import { createIdentify } from "../../src/decision/identify.ts";
+import { createFrontProxyReader } from "../../src/decision/decide/front-proxy.ts";
+import { createLoadShedding } from "../../src/decision/point/index.ts";
+import { createIdentify } from "../../src/decision/decide/identify.ts";
 import type { IdentityFailure, TokenVerifier } from "../../src/identity/index.ts";
 import type { CanonicalRequest } from "../../src/request/index.ts";
 import { checkRequest } from "../support/check-request.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { EncodedPlan } from "../../src/extauthz/plan-metadata.ts";
+import type { CarriedPlan } from "../../src/decision/point/index.ts";
 import type { PlanIR } from "../../src/policy/index.ts";
 import { checkRequest } from "../support/check-request.ts";
 import { allowed, denied, envoys, openCheckWorld, type Answer } from "./support/check-world.ts";
@@ -9,7 +9,6 @@ import { CHECK_RESPONSE, decodeWith } from "./support/protos.ts";
 function watched(left: boolean) {
   const ended: string[] = [];
   const connections = {
-    place: { file: "", epoch: "" },
     add: () => undefined,
     slotOf: () => undefined,
     withdraw: (id: string) => void ended.push(id),
@@ -61,15 +60,14 @@ describe("extauthz: check sends along what is left to do", () => {
   });
 
   it("with a handshake, which is looked after from then on", async () => {
-    const open: EncodedPlan[] = [];
+    const open: CarriedPlan[] = [];
     const connections = {
-      place: { file: "/run/0.json", epoch: "e-7" },
-      add: (plan: EncodedPlan) => (open.push(plan) < 3 ? undefined : ("TOO_MANY_CONNECTIONS" as const)),
+      add: (plan: CarriedPlan) => (open.push(plan) < 3 ? undefined : ("TOO_MANY_CONNECTIONS" as const)),
       slotOf: () => ({ slot: 3, generation: "00000012" }),
       withdraw: () => undefined,
       hasLeft: () => false,
     };
-    const { ask } = checkOf({ connections });
+    const { ask } = checkOf({ connections, place: { file: "/run/0.json", epoch: "e-7" } });
     const exp = Math.floor(Date.now() / 1000) + 60;
     const answer = await ask(await get("/feed", { exp }, HANDSHAKE));
     assert.ok(allowed(answer).remove.includes("sec-websocket-extensions"));

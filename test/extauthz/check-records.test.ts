@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Decision } from "../../src/decision/types.ts";
+import type { Denial } from "../../src/decision/types.ts";
 import { encodeMetadata } from "../../src/extauthz/encode.ts";
 import { allowed, denied, envoys, openCheckWorld, type Answer } from "./support/check-world.ts";
 import { CHECK_RESPONSE, decodeWith } from "./support/protos.ts";
@@ -65,7 +65,7 @@ describe("extauthz: check says which record a decision has", () => {
   });
 
   it("also of what is denied before it is judged, and nothing of what is no request", async () => {
-    const shed = (): Decision => ({
+    const shed = (): Denial => ({
       ...{ verdict: "DENY", reason: "OVERLOADED", clientIp: "", trustedPeer: false, accepted: [] },
     });
     const { ask, records } = world.checkOf({ records: { path: true }, shed });

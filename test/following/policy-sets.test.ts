@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { PolicySets } from "../../src/decision/policy-sets.ts";
-import { PolicyStore } from "../../src/decision/policy-store.ts";
-import type { Snapshot } from "../../src/decision/snapshot.ts";
+import { PolicySets } from "../../src/decision/policies/policy-sets.ts";
+import { PolicyStore } from "../../src/decision/policies/policy-store.ts";
+import type { Snapshot } from "../../src/decision/policies/snapshot.ts";
 import { ControlPlaneClient, controlPlaneSource, StateFeed } from "../../src/following/index.ts";
 import { createMetrics, type Metrics } from "../../src/telemetry/metrics.ts";
 import { ruleOf, silentLog } from "../decision/support.ts";

@@ -5,9 +5,9 @@ import { decodeJwt } from "jose";
 import { auditRecord, outcomeRecord } from "../audit/support/records.ts";
 import { oauthRouter } from "../../src/control/oauth/router.ts";
 import { pruneDeleted } from "../../src/control/erasure/prune-deleted.ts";
-import { admit } from "../../src/decision/admit.ts";
-import { PolicyStore } from "../../src/decision/policy-store.ts";
-import { UserSource } from "../../src/decision/user-source.ts";
+import { admit } from "../../src/decision/decide/admit.ts";
+import { PolicyStore } from "../../src/decision/policies/policy-store.ts";
+import { UserSource } from "../../src/decision/attributes/user-source.ts";
 import {
   apiKeyInFile,
   ControlPlaneClient,

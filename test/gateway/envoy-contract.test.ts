@@ -46,7 +46,7 @@ const OTHERWISE: Readonly<Record<string, readonly string[]>> = {
 /** Where also its ordinary words would be meant. */
 const SPEAK_OF_NOTHING_ELSE = [
   ...["extauthz/encode", "extauthz/plan-metadata", "extauthz/record-metadata", "extauthz/access-log-decode"],
-  ...["gateway/decision-metadata", "gateway/access-log-lines", "decision/connection-slots"],
+  ...["gateway/decision-metadata", "gateway/access-log-lines", "decision/connections/connection-slots"],
 ];
 
 /** In TypeScript, one word in lower case may be anybody's; those of several parts, codes and texts are not spelled twice by chance. */

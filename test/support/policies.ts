@@ -1,6 +1,6 @@
 import { createPolicyPublishing, type PolicyPublishing } from "../../src/publish-policies.ts";
 import type { GatewayConfig } from "../../src/config/index.ts";
-import type { ReleaseReport } from "../../src/decision/release-messages.ts";
+import type { ReleaseReport } from "../../src/decision/policies/release-messages.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 

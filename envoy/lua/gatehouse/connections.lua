@@ -48,7 +48,7 @@ local function closing_of(entry)
   return { code = tonumber(code) or 1008, reason = reason, by = CLOSED_BY.policy }
 end
 
--- Of each slot's generation (src/decision/connection-slots.ts).
+-- Of each slot's generation (src/decision/connections/connection-slots.ts).
 local WIDTH = contract.SLOT_WIDTH
 
 -- Whether the service still knows the connection. One that is newer than the file cannot be in it yet. What the service

@@ -23,7 +23,7 @@ local open = setmetatable({}, { __mode = "v" })
 
 local WEEKDAYS = { "sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday" }
 
--- `env` for conditions, of this moment (src/decision/attributes.ts)
+-- `env` for conditions, of this moment (src/decision/attributes/attributes.ts)
 local function env_of(environment)
   local now = os.time()
   local date = os.date("!*t", now)

@@ -1,5 +1,5 @@
 import { isMainThread, parentPort, workerData } from "node:worker_threads";
-import { digestOf } from "../../decision/snapshot.ts";
+import { digestOf } from "../../decision/policies/snapshot.ts";
 import {
   compilePolicySet,
   renderDiagnostics,

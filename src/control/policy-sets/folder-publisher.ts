@@ -1,6 +1,6 @@
 import { watch, type FSWatcher } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { readPolicyFolder } from "../../decision/policy-folder.ts";
+import { readPolicyFolder } from "../../decision/policies/policy-folder.ts";
 import type { BackgroundWork } from "../context.ts";
 import { publishFiles, sourceOf, type PublishFolderDependencies } from "./publish-folder.ts";
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
-import { readPolicyFolder, type PolicyFolder } from "../../decision/policy-folder.ts";
+import { readPolicyFolder, type PolicyFolder } from "../../decision/policies/policy-folder.ts";
 import type { ControlContext } from "../context.ts";
 import { haveSeveralProviders } from "../customers/idp.ts";
 import { newId } from "../ids.ts";

@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import { readPolicyFolder } from "../../decision/policy-folder.ts";
+import { readPolicyFolder } from "../../decision/policies/policy-folder.ts";
 import type { ControlContext } from "../context.ts";
 import { newId } from "../ids.ts";
 import { createKeyring } from "../issuer/keyring.ts";

@@ -11,8 +11,11 @@ export function canonicalContent(ir: PolicySetIR): string {
     responses: ir.responses.map((rule) => ({ ...withoutPlace(rule), fields: fieldsContent(rule) })),
     graphql: { ...ir.graphql, rules: ir.graphql.rules.map(ruleContent) },
     websocket: {
-      connections: ir.websocket.connections.map(ruleContent),
-      messages: ir.websocket.messages.map((rule) => ({ ...ruleContent(rule), fields: fieldsContent(rule) })),
+      // messages in a list of their own: a set keeps the digest that it has in records
+      connections: ir.websocket.connections.map(({ messages, ...rule }) => ruleContent(rule)),
+      messages: ir.websocket.connections.flatMap(({ messages }) =>
+        messages.map((rule) => ({ ...ruleContent(rule), fields: fieldsContent(rule) })),
+      ),
     },
   });
 }

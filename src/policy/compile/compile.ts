@@ -47,10 +47,7 @@ export function compileSource(source: PolicySetSource, fallbackName: string): Po
       settings: { ...(head.graphql?.settings ?? GRAPHQL_DEFAULTS), ...(schema && { schema }) },
       rules: source.graphql.map(compileGraphqlRule),
     },
-    websocket: {
-      connections: source.connections.map(compileConnection),
-      messages: source.messages.map(compileMessage),
-    },
+    websocket: { connections: source.connections.map(compileConnection) },
   };
 }
 
@@ -97,8 +94,14 @@ function compileGraphqlRule(rule: GraphqlRuleSource): GraphqlRuleIR {
 }
 
 function compileConnection(rule: ConnectionSource): WebsocketConnectionIR {
-  const { section, pattern, condition } = rule;
-  return { ...common(rule), section, ...path(pattern), condition: compileOne(condition) };
+  const { section, pattern, condition, messages } = rule;
+  return {
+    ...common(rule),
+    section,
+    ...path(pattern),
+    condition: compileOne(condition),
+    messages: messages.map(compileMessage),
+  };
 }
 
 function compileMessage(rule: MessageSource): WebsocketMessageIR {

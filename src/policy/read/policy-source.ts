@@ -27,6 +27,7 @@ export interface PolicySetSource {
   /** The names of a field's arguments by `Type.field`, as far as the schema tells. */
   readonly fieldArguments?: ReadonlyMap<string, readonly string[]>;
   readonly connections: readonly ConnectionSource[];
+  /** Of every entry, those included whose connection cannot be read. */
   readonly messages: readonly MessageSource[];
 }
 
@@ -125,6 +126,7 @@ export interface ConnectionSource extends RuleSource {
   readonly section: "websocket_policies";
   readonly pattern: Omit<PatternSource, "node" | "method"> & { readonly node: YamlNode };
   readonly condition: ConditionSource;
+  readonly messages: readonly MessageSource[];
 }
 
 export interface MessageSource extends RuleSource {

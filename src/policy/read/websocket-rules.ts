@@ -19,32 +19,31 @@ export function readWebsocketEntry(
 ): { connections: readonly ConnectionSource[]; messages: readonly MessageSource[] } {
   const fields = readFields(report, node, "a WebSocket policy", ["connection", "message_types"]);
   const first = fields?.require("connection");
-  const { pattern, connections } = readConnection(report, first, `${id}.connection`);
+  const { pattern, connection } = readConnection(report, first, `${id}.connection`);
   const list = fields?.get("message_types");
   const items = list === undefined ? [] : readItems(report, list, "`message_types`");
   const messages = items.flatMap((item, index) => {
     const message = readMessage(report, item, `${id}.message_types[${index}]`);
     return message && pattern ? [{ ...message, pattern }] : [];
   });
-  return { connections, messages };
+  return { connections: connection === undefined ? [] : [{ ...connection, messages }], messages };
 }
 
 function readConnection(
   report: Reporter,
   node: YamlNode | undefined,
   id: string,
-): { pattern?: Pattern | undefined; connections: readonly ConnectionSource[] } {
+): { readonly pattern?: Pattern | undefined; readonly connection?: Omit<ConnectionSource, "messages"> } {
   const rule = node && readRule(report, node, "`connection`", ["path", "condition"]);
-  if (rule === undefined) return { connections: [] };
+  if (rule === undefined) return {};
   const path = rule.fields.get("path");
   const pattern: Pattern | undefined =
     path === undefined
       ? { node: rule.head.node, text: "/**", segments: [{ kind: "rest" }] }
       : readPattern(report, path, "`path`", { method: "none", wildcards: "web" });
   const condition = readCondition(report, rule.fields);
-  const connections =
-    pattern && condition ? [{ section, id, ...rule.head, pattern, condition } as const] : [];
-  return { pattern, connections };
+  if (!pattern || !condition) return { pattern };
+  return { pattern, connection: { section, id, ...rule.head, pattern, condition } };
 }
 
 function readMessage(

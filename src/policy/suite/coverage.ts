@@ -8,10 +8,12 @@ export function conditionsOf({ rules, responses, graphql, websocket }: PolicySet
     ...responses.flatMap((rule) => rule.fields.map((field) => coveredField(rule, field))),
     ...graphql.rules.map((rule) => covered(rule, rule.condition)),
     ...websocket.connections.map((rule) => covered(rule, rule.condition)),
-    ...websocket.messages.flatMap((rule) => [
-      covered(rule, rule.condition),
-      ...rule.fields.map((field) => coveredField(rule, field)),
-    ]),
+    ...websocket.connections.flatMap(({ messages }) =>
+      messages.flatMap((rule) => [
+        covered(rule, rule.condition),
+        ...rule.fields.map((field) => coveredField(rule, field)),
+      ]),
+    ),
   ];
 }
 

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createAuditLog, createDecisionIds, type AuditLog } from "../../../src/audit/index.ts";
 import type { AuditRecord } from "../../../src/protocol/record.ts";
-import { DecisionPoint } from "../../../src/decision/decision-point.ts";
-import { createForgedHeaders, withoutHeaders } from "../../../src/decision/forged-headers.ts";
-import { createIdentityHeaders } from "../../../src/decision/identity-headers.ts";
+import { DecisionPoint } from "../../../src/decision/point/index.ts";
+import { createForgedHeaders, withoutHeaders } from "../../../src/decision/headers/forged-headers.ts";
+import { createIdentityHeaders } from "../../../src/decision/headers/identity-headers.ts";
 import { createCheck, type CheckDependencies } from "../../../src/extauthz/check.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
 import type { SpanAttributes } from "../../../src/telemetry/tracing.ts";
@@ -98,8 +98,8 @@ export async function openCheckWorld() {
         shutdown: () => Promise.resolve(),
       },
       nextDecisionId: createDecisionIds(),
+      place: { file: "/run/state.json", epoch: "e-1" },
       connections: {
-        place: { file: "/run/state.json", epoch: "e-1" },
         add: () => undefined,
         slotOf: () => undefined,
         withdraw: () => undefined,

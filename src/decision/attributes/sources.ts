@@ -1,0 +1,70 @@
+import { readFile, stat } from "node:fs/promises";
+import { CORE_SCHEMA, load } from "js-yaml";
+import { isObject } from "../../json/index.ts";
+import type { ValueObject } from "../../policy/index.ts";
+
+/** Where a declared attribute root such as `target_user` comes from. */
+export interface AttributeSource {
+  /**
+   * @param root - the attribute root that is looked up, e.g. `target_user`
+   * @returns the entry's attributes, or `undefined` when there is no entry of that key
+   * @throws when the source cannot say: the attribute is then unavailable, which is not the same as absent.
+   */
+  lookup(key: string, root: string): ValueObject | undefined | Promise<ValueObject | undefined>;
+}
+
+/** The part of a log that sources use. */
+interface Log {
+  warn(object: object, message: string): void;
+}
+
+/**
+ * A source over one JSON or YAML file, an object of entries by key, read strictly: UTF-8, no repeated keys. Read again when it changes; a file that cannot be read
+ * leaves the last good content in force, and without any, every look-up throws.
+ */
+export class FileSource implements AttributeSource {
+  readonly #path: string;
+  readonly #log: Log;
+  #entries: ReadonlyMap<string, ValueObject> | undefined;
+  #version = "";
+
+  constructor(path: string, log: Log) {
+    this.#path = path;
+    this.#log = log;
+  }
+
+  lookup(key: string): ValueObject | undefined {
+    if (this.#entries === undefined) throw new Error(`attribute source ${this.#path} is not loaded`);
+    return this.#entries.get(key);
+  }
+
+  /** Takes the file over if it has changed. Never rejects. */
+  async refresh(): Promise<void> {
+    try {
+      const { mtimeMs, size, ino } = await stat(this.#path);
+      const version = `${mtimeMs}:${size}:${ino}`;
+      if (version === this.#version) return;
+      this.#entries = parseEntries(await readFile(this.#path));
+      this.#version = version;
+    } catch (error) {
+      this.#log.warn(
+        { err: error, path: this.#path },
+        this.#entries === undefined
+          ? "attribute source cannot be read; what rules look up there is unknown"
+          : "attribute source cannot be read; the last good content stays",
+      );
+    }
+  }
+}
+
+function parseEntries(bytes: Uint8Array): ReadonlyMap<string, ValueObject> {
+  const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  const parsed = load(text, { schema: CORE_SCHEMA });
+  if (!isObject(parsed)) throw new Error("an attribute source is an object of entries by key");
+  return new Map(
+    Object.entries(parsed).map(([key, entry]) => {
+      if (!isObject(entry)) throw new Error(`entry \`${key}\` of the attribute source is not an object`);
+      return [key, entry as ValueObject];
+    }),
+  );
+}

@@ -1,0 +1,448 @@
+import { NO_ROOM_FOR_PLAN, SESSION_ENDED, type Closing } from "./connection-closing.ts";
+import { endOf, hashOf, isListed, type Entry } from "./connection-entry.ts";
+import { ConnectionSlots, type ConnectionSlot, type SlotTable } from "./connection-slots.ts";
+import { bytesOf, ConnectionSpace } from "./connection-space.ts";
+import type {
+  ConnectionRegistryOptions,
+  ConnectionStandings,
+  LiveConnection,
+  Rejudgement,
+} from "./connection-types.ts";
+import { inTime } from "../in-time.ts";
+import { RecentIds } from "./recent-ids.ts";
+import { Turns } from "./turns.ts";
+
+export type {
+  ConnectionRegistryOptions,
+  ConnectionStandings,
+  LiveConnection,
+  Rejudgement,
+} from "./connection-types.ts";
+
+/** What a round came to. */
+interface Findings {
+  closed: number;
+  replanned: number;
+  failed: number;
+}
+
+/** Judged at a time, of those that have to wait for something. */
+const MOST_WAITING = 50;
+const SWEEP_MS = 5_000;
+/** Envoy reports every ten seconds (src/gateway/listener.ts): three of them may be lost. */
+const UNREPORTED_MS = 40_000;
+/** After its end an entry is kept for so long, for a clock that is a little behind. */
+const KEEP_MS = 60_000;
+/** A request for a WebSocket has no body; what somebody sends all the same is not kept for hours. */
+const MAX_BODY = 16_384;
+
+const LATE: Rejudgement = { verdict: "DENY", reason: "DEADLINE_EXCEEDED" };
+
+/** Handshakes whose clients left that are remembered, far more than can be waiting to be judged. */
+const MOST_ABANDONED = 5_000;
+/** Decisions about one handshake: Envoy asks three times at most. */
+const MOST_DECISIONS = 8;
+
+/**
+ * WebSocket connections live long after their handshake was allowed: here they are remembered, and judged again when
+ * something has changed. What no longer is permitted is closed for good; what is permitted in another way gets a new plan.
+ */
+export class ConnectionRegistry {
+  readonly #options: ConnectionRegistryOptions;
+  readonly #capacity: number;
+  readonly #planSpace: number;
+  readonly #clock: () => number;
+  readonly #stopwatch: () => number;
+  /** By the id of the first decision. */
+  readonly #entries = new Map<string, Entry>();
+  /** By the ids of further ones. */
+  readonly #again = new Map<string, Entry>();
+  readonly #handshakes = new Map<string, Entry>();
+  /** By request id. */
+  readonly #requests = new Map<string, Entry>();
+  /** By request id: the clients that left. */
+  readonly #abandoned = new RecentIds(MOST_ABANDONED);
+  readonly #slots = new ConnectionSlots();
+  readonly #space: ConnectionSpace;
+  /** By the stopwatch. */
+  #sweptAt: number;
+  #planCharacters = 0;
+  #round = 0;
+  /** Unix ms: who asked before this may have been judged by what was in force before. */
+  #changedAt = 0;
+  #circumstances: readonly unknown[] = [];
+  #pending = false;
+  #working: Promise<void> | undefined;
+  readonly #turns: Turns;
+  #timers: NodeJS.Timeout[] = [];
+
+  constructor(options: ConnectionRegistryOptions) {
+    this.#options = options;
+    this.#capacity = options.capacity ?? 10_000;
+    this.#space = new ConnectionSpace(this.#capacity, options.perHolder?.limit);
+    this.#planSpace = options.planSpace ?? 2 * 1024 * 1024;
+    this.#clock = options.clock ?? Date.now;
+    this.#stopwatch = options.stopwatch ?? (() => performance.now());
+    this.#sweptAt = this.#stopwatch();
+    this.#turns = new Turns(this.#stopwatch);
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** Begins to forget what has expired and, where asked for, to judge again by itself. */
+  start(): void {
+    const { every } = this.#options;
+    this.#timers = [
+      setInterval(() => {
+        this.sweep();
+      }, SWEEP_MS).unref(),
+    ];
+    if (every !== undefined) this.#timers.push(setInterval(() => void this.refresh(), every).unref());
+  }
+
+  close(): void {
+    for (const timer of this.#timers) clearInterval(timer);
+  }
+
+  /** @returns false where it cannot be looked after: then it must not be let in. */
+  add({ planText, steady = false, reported = false, ...connection }: LiveConnection): boolean {
+    const { decisionId, access, handshake = decisionId, holder } = connection;
+    if (this.#entries.has(decisionId) || this.#again.has(decisionId)) return false;
+    const known = this.#handshakes.get(handshake);
+    if (known !== undefined) return this.#addAgain(known, decisionId, planText);
+    if (this.#entries.size >= this.#capacity) return false;
+    if ((access.raw.body?.bytes.length ?? 0) > MAX_BODY) return false;
+    const bytes = bytesOf(access);
+    if (!this.#space.hasRoomFor(bytes)) return false;
+    // the judgement that let it in may have begun before the last change
+    const late = access.receivedAt <= this.#changedAt;
+    const round = late ? this.#round - 1 : this.#round;
+    const entry: Entry = {
+      ...{ ids: [decisionId], connection, planHash: hashOf(planText), steady, round, bytes },
+      slot: this.#slots.take(),
+      reportedAt: reported ? this.#stopwatch() : undefined,
+    };
+    this.#entries.set(decisionId, entry);
+    this.#handshakes.set(handshake, entry);
+    this.#requests.set(access.requestId, entry);
+    this.#space.add(holder, bytes);
+    if (holder !== undefined) this.#options.perHolder?.counts.add(holder, 1);
+    this.#count();
+    if (late) void this.#work();
+    return true;
+  }
+
+  /** Whether its holder may have one more, in number and in bytes; a handshake that is known is none. */
+  isWithinLimit({
+    handshake,
+    holder,
+    access,
+  }: Pick<LiveConnection, "handshake" | "holder"> & Partial<Pick<LiveConnection, "access">>): boolean {
+    const { perHolder } = this.#options;
+    if (perHolder === undefined || holder === undefined) return true;
+    if (handshake !== undefined && this.#handshakes.has(handshake)) return true;
+    if (access !== undefined && !this.#space.isWithinLimit(holder, bytesOf(access))) return false;
+    return perHolder.counts.of(holder) < perHolder.limit;
+  }
+
+  /** By which Envoy's Lua knows the connection; undefined where it is not looked after. */
+  slotOf(decisionId: string): ConnectionSlot | undefined {
+    return this.#find(decisionId)?.slot;
+  }
+
+  /** The decision is not carried out after all; another one about the same handshake may be. */
+  withdraw(decisionId: string): void {
+    const entry = this.#find(decisionId);
+    if (entry === undefined) return;
+    if (entry.ids.length === 1) {
+      this.ended([decisionId]);
+      return;
+    }
+    entry.ids.splice(entry.ids.indexOf(decisionId), 1);
+    this.#again.delete(decisionId);
+  }
+
+  /** These connections are over; ids that are not known here belong to another process. */
+  ended(decisionIds: readonly string[]): void {
+    this.#forgetAll(decisionIds.map((id) => this.#find(id)));
+  }
+
+  /** The clients of these requests left before Envoy had an answer; ids that are not known belong to others. */
+  abandoned(requestIds: readonly string[]): void {
+    for (const id of requestIds) if (id !== "") this.#abandoned.add(id);
+    this.#forgetAll(requestIds.map((id) => this.#requests.get(id)));
+  }
+
+  /**
+   * Whether the client of a request left before Envoy had an answer. Envoy's word may come before the decision, where that
+   * was waiting for its turn.
+   */
+  hasLeft(requestId: string): boolean {
+    return this.#abandoned.has(requestId);
+  }
+
+  /** Envoy says that these connections are open; ids that are not known here belong to another process. */
+  reported(decisionIds: readonly string[]): void {
+    const now = this.#stopwatch();
+    for (const id of decisionIds) {
+      const entry = this.#find(id);
+      if (entry?.reportedAt !== undefined) entry.reportedAt = now;
+    }
+  }
+
+  #forgetAll(entries: readonly (Entry | undefined)[]): void {
+    let listed = false;
+    for (const entry of entries) {
+      // one that is named twice is forgotten once
+      if (entry === undefined || this.#entries.get(entry.connection.decisionId) !== entry) continue;
+      listed ||= isListed(entry);
+      this.#forget(entry);
+    }
+    this.#count();
+    if (listed) this.#options.changed();
+  }
+
+  /** All connections are over: Envoy itself was. */
+  endedAll(): void {
+    this.ended([...this.#entries.keys()]);
+  }
+
+  /**
+   * Forgets those that Envoy has closed by itself for a while, and those that it no longer reports: the message that they
+   * ended was lost. Should one be open after all, Lua closes it (ConnectionSlots).
+   */
+  sweep(): void {
+    const now = this.#clock();
+    const over = [...this.#entries.values()].filter(
+      ({ connection: { expiresAt } }) => expiresAt !== undefined && expiresAt * 1000 + KEEP_MS < now,
+    );
+    this.#forgetAll(over);
+    this.#forgetUnreported();
+  }
+
+  #forgetUnreported(): void {
+    const now = this.#stopwatch();
+    // a process that stood still has reports waiting: they are read first
+    const late = now - this.#sweptAt > UNREPORTED_MS / 2;
+    this.#sweptAt = now;
+    if (late) return;
+    const over = [...this.#entries.values()].filter(
+      ({ reportedAt }) => reportedAt !== undefined && now - reportedAt > UNREPORTED_MS,
+    );
+    if (over.length === 0) return;
+    this.#forgetAll(over);
+    this.#options.metrics.connectionsUnreported.inc(over.length);
+    this.#options.log.info({ count: over.length }, "forgot connections that the proxy no longer reports");
+  }
+
+  /**
+   * Closes the connections for which `predicate` holds. Those whose handshake is being judged at the moment are not here
+   * yet: they are judged again when they come.
+   *
+   * @returns how many
+   */
+  revoke(
+    predicate: (connection: Omit<LiveConnection, "planText">) => boolean,
+    closing: Closing = SESSION_ENDED,
+  ): number {
+    this.#changedAt = this.#clock();
+    let count = 0;
+    for (const entry of this.#entries.values()) {
+      if (entry.closing !== undefined || !predicate(entry.connection)) continue;
+      this.#close(entry, closing);
+      count += 1;
+    }
+    return count;
+  }
+
+  /**
+   * Judges open connections again, a few at a time. Resolves when that is done, and never rejects. A call while this
+   * is under way begins anew: who was judged already may have been by what was in force before.
+   *
+   * @param concerns - which of the steady ones may be decided in another way now; absent: all
+   */
+  rejudge(concerns?: (connection: Omit<LiveConnection, "planText">) => boolean): Promise<void> {
+    this.#changedAt = this.#clock();
+    if (concerns === undefined) this.#round += 1;
+    else {
+      for (const entry of this.#entries.values())
+        if (!this.#isSteady(entry) || concerns(entry.connection)) entry.round = this.#round - 1;
+    }
+    return this.#work();
+  }
+
+  /** Evaluates what may be decided in another way although nobody has said so: time passes, and sources change. */
+  refresh(): Promise<void> {
+    const before = this.#circumstances;
+    const now = this.#options.circumstances?.() ?? [];
+    this.#circumstances = now;
+    const changed = now.length !== before.length || now.some((value, at) => !Object.is(value, before[at]));
+    return this.rejudge(changed ? undefined : () => false);
+  }
+
+  /** What has expired and is still here, Envoy was to close. */
+  #isSteady({ steady, connection: { expiresAt } }: Entry): boolean {
+    return steady && (expiresAt === undefined || this.#clock() < expiresAt * 1000);
+  }
+
+  standings(): ConnectionStandings {
+    const closed: [string, Closing][] = [];
+    const plans: [string, string][] = [];
+    for (const { ids, closing, newPlan } of this.#entries.values())
+      for (const id of ids) {
+        if (closing !== undefined) closed.push([id, closing]);
+        else if (newPlan !== undefined) plans.push([id, newPlan]);
+      }
+    return { closed: Object.fromEntries(closed), plans: Object.fromEntries(plans) };
+  }
+
+  /** Which connections are known, for Envoy's Lua. */
+  slots(): SlotTable {
+    return this.#slots.table();
+  }
+
+  #work(): Promise<void> {
+    this.#pending = true;
+    return (this.#working ??= this.#judgeAll());
+  }
+
+  async #judgeAll(): Promise<void> {
+    // also so that whoever called has the promise before this ends
+    await this.#turns.next();
+    const found: Findings = { closed: 0, replanned: 0, failed: 0 };
+    while (this.#isPending()) {
+      this.#pending = false;
+      let waiting: Promise<void>[] = [];
+      // a Map's iterator also comes to what is added meanwhile
+      for (const entry of this.#entries.values()) {
+        if (entry.round === this.#round || entry.closing !== undefined) continue;
+        entry.round = this.#round;
+        const judging = this.#judge(entry, found);
+        if (judging !== undefined) waiting.push(judging);
+        if (waiting.length >= MOST_WAITING) {
+          await Promise.all(waiting);
+          waiting = [];
+        }
+        if (this.#turns.isOver()) await this.#turns.next();
+      }
+      await Promise.all(waiting);
+    }
+    this.#working = undefined;
+    if (found.closed + found.replanned > 0)
+      this.#options.log.info(found, "open connections were judged again");
+  }
+
+  /** A method, because it may have changed while something was awaited. */
+  #isPending(): boolean {
+    return this.#pending;
+  }
+
+  /** @returns nothing where nothing had to be waited for; never rejects */
+  #judge(entry: Entry, found: Findings): Promise<void> | undefined {
+    const { access } = entry.connection;
+    const { judge, judgeWithin = 5_000 } = this.#options;
+    const now = this.#clock();
+    const failed = (error: unknown) => {
+      this.#failed(entry, error, found);
+    };
+    const apply = (judged: Rejudgement) => {
+      try {
+        this.#apply(entry, judged, found);
+      } catch (error) {
+        failed(error);
+      }
+    };
+    try {
+      const answer = judge({ ...access, receivedAt: now, deadline: now + judgeWithin });
+      if (answer instanceof Promise) {
+        return inTime(answer, judgeWithin, LATE).then(
+          (judged) =>
+            this.#turns.run(() => {
+              apply(judged);
+            }),
+          failed,
+        );
+      }
+      apply(answer);
+    } catch (error) {
+      failed(error);
+    }
+    return undefined;
+  }
+
+  #failed(entry: Entry, error: unknown, found: Findings): void {
+    // one is told of: the next ten thousand will fail in the same way
+    found.failed += 1;
+    if (found.failed === 1)
+      this.#options.log.error(
+        { err: error, decision_id: entry.connection.decisionId },
+        "an open connection could not be judged again",
+      );
+    this.#apply(entry, { verdict: "DENY", reason: "INTERNAL_ERROR" }, found);
+  }
+
+  #apply(entry: Entry, judged: Rejudgement, found: Findings): void {
+    // it may have ended, or been revoked, meanwhile
+    if (this.#entries.get(entry.connection.decisionId) !== entry || entry.closing !== undefined) return;
+    const end = endOf(entry, judged);
+    const change = "plan" in end ? this.#replan(entry, end.plan()) : this.#close(entry, end);
+    entry.steady = judged.verdict === "ALLOW" && judged.steady === true;
+    if (change !== undefined) found[change] += 1;
+  }
+
+  #close(entry: Entry, closing: Closing): "closed" {
+    this.#planCharacters -= entry.newPlan?.length ?? 0;
+    delete entry.newPlan;
+    entry.closing = closing;
+    this.#options.changed();
+    return "closed";
+  }
+
+  #replan(entry: Entry, planText: string): "replanned" | "closed" | undefined {
+    const planHash = hashOf(planText);
+    if (planHash === entry.planHash) return undefined;
+    const characters = this.#planCharacters - (entry.newPlan?.length ?? 0) + planText.length;
+    if (characters > this.#planSpace) return this.#close(entry, NO_ROOM_FOR_PLAN);
+    this.#planCharacters = characters;
+    entry.planHash = planHash;
+    entry.newPlan = planText;
+    this.#options.changed();
+    return "replanned";
+  }
+
+  #find(decisionId: string): Entry | undefined {
+    return this.#entries.get(decisionId) ?? this.#again.get(decisionId);
+  }
+
+  #addAgain(entry: Entry, decisionId: string, planText: string): boolean {
+    if (entry.ids.length >= MOST_DECISIONS) return false;
+    entry.ids.push(decisionId);
+    this.#again.set(decisionId, entry);
+    if (isListed(entry)) this.#options.changed();
+    if (entry.planHash !== hashOf(planText)) {
+      // one of the two plans is not what is in force: whichever Envoy has is replaced
+      entry.planHash = "";
+      entry.round = this.#round - 1;
+      void this.#work();
+    }
+    return true;
+  }
+
+  #forget(entry: Entry): void {
+    const { decisionId, handshake = decisionId, holder, access } = entry.connection;
+    this.#entries.delete(decisionId);
+    for (const id of entry.ids) this.#again.delete(id);
+    this.#handshakes.delete(handshake);
+    if (this.#requests.get(access.requestId) === entry) this.#requests.delete(access.requestId);
+    this.#slots.free(entry.slot);
+    this.#space.add(holder, -entry.bytes);
+    if (holder !== undefined) this.#options.perHolder?.counts.add(holder, -1);
+    this.#planCharacters -= entry.newPlan?.length ?? 0;
+  }
+
+  #count(): void {
+    this.#options.metrics.connections.set(this.#entries.size);
+  }
+}

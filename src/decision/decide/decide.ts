@@ -1,0 +1,248 @@
+import { IR_VERSION } from "../../policy/index.ts";
+import { spellOut } from "../../text/index.ts";
+import { admit, customerOf, type Standings } from "./admit.ts";
+import { joinPlans } from "./join-plans.ts";
+import { canonicalize, type CanonicalRequest, type Variant } from "../../request/index.ts";
+import { createFrontProxyReader, type FrontProxyOptions } from "./front-proxy.ts";
+import type { Caller, Identify } from "./identify.ts";
+import { judgeOperations } from "./judge-graphql.ts";
+import { judgePath } from "./judge-path.ts";
+import { judgeResponses } from "./judge-responses.ts";
+import { planAnswer } from "./plan.ts";
+import { isWebsocketUpgrade, judgeUpgrade } from "./judge-upgrade.ts";
+import {
+  byDefault,
+  deny,
+  denyCaller,
+  refuse,
+  requiresAudit,
+  type Judgement,
+  type JudgementDependencies,
+} from "./judgement.ts";
+import { hasOtherRules } from "./other-rules.ts";
+import { REASONS } from "../../reasons.ts";
+import { requireOrigin, type OriginCheck } from "./origin-check.ts";
+import type { PolicyRelease } from "../policies/release.ts";
+import type { Snapshot } from "../policies/snapshot.ts";
+import type { AccessRequest, Decision, Denial, Draft, Permit } from "../types.ts";
+import { readingsWithoutCookie } from "../headers/withheld-cookie.ts";
+import { andThen, type PromiseOrValue } from "../promise-or-value.ts";
+
+/** What decisions are made with. */
+export interface DeciderDependencies extends JudgementDependencies {
+  /** The policy sets in force at the moment of the call. */
+  readonly policies: () => PolicyRelease | undefined;
+  readonly identify: Identify;
+  readonly frontProxy: FrontProxyOptions;
+  /** Name of a cookie that may hold the token. */
+  readonly cookie?: string;
+  /** Judges the origin of requests whose caller is known by a cookie; absent where that is switched off. */
+  readonly originCheck?: OriginCheck;
+  /** Where a control plane is followed. */
+  readonly following?: {
+    /** What is known at the moment of the call; `undefined` where it is nothing, or too old. */
+    readonly standings: () => Standings | undefined;
+    /** Why nothing is; for logs and audit. */
+    readonly whyUnknown?: () => string;
+  };
+}
+
+/** A policy set of the customer's own; without `set` it is not loaded. */
+interface OwnSet {
+  readonly name: string;
+  readonly set: Snapshot | undefined;
+}
+
+/** Decides about one request. Throws only what is a defect; the decision point turns that into a denial. */
+export type Decide = (access: AccessRequest) => PromiseOrValue<Decision>;
+
+/**
+ * @returns the function that decides: canonical request, caller, rules, and what is left to do with the answer - in
+ * this order, and with one snapshot from beginning to end. It answers without waiting where the token is known and the
+ * rules look nothing up.
+ */
+export function createDecider(dependencies: DeciderDependencies): Decide {
+  const { identify, switchedOff } = dependencies;
+  const readFrontProxy = createFrontProxyReader(dependencies.frontProxy);
+
+  return (access) => {
+    const policies = dependencies.policies();
+    const proxy = readFrontProxy(access.raw, access.peer);
+    const known: Draft = { clientIp: proxy.clientIp, trustedPeer: proxy.trusted, accepted: [] };
+    if (policies === undefined) return deny(known, "POLICY_NOT_READY");
+    const snapshot = policies.main;
+    const standings = dependencies.following?.standings();
+    const draft = { ...known, snapshot };
+    if (proxy.refusal !== undefined) return deny(draft, proxy.refusal.reason, proxy.refusal.detail);
+
+    const canonical = canonicalize(access.raw, { switchedOff });
+    if (!canonical.ok) return refuse(draft, canonical.refusal);
+    const { accepted } = canonical;
+
+    const proceed = (found: Caller): PromiseOrValue<Decision> => {
+      const { identity } = found;
+      const meant = requireOrigin(
+        found,
+        dependencies.originCheck,
+        [canonical.request, ...canonical.others],
+        access,
+        proxy.trusted,
+      );
+      const withheld = meant.cookieWithheld;
+      const { request, others, variants } =
+        withheld === undefined || dependencies.cookie === undefined
+          ? canonical
+          : readingsWithoutCookie(canonical, access.raw.headers, dependencies.cookie);
+      const caller =
+        dependencies.following === undefined
+          ? meant
+          : admit(meant, {
+              standings,
+              whyUnknown: dependencies.following.whyUnknown,
+              clientIp: proxy.clientIp,
+              now: access.receivedAt,
+            });
+      const read = { ...draft, request, accepted };
+      const identified = { ...read, ...(identity && { identity }) };
+      if (caller.failure?.final === true) return denyCaller(identified, caller.failure);
+      const refused = identity !== undefined && caller.identity === undefined;
+      // the application is told who it is by the draft's identity: a refused one is nobody's
+      const judged =
+        withheld !== undefined
+          ? { ...read, cookieWithheld: true as const, detail: `the cookie is not used: ${withheld}` }
+          : refused
+            ? read
+            : identified;
+      const names =
+        standings && caller.identity ? (customerOf(caller.identity, standings)?.policy_sets ?? []) : [];
+      const own = names.map((name) => ({ name, set: policies.customers.get(name) }));
+      const sets = [snapshot, ...own.flatMap(({ set }) => set ?? [])];
+      const judgement = { with: dependencies, snapshot, sets, request, access, caller, draft: judged };
+      const bySets = (one: Judgement): PromiseOrValue<Decision> =>
+        own.reduce<PromiseOrValue<Decision>>(
+          (sofar, set) => andThen(sofar, (decision) => alsoBy(set, decision, one, variants)),
+          withVariants(one, variants),
+        );
+      const decided = others.reduce<PromiseOrValue<Decision>>(
+        (sofar, other) => andThen(sofar, (decision) => alsoAs(other, decision, judgement, bySets)),
+        bySets(judgement),
+      );
+      if (!refused) return decided;
+      // a denial's record says whom it has met
+      return andThen(decided, (decision) =>
+        decision.verdict === "DENY" ? { ...decision, identity } : decision,
+      );
+    };
+    return andThen(identify(canonical.request, proxy.trusted), proceed);
+  };
+
+  /** What one policy set permits, a set of the customer's own must permit, too. */
+  function alsoBy(
+    { name, set: snapshot }: OwnSet,
+    decision: Decision,
+    judgement: Judgement,
+    variants: readonly Variant[],
+  ): PromiseOrValue<Decision> {
+    if (decision.verdict === "DENY") return decision;
+    if (snapshot === undefined)
+      return deny(judgement.draft, "POLICY_NOT_READY", `the customer's policy set \`${name}\` is not loaded`);
+    // the same rules once more would say the same
+    if (snapshot.digest === judgement.snapshot.digest) return decision;
+    const draft = { ...judgement.draft, snapshot, customerPolicySet: snapshot.label };
+    return andThen(withVariants({ ...judgement, snapshot, draft }, variants), (second) => {
+      if (second.verdict === "DENY") return second;
+      return bothPermit(decision, second) ?? deny(draft, "POLICY_SETS_CONFLICT");
+    });
+  }
+}
+
+/**
+ * What other rules are for than for the path as it is must be permitted by both, or can be read in more than one way.
+ *
+ * @param variants - each behind the one that it is another reading of
+ */
+function withVariants(judgement: Judgement, variants: readonly Variant[]): PromiseOrValue<Decision> {
+  // nearly every request
+  if (variants.length === 0) return judge(judgement);
+  const readings = new Set([judgement.request]);
+  return variants.reduce<PromiseOrValue<Decision>>((sofar, variant) => {
+    if (!readings.has(variant.of)) return sofar;
+    readings.add(variant.request);
+    return andThen(sofar, (decision) => {
+      if (decision.verdict === "DENY" || !hasOtherRules(judgement.snapshot, variant)) return decision;
+      return andThen(alsoAs(variant.request, decision, judgement, judge, variant.by), (both) =>
+        both.verdict === "DENY" && REASONS[both.reason].code === "ACCESS_DENIED" ? ambiguous(both) : both,
+      );
+    });
+  }, judge(judgement));
+}
+
+/** A denial of one reading alone, which says nothing of what GraphQL would be told there. */
+function ambiguous({ graphqlErrors, denials, ...denial }: Denial): Denial {
+  return deny(denial, "AMBIGUOUS_PATH", `${denial.detail ?? ""}: ${denial.reason}`);
+}
+
+/**
+ * What one reading of an ambiguous request permits, the others must permit, too: nobody knows which one the application has.
+ *
+ * @param by - what leads to this reading, where it is not what was accepted
+ */
+function alsoAs(
+  other: CanonicalRequest,
+  decision: Decision,
+  judgement: Judgement,
+  decide: (judgement: Judgement) => PromiseOrValue<Decision>,
+  by?: Variant["by"],
+): PromiseOrValue<Decision> {
+  if (decision.verdict === "DENY") return decision;
+  const draft = { ...judgement.draft, request: other };
+  return andThen(decide({ ...judgement, request: other, draft }), (second) => {
+    const joined = second.verdict === "DENY" ? undefined : bothPermit(decision, second);
+    if (joined !== undefined) return { ...joined, alsoRead: [...(joined.alsoRead ?? []), other] };
+    if (second.reason === "BODY_NEEDED") return second;
+    const why = by === undefined ? `accepted ${judgement.draft.accepted.join(", ")}, and` : `${by}:`;
+    const readAs = `${why} could be ${other.method} ${spellOut(other.path)}`;
+    return second.verdict === "DENY"
+      ? { ...second, detail: second.detail === undefined ? readAs : `${second.detail}; ${readAs}` }
+      : deny(draft, "AMBIGUOUS_PATH", `${readAs}, of which the rules ask for something else`);
+  });
+}
+
+/** @returns `undefined` where what the two ask for cannot be done together */
+function bothPermit(decision: Permit, second: Permit): Permit | undefined {
+  const read = new Set([...(decision.alsoRead ?? []), ...(second.alsoRead ?? [])]);
+  const both = {
+    ...decision,
+    ...(requiresAudit(second) && { auditRequired: true as const }),
+    ...(read.size > 0 && { alsoRead: [...read] }),
+  };
+  const plan = joinPlans(decision.plan, second.plan);
+  if (plan === undefined) return decision.plan === undefined ? both : undefined;
+  return { ...both, plan };
+}
+
+/** What the path rules say comes first: where one matches, it must permit, whatever else judges the request. */
+function judge(judgement: Judgement): PromiseOrValue<Decision> {
+  return andThen(judgePath(judgement), (path) => {
+    if (path?.verdict === "DENY" || path?.reason === "PREFLIGHT_ALLOWED") return path;
+    const { snapshot, request, draft } = judgement;
+    const endpoint = snapshot.endpoints.match(request.method, request.segments);
+    if (endpoint.kind === "case") return deny(draft, "AMBIGUOUS_CASE");
+    // the same facts; what they come to is decided anew
+    const further = path === undefined ? judgement : { ...judgement, draft: path };
+    const params = endpoint.kind === "rule" ? endpoint.params : undefined;
+    if (isWebsocketUpgrade(request)) return judgeUpgrade(further, path, params);
+    if (params !== undefined) return judgeOperations(further, params);
+    return withResponsePlan(further, path ?? byDefault(judgement));
+  });
+}
+
+/** Response rules judge what an allowed request is answered with. */
+function withResponsePlan(judgement: Judgement, decision: Decision): PromiseOrValue<Decision> {
+  if (decision.verdict === "DENY") return decision;
+  return andThen(judgeResponses(judgement), (responses) => {
+    if (!responses.ok) return responses.denial;
+    const answer = planAnswer(judgement.with.limits.response, responses.fields, responses);
+    return answer.response === undefined ? decision : { ...decision, plan: { ir: IR_VERSION, ...answer } };
+  });
+}

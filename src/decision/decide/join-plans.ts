@@ -1,0 +1,98 @@
+import type {
+  Expression,
+  GraphqlErrorIR,
+  PlanIR,
+  PlannedMessage,
+  ResponsePlanIR,
+  WebsocketPlanIR,
+} from "../../policy/index.ts";
+
+type Messages = Readonly<Record<string, PlannedMessage>>;
+
+/**
+ * Joins what two policy sets ask of one answer or connection: what either changes is changed, and what passes must be
+ * permitted by both.
+ *
+ * @returns `undefined` where that cannot be said in one plan: both judge the operations of a GraphQL connection
+ */
+export function joinPlans(a: PlanIR | undefined, b: PlanIR | undefined): PlanIR | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  const response = joinResponses(a.response, b.response);
+  const preflight = a.preflight ?? b.preflight;
+  const joined = { ir: a.ir, ...(response && { response }), ...(preflight && { preflight }) };
+  if (a.websocket === undefined || b.websocket === undefined) {
+    const websocket = a.websocket ?? b.websocket;
+    return { ...joined, ...(websocket && { websocket }) };
+  }
+  const websocket = joinSockets(a.websocket, b.websocket);
+  return websocket && { ...joined, websocket };
+}
+
+function joinResponses(
+  a: ResponsePlanIR | undefined,
+  b: ResponsePlanIR | undefined,
+): ResponsePlanIR | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  const errors: readonly GraphqlErrorIR[] = [...(a.errors ?? []), ...(b.errors ?? [])];
+  const bothPass = a.otherTypes === "pass" && b.otherTypes === "pass";
+  return {
+    limit: Math.min(a.limit, b.limit),
+    fields: [...a.fields, ...b.fields],
+    ...(bothPass && { otherTypes: "pass" }),
+    ...(errors.length > 0 && { errors }),
+  };
+}
+
+function joinSockets(a: WebsocketPlanIR, b: WebsocketPlanIR): WebsocketPlanIR | undefined {
+  const operations = a.graphql ?? b.graphql;
+  // rules of two sets mean their own schema and limits; messages that both list have no operations to judge
+  if (operations !== undefined && [a, b].some((plan) => plan.graphql !== operations && judges(plan)))
+    return undefined;
+  const send = joinMessages(a.send, b.send);
+  const receive = joinMessages(a.receive, b.receive);
+  const fields = [...(a.fields ?? []), ...(b.fields ?? [])];
+  return {
+    environment: a.environment,
+    plain: a.plain && b.plain,
+    limit: Math.min(a.limit, b.limit),
+    ...(send && { send }),
+    ...(receive && { receive }),
+    ...(fields.length > 0 && { fields }),
+    ...(operations && { graphql: operations }),
+  };
+}
+
+function judges({ send, receive, graphql }: WebsocketPlanIR): boolean {
+  return send !== undefined || receive !== undefined || graphql !== undefined;
+}
+
+/** A type that one of two lists lacks is denied by that one. */
+function joinMessages(a: Messages | undefined, b: Messages | undefined): Messages | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return Object.fromEntries(
+    Object.entries(a).flatMap(([type, one]) => {
+      const other = Object.hasOwn(b, type) ? b[type] : undefined;
+      return other === undefined ? [] : [[type, joinMessage(one, other)]];
+    }),
+  );
+}
+
+function joinMessage(a: PlannedMessage, b: PlannedMessage): PlannedMessage {
+  const when = both(a.when, b.when);
+  const fields = [...(a.fields ?? []), ...(b.fields ?? [])];
+  return {
+    rule: a.when === undefined && b.when !== undefined ? b.rule : a.rule,
+    ...(when !== undefined && { when }),
+    onDeny: a.onDeny === "close" || b.onDeny === "close" ? "close" : "drop",
+    ...(fields.length > 0 && { fields }),
+  };
+}
+
+function both(
+  a: Expression | false | undefined,
+  b: Expression | false | undefined,
+): Expression | false | undefined {
+  if (a === false || b === false) return false;
+  if (a === undefined || b === undefined) return a ?? b;
+  return { op: "and", args: [a, b] };
+}

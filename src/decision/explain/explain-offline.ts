@@ -1,0 +1,95 @@
+import { explainDecision, type Explanation } from "./explain.ts";
+import { explainRequest, verdictsOfRules, type OperationExplanation } from "./explain-operations.ts";
+import {
+  explainField,
+  judgeFields,
+  verdictsOf,
+  type FieldExplanation,
+  type JudgedField,
+} from "./explain-responses.ts";
+import { readingsOf } from "./explain-readings.ts";
+import { judgePath } from "../decide/judge-path.ts";
+import { isWebsocketUpgrade } from "../decide/judge-upgrade.ts";
+import type { OfflineDecision } from "./offline.ts";
+import { maskAnswer, responseOf, type AnswerOutcome, type SampleAnswer } from "./sample-answer.ts";
+import type { JudgedCondition } from "../../policy/suite/index.ts";
+import type { Reason } from "../../reasons.ts";
+import type { Decision } from "../types.ts";
+
+/** A decision with all that was asked on the way to it. */
+export interface ExplainedDecision extends OfflineDecision {
+  readonly explanation: OfflineExplanation;
+  /** Of path rules, connections and GraphQL rules, and of fields where the request alone decides. */
+  readonly judged: readonly JudgedCondition[];
+  readonly fields: readonly JudgedField[];
+}
+
+/** Why a request is decided as it is, and what is left for its answer. Plain JSON. */
+export interface OfflineExplanation extends Explanation {
+  readonly operation?: OperationExplanation;
+  readonly fields: readonly FieldExplanation[];
+}
+
+/** What becomes of a sample answer, and why. */
+export interface ExplainedAnswer {
+  readonly outcome: AnswerOutcome;
+  readonly fields: readonly FieldExplanation[];
+  readonly judged: readonly JudgedCondition[];
+}
+
+/** Asks again, rule by rule, what led to a decision. */
+export async function explainOffline(offline: OfflineDecision): Promise<ExplainedDecision> {
+  const { decision, judgement } = offline;
+  const explanation = explainDecision(decision);
+  if (judgement === undefined)
+    return { ...offline, explanation: { ...explanation, fields: [] }, judged: [], fields: [] };
+  const path = await judgePath(judgement);
+  const asked = path?.verdict !== "DENY" && !isWebsocketUpgrade(judgement.request);
+  const readings = readingsOf(offline);
+  const operation = asked ? await explainRequest(readings) : undefined;
+  const fields = decision.verdict === "ALLOW" ? await judgeFields(readings) : [];
+  const { rule } = path === undefined ? {} : explainDecision(path);
+  return {
+    ...offline,
+    explanation: {
+      ...explanation,
+      ...(rule && { rule }),
+      ...(operation && { operation }),
+      fields: fields.map((field) => explainField(field)),
+    },
+    judged: [
+      ...(path?.rule === undefined ? [] : [{ rule: path.rule.id, verdict: verdictOf(path) }]),
+      ...(decision.connection === undefined
+        ? []
+        : [{ rule: decision.connection.id, verdict: verdictOf(decision) }]),
+      ...(operation === undefined ? [] : verdictsOfRules(operation)),
+      ...verdictsOf(fields.filter(({ planned }) => planned?.when === undefined)),
+    ],
+    fields,
+  };
+}
+
+/** @throws where the answer is a stream, see {@link maskAnswer} */
+export function explainAnswer(
+  { decision, fields }: ExplainedDecision,
+  answer: SampleAnswer,
+): ExplainedAnswer {
+  const outcome = maskAnswer(decision.plan?.response, answer);
+  const sample = outcome.ok ? { text: answer.text, response: responseOf(answer) } : undefined;
+  const waiting = fields.filter(({ planned }) => planned?.when !== undefined);
+  return {
+    outcome,
+    fields: fields.map((field) => explainField(field, sample)),
+    judged: verdictsOf(waiting, sample),
+  };
+}
+
+/** A rule that matched and was neither true nor false could not be decided, whatever the answer is called. */
+function verdictOf({ reason }: Decision): JudgedCondition["verdict"] {
+  return VERDICTS[reason] ?? "unknown";
+}
+
+const VERDICTS: Partial<Record<Reason, JudgedCondition["verdict"]>> = {
+  CONDITION_TRUE: "true",
+  CONDITION_FALSE: "false",
+};

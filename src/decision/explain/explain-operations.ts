@@ -1,0 +1,164 @@
+import {
+  judgeGraphql,
+  readGraphqlRequest,
+  type GraphqlRequest,
+  type GraphqlVerdict,
+} from "../../graphql/index.ts";
+import {
+  explain,
+  formatExpression,
+  UNAVAILABLE,
+  type Attributes,
+  type GraphqlPlanIR,
+  type TraceNode,
+  type VerdictName,
+} from "../../policy/index.ts";
+import type { JudgedCondition } from "../../policy/suite/index.ts";
+import { environmentAttributes } from "../attributes/attributes.ts";
+import { eachOnce } from "./explain-readings.ts";
+import { planOperations } from "../decide/judge-graphql.ts";
+import { judgeResponses } from "../decide/judge-responses.ts";
+import { gather, type Judgement } from "../decide/judgement.ts";
+import { ruleReference, type RuleReference } from "../policies/rule-reference.ts";
+
+/** A rule at one of the fields of an operation. Plain JSON. */
+export interface FieldRuleExplanation {
+  readonly rule: RuleReference;
+  /** Response keys from the root field on, joined by dots. */
+  readonly path: string;
+  readonly verdict: VerdictName;
+  readonly condition: TraceNode;
+  /** What is judged for each event of a subscription. */
+  readonly left?: string;
+}
+
+/** Why the fields of an operation are permitted or denied. Plain JSON. */
+export interface OperationExplanation {
+  readonly verdict: "allowed" | "denied" | "refused";
+  readonly message?: string;
+  readonly denied: readonly {
+    readonly path: string;
+    readonly code: string;
+    readonly message: string;
+    /** Id; absent where no rule permits the field, and where none is asked. */
+    readonly rule?: string;
+  }[];
+  readonly rules: readonly FieldRuleExplanation[];
+}
+
+/** What decides about operations at an endpoint, and what it was made from. */
+export interface OperationDesk {
+  readonly judgement: Judgement;
+  readonly plan: GraphqlPlanIR;
+  readonly attributes: Attributes;
+}
+
+/** @returns what decides about operations of the request's caller; `undefined` where that cannot be had. */
+export async function openOperations(judgement: Judgement): Promise<OperationDesk | undefined> {
+  const { snapshot, request } = judgement;
+  const endpoint = snapshot.endpoints.match(request.method, request.segments);
+  if (endpoint.kind !== "rule") return undefined;
+  const responses = await judgeResponses(judgement);
+  if (!responses.ok) return undefined;
+  const { params } = endpoint;
+  const planned = await planOperations(judgement, params, responses.fields);
+  const gathered = await gather(judgement, snapshot.graphql.needs, params);
+  if (!planned.ok || !gathered.ok) return undefined;
+  return { judgement, plan: planned.graphql, attributes: gathered.attributes };
+}
+
+/** Explains the operations of a request to a GraphQL endpoint; `undefined` where none of its readings is one. */
+export async function explainRequest(
+  readings: readonly Judgement[],
+): Promise<OperationExplanation | undefined> {
+  const found: OperationExplanation[] = [];
+  for (const reading of readings) {
+    const explanation = await explainRequestAs(reading);
+    if (explanation !== undefined) found.push(explanation);
+  }
+  const [first] = found;
+  if (first === undefined) return undefined;
+  return {
+    ...first,
+    denied: eachOnce(found.map(({ denied }) => denied)),
+    rules: eachOnce(
+      found.map(({ rules }) => rules),
+      ({ rule, path, verdict, left }) => [rule.id, path, verdict, left],
+    ),
+  };
+}
+
+async function explainRequestAs(judgement: Judgement): Promise<OperationExplanation | undefined> {
+  const desk = await openOperations(judgement);
+  if (desk === undefined) return undefined;
+  const read = readGraphqlRequest(judgement.request, judgement.snapshot.ir.graphql.settings);
+  if (!read.ok) return { verdict: "refused", message: read.message, denied: [], rules: [] };
+  return explainOperations(desk, read).explanation;
+}
+
+/** Judges operations, and says for every rule that was asked what it came to. */
+export function explainOperations(
+  { judgement, plan, attributes }: OperationDesk,
+  request: GraphqlRequest,
+): { readonly verdict: GraphqlVerdict; readonly explanation: OperationExplanation } {
+  const { snapshot, access } = judgement;
+  const env = environmentAttributes(access.receivedAt, judgement.with.environment);
+  const rules: FieldRuleExplanation[] = [];
+  const verdict = judgeGraphql(plan, request, {
+    env,
+    judged({ rule: id, path, args, event }) {
+      const prepared = snapshot.graphql.rules.find(({ rule }) => rule.id === id);
+      const when = plan.rules.find(({ rule }) => rule === id)?.when;
+      if (prepared === undefined) return;
+      const delivered = [...prepared.late].map((root) => [root, UNAVAILABLE]);
+      const condition = explain(prepared.rule.condition.expression, {
+        ...attributes,
+        ...Object.fromEntries(delivered),
+        args,
+        env,
+      } as Attributes);
+      rules.push({
+        rule: ruleReference(prepared.rule),
+        path: path.join("."),
+        verdict: condition.verdict,
+        condition,
+        ...(event && typeof when === "object" && { left: formatExpression(when) }),
+      });
+    },
+  });
+  return { verdict, explanation: { ...outcomeOf(verdict, rules), rules } };
+}
+
+/** @returns what the conditions of rules came to; those that are left for events are counted when one comes. */
+export function verdictsOfRules({ rules }: OperationExplanation): JudgedCondition[] {
+  return rules.flatMap(({ rule, verdict, left }) => (left === undefined ? [{ rule: rule.id, verdict }] : []));
+}
+
+function outcomeOf(
+  verdict: GraphqlVerdict,
+  rules: readonly FieldRuleExplanation[],
+): Omit<OperationExplanation, "rules"> {
+  switch (verdict.kind) {
+    case "refused":
+      return { verdict: "refused", message: verdict.message, denied: [] };
+    case "denied":
+      return {
+        verdict: "denied",
+        denied: verdict.denials.map(({ path, code, message, rule }) => ({
+          path: path.join("."),
+          code,
+          message,
+          ...(rule !== undefined && { rule }),
+        })),
+      };
+    case "allowed":
+      return {
+        verdict: "allowed",
+        denied: verdict.errors.map(({ path = [], message, extensions: { code } }) => {
+          const at = path.join(".");
+          const rule = rules.find((asked) => asked.path === at && asked.verdict !== "true")?.rule.id;
+          return { path: at, code, message, ...(rule !== undefined && { rule }) };
+        }),
+      };
+  }
+}

@@ -1,0 +1,143 @@
+import {
+  explain,
+  formatExpression,
+  paramsOf,
+  UNAVAILABLE,
+  type Attributes,
+  type PlannedField,
+  type ResponseFieldIR,
+  type TraceNode,
+  type VerdictName,
+} from "../../policy/index.ts";
+import { maskDocument } from "../../policy/mask/index.ts";
+import { fieldText, type JudgedCondition } from "../../policy/suite/index.ts";
+import { eachOnce } from "./explain-readings.ts";
+import { gather, type Judgement } from "../decide/judgement.ts";
+import { planFields } from "../decide/plan.ts";
+import { ruleReference, type RuleReference } from "../policies/rule-reference.ts";
+
+/** A document to try fields on. */
+export interface Sample {
+  readonly text: string;
+  readonly response: Parameters<typeof maskDocument>[2];
+}
+
+/** A field that a rule may change, and what is known about it at the request. */
+export interface JudgedField {
+  readonly reference: RuleReference;
+  readonly ir: ResponseFieldIR;
+  readonly trace: TraceNode;
+  /** What goes into the plan; absent where the condition is false. */
+  readonly planned?: PlannedField;
+}
+
+/** Why a field is changed or left alone. Plain JSON. */
+export interface FieldExplanation {
+  readonly rule: RuleReference;
+  readonly field: string;
+  readonly action: string;
+  /** Decided at the request. */
+  readonly verdict?: VerdictName;
+  readonly condition?: TraceNode;
+  /** What is left of the condition for the answer to decide. */
+  readonly left?: string;
+  /** What this rule alone changes in the sample; absent without one. */
+  readonly masked?: readonly string[];
+}
+
+/** Judges every response rule that matches one of the readings of a request, field by field. */
+export async function judgeFields(readings: readonly Judgement[]): Promise<readonly JudgedField[]> {
+  const found = [];
+  for (const reading of readings) found.push(await judgeFieldsAs(reading));
+  return fieldsOfAll(found);
+}
+
+/** @returns the fields of several readings; one that comes to the same in two of them once */
+export function fieldsOfAll(readings: readonly (readonly JudgedField[])[]): readonly JudgedField[] {
+  return eachOnce(readings, ({ reference, ir, trace, planned }) => [
+    ...[reference.id, fieldText(ir.field), trace.verdict],
+    planned,
+  ]);
+}
+
+async function judgeFieldsAs(judgement: Judgement): Promise<readonly JudgedField[]> {
+  const { snapshot, request } = judgement;
+  const judged: JudgedField[] = [];
+  for (const { rule, needs } of snapshot.responses.all(request.method, request.segments)) {
+    const gathered = await gather(judgement, needs, paramsOf(rule, request.segments));
+    if (gathered.ok) judged.push(...fieldsOf(rule, ruleReference(rule), gathered.attributes));
+  }
+  return judged;
+}
+
+/** @returns the fields of one rule over the attributes of a request. */
+export function fieldsOf(
+  { id, fields }: { readonly id: string; readonly fields: readonly ResponseFieldIR[] },
+  reference: RuleReference,
+  attributes: Attributes,
+): readonly JudgedField[] {
+  const atRequest = { ...attributes, item: UNAVAILABLE, response: UNAVAILABLE } as const;
+  return fields.map((ir) => {
+    const [planned] = planFields(id, [ir], attributes);
+    const trace = explain(ir.condition.expression, atRequest);
+    return { reference, ir, trace, ...(planned && { planned }) };
+  });
+}
+
+/** @returns what conditions of fields came to: at the request, or at the places where the sample has the field. */
+export function verdictsOf(fields: readonly JudgedField[], sample?: Sample): JudgedCondition[] {
+  return fields.flatMap((field) => {
+    const { reference, ir, planned, trace } = field;
+    const judged = (verdict: VerdictName): JudgedCondition => ({
+      rule: reference.id,
+      field: fieldText(ir.field),
+      verdict,
+    });
+    if (planned?.when === undefined) return [judged(trace.verdict)];
+    return sample === undefined ? [] : verdictsIn(planned, sample).map(judged);
+  });
+}
+
+/** @returns the field's explanation, with what it changes in the sample. */
+export function explainField(
+  { reference, ir, planned, trace }: JudgedField,
+  sample?: Sample,
+): FieldExplanation {
+  const left = planned?.when;
+  const outcome = sample && planned && maskDocument(sample.text, { fields: [planned] }, sample.response);
+  return {
+    rule: reference,
+    field: fieldText(ir.field),
+    action: describeAction(ir),
+    ...(left === undefined ? { verdict: trace.verdict, condition: trace } : { left: formatExpression(left) }),
+    ...(outcome?.ok === true && { masked: outcome.paths }),
+  };
+}
+
+/**
+ * What a residual condition comes to in a sample. Masking takes what is not false; so where the negation leaves
+ * something alone, the condition is true there. `remove` leaves nothing to mistake for the original.
+ */
+function verdictsIn(planned: PlannedField, sample: Sample): VerdictName[] {
+  const { when, ...always } = planned;
+  if (when === undefined) return [];
+  const without = (condition?: PlannedField["when"]) => {
+    const field: PlannedField = {
+      ...always,
+      action: { kind: "remove" },
+      ...(condition && { when: condition }),
+    };
+    const outcome = maskDocument(sample.text, { fields: [field] }, sample.response);
+    return outcome.ok ? outcome.text : undefined;
+  };
+  const everywhere = without();
+  if (everywhere === undefined || everywhere === sample.text) return [];
+  const somewhereTrue = without({ op: "not", arg: when }) !== everywhere;
+  const somewhereFalse = without(when) !== everywhere;
+  if (!somewhereTrue && !somewhereFalse) return ["unknown"];
+  return [...(somewhereTrue ? (["true"] as const) : []), ...(somewhereFalse ? (["false"] as const) : [])];
+}
+
+function describeAction({ action }: ResponseFieldIR): string {
+  return action.kind === "replace" ? `replace by ${JSON.stringify(action.replacement)}` : action.kind;
+}

@@ -1,0 +1,12 @@
+/** Why a request is decided as it is: without a network, for those at a desk. */
+export {
+  explainAnswer,
+  explainOffline,
+  type ExplainedAnswer,
+  type ExplainedDecision,
+} from "./explain-offline.ts";
+export type { Direction } from "./message-verdict.ts";
+export { decideOffline, type OfflineSettings } from "./offline.ts";
+export { openConnection } from "./offline-connection.ts";
+export { renderAnswer, renderDelivery, renderExplanation } from "./render-explanation.ts";
+export type { SampleAnswer } from "./sample-answer.ts";

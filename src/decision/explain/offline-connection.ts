@@ -1,0 +1,157 @@
+import { MESSAGE } from "../../envoy-contract.ts";
+import {
+  explain,
+  paramsOf,
+  UNAVAILABLE,
+  type Attributes,
+  type PlannedField,
+  type ValueObject,
+  type WebsocketMessageIR,
+  type WebsocketPlanIR,
+} from "../../policy/index.ts";
+import { maskDocument } from "../../policy/mask/index.ts";
+import { judgeMessage, readMessage } from "../../policy/message/index.ts";
+import { environmentAttributes } from "../attributes/attributes.ts";
+import { openOperations, type OperationDesk } from "./explain-operations.ts";
+import { eachOnce, readingsOf } from "./explain-readings.ts";
+import {
+  explainField,
+  fieldsOf,
+  fieldsOfAll,
+  judgeFields,
+  verdictsOf,
+  type JudgedField,
+  type Sample,
+} from "./explain-responses.ts";
+import { gather, type Judgement } from "../decide/judgement.ts";
+import type { OfflineDecision } from "./offline.ts";
+import { GraphqlConversation } from "./offline-graphql-socket.ts";
+import { mostValues, type Delivery, type Direction, type MessageVerdict } from "./message-verdict.ts";
+import { planMessages } from "../decide/plan.ts";
+import { ruleReference } from "../policies/rule-reference.ts";
+
+/** A connection that was permitted, and what passes on it. */
+export interface OfflineConnection {
+  /** Messages come one after the other: what they are judged by may depend on those before. */
+  message(direction: Direction, text: string): Delivery;
+}
+
+/** @returns the connection; `undefined` where the decision opens none */
+export async function openConnection(offline: OfflineDecision): Promise<OfflineConnection | undefined> {
+  const { decision, judgement } = offline;
+  const plan = decision.plan?.websocket;
+  if (plan === undefined || judgement === undefined) return undefined;
+  const env = environmentAttributes(judgement.access.receivedAt, plan.environment);
+  const readings = readingsOf(offline);
+  const everywhere = plan.fields === undefined ? [] : await judgeFields(readings);
+  if (plan.graphql !== undefined) {
+    const desk = await openFirst(readings);
+    if (desk === undefined) return undefined;
+    const conversation = new GraphqlConversation(desk, env, judgement.request.headers);
+    return new Connection((direction, text) => conversation.message(direction, text), everywhere);
+  }
+  const lists: Listed[] = [];
+  for (const { snapshot, request, ...reading } of readings) {
+    const found = snapshot.connections.match(request.method, request.segments);
+    if (found.kind !== "rule") continue;
+    const { rule, messageNeeds } = found.rule;
+    const params = paramsOf(found.rule, request.segments);
+    const gathered = await gather({ ...reading, snapshot, request }, messageNeeds, params);
+    if (!gathered.ok) return undefined;
+    lists.push({ messages: rule.messages, attributes: gathered.attributes });
+  }
+  return new Connection(listed(plan, lists, env), everywhere);
+}
+
+/** Operations are judged in one reading at most: plans of two cannot be joined. */
+async function openFirst(readings: readonly Judgement[]): Promise<OperationDesk | undefined> {
+  for (const reading of readings) {
+    const desk = await openOperations(reading);
+    if (desk !== undefined) return desk;
+  }
+  return undefined;
+}
+
+/** The rules for messages in one reading of the handshake, and what their conditions read. */
+interface Listed {
+  readonly messages: readonly WebsocketMessageIR[];
+  readonly attributes: Attributes;
+}
+
+type Judge = (direction: Direction, text: string) => MessageVerdict;
+
+class Connection implements OfflineConnection {
+  readonly #judge: Judge;
+  readonly #everywhere: readonly JudgedField[];
+  #closed = false;
+
+  /** @param everywhere - fields of response rules, which hold in every message from the server */
+  constructor(judge: Judge, everywhere: readonly JudgedField[]) {
+    this.#judge = judge;
+    this.#everywhere = everywhere;
+  }
+
+  message(direction: Direction, text: string): Delivery {
+    if (this.#closed) return { direction, code: "CLOSED", fields: [], judged: [] };
+    const { permit, close, fields, judged, ...why } = this.#judge(direction, text);
+    this.#closed = close;
+    if (!permit) return { direction, ...why, fields: [], judged };
+    const applied = direction === "receive" ? [...fields, ...this.#everywhere] : [];
+    const sample: Sample = { text, response: NO_RESPONSE };
+    const masked = masking(
+      sample,
+      applied.flatMap(({ planned }) => planned ?? []),
+    );
+    return {
+      direction,
+      ...(masked === undefined ? {} : { delivered: masked }),
+      ...why,
+      ...(masked === undefined && { code: MESSAGE.UNREADABLE }),
+      fields: applied.map((field) => explainField(field, sample)),
+      judged: [...judged, ...verdictsOf(applied, sample)],
+    };
+  }
+}
+
+/** A message is no answer: it has no status and no headers. */
+const NO_RESPONSE: Sample["response"] = {};
+
+function masking({ text, response }: Sample, fields: readonly PlannedField[]): string | undefined {
+  if (fields.length === 0) return text;
+  const outcome = maskDocument(text, { fields }, response);
+  return outcome.ok ? outcome.text : undefined;
+}
+
+/** Judges messages by their types: the plan says what becomes of them, the rules of each reading why. */
+function listed(plan: WebsocketPlanIR, lists: readonly Listed[], env: ValueObject): Judge {
+  const planned = lists.map((list) => ({
+    ...list,
+    send: planMessages(list.messages, "send", list.attributes),
+    receive: planMessages(list.messages, "receive", list.attributes),
+  }));
+  return (direction, text) => {
+    const rules = plan[direction];
+    if (rules === undefined)
+      return { permit: true, close: false, code: "NOT_LISTED", fields: [], judged: [] };
+    const context = { env, values: mostValues(direction) };
+    const { permit, rule, onDeny, code } = judgeMessage(rules, text, context);
+    const outcome = { permit, close: !permit && onDeny === "close", code };
+    // a type that one of the lists lacks has no rule that could be named
+    if (rule === undefined) return { ...outcome, fields: [], judged: [] };
+    const message = readMessage(text, context.values) ?? UNAVAILABLE;
+    const asked = planned.flatMap(({ messages, attributes, [direction]: own }) => {
+      const verdict = own && judgeMessage(own, text, context);
+      const ir = messages.find(({ id }) => id === verdict?.rule);
+      if (ir === undefined) return [];
+      const condition = explain(ir.condition.expression, { ...attributes, message, env });
+      return [{ ir, code: verdict?.code, condition, fields: fieldsOf(ir, ruleReference(ir), attributes) }];
+    });
+    const why = asked.find((one) => one.code === code) ?? asked.find(({ ir }) => ir.id === rule);
+    return {
+      ...outcome,
+      ...(why && { rule: ruleReference(why.ir), condition: why.condition }),
+      fields: fieldsOfAll(asked.map(({ fields }) => fields)),
+      judged: eachOnce(asked.map(({ ir, condition }) => [{ rule: ir.id, verdict: condition.verdict }])),
+    };
+  };
+}

@@ -1,0 +1,181 @@
+import { GRAPHQL, MESSAGE, SUBPROTOCOL } from "../../envoy-contract.ts";
+import {
+  GraphqlRefusal,
+  judgeEvent,
+  readJson,
+  readPayload,
+  type GraphqlEvent,
+  type InputValue,
+} from "../../graphql/index.ts";
+import { isObject } from "../../json/index.ts";
+import { explain, UNAVAILABLE, type Attributes, type Expression, type ValueObject } from "../../policy/index.ts";
+import type { JudgedCondition } from "../../policy/suite/index.ts";
+import { explainOperations, verdictsOfRules, type OperationDesk } from "./explain-operations.ts";
+import { mostValues, type Direction, type MessageVerdict } from "./message-verdict.ts";
+import { ruleReference } from "../policies/rule-reference.ts";
+
+type Effect = "pass" | "start" | "stop" | "result" | "finish";
+
+type Effects = Readonly<Record<Direction, Readonly<Record<string, Effect>>>>;
+
+/** What messages do, by type (envoy/lua/gatehouse/graphql_socket.lua, which does the same in Envoy). */
+const PROTOCOLS = {
+  [SUBPROTOCOL.current]: {
+    send: { connection_init: "pass", ping: "pass", pong: "pass", subscribe: "start", complete: "stop" },
+    receive: {
+      ...{ connection_ack: "pass", ping: "pass", pong: "pass" },
+      ...{ next: "result", error: "finish", complete: "finish" },
+    },
+  },
+  [SUBPROTOCOL.older]: {
+    send: { connection_init: "pass", connection_terminate: "pass", start: "start", stop: "stop" },
+    receive: {
+      ...{ connection_ack: "pass", connection_error: "pass", ka: "pass" },
+      ...{ data: "result", error: "finish", complete: "finish" },
+    },
+  },
+} satisfies Record<string, Effects>;
+
+function isProtocol(name: string): name is keyof typeof PROTOCOLS {
+  return Object.hasOwn(PROTOCOLS, name);
+}
+
+const DENIED: MessageVerdict = {
+  permit: false,
+  close: false,
+  code: MESSAGE.UNREADABLE,
+  fields: [],
+  judged: [],
+};
+const CLOSED: MessageVerdict = { ...DENIED, close: true };
+const PASSED: MessageVerdict = { ...DENIED, permit: true, code: MESSAGE.PERMITTED };
+
+/** Operations and their events on one connection. */
+export class GraphqlConversation {
+  readonly #desk: OperationDesk;
+  readonly #env: ValueObject;
+  readonly #effects: Effects;
+  readonly #running = new Map<string, readonly GraphqlEvent[]>();
+
+  /** @param headers - of the handshake; the first protocol that is known is taken for the one the server chooses */
+  constructor(desk: OperationDesk, env: ValueObject, headers: Readonly<Record<string, readonly string[]>>) {
+    this.#desk = desk;
+    this.#env = env;
+    const offered = (headers["sec-websocket-protocol"] ?? []).flatMap((value) => value.split(","));
+    const protocol = offered.map((name) => name.trim()).find(isProtocol);
+    this.#effects = PROTOCOLS[protocol ?? SUBPROTOCOL.current];
+  }
+
+  message(direction: Direction, text: string): MessageVerdict {
+    const message = read(text, mostValues(direction));
+    const unreadable = direction === "send" ? CLOSED : DENIED;
+    if (message === undefined) return unreadable;
+    const { id, type, payload } = message;
+    const effects = this.#effects[direction];
+    const effect = Object.hasOwn(effects, type) ? effects[type] : undefined;
+    switch (effect) {
+      case undefined:
+        return unreadable;
+      case "pass":
+        return PASSED;
+      case "start":
+        return this.#start(id, payload);
+      case "stop":
+      case "finish":
+        this.#running.delete(id);
+        return PASSED;
+      case "result":
+        return this.#result(id, payload);
+    }
+  }
+
+  #start(id: string, payload: InputValue): MessageVerdict {
+    if (id === "" || this.#running.has(id)) return CLOSED;
+    try {
+      const request = { payloads: [readPayload(payload)], batch: false, kinds: KINDS, nullable: false };
+      const { verdict, explanation } = explainOperations(this.#desk, request);
+      const judged = verdictsOfRules(explanation);
+      if (verdict.kind !== "allowed") {
+        const code =
+          verdict.kind === "refused" ? verdict.code : (verdict.denials[0]?.code ?? GRAPHQL.ACCESS_DENIED);
+        const rule = verdict.kind === "denied" ? this.#rule(verdict.denials[0]?.rule) : {};
+        return { ...DENIED, code, operation: explanation, judged, ...rule };
+      }
+      this.#running.set(id, verdict.events);
+      return { ...PASSED, operation: explanation, judged, ...this.#rule(explanation.rules[0]?.rule.id) };
+    } catch (error) {
+      if (error instanceof GraphqlRefusal) return { ...DENIED, code: error.code };
+      throw error;
+    }
+  }
+
+  #result(id: string, payload: InputValue): MessageVerdict {
+    const events = this.#running.get(id);
+    if (events === undefined) return DENIED;
+    const { deliver, rule } = { rule: undefined, ...judgeEvent(events, payload, { env: this.#env }) };
+    const judged = events.flatMap((event) => this.#verdict(event, payload) ?? []);
+    const asked = rule ?? judged[0]?.rule;
+    const why = { judged, ...this.#rule(asked), ...this.#condition(asked, events, payload) };
+    return deliver ? { ...PASSED, ...why } : { ...DENIED, code: GRAPHQL.ACCESS_DENIED, ...why };
+  }
+
+  /** The condition over what is delivered; nothing for a list, of which each item is judged. */
+  #condition(
+    id: string | undefined,
+    events: readonly GraphqlEvent[],
+    payload: InputValue,
+  ): Pick<MessageVerdict, "condition"> {
+    const event = events.find(({ rule }) => rule === id);
+    const data = event === undefined ? undefined : memberOf(payload, "data");
+    const delivered = data && memberOf(data, event?.key ?? "");
+    const prepared = this.#desk.judgement.snapshot.graphql.rules.find(({ rule }) => rule.id === id);
+    if (event === undefined || delivered === undefined || !isObject(delivered) || prepared === undefined)
+      return {};
+    const roots = event.roots.map((root): [string, InputValue] => [
+      root,
+      event.members.includes(root) ? (memberOf(delivered, root) ?? UNAVAILABLE) : delivered,
+    ]);
+    const attributes = {
+      ...this.#desk.attributes,
+      ...Object.fromEntries(roots),
+      args: event.args,
+      env: this.#env,
+    };
+    return { condition: explain(prepared.rule.condition.expression, attributes as Attributes) };
+  }
+
+  /** Nothing where nothing is delivered that the condition could be judged on. A list that is true in part is neither. */
+  #verdict(event: GraphqlEvent, payload: InputValue): JudgedCondition | undefined {
+    const delivers = (when: Expression) =>
+      judgeEvent([{ ...event, when }], payload, { env: this.#env }).deliver;
+    const isTrue = delivers(event.when);
+    const isFalse = delivers({ op: "not", arg: event.when });
+    if (isTrue && isFalse) return undefined;
+    return { rule: event.rule, verdict: isTrue ? "true" : isFalse ? "false" : "unknown" };
+  }
+
+  #rule(id: string | undefined): Pick<MessageVerdict, "rule"> {
+    const found = this.#desk.judgement.snapshot.graphql.rules.find(({ rule }) => rule.id === id);
+    return found === undefined ? {} : { rule: ruleReference(found.rule) };
+  }
+}
+
+const KINDS = ["query", "mutation", "subscription"] as const;
+const MEMBERS: readonly string[] = ["id", "type", "payload"];
+
+/** Reads a message of the protocol; `undefined` where it can be read in two ways, or not at all. */
+function read(text: string, values: number): { id: string; type: string; payload: InputValue } | undefined {
+  try {
+    const message = readJson(text, values);
+    if (!isObject(message) || Object.keys(message).some((name) => !MEMBERS.includes(name))) return undefined;
+    const { id = "", type, payload = null } = message;
+    return typeof type === "string" && typeof id === "string" ? { id, type, payload } : undefined;
+  } catch (error) {
+    if (error instanceof GraphqlRefusal) return undefined;
+    throw error;
+  }
+}
+
+function memberOf(value: InputValue, name: string): InputValue | undefined {
+  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+}

@@ -1,0 +1,77 @@
+import { UNREAD } from "../../envoy-contract.ts";
+import type { PlanIR } from "../../policy/index.ts";
+import { fitsKind, maskDocument, mediaKind, otherKind } from "../../policy/mask/index.ts";
+
+type ResponsePlan = NonNullable<PlanIR["response"]>;
+
+/** What the application is taken to answer. */
+export interface SampleAnswer {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly text: string;
+}
+
+/** What becomes of an answer: changed as the plan says, or withheld. */
+export type AnswerOutcome =
+  | { readonly ok: true; readonly text: string; readonly paths: readonly string[] }
+  /** `status`: with which the client gets an error in its place. */
+  | { readonly ok: false; readonly reason: string; readonly status: number };
+
+/**
+ * Does to a sample what the gateway does to an answer (envoy/lua/gatehouse/response.lua).
+ *
+ * @throws where the answer is a stream, of which only the gateway judges the documents one by one
+ */
+export function maskAnswer(plan: PlanIR["response"], sample: SampleAnswer): AnswerOutcome {
+  const { status, text } = sample;
+  if (plan === undefined || status === 204 || status === 304 || text === "")
+    return { ok: true, text, paths: [] };
+  const refused = (reason: string) => ({ ok: false, reason, status: status < 300 ? 502 : status }) as const;
+  const other = passingKind(plan, sample);
+  if (other !== undefined)
+    return fitsKind(other, Buffer.from(text))
+      ? { ok: true, text, paths: [] }
+      : refused(UNREAD.looks_like_json);
+  const unread = unreadable(plan, sample);
+  if (unread !== undefined) return refused(unread);
+  const outcome = maskDocument(text, plan, responseOf(sample));
+  return outcome.ok ? outcome : refused(outcome.reason);
+}
+
+/** @returns `response` of conditions, without its body. */
+export function responseOf({ status, headers }: SampleAnswer) {
+  const lists = Object.create(null) as Record<string, string[]>;
+  for (const [name, value] of headers) (lists[name] ??= []).push(value);
+  return { status, headers: lists };
+}
+
+/** @returns all values of a header, as Envoy joins them */
+function valueOf({ headers }: SampleAnswer, name: string): string | undefined {
+  const values = headers.flatMap(([other, value]) => (other === name ? [value] : []));
+  return values.length === 0 ? undefined : values.join(",");
+}
+
+function isCoded(sample: SampleAnswer): boolean {
+  const encoding = valueOf(sample, "content-encoding");
+  return encoding !== undefined && encoding.toLowerCase() !== "identity";
+}
+
+function isPart(sample: SampleAnswer): boolean {
+  return sample.status === 206 || valueOf(sample, "content-range") !== undefined;
+}
+
+/** A success of another type, whole and not coded, so that the way it begins can be seen. */
+function passingKind(plan: ResponsePlan, sample: SampleAnswer) {
+  if (plan.otherTypes !== "pass" || plan.errors !== undefined || sample.status > 299) return undefined;
+  return isPart(sample) || isCoded(sample) ? undefined : otherKind(valueOf(sample, "content-type"));
+}
+
+function unreadable({ errors }: ResponsePlan, sample: SampleAnswer): string | undefined {
+  if (isCoded(sample)) return UNREAD.compressed;
+  if (isPart(sample)) return UNREAD.partial;
+  const kind = mediaKind(valueOf(sample, "content-type") ?? "application/json"); // a sample is taken for JSON
+  if (kind === undefined || (errors !== undefined && kind !== "json")) return UNREAD.not_json;
+  if (kind === "json") return undefined;
+  throw new Error("a stream cannot be tried here: take one of its documents, as application/json");
+}

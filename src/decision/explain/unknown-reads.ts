@@ -1,0 +1,37 @@
+import { formatPath, whyUnknown, type UnknownRead } from "../../policy/index.ts";
+import { lookedUp } from "../policies/needs.ts";
+import type { Decision } from "../types.ts";
+
+/**
+ * Says what left the condition that decided unknown, an attribute each and why: `user.department: missing`. Names and
+ * types alone, never a value.
+ */
+export function unknownReads(decision: Decision): readonly string[] {
+  const { attributes } = decision;
+  const rule = decision.connection ?? decision.rule;
+  if (decision.reason !== "CONDITION_UNKNOWN" || rule === undefined || attributes === undefined) return [];
+  return whyUnknown(rule.condition.expression, attributes).map(
+    (read) => `${formatPath(read.path)}: ${describe(read, decision)}`,
+  );
+}
+
+function describe({ path, why, type }: UnknownRead, decision: Decision): string {
+  const [root = "", member] = path;
+  const { snapshot, request, attributes } = decision;
+  const source = snapshot && lookedUp(snapshot.ir, root);
+  // a rule that is denied for another reason does not have the body held back
+  if (root === "request" && member === "body" && request?.body === undefined) return "not looked at";
+  switch (why) {
+    case "missing":
+      return source !== undefined && attributes?.[root] === undefined
+        ? `missing, source ${source.name} has no entry for ${formatPath(source.key)}`
+        : "missing";
+    case "unavailable":
+      if (source !== undefined) return `unavailable, source ${source.name} failed or is not configured`;
+      return "unavailable";
+    case "repeated":
+      return "sent several times, one value is compared";
+    case "type":
+      return `${type ?? "another type"}, which is not comparable here`;
+  }
+}

@@ -1,0 +1,122 @@
+import { HEADER } from "../../envoy-contract.ts";
+import { foldHeaderName, isLetterOrDigit, type RawRequest } from "../../request/index.ts";
+
+/** Which names of headers no client may use. */
+export interface ForgedHeadersOptions {
+  /** Headers that tell the application who is asking, in lower case; those of the default among them. */
+  readonly names: readonly string[];
+  /** What their names begin with: an application may read others of that kind. */
+  readonly prefixes: readonly string[];
+  /** Names under the prefixes, and of `FOREIGN`, that clients may use. */
+  readonly accepted: readonly string[];
+}
+
+/** Exactly so spelled they are read (and then removed) or refused elsewhere; in any other spelling they are disguised. */
+const READ_ELSEWHERE = [
+  "x-user-token",
+  "x-backend-url",
+  "x-real-ip",
+  "x-original-url",
+  "x-rewrite-url",
+  "x-http-method-override",
+  "x-http-method",
+  "x-method-override",
+  // our Envoy's copy of x-backend-url, by which it chooses the route again after this answer; it removes it then
+  HEADER.backend,
+];
+const OUR_PREFIX = "x-gatehouse-";
+/**
+ * What proxies that sign users in tell applications (oauth2-proxy, Authelia, Kubernetes, Grafana, Apache), and where nginx
+ * says which path was asked for. No proxy of ours sets them, so a client has made them up.
+ */
+const FOREIGN = [
+  ...["user", "email", "groups", "preferred-username", "access-token", "id-token"].map(
+    (what) => `x-forwarded-${what}`,
+  ),
+  ...["user", "group", "groups", "email", "name"].flatMap((what) => [`remote-${what}`, `x-remote-${what}`]),
+  "x-original-uri",
+];
+const FOREIGN_PREFIXES = ["x-auth-request-", "x-webauth-", "x-remote-extra-"];
+/**
+ * Well spelled they are Envoy's to judge. It removes what clients send under `x-envoy-`; it replaces `x-forwarded-proto`
+ * and adds to `x-forwarded-for`; others of that kind reach the application as they were sent.
+ */
+const PROXY_PREFIXES = ["x-envoy-", "x-forwarded-"];
+const WELL_SPELLED = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+
+const MAX_KNOWN = 1000;
+const MAX_KNOWN_LENGTH = 64;
+
+const NONE: readonly string[] = Object.freeze([]);
+
+/**
+ * @returns a function that finds the headers which a client may not send, by their names as they were sent (lower case).
+ * Two names are the same where their letters and digits are: `X.User.Id` and `xuserid` are `x-user-id`.
+ */
+export function createForgedHeaders({
+  names,
+  prefixes,
+  accepted,
+}: ForgedHeadersOptions): (headers: RawRequest["headers"]) => readonly string[] {
+  const forged = new Set(names.map(foldHeaderName));
+  const disguised = new Set([...READ_ELSEWHERE, ...FOREIGN].map(foldHeaderName));
+  const spelled = new Set([...READ_ELSEWHERE, ...accepted]);
+  const forgedPrefixes = [OUR_PREFIX, ...FOREIGN_PREFIXES, ...prefixes].map(foldHeaderName);
+  const proxyPrefixes = PROXY_PREFIXES.map((prefix) => [prefix, foldHeaderName(prefix)] as const);
+  // most headers are ruled out by their first character
+  const firsts = new Set(
+    [...forged, ...disguised, ...forgedPrefixes, ...proxyPrefixes.map(([, folded]) => folded)].map((folded) =>
+      folded.charCodeAt(0),
+    ),
+  );
+
+  const isForged = (name: string): boolean => {
+    const folded = foldHeaderName(name);
+    if (forged.has(folded)) return true;
+    if (spelled.has(name)) return false;
+    if (disguised.has(folded) || forgedPrefixes.some((prefix) => folded.startsWith(prefix))) return true;
+    return proxyPrefixes.some(
+      ([prefix, foldedPrefix]) =>
+        folded.startsWith(foldedPrefix) && !(name.startsWith(prefix) && WELL_SPELLED.test(name)),
+    );
+  };
+
+  // clients use the same names again and again; one who makes up names loses only this
+  const known = new Map<string, boolean>();
+  const isKnownForged = (name: string): boolean => {
+    let answer = known.get(name);
+    if (answer === undefined) {
+      answer = isForged(name);
+      if (known.size >= MAX_KNOWN) known.clear();
+      if (name.length <= MAX_KNOWN_LENGTH) known.set(name, answer);
+    }
+    return answer;
+  };
+
+  return (headers) => {
+    let found: string[] | undefined;
+    for (const [name] of headers) {
+      const first = name.charCodeAt(0);
+      if (!firsts.has(first) && isLetterOrDigit(first)) continue;
+      if (!isKnownForged(name)) continue;
+      found ??= [];
+      if (!found.includes(name)) found.push(name);
+    }
+    return found ?? NONE;
+  };
+}
+
+/**
+ * The request without these headers: what the application does not get, no rule reads.
+ *
+ * @param refusesUnderscores - names with one stay, and have the request refused like every other such name
+ */
+export function withoutHeaders(
+  request: RawRequest,
+  names: readonly string[],
+  refusesUnderscores: boolean,
+): RawRequest {
+  const removed = refusesUnderscores ? names.filter((name) => !name.includes("_")) : names;
+  if (removed.length === 0) return request;
+  return { ...request, headers: request.headers.filter(([name]) => !removed.includes(name)) };
+}

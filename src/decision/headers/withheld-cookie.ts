@@ -1,0 +1,59 @@
+import { isUtf8 } from "node:buffer";
+import type { Canonicalized, CanonicalRequest, RawRequest } from "../../request/types.ts";
+
+/** The cookies that an application gets, as headers to set or to remove. */
+export interface OtherCookies {
+  readonly set: readonly (readonly [name: string, value: string])[];
+  readonly remove: readonly string[];
+}
+
+/**
+ * A cookie that must not count for a request does not reach the application either, which may read it itself. All others do.
+ *
+ * @param name - of the cookie
+ */
+export function withoutCookie(headers: RawRequest["headers"], name: string): OtherCookies {
+  const others = headers
+    .filter(([header]) => header === "cookie")
+    .flatMap(([, value]) => value.split(";"))
+    .map((pair) => pair.replace(/^[ \t]+/, ""))
+    .filter((pair) => pair !== "" && !isOf(name, pair))
+    .join("; ");
+  const bytes = Buffer.from(others, "latin1");
+  // what is no text cannot be set; it goes with the rest
+  return others === "" || !isUtf8(bytes)
+    ? { set: [], remove: ["cookie"] }
+    : { set: [["cookie", bytes.toString("utf8")]], remove: [] };
+}
+
+/** Readers forgive blanks around the name, and compare it in either case. */
+function isOf(name: string, pair: string): boolean {
+  const [written = ""] = pair.split("=", 1);
+  return written.trim().toLowerCase() === name.toLowerCase();
+}
+
+type Readings = Pick<Extract<Canonicalized, { ok: true }>, "request" | "others" | "variants">;
+
+/** Every reading of a request without a cookie: what the application does not get, no rule reads. */
+export function readingsWithoutCookie(
+  { request, others, variants }: Readings,
+  raw: RawRequest["headers"],
+  name: string,
+): Readings {
+  const [left] = withoutCookie(raw, name).set;
+  const headers = Object.assign(Object.create(null) as Record<string, readonly string[]>, request.headers);
+  delete headers["cookie"];
+  if (left !== undefined) headers["cookie"] = [left[1]];
+  // a variant is of one of the readings, by identity
+  const changed = new Map<CanonicalRequest, CanonicalRequest>();
+  const as = (one: CanonicalRequest): CanonicalRequest => {
+    const known = changed.get(one) ?? { ...one, headers };
+    changed.set(one, known);
+    return known;
+  };
+  return {
+    request: as(request),
+    others: others.map(as),
+    variants: variants.map((variant) => ({ ...variant, request: as(variant.request), of: as(variant.of) })),
+  };
+}

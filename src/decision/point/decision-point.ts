@@ -1,0 +1,204 @@
+import type { AuditLog, RefusalLog } from "../../audit/types.ts";
+import type { OutcomeRecord } from "../../protocol/record.ts";
+import { within } from "../../audit/within.ts";
+import { REASONS } from "../../reasons.ts";
+import type { Metrics } from "../../telemetry/metrics.ts";
+import type { Decide } from "../decide/decide.ts";
+import { denyPermitted, requiresAudit } from "../decide/judgement.ts";
+import { auditRecord, nextDecisionId, type RecordContext } from "./record.ts";
+import type { Snapshot } from "../policies/snapshot.ts";
+import type { PromiseOrValue } from "../promise-or-value.ts";
+import type { AccessRequest, Decision, Denial, Permit } from "../types.ts";
+
+/** What a policy decision point is made of. */
+export interface DecisionPointDependencies {
+  readonly decide: Decide;
+  readonly snapshot: () => Snapshot | undefined;
+  readonly audit: AuditLog & RefusalLog;
+  readonly metrics: Metrics;
+  readonly log: { error(object: object, message: string): void };
+  /** Unix ms. */
+  readonly clock?: () => number;
+}
+
+/** How long a record may take where there is no deadline. */
+const LONGEST_WAIT_MS = 5_000;
+/** What is left of the deadline for the way back, at most. */
+const ANSWER_MS = 20;
+
+/**
+ * The policy decision point that every door asks, in two steps: {@link judge} says what the policies say and never
+ * throws; {@link conclude} makes it final - still in time, recorded, counted - after the door has prepared its answer.
+ */
+export class DecisionPoint {
+  readonly #dependencies: DecisionPointDependencies;
+  readonly #clock: () => number;
+  readonly #counters = new Map<string, { inc(): void }>();
+
+  constructor(dependencies: DecisionPointDependencies) {
+    this.#dependencies = dependencies;
+    this.#clock = dependencies.clock ?? Date.now;
+  }
+
+  /** Decides. Whatever goes wrong inside is a denial, INTERNAL_ERROR. */
+  judge(access: AccessRequest): PromiseOrValue<Decision> {
+    try {
+      const decision = this.#dependencies.decide(access);
+      return decision instanceof Promise
+        ? decision.catch((error: unknown) => this.failed(error, access))
+        : decision;
+    } catch (error) {
+      return this.failed(error, access);
+    }
+  }
+
+  /** The denial for something that should not have happened; it is logged with its cause. */
+  failed(error: unknown, access: AccessRequest | undefined): Denial {
+    this.#dependencies.log.error({ err: error, request_id: access?.requestId }, "a decision failed");
+    const snapshot = this.#dependencies.snapshot();
+    return {
+      verdict: "DENY",
+      reason: "INTERNAL_ERROR",
+      detail: error instanceof Error ? error.name : "error",
+      clientIp: access?.peer ?? "",
+      trustedPeer: false,
+      accepted: [],
+      ...(snapshot && { snapshot }),
+    };
+  }
+
+  /**
+   * Makes a decision final. It comes back changed to a denial when the deadline has passed meanwhile, or when its
+   * audit is required and its record is not written in time. Never throws and never rejects.
+   *
+   * @param started - `performance.now()` when the door received the request
+   * @returns a promise only where the record has to be written first
+   */
+  conclude(denial: Denial, context: RecordContext, deadline: number, started: number): Denial;
+  conclude(
+    judged: Decision,
+    context: RecordContext,
+    deadline: number,
+    started: number,
+  ): PromiseOrValue<Decision>;
+  conclude(
+    judged: Decision,
+    context: RecordContext,
+    deadline: number,
+    started: number,
+  ): PromiseOrValue<Decision> {
+    try {
+      switch (judged.verdict) {
+        case "DENY":
+          return this.#recorded(judged, context, started);
+        case "ALLOW":
+          return this.#concludePermit(judged, context, deadline, started);
+      }
+    } catch (error) {
+      return this.#unrecorded(error, context, started);
+    }
+  }
+
+  #concludePermit(
+    permit: Permit,
+    context: RecordContext,
+    deadline: number,
+    started: number,
+  ): PromiseOrValue<Decision> {
+    const { audit } = this.#dependencies;
+    if (this.#clock() > deadline)
+      return this.#recorded(denyPermitted(permit, "DEADLINE_EXCEEDED"), context, started);
+    if (!requiresAudit(permit)) return this.#recorded(permit, context, started);
+    if (!audit.accepting())
+      return this.#recorded(denyPermitted(permit, "AUDIT_UNAVAILABLE"), context, started);
+    return this.#concludeWritten(permit, context, deadline, started).catch((error: unknown) =>
+      this.#unrecorded(error, context, started),
+    );
+  }
+
+  #recorded<Final extends Decision>(final: Final, context: RecordContext, started: number): Final {
+    const { audit } = this.#dependencies;
+    const elapsed = performance.now() - started;
+    audit.record(
+      final.verdict,
+      () => auditRecord(final, context, elapsed, audit.wantsTrace),
+      requiresAudit(final),
+    );
+    return this.#counted(final, started);
+  }
+
+  /** The audit itself has failed in a way that it should not: nothing is permitted without a record. */
+  #unrecorded(error: unknown, { access }: RecordContext, started: number): Denial {
+    return this.#counted(this.failed(error, access), started);
+  }
+
+  /** Makes a denial final that was made before anything was read: anyone may cause any number, so records have a rate. */
+  refuse(refusal: Denial, context: RecordContext, started: number): Denial {
+    const elapsed = performance.now() - started;
+    try {
+      this.#dependencies.audit.recordRefusal(() => auditRecord(refusal, context, elapsed, false));
+      return this.#counted(refusal, started);
+    } catch (error) {
+      return this.#unrecorded(error, context, started);
+    }
+  }
+
+  /** An allow that is one when its record is written: until then it may be killed, and is not let through. */
+  async #concludeWritten(
+    allowed: Permit,
+    context: RecordContext,
+    deadline: number,
+    started: number,
+  ): Promise<Decision> {
+    const { audit } = this.#dependencies;
+    const elapsed = performance.now() - started;
+    const named = { ...context, decisionId: context.decisionId ?? nextDecisionId() };
+    const recordOf = (decision: Decision) => () => auditRecord(decision, named, elapsed, audit.wantsTrace);
+    const record = audit.recordDurably(recordOf(allowed));
+    const isWritten = record !== undefined && (await within(this.#patience(deadline), record.written));
+    if (isWritten && this.#clock() <= deadline) return this.#counted(allowed, started);
+    const final = denyPermitted(allowed, isWritten ? "DEADLINE_EXCEEDED" : "AUDIT_UNAVAILABLE");
+    record?.revoke(recordOf(final), () => notForwarded(final, named.decisionId, this.#clock() - context.at));
+    return this.#counted(final, started);
+  }
+
+  /** How long a record may take: the answer has to be back before the deadline, or another worker is asked. */
+  #patience(deadline: number): number {
+    const left = Math.max(0, deadline - this.#clock());
+    return Math.min(LONGEST_WAIT_MS, left - Math.min(ANSWER_MS, left / 4));
+  }
+
+  #counted<Final extends Decision>(final: Final, started: number): Final {
+    const { metrics } = this.#dependencies;
+    this.#counter(final).inc();
+    metrics.decisionDuration.observe((performance.now() - started) / 1000);
+    for (const check of final.accepted) metrics.acceptedAmbiguities.inc({ check });
+    return final;
+  }
+
+  #counter({ verdict, reason }: Decision): { inc(): void } {
+    let counter = this.#counters.get(reason);
+    if (counter === undefined) {
+      counter = this.#dependencies.metrics.decisions.labels(verdict, reason);
+      this.#counters.set(reason, counter);
+    }
+    return counter;
+  }
+}
+
+/** Said beside a record of an allow that was out before the allow came to nothing. */
+function notForwarded({ reason }: Denial, decisionId: string, elapsedMs: number): OutcomeRecord {
+  return {
+    timestamp: new Date().toISOString(),
+    event: "response",
+    decision_id: decisionId,
+    response_code: REASONS[reason].status,
+    duration_ms: Math.max(0, Math.floor(elapsedMs)),
+    result: "not_forwarded",
+    reason,
+    masked_count: 0,
+    masked_paths: [],
+    response_bytes: 0,
+    detail: "the record was written too late",
+  };
+}

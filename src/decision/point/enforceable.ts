@@ -1,0 +1,48 @@
+import type { PlanIR, WebsocketPlanIR } from "../../policy/index.ts";
+import { denyPermitted } from "../decide/judgement.ts";
+import { hasPrecondition } from "../headers/plan-headers.ts";
+import type { Decision, Permit } from "../types.ts";
+import type { Asked, Task } from "./door.ts";
+import type { HeaderChanges } from "./upstream-headers.ts";
+
+/**
+ * What a permit leaves to do has to be done by whoever asks.
+ *
+ * @returns the permit, without what nobody misses; a denial where there is something to do and nobody to do it
+ */
+export function enforceable(permit: Permit, { access, carries, forged }: Asked): Decision {
+  const { plan } = permit;
+  const takesHeaders = forged !== undefined || permit.cookieWithheld === true;
+  if (takesHeaders && !carries.has("request_headers")) return denyPermitted(permit, "PLAN_NOT_ENFORCEABLE");
+  if (plan === undefined) return permit;
+  if (!isCarried(plan, carries)) {
+    if (!isOnlyAnEnd(plan)) return denyPermitted(permit, "PLAN_NOT_ENFORCEABLE");
+    const { plan: dropped, ...bare } = permit;
+    return bare;
+  }
+  if (plan.response !== undefined && hasPrecondition(access.raw))
+    return denyPermitted(permit, "PRECONDITION_NOT_SUPPORTED");
+  return permit;
+}
+
+/** Whether the request has headers that the application must not get, and that nobody takes away. */
+export function keepsHeaders({ remove }: HeaderChanges, { access, carries }: Asked): boolean {
+  return !carries.has("request_headers") && access.raw.headers.some(([name]) => remove.includes(name));
+}
+
+function isCarried({ response, preflight, websocket }: PlanIR, carries: ReadonlySet<Task>): boolean {
+  if (response !== undefined && !carries.has("response")) return false;
+  if (preflight === true && !carries.has("preflight")) return false;
+  if (websocket === undefined) return true;
+  return carries.has("connection") && (carries.has("messages") || !judgesMessages(websocket));
+}
+
+function judgesMessages({ send, receive, fields, graphql, plain }: WebsocketPlanIR): boolean {
+  return !plain || [send, receive, fields, graphql].some((part) => part !== undefined);
+}
+
+/** There is no more in it than that a connection, which a path rule permits, ends in time. */
+function isOnlyAnEnd({ response, preflight, websocket }: PlanIR): boolean {
+  if (response !== undefined || preflight === true || websocket === undefined) return false;
+  return !judgesMessages(websocket);
+}

@@ -1,0 +1,194 @@
+import type { Span, Tracing } from "../../telemetry/tracing.ts";
+import type { RawRequest } from "../../request/types.ts";
+import { denyPermitted } from "../decide/judgement.ts";
+import type { OpenConnections } from "../connections/open-connections.ts";
+import { andThen, type PromiseOrValue } from "../promise-or-value.ts";
+import type { AccessRequest, Decision, Denial, Permit } from "../types.ts";
+import { carriedPlan, type CarriedPlan } from "./carried-plan.ts";
+import type { DecisionPoint } from "./decision-point.ts";
+import { createDenialResponse, type DenialResponseOptions } from "./denial-response.ts";
+import type { Asked, Call, Door } from "./door.ts";
+import { enforceable, keepsHeaders } from "./enforceable.ts";
+import { createUpstreamHeaders, type UpstreamHeadersOptions } from "./upstream-headers.ts";
+
+/** What every door is served with. */
+export interface ServingDependencies extends UpstreamHeadersOptions, DenialResponseOptions {
+  readonly point: DecisionPoint;
+  /** Names of headers that the client may not send. */
+  readonly forgedHeaders: (headers: RawRequest["headers"]) => readonly string[];
+  /** The request as rules see it. */
+  readonly withoutForged: (request: RawRequest, forged: readonly string[]) => RawRequest;
+  readonly tracing: Tracing;
+  /** Ids of decisions. */
+  readonly nextDecisionId: () => string;
+  /** WebSocket connections that outlive their handshake. */
+  readonly connections: OpenConnections;
+  /** Denies what is not to be decided now, because others wait. */
+  readonly shed?: (access: AccessRequest) => Denial | undefined;
+  readonly log: { error(object: object, message: string): void };
+}
+
+/** An answer that is written, and not sent: its decision is not final yet. */
+interface Prepared<Answer> {
+  readonly decision: Decision;
+  readonly answer: Answer;
+  readonly decisionId: string | undefined;
+  readonly isConnection: boolean;
+}
+
+/**
+ * The path of one question, whichever door it comes through: decode, shed, decide, enforceable, encode, conclude. The answer
+ * is encoded before the decision is made final, so that nothing can go wrong between what is recorded and what is sent.
+ *
+ * @returns what answers a message; it never throws and never rejects
+ */
+export function serveDoor<Message, Answer>(
+  door: Door<Message, Answer>,
+  dependencies: ServingDependencies,
+): (message: Message, call: Call) => PromiseOrValue<Answer> {
+  const { point, tracing, log, connections, nextDecisionId, forgedHeaders, withoutForged } = dependencies;
+  const { encode } = door;
+  const upstreamHeaders = createUpstreamHeaders(dependencies);
+  const denialResponse = createDenialResponse(dependencies);
+
+  function decode(message: Message, call: Call): Asked {
+    const asked = door.decode(message, call);
+    const { access } = asked;
+    const forged = forgedHeaders(access.raw.headers);
+    if (forged.length === 0) return asked;
+    return { ...asked, forged, access: { ...access, raw: withoutForged(access.raw, forged) } };
+  }
+
+  function encodeDenial(denial: Denial, asked?: Asked, decisionId?: string): Answer {
+    try {
+      return encode.denial(denial, asked, denialResponse(denial, asked?.access), decisionId);
+    } catch (error) {
+      log.error({ err: error }, "a denial cannot be encoded");
+      return encode.lastResort;
+    }
+  }
+
+  function undecodable(error: unknown, { deadline }: Call, started: number): Answer {
+    const denial = point.failed(error, undefined);
+    return encodeDenial(point.conclude(denial, { access: undefined, at: Date.now() }, deadline, started));
+  }
+
+  /** @returns the answer to what is not decided now */
+  function shed(asked: Asked, started: number): Answer | undefined {
+    const { access } = asked;
+    let refusal: Denial | undefined;
+    let decisionId: string | undefined;
+    try {
+      refusal = dependencies.shed?.(access);
+      if (refusal === undefined) return undefined;
+      if (door.namesDecisions === true) decisionId = nextDecisionId();
+    } catch (error) {
+      refusal = point.failed(error, access);
+    }
+    return encodeDenial(point.refuse(refusal, contextOf(access, decisionId), started), asked, decisionId);
+  }
+
+  function denied(
+    decision: Denial,
+    asked: Asked,
+    decisionId: string | undefined,
+    isConnection: boolean,
+  ): Prepared<Answer> {
+    return { decision, answer: encodeDenial(decision, asked, decisionId), decisionId, isConnection };
+  }
+
+  function prepare(judged: Decision, asked: Asked): Prepared<Answer> {
+    let decisionId: string | undefined;
+    let isConnection = false;
+    try {
+      if (door.namesDecisions === true) decisionId = nextDecisionId();
+      const decision = judged.verdict === "ALLOW" ? enforceable(judged, asked) : judged;
+      if (decision.verdict === "DENY") return denied(decision, asked, decisionId, isConnection);
+      const headers = upstreamHeaders(decision, asked);
+      if (keepsHeaders(headers, asked))
+        return denied(denyPermitted(decision, "PLAN_NOT_ENFORCEABLE"), asked, decisionId, isConnection);
+      let plan: CarriedPlan | undefined;
+      if (decision.plan !== undefined) {
+        plan = carriedPlan(decision.plan, decision.identity, (decisionId ??= nextDecisionId()));
+        isConnection = plan.websocket;
+        if (isConnection) {
+          const full = lookAfter(plan, decision, asked);
+          if (full !== undefined)
+            return denied(denyPermitted(decision, full), asked, decisionId, isConnection);
+          const slot = connections.slotOf(plan.decisionId);
+          if (slot !== undefined) plan = { ...plan, slot };
+        }
+      }
+      const answer = encode.permit(decision, asked, { headers, plan, decisionId });
+      return { decision, answer, decisionId, isConnection };
+    } catch (error) {
+      return denied(point.failed(error, asked.access), asked, decisionId, isConnection);
+    }
+  }
+
+  /** @returns why the connection cannot be looked after */
+  function lookAfter(
+    plan: CarriedPlan,
+    permit: Permit,
+    { access, streamId, reportsConnections = false }: Asked,
+  ): ReturnType<OpenConnections["add"]> {
+    const key = streamId === undefined ? undefined : `${streamId} ${access.requestId}`;
+    return connections.add(plan, access, permit, { key, reported: reportsConnections });
+  }
+
+  function conclude(
+    judged: Decision,
+    asked: Asked,
+    { isCancelled }: Call,
+    started: number,
+    span: Span,
+  ): PromiseOrValue<Answer> {
+    const { access } = asked;
+    if (
+      judged.reason === "BODY_NEEDED" &&
+      access.bodies === "on_request" &&
+      encode.bodyRequest !== undefined
+    ) {
+      // no decision, and so no record: that of the question with the body is the request's only one
+      span.end({ "gatehouse.reason": judged.reason });
+      return encode.bodyRequest;
+    }
+    const { decision, answer, decisionId, isConnection } = prepare(judged, asked);
+    const concluded = point.conclude(decision, contextOf(access, decisionId), access.deadline, started);
+    return andThen(concluded, (final) => {
+      // nobody hears the answer to a call that was cancelled, or whose client has left
+      if (
+        isConnection &&
+        decisionId !== undefined &&
+        (final.verdict === "DENY" || isCancelled?.() === true || connections.hasLeft(access.requestId))
+      )
+        connections.withdraw(decisionId);
+      span.end({ "gatehouse.decision": final.verdict, "gatehouse.reason": final.reason });
+      switch (final.verdict) {
+        case "ALLOW":
+          return answer;
+        case "DENY":
+          return final === decision ? answer : encodeDenial(final, asked, decisionId);
+      }
+    });
+  }
+
+  return (message, call) => {
+    const started = performance.now();
+    let asked: Asked;
+    try {
+      asked = decode(message, call);
+    } catch (error) {
+      return undecodable(error, call, started);
+    }
+    const turnedAway = shed(asked, started);
+    if (turnedAway !== undefined) return turnedAway;
+    const span = tracing.span("gatehouse.check", asked.access.traceparent);
+    return andThen(point.judge(asked.access), (judged) => conclude(judged, asked, call, started, span));
+  };
+}
+
+function contextOf(access: AccessRequest, decisionId: string | undefined) {
+  const at = Date.now();
+  return decisionId === undefined ? { access, at } : { access, at, decisionId };
+}

@@ -1,0 +1,62 @@
+import type { Identity } from "../../identity/types.ts";
+import type { IdentityHeaders } from "../headers/identity-headers.ts";
+import { removedForPlan } from "../headers/plan-headers.ts";
+import { removedForPreflight } from "../headers/preflight-headers.ts";
+import { withoutCookie } from "../headers/withheld-cookie.ts";
+import type { Permit } from "../types.ts";
+import type { Asked } from "./door.ts";
+
+/** What a permitted request's headers become on the way to the application: no name is in both. */
+export type HeaderChanges = IdentityHeaders;
+
+export interface UpstreamHeadersOptions {
+  readonly identityHeaders: (identity: Identity | undefined, trustedPeer: boolean) => IdentityHeaders;
+  /** Name of the cookie that may hold the token. */
+  readonly cookie?: string;
+}
+
+/**
+ * @returns what gives the changes for a permit. Those of most requests differ only by identity and trust in the peer, and
+ * are the same object for the same two.
+ */
+export function createUpstreamHeaders({
+  identityHeaders,
+  cookie,
+}: UpstreamHeadersOptions): (permit: Permit, asked: Asked) => HeaderChanges {
+  const byIdentity = {
+    trusted: new WeakMap<Identity, HeaderChanges>(),
+    untrusted: new WeakMap<Identity, HeaderChanges>(),
+  };
+  const anonymous: { trusted?: HeaderChanges; untrusted?: HeaderChanges } = {};
+
+  const ofCaller = ({ identity, trustedPeer }: Permit): HeaderChanges => {
+    const trust = trustedPeer ? "trusted" : "untrusted";
+    if (identity === undefined) return (anonymous[trust] ??= identityHeaders(undefined, trustedPeer));
+    let known = byIdentity[trust].get(identity);
+    if (known === undefined) {
+      known = identityHeaders(identity, trustedPeer);
+      byIdentity[trust].set(identity, known);
+    }
+    return known;
+  };
+
+  return (permit, { access: { raw }, forged }) => {
+    const usual = ofCaller(permit);
+    const { plan, cookieWithheld } = permit;
+    if (plan === undefined && forged === undefined && cookieWithheld !== true) return usual;
+    const { set, remove } = usual;
+    const replaced = new Set([...set.map(([name]) => name), ...remove]);
+    const cookies =
+      cookieWithheld === true && cookie !== undefined ? withoutCookie(raw.headers, cookie) : undefined;
+    return {
+      set: [...set, ...(cookies?.set ?? [])],
+      remove: [
+        ...remove,
+        ...(cookies?.remove ?? []),
+        ...(forged ?? []).filter((name) => !replaced.has(name)),
+        ...(plan === undefined ? [] : removedForPlan(raw.headers)),
+        ...(plan?.preflight === true ? removedForPreflight(raw.headers) : []),
+      ],
+    };
+  };
+}

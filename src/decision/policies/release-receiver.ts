@@ -1,0 +1,188 @@
+import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { setTimeout as delay } from "node:timers/promises";
+import type { PolicySetIR } from "../../policy/index.ts";
+import type { CheckStatus } from "../../telemetry/check-status.ts";
+import type { Metrics } from "../../telemetry/metrics.ts";
+import type { PolicyRelease, PoliciesInForce } from "./release.ts";
+import {
+  monotonicNow,
+  type PolicySetFile,
+  type ReleaseOrder,
+  type ReleaseReport,
+} from "./release-messages.ts";
+import { createSnapshot, type Snapshot } from "./snapshot.ts";
+
+export interface ReleaseReceiverDependencies {
+  /** To the supervisor. */
+  readonly send: (report: ReleaseReport) => void;
+  readonly metrics: Pick<Metrics, "policySetInfo" | "policyReloadTime">;
+  readonly log: { error(object: object, message: string): void };
+  /** See {@link monotonicNow}. */
+  readonly clock?: () => number;
+}
+
+interface NumberedRelease extends PolicyRelease {
+  readonly id: number;
+}
+
+/** A release that was loaded, and when it comes into force; `at` is absent until the supervisor names the moment. */
+interface NextRelease {
+  readonly release: NumberedRelease;
+  at?: number;
+}
+
+/** A worker's side of a change of policies; see `release-messages.ts`. */
+export class ReleaseReceiver implements PoliciesInForce {
+  readonly #caseSensitive: boolean;
+  readonly #dependencies: ReleaseReceiverDependencies;
+  readonly #clock: () => number;
+  readonly #listeners: (() => void)[] = [];
+  readonly #life = randomUUID();
+  #current: NumberedRelease | undefined;
+  #next: NextRelease | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #orders: Promise<void> = Promise.resolve();
+
+  /** @param options.caseSensitive - paths that differ only in letter case are different resources */
+  constructor(options: { readonly caseSensitive: boolean }, dependencies: ReleaseReceiverDependencies) {
+    this.#caseSensitive = options.caseSensitive;
+    this.#dependencies = dependencies;
+    this.#clock = dependencies.clock ?? monotonicNow;
+  }
+
+  get current(): PolicyRelease | undefined {
+    // the timer may be late, and a request must not be
+    this.#changeWhenDue();
+    return this.#current;
+  }
+
+  /** How it is with this worker's policies; what keeps a set from being in force is the supervisor's to say. */
+  status(): CheckStatus {
+    const current = this.current;
+    if (current === undefined) return { ok: false, detail: "this worker has no policies yet" };
+    return { ok: true, detail: `${current.main.label} is in force` };
+  }
+
+  afterChange(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Asks the supervisor for the policies in force. */
+  start(): void {
+    this.#dependencies.send({ type: "release_wanted", life: this.#life });
+  }
+
+  /** Takes what the supervisor says, one after the other. */
+  take(order: ReleaseOrder): void {
+    if (order.life !== this.#life) return; // for the process that was here before
+    this.#orders = this.#orders.then(() => this.#take(order));
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#next = undefined;
+  }
+
+  /** Never rejects: the next order is taken whatever becomes of this one. */
+  async #take(order: ReleaseOrder): Promise<void> {
+    if (order.type === "release_activate") {
+      this.#activate(order.id, order.at);
+      return;
+    }
+    const { send, log } = this.#dependencies;
+    const prepared = { type: "release_prepared", life: this.#life, id: order.id } as const;
+    try {
+      await this.#untilInForce();
+      this.#next = { release: await this.#load(order) };
+      send(prepared);
+    } catch (error) {
+      log.error({ err: error }, "this worker cannot load the policies");
+      send({ ...prepared, error: String(error) });
+    }
+  }
+
+  /** The next change builds on the one before, whose moment may be a few milliseconds away. */
+  async #untilInForce(): Promise<void> {
+    for (let at = this.#changeWhenDue(); at !== undefined; at = this.#changeWhenDue()) {
+      await delay(Math.max(1, at - this.#clock()));
+    }
+  }
+
+  #activate(id: number, at: number): void {
+    if (this.#next?.release.id !== id) return; // the answer to an earlier preparation; nothing was loaded for it
+    this.#next.at = at;
+    this.#dependencies.send({ type: "release_activated", life: this.#life, id, late: at < this.#clock() });
+    this.#watchTheClock();
+  }
+
+  #watchTheClock(): void {
+    clearTimeout(this.#timer);
+    const at = this.#changeWhenDue();
+    if (at === undefined) return;
+    this.#timer = setTimeout(
+      () => {
+        this.#watchTheClock();
+      },
+      Math.max(1, at - this.#clock()),
+    );
+  }
+
+  /** @throws where a file cannot be read, or the change is of a release that this worker does not have */
+  async #load({
+    id,
+    base,
+    main,
+    customers,
+  }: ReleaseOrder & { type: "release_prepare" }): Promise<NumberedRelease> {
+    const before = this.#current;
+    if (base !== undefined && before?.id !== base) throw new Error(`release ${base} is not in force here`);
+    const known = before === undefined ? [] : [before.main, ...before.customers.values()];
+    const load = (set: PolicySetFile) => this.#snapshot(set, known);
+    const changed = new Map(base === undefined ? [] : before?.customers);
+    for (const [name, set] of Object.entries(customers)) {
+      if (set === null) changed.delete(name);
+      else changed.set(name, await load(set));
+    }
+    const own = main === undefined ? before?.main : await load(main);
+    if (own === undefined) throw new Error("the release has no policy set");
+    return { id, main: own, customers: changed };
+  }
+
+  async #snapshot({ file, label, digest }: PolicySetFile, known: readonly Snapshot[]): Promise<Snapshot> {
+    const same = known.find((snapshot) => snapshot.digest === digest && snapshot.label === label);
+    if (same !== undefined) return same;
+    const ir = JSON.parse(await readFile(file, "utf8")) as PolicySetIR;
+    const snapshot = createSnapshot(ir, { caseSensitive: this.#caseSensitive, digest });
+    return { ...snapshot, label };
+  }
+
+  /** @returns the moment at which the next release comes into force, where that is still to come */
+  #changeWhenDue(): number | undefined {
+    const next = this.#next;
+    if (next?.at === undefined) return undefined;
+    if (this.#clock() < next.at) return next.at;
+    this.#next = undefined;
+    this.#putInForce(next.release);
+    return undefined;
+  }
+
+  #putInForce(release: NumberedRelease): void {
+    this.#current = release;
+    const { metrics, log } = this.#dependencies;
+    const { label, digest } = release.main;
+    metrics.policyReloadTime.setToCurrentTime();
+    metrics.policySetInfo.reset();
+    metrics.policySetInfo.set({ policy_set: label, digest }, 1);
+    // a request may have brought this about, and waits for none of them
+    setImmediate(() => {
+      for (const listener of this.#listeners) {
+        try {
+          listener();
+        } catch (error) {
+          log.error({ err: error }, "a listener to changes of policies failed");
+        }
+      }
+    });
+  }
+}

@@ -1,0 +1,58 @@
+import type { Encoder, HeaderChanges } from "../decision/point/index.ts";
+import { encodeAllow, encodeBodyRequest, encodeDenial } from "./encode.ts";
+import { planMetadata, PLAN_HEADER, type StatePlace } from "./plan-metadata.ts";
+import { recordMetadata, type RecordMetadata } from "./record-metadata.ts";
+
+export interface CheckEncoderOptions {
+  /** What Envoy is told about records; nothing where it is absent. */
+  readonly records?: RecordMetadata;
+  /** Where Lua finds what became of open connections. */
+  readonly place: StatePlace;
+}
+
+/** Sent when even a denial cannot be encoded. */
+const LAST_RESORT = encodeDenial({ httpStatus: 500, grpcStatus: 7, headers: [], body: "" });
+
+/** @returns what writes CheckResponses. Permits without a plan that have the same headers are serialized once. */
+export function createCheckEncoder({ records, place }: CheckEncoderOptions): Encoder<Buffer> {
+  const known = new WeakMap<HeaderChanges, Buffer>();
+
+  const plain = (headers: HeaderChanges): Buffer => {
+    let answer = known.get(headers);
+    if (answer === undefined) {
+      answer = encodeAllow({ setHeaders: headers.set, removeHeaders: headers.remove });
+      known.set(headers, answer);
+    }
+    return answer;
+  };
+
+  const named = (answer: Buffer, decisionId: string | undefined, target: string): Buffer =>
+    records === undefined || decisionId === undefined
+      ? answer
+      : Buffer.concat([answer, recordMetadata(records, decisionId, target)]);
+
+  return {
+    permit(_permit, { access }, { headers, plan, decisionId }) {
+      const answer =
+        plan === undefined
+          ? plain(headers)
+          : encodeAllow({
+              setHeaders: [...headers.set, PLAN_HEADER],
+              removeHeaders: headers.remove.filter((name) => name !== PLAN_HEADER[0]),
+              dynamicMetadata: planMetadata(plan, access, place),
+            });
+      return named(answer, decisionId, access.raw.target);
+    },
+    denial(_denial, asked, { status, headers, body }, decisionId) {
+      const answer = encodeDenial({
+        httpStatus: status,
+        grpcStatus: status === 401 ? 16 : 7,
+        headers,
+        body,
+      });
+      return named(answer, decisionId, asked?.access.raw.target ?? "");
+    },
+    lastResort: LAST_RESORT,
+    bodyRequest: encodeBodyRequest(),
+  };
+}

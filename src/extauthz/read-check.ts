@@ -1,0 +1,46 @@
+import type { Asked, Call, Task } from "../decision/point/index.ts";
+import type { AccessRequest } from "../decision/types.ts";
+import { EXTENSION, PLAN_VERSION, REPORTS } from "../envoy-contract.ts";
+import { decodeCheck } from "./decode.ts";
+
+/** Routes of our own Envoy configuration have filters for all of it; any Envoy takes headers away. */
+const WITH_FILTERS: ReadonlySet<Task> = new Set([
+  "request_headers",
+  "response",
+  "preflight",
+  "messages",
+  "connection",
+]);
+const WITHOUT_FILTERS: ReadonlySet<Task> = new Set(["request_headers"]);
+
+/** @returns what reads a CheckRequest: as the decision point takes it, with what this route carries out */
+export function createCheckReader(log: {
+  warn(object: object, message: string): void;
+}): (bytes: Buffer, call: Call) => Asked {
+  let warned = false;
+  return (bytes, { deadline, traceparent: ofCall }) => {
+    const call = decodeCheck(bytes);
+    if (call.headersJoined && !warned) {
+      warned = true;
+      log.warn({}, "envoy joins repeated headers: set `encode_raw_headers: true` in its ext_authz filter");
+    }
+    // where Envoy traces, the call itself is a span of the request's trace, and ours is its child
+    const traceparent = ofCall ?? call.traceparent;
+    const access: AccessRequest = {
+      raw: call.request,
+      peer: call.source.address,
+      requestId: call.requestId,
+      receivedAt: call.receivedAt,
+      deadline,
+      ...(call.bodies !== undefined && { bodies: call.bodies }),
+      ...(traceparent !== undefined && { traceparent }),
+    };
+    const { contextExtensions, streamId } = call;
+    return {
+      access,
+      carries: contextExtensions[EXTENSION.plans] === String(PLAN_VERSION) ? WITH_FILTERS : WITHOUT_FILTERS,
+      streamId,
+      reportsConnections: contextExtensions[EXTENSION.reports] === REPORTS.connections,
+    };
+  };
+}

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { FileSource } from "../../../src/decision/attributes/sources.ts";
+
+describe("decision: file source", () => {
+  let directory: string;
+  let path: string;
+  let warnings: string[];
+  let source: FileSource;
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), "gatehouse-source-"));
+    path = join(directory, "users.json");
+    warnings = [];
+    source = new FileSource(path, { warn: (_context, message) => warnings.push(message) });
+  });
+  afterEach(() => rm(directory, { recursive: true, force: true }));
+
+  /** By rename: a new inode, so that every write is a change whatever the clock's grain. */
+  const put = async (text: string) => {
+    await writeFile(`${path}.new`, text);
+    await rename(`${path}.new`, path);
+    await source.refresh();
+  };
+
+  it("cannot say anything before it was loaded", async () => {
+    assert.throws(() => source.lookup("u-1"), /is not loaded/);
+    await source.refresh();
+    assert.deepEqual(warnings, ["attribute source cannot be read; what rules look up there is unknown"]);
+    assert.throws(() => source.lookup("u-1"), /is not loaded/);
+  });
+
+  it("finds entries by their own names", async () => {
+    await put('{"u-1":{"department":"sales"},"__proto__":{"department":"odd"},"":{"a":1}}');
+    assert.deepEqual(source.lookup("u-1"), { department: "sales" });
+    assert.deepEqual(source.lookup("__proto__"), { department: "odd" });
+    assert.deepEqual(source.lookup(""), { a: 1 });
+    for (const name of ["constructor", "toString", "U-1", "u-1 "])
+      assert.equal(source.lookup(name), undefined);
+  });
+
+  it("takes a change over, also that an entry is gone", async () => {
+    await put('{"u-1":{"department":"sales"}}');
+    await put('{"u-2":{"department":"legal"}}');
+    assert.equal(source.lookup("u-1"), undefined);
+    assert.deepEqual(source.lookup("u-2"), { department: "legal" });
+  });
+
+  for (const bad of [
+    "",
+    "{",
+    "[]",
+    "null",
+    '"x"',
+    '{"u-1":7}',
+    '{"u-1":null}',
+    '{"u-1":[1]}',
+    '{"u-1":{},"u-2":"x"}',
+  ]) {
+    it(`keeps the last good content over ${JSON.stringify(bad)}, and says so`, async () => {
+      await put('{"u-1":{"department":"sales"}}');
+      await put(bad);
+      assert.deepEqual(source.lookup("u-1"), { department: "sales" });
+      assert.deepEqual(warnings, ["attribute source cannot be read; the last good content stays"]);
+      await put('{"u-1":{"department":"legal"}}');
+      assert.deepEqual(source.lookup("u-1"), { department: "legal" });
+    });
+  }
+
+  it("keeps the last good content when the file is gone", async () => {
+    await put('{"u-1":{"department":"sales"}}');
+    await rm(path);
+    await source.refresh();
+    assert.deepEqual(source.lookup("u-1"), { department: "sales" });
+    assert.equal(warnings.length, 1);
+  });
+
+  it("does not read again what has not changed", async () => {
+    await put('{"u-1":{"department":"sales"}}');
+    const before = source.lookup("u-1");
+    await source.refresh();
+    assert.equal(source.lookup("u-1"), before);
+  });
+});

@@ -1,0 +1,273 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import type { Rejudgement } from "../../../src/decision/connections/connection-registry.ts";
+import type { Identity } from "../../../src/identity/types.ts";
+import type { AccessRequest } from "../../../src/decision/types.ts";
+import type { DenialReason } from "../../../src/reasons.ts";
+import { runs } from "../../support/runs.ts";
+import { allow, byId, connection, deny, POLICY_CHANGED, registry, START } from "./support.ts";
+import { accessOf } from "../support.ts";
+
+describe("decision: open connections", () => {
+  it("go on as they are while nothing has changed", async () => {
+    const { connections, state, logged } = registry({ judge: () => allow("plan") });
+    connections.add(connection("a"));
+    await connections.rejudge();
+    assert.deepEqual(connections.standings(), { closed: {}, plans: {} });
+    assert.deepEqual([state.changes, logged], [0, []]);
+  });
+
+  it("are closed, go on, or go on with a new plan", async () => {
+    const judge = byId({ a: deny("CONDITION_FALSE"), b: allow("plan"), c: allow("new plan") });
+    const { connections, state, logged } = registry({ judge });
+    for (const id of ["a", "b", "c"]) assert.equal(connections.add(connection(id)), true);
+    await connections.rejudge();
+    assert.deepEqual(connections.standings(), { closed: { a: POLICY_CHANGED }, plans: { c: "new plan" } });
+    assert.equal(state.changes, 2);
+    assert.deepEqual(logged, [
+      {
+        level: "info",
+        object: { closed: 1, replanned: 1, failed: 0 },
+        message: "open connections were judged again",
+      },
+    ]);
+  });
+
+  it("have to come again where they were let in as nobody's and it is known by now whose they are", async () => {
+    const identity: Identity = {
+      user: { id: "u-1" },
+      userId: "u-1",
+      session: { amr: [] },
+      expiresAt: START / 1000 + 900,
+    };
+    const { connections } = registry({ judge: () => ({ ...allow("new plan"), identity, steady: true }) });
+    connections.add(connection("a"));
+    connections.add(connection("b", { identity }));
+    await connections.rejudge();
+    assert.deepEqual(connections.standings(), {
+      closed: { a: { code: 1012, reason: "IDENTITY_CHANGED" } },
+      plans: { b: "new plan" },
+    });
+  });
+
+  it("are judged as of now, with a deadline ahead", async () => {
+    const seen: AccessRequest[] = [];
+    const { connections, state } = registry({
+      judge: (access) => {
+        seen.push(access);
+        return allow("plan");
+      },
+      judgeWithin: 700,
+    });
+    const { access } = connection("a");
+    connections.add(connection("a", { access: { ...access, deadline: START + 2 } }));
+    state.now = START + 60_000;
+    await connections.rejudge();
+    assert.deepEqual(seen, [{ ...access, receivedAt: START + 60_000, deadline: START + 60_700 }]);
+  });
+
+  it("are told a reason that is theirs to know", async () => {
+    const told: Partial<Record<DenialReason, object>> = {
+      CONDITION_FALSE: POLICY_CHANGED,
+      NO_MATCHING_RULE: POLICY_CHANGED,
+      AMBIGUOUS_PATH: POLICY_CHANGED,
+      TOKEN_EXPIRED: { code: 1008, reason: "TOKEN_EXPIRED" },
+      TOKEN_KEY_UNKNOWN: { code: 1008, reason: "TOKEN_INVALID" },
+      IDENTITY_NOT_READY: { code: 1013, reason: "SERVICE_UNAVAILABLE" },
+      INTERNAL_ERROR: { code: 1011, reason: "INTERNAL_ERROR" },
+    };
+    for (const [reason, closing] of Object.entries(told)) {
+      const { connections } = registry({ judge: () => deny(reason as DenialReason) });
+      connections.add(connection("a"));
+      await connections.rejudge();
+      assert.deepEqual(connections.standings().closed, { a: closing }, reason);
+    }
+  });
+
+  it("are closed when judging them fails, or takes too long", async () => {
+    const { connections, logged } = registry({
+      judge: ({ requestId }) => {
+        if (requestId === "a") throw new Error("no");
+        if (requestId === "d") return { verdict: "ALLOW" } as Rejudgement;
+        return requestId === "b" ? Promise.reject(new Error("no")) : new Promise(() => undefined);
+      },
+      judgeWithin: 20,
+    });
+    for (const id of ["a", "b", "c", "d"]) connections.add(connection(id));
+    await connections.rejudge();
+    assert.deepEqual(connections.standings().closed, {
+      a: { code: 1011, reason: "INTERNAL_ERROR" },
+      b: { code: 1011, reason: "INTERNAL_ERROR" },
+      c: { code: 1013, reason: "SERVICE_UNAVAILABLE" },
+      d: { code: 1011, reason: "INTERNAL_ERROR" },
+    });
+    assert.deepEqual(
+      logged.map(({ level, message }) => `${level}: ${message}`),
+      ["error: an open connection could not be judged again", "info: open connections were judged again"],
+    );
+    assert.deepEqual(logged[1]?.object, { closed: 4, replanned: 0, failed: 3 });
+  });
+
+  it("stay closed, whatever is said later", async () => {
+    let verdict = deny("CONDITION_FALSE");
+    const { connections } = registry({ judge: () => verdict });
+    connections.add(connection("a"));
+    await connections.rejudge();
+    verdict = allow("plan");
+    await connections.rejudge();
+    assert.equal(
+      connections.revoke(() => true),
+      0,
+    );
+    assert.deepEqual(connections.standings(), { closed: { a: POLICY_CHANGED }, plans: {} });
+  });
+
+  it("get back their first plan where it holds again: Envoy has the other one by now", async () => {
+    let planText = "other";
+    const { connections } = registry({ judge: () => allow(planText) });
+    connections.add(connection("a"));
+    await connections.rejudge();
+    planText = "plan";
+    await connections.rejudge();
+    assert.deepEqual(connections.standings().plans, { a: "plan" });
+  });
+
+  it("are not taken when there are too many, twice, or with a body to keep", async () => {
+    const { connections, live } = registry({ capacity: 2 });
+    assert.equal(connections.add(connection("a")), true);
+    assert.equal(connections.add(connection("a")), false);
+    const large = accessOf({ path: "/b", body: "x".repeat(16_385) });
+    assert.equal(connections.add(connection("b", { access: large })), false);
+    const small = accessOf({ path: "/b", body: "x".repeat(16_384) });
+    assert.equal(connections.add(connection("b", { access: small })), true);
+    assert.equal(connections.add(connection("c")), false);
+    assert.deepEqual([connections.size, await live()], [2, 2]);
+    connections.ended(["a"]);
+    assert.equal(await live(), 1);
+    assert.equal(connections.add(connection("c")), true);
+  });
+
+  it("are forgotten when they have ended; others' ids mean nothing", async () => {
+    const judge = byId({ a: deny("CONDITION_FALSE"), b: allow("new") });
+    const { connections, state, live } = registry({ judge });
+    for (const id of ["a", "b", "c"]) connections.add(connection(id));
+    await connections.rejudge();
+    state.changes = 0;
+    connections.ended(["c", "unknown"]);
+    assert.equal(state.changes, 0, "nothing that Envoy is told has changed");
+    connections.ended(["a", "b"]);
+    assert.equal(state.changes, 1);
+    assert.deepEqual(connections.standings(), { closed: {}, plans: {} });
+    assert.deepEqual([connections.size, await live()], [0, 0]);
+  });
+
+  it("are all forgotten when Envoy has ended", async () => {
+    const { connections, live } = registry();
+    for (const id of ["a", "b"]) connections.add(connection(id));
+    connections.endedAll();
+    assert.deepEqual([connections.size, await live()], [0, 0]);
+  });
+
+  it("are forgotten a minute after they expire; those that never do, are not", () => {
+    const { connections, state } = registry();
+    connections.add(connection("a", { expiresAt: START / 1000 + 100 }));
+    connections.add(connection("b", { expiresAt: START / 1000 + 200 }));
+    connections.add(connection("c"));
+    state.now = START + 160_000;
+    connections.sweep();
+    assert.equal(connections.size, 3);
+    state.now = START + 160_001;
+    connections.sweep();
+    assert.equal(connections.size, 2);
+    state.now = START + 10 * 365 * 86_400_000;
+    connections.sweep();
+    assert.equal(connections.size, 1);
+  });
+
+  it("are revoked by what they are", () => {
+    const { connections, state } = registry();
+    for (const id of ["a", "b", "c"]) connections.add(connection(id));
+    assert.equal(
+      connections.revoke(({ access }) => access.requestId === "b"),
+      1,
+    );
+    assert.deepEqual(connections.standings().closed, { b: { code: 1008, reason: "SESSION_ENDED" } });
+    assert.equal(state.changes, 1);
+    const closing = { code: 4001, reason: "GONE" };
+    assert.equal(
+      connections.revoke(() => true, closing),
+      2,
+    );
+    assert.deepEqual(connections.standings().closed["a"], closing);
+    assert.deepEqual(connections.standings().closed["b"], { code: 1008, reason: "SESSION_ENDED" });
+  });
+
+  it("are what a simple model says, whatever happens", async () => {
+    const id = fc.constantFrom("a", "b", "c", "d", "e");
+    const verdict = fc.constantFrom<Rejudgement>(
+      allow("plan"),
+      allow("new"),
+      deny("CONDITION_FALSE"),
+      deny("IDENTITY_NOT_READY"),
+    );
+    const step = fc.oneof(
+      fc.record({ kind: fc.constant("add" as const), id }),
+      fc.record({ kind: fc.constant("ended" as const), id }),
+      fc.record({ kind: fc.constant("revoke" as const), id }),
+      fc.record({ kind: fc.constant("rejudge" as const), verdicts: fc.dictionary(id, verdict) }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+        let verdicts: Record<string, Rejudgement> = {};
+        const { connections, live, state } = registry({
+          judge: (access) => byId(verdicts)(access),
+          capacity: 4,
+        });
+        const model = new Map<string, { plan: string; listed: boolean; closed?: object }>();
+        for (const one of steps) {
+          state.now += 1;
+          if (one.kind === "add") {
+            const access = accessOf({ requestId: one.id, at: state.now });
+            const fits = model.size < 4 && !model.has(one.id);
+            assert.equal(connections.add(connection(one.id, { access })), fits);
+            if (fits) model.set(one.id, { plan: "plan", listed: false });
+          } else if (one.kind === "ended") {
+            connections.ended([one.id]);
+            model.delete(one.id);
+          } else if (one.kind === "revoke") {
+            connections.revoke(({ decisionId }) => decisionId === one.id);
+            const entry = model.get(one.id);
+            if (entry) entry.closed ??= { code: 1008, reason: "SESSION_ENDED" };
+          } else {
+            ({ verdicts } = one);
+            await connections.rejudge();
+            state.now += 1;
+            for (const [key, entry] of model) {
+              const judged = verdicts[key] ?? allow("plan");
+              if (judged.verdict === "DENY") {
+                entry.closed ??=
+                  judged.reason === "CONDITION_FALSE"
+                    ? POLICY_CHANGED
+                    : { code: 1013, reason: "SERVICE_UNAVAILABLE" };
+              } else if (judged.planText !== entry.plan) {
+                entry.plan = judged.planText;
+                entry.listed = true;
+              }
+            }
+          }
+          const entries = [...model];
+          assert.deepEqual(connections.standings(), {
+            closed: Object.fromEntries(
+              entries.flatMap(([key, { closed }]) => (closed ? [[key, closed]] : [])),
+            ),
+            plans: Object.fromEntries(
+              entries.flatMap(([key, { closed, listed, plan }]) => (listed && !closed ? [[key, plan]] : [])),
+            ),
+          });
+          assert.equal((await live()) ?? 0, model.size);
+        }
+      }),
+      { numRuns: runs(100) },
+    );
+  });
+});

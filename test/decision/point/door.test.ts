@@ -1,0 +1,361 @@
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { QueuedAuditLog } from "../../../src/audit/audit-log.ts";
+import { createDecisionIds } from "../../../src/audit/index.ts";
+import type { AuditRecord } from "../../../src/protocol/record.ts";
+import type { OpenConnections } from "../../../src/decision/connections/open-connections.ts";
+import { createForgedHeaders, withoutHeaders } from "../../../src/decision/headers/forged-headers.ts";
+import { createIdentityHeaders } from "../../../src/decision/headers/identity-headers.ts";
+import { DecisionPoint } from "../../../src/decision/point/decision-point.ts";
+import type { Call, Door, Effects, Task } from "../../../src/decision/point/door.ts";
+import { serveDoor, type ServingDependencies } from "../../../src/decision/point/serve-door.ts";
+import type { Denial } from "../../../src/decision/types.ts";
+import type { RunningTokenVerifier } from "../../../src/identity/index.ts";
+import { createMetrics } from "../../../src/telemetry/metrics.ts";
+import { DISK_FULL, FaultyDestination } from "../../audit/support/fault.ts";
+import { memoryLog } from "../../audit/support/records.ts";
+import { startIssuer, type TestIssuer } from "../../support/issuer.ts";
+import { bearer, deciderOf, never, silentLog, verifierFor } from "../support.ts";
+import { decode, type Question } from "./http-door/decode.ts";
+import { encode, type Answer } from "./http-door/encode.ts";
+import { EVERYTHING, HANDSHAKE, POLICIES, PREFLIGHT, SOCKETS } from "./http-door/fixtures.ts";
+
+const OVERLOADED: Denial = {
+  ...{ verdict: "DENY", reason: "OVERLOADED" },
+  ...{ clientIp: "", trustedPeer: false, accepted: [] },
+};
+
+const FAULT = () => {
+  throw new Error("on purpose");
+};
+
+describe("decision: a door is decode and encode", () => {
+  let issuer: TestIssuer;
+  let verifier: RunningTokenVerifier;
+  before(async () => {
+    issuer = await startIssuer();
+    verifier = verifierFor(issuer);
+    await verifier.start();
+  });
+  after(async () => {
+    verifier.close();
+    await issuer.close();
+  });
+
+  const open: { readonly audit: QueuedAuditLog; readonly destination: FaultyDestination }[] = [];
+  afterEach(async () => {
+    for (const { audit, destination } of open.splice(0)) {
+      destination.broken = undefined;
+      await audit.close();
+    }
+  });
+
+  interface World {
+    readonly door?: Partial<Door<Question, Answer>>;
+    readonly serving?: Partial<ServingDependencies>;
+    readonly policies?: typeof POLICIES;
+    readonly audit?: (audit: QueuedAuditLog, destination: FaultyDestination) => void;
+    readonly point?: (point: DecisionPoint) => void;
+  }
+
+  /** A door over real parts, but for where records go. */
+  function doorOf({ door = {}, serving = {}, policies = POLICIES, audit: change, point: bend }: World = {}) {
+    const metrics = createMetrics();
+    const destination = new FaultyDestination();
+    const options = { level: "info", queueSize: 100, queueBytes: 2 ** 20, closeTimeout: 50 } as const;
+    const audit = new QueuedAuditLog(options, { destination, metrics, log: memoryLog() });
+    const log: string[] = [];
+    const withdrawn: string[] = [];
+    change?.(audit, destination);
+    open.push({ audit, destination });
+    const point = new DecisionPoint({
+      decide: deciderOf(policies, { verifier }),
+      snapshot: () => policies,
+      audit,
+      metrics,
+      log: { error: (_context, message) => log.push(message) },
+    });
+    bend?.(point);
+    const connections: OpenConnections = {
+      add: () => undefined,
+      slotOf: () => undefined,
+      withdraw: (id) => void withdrawn.push(id),
+      hasLeft: () => false,
+    };
+    const serve = serveDoor(
+      { decode, encode, ...door },
+      {
+        point,
+        connections,
+        identityHeaders: createIdentityHeaders([["x-user-id", ["user", "id"]]]),
+        forgedHeaders: createForgedHeaders({ names: ["x-user-id"], prefixes: ["x-user-"], accepted: [] }),
+        withoutForged: (request, forged) => withoutHeaders(request, forged, true),
+        denialDetails: "reason",
+        tracing: { span: () => ({ recording: false, end: () => undefined }), shutdown: never },
+        nextDecisionId: createDecisionIds(),
+        log: silentLog,
+        ...serving,
+      },
+    );
+    const ask = async (question: Question, call: Partial<Call> = {}): Promise<Answer> =>
+      serve(question, { deadline: Number.POSITIVE_INFINITY, ...call });
+    /** What is written of the answers so far: `DENY INTERNAL_ERROR`. */
+    const recorded = async () => {
+      await audit.flush();
+      return destination.lines.map((line) => {
+        const { decision, reason } = JSON.parse(line) as AuditRecord;
+        return `${decision} ${reason}`;
+      });
+    };
+    return { ask, recorded, log, withdrawn, metrics };
+  }
+
+  const about = (
+    uri: string,
+    headers: readonly (readonly [string, string])[] = [],
+    carries?: ReadonlySet<Task>,
+    method = "GET",
+  ): Question => ({
+    headers: [
+      ["x-original-method", method],
+      ["x-original-uri", uri],
+      ["x-original-host", "app.test"],
+      ...headers,
+    ],
+    peer: "127.0.0.1",
+    ...(carries && { carries }),
+  });
+  const preflight = (carries?: ReadonlySet<Task>): Question => ({
+    ...about("/public", PREFLIGHT, carries, "OPTIONS"),
+    bodiless: true,
+  });
+  const token = async (claims: Record<string, unknown> = {}) => bearer(await issuer.token(claims));
+
+  it("permits, with who is asking", async () => {
+    const { ask, recorded } = doorOf();
+    const { status, headers } = await ask(about("/me", [await token({ sub: "u-1" })]));
+    assert.deepEqual([status, headers], [200, [["x-user-id", "u-1"]]]);
+    assert.equal((await ask(about("/public"))).status, 200);
+    assert.deepEqual(await recorded(), ["ALLOW CONDITION_TRUE", "ALLOW CONDITION_TRUE"]);
+  });
+
+  it("denies, in the words of every door", async () => {
+    const { ask, recorded } = doorOf();
+    const asked = [about("/me"), about("/nothing"), about("/a/..%2fb"), about("/body")];
+    const answers = await Promise.all(asked.map((question) => ask(question)));
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [401, 403, 400, 503],
+    );
+    for (const { body } of answers) assert.match(body, /"success":false/);
+    assert.deepEqual(await recorded(), [
+      "DENY IDENTITY_REQUIRED",
+      "DENY NO_MATCHING_RULE",
+      "DENY AMBIGUOUS_PATH",
+      "DENY BODY_UNAVAILABLE",
+    ]);
+  });
+
+  it("denies what would be left to do, where the proxy does not do it", async () => {
+    const user = await token({ role: "viewer" });
+    const { ask, recorded } = doorOf();
+    const asked = [
+      about("/masked", [user]),
+      preflight(),
+      about("/public", [["x-user-id", "made up"]]),
+      about("/public", [["x-real-ip", "10.0.0.9"]]),
+    ];
+    for (const question of asked) assert.equal((await ask(question)).status, 503);
+    const sockets = doorOf({ policies: SOCKETS });
+    const half: ReadonlySet<Task> = new Set(["connection"]);
+    for (const carries of [undefined, half])
+      assert.equal((await sockets.ask(about("/feed", HANDSHAKE, carries))).status, 503);
+    const lines = [...(await recorded()), ...(await sockets.recorded())];
+    assert.deepEqual(lines, Array<string>(6).fill("DENY PLAN_NOT_ENFORCEABLE"));
+  });
+
+  it("permits where nothing is left, or nothing that anybody misses", async () => {
+    const { ask, recorded, withdrawn } = doorOf();
+    assert.equal((await ask(about("/masked", [await token({ role: "admin" })]))).status, 200);
+    assert.equal((await ask(about("/socket", HANDSHAKE))).status, 200);
+    assert.deepEqual(await recorded(), ["ALLOW CONDITION_TRUE", "ALLOW CONDITION_TRUE"]);
+    assert.deepEqual(withdrawn, []);
+  });
+
+  it("hands what is left to a proxy that does it", async () => {
+    const found: Effects[] = [];
+    const permit: typeof encode.permit = (...parts) => {
+      found.push(parts[2]);
+      return encode.permit(...parts);
+    };
+    const door = { encode: { ...encode, permit }, namesDecisions: true };
+    const user = await token({ role: "viewer" });
+    const { ask } = doorOf({ door });
+    await ask(about("/masked", [user, ["x-user-id", "made up"], ["range", "bytes=0-1"]], EVERYTHING));
+    await ask(preflight(EVERYTHING));
+    await doorOf({ door, policies: SOCKETS }).ask(about("/feed", HANDSHAKE, EVERYTHING));
+    const [masked, asking, feed] = found;
+    assert.ok(masked?.plan && asking && feed);
+    assert.match(masked.plan.text, /"ssn"/);
+    assert.equal(masked.plan.decisionId, masked.decisionId);
+    assert.ok(masked.headers.remove.includes("range"));
+    assert.ok(!masked.headers.remove.includes("x-user-id"), "it is set");
+    assert.ok(asking.headers.remove.includes("cookie"));
+    assert.deepEqual([masked.plan.websocket, feed.plan?.websocket], [false, true]);
+  });
+
+  it("denies preconditions of what changes something and has its answer masked", async () => {
+    const { ask, recorded } = doorOf();
+    const headers = [await token({ role: "viewer" }), ["if-match", '"1"']] as const;
+    assert.equal((await ask(about("/masked", headers, EVERYTHING, "PUT"))).status, 412);
+    assert.deepEqual(await recorded(), ["DENY PRECONDITION_NOT_SUPPORTED"]);
+  });
+
+  it("asks no door for a body that cannot hand it over", async () => {
+    const onRequest: Door<Question, Answer>["decode"] = (question, call) => {
+      const asked = decode(question, call);
+      return { ...asked, access: { ...asked.access, bodies: "on_request" } };
+    };
+    const without = doorOf({ door: { decode: onRequest } });
+    assert.equal((await without.ask(about("/body"))).status, 503);
+    assert.deepEqual(await without.recorded(), ["DENY BODY_NEEDED"]);
+    const bodyRequest = { status: 100, headers: [], body: "" };
+    const asking = doorOf({ door: { decode: onRequest, encode: { ...encode, bodyRequest } } });
+    assert.deepEqual(await asking.ask(about("/body")), bodyRequest);
+    assert.deepEqual(await asking.recorded(), [], "the question with the body is the request's only one");
+  });
+
+  describe("and whatever fails is an answer with a record", () => {
+    const failure = "DENY INTERNAL_ERROR";
+
+    it("decode", async () => {
+      const { ask, recorded, log } = doorOf();
+      assert.equal((await ask({ headers: [], peer: "" })).status, 500);
+      const forged = doorOf({ serving: { forgedHeaders: FAULT } });
+      assert.equal((await forged.ask(about("/public"))).status, 500);
+      assert.deepEqual([...(await recorded()), ...(await forged.recorded())], [failure, failure]);
+      assert.deepEqual(log, ["a decision failed"]);
+    });
+
+    it("the decision", async () => {
+      for (const bend of [FAULT, () => Promise.reject(new Error("on purpose"))]) {
+        const policies = { ...POLICIES, matcher: { ...POLICIES.matcher, match: bend as never } };
+        const { ask, recorded } = doorOf({ policies });
+        assert.notEqual((await ask(about("/public"))).status, 200);
+        assert.equal((await recorded()).length, 1);
+      }
+    });
+
+    it("what looks at what is left, and what looks after connections", async () => {
+      const carries = { has: FAULT } as unknown as ReadonlySet<Task>;
+      const user = await token();
+      const left = doorOf();
+      assert.equal((await left.ask(about("/masked", [user], carries))).status, 500);
+      const connections = { add: FAULT, slotOf: never, hasLeft: () => false, withdraw: () => undefined };
+      const kept = doorOf({ policies: SOCKETS, serving: { connections } });
+      assert.equal((await kept.ask(about("/feed", HANDSHAKE, EVERYTHING))).status, 500);
+      assert.deepEqual([...(await left.recorded()), ...(await kept.recorded())], [failure, failure]);
+    });
+
+    it("encode; a connection that was to be is let go", async () => {
+      const door = { encode: { ...encode, permit: FAULT } };
+      const { ask, recorded, withdrawn } = doorOf({ door, policies: SOCKETS });
+      assert.equal((await ask(about("/feed", HANDSHAKE, EVERYTHING))).status, 500);
+      assert.deepEqual(await recorded(), [failure]);
+      assert.equal(withdrawn.length, 1);
+      const twice = doorOf({ door: { encode: { ...encode, permit: FAULT, denial: FAULT } } });
+      assert.equal(await twice.ask(about("/public")), encode.lastResort);
+      assert.equal(await twice.ask(about("/nothing")), encode.lastResort);
+      assert.equal(await twice.ask({ headers: [], peer: "" }), encode.lastResort);
+      assert.deepEqual(await twice.recorded(), [failure, "DENY NO_MATCHING_RULE", failure]);
+    });
+
+    it("what denies because others wait", async () => {
+      const busy = doorOf({ serving: { shed: () => OVERLOADED } });
+      assert.equal((await busy.ask(about("/public"))).status, 503);
+      assert.deepEqual(await busy.recorded(), ["DENY OVERLOADED"]);
+      const { ask, recorded } = doorOf({ serving: { shed: FAULT } });
+      assert.equal((await ask(about("/public"))).status, 500);
+      const unnamed = doorOf({
+        door: { namesDecisions: true },
+        serving: { shed: () => OVERLOADED, nextDecisionId: FAULT },
+      });
+      assert.equal((await unnamed.ask(about("/public"))).status, 500);
+      assert.deepEqual([...(await recorded()), ...(await unnamed.recorded())], [failure, failure]);
+    });
+
+    it("the time", async () => {
+      const { ask, recorded, withdrawn } = doorOf();
+      assert.equal((await ask(about("/public"), { deadline: Date.now() - 1 })).status, 503);
+      assert.deepEqual(await recorded(), ["DENY DEADLINE_EXCEEDED"]);
+      const sockets = doorOf({ policies: SOCKETS });
+      await sockets.ask(about("/feed", HANDSHAKE, EVERYTHING), { deadline: Date.now() - 1 });
+      await sockets.ask(about("/feed", HANDSHAKE, EVERYTHING), { isCancelled: () => true });
+      assert.deepEqual([withdrawn.length, sockets.withdrawn.length], [0, 2]);
+    });
+
+    it("where records go", async () => {
+      const full = doorOf({
+        audit: (_audit, destination) => {
+          destination.broken = DISK_FULL;
+        },
+      });
+      assert.equal((await full.ask(about("/kept"), { deadline: Date.now() + 200 })).status, 503);
+      assert.equal((await full.ask(about("/public"))).status, 200, "its record is not required");
+      for (const path of ["/public", "/nothing"]) {
+        const broken = doorOf({
+          audit: (audit) => {
+            audit.record = FAULT;
+          },
+        });
+        const { status } = await broken.ask(about(path));
+        assert.equal(status, 500);
+        assert.deepEqual(broken.log, ["a decision failed"]);
+        const { values } = await broken.metrics.decisions.get();
+        assert.deepEqual(
+          values.map(({ labels, value }) => [labels.reason, value]),
+          [["INTERNAL_ERROR", 1]],
+        );
+      }
+      const turnedAway = doorOf({
+        serving: { shed: () => OVERLOADED },
+        audit: (audit) => {
+          audit.recordRefusal = FAULT;
+        },
+      });
+      assert.equal((await turnedAway.ask(about("/public"))).status, 500);
+      const later = doorOf({
+        audit: (audit) => {
+          audit.recordDurably = FAULT;
+        },
+      });
+      assert.equal((await later.ask(about("/kept"))).status, 500);
+    });
+  });
+
+  it("serves HTTP", async () => {
+    const { ask, recorded } = doorOf();
+    const server = createServer((request, response) => {
+      const headers = request.rawHeaders.flatMap((name, index) =>
+        index % 2 === 0 ? [[name.toLowerCase(), request.rawHeaders[index + 1] ?? ""] as const] : [],
+      );
+      void ask({ headers, peer: request.socket.remoteAddress ?? "" }).then((answer) => {
+        response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(answer.body);
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    try {
+      const { port } = server.address() as AddressInfo;
+      const status = async (uri: string) => {
+        const headers = about(uri).headers.map(([name, value]): [string, string] => [name, value]);
+        return (await fetch(`http://127.0.0.1:${port}/`, { headers })).status;
+      };
+      assert.deepEqual([await status("/public"), await status("/me")], [200, 401]);
+      assert.deepEqual(await recorded(), ["ALLOW CONDITION_TRUE", "DENY IDENTITY_REQUIRED"]);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+});

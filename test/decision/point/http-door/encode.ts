@@ -1,0 +1,14 @@
+import type { Encoder } from "../../../../src/decision/point/index.ts";
+
+/** What the proxy is answered: it lets the request pass where the status is 200, with these headers. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: string;
+}
+
+export const encode: Encoder<Answer> = {
+  permit: (_permit, _asked, { headers }) => ({ status: 200, headers: headers.set, body: "" }),
+  denial: (_denial, _asked, { status, headers, body }) => ({ status, headers, body }),
+  lastResort: { status: 500, headers: [], body: "" },
+};
