@@ -12,14 +12,15 @@ const rooms = {
   // what two programs say to each other, each of which imports it
   protocol: ["reasons"],
   pages: [],
+  runtime: [],
   policy: ["names"],
   request: ["names"],
   graphql: ["names", "policy", "request", "envoy-contract"],
-  telemetry: [],
+  telemetry: ["runtime"],
   demo: [],
-  config: ["policy", "request", "identity", "pages"],
-  identity: ["policy", "reasons", "telemetry"],
-  audit: ["policy", "reasons", "telemetry", "protocol"],
+  config: ["policy", "request", "identity", "pages", "runtime"],
+  identity: ["policy", "reasons", "telemetry", "runtime"],
+  audit: ["policy", "reasons", "telemetry", "protocol", "runtime"],
   decision: [
     "names",
     "policy",
@@ -33,6 +34,7 @@ const rooms = {
     "reasons",
     "telemetry",
     "pages",
+    "runtime",
   ],
   extauthz: [
     "decision",
@@ -45,12 +47,23 @@ const rooms = {
     "envoy-contract",
     "reasons",
     "telemetry",
+    "runtime",
   ],
-  gateway: ["config", "policy", "identity", "telemetry", "pages", "envoy-contract"],
+  gateway: ["config", "policy", "identity", "telemetry", "pages", "envoy-contract", "runtime"],
   standing: [],
-  startup: [],
-  storage: [],
-  following: ["protocol", "standing", "policy", "decision", "identity", "audit", "reasons", "telemetry"],
+  startup: ["runtime"],
+  storage: ["runtime"],
+  following: [
+    "protocol",
+    "standing",
+    "policy",
+    "decision",
+    "identity",
+    "audit",
+    "reasons",
+    "telemetry",
+    "runtime",
+  ],
   control: [
     "protocol",
     "standing",
@@ -61,6 +74,7 @@ const rooms = {
     "telemetry",
     "audit",
     "identity",
+    "runtime",
   ],
 };
 
@@ -69,10 +83,10 @@ const decisionRooms = {
   headers: [],
   denial: [],
   policies: ["headers"],
-  attributes: ["policies", "in-time"],
+  attributes: ["policies"],
   decide: ["headers", "policies", "attributes", "types", "promise-or-value"],
   explain: ["policies", "attributes", "decide", "types", "promise-or-value"],
-  connections: ["policies", "decide", "types", "in-time", "promise-or-value"],
+  connections: ["policies", "decide", "types", "promise-or-value"],
   point: ["headers", "denial", "policies", "decide", "explain", "connections", "types", "promise-or-value"],
 };
 
@@ -87,7 +101,10 @@ function zonesOf(folder, rooms) {
 
 const onGround = Object.entries(rooms).map(([room, allowed]) => [room, [...ground, ...allowed]]);
 const zones = [
-  ...zonesOf("src", { ...Object.fromEntries(ground.map((room) => [room, []])), ...Object.fromEntries(onGround) }),
+  ...zonesOf("src", {
+    ...Object.fromEntries(ground.map((room) => [room, []])),
+    ...Object.fromEntries(onGround),
+  }),
   ...zonesOf("src/decision", decisionRooms),
 ];
 
@@ -138,6 +155,19 @@ export default defineConfig(
     rules: {
       "import-x/no-cycle": "error",
       "import-x/no-restricted-paths": ["error", { basePath: import.meta.dirname, zones }],
+    },
+  },
+  {
+    files: ["src/**"],
+    ignores: ["src/runtime/**", "src/demo/**"],
+    rules: {
+      "no-restricted-globals": [
+        "error",
+        {
+          name: "setInterval",
+          message: "src/runtime/every.ts: work on an interval never overlaps with itself",
+        },
+      ],
     },
   },
   {

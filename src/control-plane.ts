@@ -33,6 +33,7 @@ import {
   type ProvidedDatabases,
 } from "./storage/index.ts";
 import { sandboxSeed } from "./sandbox-seed.ts";
+import { inTime } from "./runtime/in-time.ts";
 import { assertPortIsFree, cannotListen, hostPort, type WantedPort } from "./startup/index.ts";
 import type { Log } from "./telemetry/log.ts";
 import type { ControlPlaneMetrics } from "./telemetry/metrics.ts";
@@ -117,16 +118,16 @@ async function serveEnvironment(config: GatewayConfig, environment: Environment,
     server.prependListener("request", (_request, response: ServerResponse) => {
       response.shouldKeepAlive = false;
     });
-    const closed = new Promise((resolve) => server.close(resolve));
+    const { promise: closed, resolve } = Promise.withResolvers<true>();
+    server.close(() => {
+      resolve(true);
+    });
     server.closeIdleConnections();
     await composed?.close();
     server.closeIdleConnections();
     // whoever still sends or reads has had its time
-    const late = setTimeout(() => {
-      server.closeAllConnections();
-    }, CLOSE_MS);
+    if (!(await inTime(closed, CLOSE_MS, false))) server.closeAllConnections();
     await closed;
-    clearTimeout(late);
     await others?.close();
     await opened?.close();
   };

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { join } from "node:path";
 import type { GatewayConfig } from "./config/index.ts";
 import {
@@ -11,14 +10,16 @@ import {
   type AuthzEndpoint,
   type EnvoyProcess,
 } from "./gateway/index.ts";
+import { Backoff } from "./runtime/backoff.ts";
+import { sleep } from "./runtime/sleep.ts";
 import type { MetricsJson } from "./telemetry/aggregate.ts";
 import type { Log } from "./telemetry/log.ts";
 import type { Metrics } from "./telemetry/metrics.ts";
 import type { WorkerAddress } from "./worker.ts";
 
-const FIRST_RETRY_MS = 100;
-const LONGEST_RETRY_MS = 5_000;
-/** An Envoy that ran this long was healthy: the next failure starts the back-off anew. */
+const POLL_MS = 100;
+const RESTARTS = { firstMs: 200, longestMs: 5_000 };
+/** An Envoy that ran this long was healthy: the next failure counts as the first. */
 const HEALTHY_MS = 30_000;
 
 const HEALTHY_WORKERS = `/stats?filter=^cluster\\.(${WORKER_CLUSTERS.join("|")})\\.membership_healthy$`;
@@ -47,7 +48,7 @@ export class EnvoyKeeper {
   #port: number;
   #closing = false;
   #starting: Promise<void> = Promise.resolve();
-  #retryMs = FIRST_RETRY_MS;
+  readonly #backoff = new Backoff(RESTARTS);
 
   constructor(config: GatewayConfig, options: EnvoyKeeperOptions) {
     this.#config = config;
@@ -83,7 +84,7 @@ export class EnvoyKeeper {
       const stats = envoy && (await askAdmin(envoy.admin, "GET", HEALTHY_WORKERS).catch(() => undefined));
       const lines = stats?.body.split("\n") ?? [];
       if (healthy.every((line) => lines.includes(line))) return;
-      await delay(FIRST_RETRY_MS);
+      await sleep(POLL_MS);
     }
   }
 
@@ -124,11 +125,11 @@ export class EnvoyKeeper {
     this.#envoy = undefined;
     onEnvoyEnd();
     if (this.#isClosing()) return;
-    if (Date.now() - started > HEALTHY_MS) this.#retryMs = FIRST_RETRY_MS;
+    if (Date.now() - started > HEALTHY_MS) this.#backoff.succeeded();
     metrics.processRestarts.inc({ process: "envoy" });
-    log.error({ retry_ms: this.#retryMs }, "envoy has ended; starting it again");
-    await delay(this.#retryMs);
-    this.#retryMs = Math.min(this.#retryMs * 2, LONGEST_RETRY_MS);
+    const pause = this.#backoff.failed();
+    log.error({ retry_ms: pause }, "envoy has ended; starting it again");
+    await sleep(pause);
     if (this.#isClosing()) return;
     this.#starting = this.#run();
     await this.#starting.catch((error: unknown) => {

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { link, mkdir, open, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { GatewayConfig } from "./config/index.ts";
+import { errorCode } from "./runtime/error-code.ts";
 
 const FILE = "encryption.key";
 
@@ -73,7 +74,7 @@ async function makeOnce(path: string): Promise<void> {
   try {
     await link(draft, path);
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    if (errorCode(error) !== "EEXIST") throw error;
   } finally {
     await unlink(draft);
   }

@@ -34,6 +34,7 @@ import { recordIntake, StatisticsReporter } from "./following/index.ts";
 import { caseSensitive, followControlPlane, type Following } from "./follow-control-plane.ts";
 import { upstreamNames } from "./gateway/index.ts";
 import { createTokenVerifier, keysCheck } from "./identity/index.ts";
+import { every, type Job } from "./runtime/every.ts";
 import type { CheckStatus } from "./telemetry/check-status.ts";
 import type { Log } from "./telemetry/log.ts";
 import type { Metrics } from "./telemetry/metrics.ts";
@@ -94,7 +95,7 @@ export async function createService(
     { send: sendRelease, metrics, log },
   );
   const { sources, refreshSources } = attributeSources(config, following, { metrics, log });
-  let timer: NodeJS.Timeout | undefined;
+  let refreshing: Job | undefined;
 
   const cookie = identity.cookie === undefined ? {} : { cookie: identity.cookie };
   if (worker === 0 && identity.cookie !== undefined && !identity.cookie_origin_check)
@@ -235,10 +236,11 @@ export async function createService(
       inForce.start();
       await Promise.all([verifier.start(), refreshSources()]);
       statistics?.start();
-      timer = setInterval(() => void refreshSources(), policies.refresh_interval).unref();
+      const what = "refresh attribute sources";
+      refreshing = every(policies.refresh_interval, refreshSources, { what, log });
     },
     async close() {
-      clearInterval(timer);
+      await refreshing?.close();
       inForce.close();
       verifier.close();
       registry.close();

@@ -103,6 +103,7 @@ async function runWorker(planFile: string, index: number): Promise<void> {
     channel.send(report);
   };
   // a server that cannot be started ends the process, and its supervisor says so
+  // eslint-disable-next-line no-restricted-globals -- what fails here ends the process
   const timer = setInterval(() => void look(), READINESS_MS);
   await service.start();
   started = true;

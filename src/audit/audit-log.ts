@@ -1,3 +1,4 @@
+import { inTime } from "../runtime/in-time.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Destination } from "./destination.ts";
 import { Durable } from "./durable.ts";
@@ -6,7 +7,6 @@ import { Retry } from "./retry.ts";
 import { MAX_LINE, MAX_TRACED_LINE, serializeOutcome, serializeRecord } from "./serialize.ts";
 import { RateBudget } from "./rate-budget.ts";
 import { Tally, type AuditMetrics } from "./tally.ts";
-import { within } from "./within.ts";
 import type { AuditLog, AuditLogger, DurableRecord, OutcomeLog, RefusalLog } from "./types.ts";
 import type { AuditRecord, OutcomeRecord } from "../protocol/record.ts";
 
@@ -204,13 +204,14 @@ export class QueuedAuditLog implements AuditLog, OutcomeLog, RefusalLog {
   async #close(): Promise<void> {
     this.#state = "closing";
     this.#retry.wake();
-    const inTime = await within(this.#options.closeTimeout, this.flush());
+    const flushed = this.flush().then(() => true);
+    const isFlushed = await inTime(flushed, this.#options.closeTimeout, false);
     this.#state = "closed";
     this.#retry.wake();
     this.#giveUp();
     const released = this.#dependencies.destination.close();
     // where a write hangs, releasing may hang too
-    if (inTime) await released;
+    if (isFlushed) await released;
   }
 
   #giveUp(): void {

@@ -1,3 +1,6 @@
+import { Backoff } from "../runtime/backoff.ts";
+import { inTime } from "../runtime/in-time.ts";
+import { sleep } from "../runtime/sleep.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { AuditLogger } from "./types.ts";
 import { Delivery, type Away, type RecordIntake } from "./delivery.ts";
@@ -32,8 +35,7 @@ const SPOOLED_TIMEOUT_MS = 10_000;
 const BATCH_LINES = 2_000;
 const BATCH_BYTES = 1024 * 1024;
 
-const FIRST_RETRY_MS = 100;
-const LONGEST_RETRY_MS = 5_000;
+const RETRIES = { firstMs: 100, longestMs: 5_000 };
 
 /** When no more than this is left in the spool, new records wait for it to be empty: they would never catch up else. */
 const NEARLY_EMPTY_BYTES = 1024 * 1024;
@@ -59,7 +61,9 @@ export class ControlPlaneDestination implements Destination {
   #clearing: Promise<void> = Promise.resolve();
   /** Set while the control plane does not take records. */
   #away: Away | undefined;
-  #failures = 0;
+  readonly #backoff = new Backoff(RETRIES);
+  /** Since the last failure. */
+  #pauseMs = 0;
   /** Called when the spool is empty, or cannot be emptied now. */
   #waiting: (() => void)[] = [];
 
@@ -148,13 +152,11 @@ export class ControlPlaneDestination implements Destination {
     const spool = this.#spool;
     if (spool === undefined || spool.isEmpty || this.#away !== undefined) return;
     if (spool.bytes > NEARLY_EMPTY_BYTES || this.#isClosed()) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, CATCH_UP_MS);
-      this.#waiting.push(() => {
-        clearTimeout(timer);
-        resolve();
-      });
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    this.#waiting.push(() => {
+      resolve(undefined);
     });
+    await inTime(promise, CATCH_UP_MS, undefined);
   }
 
   #wake(): void {
@@ -176,7 +178,7 @@ export class ControlPlaneDestination implements Destination {
   /** Hands over what is in a spool, oldest first, until it is empty or this is closed. Never rejects. */
   async #empty(spool: Spool): Promise<void> {
     while (!this.#isClosed()) {
-      if (this.#away !== undefined) await this.#sleep(this.#pause());
+      if (this.#away !== undefined) await this.#sleep(this.#pauseMs);
       try {
         const oldest = await spool.oldest();
         if (oldest === undefined) return;
@@ -185,7 +187,7 @@ export class ControlPlaneDestination implements Destination {
         this.#dependencies.metrics.auditSpoolBytes.set(this.#spool?.bytes ?? 0);
       } catch (error) {
         this.#dependencies.log.error({ err: error }, "the audit spool cannot be read, trying again");
-        await this.#sleep(LONGEST_RETRY_MS);
+        await this.#sleep(RETRIES.longestMs);
       }
     }
   }
@@ -197,7 +199,7 @@ export class ControlPlaneDestination implements Destination {
       const { count, away } = await this.#delivery.deliver(batchOf(lines, from), SPOOLED_TIMEOUT_MS);
       from += count;
       this.#note(away);
-      if (away !== undefined) await this.#sleep(this.#pause());
+      if (away !== undefined) await this.#sleep(this.#pauseMs);
     }
     return true;
   }
@@ -223,7 +225,7 @@ export class ControlPlaneDestination implements Destination {
     const { log } = this.#dependencies;
     if (away === undefined) {
       if (this.#away !== undefined) log.info({}, "the control plane takes audit records again");
-      this.#failures = 0;
+      this.#backoff.succeeded();
       this.#away = undefined;
       return;
     }
@@ -235,29 +237,13 @@ export class ControlPlaneDestination implements Destination {
           ? "the control plane does not take audit records, and there is no spool to keep them"
           : "the control plane does not take audit records; they are spooled",
       );
-    this.#failures += 1;
+    this.#pauseMs = Math.max(away.retryAfterMs ?? 0, this.#backoff.failed());
     this.#away = away;
     this.#wake();
   }
 
-  /** A random half of it, so that gateways which were refused together do not come back together. */
-  #pause(): number {
-    const longest = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(this.#failures - 1, 10));
-    return Math.max(this.#away?.retryAfterMs ?? 0, longest / 2 + Math.random() * (longest / 2));
-  }
-
   async #sleep(ms: number): Promise<void> {
-    const { signal } = this.#closing;
-    if (signal.aborted) return;
-    await new Promise<void>((resolve) => {
-      const done = () => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", done);
-        resolve();
-      };
-      const timer = setTimeout(done, ms);
-      signal.addEventListener("abort", done, { once: true });
-    });
+    await sleep(ms, { signal: this.#closing.signal });
   }
 
   #isClosed(): boolean {

@@ -1,3 +1,5 @@
+import { errorCode } from "../runtime/error-code.ts";
+
 /** Where records go. One call of `write` at a time. */
 export interface Destination {
   /**
@@ -53,8 +55,7 @@ export function completeLines(lines: readonly string[], bytes: number): number {
 }
 
 export function writeError(error: unknown): WriteError {
-  const code =
-    error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "UNKNOWN";
+  const code = errorCode(error) ?? "UNKNOWN";
   const busy = code === "EAGAIN" || code === "EWOULDBLOCK" || code === "EINTR";
   return { busy, code, message: error instanceof Error ? error.message : String(error) };
 }

@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { open, stat, type FileHandle } from "node:fs/promises";
-import { setTimeout } from "node:timers/promises";
+import { sleep } from "../runtime/sleep.ts";
 import { completeLines, pipeSlice, writeError, type Destination, type WriteResult } from "./destination.ts";
 import { rotate } from "./rotate.ts";
 
@@ -78,8 +78,7 @@ export class FileDestination implements Destination {
       const fits = !isFile || status.size === 0 || status.size + length <= this.#options.maxBytes;
       if (fits || attempt > ROTATION_ATTEMPTS) return { file, isFile };
       try {
-        if (!rotate(this.#options.path, this.#options.maxFiles, status.ino))
-          await setTimeout(ROTATION_WAIT_MS);
+        if (!rotate(this.#options.path, this.#options.maxFiles, status.ino)) await sleep(ROTATION_WAIT_MS);
       } catch (error) {
         this.#options.onRotationFailed(error);
         return { file, isFile };
@@ -129,7 +128,7 @@ async function endsWithinLine(file: FileHandle): Promise<boolean> {
     if (size === last && now - since > TORN_AFTER_MS) return true;
     if (size !== last) since = now;
     last = size;
-    await setTimeout(LOOK_AGAIN_MS);
+    await sleep(LOOK_AGAIN_MS);
   }
 }
 

@@ -1,3 +1,4 @@
+import { errorCode } from "../runtime/error-code.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { QueuedAuditLog, type AuditLevel } from "./audit-log.ts";
 import { ControlPlaneDestination, type RecordIntake } from "./control-plane-destination.ts";
@@ -118,7 +119,7 @@ function fileDestination(
     maxFiles: Math.max(1, destination.maxFiles ?? 10),
     sync: destination.sync ?? false,
     onRotationFailed: (error) => {
-      const code = error instanceof Error && "code" in error ? error.code : undefined;
+      const code = errorCode(error);
       if (code !== reported)
         log.error({ err: error }, "the audit file cannot be rotated and goes on growing");
       reported = code;

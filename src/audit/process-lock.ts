@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { linkSync, readFileSync, renameSync, statSync, unlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
+import { errorCode } from "../runtime/error-code.ts";
 
 /** A lock file that stands for a living process. */
 export interface ProcessLock {
@@ -55,6 +56,7 @@ function held(path: string, text: string): ProcessLock {
       // it is only for other hosts, and tried again
     }
   };
+  // eslint-disable-next-line no-restricted-globals -- one call of the file system, which catches its error
   const timer = setInterval(touch, TOUCH_MS).unref();
   return {
     release() {
@@ -77,7 +79,7 @@ function removeStale(path: string): boolean {
   try {
     renameSync(path, aside);
   } catch (error) {
-    if (hasCode(error, "ENOENT")) return true;
+    if (errorCode(error) === "ENOENT") return true;
     throw error;
   }
   const isStale = readIfThere(aside) === found;
@@ -90,7 +92,7 @@ function readIfThere(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    if (hasCode(error, "ENOENT")) return undefined;
+    if (errorCode(error) === "ENOENT") return undefined;
     throw error;
   }
 }
@@ -109,7 +111,7 @@ function isAlive(owner: Owner | undefined, touchedAt: number): boolean {
   try {
     process.kill(owner.pid, 0);
   } catch (error) {
-    if (hasCode(error, "ESRCH")) return false;
+    if (errorCode(error) === "ESRCH") return false;
   }
   return startOf(owner.pid) === owner.started;
 }
@@ -141,11 +143,7 @@ function linkIfFree(from: string, to: string): boolean {
     linkSync(from, to);
     return true;
   } catch (error) {
-    if (hasCode(error, "EEXIST")) return false;
+    if (errorCode(error) === "EEXIST") return false;
     throw error;
   }
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
 }

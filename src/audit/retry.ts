@@ -1,18 +1,20 @@
+import { Backoff } from "../runtime/backoff.ts";
+import { sleep } from "../runtime/sleep.ts";
 import type { WriteError } from "./destination.ts";
 import type { AuditLogger } from "./types.ts";
 
-const FIRST_MS = 50;
-const LONGEST_MS = 2_000;
-const BUSY_MS = 20;
+const FAILED = { firstMs: 100, longestMs: 2_000 };
+const BUSY = { firstMs: 2, longestMs: 20 };
 const CLOSING_MS = 100;
 
 /** When a failed write is tried again, and what is said about it: once that it fails, and once that it works again. */
 export class Retry {
   readonly #log: AuditLogger;
-  #delay = 0;
-  #busy = false;
+  readonly #failed = new Backoff(FAILED);
+  readonly #busy = new Backoff(BUSY);
+  #isBusy = false;
   #failing: string | undefined;
-  #wake: (() => void) | undefined;
+  #pause = new AbortController();
 
   constructor(log: AuditLogger) {
     this.#log = log;
@@ -20,8 +22,11 @@ export class Retry {
 
   /** Notes what came of a write. */
   note(error: WriteError | undefined, written: number, queued: number): void {
-    if (written > 0 || error === undefined) this.#delay = 0;
-    this.#busy = error?.busy === true;
+    if (written > 0 || error === undefined) {
+      this.#failed.succeeded();
+      this.#busy.succeeded();
+    }
+    this.#isBusy = error?.busy === true;
     if (error !== undefined && !error.busy && this.#failing !== error.code) {
       this.#failing = error.code;
       this.#log.error(
@@ -35,20 +40,14 @@ export class Retry {
   }
 
   /** Waits before the next try: longer each time, and not long while the log is being closed. */
-  pause(isClosing: boolean): Promise<void> {
-    const [first, longest] = this.#busy ? [1, BUSY_MS] : [FIRST_MS, LONGEST_MS];
-    this.#delay = Math.min(longest, Math.max(first, this.#delay * 2), isClosing ? CLOSING_MS : longest);
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, this.#delay);
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+  async pause(isClosing: boolean): Promise<void> {
+    const ms = (this.#isBusy ? this.#busy : this.#failed).failed();
+    this.#pause = new AbortController();
+    await sleep(Math.min(ms, isClosing ? CLOSING_MS : Infinity), { signal: this.#pause.signal });
   }
 
   /** Ends a pause. */
   wake(): void {
-    this.#wake?.();
+    this.#pause.abort();
   }
 }

@@ -9,6 +9,7 @@ import {
   statSync,
   unlinkSync,
 } from "node:fs";
+import { errorCode } from "../runtime/error-code.ts";
 
 /** A rotation takes milliseconds: a lock older than this was left behind by a process that died. */
 const STALE_AFTER_MS = 10_000;
@@ -53,7 +54,7 @@ function createLock(lock: string): number | undefined {
     closeSync(fd);
     return ino;
   } catch (error) {
-    if (hasCode(error, "EEXIST")) return undefined;
+    if (errorCode(error) === "EEXIST") return undefined;
     throw error;
   }
 }
@@ -84,7 +85,7 @@ function renameIfThere(from: string, to: string): boolean {
     renameSync(from, to);
     return true;
   } catch (error) {
-    if (hasCode(error, "ENOENT")) return false;
+    if (errorCode(error) === "ENOENT") return false;
     throw error;
   }
 }
@@ -93,10 +94,6 @@ function linkIfFree(from: string, to: string): void {
   try {
     linkSync(from, to);
   } catch (error) {
-    if (!hasCode(error, "EEXIST")) throw error;
+    if (errorCode(error) !== "EEXIST") throw error;
   }
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
 }

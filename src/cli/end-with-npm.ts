@@ -10,6 +10,7 @@ const LOOK_MS = 200;
  */
 export function endWithNpm(): void {
   const parent = process.ppid;
+  // eslint-disable-next-line no-restricted-globals -- one comparison
   const timer = setInterval(() => {
     if (process.ppid === parent) return;
     clearInterval(timer);

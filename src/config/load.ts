@@ -6,6 +6,7 @@ import { contradictions } from "./checks.ts";
 import { processEnvironment, readEnvironment } from "./environment.ts";
 import type { Environment } from "./environment.ts";
 import { CONFIG_KEYS, namesAt } from "./keys.ts";
+import { errorCode } from "../runtime/error-code.ts";
 import { resolvePaths } from "./paths.ts";
 import { formatFindings, locate } from "./report.ts";
 import type { Finding } from "./report.ts";
@@ -89,7 +90,7 @@ function readText(file: string, shownFile: string, findings: Finding[]): string 
       unplaced("file-too-large", shownFile, `the file is larger than ${String(MOST_BYTES)} bytes`),
     );
   } catch (error) {
-    const cause = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    const cause = errorCode(error) ?? String(error);
     findings.push(unplaced("unreadable-file", shownFile, `the file cannot be read (${cause})`));
   }
   return undefined;

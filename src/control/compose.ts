@@ -5,27 +5,22 @@ import type { WorkloadContexts } from "./connection-budgets.ts";
 import type { BackgroundWork, ControlContext } from "./context.ts";
 import { ensureSetupLink, type SetupLink } from "./dashboard-users/links.ts";
 import { encryptionKeyProblem } from "./encryption/key-check.ts";
-import { startDashboardPruning } from "./dashboard-users/prune-sign-ins.ts";
 import { setupRouter } from "./dashboard-users/setup-page.ts";
-import { startErasing } from "./erasure/jobs.ts";
 import { createApplication } from "./frame/server.ts";
-import { startIdempotencyPruning } from "./frame/prune-idempotency.ts";
 import { createGatewayFeed } from "./gateway/feed.ts";
-import { startGatewayPruning } from "./gateway/prune.ts";
 import { healthRouter } from "./health.ts";
+import { createKeyring } from "./issuer/keyring.ts";
 import { wellKnownRouter } from "./issuer/well-known.ts";
+import { startMaintenance } from "./maintenance.ts";
 import { oauthRouter } from "./oauth/router.ts";
 import { createPolicySetCompiler } from "./policy-sets/compiler.ts";
 import { startFolderPublisher, type FolderPublisherOptions } from "./policy-sets/folder-publisher.ts";
 import { createRateLimiter } from "./rate-limits/limiter.ts";
-import { startPartitions } from "./records/start-partitions.ts";
 import { allRoutes } from "./routes.ts";
-import { providerRouter, startProviderPruning } from "./sandbox/provider/router.ts";
+import { providerRouter } from "./sandbox/provider/router.ts";
 import { seedSandbox } from "./sandbox/reset.ts";
 import type { SandboxSeed } from "./sandbox/seed/types.ts";
-import { startSignInUpkeep } from "./sign-in/upkeep.ts";
 import { startDeliveries } from "./webhooks/start-deliveries.ts";
-import { startSweeping } from "./webhooks/sweep.ts";
 
 export interface EnvironmentOptions {
   /** A folder whose policy set is published whenever it changes. */
@@ -47,14 +42,16 @@ export interface ComposedEnvironment {
   close(): Promise<void>;
 }
 
-/** Puts one environment together: its routes, and the work that goes on beside requests. */
+/** Puts one environment together: what its parts share is made here, once; its routes, and the work beside requests. */
 export async function composeEnvironment(
   context: ControlContext,
   { publish, seed = {}, workloads = {}, deliver = startDeliveries }: EnvironmentOptions = {},
 ): Promise<ComposedEnvironment> {
   const { settings, db, box, log } = context;
   const isSandbox = settings.environment === "sandbox";
-  if (isSandbox) await seedSandbox(context, seed);
+  const keyring = createKeyring(context);
+  const compile = createPolicySetCompiler();
+  if (isSandbox) await seedSandbox(context, { seed, keyring, compile });
   const feed = createGatewayFeed(workloads.feed ?? context);
   const limiter = createRateLimiter(settings, db, log);
   const setupLink = await ensureSetupLink(context);
@@ -63,7 +60,7 @@ export async function composeEnvironment(
     context,
     authenticator,
     limiter,
-    routes: allRoutes(context, feed, seed, workloads),
+    routes: allRoutes(context, { feed, keyring, compile, seed, workloads }),
     publicUrl: settings.publicUrl,
     trustedProxies: settings.trustedProxies,
     beside: [
@@ -71,8 +68,8 @@ export async function composeEnvironment(
         encryption_key: () => encryptionKeyProblem(db, box),
         schema: createSchemaCheck(db),
       }),
-      wellKnownRouter(context),
-      oauthRouter(context, { authenticator, limiter }),
+      wellKnownRouter(context, { keyring }),
+      oauthRouter(context, { authenticator, limiter, keyring }),
       setupRouter(),
       ...(isSandbox ? [providerRouter(context)] : []),
     ],
@@ -81,15 +78,8 @@ export async function composeEnvironment(
     feed,
     limiter,
     deliver(context),
-    startSweeping(context),
-    startPartitions(context),
-    startGatewayPruning(context),
-    startSignInUpkeep(context),
-    startDashboardPruning(context),
-    startIdempotencyPruning(context),
-    startErasing(context),
-    ...(isSandbox ? [startProviderPruning(context)] : []),
-    ...(publish ? [startFolderPublisher({ context, compile: createPolicySetCompiler() }, publish)] : []),
+    startMaintenance(context, keyring),
+    ...(publish ? [startFolderPublisher({ context, compile }, publish)] : []),
   ];
   return {
     application,

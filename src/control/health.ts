@@ -1,5 +1,5 @@
 import { Router } from "express";
-import { inTime } from "../decision/in-time.ts";
+import { inTime } from "../runtime/in-time.ts";
 import { databaseFailure } from "../storage/index.ts";
 import type { CheckStatus } from "../telemetry/check-status.ts";
 import type { ControlContext } from "./context.ts";

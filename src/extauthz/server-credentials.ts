@@ -2,6 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
 import { experimental, ServerCredentials } from "@grpc/grpc-js";
+import { every, type JobLog } from "../runtime/every.ts";
 
 /** Paths of PEM files. */
 export interface TlsFiles {
@@ -34,17 +35,16 @@ const REFRESH_MS = 10_000;
  */
 export async function loadServerCredentials(
   files: TlsFiles | undefined,
-  log: { error(object: object, message: string): void },
+  log: JobLog,
   refreshMs = REFRESH_MS,
 ): Promise<LoadedCredentials> {
   if (files === undefined) return { credentials: ServerCredentials.createInsecure(), stop: () => undefined };
   const provider = new CertificateFiles(files, await readMaterial(files));
-  const timer = setInterval(() => {
-    provider.refresh().catch((error: unknown) => {
-      log.error({ err: error }, "the changed TLS files cannot be used; the former ones stay in use");
-    });
-  }, refreshMs);
-  timer.unref();
+  const refreshing = every(refreshMs, () => provider.refresh(), {
+    what: "use the changed TLS files instead of the former ones",
+    log,
+    level: "error",
+  });
   const credentials = experimental.createCertificateProviderServerCredentials(
     provider,
     files.clientCa === undefined ? null : provider,
@@ -53,7 +53,7 @@ export async function loadServerCredentials(
   return {
     credentials,
     stop: () => {
-      clearInterval(timer);
+      void refreshing.close();
     },
   };
 }

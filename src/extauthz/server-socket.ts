@@ -1,6 +1,7 @@
 import { lstat, unlink } from "node:fs/promises";
 import { connect, type Server } from "node:net";
 import { resolve } from "node:path";
+import { errorCode } from "../runtime/error-code.ts";
 
 /** Where the server listens; port 0 means any free one. */
 export type ListenAddress = { readonly unix: string } | { readonly host: string; readonly port: number };
@@ -56,14 +57,14 @@ async function clearSocketPath(path: string): Promise<void> {
     throw new Error(`socket path of ${length} bytes, and ${MAX_SOCKET_PATH} is the most: \`${path}\``);
   }
   const found = await lstat(path).catch((error: unknown) => {
-    if (isCode(error, "ENOENT")) return undefined;
+    if (errorCode(error) === "ENOENT") return undefined;
     throw error;
   });
   if (found === undefined) return;
   if (!found.isSocket()) throw new Error(`\`${path}\` exists and is no socket`);
   if (await answers(path)) throw new Error(`somebody listens on \`${path}\``);
   await unlink(path).catch((error: unknown) => {
-    if (!isCode(error, "ENOENT")) throw error;
+    if (errorCode(error) !== "ENOENT") throw error;
   });
 }
 
@@ -76,11 +77,7 @@ function answers(path: string): Promise<boolean> {
       resolve(true);
     });
     socket.once("error", (error) => {
-      resolve(!isCode(error, "ECONNREFUSED") && !isCode(error, "ENOENT"));
+      resolve(!["ECONNREFUSED", "ENOENT"].includes(errorCode(error) ?? ""));
     });
   });
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
 }

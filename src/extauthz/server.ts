@@ -1,5 +1,7 @@
 import { createServer, type Socket } from "node:net";
 import { Server, status as GrpcStatus, type handleUnaryCall, type ServerOptions } from "@grpc/grpc-js";
+import type { JobLog } from "../runtime/every.ts";
+import { inTime } from "../runtime/in-time.ts";
 import type { AccessLogHandler } from "./access-log.ts";
 import { createAccessLogService } from "./access-log-service.ts";
 import { createHealthService, type HealthState } from "./health.ts";
@@ -30,7 +32,7 @@ export interface AuthzServerOptions {
   /** Without it the server has no access log service. */
   readonly accessLog?: AccessLogHandler;
   readonly health: HealthState;
-  readonly log: { error(object: object, message: string): void };
+  readonly log: JobLog;
   /** How often the TLS files are read again; ms. */
   readonly tlsRefreshMs?: number;
 }
@@ -112,23 +114,26 @@ export async function startAuthzServer(options: AuthzServerOptions): Promise<Aut
     throw error;
   }
 
-  const whenLastGone = (done: () => void) => {
-    lastGone = done;
-    if (connections.size === 0) done();
+  const whenLastGone = () => {
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    lastGone = () => {
+      resolve(undefined);
+    };
+    if (connections.size === 0) lastGone();
+    return promise;
   };
   const drain = async (graceMs: number): Promise<void> => {
     health.set(false);
-    await within(graceMs, whenLastGone);
+    await inTime(whenLastGone(), graceMs, undefined);
     listener.close();
     checks.refuse();
-    await within(FINISH_MS, (done) => {
-      whenLastGone(done);
-      healthService.end();
-      accessLogService?.end();
-      // Each session closes when its streams have ended. grpc-js would call back before that: on Node 24 closing an
-      // HTTP/2 server marks its sessions closed at once.
-      grpc.tryShutdown(() => undefined);
-    });
+    const gone = whenLastGone();
+    healthService.end();
+    accessLogService?.end();
+    // Each session closes when its streams have ended. grpc-js would call back before that: on Node 24 closing an HTTP/2
+    // server marks its sessions closed at once.
+    grpc.tryShutdown(() => undefined);
+    await inTime(gone, FINISH_MS, undefined);
     destroy();
   };
   let closing: Promise<void> | undefined;
@@ -176,15 +181,4 @@ class Checks {
       fail(error);
     }
   };
-}
-
-/** Waits for `start` to call back, but no longer than `ms`. */
-function within(ms: number, start: (done: () => void) => void): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    start(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }

@@ -1,4 +1,6 @@
 import { fork, type ChildProcess } from "node:child_process";
+import { Backoff } from "../runtime/backoff.ts";
+import { inTime } from "../runtime/in-time.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { SupervisorMessage, WorkerMessage } from "./worker-messages.ts";
 
@@ -18,7 +20,7 @@ export interface WorkerPoolOptions {
 
 /** All in ms. */
 export interface RestartPolicy {
-  /** Wait before the first restart; doubled each time. */
+  /** Wait before the first restart, up to a half less at random; doubled each time. */
   readonly firstDelay: number;
   readonly longestDelay: number;
   /** A worker that has lived this long starts again from `firstDelay`. */
@@ -106,16 +108,12 @@ export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
     );
     const received: { worker: number; metrics: unknown }[] = [];
     const { promise, resolve } = Promise.withResolvers<undefined>();
-    const timer = setTimeout(() => {
-      resolve(undefined);
-    }, timeoutMs);
     collections.set(id, (worker, metrics) => {
       if (asked.delete(worker)) received.push({ worker, metrics });
       if (asked.size === 0) resolve(undefined);
     });
     if (asked.size === 0) resolve(undefined);
-    await promise;
-    clearTimeout(timer);
+    await inTime(promise, timeoutMs, undefined);
     collections.delete(id);
     return received.sort((one, other) => one.worker - other.worker);
   };
@@ -167,7 +165,7 @@ class Worker {
   #child: ChildProcess | undefined;
   #restartTimer: NodeJS.Timeout | undefined;
   #startedAt = 0;
-  #delay: number;
+  readonly #backoff: Backoff;
   #failedStarts = 0;
   #everServed = false;
   #closed = false;
@@ -178,7 +176,7 @@ class Worker {
     this.#options = options;
     this.#policy = policy;
     this.#events = events;
-    this.#delay = policy.firstDelay;
+    this.#backoff = new Backoff({ firstMs: policy.firstDelay, longestMs: policy.longestDelay });
   }
 
   info(): WorkerInfo {
@@ -267,9 +265,8 @@ class Worker {
       return;
     }
     if (!this.#everServed && ++this.#failedStarts >= this.#policy.attempts) this.#events.hopeless();
-    if (performance.now() - this.#startedAt >= this.#policy.resetAfter) this.#delay = this.#policy.firstDelay;
-    const delay = this.#delay;
-    this.#delay = Math.min(delay * 2, this.#policy.longestDelay);
+    if (performance.now() - this.#startedAt >= this.#policy.resetAfter) this.#backoff.succeeded();
+    const delay = this.#backoff.failed();
     log.error({ ...cause, worker: this.index, restart_in_ms: delay }, "a worker ended and is started again");
     metrics.processRestarts.inc({ process: "worker" });
     this.#restartTimer = setTimeout(() => {

@@ -1,12 +1,14 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { PolicyFolder } from "../decision/policies/policy-folder.ts";
 import type { PolicySource } from "../decision/policies/policy-source.ts";
+import { backoffMs } from "../runtime/backoff.ts";
+import { sleep } from "../runtime/sleep.ts";
 import type { ControlPlaneClient } from "./client.ts";
 import type { StateFeed } from "./state-feed.ts";
 import type { ActiveVersion } from "./standings.ts";
 
-/** Before an attempt that follows one which failed; the interval comes much later. */
-const RETRIES_MS = [100, 400, 1_600] as const;
+/** After one that failed; the interval comes much later. */
+const ATTEMPTS = 4;
+const RETRIES = { firstMs: 300, longestMs: 2_000 };
 
 /** The active versions of the control plane, read again as soon as the feed says that there is another. */
 export function controlPlaneSource(
@@ -32,11 +34,11 @@ export function controlPlaneSource(
 }
 
 async function insistently<T>(call: () => Promise<T>): Promise<T> {
-  for (const pause of RETRIES_MS) {
+  for (let attempt = 1; attempt < ATTEMPTS; attempt += 1) {
     try {
       return await call();
     } catch {
-      await delay(pause, undefined, { ref: false });
+      await sleep(backoffMs(attempt, RETRIES), { ref: false });
     }
   }
   return call();

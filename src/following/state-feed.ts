@@ -1,4 +1,7 @@
 import type { StateAnswer } from "../protocol/index.ts";
+import { Backoff } from "../runtime/backoff.ts";
+import { every, type Job, type JobLog } from "../runtime/every.ts";
+import { sleep } from "../runtime/sleep.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { ControlPlaneClient } from "./client.ts";
 import type { CheckStatus } from "../telemetry/check-status.ts";
@@ -21,15 +24,11 @@ export interface StateFeedDependencies {
     Metrics,
     "feedTime" | "feedFailures" | "feedAnswers" | "feedEntries" | "feedKeyRefused"
   >;
-  readonly log: Log;
+  readonly log: JobLog;
   /** Unix ms. */
   readonly clock?: () => number;
-}
-
-interface Log {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
+  /** Waits between questions. */
+  readonly sleep?: typeof sleep;
 }
 
 /** What an answer was about. */
@@ -44,8 +43,7 @@ export interface StandingsChange {
 
 const WAIT_SECONDS = 20;
 const KEY_REFUSED_GRACE_MS = 60_000;
-const FIRST_RETRY_MS = 100;
-const LONGEST_RETRY_MS = 5_000;
+const RETRIES = { firstMs: 100, longestMs: 5_000 };
 /** After an answer that says nothing and did not wait either, or that takes back a cursor: asking on at once would be a flood. */
 const IDLE_MS = 250;
 /** The whole state is read anew so often: what has become of no interest over there is forgotten here, too. */
@@ -62,8 +60,9 @@ const SWEEP_MS = 10_000;
 export class StateFeed {
   readonly #client: StateFeedDependencies["client"];
   readonly #metrics: StateFeedDependencies["metrics"];
-  readonly #log: Log;
+  readonly #log: JobLog;
   readonly #clock: () => number;
+  readonly #wait: typeof sleep;
   readonly #maxStaleMs: number;
   readonly #keyRefusedGraceMs: number;
   readonly #waitSeconds: number;
@@ -76,7 +75,7 @@ export class StateFeed {
   /** When the last answer came, and the last complete one; Unix ms. */
   #heardAt = Number.NEGATIVE_INFINITY;
   #completeAt = Number.NEGATIVE_INFINITY;
-  #failures = 0;
+  readonly #backoff = new Backoff(RETRIES);
   /** Why the last question came to nothing. */
   #problem: string | undefined;
   /** Since when the key is refused, Unix ms; until there is an answer again. */
@@ -85,7 +84,7 @@ export class StateFeed {
   #waiting = new AbortController();
   #staleness: NodeJS.Timeout | undefined;
   #refusal: NodeJS.Timeout | undefined;
-  #sweeping: NodeJS.Timeout | undefined;
+  #sweeping: Job | undefined;
   #following: Promise<void> | undefined;
 
   constructor(options: StateFeedOptions, dependencies: StateFeedDependencies) {
@@ -93,6 +92,7 @@ export class StateFeed {
     this.#metrics = dependencies.metrics;
     this.#log = dependencies.log;
     this.#clock = dependencies.clock ?? Date.now;
+    this.#wait = dependencies.sleep ?? sleep;
     this.#maxStaleMs = options.maxStaleMs;
     this.#keyRefusedGraceMs = options.keyRefusedGraceMs ?? KEY_REFUSED_GRACE_MS;
     // while one answer waits nothing is heard: that must not come near to being too old
@@ -130,9 +130,13 @@ export class StateFeed {
   /** Asks for the first time and goes on following. Never rejects; look at {@link current}. */
   async start(): Promise<void> {
     if (this.#following !== undefined || this.#isClosed()) return;
-    this.#sweeping = setInterval(() => {
-      this.#sweep();
-    }, SWEEP_MS).unref();
+    this.#sweeping = every(
+      SWEEP_MS,
+      () => {
+        this.#sweep();
+      },
+      { what: "forget ended sessions", log: this.#log },
+    );
     const first = this.#ask();
     this.#following = first.then((pause) => this.#follow(pause));
     await first;
@@ -142,7 +146,7 @@ export class StateFeed {
     this.#closing.abort();
     clearTimeout(this.#staleness);
     clearTimeout(this.#refusal);
-    clearInterval(this.#sweeping);
+    void this.#sweeping?.close();
     this.#listeners.clear();
   }
 
@@ -177,7 +181,7 @@ export class StateFeed {
     let answer: StateAnswer;
     try {
       // after a failure any answer is news: the key is accepted, or the control plane is back
-      answer = await this.#client.state(after, this.#failures > 0 ? 0 : this.#waitSeconds, signal);
+      answer = await this.#client.state(after, this.#backoff.failures > 0 ? 0 : this.#waitSeconds, signal);
     } catch (error) {
       return this.#isClosed() || waiting.signal.aborted ? 0 : this.#failed(error);
     }
@@ -203,12 +207,12 @@ export class StateFeed {
     this.#metrics.feedAnswers.inc({ kind: answer.complete ? "complete" : "change" });
     this.#metrics.feedTime.set(now / 1000);
     this.#metrics.feedEntries.set(next.size);
-    if (this.#failures > 0 || answer.complete)
+    if (this.#backoff.failures > 0 || answer.complete)
       this.#log.info(
         { entries: next.size, complete: answer.complete },
         "the control plane is being followed",
       );
-    this.#failures = 0;
+    this.#backoff.succeeded();
     this.#problem = undefined;
     this.#refusedAt = undefined;
     clearTimeout(this.#refusal);
@@ -245,15 +249,12 @@ export class StateFeed {
       ? `it refuses this gateway's API key (${error.status ?? ""} ${code}: ${message})`
       : message;
     if (isRefused && this.#refusedAt === undefined) this.#keyRefused(code, message);
-    else if (this.#failures === 0)
+    else if (this.#backoff.failures === 0)
       this.#log.error(
         { code, problem: message },
         `the control plane cannot be followed; ${this.#whatIsUsed(this.#maxStaleMs)}`,
       );
-    const longest = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(this.#failures, 10));
-    this.#failures += 1;
-    // a random half, so that gateways which lost it together do not come back together
-    return Math.max(retryAfterMs ?? 0, longest / 2 + Math.random() * (longest / 2));
+    return Math.max(retryAfterMs ?? 0, this.#backoff.failed());
   }
 
   #keyRefused(code: string, message: string): void {
@@ -324,16 +325,7 @@ export class StateFeed {
 
   async #sleep(ms: number): Promise<void> {
     const signal = AbortSignal.any([this.#closing.signal, this.#waiting.signal]);
-    if (signal.aborted) return;
-    await new Promise<void>((resolve) => {
-      const done = () => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", done);
-        resolve();
-      };
-      const timer = setTimeout(done, ms).unref();
-      signal.addEventListener("abort", done, { once: true });
-    });
+    await this.#wait(ms, { signal, ref: false });
   }
 
   /** Looked at again after each wait; a method, so that the compiler does not take the first answer for the last. */

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Counter } from "prom-client";
 import type { GatewayErrorCode, StatisticsReport } from "../protocol/index.ts";
+import { every, type Job, type JobLog } from "../runtime/every.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { ControlPlaneClient } from "./client.ts";
 import { ControlPlaneError } from "./control-plane-error.ts";
@@ -11,7 +12,7 @@ export interface StatisticsDependencies {
     Metrics,
     "cacheHits" | "cacheMisses" | "cacheEvictions" | "decisions" | "auditRecorded" | "auditDropped"
   >;
-  readonly log: { warn(fields: object, message: string): void };
+  readonly log: JobLog;
   /** Unix ms. */
   readonly clock?: () => number;
 }
@@ -42,7 +43,7 @@ export class StatisticsReporter {
   #pending: StatisticsReport | undefined;
   #reporting: Promise<void> | undefined;
   #failing = false;
-  #timer: NodeJS.Timeout | undefined;
+  #job: Job | undefined;
 
   /** @param name - what the instance is called; something that nobody else has is added */
   constructor(name: string, dependencies: StatisticsDependencies) {
@@ -53,7 +54,8 @@ export class StatisticsReporter {
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => void this.report(), INTERVAL_MS).unref();
+    const { log } = this.#dependencies;
+    this.#job ??= every(INTERVAL_MS, () => this.report(), { what: "report statistics", log });
   }
 
   /** Reports now what there is to report. Calls that come while one is under way share it. Never rejects. */
@@ -66,7 +68,7 @@ export class StatisticsReporter {
 
   /** Reports for the last time, as far as the control plane answers. */
   async close(): Promise<void> {
-    clearInterval(this.#timer);
+    await this.#job?.close();
     await this.report();
     // that may have been an earlier report, made before the last things were counted
     if (!this.#failing) await this.report();

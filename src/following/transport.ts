@@ -5,6 +5,7 @@ import { Agent, type Dispatcher } from "undici";
 import { connectionFailure } from "../identity/connection-failure.ts";
 import { secureUrl } from "../identity/secure-url.ts";
 import { errorEnvelope, GATEWAY_NAME_HEADER, gatewayNameOn, successEnvelope } from "../protocol/index.ts";
+import { errorCode } from "../runtime/error-code.ts";
 import { fixedApiKey, type ApiKey } from "./api-key.ts";
 import { ControlPlaneError, isKeyRefused, type Failure } from "./control-plane-error.ts";
 
@@ -108,7 +109,7 @@ export class Transport {
     } catch (error) {
       if (error instanceof ControlPlaneError) throw error;
       // zlib's
-      if (codeOf(error)?.startsWith("Z_") === true)
+      if (errorCode(error)?.startsWith("Z_") === true)
         throw failed("MALFORMED_ANSWER", "the answer is not the gzip that it says it is", error);
       if (timeout.aborted)
         throw failed("TIMEOUT", `no complete answer within ${options.timeoutMs} ms`, error);
@@ -187,15 +188,11 @@ function failed(code: Failure, message: string, cause?: unknown): ControlPlaneEr
 /** Whether a connection that was there is not any more. */
 function isBroken(error: unknown): boolean {
   if (!(error instanceof ControlPlaneError) || error.code !== "UNREACHABLE") return false;
-  return ["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"].includes(codeOf(error.cause) ?? "");
+  return ["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"].includes(errorCode(error.cause) ?? "");
 }
 
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return "failed";
-  const code = codeOf(error);
+  const code = errorCode(error);
   return code === undefined ? error.message : `${error.message === "" ? "failed" : error.message} (${code})`;
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }

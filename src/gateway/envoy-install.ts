@@ -3,9 +3,10 @@ import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { chmod, mkdir, open, readFile, rename, rm, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { errorCode } from "../runtime/error-code.ts";
+import { sleep } from "../runtime/sleep.ts";
 import type { Log } from "./log.ts";
 
 const REQUIREMENTS = fileURLToPath(new URL("../../envoy/requirements.txt", import.meta.url));
@@ -72,11 +73,11 @@ async function lock(file: string, done: () => boolean): Promise<(() => Promise<v
       await handle.close();
       return () => unlink(file);
     } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+      if (errorCode(error) !== "EEXIST") throw error;
     }
     if (done()) return undefined;
     if (await ownerIsGone(file)) await rm(file, { force: true });
-    else await delay(100);
+    else await sleep(100);
   }
   throw new Error(`another process has been installing Envoy for too long; remove ${file} if none is`);
 }
@@ -89,7 +90,7 @@ async function ownerIsGone(file: string): Promise<boolean> {
     process.kill(Number(text), 0);
     return false;
   } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "ESRCH";
+    return errorCode(error) === "ESRCH";
   }
 }
 

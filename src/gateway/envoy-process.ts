@@ -3,7 +3,8 @@ import type { ChildProcess } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { setTimeout as delay } from "node:timers/promises";
+import { inTime } from "../runtime/in-time.ts";
+import { sleep } from "../runtime/sleep.ts";
 import { activeRequests, askAdmin, isLive, listenerPort } from "./envoy-admin.ts";
 import type { AdminAddress } from "./envoy-admin.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
@@ -75,7 +76,7 @@ export async function startEnvoy(options: StartEnvoyOptions): Promise<EnvoyProce
   const giveUp = Date.now() + startTimeout;
   while (!(await isLive(admin))) {
     if (state.exit === undefined && Date.now() < giveUp) {
-      await delay(POLL_MS);
+      await sleep(POLL_MS);
       continue;
     }
     child.kill("SIGKILL");
@@ -144,12 +145,11 @@ async function stop(
   while (!gone.yet && Date.now() < end) {
     // an admin interface that does not answer has nothing to wait for
     if ((await activeRequests(admin).catch(() => 0)) === 0) break;
-    await delay(Math.min(POLL_MS, Math.max(0, end - Date.now())));
+    await sleep(Math.min(POLL_MS, Math.max(0, end - Date.now())));
   }
   child.kill("SIGTERM");
-  const timer = setTimeout(() => child.kill("SIGKILL"), TERM_MS);
+  if ((await inTime(exited, TERM_MS, undefined)) === undefined) child.kill("SIGKILL");
   await exited;
-  clearTimeout(timer);
 }
 
 function adminAddress(bootstrap: EnvoyJson): AdminAddress {

@@ -1,3 +1,5 @@
+import { errorCode } from "../runtime/error-code.ts";
+
 /** How a peer cannot be reached, by the code of the error; `peer` is its host, with the port where it is not the default. */
 const WORDS: Readonly<Record<string, (peer: string, host: string) => string>> = {
   ENOTFOUND: (_peer, host) => `cannot resolve ${host}`,
@@ -33,7 +35,7 @@ export function connectionFailure(error: unknown, { host, hostname }: URL): stri
 /** Of the error, of its causes, and of the attempts that a host with several addresses takes. */
 function codesOf(error: unknown, depth = 0): readonly string[] {
   if (!(error instanceof Error) || depth > 5) return [];
-  const own = "code" in error && typeof error.code === "string" ? [error.code] : [];
+  const own = errorCode(error) ?? [];
   const attempts: readonly unknown[] = error instanceof AggregateError ? error.errors : [];
-  return [...own, ...[error.cause, ...attempts].flatMap((inner) => codesOf(inner, depth + 1))];
+  return [own, ...[error.cause, ...attempts].map((inner) => codesOf(inner, depth + 1))].flat();
 }

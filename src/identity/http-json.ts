@@ -1,3 +1,4 @@
+import { errorCode } from "../runtime/error-code.ts";
 import { connectionFailure } from "./connection-failure.ts";
 
 export interface HttpJsonOptions {
@@ -16,17 +17,10 @@ const MAX_BYTES = 1024 * 1024;
  * @throws Error whose message says what went wrong, without the content.
  */
 export async function getJson(url: URL, options: HttpJsonOptions): Promise<unknown> {
-  const controller = new AbortController();
-  const { signal } = controller;
-  const stop = () => {
-    controller.abort(new Error("the key source was closed"));
-  };
-  options.signal.addEventListener("abort", stop, { once: true });
-  const timer = setTimeout(() => {
-    controller.abort(new Error(`no complete answer within ${options.timeoutMs} ms`));
-  }, options.timeoutMs);
+  const timeout = AbortSignal.timeout(options.timeoutMs);
+  const done = new AbortController();
+  const signal = AbortSignal.any([options.signal, timeout, done.signal]);
   try {
-    if (options.signal.aborted) stop();
     const response = await options.fetch(url, {
       redirect: "manual",
       headers: { accept: "application/json" },
@@ -35,12 +29,15 @@ export async function getJson(url: URL, options: HttpJsonOptions): Promise<unkno
     if (response.status !== 200) throw new Error(`answered with status ${response.status}`);
     return parse(await readBounded(response));
   } catch (error) {
-    const message = connectionFailure(error, url) ?? `${url.origin}${url.pathname}: ${describe(error)}`;
+    const problem = timeout.aborted
+      ? `no complete answer within ${options.timeoutMs} ms`
+      : options.signal.aborted
+        ? "the key source was closed"
+        : describe(error);
+    const message = connectionFailure(error, url) ?? `${url.origin}${url.pathname}: ${problem}`;
     throw new Error(message, { cause: error });
   } finally {
-    clearTimeout(timer);
-    options.signal.removeEventListener("abort", stop);
-    controller.abort(); // ends the transfer of an answer that was not read to its end
+    done.abort(); // ends the transfer of an answer that was not read to its end
   }
 }
 
@@ -69,5 +66,5 @@ function describe(error: unknown): string {
   if (!(error instanceof Error)) return "failed";
   const { cause } = error;
   if (!(cause instanceof Error)) return error.message;
-  return "code" in cause && typeof cause.code === "string" ? cause.code : cause.message;
+  return errorCode(cause) ?? cause.message;
 }

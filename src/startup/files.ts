@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { access, mkdir, open, readFile, stat } from "node:fs/promises";
-import { codeOf } from "./error-code.ts";
+import { errorCode } from "../runtime/error-code.ts";
 
 const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
 
@@ -12,7 +12,7 @@ const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
 export async function assertFileIsWritable(setting: string, path: string, mode: number): Promise<void> {
   try {
     const found = await stat(path).catch((error: unknown) => {
-      if (codeOf(error) === "ENOENT") return undefined;
+      if (errorCode(error) === "ENOENT") return undefined;
       throw error;
     });
     // opening and closing a FIFO would tell its reader that no more will come
@@ -48,7 +48,7 @@ export async function assertFileHolds(
   check: (text: string) => void,
 ): Promise<void> {
   const text = await readFile(path, "utf8").catch((error: unknown) => {
-    const reason = codeOf(error) === "ENOENT" ? "there is no such file" : reasonOf(error);
+    const reason = errorCode(error) === "ENOENT" ? "there is no such file" : reasonOf(error);
     throw new Error(`${setting}: \`${path}\` cannot be read: ${reason}`, { cause: error });
   });
   try {
@@ -71,5 +71,5 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 function reasonOf(error: unknown): string {
-  return REASONS[codeOf(error) ?? ""] ?? (error instanceof Error ? error.message : String(error));
+  return REASONS[errorCode(error) ?? ""] ?? (error instanceof Error ? error.message : String(error));
 }

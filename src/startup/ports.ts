@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
-import { setTimeout as delay } from "node:timers/promises";
-import { codeOf } from "./error-code.ts";
+import { errorCode } from "../runtime/error-code.ts";
+import { sleep } from "../runtime/sleep.ts";
 import { hostPort } from "./host-port.ts";
 import { portHolder } from "./port-holder.ts";
 
@@ -31,7 +31,7 @@ export async function assertPortIsFree(wanted: WantedPort): Promise<void> {
     if (error === undefined) return;
     const isLeftOver = (await portHolder(wanted.host, wanted.port))?.name.startsWith("envoy") === true;
     if (!isLeftOver || performance.now() >= giveUp) throw await cannotListen(wanted, error);
-    await delay(LOOK_AGAIN_MS);
+    await sleep(LOOK_AGAIN_MS);
   }
 }
 
@@ -51,7 +51,7 @@ async function whyNot({ host, port }: WantedPort): Promise<unknown> {
 
 /** @returns the error of `listen` in one line for people; an error that is about something else as it is */
 export async function cannotListen({ setting, host, port }: WantedPort, error: unknown): Promise<unknown> {
-  const code = codeOf(error);
+  const code = errorCode(error);
   const address = hostPort(host, port);
   const say = (text: string) => new Error(`${setting}: ${text}`, { cause: error });
   if (code === "EADDRINUSE") {

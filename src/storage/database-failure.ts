@@ -1,5 +1,5 @@
 import knex from "knex";
-import { codeOf } from "./database.ts";
+import { errorCode } from "../runtime/error-code.ts";
 
 /** By SQLSTATE (PostgreSQL, appendix A) or by the operating system's name of an error. */
 const WORDS: Readonly<Record<string, string>> = {
@@ -29,7 +29,7 @@ const WORDS: Readonly<Record<string, string>> = {
 export function databaseFailure(error: unknown): string {
   if (!(error instanceof Error)) return "the database cannot be used";
   if (error instanceof knex.KnexTimeoutError) return "no connection to the database became free in time";
-  const code = codeOf(error);
+  const code = errorCode(error);
   if (code !== undefined) return WORDS[code] ?? `the database cannot be used (${code})`;
   // a host name with several addresses fails with all their errors together
   if (error instanceof AggregateError && error.errors.length > 0) return databaseFailure(error.errors[0]);

@@ -1,6 +1,7 @@
 import knex from "knex";
 import type { Knex } from "knex";
 import pg from "pg";
+import { errorCode } from "../runtime/error-code.ts";
 
 /** PostgreSQL by knex: a pool of connections, or one transaction of it. */
 export type Database = Knex;
@@ -148,7 +149,7 @@ const AWAY_TEXTS = [
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof knex.KnexTimeoutError) return true;
-  const code = codeOf(error);
+  const code = errorCode(error);
   if (code !== undefined) {
     if (AWAY_STATES.has(code) || AWAY_ERRNO.has(code) || /^(?:08|53)[0-9A-Z]{3}$/.test(code)) return true;
     // a Unix socket that is not there, as opposed to any other file
@@ -161,11 +162,6 @@ export function isUnavailable(error: unknown): boolean {
 
 /** Whether a row with the same key exists already; by the name of the constraint or index where one is given. */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
-  if (!(error instanceof Error) || codeOf(error) !== "23505") return false;
+  if (!(error instanceof Error) || errorCode(error) !== "23505") return false;
   return constraint === undefined || ("constraint" in error && error.constraint === constraint);
-}
-
-/** The SQLSTATE of a server's error, or the operating system's name of one. */
-export function codeOf(error: Error): string | undefined {
-  return "code" in error && typeof error.code === "string" ? error.code : undefined;
 }

@@ -1,9 +1,10 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type pg from "pg";
+import { sleep } from "../runtime/sleep.ts";
+import { SERVER_LOCKS } from "./advisory-locks.ts";
 import { prepareBinaries } from "./postgres-binaries.ts";
 import { ADMIN, assertHasCluster, openCluster } from "./postgres-cluster.ts";
 import { openHome } from "./postgres-home.ts";
-import { SETTING_UP, connectionUrl, endLease, takeLease } from "./postgres-lease.ts";
+import { connectionUrl, endLease, takeLease } from "./postgres-lease.ts";
 import type { Lease } from "./postgres-lease.ts";
 import { runningPid } from "./postmaster.ts";
 import type { Postmaster } from "./postmaster.ts";
@@ -76,7 +77,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 
 /** Makes the role and the databases that are missing; one process at a time, for PostgreSQL makes a database only once. */
 async function makeDatabases(client: pg.Client, server: Postmaster, names: readonly string[]): Promise<void> {
-  await client.query("select pg_advisory_lock($1)", [SETTING_UP]);
+  await client.query("select pg_advisory_lock($1)", [SERVER_LOCKS.settingUp]);
   const roles = await client.query("select from pg_roles where rolname = $1", [OWNER]);
   const owner = client.escapeIdentifier(OWNER);
   if (roles.rowCount === 0) {
@@ -88,7 +89,7 @@ async function makeDatabases(client: pg.Client, server: Postmaster, names: reado
     if (found.rowCount !== 0) continue;
     await client.query(`create database ${client.escapeIdentifier(name)} owner ${owner}`);
   }
-  await client.query("select pg_advisory_unlock($1)", [SETTING_UP]);
+  await client.query("select pg_advisory_unlock($1)", [SERVER_LOCKS.settingUp]);
 }
 
 /** Takes a new lease, and so starts the server, whenever the server has gone. */
@@ -118,7 +119,7 @@ function keep(
       } catch (error) {
         if (isClosing()) break;
         log.warn(`PostgreSQL is still away: ${error instanceof Error ? error.message : String(error)}`);
-        await delay(RETRY_MS);
+        await sleep(RETRY_MS);
       }
     }
     return undefined;

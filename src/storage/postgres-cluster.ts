@@ -3,7 +3,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { chmod, chown, lstat, mkdir, open, readFile, readdir, rename, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { codeOf } from "./database.ts";
+import { errorCode } from "../runtime/error-code.ts";
 import type { Binaries } from "./postgres-binaries.ts";
 import type { Home } from "./postgres-home.ts";
 import { isAlive } from "./process-state.ts";
@@ -77,7 +77,7 @@ async function readVersion(data: string): Promise<number | undefined> {
   try {
     return Number(await readFile(join(data, "PG_VERSION"), "utf8"));
   } catch (error) {
-    if (error instanceof Error && codeOf(error) === "ENOENT") return undefined;
+    if (errorCode(error) === "ENOENT") return undefined;
     throw error;
   }
 }
@@ -99,7 +99,7 @@ async function create(home: Home, folder: string, binaries: Binaries): Promise<v
     await syncFolder(home.path);
   } catch (error) {
     // another process was faster
-    if (!(error instanceof Error && ["ENOTEMPTY", "EEXIST"].includes(codeOf(error) ?? ""))) throw error;
+    if (!["ENOTEMPTY", "EEXIST"].includes(errorCode(error) ?? "")) throw error;
   } finally {
     await rm(fresh, { recursive: true, force: true });
   }
@@ -155,7 +155,7 @@ async function socketDirectory(home: Home, secret: string): Promise<string> {
   const name = createHash("sha256").update(`${secret}:${home.path}`).digest("hex").slice(0, 24);
   const folder = plain && fits ? beside : `/tmp/gatehouse-${name}`;
   await mkdir(folder, { mode: 0o700 }).catch((error: unknown) => {
-    if (!(error instanceof Error && codeOf(error) === "EEXIST")) throw error;
+    if (errorCode(error) !== "EEXIST") throw error;
   });
   const me = process.getuid?.();
   const { uid, mode } = await lstat(folder).then((entry) => {

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { chmod, lstat, mkdir, realpath, rmdir, stat, symlink } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { codeOf } from "./database.ts";
+import { errorCode } from "../runtime/error-code.ts";
 
 /** Whom the server runs as; empty: as ourselves. */
 export interface ServerUser {
@@ -89,7 +89,7 @@ async function orThere(made: Promise<unknown>): Promise<boolean> {
     await made;
     return true;
   } catch (error) {
-    if (error instanceof Error && codeOf(error) === "EEXIST") return false;
+    if (errorCode(error) === "EEXIST") return false;
     throw error;
   }
 }
@@ -139,7 +139,7 @@ async function exists(path: string): Promise<boolean> {
     await lstat(path);
     return true;
   } catch (error) {
-    if (error instanceof Error && codeOf(error) === "ENOENT") return false;
+    if (errorCode(error) === "ENOENT") return false;
     throw error;
   }
 }

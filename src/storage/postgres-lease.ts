@@ -1,6 +1,9 @@
-import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
-import { codeOf, isUnavailable } from "./database.ts";
+import { Backoff } from "../runtime/backoff.ts";
+import { errorCode } from "../runtime/error-code.ts";
+import { sleep } from "../runtime/sleep.ts";
+import { SERVER_LOCKS } from "./advisory-locks.ts";
+import { isUnavailable } from "./database.ts";
 import { ADMIN } from "./postgres-cluster.ts";
 import { PORT, launch, runningPid, stopPostmaster } from "./postmaster.ts";
 import type { Launched, Postmaster } from "./postmaster.ts";
@@ -18,17 +21,13 @@ export interface Lease {
   readonly adopted: boolean;
 }
 
-/** Advisory locks of the database `postgres`, which is ours alone. */
-const IN_USE = 1;
-export const SETTING_UP = 2;
-
 const POLL_MS = 20;
 /** A server that runs and does not answer; one that recovers does answer, and may take its time. */
 const SILENT_MS = 60_000;
 const RECOVERY_MS = 3_600_000;
 /** How often a start is tried that fails; others start at the same time, and what a crash has left takes time to end. */
 const STARTS = 6;
-const FIRST_WAIT_MS = 100;
+const BETWEEN_STARTS = { firstMs: 400, longestMs: 6_400 };
 
 /** The connection string of a role and a database of this server. */
 export function connectionUrl(server: Postmaster, role: string, password: string, database: string): string {
@@ -51,7 +50,7 @@ export function connectionUrl(server: Postmaster, role: string, password: string
 export async function takeLease(server: Postmaster, isGivenUp = () => false): Promise<Lease> {
   const begun = Date.now();
   let launched: Launched | undefined;
-  let failures = 0;
+  const backoff = new Backoff(BETWEEN_STARTS);
   for (;;) {
     const answer = await attach(server);
     if (typeof answer === "object") return { ...answer, adopted: launched?.ended() ?? true };
@@ -63,13 +62,14 @@ export async function takeLease(server: Postmaster, isGivenUp = () => false): Pr
       if (Date.now() - begun > SILENT_MS) throw silent(server);
     } else {
       if (launched !== undefined) {
-        failures += 1;
-        if (failures >= STARTS) throw new Error(`PostgreSQL does not start: ${await launched.said()}`);
-        await delay(FIRST_WAIT_MS * 2 ** failures);
+        const pause = backoff.failed();
+        if (backoff.failures >= STARTS)
+          throw new Error(`PostgreSQL does not start: ${await launched.said()}`);
+        await sleep(pause);
       }
       launched = await launch(server);
     }
-    await delay(POLL_MS);
+    await sleep(POLL_MS);
   }
 }
 
@@ -92,11 +92,11 @@ async function attach(server: Postmaster): Promise<Omit<Lease, "adopted"> | "abs
     await client.connect();
     // statements here may hold passwords: none goes to the server's log
     await client.query("SET log_min_error_statement TO panic");
-    await client.query("select pg_advisory_lock_shared($1)", [IN_USE]);
+    await client.query("select pg_advisory_lock_shared($1)", [SERVER_LOCKS.inUse]);
     return { client, gone };
   } catch (error) {
     await client.end().catch(() => undefined);
-    const code = error instanceof Error ? codeOf(error) : undefined;
+    const code = errorCode(error);
     // full: not a thing to wait for
     if (!isUnavailable(error) || code?.startsWith("53") === true) throw error;
     return code === "ENOENT" || code === "ECONNREFUSED" ? "absent" : "starting";
@@ -110,9 +110,9 @@ export async function endLease(
   log: { warn(message: string): void },
 ): Promise<void> {
   try {
-    await client.query("select pg_advisory_unlock_shared($1)", [IN_USE]);
+    await client.query("select pg_advisory_unlock_shared($1)", [SERVER_LOCKS.inUse]);
     const { rows } = await client.query<{ last: boolean }>("select pg_try_advisory_lock($1) as last", [
-      IN_USE,
+      SERVER_LOCKS.inUse,
     ]);
     if (rows[0]?.last === true && !(await stopPostmaster(server.cluster.data))) {
       log.warn("PostgreSQL has not ended within a minute; it is left to end by itself");

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { open, readFile, rename, rm, link, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
+import { sleep } from "../runtime/sleep.ts";
 import type { Cluster } from "./postgres-cluster.ts";
 import type { Binaries } from "./postgres-binaries.ts";
 import type { Home } from "./postgres-home.ts";
@@ -90,7 +90,7 @@ export async function stopPostmaster(data: string): Promise<boolean> {
   const end = Date.now() + STOP_MS;
   while (await isAlive(pid)) {
     if (Date.now() > end) return false;
-    await delay(POLL_MS);
+    await sleep(POLL_MS);
   }
   return true;
 }

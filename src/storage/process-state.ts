@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { codeOf } from "./database.ts";
+import { errorCode } from "../runtime/error-code.ts";
 
 /**
  * Whether there is a process with this id, whoever's. One that has ended counts as gone even where nobody has waited for
@@ -10,7 +10,7 @@ export async function isAlive(pid: number): Promise<boolean> {
     process.kill(pid, 0);
   } catch (error) {
     // EPERM: another user's
-    if (!(error instanceof Error && codeOf(error) === "EPERM")) return false;
+    if (errorCode(error) !== "EPERM") return false;
   }
   // proc_pid_stat(5): the state follows the name, which may hold anything
   const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");

@@ -1,6 +1,7 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { Knex } from "knex";
-import { codeOf } from "./database.ts";
+import { backoffMs } from "../runtime/backoff.ts";
+import { errorCode } from "../runtime/error-code.ts";
+import { sleep } from "../runtime/sleep.ts";
 import type { Database } from "./database.ts";
 
 export interface TransactionOptions {
@@ -11,7 +12,7 @@ export interface TransactionOptions {
 }
 
 const ATTEMPTS = 5;
-const FIRST_WAIT_MS = 10;
+const BETWEEN_ATTEMPTS = { firstMs: 30, longestMs: 1_000 };
 /** serialization_failure and deadlock_detected: nothing was done, and the same again may well succeed. */
 const LOST: ReadonlySet<string> = new Set(["40001", "40P01"]);
 
@@ -36,8 +37,7 @@ export async function transaction<T>(
       );
     } catch (error) {
       if (attempt >= attempts || !isLost(error)) throw error;
-      // a random part, so that two that met once do not meet again
-      await delay(FIRST_WAIT_MS * 2 ** attempt * (0.5 + Math.random()));
+      await sleep(backoffMs(attempt, BETWEEN_ATTEMPTS));
     }
   }
 }
@@ -52,5 +52,5 @@ async function once<T>(trx: Knex.Transaction, work: (trx: Knex.Transaction) => P
 }
 
 function isLost(error: unknown): boolean {
-  return error instanceof Error && LOST.has(codeOf(error) ?? "");
+  return LOST.has(errorCode(error) ?? "");
 }

@@ -10,6 +10,7 @@ import {
 } from "@opentelemetry/api";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
 import { NodeSDK } from "@opentelemetry/sdk-node";
+import { inTime } from "../runtime/in-time.ts";
 import type { TraceParent } from "./traceparent.ts";
 import type { Span, SpanAttributes, SpanSource, TracingOptions } from "./span.ts";
 
@@ -38,11 +39,12 @@ export function startSpanSource(options: TracingOptions & { readonly endpoint: s
       return new RecordedSpan(tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, context));
     },
     async shutdown() {
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, shutdownTimeout)));
       // what cannot be sent has been reported by the SDK
-      await Promise.race([sdk.shutdown().catch(() => undefined), late]);
-      clearTimeout(timer);
+      await inTime(
+        sdk.shutdown().catch(() => undefined),
+        shutdownTimeout,
+        undefined,
+      );
       trace.disable();
       diag.disable();
     },

@@ -56,11 +56,11 @@ describe("claims of a customer's identity provider", () => {
 
   before(async () => {
     bench = await startSignInBench({
-      routes: (context) => [
+      routes: (context, shared) => [
         ...customerRoutes(context),
         ...policyRoutes(context),
         ...userRoutes(context),
-        ...signInRoutes(context),
+        ...signInRoutes(context, shared),
         ...gatewayRoutes(context, createGatewayFeed(context)),
       ],
     });

@@ -55,7 +55,7 @@ describe("connection budgets", () => {
       control = await startControl({
         database: { ...database, db: api },
         authenticator: (context) => createAuthenticator(context, pools.keys),
-        routes(context) {
+        routes(context, shared) {
           const opened = openWorkloads(context, options);
           const { feed, analytics, intake, keys } = opened.workloads;
           assert.ok(feed && analytics && intake && keys);
@@ -65,7 +65,7 @@ describe("connection budgets", () => {
             await changes.close();
             await opened.close();
           };
-          return allRoutes(context, changes, {}, opened.workloads);
+          return allRoutes(context, { ...shared, feed: changes, workloads: opened.workloads });
         },
       });
       // on a busy machine a new connection may take longer than is waited for one

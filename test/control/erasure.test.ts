@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import type { ControlContext } from "../../src/control/context.ts";
-import { runErasures, startErasing } from "../../src/control/erasure/jobs.ts";
+import { runErasures } from "../../src/control/erasure/jobs.ts";
+import { createKeyring } from "../../src/control/issuer/keyring.ts";
+import { startMaintenance } from "../../src/control/maintenance.ts";
 import { pruneDeleted } from "../../src/control/erasure/prune-deleted.ts";
 import { adoptDeletions } from "../../src/control/erasure/store.ts";
 import type { RunningControl } from "../support/control.ts";
@@ -309,7 +311,7 @@ describe("erasure", () => {
     const { user: next } = await known.makeUser(customer);
     await known.ask("DELETE", `/users/${next.id}`);
     await assert.rejects(pruneDeleted(control.context), /stays/);
-    const erasing = startErasing(control.context);
+    const erasing = startMaintenance(control.context, createKeyring(control.context));
     try {
       await eventually(
         "the erasure",

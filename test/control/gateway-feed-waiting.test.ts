@@ -128,7 +128,7 @@ describe("a poll of the gateway feed that waits", () => {
     const listening = () =>
       db("pg_stat_activity")
         .whereRaw("datname = current_database()")
-        .where("query", `listen ${CHANNEL}`)
+        .where("query", `LISTEN "${CHANNEL}"`)
         .select<{ pid: number }[]>("pid");
     const first = await eventually("the connection", async () => {
       const found = await listening();

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { appendGatewayChanges } from "../../src/control/gateway/append.ts";
-import { pruneGatewayChanges, startGatewayPruning } from "../../src/control/gateway/prune.ts";
+import { pruneGatewayChanges } from "../../src/control/gateway/prune.ts";
 import { MAX_BEHIND } from "../../src/control/gateway/read-state.ts";
 import { newId } from "../../src/control/ids.ts";
 import type { Database } from "../../src/storage/index.ts";
@@ -204,8 +204,7 @@ describe("the gateway feed", () => {
       assert.equal(next.complete, false);
       assert.deepEqual(sessionsOf(next), ["ses_new"]);
       // and when the long one is over, nothing keeps it
-      const { log } = instance.control.context;
-      await startGatewayPruning({ db, log, clock: () => Date.now() + 8 * 86_400_000 }).close();
+      await pruneGatewayChanges(db, new Date(Date.now() + 8 * 86_400_000));
       assert.deepEqual(await db("gateway_changes").where("session_id", "ses_long"), []);
     });
   });

@@ -28,7 +28,7 @@ describe("the issuer", () => {
       clock: () => now,
       settings: { signingKeySeconds: 30 * 86_400, accessTokenSeconds: 900 },
       routes: () => [],
-      beside: (context) => [wellKnownRouter(context)],
+      beside: (context, parts) => [wellKnownRouter(context, parts)],
       writers: {
         changes(_trx, added) {
           changes.push(...added);

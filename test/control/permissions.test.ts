@@ -38,9 +38,9 @@ describe("permissions", () => {
 
   before(async () => {
     control = await startGuardedControl({
-      routes(context) {
+      routes(context, shared) {
         feed = createGatewayFeed(context);
-        routes = allRoutes(context, feed);
+        routes = allRoutes(context, { feed, ...shared });
         const own = dashboardRoutes(context);
         // under a prefix of their own, so that the callers can come in
         return [...own, ...routes.map(reached).map((route) => ({ ...route, path: `/all${route.path}` }))];

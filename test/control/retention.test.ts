@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { analyticsRoutes } from "../../src/control/analytics/routes.ts";
 import { auditRoutes } from "../../src/control/audit/routes.ts";
+import { createKeyring } from "../../src/control/issuer/keyring.ts";
+import { startMaintenance } from "../../src/control/maintenance.ts";
+import { maintainPartitions } from "../../src/control/records/maintain-partitions.ts";
 import { dropPartitions, makePartition, partitionsOf } from "../../src/control/records/partitions.ts";
 import { recordsRoutes } from "../../src/control/records/routes.ts";
-import { maintainPartitions, startPartitions } from "../../src/control/records/start-partitions.ts";
 import { startControl, type RunningControl } from "../support/control.ts";
 import { eventually } from "../support/eventually.ts";
 import { decisionRecord, GATEWAY_KEY } from "./support/gateway-records.ts";
@@ -192,7 +194,7 @@ describe("retention", () => {
   });
 
   it("goes on beside requests, and ends", async () => {
-    const work = startPartitions(control.context);
+    const work = startMaintenance(control.context, createKeyring(control.context));
     await work.close();
     assert.equal((await partitionsOf(control.database.db, "events")).length, 9);
   });

@@ -66,7 +66,7 @@ describe("review: the end of a control plane", () => {
     const waiting = follow(`?after=${cursor}&wait=20`);
     await eventually("the poll waits", async () => {
       const { rows } = await database.db.raw<{ rows: object[] }>(
-        "select from pg_stat_activity where datname = current_database() and query like 'listen gatehouse_gateway%'",
+        "select from pg_stat_activity where datname = current_database() and query like 'LISTEN \"gatehouse_gateway%'",
       );
       return rows.length > 0;
     });

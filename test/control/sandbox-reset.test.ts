@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createKeyring } from "../../src/control/issuer/keyring.ts";
+import { createPolicySetCompiler } from "../../src/control/policy-sets/compiler.ts";
 import { prepareReset, reset } from "../../src/control/sandbox/reset.ts";
 import { sandboxSeed } from "../../src/sandbox-seed.ts";
 import type { GatewayConfig } from "../../src/config/index.ts";
@@ -163,15 +165,16 @@ describe("a fresh sandbox", () => {
       warn: (fields: object | string) => void logged.push(Object(fields)),
     };
     const context = { ...sandbox.context, log };
+    const parts = { seed, keyring: createKeyring(context), compile: createPolicySetCompiler() };
     try {
       await write("v1");
-      const prepared = await prepareReset(context, seed);
+      const prepared = await prepareReset(context, parts);
       await write("v2");
-      await context.units(OPERATOR, (unit) => reset(context, unit, prepared));
+      await context.units(OPERATOR, (unit) => reset(context, parts, unit, prepared));
       assert.equal((await get("/policy-sets/default")).data.active_version, "v2");
       assert.deepEqual(logged, []);
       await writeFile(join(directory, "default.yaml"), "policies: 1\n");
-      assert.equal((await prepareReset(context, seed)).policySet, undefined);
+      assert.equal((await prepareReset(context, parts)).policySet, undefined);
       assert.match(JSON.stringify(logged), /"report":"default\.yaml:1:11: error: .* must be a list/);
     } finally {
       await rm(directory, { recursive: true });

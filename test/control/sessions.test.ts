@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { decodeJwt } from "jose";
 import type { Actor } from "../../src/control/actor.ts";
-import { forget, startSignInUpkeep } from "../../src/control/sign-in/upkeep.ts";
+import { createKeyring } from "../../src/control/issuer/keyring.ts";
+import { startMaintenance } from "../../src/control/maintenance.ts";
+import { pruneSignIns } from "../../src/control/sign-in/prune.ts";
 import { FULL_KEY, type RequestOptions } from "../support/control.ts";
 import { startIdentityProvider } from "../support/identity-provider.ts";
 import {
@@ -316,18 +318,18 @@ describe("sessions", () => {
     const count = async (table: string) =>
       Number((await bench.database.db(table).count({ n: "*" }).first<{ n: string }>()).n);
     skip = 2 * 3_600_000;
-    await forget(bench.context);
+    await pruneSignIns(bench.context);
     assert.equal(await count("sign_in_flows"), 0);
     assert.equal((await bench.refresh(tokens.refresh_token)).status, 200);
     skip = 89 * 86_400_000;
-    await forget(bench.context);
+    await pruneSignIns(bench.context);
     assert.ok((await count("sessions")) > 0);
     skip = 92 * 86_400_000;
-    await Promise.all([forget(bench.context), forget(bench.context)]);
+    await Promise.all([pruneSignIns(bench.context), pruneSignIns(bench.context)]);
     for (const table of ["sessions", "sign_in_codes", "refresh_tokens"]) assert.equal(await count(table), 0);
   });
 
   it("are looked after until that is stopped", async () => {
-    await startSignInUpkeep(bench.context).close();
+    await startMaintenance(bench.context, createKeyring(bench.context)).close();
   });
 });

@@ -290,7 +290,7 @@ describe("users", () => {
     const records: unknown[] = [];
     const audited = await startControl({
       database: control.database,
-      routes: userRoutes,
+      routes: (context) => userRoutes(context),
       writers: {
         changes: (_trx, changes) => {
           records.push(...changes.map(({ action, before, after }) => ({ action, before, after })));

@@ -16,7 +16,8 @@ describe("extauthz: access log, from a real Envoy", () => {
   let envoy: EnvoyProcess;
   let outcomes: RequestOutcome[];
   const metrics = createMetrics();
-  const log = { error: (_: object, message: string) => assert.fail(message) };
+  const fail = (_: object, message: string) => assert.fail(message);
+  const log = { info: () => undefined, warn: fail, error: fail };
   const socket = () => join(folder, "authz.sock");
 
   const serve = () => {

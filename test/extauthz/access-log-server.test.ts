@@ -13,13 +13,14 @@ describe("extauthz: server, access logs", () => {
   let server: AuthzServer;
   let client: TestClient;
 
+  const fail = (_: object, message: string) => assert.fail(message);
   const start = async (withAccessLog = true) => {
     server = await startAuthzServer({
       listen: { unix: join(folder, "authz.sock") },
       check: (bytes) => bytes,
       ...(withAccessLog && { accessLog: (bytes: Buffer) => received.push(bytes) }),
       health: new HealthState(),
-      log: { error: (_, message) => assert.fail(message) },
+      log: { info: () => undefined, warn: fail, error: fail },
     });
     client = connectClient(`unix:${server.address}`);
   };

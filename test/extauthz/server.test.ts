@@ -36,17 +36,16 @@ describe("extauthz: server", () => {
   });
 
   const echo: CheckHandler = (bytes) => bytes;
+  const say = (object: object, message: string) => {
+    logged.push(`${message}: ${String((object as { err?: unknown }).err)}`);
+  };
   const start = async (change: Partial<AuthzServerOptions> = {}) => {
     const health = new HealthState();
     const server = await startAuthzServer({
       listen: { host: "127.0.0.1", port: 0 },
       check: echo,
       health,
-      log: {
-        error: (object, message) => {
-          logged.push(`${message}: ${String((object as { err?: unknown }).err)}`);
-        },
-      },
+      log: { info: say, warn: say, error: say },
       ...change,
     });
     servers.push(server);

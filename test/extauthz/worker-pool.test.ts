@@ -111,10 +111,10 @@ describe("extauthz: worker pool", () => {
   it("waits longer each time, and gives readiness up", async () => {
     const pool = start(["dies"], { restart: { firstDelay: 10, longestDelay: 40, attempts: 5 } });
     await assert.rejects(pool.ready(), /worker 0 ends before it serves/);
-    assert.deepEqual(
-      logged.slice(0, 5).map(({ restart_in_ms }) => restart_in_ms),
-      [10, 20, 40, 40, 40],
-    );
+    for (const [at, longest] of [10, 20, 40, 40, 40].entries()) {
+      const ms = logged[at]?.restart_in_ms ?? 0;
+      assert.ok(ms >= longest / 2 && ms <= longest, `${ms} after ${at + 1} deaths`);
+    }
   });
 
   it("forgets earlier deaths of a worker that has lived long enough", async () => {
@@ -124,10 +124,8 @@ describe("extauthz: worker pool", () => {
       process.kill(pidOf(pool, 0), "SIGKILL");
       await until(() => logged.length > life, "the death is noticed");
     }
-    assert.deepEqual(
-      logged.map(({ restart_in_ms }) => restart_in_ms),
-      [10, 10, 10],
-    );
+    assert.equal(logged.length, 3);
+    for (const { restart_in_ms: ms = 0 } of logged) assert.ok(ms >= 5 && ms <= 10, String(ms));
   });
 
   it("does not wait for metrics of the dead, the mute and the broken", async () => {

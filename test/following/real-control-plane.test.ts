@@ -184,7 +184,7 @@ describe("following: the real control plane", () => {
 
   it("takes statistics", async () => {
     let failed: object | undefined;
-    const log = { warn: (fields: object) => (failed = fields) };
+    const log = { ...silentLog, warn: (fields: object) => (failed = fields) };
     const reporter = new StatisticsReporter("worker-0", { client, metrics, log });
     metrics.cacheHits.inc({ cache: "tokens" }, 3);
     await reporter.report();

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { ControlPlaneClient, StatisticsReporter } from "../../src/following/index.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
+import { silentLog } from "../decision/support.ts";
 import { FakeControlPlane } from "../support/fake-control-plane.ts";
 
 describe("review: the last statistics of a process", () => {
@@ -21,7 +22,7 @@ describe("review: the last statistics of a process", () => {
 
   it("hold what was counted while an earlier report was under way", async () => {
     const metrics = createMetrics();
-    const reporter = new StatisticsReporter("worker-0", { client, metrics, log: { warn: () => undefined } });
+    const reporter = new StatisticsReporter("worker-0", { client, metrics, log: silentLog });
     metrics.auditRecorded.inc(2);
     const underWay = reporter.report();
     // its figures are taken by the first turn
@@ -33,7 +34,7 @@ describe("review: the last statistics of a process", () => {
 
   it("hold what was counted since a report that failed", async () => {
     const metrics = createMetrics();
-    const reporter = new StatisticsReporter("worker-0", { client, metrics, log: { warn: () => undefined } });
+    const reporter = new StatisticsReporter("worker-0", { client, metrics, log: silentLog });
     metrics.auditRecorded.inc(2);
     plane.fault = () => ({ status: 503 });
     await reporter.report();

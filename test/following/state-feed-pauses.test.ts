@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { setImmediate } from "node:timers/promises";
 import { ControlPlaneError, StateFeed, type ControlPlaneClient } from "../../src/following/index.ts";
 import type { StateAnswer } from "../../src/protocol/index.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
@@ -16,11 +17,12 @@ describe("following: pauses of the state feed", () => {
     await plane.close();
   });
 
-  const feedOf = (client: Pick<ControlPlaneClient, "state">) => {
+  const feedOf = (client: Pick<ControlPlaneClient, "state">, sleep: (ms: number) => Promise<void>) => {
     const say = () => undefined;
     const log = { info: say, warn: say, error: say };
     const clock = () => Date.parse("2026-01-01T00:00:00Z");
-    const feed = new StateFeed({ maxStaleMs: 60_000 }, { client, metrics: createMetrics(), log, clock });
+    const metrics = createMetrics();
+    const feed = new StateFeed({ maxStaleMs: 60_000 }, { client, metrics, log, clock, sleep });
     feeds.push(feed);
     return feed;
   };
@@ -31,33 +33,26 @@ describe("following: pauses of the state feed", () => {
     answer: (asked: number) => StateAnswer,
   ): Promise<number[]> => {
     const pauses: number[] = [];
-    const setTimeout = globalThis.setTimeout;
-    globalThis.setTimeout = ((step: () => void, ms: number) => {
-      // others are those after which an answer is too old
-      if (ms < 60_000) pauses.push(ms);
-      return setTimeout(step, ms < 60_000 ? 0 : ms);
-    }) as typeof setTimeout;
-    try {
-      await new Promise<void>((resolve) => {
-        let asked = 0;
-        const feed = feedOf({
-          state: () => {
-            asked += 1;
-            if (asked === questions) {
-              resolve();
-              feed.close();
-            }
-            // what it throws is an answer, too
-            return new Promise((tell) => {
-              tell(answer(asked));
-            });
-          },
+    const sleep = async (ms: number) => {
+      pauses.push(ms);
+      await setImmediate();
+    };
+    await new Promise<void>((resolve) => {
+      let asked = 0;
+      const state = () => {
+        asked += 1;
+        if (asked === questions) {
+          resolve();
+          feed.close();
+        }
+        // what it throws is an answer, too
+        return new Promise<StateAnswer>((tell) => {
+          tell(answer(asked));
         });
-        void feed.start();
-      });
-    } finally {
-      globalThis.setTimeout = setTimeout;
-    }
+      };
+      const feed = feedOf({ state }, sleep);
+      void feed.start();
+    });
     return pauses;
   };
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { setImmediate } from "node:timers/promises";
 import { ControlPlaneClient, StateFeed, type StandingsChange } from "../../src/following/index.ts";
 import { createMetrics, type Metrics } from "../../src/telemetry/metrics.ts";
 import { eventually } from "../support/eventually.ts";
@@ -279,18 +280,19 @@ describe("following: state feed", () => {
       plane.endSession("ses_1", new Date(now + 60_000).toISOString());
       plane.endSession("ses_2", new Date(now + 3_600_000).toISOString());
       const feed = await started(1e9);
-      const sweep = () => {
+      const sweep = async () => {
         for (const step of timers) step();
+        await setImmediate();
       };
       now += 60_000;
-      sweep();
+      await sweep();
       assert.equal(feed.current?.sessionEnded("ses_1"), true, "clocks differ");
       now += 11 * 60_000;
-      sweep();
+      await sweep();
       assert.equal(feed.current.sessionEnded("ses_1"), false);
       assert.equal(feed.current.sessionEnded("ses_2"), true);
       now += 3_600_000;
-      sweep();
+      await sweep();
       assert.equal((await metrics.feedEntries.get()).values[0]?.value, 0);
     } finally {
       globalThis.setInterval = setInterval;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { ControlPlaneClient, StatisticsReporter } from "../../src/following/index.ts";
 import { createMetrics, type Metrics } from "../../src/telemetry/metrics.ts";
+import { silentLog } from "../decision/support.ts";
 import { FakeControlPlane } from "../support/fake-control-plane.ts";
 
 interface Report {
@@ -35,7 +36,7 @@ describe("following: statistics", () => {
     new StatisticsReporter("worker-0", {
       client,
       metrics,
-      log: { warn: () => (warnings += 1) },
+      log: { ...silentLog, warn: () => (warnings += 1) },
       clock: () => now,
     });
   const reports = () => plane.statistics as unknown as Report[];

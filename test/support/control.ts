@@ -9,7 +9,9 @@ import type { RateLimiter } from "../../src/control/frame/rate-limiter.ts";
 import type { Route } from "../../src/control/frame/route.ts";
 import { createApiServer } from "../../src/control/frame/serve-on.ts";
 import { createApplication } from "../../src/control/frame/server.ts";
+import { createKeyring, type Keyring } from "../../src/control/issuer/keyring.ts";
 import type { OAuthParts } from "../../src/control/oauth/router.ts";
+import { createPolicySetCompiler, type PolicySetCompiler } from "../../src/control/policy-sets/compiler.ts";
 import { createSecretBox } from "../../src/control/secret-box.ts";
 import { createUnits, type UnitWriters } from "../../src/control/unit.ts";
 import { createLog } from "../../src/telemetry/log.ts";
@@ -47,6 +49,12 @@ export const FULL_KEY: Extract<Actor, { kind: "api_key" }> = {
   scope: "full_access",
 };
 
+/** What routes share, as the composition makes it. */
+export interface SharedParts {
+  readonly keyring: Keyring;
+  readonly compile: PolicySetCompiler;
+}
+
 export interface ControlOptions {
   readonly settings?: Partial<ControlSettings>;
   /** Unix ms. */
@@ -54,7 +62,7 @@ export interface ControlOptions {
   /** A database that is there already: for two instances on one. */
   readonly database?: TestDatabase;
   /** Only these routes; default: all. */
-  readonly routes?: (context: ControlContext) => readonly Route[];
+  readonly routes?: (context: ControlContext, shared: SharedParts) => readonly Route[];
   readonly beside?: (context: ControlContext, parts: OAuthParts) => readonly Router[];
   /** In place of the one that believes what {@link RunningControl.request} says. */
   readonly authenticator?: (context: ControlContext) => Authenticator;
@@ -111,7 +119,8 @@ export async function startControl(options: ControlOptions = {}): Promise<Runnin
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   context.settings = { ...context.settings, publicUrl: options.settings?.publicUrl ?? url };
   const limiter = options.limiter?.(context) ?? unlimited;
-  const { routes, feed } = await routesOf(context, options);
+  const shared = { keyring: createKeyring(context), compile: createPolicySetCompiler() };
+  const { routes, feed } = await routesOf(context, shared, options);
   const authenticator = options.authenticator?.(context) ?? believing;
   server.on(
     "request",
@@ -122,7 +131,7 @@ export async function startControl(options: ControlOptions = {}): Promise<Runnin
       routes,
       publicUrl: url,
       trustedProxies: context.settings.trustedProxies,
-      beside: options.beside?.(context, { authenticator, limiter }) ?? [],
+      beside: options.beside?.(context, { authenticator, limiter, ...shared }) ?? [],
     }),
   );
   return {
@@ -142,13 +151,14 @@ export async function startControl(options: ControlOptions = {}): Promise<Runnin
 
 async function routesOf(
   context: ControlContext,
+  shared: SharedParts,
   { routes }: ControlOptions,
 ): Promise<{ readonly routes: readonly Route[]; readonly feed?: BackgroundWork }> {
-  if (routes !== undefined) return { routes: routes(context) };
+  if (routes !== undefined) return { routes: routes(context, shared) };
   const { allRoutes } = await import("../../src/control/routes.ts");
   const { createGatewayFeed } = await import("../../src/control/gateway/feed.ts");
   const feed = createGatewayFeed(context);
-  return { routes: allRoutes(context, feed), feed };
+  return { routes: allRoutes(context, { feed, ...shared }), feed };
 }
 
 /** Sends one request to the API at `url`. */

@@ -6,6 +6,8 @@ import type { ControlContext, ControlSettings } from "../../src/control/context.
 import { serveOn } from "../../src/control/frame/serve-on.ts";
 import type { Route } from "../../src/control/frame/route.ts";
 import { createGatewayFeed } from "../../src/control/gateway/feed.ts";
+import { createKeyring } from "../../src/control/issuer/keyring.ts";
+import { createPolicySetCompiler } from "../../src/control/policy-sets/compiler.ts";
 import { allRoutes } from "../../src/control/routes.ts";
 import { createSecretBox } from "../../src/control/secret-box.ts";
 import { createUnits } from "../../src/control/unit.ts";
@@ -67,7 +69,7 @@ export async function startWholeControl(options: WholeOptions = {}): Promise<Who
     port,
     context,
     database,
-    routes: allRoutes(context, feed),
+    routes: allRoutes(context, { feed, keyring: createKeyring(context), compile: createPolicySetCompiler() }),
     request: (method, path, request = {}) => send(url, method, path, { as: null, ...request }),
     keyOf: async (fields = {}) => bearer((await makeKey(whole, fields)).secret),
     owner: () => makeOwner(whole),

@@ -35,7 +35,7 @@ export async function prepareSetup(
   const link = await findLink(db, token, new Date(clock()));
   if (link?.user_id !== null) throw new ApiError("INVALID_LINK");
   requireGoodPassword(password, "password", email);
-  return hashPassword(password, link.token_hash);
+  return hashPassword(password, email);
 }
 
 /** Makes the first owner. There is one through this way ever. */

@@ -23,7 +23,7 @@ const MAX_WAITING_OF_ACCOUNT = 2;
 /** Where an attempt waits. */
 export type Queue =
   | { readonly of: "stranger" }
-  /** `account` is whose password it is: an e-mail address, or the link that makes the account. */
+  /** `account` is whose password it is: an e-mail address. */
   | { readonly of: "known"; readonly account: string };
 
 interface Waiting {
@@ -38,7 +38,7 @@ let noPassword: Promise<string> | undefined;
 /**
  * Called for nobody without a link, or the password that is to be replaced.
  *
- * @param account - whose password it is: an e-mail address, or the link that makes the account
+ * @param account - whose password it is: an e-mail address
  * @throws ApiError 503, when too many are waiting
  */
 export function hashPassword(password: string, account: string): Promise<string> {

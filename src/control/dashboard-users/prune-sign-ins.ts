@@ -1,30 +1,8 @@
 import type { Knex } from "knex";
-import type { BackgroundWork, ControlContext } from "../context.ts";
 import { IDLE_MS } from "./session-cookie.ts";
 
-const INTERVAL_MS = 600_000;
 /** Counts of failures that are kept at most: a day's worth of them from very many addresses. */
 const MAX_THROTTLES = 100_000;
-
-/** Forgets sessions, links, devices and attempts that are over, every ten minutes. */
-export function startDashboardPruning({
-  db,
-  clock,
-  log,
-}: Pick<ControlContext, "db" | "clock" | "log">): BackgroundWork {
-  let running = Promise.resolve();
-  const timer = setInterval(() => {
-    running = forgetExpiredSignIns(db, new Date(clock())).catch((error: unknown) => {
-      log.warn({ err: error }, "could not prune expired dashboard sign-ins; will retry");
-    });
-  }, INTERVAL_MS).unref();
-  return {
-    close() {
-      clearInterval(timer);
-      return running;
-    },
-  };
-}
 
 /**
  * Removes what is over: sessions, links, devices, and attempts that count no more.

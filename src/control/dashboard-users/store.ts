@@ -1,4 +1,5 @@
 import type { Knex } from "knex";
+import { lockUntilEnd } from "../../storage/index.ts";
 import type { Role } from "../actor.ts";
 import { ApiError } from "../errors.ts";
 import { readPage, type ListRequest } from "../frame/list.ts";
@@ -15,9 +16,6 @@ export interface DashboardUserRow {
   readonly last_sign_in_at: Date | null;
   readonly revision: number;
 }
-
-/** Taken by whoever makes the first owner, or the link for that. */
-const SETUP_LOCK = 5_187_413_041;
 
 export function findDashboardUser(db: Knex, id: string): Promise<DashboardUserRow | undefined> {
   return db<DashboardUserRow>("dashboard_users").where({ id }).first();
@@ -57,9 +55,9 @@ export async function anyDashboardUser(db: Knex): Promise<boolean> {
   return (await db<DashboardUserRow>("dashboard_users").first("id")) !== undefined;
 }
 
-/** Held until the transaction ends. */
+/** Taken by whoever makes the first owner, or the link for that; held until the transaction ends. */
 export async function lockSetup(trx: Knex.Transaction): Promise<void> {
-  await trx.raw("select pg_advisory_xact_lock(?)", [SETUP_LOCK]);
+  await lockUntilEnd(trx, "dashboardSetup");
 }
 
 export function listDashboardUsers(

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { Knex } from "knex";
+import { sleep } from "../../runtime/sleep.ts";
 import type { ControlContext } from "../context.ts";
 import type { SecretBox } from "../secret-box.ts";
 import type { Unit, UnitOrigin } from "../unit.ts";
@@ -51,7 +51,7 @@ export async function rotateMasterKey(
   const resealed = new Map<string, number>();
   let left: readonly TableRotation[] = [];
   for (let pass = 1; pass <= PASSES; pass += 1) {
-    if (pass > 1) await delay(PAUSE_MS);
+    if (pass > 1) await sleep(PAUSE_MS);
     const unreadable = new Map<string, number>();
     for (const sealed of SEALED_COLUMNS) {
       const result = await resealTable((work) => units(origin, work), box, sealed, options);

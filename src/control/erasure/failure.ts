@@ -1,4 +1,5 @@
-import { codeOf } from "../../storage/database.ts";
+import { backoffMs } from "../../runtime/backoff.ts";
+import { errorCode } from "../../runtime/error-code.ts";
 import { databaseFailure, isUnavailable } from "../../storage/index.ts";
 
 /**
@@ -10,7 +11,7 @@ export function erasureFailure(error: unknown): string {
 }
 
 function reasonOf(error: unknown): string {
-  const state = error instanceof Error ? (codeOf(error) ?? "") : "";
+  const state = errorCode(error) ?? "";
   if (isUnavailable(error) || state === QUERY_CANCELED) return databaseFailure(error);
   if (/^[0-9A-Z]{5}$/.test(state)) return `the database refused a statement (SQLSTATE ${state})`;
   return "an unexpected error";
@@ -19,10 +20,9 @@ function reasonOf(error: unknown): string {
 /** PostgreSQL, appendix A: a statement that took longer than it may. */
 const QUERY_CANCELED = "57014";
 
-const FIRST_RETRY_MS = 1_000;
-const LONGEST_RETRY_MS = 300_000;
+const RETRY = { firstMs: 1_000, longestMs: 300_000, jitter: [1, 1] } as const;
 
 /** @returns how long to wait after so many failures in a row */
 export function erasureRetryDelay(failures: number): number {
-  return Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS);
+  return backoffMs(failures, RETRY);
 }

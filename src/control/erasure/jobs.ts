@@ -1,22 +1,10 @@
 import type { Knex } from "knex";
-import type { BackgroundWork, ControlContext } from "../context.ts";
+import type { ControlContext } from "../context.ts";
 import { newId } from "../ids.ts";
 import type { Unit, UnitOrigin } from "../unit.ts";
 import { erasureFailure, erasureRetryDelay } from "./failure.ts";
-import { pruneDeleted } from "./prune-deleted.ts";
 import { ERASE, type Batch } from "./steps.ts";
-import {
-  adoptDeletions,
-  recordFailure,
-  STEPS,
-  type ErasureKind,
-  type ErasureRow,
-  type StepName,
-} from "./store.ts";
-
-const EVERY_MS = 1_000;
-/** Rounds between two looks for deletions of other releases, and for rows that may go for good. */
-const ROUNDS_BETWEEN_SWEEPS = 600;
+import { recordFailure, STEPS, type ErasureKind, type ErasureRow, type StepName } from "./store.ts";
 
 const ACTOR = { kind: "system", id: "erasure", name: "erasure" } as const;
 
@@ -34,42 +22,6 @@ const COUNTED_IN: Readonly<Record<StepName, keyof Counts | undefined>> = {
   membership: "records",
   keys: undefined,
 };
-
-/** Erases whom somebody has deleted, and removes rows for good after their time; any number of instances may do so. */
-export function startErasing(context: ControlContext): BackgroundWork {
-  const closing = new AbortController();
-  let running: Promise<void> | undefined;
-  let round = 0;
-  /** One that fails keeps none of the others from their turn. */
-  const attempt = async (what: string, work: Promise<void>): Promise<void> => {
-    try {
-      await work;
-    } catch (error) {
-      context.log.warn({ err: error }, `could not ${what}; will retry`);
-    }
-  };
-  const run = async (): Promise<void> => {
-    if (round % ROUNDS_BETWEEN_SWEEPS === 0) {
-      await attempt("look for deletions of other releases", adoptDeletions(context.db));
-      await attempt("remove rows of what was deleted long ago", pruneDeleted(context, closing.signal));
-    }
-    round += 1;
-    await attempt("erase all of what was deleted", runErasures(context, closing.signal));
-  };
-  const timer = setInterval(() => {
-    running ??= run().finally(() => {
-      running = undefined;
-    });
-  }, EVERY_MS);
-  timer.unref();
-  return {
-    async close() {
-      clearInterval(timer);
-      closing.abort();
-      await running;
-    },
-  };
-}
 
 type Dependencies = Pick<ControlContext, "db" | "units" | "clock" | "log">;
 

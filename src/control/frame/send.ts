@@ -1,6 +1,7 @@
 import { pipeline } from "node:stream/promises";
 import { Readable } from "node:stream";
 import type { Request, Response } from "express";
+import { errorCode } from "../../runtime/error-code.ts";
 import type { ControlContext } from "../context.ts";
 import { ApiError } from "../errors.ts";
 import { errorEnvelope, successEnvelope } from "./envelope.ts";
@@ -78,7 +79,7 @@ async function* inEnvelope(
 
 /** The answer was closed by its reader; what fails on our side has another code. */
 function isClientGone(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ERR_STREAM_PREMATURE_CLOSE";
+  return errorCode(error) === "ERR_STREAM_PREMATURE_CLOSE";
 }
 
 /** The answer as bytes. @throws when it is not what the route declares, which is a defect of the route */

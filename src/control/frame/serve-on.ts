@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Express } from "express";
+import { errorCode } from "../../runtime/error-code.ts";
 import { ApiError, type ErrorCode } from "../errors.ts";
 import { newId } from "../ids.ts";
 import { errorEnvelope } from "./envelope.ts";
@@ -21,7 +22,7 @@ export function serveOn(server: Server, application: Express, clock: () => numbe
   server.on("request", application);
   // an expectation that nobody knows may be ignored (RFC 9110, section 10.1.1)
   server.on("checkExpectation", application);
-  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+  server.on("clientError", (error, socket) => {
     refuseUnreadable(error, socket, new Date(clock()));
   });
 }
@@ -33,12 +34,13 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
 };
 
 /** What is no HTTP has no caller to count and no route: it is told so, and the connection ends. */
-function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex, now: Date): void {
-  if (error.code === "ECONNRESET" || !socket.writable) {
+function refuseUnreadable(error: Error, socket: Duplex, now: Date): void {
+  const code = errorCode(error) ?? "";
+  if (code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;
   }
-  const told = new ApiError(CODES[error.code ?? ""] ?? "MALFORMED_REQUEST");
+  const told = new ApiError(CODES[code] ?? "MALFORMED_REQUEST");
   const requestId = newId("request");
   const body = JSON.stringify(errorEnvelope(told, requestId, now));
   socket.end(

@@ -46,13 +46,14 @@ export async function serve(
   const caller = await identify(request, response, route.group, parts);
   requirePermitted(route, request, caller, parts.authenticator);
   // where no key is asked for, whose cookie happens to come along says nothing about who does it
-  const actor = route.permission === "public" ? nobody(request) : caller;
+  const isPublic = route.permission === "public";
+  const actor = isPublic ? nobody(request) : caller;
   requireJsonAccepted(request, otherTypes(route));
   const params = readPath(route, request);
   requireTenancy(route, params, actor);
   const authority = createAuthority(
     actor,
-    () => lookAgain(route, request, params, parts.authenticator),
+    async () => (isPublic ? actor : lookAgain(route, request, params, parts.authenticator)),
     parts.context.clock,
   );
   const call: Call<unknown, unknown, unknown> = {
@@ -98,7 +99,6 @@ async function lookAgain(
   params: Readonly<Record<string, string>>,
   authenticator: Authenticator,
 ): Promise<Actor> {
-  if (route.permission === "public") return nobody(request);
   const identified = await authenticator.identify(request);
   if (identified instanceof ApiError) throw identified;
   const actor = identified ?? nobody(request);
@@ -207,8 +207,8 @@ async function carryOut(
     }
   }
   const prepared = await route.prepare?.(call);
-  // what was asked elsewhere may have taken long, too; and a name or role may be another one by now
-  const actor = await authority.current();
+  // what was asked elsewhere may have taken long, too; and a role may be another one by now
+  const actor = await authority.toWrite();
   const permitted = { ...call, actor };
   const origin = { actor, requestId, clientIp };
   if (once === undefined) {

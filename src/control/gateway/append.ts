@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Knex } from "knex";
+import { lockUntilEnd } from "../../storage/index.ts";
 import type { GatewayChange } from "../gateway-change.ts";
 
 /** Where commits are announced; a notification says no more than that there is something. */
@@ -8,8 +9,6 @@ export const CHANNEL = "gatehouse_gateway_changes";
 /** What a notification says where gateways are to ask again, whether there is a change or not. */
 export const ASK_AGAIN = "ask again";
 
-/** The advisory lock under which changes are numbered; any number that nothing else in the database uses. */
-const LOCK = 5_187_413_022;
 /** Rows of one statement. */
 const BATCH = 5_000;
 
@@ -35,7 +34,7 @@ export async function appendGatewayChanges(trx: Knex, changes: readonly GatewayC
   if (changes.length === 0) return;
   const rows = distinct(changes.filter((change) => change.type !== "policy_changed"));
   const policies = changes.filter((change) => change.type === "policy_changed");
-  await trx.raw("select pg_advisory_xact_lock(?)", [LOCK]);
+  await lockUntilEnd(trx, "gatewayChanges");
   const tag = randomBytes(6).toString("base64url");
   for (let from = 0; from < rows.length; from += BATCH) {
     await trx.raw(

@@ -1,6 +1,6 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { Knex } from "knex";
-import type pg from "pg";
+import { every, type Job } from "../../runtime/every.ts";
+import { listen, type Listening } from "../../storage/index.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { ASK_AGAIN, CHANNEL } from "./append.ts";
 
@@ -12,8 +12,6 @@ const POLL_MS = 1_000;
  */
 const GAP_PER_FOLLOWER_MS = 0.25;
 const LONGEST_GAP_MS = 250;
-const FIRST_RETRY_MS = 100;
-const LAST_RETRY_MS = 2_000;
 
 /**
  * Wakes those who wait for a change: by PostgreSQL's notifications over one connection of its own, however many wait,
@@ -24,15 +22,15 @@ export class ChangeSignal {
   readonly #db: Knex;
   readonly #log: Log;
   readonly #waiting = new Set<() => void>();
-  readonly #ended = new AbortController();
+  #closed = false;
   #generation = 0;
   #interruptions = 0;
-  #listening: Promise<void> | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #polling: Promise<void> | undefined;
+  #listening: Listening | undefined;
+  /** While anybody waits. */
+  #polling: Job | undefined;
+  #lastPoll: Promise<void> | undefined;
   #newest: unknown;
   #revoked: unknown;
-  #isListening = false;
   /** When those who wait may be woken again; of `performance.now()`. */
   #gapUntil = 0;
   #delayed: NodeJS.Timeout | undefined;
@@ -54,23 +52,21 @@ export class ChangeSignal {
 
   /** Whether commits are notified at the moment: the generation then says at once that there may be something new. */
   get isListening(): boolean {
-    return this.#isListening;
+    return this.#listening?.isListening === true;
   }
 
   get closed(): boolean {
-    return this.#ended.signal.aborted;
+    return this.#closed;
   }
 
   /** Waits until the generation is another than `since`, `ms` have passed, `signal` is aborted, or this is closed. */
   async wait(since: number, ms: number, signal: AbortSignal): Promise<void> {
     if (this.#generation !== since || this.closed || signal.aborted) return;
     this.#listening ??= this.#listen();
-    const look = () => {
-      this.#polling ??= this.#poll();
-    };
-    this.#timer ??= setInterval(look, POLL_MS);
+    const what = "look for changes for gateways";
+    this.#polling ??= every(POLL_MS, () => this.#poll(), { what, log: this.#log });
     // what is revoked from now on, not from the first poll on
-    if (this.#revoked === undefined) look();
+    if (this.#revoked === undefined) void this.#polling.run();
     await new Promise<void>((resolve) => {
       const wake = () => {
         clearTimeout(timer);
@@ -82,19 +78,24 @@ export class ChangeSignal {
       signal.addEventListener("abort", wake);
       this.#waiting.add(wake);
     });
-    if (this.#waiting.size === 0) {
-      clearInterval(this.#timer);
-      this.#timer = undefined;
-    }
+    if (this.#waiting.size === 0) this.#stopPolling();
   }
 
   /** Wakes all who wait, and ends the connection. */
   async close(): Promise<void> {
-    this.#ended.abort();
+    this.#closed = true;
+    const polled = this.#polling?.close();
     this.#wakeAll();
     clearTimeout(this.#delayed);
-    clearInterval(this.#timer);
-    await Promise.all([this.#listening, this.#polling]);
+    await Promise.all([this.#listening?.close(), polled, this.#lastPoll]);
+  }
+
+  /** Nobody waits: several who were woken together find so. */
+  #stopPolling(): void {
+    const polling = this.#polling;
+    if (polling === undefined) return;
+    this.#polling = undefined;
+    this.#lastPoll = polling.close();
   }
 
   #wakeAll(): void {
@@ -111,72 +112,34 @@ export class ChangeSignal {
     for (const wake of [...this.#waiting]) wake();
   }
 
-  /** Keeps a connection that listens, until this is closed. Never rejects. */
-  async #listen(): Promise<void> {
-    let retryMs = FIRST_RETRY_MS;
-    while (!this.closed) {
-      try {
-        await this.#listenOnce(() => (retryMs = FIRST_RETRY_MS));
-      } catch (error) {
-        this.#log.warn({ err: error }, "changes for gateways are not notified at the moment; polling");
-      }
-      await delay(retryMs, undefined, { signal: this.#ended.signal }).catch(() => undefined);
-      retryMs = Math.min(2 * retryMs, LAST_RETRY_MS);
-    }
-  }
-
-  /** Listens until the connection ends. */
-  async #listenOnce(onListening: () => void): Promise<void> {
-    const { signal } = this.#ended;
-    // a connection like those of the pool, and not one of them: it would be missing there
-    const client = await (
-      this.#db.client as { acquireRawConnection(): Promise<pg.Client> }
-    ).acquireRawConnection();
-    const end = () => void client.end().catch(() => undefined);
-    const lost = new Promise<void>((resolve, reject) => {
-      client.once("end", resolve);
-      client.on("error", reject);
-    });
-    // it may be lost before anybody looks
-    lost.catch(() => undefined);
-    client.on("notification", ({ payload }) => {
-      if (payload === ASK_AGAIN) this.#interruptions += 1;
-      this.#wakeAll();
-    });
-    signal.addEventListener("abort", end);
-    try {
-      if (signal.aborted) return;
-      await client.query(`listen ${CHANNEL}`);
-      onListening();
-      this.#isListening = true;
+  #listen(): Listening {
+    return listen(this.#db, CHANNEL, {
+      onNotification: (payload) => {
+        if (payload === ASK_AGAIN) this.#interruptions += 1;
+        this.#wakeAll();
+      },
       // what was committed while nobody listened
-      this.#wakeAll();
-      await lost;
-    } finally {
-      this.#isListening = false;
-      signal.removeEventListener("abort", end);
-      end();
-    }
+      onListening: () => {
+        this.#wakeAll();
+      },
+      onLost: (error) => {
+        this.#log.warn({ err: error }, "changes for gateways are not notified at the moment; polling");
+      },
+    });
   }
 
   async #poll(): Promise<void> {
-    try {
-      const { newest, revoked } = await this.#db
-        .select({
-          newest: this.#db("gateway_changes").max("seq"),
-          revoked: this.#db("api_keys").count("revoked_at"),
-        })
-        .first<{ newest: unknown; revoked: unknown }>();
-      // what stood when it looks for the first time was not revoked meanwhile
-      const isRevoked = this.#revoked !== undefined && revoked !== this.#revoked;
-      if (isRevoked) this.#interruptions += 1;
-      if (isRevoked || newest !== this.#newest) this.#wakeAll();
-      this.#newest = newest;
-      this.#revoked = revoked;
-    } catch {
-      // whoever waits finds out by itself, and says so
-    } finally {
-      this.#polling = undefined;
-    }
+    const { newest, revoked } = await this.#db
+      .select({
+        newest: this.#db("gateway_changes").max("seq"),
+        revoked: this.#db("api_keys").count("revoked_at"),
+      })
+      .first<{ newest: unknown; revoked: unknown }>();
+    // what stood when it looks for the first time was not revoked meanwhile
+    const isRevoked = this.#revoked !== undefined && revoked !== this.#revoked;
+    if (isRevoked) this.#interruptions += 1;
+    if (isRevoked || newest !== this.#newest) this.#wakeAll();
+    this.#newest = newest;
+    this.#revoked = revoked;
   }
 }

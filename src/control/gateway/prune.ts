@@ -1,32 +1,4 @@
 import type { Knex } from "knex";
-import type { BackgroundWork, ControlContext } from "../context.ts";
-
-const INTERVAL_MS = 600_000;
-
-/** Forgets what every gateway has heard of, now and every ten minutes. */
-export function startGatewayPruning({
-  db,
-  clock,
-  log,
-}: Pick<ControlContext, "db" | "clock" | "log">): BackgroundWork {
-  let running = run();
-  const timer = setInterval(() => {
-    running = running.then(run);
-  }, INTERVAL_MS).unref();
-  async function run(): Promise<void> {
-    try {
-      await pruneGatewayChanges(db, new Date(clock()));
-    } catch (error) {
-      log.warn({ err: error }, "old changes for gateways could not be removed; they are later");
-    }
-  }
-  return {
-    close() {
-      clearInterval(timer);
-      return running;
-    },
-  };
-}
 
 /**
  * Removes changes of more than a day ago; a follower that is behind them gets the complete state. The newest stays, for

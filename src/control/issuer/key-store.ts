@@ -1,5 +1,6 @@
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from "jose";
 import type { Knex } from "knex";
+import { lockUntilEnd } from "../../storage/index.ts";
 import type { SealedColumns } from "../encryption/types.ts";
 import type { SecretBox } from "../secret-box.ts";
 import type { Unit } from "../unit.ts";
@@ -15,8 +16,6 @@ export interface KeyRow {
 }
 
 export const ALGORITHM = "ES256";
-/** The advisory lock under which keys are made and removed; any number that nothing else in the database uses. */
-const LOCK = 5_187_413_030;
 
 /** The keys that are published, the oldest first. */
 export async function readKeys(db: Knex): Promise<KeyRow[]> {
@@ -43,7 +42,7 @@ export function isDue(keys: readonly KeyRow[], now: Date, schedule: KeySchedule)
  */
 export async function maintainKeys(unit: Unit, box: SecretBox, schedule: KeySchedule): Promise<void> {
   const { trx, now } = unit;
-  await trx.raw("select pg_advisory_xact_lock(?)", [LOCK]);
+  await lockUntilEnd(trx, "signingKeys");
   const keys = await readKeys(trx);
   const activatesAt = nextActivation(keys, now, schedule);
   if (activatesAt !== undefined) await makeKey(unit, box, activatesAt);

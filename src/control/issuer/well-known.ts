@@ -1,7 +1,7 @@
 import { Router, type Response } from "express";
 import type { ControlContext } from "../context.ts";
 import { issuerMetadata } from "../oauth/metadata.ts";
-import { createKeyring } from "./keyring.ts";
+import type { Keyring } from "./keyring.ts";
 
 /** So long a copy may be used; a key is published longer than that before it signs. */
 const MAX_AGE_SECONDS = 300;
@@ -10,9 +10,11 @@ const MAX_AGE_SECONDS = 300;
  * What others verify this environment's tokens by: its metadata (OpenID Connect Discovery 1.0, section 4; RFC 8414) and
  * its public keys (RFC 7517). Public, and plain JSON as those standards have it, not the API's envelope.
  */
-export function wellKnownRouter(context: ControlContext): Router {
-  const keyring = createKeyring(context);
-  const metadata = issuerMetadata(context.settings.publicUrl);
+export function wellKnownRouter(
+  { settings }: Pick<ControlContext, "settings">,
+  { keyring }: { readonly keyring: Keyring },
+): Router {
+  const metadata = issuerMetadata(settings.publicUrl);
   const router = Router({ caseSensitive: true, strict: true });
   for (const name of ["openid-configuration", "oauth-authorization-server"])
     router.get(`/.well-known/${name}`, (_request, response) => {

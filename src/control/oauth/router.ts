@@ -3,7 +3,7 @@ import type { ControlContext } from "../context.ts";
 import { requestIdOf } from "../frame/request-id.ts";
 import type { Answer } from "../frame/route.ts";
 import { clientIpOf, countRequest, nobody, type FrameParts } from "../frame/serve.ts";
-import { createKeyring } from "../issuer/keyring.ts";
+import type { Keyring } from "../issuer/keyring.ts";
 import type { Actor } from "../actor.ts";
 import type { UnitOrigin } from "../unit.ts";
 import { createClientAuthentication, type OAuthClient } from "./client-authentication.ts";
@@ -18,16 +18,20 @@ import { grantToClient } from "./token.ts";
 import { bearerOf, userInfo } from "./userinfo.ts";
 
 /** What the endpoints share with the API. */
-export type OAuthParts = Pick<FrameParts, "authenticator" | "limiter">;
+export interface OAuthParts extends Pick<FrameParts, "authenticator" | "limiter"> {
+  readonly keyring: Keyring;
+}
 
 type Serve = (request: Request, response: Response) => Promise<void>;
 /** Answers a client that is authenticated; `undefined`: there is nothing to say. */
 type ServeClient = (client: OAuthClient, form: Form, origin: UnitOrigin) => Promise<object | undefined>;
 
 /** `/oauth2`: the endpoints that the issuer's metadata names, one a line. */
-export function oauthRouter(context: ControlContext, { authenticator, limiter }: OAuthParts): Router {
+export function oauthRouter(
+  context: ControlContext,
+  { authenticator, limiter, keyring }: OAuthParts,
+): Router {
   const { settings } = context;
-  const keyring = createKeyring(context);
   const tokens = createIssuedTokens(context, keyring);
   const authenticate = createClientAuthentication(context, authenticator);
   const count = (response: Response, subject: string) =>

@@ -1,6 +1,6 @@
-import { fileURLToPath } from "node:url";
-import { Worker } from "node:worker_threads";
 import type { Diagnostic } from "../../policy/index.ts";
+import { errorCode } from "../../runtime/error-code.ts";
+import { runInThread } from "../../runtime/run-in-thread.ts";
 import { ApiError } from "../errors.ts";
 import { failed, type CompiledPolicySet, type CompileTask } from "./compile-thread.ts";
 
@@ -17,7 +17,10 @@ export interface CompilerLimits {
 }
 const LIMITS: CompilerLimits = { threads: 2, waiting: 16, timeoutMs: 20_000, memoryMb: 768 };
 
-/** Compiles policy sets of strangers: aside from requests, few at once, within bounds of size, time and memory. */
+/**
+ * Compiles policy sets of strangers: aside from requests, few at once, within bounds of size, time and memory. An environment
+ * has one: what the sandbox sends keeps production from nothing.
+ */
 export type PolicySetCompiler = (task: CompileTask) => Promise<CompiledPolicySet>;
 
 /**
@@ -25,7 +28,8 @@ export type PolicySetCompiler = (task: CompileTask) => Promise<CompiledPolicySet
  * The compiler rejects with SERVICE_UNAVAILABLE where too many wait.
  */
 export function createPolicySetCompiler(limits: Partial<CompilerLimits> = {}): PolicySetCompiler {
-  const { threads, waiting, timeoutMs, memoryMb } = { ...LIMITS, ...limits };
+  const all = { ...LIMITS, ...limits };
+  const { threads, waiting } = all;
   const queue: (() => void)[] = [];
   let running = 0;
   return async (task) => {
@@ -43,7 +47,7 @@ export function createPolicySetCompiler(limits: Partial<CompilerLimits> = {}): P
       await new Promise<void>((resolve) => queue.push(resolve));
     }
     try {
-      return await compileInThread(task, timeoutMs, memoryMb);
+      return await compileInThread(task, all);
     } finally {
       const next = queue.shift();
       if (next === undefined) running -= 1;
@@ -52,34 +56,27 @@ export function createPolicySetCompiler(limits: Partial<CompilerLimits> = {}): P
   };
 }
 
-function compileInThread(task: CompileTask, timeoutMs: number, memoryMb: number): Promise<CompiledPolicySet> {
-  return new Promise((resolve, reject) => {
-    const thread = new Worker(fileURLToPath(new URL(`./compile-thread${EXTENSION}`, import.meta.url)), {
-      workerData: task,
-      resourceLimits: { maxOldGenerationSizeMb: memoryMb },
-    });
-    const timer = setTimeout(() => {
-      resolve(refused(task, "set-too-slow", `the set takes more than ${timeoutMs / 1000} s to compile`));
-      void thread.terminate();
-    }, timeoutMs);
-    thread.once("message", (result: CompiledPolicySet) => {
-      resolve(result);
-      void thread.terminate();
-    });
-    thread.once("error", (error: Error) => {
-      if ("code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY")
-        resolve(refused(task, "set-too-complex", `the set takes more than ${memoryMb} MB to compile`));
-      else reject(error);
-    });
-    thread.once("exit", (code) => {
-      clearTimeout(timer);
-      reject(new Error(`the compiling thread ended with code ${code} and no result`));
-    });
-  });
+async function compileInThread(
+  task: CompileTask,
+  { timeoutMs, memoryMb }: CompilerLimits,
+): Promise<CompiledPolicySet> {
+  try {
+    return await runInThread({ script: SCRIPT, data: task, timeoutMs, memoryMb });
+  } catch (error) {
+    switch (errorCode(error)) {
+      case "ERR_THREAD_TIMEOUT":
+        return refused(task, "set-too-slow", `the set takes more than ${timeoutMs / 1000} s to compile`);
+      case "ERR_WORKER_OUT_OF_MEMORY":
+        return refused(task, "set-too-complex", `the set takes more than ${memoryMb} MB to compile`);
+      default:
+        throw error;
+    }
+  }
 }
 
 /** `.ts`, or `.js` in the published package. */
 const EXTENSION = import.meta.url.endsWith(".ts") ? ".ts" : ".js";
+const SCRIPT = new URL(`./compile-thread${EXTENSION}`, import.meta.url);
 
 function refused({ files }: CompileTask, code: string, message: string): CompiledPolicySet {
   const file = files[0]?.name ?? "";

@@ -1,6 +1,7 @@
 import { watch, type FSWatcher } from "node:fs";
-import { setTimeout as delay } from "node:timers/promises";
 import { readPolicyFolder } from "../../decision/policies/policy-folder.ts";
+import { every } from "../../runtime/every.ts";
+import { sleep } from "../../runtime/sleep.ts";
 import type { BackgroundWork } from "../context.ts";
 import { publishFiles, sourceOf, type PublishFolderDependencies } from "./publish-folder.ts";
 
@@ -23,41 +24,28 @@ export function startFolderPublisher(
   { directory, policySet, intervalMs = INTERVAL_MS, onAttempt }: FolderPublisherOptions,
 ): BackgroundWork {
   const { log } = dependencies.context;
-  const watchers = watchAll([directory, `${directory}/${policySet}`], look);
   let seen: string | undefined;
-  let looking: Promise<void> | undefined;
-  let again = false;
-  let closed = false;
-  const timer = setInterval(look, intervalMs).unref();
-  look();
-
-  function look(): void {
-    again = true;
-    looking ??= lookUntilQuiet().finally(() => (looking = undefined));
-  }
-
-  async function lookUntilQuiet(): Promise<void> {
-    while (again && !closed) {
-      again = false;
+  const publishing = every(
+    intervalMs,
+    async () => {
       try {
         await publishIfChanged();
       } catch (error) {
         onAttempt?.(true);
-        log.error(
-          { err: error, policy_set: policySet },
-          "the policy folder could not be published; it is tried again",
-        );
+        throw error;
       }
-    }
-  }
+    },
+    { what: `publish the policy folder as \`${policySet}\``, log, level: "error", now: true },
+  );
+  const watchers = watchAll([directory, `${directory}/${policySet}`], () => void publishing.run());
 
   async function publishIfChanged(): Promise<void> {
     const folder = await readPolicyFolder(directory, policySet);
     if (folder.fingerprint === seen) return;
-    await delay(SETTLE_MS);
+    await sleep(SETTLE_MS);
     const settled = await readPolicyFolder(directory, policySet);
     if (settled.fingerprint !== folder.fingerprint) {
-      again = true;
+      void publishing.run();
       return;
     }
     const { kind } = await publishFiles(dependencies, settled, policySet, sourceOf(directory));
@@ -68,10 +56,8 @@ export function startFolderPublisher(
 
   return {
     async close() {
-      closed = true;
-      clearInterval(timer);
       for (const watcher of watchers) watcher.close();
-      await looking;
+      await publishing.close();
     },
   };
 }

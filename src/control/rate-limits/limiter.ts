@@ -1,4 +1,5 @@
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
+import { inTime } from "../../runtime/in-time.ts";
 import type { Database } from "../../storage/index.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { ControlSettings } from "../context.ts";
@@ -41,7 +42,7 @@ export function createRateLimiter(
   const { environment, redisUrl, rateLimits } = settings;
   const limits: Readonly<Record<RateGroup, number>> = { ...rateLimits, gateway: GATEWAY_LIMIT };
   const counts: SharedCounts =
-    redisUrl === undefined ? postgresCounts(db) : redisCounts(redisUrl, environment, patienceMs / 2);
+    redisUrl === undefined ? postgresCounts(db, log) : redisCounts(redisUrl, environment, patienceMs / 2);
   const shared = forGroups((group) => counts.counter(group, limits[group], windowSeconds));
   const alone = forGroups(
     (group) => new RateLimiterMemory({ keyPrefix: group, points: limits[group], duration: windowSeconds }),
@@ -55,7 +56,8 @@ export function createRateLimiter(
     // of the requests that find it away, one a second looks whether it is back
     if (away) pausedUntil = now + PAUSE_MS;
     try {
-      const counted = await within(patienceMs, consume(shared[group], key));
+      const counted = await inTime(consume(shared[group], key), patienceMs, undefined);
+      if (counted === undefined) throw new Error(`no answer within ${patienceMs} ms`);
       if (away) log.info("requests are counted together with the other instances again");
       away = false;
       pausedUntil = 0;
@@ -95,20 +97,6 @@ async function consume(counter: Counter, key: string): Promise<Counted> {
   } catch (error) {
     if (error instanceof RateLimiterRes) return { allowed: false, result: error };
     throw error;
-  }
-}
-
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(new Error(`no answer within ${ms} ms`));
-    }, ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

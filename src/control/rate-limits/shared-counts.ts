@@ -1,5 +1,6 @@
 import { Redis } from "ioredis";
 import { RateLimiterPostgres, RateLimiterRedis, type RateLimiterRes } from "rate-limiter-flexible";
+import { every, type JobLog } from "../../runtime/every.ts";
 import type { Database } from "../../storage/index.ts";
 import type { Environment } from "../environment.ts";
 import type { RateGroup } from "../frame/route.ts";
@@ -19,15 +20,11 @@ const TABLE = "rate_limits";
 const CLEAR_MS = 5 * 60_000;
 
 /** In the environment's own database: one statement a request. */
-export function postgresCounts(db: Database): SharedCounts {
-  const clearing = setInterval(() => {
-    // what is left over is cleared five minutes later
-    db(TABLE)
-      .where("expire", "<", Date.now())
-      .delete()
-      .catch(() => undefined);
-  }, CLEAR_MS);
-  clearing.unref();
+export function postgresCounts(db: Database, log: JobLog): SharedCounts {
+  const pruning = every(CLEAR_MS, () => db(TABLE).where("expire", "<", Date.now()).delete(), {
+    what: "prune expired counts of requests",
+    log,
+  });
   return {
     counter: (group, limit, windowSeconds) =>
       new RateLimiterPostgres({
@@ -39,10 +36,7 @@ export function postgresCounts(db: Database): SharedCounts {
         clearExpiredByTimeout: false,
         ...window(group, limit, windowSeconds),
       }),
-    close() {
-      clearInterval(clearing);
-      return Promise.resolve();
-    },
+    close: () => pruning.close(),
   };
 }
 

@@ -1,12 +1,11 @@
 import type { Knex } from "knex";
-import { codeOf } from "../../storage/database.ts";
+import { errorCode } from "../../runtime/error-code.ts";
+import { lockUntilEnd } from "../../storage/index.ts";
 
 /** Tables that are cut by the day, with a default table for what belongs to no day that has one. */
 export type DailyTable = "audit_records" | "events";
 
 const DAY_MS = 86_400_000;
-/** Any number that nothing else in the database locks. */
-const LOCK = 5_187_413_050;
 /** Readers and writers stand behind whoever waits for such a lock: it is not waited for long, but tried again later. */
 const LOCK_WAIT_MS = 2_000;
 /** lock_not_available, deadlock_detected */
@@ -97,12 +96,12 @@ async function carefully(db: Knex, work: (trx: Knex.Transaction) => Promise<unkn
   try {
     await db.transaction(async (trx) => {
       await trx.raw(`set local lock_timeout to ${LOCK_WAIT_MS}`);
-      await trx.raw("select pg_advisory_xact_lock(?)", [LOCK]);
+      await lockUntilEnd(trx, "partitions");
       await work(trx);
     });
     return true;
   } catch (error) {
-    if (error instanceof Error && LOST.has(codeOf(error) ?? "")) return false;
+    if (LOST.has(errorCode(error) ?? "")) return false;
     throw error;
   }
 }

@@ -2,7 +2,7 @@ import type { Knex } from "knex";
 import * as z from "zod";
 import { ApiError } from "../errors.ts";
 import { isStorable } from "../frame/json-text.ts";
-import { codeOf } from "../../storage/database.ts";
+import { errorCode } from "../../runtime/error-code.ts";
 import type { DailyTable } from "./partitions.ts";
 
 /** The columns that order a trail: time first, then what tells records of one time apart. */
@@ -165,7 +165,7 @@ async function inTime(query: Knex.QueryBuilder): Promise<unknown> {
   try {
     return await query;
   } catch (error) {
-    if (error instanceof Error && codeOf(error) === CANCELED)
+    if (errorCode(error) === CANCELED)
       throw notValid(
         "from",
         "there are too many records to look through in time: narrow `from` and `to`",

@@ -1,10 +1,11 @@
 import type { Knex } from "knex";
 import { readPolicyFolder } from "../../decision/policies/policy-folder.ts";
+import { lockUntilEnd } from "../../storage/index.ts";
 import type { ControlContext } from "../context.ts";
 import { newId } from "../ids.ts";
-import { createKeyring } from "../issuer/keyring.ts";
+import type { Keyring } from "../issuer/keyring.ts";
 import { failed } from "../policy-sets/compile-thread.ts";
-import { createPolicySetCompiler } from "../policy-sets/compiler.ts";
+import type { PolicySetCompiler } from "../policy-sets/compiler.ts";
 import { sourceOf } from "../policy-sets/publish-folder.ts";
 import { makePartition, startOfDay } from "../records/partitions.ts";
 import type { Unit } from "../unit.ts";
@@ -13,44 +14,54 @@ import { HISTORY_DAYS, plant, type Prepared } from "./seed/plant.ts";
 import type { SandboxSeed } from "./seed/types.ts";
 import { isEmpty, wipe } from "./wipe.ts";
 
-/** The advisory lock under which a sandbox is filled; any number that nothing else in the database uses. */
-const LOCK = 5_187_413_080;
 const WAIT_MS = 120_000;
 const DAY_MS = 86_400_000;
 
+/** What a sandbox is filled by. */
+export interface FillingParts {
+  readonly seed: SandboxSeed;
+  readonly keyring: Keyring;
+  readonly compile: PolicySetCompiler;
+}
+
 /** What cannot be done within the transaction: keys, partitions, and compiling the policy set. */
-export async function prepareReset(context: ControlContext, seed: SandboxSeed): Promise<Prepared> {
+export async function prepareReset(context: ControlContext, parts: FillingParts): Promise<Prepared> {
   const { db, clock } = context;
   const today = startOfDay(clock());
   for (const table of ["audit_records", "events"] as const)
     for (let day = -HISTORY_DAYS; day <= 0; day += 1) await makePartition(db, table, today + day * DAY_MS);
   return {
-    seed,
-    key: await createKeyring(context).signingKey(),
-    ...(await compiled(context, seed)),
+    seed: parts.seed,
+    key: await parts.keyring.signingKey(),
+    ...(await compiled(context, parts)),
   };
 }
 
 /** What is in force by then, another instance may have published; from here on it waits for the end of the transaction. */
-async function upToDate(context: ControlContext, prepared: Prepared): Promise<Prepared> {
+async function upToDate(context: ControlContext, parts: FillingParts, prepared: Prepared): Promise<Prepared> {
   const { seed, fingerprint } = prepared;
   if (seed.policies === undefined) return prepared;
   const { directory, policySet } = seed.policies;
   const now = await readPolicyFolder(directory, policySet);
-  return now.fingerprint === fingerprint ? prepared : { ...prepared, ...(await compiled(context, seed)) };
+  return now.fingerprint === fingerprint ? prepared : { ...prepared, ...(await compiled(context, parts)) };
 }
 
 /** Empties the sandbox and fills it anew, in the unit's transaction. Whoever wants to do so at once waits. */
-export async function reset(context: ControlContext, unit: Unit, prepared: Prepared): Promise<Seeded> {
+export async function reset(
+  context: ControlContext,
+  parts: FillingParts,
+  unit: Unit,
+  prepared: Prepared,
+): Promise<Seeded> {
   await lock(unit.trx);
   await wipe(unit);
-  return fill(context, unit, await upToDate(context, prepared), "sandbox.reset");
+  return fill(context, unit, await upToDate(context, parts, prepared), "sandbox.reset");
 }
 
 /** Fills a sandbox at its first start; one that was ever used stays as it is. */
-export async function seedSandbox(context: ControlContext, seed: SandboxSeed): Promise<void> {
+export async function seedSandbox(context: ControlContext, parts: FillingParts): Promise<void> {
   if (!(await isEmpty(context.db))) return;
-  const prepared = await prepareReset(context, seed);
+  const prepared = await prepareReset(context, parts);
   const origin = {
     actor: { kind: "system", id: "sandbox", name: "sandbox" },
     requestId: newId("request"),
@@ -66,7 +77,7 @@ export async function seedSandbox(context: ControlContext, seed: SandboxSeed): P
 /** Whoever waits here waits for somebody else's whole reset. */
 async function lock(trx: Knex.Transaction): Promise<void> {
   await trx.raw(`set local statement_timeout to ${WAIT_MS}`);
-  await trx.raw("select pg_advisory_xact_lock(?)", [LOCK]);
+  await lockUntilEnd(trx, "sandboxFilling");
 }
 
 async function fill(
@@ -84,13 +95,13 @@ async function fill(
 /** A set with errors is left out: the sandbox works without. */
 async function compiled(
   { log }: ControlContext,
-  { policies }: SandboxSeed,
+  { seed: { policies }, compile }: FillingParts,
 ): Promise<Pick<Prepared, "policySet" | "fingerprint">> {
   if (policies === undefined) return { policySet: undefined, fingerprint: undefined };
   const { directory, policySet: name } = policies;
   const { files, diagnostics, fingerprint } = await readPolicyFolder(directory, name);
   const { set, ...found } =
-    diagnostics.length > 0 ? failed(diagnostics, files) : await createPolicySetCompiler()({ name, files });
+    diagnostics.length > 0 ? failed(diagnostics, files) : await compile({ name, files });
   if (set !== undefined) {
     const policySet = { ...set, files, diagnostics: found.diagnostics, source: sourceOf(directory) };
     return { policySet, fingerprint };

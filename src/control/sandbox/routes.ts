@@ -5,7 +5,6 @@ import { requireCustomer } from "../customers/store.ts";
 import { ApiError, validationFailed } from "../errors.ts";
 import { readPage } from "../frame/list.ts";
 import { created, ok, page, readRoute, writeRoute, type Route } from "../frame/route.ts";
-import { createKeyring } from "../issuer/keyring.ts";
 import { tokenAnswer } from "../sign-in/schemas.ts";
 import {
   deletePerson,
@@ -15,7 +14,7 @@ import {
   peopleOf,
   type PersonRow,
 } from "./people.ts";
-import { prepareReset, reset } from "./reset.ts";
+import { prepareReset, reset, type FillingParts } from "./reset.ts";
 import {
   deletedPerson,
   newPerson,
@@ -26,7 +25,6 @@ import {
   tokensBody,
   type TokensBody,
 } from "./schemas.ts";
-import type { SandboxSeed } from "./seed/types.ts";
 import { signInHeadless, type HeadlessSignIn } from "./sign-in.ts";
 
 const COLUMNS = { id: "id", created_at: "created_at", name: "name", email: "email" };
@@ -34,8 +32,8 @@ const COLUMNS = { id: "id", created_at: "created_at", name: "name", email: "emai
 const common = { tag: "Sandbox", group: "management", permission: "sandbox" } as const;
 
 /** What exists in the sandbox alone: its people, tokens without a browser, and a new beginning. */
-export function sandboxRoutes(context: ControlContext, seed: SandboxSeed): Route[] {
-  const keyring = createKeyring(context);
+export function sandboxRoutes(context: ControlContext, parts: FillingParts): Route[] {
+  const { keyring } = parts;
   return [
     readRoute({
       ...common,
@@ -131,8 +129,8 @@ export function sandboxRoutes(context: ControlContext, seed: SandboxSeed): Route
         "Removes everything but dashboard users, with their sessions, and API keys that are not limited to a customer; then fills the sandbox as at its first start. All of it or nothing; one at a time.",
       tenancy: "all",
       answers: { 200: seeded },
-      prepare: () => prepareReset(context, seed),
-      write: async (_call, unit, prepared) => ok(await reset(context, unit, prepared)),
+      prepare: () => prepareReset(context, parts),
+      write: async (_call, unit, prepared) => ok(await reset(context, parts, unit, prepared)),
     }),
   ];
 }

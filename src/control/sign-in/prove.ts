@@ -1,4 +1,5 @@
 import * as client from "openid-client";
+import { errorCode } from "../../runtime/error-code.ts";
 import type { ControlContext } from "../context.ts";
 import { requiredClaims } from "../customers/idp-issuer.ts";
 import type { IdpRow } from "../customers/idp.ts";
@@ -9,7 +10,7 @@ import { callbackUrl } from "./authorize.ts";
 import { readIdentity, type Identity } from "./claims.ts";
 import { failedBecause, refusedByProvider, subjectDetail, type SignInFailure } from "./failure.ts";
 import { claimFlow, flowSecretsPurpose, type FlowRow, type FlowSecrets } from "./flow-store.ts";
-import { failureCode, failureText, type Providers } from "./provider.ts";
+import { failureText, type Providers } from "./provider.ts";
 import type { CallbackQuery } from "./schemas.ts";
 
 /** What a browser brings from the provider. */
@@ -65,7 +66,7 @@ export async function prove(
     const cause = error instanceof ApiError ? error.cause : error;
     const failure = failureText(cause);
     log.warn({ customer_id: flow.customer_id, issuer: flow.issuer, failure }, "a sign-in failed");
-    return failed(failedBecause("PROVIDER_FAILED", failureCode(cause)));
+    return failed(failedBecause("PROVIDER_FAILED", errorCode(cause)));
   }
 }
 

@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import * as client from "openid-client";
+import { errorCode } from "../../runtime/error-code.ts";
 import type { ControlContext } from "../context.ts";
 import { isReachable } from "../customers/idp-issuer.ts";
 import { openClientSecret, type IdpRow } from "../customers/idp.ts";
@@ -127,15 +128,10 @@ function fail({ customer_id }: IdpRow, error: unknown): never {
   throw new ApiError("IDP_FAILED", { details: { customer_id }, cause: new Error(failureText(error)) });
 }
 
-/** What a failure is called, where it has a name: for the customer, who need not know what is reached how. */
-export function failureCode(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
-}
-
 /** What a failure is, without what the provider sent: that may hold tokens. */
 export function failureText(error: unknown): string {
   if (!(error instanceof Error)) return "unknown failure";
   const inner = error.cause instanceof Error ? ` (${error.cause.message})` : "";
-  const code = failureCode(error);
+  const code = errorCode(error);
   return `${code === undefined ? "" : `${code}: `}${error.message}${inner}`.slice(0, 500);
 }

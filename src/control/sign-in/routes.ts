@@ -1,6 +1,6 @@
 import type { ControlContext } from "../context.ts";
 import { ok, writeRoute, type Route } from "../frame/route.ts";
-import { createKeyring } from "../issuer/keyring.ts";
+import type { Keyring } from "../issuer/keyring.ts";
 import { FLOW_SECONDS, startFlow } from "./authorize.ts";
 import { exchangeCode, refreshTokens } from "./exchange.ts";
 import { finish } from "./finish.ts";
@@ -19,9 +19,8 @@ import {
 } from "./schemas.ts";
 
 /** The sign-in of users: authorize, callback, token, refresh, logout. */
-export function signInRoutes(context: ControlContext): Route[] {
+export function signInRoutes(context: ControlContext, { keyring }: { readonly keyring: Keyring }): Route[] {
   const providers = createProviders(context);
-  const keyring = createKeyring(context);
   const common = { tag: "Authentication", group: "authentication", tenancy: "handler" } as const;
   return [
     writeRoute({

@@ -1,5 +1,6 @@
 import { performance } from "node:perf_hooks";
 import { sanitize } from "../../text/index.ts";
+import { errorCode } from "../../runtime/error-code.ts";
 import { TargetNotAllowed } from "../outbound/target.ts";
 import type { AttemptRecord } from "./outbox.ts";
 import { signedHeaders } from "./signature.ts";
@@ -99,7 +100,7 @@ function failureOf(error: unknown): string {
     if (cause instanceof TargetNotAllowed) return cause.message;
     if (cause.name === "TimeoutError") return "no answer in time";
     if (cause.name === "HTTPParserError") return "the answer is not HTTP";
-    const code = "code" in cause && typeof cause.code === "string" ? cause.code : undefined;
+    const code = errorCode(cause);
     if (code?.startsWith("ERR_SSL_")) return "the TLS handshake failed";
     if (code !== undefined) return FAILURES[code] ?? `no answer (${sanitize(code, 60)})`;
   }

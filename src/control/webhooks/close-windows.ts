@@ -1,4 +1,5 @@
 import type { Knex } from "knex";
+import { every } from "../../runtime/every.ts";
 import { transaction } from "../../storage/index.ts";
 import type { BackgroundWork, ControlContext } from "../context.ts";
 import { newId } from "../ids.ts";
@@ -25,28 +26,8 @@ interface Due {
 /** Closes windows as they end. Several instances do no harm: each closes what no other is just closing. */
 export function startClosingWindows(context: Pick<ControlContext, "db" | "clock" | "log">): BackgroundWork {
   const { db, clock, log } = context;
-  let running: Promise<void> | undefined;
-  let away = false;
-  const timer = setInterval(() => {
-    running ??= closeWindows(db, new Date(clock()))
-      .then(() => {
-        away = false;
-      })
-      .catch((error: unknown) => {
-        // once, for it is tried every second
-        if (!away) log.warn({ err: error }, "counted violations wait: their windows cannot be closed");
-        away = true;
-      })
-      .finally(() => {
-        running = undefined;
-      });
-  }, EVERY_MS);
-  return {
-    async close() {
-      clearInterval(timer);
-      await running;
-    },
-  };
+  const what = "close the windows of counted violations";
+  return every(EVERY_MS, () => closeWindows(db, new Date(clock())), { what, log });
 }
 
 /**

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Knex } from "knex";
+import { lockRowsUntilEnd } from "../../storage/index.ts";
 import type { StoredEvent } from "../events.ts";
 
 /** A webhook is told of one kind of violation once in so much time, and once more of all that followed. */
@@ -18,8 +19,6 @@ export const MAX_KINDS_OF_CUSTOMER = 20;
 export const MAX_KINDS_OF_OWNER = 100;
 /** The key of all other kinds of a customer begins with it; no hash has a blank. */
 export const OTHERS = "others ";
-/** Advisory locks under which new kinds of a webhook are counted: this number, and a hash of its id. */
-const LOCK = 518_741_302;
 
 /** An event and a webhook that asks for it. */
 export interface Sending {
@@ -88,11 +87,7 @@ async function withinBounds(trx: Knex, kinds: readonly Kind[]): Promise<readonly
   const opening = webhookIds(kinds.filter((kind) => isNew(known, kind) && hasRoom(known, kind)));
   if (opening.length > 0) {
     // one transaction at a time, so that the bound is one; where all kinds are known, or too many, nobody waits
-    await trx.raw(
-      `select pg_advisory_xact_lock(?, hash)
-       from (select distinct hashtext(id) as hash from unnest(?::text[]) as id order by hash) as locks`,
-      [LOCK, opening],
-    );
+    await lockRowsUntilEnd(trx, "webhookWindows", opening);
     for (const [id, customers] of await readKnown(trx, opening)) known.set(id, customers);
   }
   return kinds.map((kind) => {

@@ -1,12 +1,13 @@
-import { setTimeout as delay } from "node:timers/promises";
-import { isUnavailable } from "../../storage/index.ts";
+import { every } from "../../runtime/every.ts";
+import { inTime } from "../../runtime/in-time.ts";
+import { sleep } from "../../runtime/sleep.ts";
+import { isUnavailable, listen } from "../../storage/index.ts";
 import type { BackgroundWork, ControlContext } from "../context.ts";
 import { guardedFetch } from "../outbound/guarded-fetch.ts";
 import type { Resolve } from "../outbound/target.ts";
 import { attempt } from "./attempt.ts";
 import { startClosingWindows } from "./close-windows.ts";
 import { CHANNEL } from "./enqueue.ts";
-import { listen } from "./listen.ts";
 import { claimDue, release, type AttemptRecord, type Claimed } from "./outbox.ts";
 import { validSecrets } from "./service.ts";
 import { settle } from "./settle.ts";
@@ -48,38 +49,21 @@ export function startDeliveries(context: ControlContext, options: DeliveryOption
   const send = guardedFetch({ ...options, allowPrivate: allowPrivateTargets, timeoutMs });
   const running = new Set<Promise<void>>();
   const stop = new AbortController();
-  let looking: Promise<void> | undefined;
-  let resting: NodeJS.Timeout | undefined;
-  let lookAgain = false;
-  let away = false;
   let closing: Promise<void> | undefined;
 
   /** One look at a time, and a rest; whatever asks for one meanwhile gets another then. */
-  function look(): void {
-    if (closing !== undefined) return;
-    if (looking !== undefined || resting !== undefined) {
-      lookAgain = true;
-      return;
-    }
-    lookAgain = false;
-    looking = claimAndStart()
-      .then(() => {
-        away = false;
-      })
-      .catch((error: unknown) => {
-        // once, for it is tried every second
-        if (!away) log.warn({ err: error }, "webhook deliveries wait: the outbox cannot be read");
-        away = true;
-        lookAgain = false;
-      })
-      .finally(() => {
-        looking = undefined;
-        resting = setTimeout(() => {
-          resting = undefined;
-          if (lookAgain) look();
-        }, REST_MS);
-      });
-  }
+  const looking = every(
+    LOOK_MS,
+    async (signal) => {
+      try {
+        await claimAndStart();
+      } finally {
+        await sleep(REST_MS, { signal });
+      }
+    },
+    { what: "look for webhook deliveries that are due", log },
+  );
+  const look = () => void looking.run();
 
   async function claimAndStart(): Promise<void> {
     const most = MOST - running.size;
@@ -128,23 +112,19 @@ export function startDeliveries(context: ControlContext, options: DeliveryOption
         return;
       } catch (error) {
         if (!isUnavailable(error) || waited >= MARGIN_MS / 2 || stop.signal.aborted) throw error;
-        await delay(LOOK_MS);
+        await sleep(LOOK_MS);
       }
     }
   }
 
   const closingWindows = startClosingWindows(context);
-  const ear = listen(db, CHANNEL, look);
-  const timer = setInterval(look, LOOK_MS);
+  // what waits already is found when it begins to listen
+  const listening = listen(db, CHANNEL, { onNotification: look, onListening: look });
 
   async function close(): Promise<void> {
-    clearInterval(timer);
-    await Promise.all([ear.close(), closingWindows.close(), looking]);
-    const grace = new AbortController();
-    const ended = Promise.all(running).then(() => {
-      grace.abort();
-    });
-    await Promise.race([ended, delay(GRACE_MS, undefined, { signal: grace.signal }).catch(() => undefined)]);
+    await Promise.all([listening.close(), closingWindows.close(), looking.close()]);
+    const ended = Promise.all(running);
+    await inTime(ended, GRACE_MS, undefined);
     stop.abort();
     await ended;
   }

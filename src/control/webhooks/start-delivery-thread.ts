@@ -1,9 +1,10 @@
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
+import { inTime } from "../../runtime/in-time.ts";
+import { listen } from "../../storage/index.ts";
 import type { BackgroundWork, ControlContext } from "../context.ts";
 import type { DeliveryThreadData } from "./delivery-thread.ts";
 import { CHANNEL } from "./enqueue.ts";
-import { listen } from "./listen.ts";
 
 /** After so long a thread that died is started again, and the database asked again that was away. */
 const AGAIN_MS = 1_000;
@@ -32,7 +33,7 @@ export function startDeliveryThread(
 
   function begin(): void {
     if (thread !== undefined || closing !== undefined) return;
-    void ear.close();
+    void listening.close();
     const workerData: DeliveryThreadData = { ...rest, settings };
     const started = new Worker(SCRIPT, { workerData });
     thread = started;
@@ -78,23 +79,21 @@ export function startDeliveryThread(
 
   async function close(): Promise<void> {
     clearTimeout(timer);
-    await Promise.all([ear.close(), looking]);
+    await Promise.all([listening.close(), looking]);
     const ending = thread;
     if (ending === undefined) return;
-    await new Promise<void>((resolve) => {
-      const late = setTimeout(resolve, END_MS);
-      const end = () => {
-        clearTimeout(late);
-        resolve();
-      };
-      ending.once("message", end).once("exit", end);
-      ending.postMessage("end");
-    });
+    const { promise: ended, resolve } = Promise.withResolvers<undefined>();
+    const end = () => {
+      resolve(undefined);
+    };
+    ending.once("message", end).once("exit", end);
+    ending.postMessage("end");
+    await inTime(ended, END_MS, undefined);
     await ending.terminate();
   }
 
-  // it hears once when it begins to listen, so what waits already is found as well
-  const ear = listen(db, CHANNEL, look);
+  // what waits already is found when it begins to listen
+  const listening = listen(db, CHANNEL, { onNotification: look, onListening: look });
   return { close: () => (closing ??= close()) };
 }
 

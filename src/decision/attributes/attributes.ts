@@ -8,7 +8,7 @@ import {
   type ValueObject,
 } from "../../policy/index.ts";
 import type { CanonicalRequest } from "../../request/index.ts";
-import { inTime } from "../in-time.ts";
+import { inTime } from "../../runtime/in-time.ts";
 import type { RuleNeeds } from "../policies/needs.ts";
 import type { AttributeSource } from "./sources.ts";
 

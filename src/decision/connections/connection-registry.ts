@@ -1,3 +1,5 @@
+import { every, type Job } from "../../runtime/every.ts";
+import { inTime } from "../../runtime/in-time.ts";
 import { NO_ROOM_FOR_PLAN, SESSION_ENDED, type Closing } from "./connection-closing.ts";
 import { endOf, hashOf, isListed, type Entry } from "./connection-entry.ts";
 import { ConnectionSlots, type ConnectionSlot, type SlotTable } from "./connection-slots.ts";
@@ -8,7 +10,6 @@ import type {
   LiveConnection,
   Rejudgement,
 } from "./connection-types.ts";
-import { inTime } from "../in-time.ts";
 import { RecentIds } from "./recent-ids.ts";
 import { Turns } from "./turns.ts";
 
@@ -74,7 +75,7 @@ export class ConnectionRegistry {
   #pending = false;
   #working: Promise<void> | undefined;
   readonly #turns: Turns;
-  #timers: NodeJS.Timeout[] = [];
+  #jobs: Job[] = [];
 
   constructor(options: ConnectionRegistryOptions) {
     this.#options = options;
@@ -93,17 +94,17 @@ export class ConnectionRegistry {
 
   /** Begins to forget what has expired and, where asked for, to judge again by itself. */
   start(): void {
-    const { every } = this.#options;
-    this.#timers = [
-      setInterval(() => {
-        this.sweep();
-      }, SWEEP_MS).unref(),
-    ];
-    if (every !== undefined) this.#timers.push(setInterval(() => void this.refresh(), every).unref());
+    const { every: refreshMs, log } = this.#options;
+    const what = "forget connections that are over";
+    this.#jobs = [every(SWEEP_MS, this.sweep.bind(this), { what, log })];
+    if (refreshMs !== undefined)
+      this.#jobs.push(
+        every(refreshMs, () => this.refresh(), { what: "evaluate open connections again", log }),
+      );
   }
 
   close(): void {
-    for (const timer of this.#timers) clearInterval(timer);
+    for (const job of this.#jobs) void job.close();
   }
 
   /** @returns false where it cannot be looked after: then it must not be let in. */

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { lstat, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { STATE_FILE } from "../../envoy-contract.ts";
+import { every, type Job, type JobLog } from "../../runtime/every.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { SlotTable } from "./connection-slots.ts";
 import type { ConnectionStandings } from "./connection-registry.ts";
@@ -13,7 +14,7 @@ export interface ConnectionStateOptions {
   readonly worker: number;
   readonly standings: () => ConnectionStandings & Partial<SlotTable>;
   readonly metrics: Pick<Metrics, "connectionStateFailures">;
-  readonly log: { info(object: object, message: string): void; error(object: object, message: string): void };
+  readonly log: JobLog;
   /** Changes that come so close together are written at once; ms. */
   readonly collectFor?: number;
   /** How often the file is written without a change, far below what Lua takes for a dead service; ms. */
@@ -42,7 +43,7 @@ export class ConnectionState {
   readonly #clock: () => number;
   readonly #next: string;
   #collecting: NodeJS.Timeout | undefined;
-  #heartbeat: NodeJS.Timeout | undefined;
+  #heartbeat: Job | undefined;
   #writing: Promise<void> | undefined;
   #again = false;
   #closed = false;
@@ -57,7 +58,8 @@ export class ConnectionState {
 
   /** Writes the file for the first time, and goes on. Never rejects. */
   async start(): Promise<void> {
-    this.#heartbeat = setInterval(() => void this.#write(), this.#options.heartbeat ?? 2_000).unref();
+    const { heartbeat = 2_000, log } = this.#options;
+    this.#heartbeat = every(heartbeat, () => this.#write(), { what: "write connection state", log });
     await this.#write();
   }
 
@@ -73,8 +75,8 @@ export class ConnectionState {
   /** Takes the file away: nobody looks after the connections any more. Never rejects. */
   async close(): Promise<void> {
     this.#closed = true;
-    clearInterval(this.#heartbeat);
     clearTimeout(this.#collecting);
+    await this.#heartbeat?.close();
     await this.#writing;
     await rm(this.place.file, { force: true }).catch(() => undefined);
     await rm(this.#next, { force: true }).catch(() => undefined);

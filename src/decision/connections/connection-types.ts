@@ -1,5 +1,6 @@
 import type { Identity } from "../../identity/types.ts";
 import type { DenialReason } from "../../reasons.ts";
+import type { JobLog } from "../../runtime/every.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Closing } from "./connection-closing.ts";
 import type { ConnectionCounts } from "./connection-counts.ts";
@@ -50,7 +51,7 @@ export interface ConnectionRegistryOptions {
   /** Called when ConnectionRegistry.standings has changed. */
   readonly changed: () => void;
   readonly metrics: Pick<Metrics, "connections" | "connectionsUnreported">;
-  readonly log: { info(object: object, message: string): void; error(object: object, message: string): void };
+  readonly log: JobLog;
   /** Connections; 10,000. */
   readonly capacity?: number;
   /** Of one holder. */

@@ -8,7 +8,13 @@ import {
   type InputValue,
 } from "../../graphql/index.ts";
 import { isObject } from "../../json/index.ts";
-import { explain, UNAVAILABLE, type Attributes, type Expression, type ValueObject } from "../../policy/index.ts";
+import {
+  explain,
+  UNAVAILABLE,
+  type Attributes,
+  type Expression,
+  type ValueObject,
+} from "../../policy/index.ts";
 import type { JudgedCondition } from "../../policy/suite/index.ts";
 import { explainOperations, verdictsOfRules, type OperationDesk } from "./explain-operations.ts";
 import { mostValues, type Direction, type MessageVerdict } from "./message-verdict.ts";

@@ -1,7 +1,7 @@
 import type { AuditLog, RefusalLog } from "../../audit/types.ts";
 import type { OutcomeRecord } from "../../protocol/record.ts";
-import { within } from "../../audit/within.ts";
 import { REASONS } from "../../reasons.ts";
+import { inTime } from "../../runtime/in-time.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Decide } from "../decide/decide.ts";
 import { denyPermitted, requiresAudit } from "../decide/judgement.ts";
@@ -155,7 +155,7 @@ export class DecisionPoint {
     const named = { ...context, decisionId: context.decisionId ?? nextDecisionId() };
     const recordOf = (decision: Decision) => () => auditRecord(decision, named, elapsed, audit.wantsTrace);
     const record = audit.recordDurably(recordOf(allowed));
-    const isWritten = record !== undefined && (await within(this.#patience(deadline), record.written));
+    const isWritten = record !== undefined && (await inTime(record.written, this.#patience(deadline), false));
     if (isWritten && this.#clock() <= deadline) return this.#counted(allowed, started);
     const final = denyPermitted(allowed, isWritten ? "DEADLINE_EXCEEDED" : "AUDIT_UNAVAILABLE");
     record?.revoke(recordOf(final), () => notForwarded(final, named.decisionId, this.#clock() - context.at));

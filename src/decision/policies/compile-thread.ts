@@ -1,6 +1,8 @@
-import { fileURLToPath } from "node:url";
-import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
+import { isMainThread, parentPort, workerData } from "node:worker_threads";
 import { compilePolicySet, type Diagnostic, type PolicyFile, type PolicySetIR } from "../../policy/index.ts";
+import { runInThread } from "../../runtime/run-in-thread.ts";
+
+const MEMORY_MB = 2_048;
 
 /** What compiling a set came to; `ir` only where no diagnostic is an error. */
 export interface Compilation {
@@ -18,21 +20,8 @@ interface Task {
  * Rejects when the thread dies (out of memory, say); findings about the policies are in the result.
  */
 export function compileInThread(files: readonly PolicyFile[], name: string): Promise<Compilation> {
-  return new Promise((resolve, reject) => {
-    const task: Task = { files, name };
-    const thread = new Worker(fileURLToPath(import.meta.url), {
-      workerData: task,
-      resourceLimits: { maxOldGenerationSizeMb: 2048 },
-    });
-    thread.once("message", (result: Compilation) => {
-      resolve(result);
-      void thread.terminate();
-    });
-    thread.once("error", reject);
-    thread.once("exit", (code) => {
-      reject(new Error(`the compiling thread ended with code ${code} and no result`));
-    });
-  });
+  const data: Task = { files, name };
+  return runInThread<Compilation>({ script: new URL(import.meta.url), data, memoryMb: MEMORY_MB });
 }
 
 if (!isMainThread && parentPort !== null) {

@@ -1,3 +1,4 @@
+import { every, type Job } from "../../runtime/every.ts";
 import type { CheckStatus } from "../../telemetry/check-status.ts";
 import { createMetrics, type Metrics } from "../../telemetry/metrics.ts";
 import type { Provisions } from "./not-provided.ts";
@@ -52,7 +53,7 @@ export class PolicySets {
   readonly #unseen = createMetrics();
   readonly #kept = new Map<string, Kept>();
   readonly #due = new Set<string>();
-  readonly #timer: NodeJS.Timeout;
+  readonly #looking: Job;
   #loading = 0;
   #idle: (() => void)[] = [];
   #closed = false;
@@ -64,9 +65,13 @@ export class PolicySets {
     this.#options = options;
     this.#metrics = dependencies.metrics;
     this.#log = dependencies.log;
-    this.#timer = setInterval(() => {
-      this.#look([...this.#kept.keys()]);
-    }, options.refreshIntervalMs).unref();
+    this.#looking = every(
+      options.refreshIntervalMs,
+      () => {
+        this.#look([...this.#kept.keys()]);
+      },
+      { what: "look at customers' policy sets", log: this.#log },
+    );
   }
 
   /** @returns the set's version in force; `undefined` where it is not wanted or could not be loaded */
@@ -118,7 +123,7 @@ export class PolicySets {
 
   close(): void {
     this.#closed = true;
-    clearInterval(this.#timer);
+    void this.#looking.close();
     this.#due.clear();
     for (const name of [...this.#kept.keys()]) this.#stop(name);
   }

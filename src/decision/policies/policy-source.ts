@@ -1,5 +1,5 @@
 import { watch, type FSWatcher } from "node:fs";
-import { setTimeout as delay } from "node:timers/promises";
+import { sleep } from "../../runtime/sleep.ts";
 import { readPolicyFolder, type PolicyFolder } from "./policy-folder.ts";
 
 /** A set as a source has it. */
@@ -50,7 +50,7 @@ async function readSettled(directory: string, name: string, seen: string): Promi
   let folder = await readPolicyFolder(directory, name);
   if (folder.fingerprint === seen && seen !== "") return folder;
   for (let look = 0; look < SETTLE_LOOKS; look += 1) {
-    await delay(SETTLE_MS);
+    await sleep(SETTLE_MS);
     const next = await readPolicyFolder(directory, name);
     if (next.fingerprint === folder.fingerprint) break;
     folder = next;

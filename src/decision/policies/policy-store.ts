@@ -1,4 +1,5 @@
 import { renderDiagnostics, rulesOf, summarizeErrors } from "../../policy/index.ts";
+import { every, type Job } from "../../runtime/every.ts";
 import type { CheckStatus } from "../../telemetry/check-status.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import { compileInThread, type Compilation } from "./compile-thread.ts";
@@ -65,7 +66,7 @@ export class PolicyStore {
   #loading: Promise<void> | undefined;
   #again = false;
   #stopWatching: (() => void) | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #looking: Job | undefined;
   #closed = false;
 
   constructor(
@@ -116,7 +117,8 @@ export class PolicyStore {
     const { source, policySet, refreshIntervalMs } = this.#options;
     // before the first look, so that nothing is missed in between
     this.#stopWatching = source.watch(policySet, () => void this.refresh());
-    this.#timer = setInterval(() => void this.refresh(), refreshIntervalMs).unref();
+    const what = `look at the policy set \`${policySet}\``;
+    this.#looking = every(refreshIntervalMs, () => this.refresh(), { what, log: this.#log });
     await this.refresh();
   }
 
@@ -137,7 +139,7 @@ export class PolicyStore {
   /** Stops watching. The set in force stays readable. */
   close(): void {
     this.#closed = true;
-    clearInterval(this.#timer);
+    void this.#looking?.close();
     this.#stopWatching?.();
   }
 

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
+import { sleep } from "../../runtime/sleep.ts";
 import {
   monotonicNow,
   type PolicySetFile,
@@ -272,7 +272,7 @@ export class ReleasePublisher {
     }
     for (const life of unconfirmed) life.has = undefined;
     // timers may be early
-    while (monotonicNow() < at) await delay(Math.ceil(at - monotonicNow()));
+    while (monotonicNow() < at) await sleep(Math.ceil(at - monotonicNow()));
   }
 
   #isLive(life: Life): boolean {

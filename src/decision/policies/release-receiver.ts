@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { setTimeout as delay } from "node:timers/promises";
 import type { PolicySetIR } from "../../policy/index.ts";
+import { sleep } from "../../runtime/sleep.ts";
 import type { CheckStatus } from "../../telemetry/check-status.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { PolicyRelease, PoliciesInForce } from "./release.ts";
@@ -105,7 +105,7 @@ export class ReleaseReceiver implements PoliciesInForce {
   /** The next change builds on the one before, whose moment may be a few milliseconds away. */
   async #untilInForce(): Promise<void> {
     for (let at = this.#changeWhenDue(); at !== undefined; at = this.#changeWhenDue()) {
-      await delay(Math.max(1, at - this.#clock()));
+      await sleep(Math.max(1, at - this.#clock()));
     }
   }
 

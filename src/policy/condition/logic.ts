@@ -7,13 +7,30 @@ export interface Part {
   readonly opens: boolean | undefined;
 }
 
-/** @returns the parts of `node`; `(..) == false` is what it compares, negated. */
+/** @returns the parts of `node`, without attributes and literals; `(..) == false` is what it compares, negated. */
 export function partsOf(node: ConditionNode, opens: boolean | undefined): readonly Part[] {
-  if (node.op === "and" || node.op === "or") return node.args.flatMap((arg) => partsOf(arg, opens));
-  if (node.op === "not") return partsOf(node.arg, flippedIf(true, opens));
+  const parts: Part[] = [];
+  addParts(node, opens, parts);
+  return parts;
+}
+
+function addParts(node: ConditionNode, opens: boolean | undefined, parts: Part[]): void {
+  if (node.op === "attribute" || node.op === "literal") return;
+  if (node.op === "and" || node.op === "or") {
+    for (const arg of node.args) addParts(arg, opens, parts);
+    return;
+  }
+  if (node.op === "not") {
+    addParts(node.arg, flippedIf(true, opens), parts);
+    return;
+  }
   const truth = comparedWithTruth(node);
-  if (truth !== undefined) return partsOf(truth.node, flippedIf(!truth.is, opens));
-  return [{ node, opens }, ...childrenOf(node).flatMap((child) => partsOf(child, undefined))];
+  if (truth !== undefined) {
+    addParts(truth.node, flippedIf(!truth.is, opens), parts);
+    return;
+  }
+  parts.push({ node, opens });
+  for (const child of childrenOf(node)) addParts(child, undefined, parts);
 }
 
 /** `not` is true where its part is false. */
@@ -26,12 +43,12 @@ export function comparedWithTruth(
   node: ConditionNode,
 ): { readonly node: ConditionNode; readonly is: boolean } | undefined {
   if (node.op !== "==" && node.op !== "!=") return undefined;
-  for (const [side, other] of [
-    [node.left, node.right],
-    [node.right, node.left],
-  ] as const) {
-    if (other.op === "literal" && typeof other.value === "boolean")
-      return { node: side, is: other.value === (node.op === "==") };
+  const { op, left, right } = node;
+  if (right.op === "literal" && typeof right.value === "boolean") {
+    return { node: left, is: right.value === (op === "==") };
+  }
+  if (left.op === "literal" && typeof left.value === "boolean") {
+    return { node: right, is: left.value === (op === "==") };
   }
   return undefined;
 }

@@ -101,15 +101,15 @@ export async function startSignInBench(
       return Promise.resolve();
     };
   const control = await startControl({
-    routes: (context) => [
+    routes: (context, shared) => [
       ...customerRoutes(context),
       ...policyRoutes(context),
       ...userRoutes(context),
-      ...signInRoutes(context),
+      ...signInRoutes(context, shared),
       ...sessionRoutes(context),
       ...clientRoutes(context),
     ],
-    beside: (context, parts) => [wellKnownRouter(context), oauthRouter(context, parts)],
+    beside: (context, parts) => [wellKnownRouter(context, parts), oauthRouter(context, parts)],
     ...options,
     writers: {
       changes: keep(changes),

@@ -42,6 +42,7 @@ describe("decision: connection state, as Envoy reads it", () => {
       metrics,
       log: {
         info: (_, message) => logged.push(message),
+        warn: (_, message) => logged.push(message),
         error: (_, message) => logged.push(message),
       },
       heartbeat: HOURS,

@@ -24,7 +24,7 @@ export function registry(options: Partial<ConnectionRegistryOptions> = {}) {
     judge: never,
     changed: () => (state.changes += 1),
     metrics,
-    log: { info: write("info"), error: write("error") },
+    log: { info: write("info"), warn: write("warn"), error: write("error") },
     clock: () => state.now,
     ...options,
   });

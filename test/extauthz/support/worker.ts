@@ -6,10 +6,9 @@ import { connectToSupervisor } from "../../../src/extauthz/worker-channel.ts";
 const [socket = "", mode = ""] = process.argv.slice(2);
 if (mode === "dies") process.exit(3);
 
-const log = {
-  error: (object: object, message: string) =>
-    void process.stderr.write(`${message} ${JSON.stringify(object)}\n`),
-};
+const say = (object: object, message: string) =>
+  void process.stderr.write(`${message} ${JSON.stringify(object)}\n`);
+const log = { info: say, warn: say, error: say };
 const health = new HealthState();
 let checks = 0;
 const server = await startAuthzServer({

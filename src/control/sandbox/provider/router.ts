@@ -1,8 +1,7 @@
 import express, { Router, type Request, type Response } from "express";
 import type Provider from "oidc-provider";
-import type { BackgroundWork, ControlContext } from "../../context.ts";
+import type { ControlContext } from "../../context.ts";
 import { PROVIDER_PATH } from "../issuer.ts";
-import { forgetExpiredState } from "./adapter.ts";
 import { createInteractions, type Interactions } from "./interaction.ts";
 import { providerKeys } from "./keys.ts";
 import { createProvider, INTERACTION_PATH } from "./provider.ts";
@@ -53,26 +52,4 @@ function readAsPublic(request: Request, { host, protocol, pathname }: URL): void
   request.headers["x-forwarded-host"] = host;
   request.headers["x-forwarded-proto"] = protocol.slice(0, -1);
   if (pathname !== "/") request.originalUrl = `${pathname}${request.originalUrl}`;
-}
-
-const EVERY_MS = 60_000;
-
-/** Forgets what is over, once a minute; any number of instances may do so. */
-export function startProviderPruning({ db, clock, log }: ControlContext): BackgroundWork {
-  let under: Promise<void> = Promise.resolve();
-  const timer = setInterval(() => {
-    under = forgetExpiredState(db, new Date(clock())).catch((error: unknown) => {
-      log.warn(
-        { err: error },
-        "what the sandbox's provider kept was not pruned; it is tried again in a minute",
-      );
-    });
-  }, EVERY_MS);
-  timer.unref();
-  return {
-    async close() {
-      clearInterval(timer);
-      await under;
-    },
-  };
 }

@@ -1,32 +1,12 @@
-import type { BackgroundWork, ControlContext } from "../context.ts";
+import type { ControlContext } from "../context.ts";
 import { pruneRollups } from "../analytics/prune-rollups.ts";
 import { dropPartitions, keptSince, makePartition, startOfDay, type DailyTable } from "./partitions.ts";
 
 const DAY_MS = 86_400_000;
-const EVERY_MS = 10 * 60_000;
 /** Days that have their partition before they come, so that several failures in a row do no harm. */
 const AHEAD = 7;
 
-/** Makes partitions ahead and drops expired ones, now and every ten minutes; any number of instances may do so. */
-export function startPartitions(context: ControlContext): BackgroundWork {
-  let under: Promise<void> = Promise.resolve();
-  const run = () => {
-    under = maintainPartitions(context).catch((error: unknown) => {
-      context.log.error({ err: error }, "partitions were not maintained; it is tried again in ten minutes");
-    });
-  };
-  const timer = setInterval(run, EVERY_MS);
-  timer.unref();
-  run();
-  return {
-    async close() {
-      clearInterval(timer);
-      await under;
-    },
-  };
-}
-
-/** One round of it. */
+/** Makes partitions ahead, and drops expired ones; any number of instances may do so. */
 export async function maintainPartitions(
   context: Pick<ControlContext, "db" | "clock" | "log" | "settings">,
 ): Promise<void> {

@@ -1,0 +1,113 @@
+import { every } from "../runtime/every.ts";
+import type { BackgroundWork, ControlContext } from "./context.ts";
+import { forgetExpiredSignIns } from "./dashboard-users/prune-sign-ins.ts";
+import { runErasures } from "./erasure/jobs.ts";
+import { pruneDeleted } from "./erasure/prune-deleted.ts";
+import { adoptDeletions } from "./erasure/store.ts";
+import { forgetExpiredKeys } from "./frame/idempotency.ts";
+import { pruneGatewayChanges } from "./gateway/prune.ts";
+import type { Keyring } from "./issuer/keyring.ts";
+import { maintainPartitions } from "./records/maintain-partitions.ts";
+import { forgetExpiredState } from "./sandbox/provider/adapter.ts";
+import { pruneSignIns } from "./sign-in/prune.ts";
+import { sweep } from "./webhooks/sweep.ts";
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const TEN_MINUTES_MS = 10 * MINUTE_MS;
+
+interface MaintenanceParts {
+  readonly context: ControlContext;
+  readonly keyring: Keyring;
+}
+
+interface MaintenanceJob {
+  /** As it stands after "could not". */
+  readonly what: string;
+  readonly everyMs: number;
+  /** Also at the start. */
+  readonly now?: true;
+  readonly level?: "error";
+  readonly run: (parts: MaintenanceParts, signal: AbortSignal) => Promise<unknown>;
+}
+
+/** Any number of instances may do each of these at once. */
+const JOBS: readonly MaintenanceJob[] = [
+  {
+    what: "make and drop partitions",
+    everyMs: TEN_MINUTES_MS,
+    now: true,
+    level: "error",
+    run: ({ context }) => maintainPartitions(context),
+  },
+  {
+    // when no request asks for them
+    what: "rotate signing keys",
+    everyMs: MINUTE_MS,
+    run: ({ keyring }) => keyring.published(),
+  },
+  {
+    what: "prune expired sign-ins",
+    everyMs: MINUTE_MS,
+    run: ({ context }) => pruneSignIns(context),
+  },
+  {
+    what: "prune expired dashboard sign-ins",
+    everyMs: TEN_MINUTES_MS,
+    run: ({ context: { db, clock } }) => forgetExpiredSignIns(db, new Date(clock())),
+  },
+  {
+    what: "prune expired idempotency keys",
+    everyMs: TEN_MINUTES_MS,
+    run: ({ context: { db, clock } }) => forgetExpiredKeys(db, new Date(clock())),
+  },
+  {
+    what: "prune old changes for gateways",
+    everyMs: TEN_MINUTES_MS,
+    now: true,
+    run: ({ context: { db, clock } }) => pruneGatewayChanges(db, new Date(clock())),
+  },
+  {
+    what: "prune old webhook deliveries",
+    everyMs: MINUTE_MS,
+    run: ({ context }) => sweep(context),
+  },
+  {
+    what: "look for deletions of other releases",
+    everyMs: TEN_MINUTES_MS,
+    now: true,
+    run: ({ context: { db } }) => adoptDeletions(db),
+  },
+  {
+    what: "remove rows of what was deleted long ago",
+    everyMs: TEN_MINUTES_MS,
+    now: true,
+    run: ({ context }, signal) => pruneDeleted(context, signal),
+  },
+  {
+    what: "erase all of what was deleted",
+    everyMs: SECOND_MS,
+    run: ({ context }, signal) => runErasures(context, signal),
+  },
+];
+
+const SANDBOX_JOBS: readonly MaintenanceJob[] = [
+  {
+    what: "prune expired state of the sandbox's provider",
+    everyMs: MINUTE_MS,
+    run: ({ context: { db, clock } }) => forgetExpiredState(db, new Date(clock())),
+  },
+];
+
+/** Starts what an environment's database needs beside requests, each on an interval of its own. */
+export function startMaintenance(context: ControlContext, keyring: Keyring): BackgroundWork {
+  const isSandbox = context.settings.environment === "sandbox";
+  const jobs = [...JOBS, ...(isSandbox ? SANDBOX_JOBS : [])].map(({ everyMs, run, ...options }) =>
+    every(everyMs, (signal) => run({ context, keyring }, signal), { ...options, log: context.log }),
+  );
+  return {
+    async close() {
+      await Promise.all(jobs.map((job) => job.close()));
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import type { Knex } from "knex";
+
+/**
+ * The advisory locks of an environment's database, and what each protects. All numbers of a database are here, so that no two
+ * are the same. They do not change: instances of two versions work side by side.
+ */
+export const ADVISORY_LOCKS = {
+  /** Migrations: one instance applies them, the others find them applied. */
+  migrations: 5_187_413_001,
+  /** Migrations that run outside a transaction. */
+  migrationsOutside: 5_187_413_002,
+  /** The order of changes for gateways: their numbers are in the order of commits. */
+  gatewayChanges: 5_187_413_022,
+  /** Making and removing signing keys: one key is made, however many instances find it due. */
+  signingKeys: 5_187_413_030,
+  /** Making the first owner of the dashboard, or the link for that. */
+  dashboardSetup: 5_187_413_041,
+  /** Making and dropping the partitions of daily tables. */
+  partitions: 5_187_413_050,
+  /** Filling a sandbox: its first start, and a reset. */
+  sandboxFilling: 5_187_413_080,
+} as const;
+
+/**
+ * Advisory locks of one row each: this number, and a hash of the row's id. PostgreSQL keeps pairs of numbers apart from
+ * single ones.
+ */
+export const ROW_LOCKS = {
+  /** New kinds of violations of a webhook: their number has a bound. */
+  webhookWindows: 518_741_302,
+} as const;
+
+/** The advisory locks of the embedded server's own database `postgres`. */
+export const SERVER_LOCKS = {
+  /** Shared by every process that uses the server; who gets it alone is the last one, and stops the server. */
+  inUse: 1,
+  /** Making the role and the databases. */
+  settingUp: 2,
+} as const;
+
+/** Takes a lock that is held until the transaction ends. */
+export async function lockUntilEnd(trx: Knex, lock: keyof typeof ADVISORY_LOCKS): Promise<void> {
+  await trx.raw("select pg_advisory_xact_lock(?)", [ADVISORY_LOCKS[lock]]);
+}
+
+/** The same for each of these rows, always in one order, so that no two transactions wait for each other in a circle. */
+export async function lockRowsUntilEnd(
+  trx: Knex,
+  lock: keyof typeof ROW_LOCKS,
+  ids: readonly string[],
+): Promise<void> {
+  await trx.raw(
+    `select pg_advisory_xact_lock(?, hash)
+     from (select distinct hashtext(id) as hash from unnest(?::text[]) as id order by hash) as locks`,
+    [ROW_LOCKS[lock], [...ids]],
+  );
+}
