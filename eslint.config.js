@@ -90,6 +90,18 @@ const decisionRooms = {
   point: ["headers", "denial", "policies", "decide", "explain", "connections", "types", "promise-or-value"],
 };
 
+/** The same within src/control; the reasons are in its README. Files beside these folders compose them. */
+const controlRooms = {
+  platform: [],
+  resources: ["platform", "sign-in", "analytics", "gateway", "unit-writers"],
+  "sign-in": ["platform", "resources"],
+  analytics: ["platform", "resources"],
+  gateway: ["platform", "resources"],
+  // the list of what is sealed has every room's
+  encryption: ["platform", "resources", "sign-in", "sandbox"],
+  sandbox: ["platform", "resources", "sign-in", "analytics", "encryption", "unit-writers"],
+};
+
 function zonesOf(folder, rooms) {
   return Object.entries(rooms).map(([room, allowed]) => ({
     target: `./${folder}/${room}`,
@@ -106,6 +118,7 @@ const zones = [
     ...Object.fromEntries(onGround),
   }),
   ...zonesOf("src/decision", decisionRooms),
+  ...zonesOf("src/control", controlRooms),
 ];
 
 export default defineConfig(

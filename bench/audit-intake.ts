@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import pg from "pg";
-import { recordsRoutes } from "../src/control/records/routes.ts";
-import { maintainPartitions } from "../src/control/records/maintain-partitions.ts";
+import { recordsRoutes } from "../src/control/analytics/records/routes.ts";
+import { maintainPartitions } from "../src/control/analytics/records/maintain-partitions.ts";
 import { closeDatabase, migrate, openDatabase } from "../src/storage/index.ts";
 import { startControl, type RunningControl } from "../test/support/control.ts";
 import { privatePostgres } from "../test/support/database.ts";

@@ -1,6 +1,6 @@
 import { Agent, request as ask } from "node:http";
 import pg from "pg";
-import { newId } from "../src/control/ids.ts";
+import { newId } from "../src/control/platform/ids.ts";
 import { closeDatabase, openDatabase, type Database } from "../src/storage/index.ts";
 import { startControl } from "../test/support/control.ts";
 import { startControlPlaneProcess } from "../test/support/control-plane.ts";

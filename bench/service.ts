@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadGatewayConfig } from "../src/config/index.ts";
-import { createService, type Service } from "../src/service.ts";
+import { createService, type Service } from "../src/processes/gateway/service.ts";
 import { createLog } from "../src/telemetry/log.ts";
 import { createMetrics } from "../src/telemetry/metrics.ts";
 import { policiesInProcess } from "../test/support/policies.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { CheckStatus } from "../src/telemetry/check-status.ts";
-import { isReadyWorkers, takesRequests, WorkerReadiness } from "../src/worker-readiness.ts";
+import { isReadyWorkers, takesRequests, WorkerReadiness } from "../src/processes/gateway/worker-readiness.ts";
 
 const good = (detail = "fine"): CheckStatus => ({ ok: true, detail });
 const bad = (detail: string): CheckStatus => ({ ok: false, detail });

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { startSupervisor } from "../supervisor.ts";
+import { startSupervisor } from "../processes/gateway/supervisor.ts";
 import { reportPolicies } from "./report-policies.ts";
 import { CONFIG_OPTION, loadConfig } from "./options.ts";
 import { runUntilSignal } from "./run.ts";

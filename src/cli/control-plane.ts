@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import type { GatewayConfig } from "../config/index.ts";
-import { startControlPlane, type ControlPlane } from "../control-plane.ts";
-import { serveControlPlaneMetrics } from "../control-plane-metrics.ts";
+import { startControlPlane, type ControlPlane } from "../processes/control-plane/start.ts";
+import { serveControlPlaneMetrics } from "../processes/control-plane/metrics.ts";
 import { createLog } from "../telemetry/log.ts";
 import { ownerLines } from "./owner-link.ts";
 import { CONFIG_OPTION, DATA_DIR_OPTION, loadConfig, portOption } from "./options.ts";

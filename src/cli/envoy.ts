@@ -1,7 +1,7 @@
 import { Command } from "commander";
-import { certificateAuthorities, toEndpoint } from "../envoy-keeper.ts";
+import { certificateAuthorities, toEndpoint } from "../processes/gateway/envoy-keeper.ts";
 import { envoyBootstrap, findEnvoy } from "../gateway/index.ts";
-import { authzAddresses } from "../supervisor.ts";
+import { authzAddresses } from "../processes/gateway/supervisor.ts";
 import { CONFIG_OPTION, loadConfig } from "./options.ts";
 import { progressLog } from "./progress.ts";
 

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { findEnvoy } from "../gateway/index.ts";
-import { startSupervisor } from "../supervisor.ts";
+import { startSupervisor } from "../processes/gateway/supervisor.ts";
 import { CONFIG_OPTION, loadConfig } from "./options.ts";
 import { reportPolicies } from "./report-policies.ts";
 import { runUntilSignal } from "./run.ts";

@@ -1,8 +1,8 @@
 import { Command, Option } from "commander";
 import type * as z from "zod";
-import { SCOPES, type Actor } from "../control/actor.ts";
-import { rollApiKey } from "../control/api-keys/roll.ts";
-import { apiKeyRoll, DEFAULT_OVERLAP, newApiKey } from "../control/api-keys/schemas.ts";
+import { SCOPES, type Actor } from "../control/platform/actor.ts";
+import { rollApiKey } from "../control/resources/api-keys/roll.ts";
+import { apiKeyRoll, DEFAULT_OVERLAP, newApiKey } from "../control/resources/api-keys/schemas.ts";
 import {
   createApiKey,
   familyOf,
@@ -10,13 +10,13 @@ import {
   revokeApiKey,
   statusOfKey,
   type ApiKeyRow,
-} from "../control/api-keys/store.ts";
-import type { ControlContext } from "../control/context.ts";
-import { ENVIRONMENTS, type Environment } from "../control/environment.ts";
-import { ApiError } from "../control/errors.ts";
-import { MAX_LIMIT } from "../control/frame/list.ts";
-import { newId } from "../control/ids.ts";
-import type { UnitOrigin } from "../control/unit.ts";
+} from "../control/resources/api-keys/store.ts";
+import type { ControlContext } from "../control/platform/context.ts";
+import { ENVIRONMENTS, type Environment } from "../control/platform/environment.ts";
+import { ApiError } from "../control/platform/errors.ts";
+import { MAX_LIMIT } from "../control/platform/frame/list.ts";
+import { newId } from "../control/platform/ids.ts";
+import type { UnitOrigin } from "../control/platform/unit.ts";
 import { EXIT_USAGE, ExitError } from "./exit.ts";
 import { CONFIG_OPTION, DATA_DIR_OPTION } from "./options.ts";
 import { beforeSignals } from "./run.ts";

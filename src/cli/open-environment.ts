@@ -1,4 +1,8 @@
-import { databaseLocation, openEnvironment, type OpenedEnvironment } from "../control-plane.ts";
+import {
+  databaseLocation,
+  openEnvironment,
+  type OpenedEnvironment,
+} from "../processes/control-plane/start.ts";
 import { controlPlaneLog } from "./control-plane.ts";
 import type { OpenOptions } from "./keys.ts";
 import type { LocateOptions } from "./migrate.ts";

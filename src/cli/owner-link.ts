@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { newId } from "../control/ids.ts";
-import { replaceSetupLink } from "../control/dashboard-users/links.ts";
-import type { ControlPlane } from "../control-plane.ts";
+import { newId } from "../control/platform/ids.ts";
+import { replaceSetupLink } from "../control/resources/dashboard-users/links.ts";
+import type { ControlPlane } from "../processes/control-plane/start.ts";
 import { ExitError, EXIT_FINDINGS, EXIT_USAGE } from "./exit.ts";
 import { environmentCommand, withEnvironment, type OpenedEnvironment, type OpenOptions } from "./keys.ts";
 import { ownCommand, shellWord } from "./own-command.ts";

@@ -1,7 +1,7 @@
 import { Command } from "commander";
-import { resetOwner } from "../control/dashboard-users/reset-owner.ts";
-import { emailAddress } from "../control/frame/schemas.ts";
-import { newId } from "../control/ids.ts";
+import { resetOwner } from "../control/resources/dashboard-users/reset-owner.ts";
+import { emailAddress } from "../control/platform/frame/schemas.ts";
+import { newId } from "../control/platform/ids.ts";
 import { ExitError, EXIT_USAGE } from "./exit.ts";
 import { environmentCommand, withEnvironment, type OpenedEnvironment, type OpenOptions } from "./keys.ts";
 import { addressOf, URL_OPTION } from "./owner-link.ts";

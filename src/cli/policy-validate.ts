@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { findNotProvided, type NotProvided, type Provisions } from "../decision/policies/not-provided.ts";
 import { digestOf } from "../decision/policies/snapshot.ts";
 import { MAX_DIAGNOSTICS, renderDiagnostics, rulesOf, type Diagnostic } from "../policy/index.ts";
-import { provisionsOf } from "../provisions.ts";
+import { provisionsOf } from "../processes/gateway/provisions.ts";
 import { counted } from "../text/index.ts";
 import { ExitError } from "./exit.ts";
 import { loadConfig } from "./options.ts";

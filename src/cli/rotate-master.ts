@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import type { ControlContext } from "../control/context.ts";
+import type { ControlContext } from "../control/platform/context.ts";
 import { rotateMasterKey, sealedOtherwise } from "../control/encryption/rotate.ts";
-import { newId } from "../control/ids.ts";
+import { newId } from "../control/platform/ids.ts";
 import { inBackticks } from "../text/index.ts";
 import { ExitError, EXIT_FINDINGS } from "./exit.ts";
 import { environmentCommand, withEnvironment, type OpenedEnvironment, type OpenOptions } from "./keys.ts";

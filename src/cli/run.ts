@@ -1,4 +1,4 @@
-import type { Supervisor } from "../supervisor.ts";
+import type { Supervisor } from "../processes/gateway/supervisor.ts";
 
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 

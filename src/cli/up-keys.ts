@@ -1,8 +1,8 @@
 import { readFile, writeFile } from "node:fs/promises";
-import type { Actor, Scope } from "../control/actor.ts";
-import { createApiKey, findPresentedKey, statusOfKey } from "../control/api-keys/store.ts";
-import type { ControlContext } from "../control/context.ts";
-import { newId } from "../control/ids.ts";
+import type { Actor, Scope } from "../control/platform/actor.ts";
+import { createApiKey, findPresentedKey, statusOfKey } from "../control/resources/api-keys/store.ts";
+import type { ControlContext } from "../control/platform/context.ts";
+import { newId } from "../control/platform/ids.ts";
 
 const UP: Actor = { kind: "system", id: "up", name: "gatehouse up" };
 

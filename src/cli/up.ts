@@ -3,14 +3,18 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { Command } from "commander";
 import { loadGatewayConfig, type GatewayConfig } from "../config/index.ts";
-import { startControlPlane, type ControlPlane, type ServedEnvironment } from "../control-plane.ts";
+import {
+  startControlPlane,
+  type ControlPlane,
+  type ServedEnvironment,
+} from "../processes/control-plane/start.ts";
 import { startDemoApplication } from "../demo/application.ts";
 import { demoExamples } from "../demo/examples.ts";
 import { DEMO_CLAIMS } from "../demo/person.ts";
 import { PEOPLE } from "../demo/people.ts";
 import { findEnvoy } from "../gateway/index.ts";
-import { PACKAGED_POLICIES } from "../sandbox-seed.ts";
-import { startSupervisor } from "../supervisor.ts";
+import { PACKAGED_POLICIES } from "../processes/control-plane/sandbox-seed.ts";
+import { startSupervisor } from "../processes/gateway/supervisor.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { controlPlaneLog } from "./control-plane.ts";
 import { DATA_DIRECTORY, UP_FILE, type UpState } from "./demo.ts";

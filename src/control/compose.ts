@@ -1,26 +1,30 @@
 import type { Express } from "express";
 import { createSchemaCheck } from "../storage/index.ts";
-import { createAuthenticator } from "./authentication.ts";
-import type { WorkloadContexts } from "./connection-budgets.ts";
-import type { BackgroundWork, ControlContext } from "./context.ts";
-import { ensureSetupLink, type SetupLink } from "./dashboard-users/links.ts";
+import { createAuthenticator } from "./authenticator.ts";
+import type { WorkloadContexts } from "./platform/connection-budgets.ts";
+import type { BackgroundWork, ControlContext } from "./platform/context.ts";
+import { cookieName } from "./resources/dashboard-users/session-cookie.ts";
+import { ensureSetupLink, type SetupLink } from "./resources/dashboard-users/links.ts";
 import { encryptionKeyProblem } from "./encryption/key-check.ts";
-import { setupRouter } from "./dashboard-users/setup-page.ts";
-import { createApplication } from "./frame/server.ts";
+import { setupRouter } from "./resources/dashboard-users/setup-page.ts";
+import { createApplication } from "./platform/frame/server.ts";
 import { createGatewayFeed } from "./gateway/feed.ts";
 import { healthRouter } from "./health.ts";
-import { createKeyring } from "./issuer/keyring.ts";
-import { wellKnownRouter } from "./issuer/well-known.ts";
+import { createKeyring } from "./sign-in/issuer/keyring.ts";
+import { wellKnownRouter } from "./sign-in/issuer/well-known.ts";
 import { startMaintenance } from "./maintenance.ts";
-import { oauthRouter } from "./oauth/router.ts";
-import { createPolicySetCompiler } from "./policy-sets/compiler.ts";
-import { startFolderPublisher, type FolderPublisherOptions } from "./policy-sets/folder-publisher.ts";
-import { createRateLimiter } from "./rate-limits/limiter.ts";
+import { oauthRouter } from "./sign-in/oauth/router.ts";
+import { createPolicySetCompiler } from "./resources/policy-sets/compiler.ts";
+import {
+  startFolderPublisher,
+  type FolderPublisherOptions,
+} from "./resources/policy-sets/folder-publisher.ts";
+import { createRateLimiter } from "./platform/rate-limits/limiter.ts";
 import { allRoutes } from "./routes.ts";
 import { providerRouter } from "./sandbox/provider/router.ts";
 import { seedSandbox } from "./sandbox/reset.ts";
 import type { SandboxSeed } from "./sandbox/seed/types.ts";
-import { startDeliveries } from "./webhooks/start-deliveries.ts";
+import { startDeliveries } from "./resources/webhooks/start-deliveries.ts";
 
 export interface EnvironmentOptions {
   /** A folder whose policy set is published whenever it changes. */
@@ -62,6 +66,7 @@ export async function composeEnvironment(
     limiter,
     routes: allRoutes(context, { feed, keyring, compile, seed, workloads }),
     publicUrl: settings.publicUrl,
+    sessionCookie: cookieName(settings),
     trustedProxies: settings.trustedProxies,
     beside: [
       healthRouter(context, {

@@ -2,7 +2,7 @@ import { Router } from "express";
 import { inTime } from "../runtime/in-time.ts";
 import { databaseFailure } from "../storage/index.ts";
 import type { CheckStatus } from "../telemetry/check-status.ts";
-import type { ControlContext } from "./context.ts";
+import type { ControlContext } from "./platform/context.ts";
 
 /** How long a load balancer waits for an answer, and a little less. */
 const PATIENCE_MS = 4_000;

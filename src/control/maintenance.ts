@@ -1,16 +1,16 @@
 import { every } from "../runtime/every.ts";
-import type { BackgroundWork, ControlContext } from "./context.ts";
-import { forgetExpiredSignIns } from "./dashboard-users/prune-sign-ins.ts";
-import { runErasures } from "./erasure/jobs.ts";
-import { pruneDeleted } from "./erasure/prune-deleted.ts";
-import { adoptDeletions } from "./erasure/store.ts";
-import { forgetExpiredKeys } from "./frame/idempotency.ts";
+import type { BackgroundWork, ControlContext } from "./platform/context.ts";
+import { forgetExpiredSignIns } from "./resources/dashboard-users/prune-sign-ins.ts";
+import { runErasures } from "./resources/erasure/jobs.ts";
+import { pruneDeleted } from "./resources/erasure/prune-deleted.ts";
+import { adoptDeletions } from "./resources/erasure/store.ts";
+import { forgetExpiredKeys } from "./platform/frame/idempotency.ts";
 import { pruneGatewayChanges } from "./gateway/prune.ts";
-import type { Keyring } from "./issuer/keyring.ts";
-import { maintainPartitions } from "./records/maintain-partitions.ts";
+import type { Keyring } from "./sign-in/issuer/keyring.ts";
+import { maintainPartitions } from "./analytics/records/maintain-partitions.ts";
 import { forgetExpiredState } from "./sandbox/provider/adapter.ts";
 import { pruneSignIns } from "./sign-in/prune.ts";
-import { sweep } from "./webhooks/sweep.ts";
+import { sweep } from "./resources/webhooks/sweep.ts";
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;

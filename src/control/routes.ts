@@ -1,26 +1,27 @@
 import { analyticsRoutes } from "./analytics/routes.ts";
-import { apiKeyRoutes } from "./api-keys/routes.ts";
-import { auditRoutes } from "./audit/routes.ts";
-import { clientRoutes } from "./clients/routes.ts";
-import type { WorkloadContexts } from "./connection-budgets.ts";
-import type { ControlContext } from "./context.ts";
-import { customerRoutes } from "./customers/routes.ts";
-import { dashboardRoutes } from "./dashboard-users/routes.ts";
-import { erasureRoutes } from "./erasure/routes.ts";
-import type { Route } from "./frame/route.ts";
+import { apiKeyRoutes } from "./resources/api-keys/routes.ts";
+import { auditRoutes } from "./analytics/audit/routes.ts";
+import { clientRoutes } from "./resources/clients/routes.ts";
+import type { WorkloadContexts } from "./platform/connection-budgets.ts";
+import type { ControlContext } from "./platform/context.ts";
+import { customerRoutes } from "./resources/customers/routes.ts";
+import { dashboardRoutes } from "./resources/dashboard-users/routes.ts";
+import { erasureRoutes } from "./resources/erasure/routes.ts";
+import type { Route } from "./platform/frame/route.ts";
 import { gatewayRoutes } from "./gateway/routes.ts";
 import type { GatewayFeed } from "./gateway/feed.ts";
-import type { Keyring } from "./issuer/keyring.ts";
-import { policyRoutes } from "./policies/routes.ts";
-import type { PolicySetCompiler } from "./policy-sets/compiler.ts";
-import { policySetRoutes } from "./policy-sets/routes.ts";
-import { recordsRoutes } from "./records/routes.ts";
+import type { Keyring } from "./sign-in/issuer/keyring.ts";
+import { policyRoutes } from "./resources/policies/routes.ts";
+import type { PolicySetCompiler } from "./resources/policy-sets/compiler.ts";
+import { policySetRoutes } from "./resources/policy-sets/routes.ts";
+import { recordsRoutes } from "./analytics/records/routes.ts";
+import { createSandboxIdp } from "./sandbox/idp.ts";
 import { sandboxRoutes } from "./sandbox/routes.ts";
 import type { SandboxSeed } from "./sandbox/seed/types.ts";
-import { sessionRoutes } from "./sessions/routes.ts";
+import { sessionRoutes } from "./sign-in/sessions/routes.ts";
 import { signInRoutes } from "./sign-in/routes.ts";
-import { userRoutes } from "./users/routes.ts";
-import { webhookRoutes } from "./webhooks/routes.ts";
+import { userRoutes } from "./resources/users/routes.ts";
+import { webhookRoutes } from "./resources/webhooks/routes.ts";
 
 /** What routes of one environment share with each other and with the work beside requests. */
 export interface RouteParts {
@@ -38,9 +39,14 @@ export function allRoutes(
   context: ControlContext,
   { feed, keyring, compile, seed = {}, workloads = {} }: RouteParts,
 ): readonly Route[] {
+  const isSandbox = context.settings.environment === "sandbox";
   const { analytics = context, intake = context, feed: gateways = context } = workloads;
   return [
-    ...signInRoutes(context, { keyring }),
+    ...signInRoutes(context, {
+      keyring,
+      // whatever is configured
+      providerOf: isSandbox ? createSandboxIdp(context) : undefined,
+    }),
     ...sessionRoutes(context),
     ...customerRoutes(context),
     ...userRoutes(context, analytics),
@@ -55,6 +61,6 @@ export function allRoutes(
     ...dashboardRoutes(context),
     ...gatewayRoutes(gateways, feed),
     ...recordsRoutes(intake),
-    ...(context.settings.environment === "sandbox" ? sandboxRoutes(context, { seed, keyring, compile }) : []),
+    ...(isSandbox ? sandboxRoutes(context, { seed, keyring, compile }) : []),
   ];
 }

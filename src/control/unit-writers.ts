@@ -1,8 +1,8 @@
 import { writeEvents } from "./analytics/write-events.ts";
-import { writeChanges } from "./audit/write-changes.ts";
+import { writeChanges } from "./analytics/audit/write-changes.ts";
 import { appendGatewayChanges } from "./gateway/append.ts";
-import type { UnitWriters } from "./unit.ts";
-import { enqueueDeliveries } from "./webhooks/enqueue.ts";
+import type { UnitWriters } from "./platform/unit.ts";
+import { enqueueDeliveries } from "./resources/webhooks/enqueue.ts";
 
 /** Where what a unit has gathered is written. */
 export const unitWriters: UnitWriters = {

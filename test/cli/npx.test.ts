@@ -86,7 +86,7 @@ describe("cli: npx gatehouse", () => {
 describe("cli: a signal to npm or npx", () => {
   const UP = ["up", "--port", "0", "--admin-port", "0", "--api-port", "0", "--sandbox-port", "0"];
   const CONTROL_PLANE = ["control-plane", "--port", "0", "--sandbox-port", "0", "--admin-port", "0"];
-  const ALL = ["postgres", "envoy", "worker.ts"];
+  const ALL = ["postgres", "envoy", "processes/gateway/worker.ts"];
   const cases = [
     ["SIGTERM to npx alone", ["npx", "gatehouse", ...UP], "Ctrl-C ends it", ALL],
     ["SIGTERM to npm alone", ["npm", "run", "demo"], "plane ready on", ["postgres"]],

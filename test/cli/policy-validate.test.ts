@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { compileTask } from "../../src/control/policy-sets/compile-thread.ts";
+import { compileTask } from "../../src/control/resources/policy-sets/compile-thread.ts";
 import { FED_BY_CONFIGURATION } from "../support/provisions-fixture.ts";
 import { folderOf, keptCommandLine, type Folder } from "./support.ts";
 

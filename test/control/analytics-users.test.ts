@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import type { Actor } from "../../src/control/actor.ts";
+import type { Actor } from "../../src/control/platform/actor.ts";
 import { analyticsRoutes } from "../../src/control/analytics/routes.ts";
-import type { EventType } from "../../src/control/events.ts";
-import { recordsRoutes } from "../../src/control/records/routes.ts";
+import type { EventType } from "../../src/control/platform/events.ts";
+import { recordsRoutes } from "../../src/control/analytics/records/routes.ts";
 import { FULL_KEY, startControl, type RunningControl } from "../support/control.ts";
 import { decisionRecord, takeOldRecords, takeRecords } from "./support/gateway-records.ts";
 

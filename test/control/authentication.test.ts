@@ -14,8 +14,8 @@ import {
 } from "../support/guarded-control.ts";
 import { closeDatabase, openDatabase } from "../../src/storage/index.ts";
 import { sendRaw } from "../support/raw-http.ts";
-import { environmentOfKey, newApiKeySecret } from "../../src/control/api-keys/secret.ts";
-import { revokeApiKey } from "../../src/control/api-keys/store.ts";
+import { environmentOfKey, newApiKeySecret } from "../../src/control/resources/api-keys/secret.ts";
+import { revokeApiKey } from "../../src/control/resources/api-keys/store.ts";
 
 describe("authentication of requests", () => {
   let control: RunningControl;

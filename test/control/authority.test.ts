@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { json } from "node:stream/consumers";
-import { revokeApiKey } from "../../src/control/api-keys/store.ts";
-import { createAuthenticator } from "../../src/control/authentication.ts";
-import type { ControlContext } from "../../src/control/context.ts";
-import { ok, readRoute, writeRoute } from "../../src/control/frame/route.ts";
-import { createApiServer } from "../../src/control/frame/serve-on.ts";
+import { revokeApiKey } from "../../src/control/resources/api-keys/store.ts";
+import { createAuthenticator } from "../../src/control/authenticator.ts";
+import type { ControlContext } from "../../src/control/platform/context.ts";
+import { ok, readRoute, writeRoute } from "../../src/control/platform/frame/route.ts";
+import { createApiServer } from "../../src/control/platform/frame/serve-on.ts";
 import type { RunningControl } from "../support/control.ts";
 import {
   bearer,

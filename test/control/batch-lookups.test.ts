@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { batchLookups } from "../../src/control/batch-lookups.ts";
+import { batchLookups } from "../../src/control/platform/batch-lookups.ts";
 import { Turns } from "../../src/control/gateway/turns.ts";
 
 describe("look-ups in batches", () => {

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { decodeJwt } from "jose";
 import { compileSet } from "../../src/cli/policy-sets.ts";
-import type { Actor } from "../../src/control/actor.ts";
-import { customerRoutes } from "../../src/control/customers/routes.ts";
+import type { Actor } from "../../src/control/platform/actor.ts";
+import { customerRoutes } from "../../src/control/resources/customers/routes.ts";
 import { createGatewayFeed } from "../../src/control/gateway/feed.ts";
 import { gatewayRoutes } from "../../src/control/gateway/routes.ts";
-import { policyRoutes } from "../../src/control/policies/routes.ts";
+import { policyRoutes } from "../../src/control/resources/policies/routes.ts";
 import { signInRoutes } from "../../src/control/sign-in/routes.ts";
-import { userRoutes } from "../../src/control/users/routes.ts";
+import { userRoutes } from "../../src/control/resources/users/routes.ts";
 import { decideOffline } from "../../src/decision/explain/offline.ts";
 import { createSnapshot } from "../../src/decision/policies/snapshot.ts";
 import { compileClaims } from "../../src/identity/claims.ts";

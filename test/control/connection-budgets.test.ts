@@ -4,11 +4,11 @@ import {
   SMALLEST_POOL,
   WORKLOADS,
   type Workload,
-} from "../../src/control/connection-budgets.ts";
-import { createAuthenticator } from "../../src/control/authentication.ts";
+} from "../../src/control/platform/connection-budgets.ts";
+import { createAuthenticator } from "../../src/control/authenticator.ts";
 import { createGatewayFeed } from "../../src/control/gateway/feed.ts";
 import { allRoutes } from "../../src/control/routes.ts";
-import { openPool, openWorkloads } from "../../src/environment-pools.ts";
+import { openPool, openWorkloads } from "../../src/processes/control-plane/pools.ts";
 import { closeDatabase, type Database } from "../../src/storage/index.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
-import { ApiError } from "../../src/control/errors.ts";
-import { deriveIssuer, isReachable, requiredClaims } from "../../src/control/customers/idp-issuer.ts";
+import { ApiError } from "../../src/control/platform/errors.ts";
+import {
+  deriveIssuer,
+  isReachable,
+  requiredClaims,
+} from "../../src/control/resources/customers/idp-issuer.ts";
 
 /** Whether http is allowed. */
 const USUALLY = false;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { findIdp, openClientSecret } from "../../src/control/customers/idp.ts";
-import { standingOf } from "../../src/control/policies/standing.ts";
+import { findIdp, openClientSecret } from "../../src/control/resources/customers/idp.ts";
+import { standingOf } from "../../src/control/resources/policies/standing.ts";
 import { startOpenIdProvider, type OpenIdProvider } from "../support/openid-provider.ts";
 import { refusal, startManagement, type Management } from "./support/management.ts";
 

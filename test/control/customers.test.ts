@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { requireApiKey, statusOfKey } from "../../src/control/api-keys/store.ts";
-import { idPattern, newId } from "../../src/control/ids.ts";
-import { insertSession } from "../../src/control/sessions/store.ts";
-import { signedIn } from "../../src/control/users/store.ts";
+import { requireApiKey, statusOfKey } from "../../src/control/resources/api-keys/store.ts";
+import { idPattern, newId } from "../../src/control/platform/ids.ts";
+import { insertSession } from "../../src/control/sign-in/sessions/store.ts";
+import { signedIn } from "../../src/control/resources/users/store.ts";
 import { FULL_KEY } from "../support/control.ts";
 import { makeKey } from "../support/guarded-control.ts";
 import { refusal, startManagement, type Management } from "./support/management.ts";

@@ -10,7 +10,7 @@ import {
   startGuardedControl,
 } from "../support/guarded-control.ts";
 import { listen } from "../support/written.ts";
-import { forgetExpiredSignIns } from "../../src/control/dashboard-users/prune-sign-ins.ts";
+import { forgetExpiredSignIns } from "../../src/control/resources/dashboard-users/prune-sign-ins.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

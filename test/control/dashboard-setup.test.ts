@@ -13,8 +13,8 @@ import {
   tokenOf,
 } from "../support/guarded-control.ts";
 import { listen } from "../support/written.ts";
-import { setUp } from "../../src/control/dashboard-users/entry.ts";
-import { ensureSetupLink } from "../../src/control/dashboard-users/links.ts";
+import { setUp } from "../../src/control/resources/dashboard-users/entry.ts";
+import { ensureSetupLink } from "../../src/control/resources/dashboard-users/links.ts";
 
 const HOUR = 3_600_000;
 

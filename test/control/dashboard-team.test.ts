@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { RunningControl } from "../support/control.ts";
 import { ExitError } from "../../src/cli/exit.ts";
 import { ownersCommand } from "../../src/cli/owners.ts";
-import { resetOwner } from "../../src/control/dashboard-users/reset-owner.ts";
+import { resetOwner } from "../../src/control/resources/dashboard-users/reset-owner.ts";
 import {
   deviceOf,
   makeOwner,

@@ -13,9 +13,9 @@ import {
   startGuardedControl,
   tokenOf,
 } from "../support/guarded-control.ts";
-import type { ApiError } from "../../src/control/errors.ts";
-import { verifyPassword } from "../../src/control/dashboard-users/hash-password.ts";
-import { forgetExpiredSignIns } from "../../src/control/dashboard-users/prune-sign-ins.ts";
+import type { ApiError } from "../../src/control/platform/errors.ts";
+import { verifyPassword } from "../../src/control/resources/dashboard-users/hash-password.ts";
+import { forgetExpiredSignIns } from "../../src/control/resources/dashboard-users/prune-sign-ins.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { startWholeControl, type WholeControl } from "../support/whole-control.ts";
-import { documentationPage, type DocumentedApi } from "../../src/control/frame/documentation-page.ts";
+import {
+  documentationPage,
+  type DocumentedApi,
+} from "../../src/control/platform/frame/documentation-page.ts";
 
 describe("/docs", () => {
   let control: WholeControl;

@@ -4,13 +4,13 @@ import { existsSync } from "node:fs";
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { loadGatewayConfig } from "../../src/config/index.ts";
-import { openEnvironment, startControlPlane } from "../../src/control-plane.ts";
+import { openEnvironment, startControlPlane } from "../../src/processes/control-plane/start.ts";
 import {
   compareEncryptionKey,
   encryptionKeyProblem,
   registerEncryptionKey,
 } from "../../src/control/encryption/key-check.ts";
-import { createSecretBox, type SecretBox } from "../../src/control/secret-box.ts";
+import { createSecretBox, type SecretBox } from "../../src/control/platform/secret-box.ts";
 import { transaction } from "../../src/storage/index.ts";
 import { silentLog } from "../decision/support.ts";
 import { temporaryDirectory, testDatabase, type TestDatabase } from "../support/database.ts";

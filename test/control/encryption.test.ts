@@ -12,7 +12,7 @@ import {
 } from "../../src/control/encryption/key-check.ts";
 import { rotateMasterKey } from "../../src/control/encryption/rotate.ts";
 import { SEALED_COLUMNS } from "../../src/control/encryption/sealed-columns.ts";
-import { createSecretBox, type SecretBox } from "../../src/control/secret-box.ts";
+import { createSecretBox, type SecretBox } from "../../src/control/platform/secret-box.ts";
 import { transaction } from "../../src/storage/index.ts";
 import { startControl, type RunningControl } from "../support/control.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";

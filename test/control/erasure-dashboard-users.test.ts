@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { createApiKey } from "../../src/control/api-keys/store.ts";
-import { namedActor } from "../../src/control/named-actor.ts";
+import { createApiKey } from "../../src/control/resources/api-keys/store.ts";
+import { namedActor } from "../../src/control/platform/named-actor.ts";
 import type { RunningControl } from "../support/control.ts";
 import { makeOwner, makePerson, OPERATOR, send, startGuardedControl } from "../support/guarded-control.ts";
 import { rowsWith } from "./support/database-texts.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { erasureFailure, erasureRetryDelay } from "../../src/control/erasure/failure.ts";
-import { runErasures } from "../../src/control/erasure/jobs.ts";
+import { erasureFailure, erasureRetryDelay } from "../../src/control/resources/erasure/failure.ts";
+import { runErasures } from "../../src/control/resources/erasure/jobs.ts";
 import type { RunningControl } from "../support/control.ts";
 import { eventually } from "../support/eventually.ts";
 import { rowsWith } from "./support/database-texts.ts";

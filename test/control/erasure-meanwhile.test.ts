@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { lockCustomer } from "../../src/control/customers/store.ts";
-import { eraseDeliveries } from "../../src/control/erasure/deliveries.ts";
-import { runErasures } from "../../src/control/erasure/jobs.ts";
-import { lockDeliveryShared } from "../../src/control/webhooks/delivery-store.ts";
-import { insertDeliveries } from "../../src/control/webhooks/enqueue.ts";
-import { claimDue, finish, postpone, type Claimed } from "../../src/control/webhooks/outbox.ts";
+import { lockCustomer } from "../../src/control/resources/customers/store.ts";
+import { eraseDeliveries } from "../../src/control/resources/erasure/deliveries.ts";
+import { runErasures } from "../../src/control/resources/erasure/jobs.ts";
+import { lockDeliveryShared } from "../../src/control/resources/webhooks/delivery-store.ts";
+import { insertDeliveries } from "../../src/control/resources/webhooks/enqueue.ts";
+import { claimDue, finish, postpone, type Claimed } from "../../src/control/resources/webhooks/outbox.ts";
 import { FULL_KEY, type RunningControl } from "../support/control.ts";
 import { eventually } from "../support/eventually.ts";
 import { rowsWith } from "./support/database-texts.ts";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import type { ControlContext } from "../../src/control/context.ts";
-import { runErasures } from "../../src/control/erasure/jobs.ts";
-import { createKeyring } from "../../src/control/issuer/keyring.ts";
+import type { ControlContext } from "../../src/control/platform/context.ts";
+import { runErasures } from "../../src/control/resources/erasure/jobs.ts";
+import { createKeyring } from "../../src/control/sign-in/issuer/keyring.ts";
 import { startMaintenance } from "../../src/control/maintenance.ts";
-import { pruneDeleted } from "../../src/control/erasure/prune-deleted.ts";
-import { adoptDeletions } from "../../src/control/erasure/store.ts";
+import { pruneDeleted } from "../../src/control/resources/erasure/prune-deleted.ts";
+import { adoptDeletions } from "../../src/control/resources/erasure/store.ts";
 import type { RunningControl } from "../support/control.ts";
 import { eventually } from "../support/eventually.ts";
 import { OPERATOR } from "../support/guarded-control.ts";

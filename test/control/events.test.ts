@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import type { Actor } from "../../src/control/actor.ts";
+import type { Actor } from "../../src/control/platform/actor.ts";
 import { analyticsRoutes } from "../../src/control/analytics/routes.ts";
-import { EVENT_TYPES, type EventType, type NewEvent } from "../../src/control/events.ts";
+import { EVENT_TYPES, type EventType, type NewEvent } from "../../src/control/platform/events.ts";
 import { FULL_KEY, startControl, type RunningControl } from "../support/control.ts";
 
 const START = Date.parse("2026-03-01T12:00:00Z");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { readRoute, type Route } from "../../src/control/frame/route.ts";
-import type { ControlContext } from "../../src/control/context.ts";
+import { readRoute, type Route } from "../../src/control/platform/frame/route.ts";
+import type { ControlContext } from "../../src/control/platform/context.ts";
 import { FULL_KEY, startControl, type RunningControl } from "../support/control.ts";
 import { eventually } from "../support/eventually.ts";
 

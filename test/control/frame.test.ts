@@ -8,10 +8,10 @@ import {
   readRoute,
   writeRoute,
   type Route,
-} from "../../src/control/frame/route.ts";
-import { listQuery } from "../../src/control/frame/list.ts";
-import { nameText, pathId } from "../../src/control/frame/schemas.ts";
-import { ApiError } from "../../src/control/errors.ts";
+} from "../../src/control/platform/frame/route.ts";
+import { listQuery } from "../../src/control/platform/frame/list.ts";
+import { nameText, pathId } from "../../src/control/platform/frame/schemas.ts";
+import { ApiError } from "../../src/control/platform/errors.ts";
 import { FULL_KEY, OWNER, startControl, type RunningControl } from "../support/control.ts";
 
 const thing = z.object({ id: z.string(), name: z.string() });

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { createAuthenticator } from "../../src/control/authentication.ts";
+import { createAuthenticator } from "../../src/control/authenticator.ts";
 import { appendGatewayChanges } from "../../src/control/gateway/append.ts";
 import { pruneGatewayChanges } from "../../src/control/gateway/prune.ts";
 import { SharedStates } from "../../src/control/gateway/shared-states.ts";
-import { newId } from "../../src/control/ids.ts";
+import { newId } from "../../src/control/platform/ids.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { FULL_KEY } from "../support/control.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
-import { createAuthenticator } from "../../src/control/authentication.ts";
-import { createApiKey, revokeApiKey } from "../../src/control/api-keys/store.ts";
+import { createAuthenticator } from "../../src/control/authenticator.ts";
+import { createApiKey, revokeApiKey } from "../../src/control/resources/api-keys/store.ts";
 import { CHANNEL } from "../../src/control/gateway/append.ts";
 import { ChangeSignal } from "../../src/control/gateway/change-signal.ts";
 import type { Database } from "../../src/storage/index.ts";

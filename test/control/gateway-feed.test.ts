@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { appendGatewayChanges } from "../../src/control/gateway/append.ts";
 import { pruneGatewayChanges } from "../../src/control/gateway/prune.ts";
 import { MAX_BEHIND } from "../../src/control/gateway/read-state.ts";
-import { newId } from "../../src/control/ids.ts";
+import { newId } from "../../src/control/platform/ids.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { FULL_KEY } from "../support/control.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";

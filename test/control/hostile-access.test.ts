@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { namesWith, SCOPE_PERMISSIONS, SCOPES } from "../../src/control/actor.ts";
-import { revokeApiKey } from "../../src/control/api-keys/store.ts";
-import { newApiKeySecret } from "../../src/control/api-keys/secret.ts";
-import type { Route } from "../../src/control/frame/route.ts";
+import { namesWith, SCOPE_PERMISSIONS, SCOPES } from "../../src/control/platform/actor.ts";
+import { revokeApiKey } from "../../src/control/resources/api-keys/store.ts";
+import { newApiKeySecret } from "../../src/control/resources/api-keys/secret.ts";
+import type { Route } from "../../src/control/platform/frame/route.ts";
 import type { Answered } from "../support/control.ts";
 import { bearer, makeKey, OPERATOR, send } from "../support/guarded-control.ts";
 import { startWholeControl, type WholeControl } from "../support/whole-control.ts";

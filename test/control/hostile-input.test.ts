@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { BODY_LIMIT } from "../../src/control/frame/read-body.ts";
-import { namesWith, SCOPE_PERMISSIONS } from "../../src/control/actor.ts";
-import type { Route } from "../../src/control/frame/route.ts";
+import { BODY_LIMIT } from "../../src/control/platform/frame/read-body.ts";
+import { namesWith, SCOPE_PERMISSIONS } from "../../src/control/platform/actor.ts";
+import type { Route } from "../../src/control/platform/frame/route.ts";
 import { send } from "../support/guarded-control.ts";
 import { rawGet, sendRaw } from "../support/raw-http.ts";
 import { startWholeControl, type WholeControl } from "../support/whole-control.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { loadGatewayConfig } from "../../src/config/index.ts";
-import { serveControlPlaneMetrics } from "../../src/control-plane-metrics.ts";
-import { startControlPlane } from "../../src/control-plane.ts";
-import { openPool } from "../../src/environment-pools.ts";
+import { serveControlPlaneMetrics } from "../../src/processes/control-plane/metrics.ts";
+import { startControlPlane } from "../../src/processes/control-plane/start.ts";
+import { openPool } from "../../src/processes/control-plane/pools.ts";
 import { closeDatabase } from "../../src/storage/index.ts";
 import { silentLog } from "../decision/support.ts";
 import { temporaryDirectory, testDatabase } from "../support/database.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { decodeJwt } from "jose";
-import { rollApiKey } from "../../src/control/api-keys/roll.ts";
+import { rollApiKey } from "../../src/control/resources/api-keys/roll.ts";
 import { makeKey, OPERATOR } from "../support/guarded-control.ts";
 import { HOUR, refusal, startOAuthBench, type OAuthBench } from "./support/oauth.ts";
 import { RETURN_URL, SIGN_IN_KEY, type Tokens } from "./support/sign-in.ts";

@@ -4,8 +4,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { ERROR_CODES } from "../../src/control/errors.ts";
-import { ENVIRONMENTS } from "../../src/control/environment.ts";
+import { ERROR_CODES } from "../../src/control/platform/errors.ts";
+import { ENVIRONMENTS } from "../../src/control/platform/environment.ts";
 import { temporaryDirectory } from "../support/database.ts";
 import { startWholeControl, type WholeControl } from "../support/whole-control.ts";
 

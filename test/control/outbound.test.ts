@@ -4,10 +4,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTcpServer, type AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { allowInsecureRequests, customFetch, discovery, type CustomFetch } from "openid-client";
-import { ApiError } from "../../src/control/errors.ts";
-import { guardedFetch } from "../../src/control/outbound/guarded-fetch.ts";
-import { isPublicAddress } from "../../src/control/outbound/public-address.ts";
-import { checkTarget, publicAddresses } from "../../src/control/outbound/target.ts";
+import { ApiError } from "../../src/control/platform/errors.ts";
+import { guardedFetch } from "../../src/control/platform/outbound/guarded-fetch.ts";
+import { isPublicAddress } from "../../src/control/platform/outbound/public-address.ts";
+import { checkTarget, publicAddresses } from "../../src/control/platform/outbound/target.ts";
 import { eventually } from "../support/eventually.ts";
 
 /** Of no interest to anybody: what names resolve to that stand for the public internet. */

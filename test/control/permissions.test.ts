@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import * as z from "zod";
-import { ROLES, SCOPES } from "../../src/control/actor.ts";
-import { ok, type Route } from "../../src/control/frame/route.ts";
-import { dashboardRoutes } from "../../src/control/dashboard-users/routes.ts";
+import { ROLES, SCOPES } from "../../src/control/platform/actor.ts";
+import { ok, type Route } from "../../src/control/platform/frame/route.ts";
+import { dashboardRoutes } from "../../src/control/resources/dashboard-users/routes.ts";
 import { createGatewayFeed, type GatewayFeed } from "../../src/control/gateway/feed.ts";
 import { allRoutes } from "../../src/control/routes.ts";
 import type { Answered, RunningControl } from "../support/control.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { requireCustomer } from "../../src/control/customers/store.ts";
-import { newId } from "../../src/control/ids.ts";
-import { assignPolicies } from "../../src/control/policies/assignments.ts";
-import { standingOf, standingsThatMatter } from "../../src/control/policies/standing.ts";
+import { requireCustomer } from "../../src/control/resources/customers/store.ts";
+import { newId } from "../../src/control/platform/ids.ts";
+import { assignPolicies } from "../../src/control/resources/policies/assignments.ts";
+import { standingOf, standingsThatMatter } from "../../src/control/resources/policies/standing.ts";
 import { FULL_KEY } from "../support/control.ts";
 import { eventually } from "../support/eventually.ts";
 import { refusal, startManagement, type Management } from "./support/management.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { idPattern, newId } from "../../src/control/ids.ts";
+import { idPattern, newId } from "../../src/control/platform/ids.ts";
 import { FULL_KEY } from "../support/control.ts";
 import { keyOf, refusal, startManagement, type Management } from "./support/management.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createPolicySetCompiler } from "../../src/control/policy-sets/compiler.ts";
+import { createPolicySetCompiler } from "../../src/control/resources/policy-sets/compiler.ts";
 import { setOf, yaml } from "./support/policy-files.ts";
 
 describe("the compiler of policy sets", () => {

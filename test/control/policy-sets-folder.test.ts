@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createPolicySetCompiler } from "../../src/control/policy-sets/compiler.ts";
-import { startFolderPublisher } from "../../src/control/policy-sets/folder-publisher.ts";
-import { publishFolder } from "../../src/control/policy-sets/publish-folder.ts";
-import { policySetRoutes } from "../../src/control/policy-sets/routes.ts";
+import { createPolicySetCompiler } from "../../src/control/resources/policy-sets/compiler.ts";
+import { startFolderPublisher } from "../../src/control/resources/policy-sets/folder-publisher.ts";
+import { publishFolder } from "../../src/control/resources/policy-sets/publish-folder.ts";
+import { policySetRoutes } from "../../src/control/resources/policy-sets/routes.ts";
 import { startControl, type RunningControl } from "../support/control.ts";
 import { eventually } from "../support/eventually.ts";
 

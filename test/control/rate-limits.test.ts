@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import type { Knex } from "knex";
-import type { ControlSettings } from "../../src/control/context.ts";
-import type { RateLimiter, RateStanding } from "../../src/control/frame/rate-limiter.ts";
-import type { RateGroup } from "../../src/control/frame/route.ts";
-import { createRateLimiter } from "../../src/control/rate-limits/limiter.ts";
-import { countedSubject } from "../../src/control/rate-limits/subject.ts";
+import type { ControlSettings } from "../../src/control/platform/context.ts";
+import type { RateLimiter, RateStanding } from "../../src/control/platform/frame/rate-limiter.ts";
+import type { RateGroup } from "../../src/control/platform/frame/route.ts";
+import { createRateLimiter } from "../../src/control/platform/rate-limits/limiter.ts";
+import { countedSubject } from "../../src/control/platform/rate-limits/subject.ts";
 import { closeDatabase, openDatabase } from "../../src/storage/index.ts";
 import type { Log, LogMethod } from "../../src/telemetry/log.ts";
 import {
@@ -17,7 +17,7 @@ import { eventually } from "../support/eventually.ts";
 import { bearer, makeKey, send, startGuardedControl } from "../support/guarded-control.ts";
 import { startRedis, type RedisServer } from "../support/redis.ts";
 import { up as createTable } from "../../migrations/0042-rate-limits.ts";
-import { newApiKeySecret } from "../../src/control/api-keys/secret.ts";
+import { newApiKeySecret } from "../../src/control/resources/api-keys/secret.ts";
 
 const LIMITS = { authentication: 20, management: 10, analytics: 5 } as const;
 

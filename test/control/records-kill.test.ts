@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
-import { recordsRoutes } from "../../src/control/records/routes.ts";
+import { recordsRoutes } from "../../src/control/analytics/records/routes.ts";
 import { migrate, openDatabase } from "../../src/storage/index.ts";
 import { startControl } from "../support/control.ts";
 import { privatePostgres } from "../support/database.ts";

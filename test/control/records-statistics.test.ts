@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { recordsRoutes } from "../../src/control/records/routes.ts";
+import { recordsRoutes } from "../../src/control/analytics/records/routes.ts";
 import { startControl, type RunningControl } from "../support/control.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { GATEWAY_KEY } from "./support/gateway-records.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { newId } from "../../src/control/ids.ts";
-import { recordsRoutes } from "../../src/control/records/routes.ts";
+import { newId } from "../../src/control/platform/ids.ts";
+import { recordsRoutes } from "../../src/control/analytics/records/routes.ts";
 import { startControl, type RunningControl } from "../support/control.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import {

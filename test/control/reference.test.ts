@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { apiReference } from "../../src/control/frame/reference.ts";
+import { apiReference } from "../../src/control/platform/frame/reference.ts";
 import { startWholeControl } from "../support/whole-control.ts";
 
 const page = fileURLToPath(new URL("../../docs/api.md", import.meta.url));

@@ -1,11 +1,15 @@
 import assert from "node:assert/strict";
 import { analyticsRoutes } from "../../src/control/analytics/routes.ts";
-import { auditRoutes } from "../../src/control/audit/routes.ts";
-import { createKeyring } from "../../src/control/issuer/keyring.ts";
+import { auditRoutes } from "../../src/control/analytics/audit/routes.ts";
+import { createKeyring } from "../../src/control/sign-in/issuer/keyring.ts";
 import { startMaintenance } from "../../src/control/maintenance.ts";
-import { maintainPartitions } from "../../src/control/records/maintain-partitions.ts";
-import { dropPartitions, makePartition, partitionsOf } from "../../src/control/records/partitions.ts";
-import { recordsRoutes } from "../../src/control/records/routes.ts";
+import { maintainPartitions } from "../../src/control/analytics/records/maintain-partitions.ts";
+import {
+  dropPartitions,
+  makePartition,
+  partitionsOf,
+} from "../../src/control/analytics/records/partitions.ts";
+import { recordsRoutes } from "../../src/control/analytics/records/routes.ts";
 import { startControl, type RunningControl } from "../support/control.ts";
 import { eventually } from "../support/eventually.ts";
 import { decisionRecord, GATEWAY_KEY } from "./support/gateway-records.ts";

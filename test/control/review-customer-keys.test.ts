@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Actor } from "../../src/control/actor.ts";
+import type { Actor } from "../../src/control/platform/actor.ts";
 import { FULL_KEY, startControl, type Answered, type RunningControl } from "../support/control.ts";
 
 const told = ({ status, body }: Answered): unknown[] => [status, body.error?.code];

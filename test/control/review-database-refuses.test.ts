@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import * as z from "zod";
-import { ok, writeRoute } from "../../src/control/frame/route.ts";
+import { ok, writeRoute } from "../../src/control/platform/frame/route.ts";
 import { startControl, type RunningControl } from "../support/control.ts";
 
 describe("review: a database that takes nothing at the moment", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import * as z from "zod";
-import { ApiError } from "../../src/control/errors.ts";
-import { created, writeRoute, type Route } from "../../src/control/frame/route.ts";
+import { ApiError } from "../../src/control/platform/errors.ts";
+import { created, writeRoute, type Route } from "../../src/control/platform/frame/route.ts";
 import { startControl, type RunningControl } from "../support/control.ts";
 
 describe("review: a request that is repeated with its Idempotency-Key", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { decodeJwt } from "jose";
-import { endSessions } from "../../src/control/sessions/end.ts";
-import { newId } from "../../src/control/ids.ts";
+import { endSessions } from "../../src/control/sign-in/sessions/end.ts";
+import { newId } from "../../src/control/platform/ids.ts";
 import { startControl } from "../support/control.ts";
 import { OPERATOR } from "../support/guarded-control.ts";
 import { OTHER_KEY, SIGN_IN_KEY, startSignInBench, type SignInBench } from "./support/sign-in.ts";

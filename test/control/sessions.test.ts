@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { decodeJwt } from "jose";
-import type { Actor } from "../../src/control/actor.ts";
-import { createKeyring } from "../../src/control/issuer/keyring.ts";
+import type { Actor } from "../../src/control/platform/actor.ts";
+import { createKeyring } from "../../src/control/sign-in/issuer/keyring.ts";
 import { startMaintenance } from "../../src/control/maintenance.ts";
 import { pruneSignIns } from "../../src/control/sign-in/prune.ts";
 import { FULL_KEY, type RequestOptions } from "../support/control.ts";

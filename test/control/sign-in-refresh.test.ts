@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { decodeJwt } from "jose";
-import type { Actor } from "../../src/control/actor.ts";
+import type { Actor } from "../../src/control/platform/actor.ts";
 import { signInRoutes } from "../../src/control/sign-in/routes.ts";
 import { startControl } from "../support/control.ts";
 import {

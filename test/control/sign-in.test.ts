@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from "jose";
-import type { Actor } from "../../src/control/actor.ts";
-import { hashSecret } from "../../src/control/secret-box.ts";
+import type { Actor } from "../../src/control/platform/actor.ts";
+import { hashSecret } from "../../src/control/platform/secret-box.ts";
 import { createBrowser, USER_AGENT } from "../support/sign-in.ts";
 import { RETURN_URL, SIGN_IN_KEY, startSignInBench, told, type SignInBench } from "./support/sign-in.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Webhook } from "standardwebhooks";
-import { EVENT_TYPES, type EventType } from "../../src/control/events.ts";
+import { EVENT_TYPES, type EventType } from "../../src/control/platform/events.ts";
 import { eventually } from "../support/eventually.ts";
 import { startReceiver, type Received, type WebhookReceiver } from "../support/webhook-receiver.ts";
 import { USER_AGENT } from "../support/sign-in.ts";

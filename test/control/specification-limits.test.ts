@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { ERROR_CODES } from "../../src/control/errors.ts";
-import { ENVIRONMENTS } from "../../src/control/environment.ts";
+import { ERROR_CODES } from "../../src/control/platform/errors.ts";
+import { ENVIRONMENTS } from "../../src/control/platform/environment.ts";
 import { TEST_SETTINGS, type Answered } from "../support/control.ts";
 import { startSpecified, type Specified } from "./support/specified.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { effectiveAttributes, findUser, type SignIn } from "../../src/control/users/store.ts";
+import { effectiveAttributes, findUser, type SignIn } from "../../src/control/resources/users/store.ts";
 import type { RunningControl } from "../support/control.ts";
 import { ANY_CLAIMS } from "./support/claims.ts";
 import { startUserDirectory, type UserDirectory } from "./support/user-directory.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import type { Actor } from "../../src/control/actor.ts";
-import { newId } from "../../src/control/ids.ts";
-import { userRoutes } from "../../src/control/users/routes.ts";
-import { effectiveAttributes, findUser, type SignIn } from "../../src/control/users/store.ts";
+import type { Actor } from "../../src/control/platform/actor.ts";
+import { newId } from "../../src/control/platform/ids.ts";
+import { userRoutes } from "../../src/control/resources/users/routes.ts";
+import { effectiveAttributes, findUser, type SignIn } from "../../src/control/resources/users/store.ts";
 import { FULL_KEY, startControl, type RunningControl } from "../support/control.ts";
 import { ANY_CLAIMS } from "./support/claims.ts";
 import { keyOf, startUserDirectory, type UserDirectory } from "./support/user-directory.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import type { Actor } from "../../src/control/actor.ts";
-import { newId } from "../../src/control/ids.ts";
-import { webhookRoutes } from "../../src/control/webhooks/routes.ts";
+import type { Actor } from "../../src/control/platform/actor.ts";
+import { newId } from "../../src/control/platform/ids.ts";
+import { webhookRoutes } from "../../src/control/resources/webhooks/routes.ts";
 import { FULL_KEY, startControl, type RunningControl } from "../support/control.ts";
 import { newCustomer, register, URL_OF_NOBODY } from "./support/webhooks.ts";
 

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { cp, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Actor } from "../../src/control/actor.ts";
-import { customerRoutes } from "../../src/control/customers/routes.ts";
-import { newId } from "../../src/control/ids.ts";
-import { insertDeliveries } from "../../src/control/webhooks/enqueue.ts";
-import { webhookRoutes } from "../../src/control/webhooks/routes.ts";
-import { sweep } from "../../src/control/webhooks/sweep.ts";
+import type { Actor } from "../../src/control/platform/actor.ts";
+import { customerRoutes } from "../../src/control/resources/customers/routes.ts";
+import { newId } from "../../src/control/platform/ids.ts";
+import { insertDeliveries } from "../../src/control/resources/webhooks/enqueue.ts";
+import { webhookRoutes } from "../../src/control/resources/webhooks/routes.ts";
+import { sweep } from "../../src/control/resources/webhooks/sweep.ts";
 import { migrate } from "../../src/storage/index.ts";
 import { MIGRATIONS } from "../../src/storage/migration-files.ts";
 import { FULL_KEY, startControl, type RunningControl } from "../support/control.ts";

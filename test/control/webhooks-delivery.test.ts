@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { Webhook } from "standardwebhooks";
-import type { BackgroundWork } from "../../src/control/context.ts";
-import { webhookRoutes } from "../../src/control/webhooks/routes.ts";
-import { startDeliveries } from "../../src/control/webhooks/start-deliveries.ts";
+import type { BackgroundWork } from "../../src/control/platform/context.ts";
+import { webhookRoutes } from "../../src/control/resources/webhooks/routes.ts";
+import { startDeliveries } from "../../src/control/resources/webhooks/start-deliveries.ts";
 import { startControl, TEST_SETTINGS, type RunningControl } from "../support/control.ts";
 import { eventually } from "../support/eventually.ts";
 import { startReceiver, type Received, type WebhookReceiver } from "../support/webhook-receiver.ts";
@@ -173,7 +173,7 @@ describe("webhooks: delivery", () => {
     // written, and then it fails: by a unit within a transaction that does not commit
     await assert.rejects(
       control.context.db.transaction(async (trx) => {
-        const { enqueueDeliveries } = await import("../../src/control/webhooks/enqueue.ts");
+        const { enqueueDeliveries } = await import("../../src/control/resources/webhooks/enqueue.ts");
         await enqueueDeliveries(trx, [{ ...signIn(), id: "evt_rolled_back", timestamp: new Date() }]);
         assert.equal((await trx("webhook_deliveries").select("id")).length, 1);
         throw new Error("no");

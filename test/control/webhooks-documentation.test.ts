@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { openApiDocument } from "../../src/control/frame/openapi.ts";
-import { EVENT_TYPES } from "../../src/control/events.ts";
-import { EVENT_MEMBERS } from "../../src/control/webhooks/payload.ts";
-import { webhookRoutes } from "../../src/control/webhooks/routes.ts";
-import type { ControlContext } from "../../src/control/context.ts";
+import { openApiDocument } from "../../src/control/platform/frame/openapi.ts";
+import { EVENT_TYPES } from "../../src/control/platform/events.ts";
+import { EVENT_MEMBERS } from "../../src/control/resources/webhooks/payload.ts";
+import { webhookRoutes } from "../../src/control/resources/webhooks/routes.ts";
+import type { ControlContext } from "../../src/control/platform/context.ts";
 
 describe("webhooks: docs/webhooks.md", () => {
   let rows: readonly (readonly string[])[];

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import type { Knex } from "knex";
-import { newId } from "../../src/control/ids.ts";
-import { enqueueDeliveries, insertDeliveries, type Priority } from "../../src/control/webhooks/enqueue.ts";
+import { newId } from "../../src/control/platform/ids.ts";
+import {
+  enqueueDeliveries,
+  insertDeliveries,
+  type Priority,
+} from "../../src/control/resources/webhooks/enqueue.ts";
 import {
   claimDue,
   explainClaim,
@@ -10,9 +14,9 @@ import {
   release,
   type AttemptRecord,
   type Claimed,
-} from "../../src/control/webhooks/outbox.ts";
-import { recordHealth } from "../../src/control/webhooks/receiver-health.ts";
-import { sweep } from "../../src/control/webhooks/sweep.ts";
+} from "../../src/control/resources/webhooks/outbox.ts";
+import { recordHealth } from "../../src/control/resources/webhooks/receiver-health.ts";
+import { sweep } from "../../src/control/resources/webhooks/sweep.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { signIn } from "./support/webhooks.ts";
 

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import type { BackgroundWork } from "../../src/control/context.ts";
-import { writeChanges } from "../../src/control/audit/write-changes.ts";
-import type { StoredChange } from "../../src/control/unit.ts";
-import { retryDelay } from "../../src/control/webhooks/retry-delay.ts";
-import { webhookRoutes } from "../../src/control/webhooks/routes.ts";
-import { startDeliveries } from "../../src/control/webhooks/start-deliveries.ts";
-import { sweep } from "../../src/control/webhooks/sweep.ts";
+import type { BackgroundWork } from "../../src/control/platform/context.ts";
+import { writeChanges } from "../../src/control/analytics/audit/write-changes.ts";
+import type { StoredChange } from "../../src/control/platform/unit.ts";
+import { retryDelay } from "../../src/control/resources/webhooks/retry-delay.ts";
+import { webhookRoutes } from "../../src/control/resources/webhooks/routes.ts";
+import { startDeliveries } from "../../src/control/resources/webhooks/start-deliveries.ts";
+import { sweep } from "../../src/control/resources/webhooks/sweep.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { startControl, TEST_SETTINGS, type RunningControl } from "../support/control.ts";
 import { eventually } from "../support/eventually.ts";

@@ -1,10 +1,14 @@
 import assert from "node:assert/strict";
 import type { Knex } from "knex";
-import type { StoredEvent } from "../../src/control/events.ts";
-import { newId } from "../../src/control/ids.ts";
-import { closeWindows } from "../../src/control/webhooks/close-windows.ts";
-import { MAX_KINDS, MAX_KINDS_OF_CUSTOMER, MAX_KINDS_OF_OWNER } from "../../src/control/webhooks/coalesce.ts";
-import { enqueueDeliveries } from "../../src/control/webhooks/enqueue.ts";
+import type { StoredEvent } from "../../src/control/platform/events.ts";
+import { newId } from "../../src/control/platform/ids.ts";
+import { closeWindows } from "../../src/control/resources/webhooks/close-windows.ts";
+import {
+  MAX_KINDS,
+  MAX_KINDS_OF_CUSTOMER,
+  MAX_KINDS_OF_OWNER,
+} from "../../src/control/resources/webhooks/coalesce.ts";
+import { enqueueDeliveries } from "../../src/control/resources/webhooks/enqueue.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { signIn } from "./support/webhooks.ts";
 

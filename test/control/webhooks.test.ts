@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { EVENT_TYPES } from "../../src/control/events.ts";
-import { newId } from "../../src/control/ids.ts";
-import { writeChanges } from "../../src/control/audit/write-changes.ts";
-import type { StoredChange } from "../../src/control/unit.ts";
-import { webhookRoutes } from "../../src/control/webhooks/routes.ts";
-import { MAX_WEBHOOKS } from "../../src/control/webhooks/service.ts";
+import { EVENT_TYPES } from "../../src/control/platform/events.ts";
+import { newId } from "../../src/control/platform/ids.ts";
+import { writeChanges } from "../../src/control/analytics/audit/write-changes.ts";
+import type { StoredChange } from "../../src/control/platform/unit.ts";
+import { webhookRoutes } from "../../src/control/resources/webhooks/routes.ts";
+import { MAX_WEBHOOKS } from "../../src/control/resources/webhooks/service.ts";
 import { FULL_KEY, startControl, TEST_SETTINGS, type RunningControl } from "../support/control.ts";
 import { newCustomer, register, URL_OF_NOBODY } from "./support/webhooks.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { Environment } from "../../src/control/environment.ts";
+import type { Environment } from "../../src/control/platform/environment.ts";
 import { apiClient } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";
 import { ROOT, startUp, upFolder, type RunningUp } from "../support/up.ts";

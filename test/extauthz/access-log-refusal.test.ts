@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { serializeRecord } from "../../src/audit/serialize.ts";
 import type { AuditRecord } from "../../src/protocol/record.ts";
-import { readRecord } from "../../src/control/records/read-record.ts";
+import { readRecord } from "../../src/control/analytics/records/read-record.ts";
 import { createAccessLog } from "../../src/extauthz/access-log.ts";
 import { createRefusalHandler, refusalReason } from "../../src/extauthz/access-log-refusal.ts";
 import { PROXY_REASONS, type ProxyReason } from "../../src/reasons.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Kind, parse } from "graphql";
-import { ApiError } from "../../src/control/errors.ts";
-import { parseJsonBody } from "../../src/control/frame/json-text.ts";
+import { ApiError } from "../../src/control/platform/errors.ts";
+import { parseJsonBody } from "../../src/control/platform/frame/json-text.ts";
 import { argumentsOf } from "../../src/graphql/literals.ts";
 import { readJson } from "../../src/graphql/index.ts";
 import { parseTokenJson } from "../../src/identity/token-json.ts";

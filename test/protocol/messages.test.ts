@@ -3,7 +3,7 @@ import type * as z from "zod";
 import { auditRecord, outcomeRecord } from "../audit/support/records.ts";
 import { FeedInstance } from "../control/support/feed-instance.ts";
 import { setOf } from "../control/support/policy-files.ts";
-import { recordsRoutes } from "../../src/control/records/routes.ts";
+import { recordsRoutes } from "../../src/control/analytics/records/routes.ts";
 import { ControlPlaneClient } from "../../src/following/index.ts";
 import {
   errorEnvelope,

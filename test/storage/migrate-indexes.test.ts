@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import { cp, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { makePartition } from "../../src/control/records/partitions.ts";
+import { makePartition } from "../../src/control/analytics/records/partitions.ts";
 import { migrate, pendingMigrations } from "../../src/storage/index.ts";
 import { emptyDatabase, temporaryDirectory, type TestDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";

@@ -1,19 +1,23 @@
+import { cookieName } from "../../src/control/resources/dashboard-users/session-cookie.ts";
 import { randomBytes } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import type { Request, Router } from "express";
-import type { Actor } from "../../src/control/actor.ts";
-import type { BackgroundWork, ControlContext, ControlSettings } from "../../src/control/context.ts";
-import { ApiError } from "../../src/control/errors.ts";
-import type { Authenticator } from "../../src/control/frame/authenticator.ts";
-import type { RateLimiter } from "../../src/control/frame/rate-limiter.ts";
-import type { Route } from "../../src/control/frame/route.ts";
-import { createApiServer } from "../../src/control/frame/serve-on.ts";
-import { createApplication } from "../../src/control/frame/server.ts";
-import { createKeyring, type Keyring } from "../../src/control/issuer/keyring.ts";
-import type { OAuthParts } from "../../src/control/oauth/router.ts";
-import { createPolicySetCompiler, type PolicySetCompiler } from "../../src/control/policy-sets/compiler.ts";
-import { createSecretBox } from "../../src/control/secret-box.ts";
-import { createUnits, type UnitWriters } from "../../src/control/unit.ts";
+import type { Actor } from "../../src/control/platform/actor.ts";
+import type { BackgroundWork, ControlContext, ControlSettings } from "../../src/control/platform/context.ts";
+import { ApiError } from "../../src/control/platform/errors.ts";
+import type { Authenticator } from "../../src/control/platform/frame/authenticator.ts";
+import type { RateLimiter } from "../../src/control/platform/frame/rate-limiter.ts";
+import type { Route } from "../../src/control/platform/frame/route.ts";
+import { createApiServer } from "../../src/control/platform/frame/serve-on.ts";
+import { createApplication } from "../../src/control/platform/frame/server.ts";
+import { createKeyring, type Keyring } from "../../src/control/sign-in/issuer/keyring.ts";
+import type { OAuthParts } from "../../src/control/sign-in/oauth/router.ts";
+import {
+  createPolicySetCompiler,
+  type PolicySetCompiler,
+} from "../../src/control/resources/policy-sets/compiler.ts";
+import { createSecretBox } from "../../src/control/platform/secret-box.ts";
+import { createUnits, type UnitWriters } from "../../src/control/platform/unit.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { testDatabase, type TestDatabase } from "./database.ts";
 
@@ -130,6 +134,7 @@ export async function startControl(options: ControlOptions = {}): Promise<Runnin
       limiter,
       routes,
       publicUrl: url,
+      sessionCookie: cookieName(context.settings),
       trustedProxies: context.settings.trustedProxies,
       beside: options.beside?.(context, { authenticator, limiter, ...shared }) ?? [],
     }),
@@ -226,9 +231,9 @@ async function productionWriters(): Promise<UnitWriters> {
   };
   const nothing = () => Promise.resolve();
   const [changes, events, deliveries, gateways] = await Promise.all([
-    load<UnitWriters["changes"]>("../../src/control/audit/write-changes.ts", "writeChanges"),
+    load<UnitWriters["changes"]>("../../src/control/analytics/audit/write-changes.ts", "writeChanges"),
     load<UnitWriters["events"]>("../../src/control/analytics/write-events.ts", "writeEvents"),
-    load<UnitWriters["deliveries"]>("../../src/control/webhooks/enqueue.ts", "enqueueDeliveries"),
+    load<UnitWriters["deliveries"]>("../../src/control/resources/webhooks/enqueue.ts", "enqueueDeliveries"),
     load<UnitWriters["gateways"]>("../../src/control/gateway/append.ts", "appendGatewayChanges"),
   ]);
   return {

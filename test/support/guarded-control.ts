@@ -1,14 +1,14 @@
 import * as z from "zod";
-import { apiKeyRoutes } from "../../src/control/api-keys/routes.ts";
-import { createApiKey, type ApiKeyRow, type NewApiKey } from "../../src/control/api-keys/store.ts";
-import { createAuthenticator } from "../../src/control/authentication.ts";
-import type { Actor, Role } from "../../src/control/actor.ts";
-import { replaceSetupLink } from "../../src/control/dashboard-users/links.ts";
-import { dashboardRoutes } from "../../src/control/dashboard-users/routes.ts";
-import { setupRouter } from "../../src/control/dashboard-users/setup-page.ts";
-import { ok, readRoute, writeRoute, type Route } from "../../src/control/frame/route.ts";
-import { newId } from "../../src/control/ids.ts";
-import type { UnitOrigin } from "../../src/control/unit.ts";
+import { apiKeyRoutes } from "../../src/control/resources/api-keys/routes.ts";
+import { createApiKey, type ApiKeyRow, type NewApiKey } from "../../src/control/resources/api-keys/store.ts";
+import { createAuthenticator } from "../../src/control/authenticator.ts";
+import type { Actor, Role } from "../../src/control/platform/actor.ts";
+import { replaceSetupLink } from "../../src/control/resources/dashboard-users/links.ts";
+import { dashboardRoutes } from "../../src/control/resources/dashboard-users/routes.ts";
+import { setupRouter } from "../../src/control/resources/dashboard-users/setup-page.ts";
+import { ok, readRoute, writeRoute, type Route } from "../../src/control/platform/frame/route.ts";
+import { newId } from "../../src/control/platform/ids.ts";
+import type { UnitOrigin } from "../../src/control/platform/unit.ts";
 import { startControl, type Answered, type ControlOptions, type RunningControl } from "./control.ts";
 
 export const PASSWORD = "Tr0mpete & Nebel";

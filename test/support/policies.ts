@@ -1,4 +1,7 @@
-import { createPolicyPublishing, type PolicyPublishing } from "../../src/publish-policies.ts";
+import {
+  createPolicyPublishing,
+  type PolicyPublishing,
+} from "../../src/processes/gateway/publish-policies.ts";
 import type { GatewayConfig } from "../../src/config/index.ts";
 import type { ReleaseReport } from "../../src/decision/policies/release-messages.ts";
 import { createLog } from "../../src/telemetry/log.ts";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { createServer, request as sendOn, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { startEmbeddedPostgres } from "../../src/storage/index.ts";
-import type { Environment } from "../../src/control/environment.ts";
+import type { Environment } from "../../src/control/platform/environment.ts";
 import { startControlPlaneProcess, type ControlPlaneProcess } from "./control-plane.ts";
 import { databaseDirectory } from "./temporary-directory.ts";
 

@@ -2,21 +2,21 @@ import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { composeEnvironment } from "../../src/control/compose.ts";
-import type { ControlContext, ControlSettings } from "../../src/control/context.ts";
-import { serveOn } from "../../src/control/frame/serve-on.ts";
-import type { Route } from "../../src/control/frame/route.ts";
+import type { ControlContext, ControlSettings } from "../../src/control/platform/context.ts";
+import { serveOn } from "../../src/control/platform/frame/serve-on.ts";
+import type { Route } from "../../src/control/platform/frame/route.ts";
 import { createGatewayFeed } from "../../src/control/gateway/feed.ts";
-import { createKeyring } from "../../src/control/issuer/keyring.ts";
-import { createPolicySetCompiler } from "../../src/control/policy-sets/compiler.ts";
+import { createKeyring } from "../../src/control/sign-in/issuer/keyring.ts";
+import { createPolicySetCompiler } from "../../src/control/resources/policy-sets/compiler.ts";
 import { allRoutes } from "../../src/control/routes.ts";
-import { createSecretBox } from "../../src/control/secret-box.ts";
-import { createUnits } from "../../src/control/unit.ts";
+import { createSecretBox } from "../../src/control/platform/secret-box.ts";
+import { createUnits } from "../../src/control/platform/unit.ts";
 import { unitWriters } from "../../src/control/unit-writers.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { send, TEST_SETTINGS, type RunningControl } from "./control.ts";
 import { testDatabase } from "./database.ts";
 import { bearer, makeKey, makeOwner, type Person } from "./guarded-control.ts";
-import type { NewApiKey } from "../../src/control/api-keys/store.ts";
+import type { NewApiKey } from "../../src/control/resources/api-keys/store.ts";
 
 /** No test that is not about limits comes near these. */
 export const NO_LIMITS: ControlSettings["rateLimits"] = {

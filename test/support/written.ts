@@ -1,5 +1,5 @@
-import type { StoredEvent } from "../../src/control/events.ts";
-import type { StoredChange, UnitWriters } from "../../src/control/unit.ts";
+import type { StoredEvent } from "../../src/control/platform/events.ts";
+import type { StoredChange, UnitWriters } from "../../src/control/platform/unit.ts";
 
 /** What units have gathered, by itself: for tests of one resource, which do not look at another's tables. */
 export interface Written {

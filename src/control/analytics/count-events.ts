@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import type { StoredEvent } from "../events.ts";
+import type { StoredEvent } from "../platform/events.ts";
 import { addCounts } from "./add-counts.ts";
 import { periods, Users } from "./count-decisions.ts";
 import { Tally } from "./tally.ts";

@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import type { ControlSettings } from "../context.ts";
+import type { ControlSettings } from "../platform/context.ts";
 import { percentileOf } from "./latency.ts";
 import { countedSince } from "./prune-rollups.ts";
 import { rangeOf, type Range } from "./range.ts";

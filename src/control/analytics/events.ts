@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
-import type { ControlSettings } from "../context.ts";
-import type { EventType } from "../events.ts";
-import { countWithin } from "../records/trail.ts";
+import type { ControlSettings } from "../platform/context.ts";
+import type { EventType } from "../platform/events.ts";
+import { countWithin } from "./records/trail.ts";
 import { countedSince } from "./prune-rollups.ts";
 import { isCounted, spansOf, within } from "./spans.ts";
 import { eventCounts, ofCustomer } from "./traffic.ts";

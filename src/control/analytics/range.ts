@@ -1,5 +1,5 @@
-import type { ControlSettings } from "../context.ts";
-import { ApiError } from "../errors.ts";
+import type { ControlSettings } from "../platform/context.ts";
+import { ApiError } from "../platform/errors.ts";
 import { countedSince } from "./prune-rollups.ts";
 import { PERIOD_MS, type Granularity } from "./tally.ts";
 

@@ -1,10 +1,10 @@
-import { onlyCustomerOf, type Actor } from "../actor.ts";
-import type { ControlContext } from "../context.ts";
-import { invalidCustomer } from "../errors.ts";
-import type { EventType } from "../events.ts";
-import { ok, page, readRoute, type Answer, type Call, type Route } from "../frame/route.ts";
-import { keptSince } from "../records/partitions.ts";
-import { readTrail } from "../records/trail.ts";
+import { onlyCustomerOf, type Actor } from "../platform/actor.ts";
+import type { ControlContext } from "../platform/context.ts";
+import { invalidCustomer } from "../platform/errors.ts";
+import type { EventType } from "../platform/events.ts";
+import { ok, page, readRoute, type Answer, type Call, type Route } from "../platform/frame/route.ts";
+import { keptSince } from "./records/partitions.ts";
+import { readTrail } from "./records/trail.ts";
 import { readDashboard } from "./dashboard.ts";
 import { countEvents, eventRows, type EventFilters, type EventRow } from "./events.ts";
 import {

@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { EVENT_TYPES, type EventType } from "../events.ts";
-import { listQuery, MAX_LIMIT, timestampParameter } from "../frame/list.ts";
-import { timestamp } from "../frame/schemas.ts";
-import { cursorParameter } from "../records/trail.ts";
+import { EVENT_TYPES, type EventType } from "../platform/events.ts";
+import { listQuery, MAX_LIMIT, timestampParameter } from "../platform/frame/list.ts";
+import { timestamp } from "../platform/frame/schemas.ts";
+import { cursorParameter } from "./records/trail.ts";
 
 const text = (max: number) => z.string().min(1).max(max);
 const count = z.int().nonnegative();

@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import type { StoredEvent } from "../events.ts";
+import type { StoredEvent } from "../platform/events.ts";
 import { countEvents } from "./count-events.ts";
 
 /** Rows of one statement: a customer's suspension may end any number of sessions. */

@@ -1,9 +1,9 @@
 import type { Knex } from "knex";
 import { inBackticks } from "../../text/index.ts";
-import type { ControlContext } from "../context.ts";
-import type { SecretBox } from "../secret-box.ts";
+import type { ControlContext } from "../platform/context.ts";
+import type { SecretBox } from "../platform/secret-box.ts";
 import { SEALED_COLUMNS } from "./sealed-columns.ts";
-import type { RowKey } from "./types.ts";
+import type { RowKey } from "../platform/sealed-columns.ts";
 
 /** A master key that values in the database are sealed with. */
 interface KeyRow {

@@ -1,11 +1,11 @@
 import type { Knex } from "knex";
 import { sleep } from "../../runtime/sleep.ts";
-import type { ControlContext } from "../context.ts";
-import type { SecretBox } from "../secret-box.ts";
-import type { Unit, UnitOrigin } from "../unit.ts";
+import type { ControlContext } from "../platform/context.ts";
+import type { SecretBox } from "../platform/secret-box.ts";
+import type { Unit, UnitOrigin } from "../platform/unit.ts";
 import { registerEncryptionKey } from "./key-check.ts";
 import { SEALED_COLUMNS } from "./sealed-columns.ts";
-import type { RowKey, SealedColumns } from "./types.ts";
+import type { RowKey, SealedColumns } from "../platform/sealed-columns.ts";
 
 /** Rows of one transaction: what a request that needs one of them waits for. */
 const BATCH = 500;

@@ -1,12 +1,12 @@
-import { SEALED_IDP } from "../customers/idp.ts";
-import { SEALED_ANSWERS } from "../frame/idempotency.ts";
-import { SEALED_SIGNING_KEYS } from "../issuer/key-store.ts";
+import { SEALED_IDP } from "../resources/customers/idp.ts";
+import { SEALED_ANSWERS } from "../platform/frame/idempotency.ts";
+import { SEALED_SIGNING_KEYS } from "../sign-in/issuer/key-store.ts";
 import { SEALED_PROVIDER_KEYS } from "../sandbox/provider/keys.ts";
 import { SEALED_PROVIDER_STATE } from "../sandbox/provider/adapter.ts";
 import { SEALED_ID_TOKENS } from "../sign-in/finish.ts";
 import { SEALED_FLOWS } from "../sign-in/flow-store.ts";
-import { SEALED_WEBHOOKS } from "../webhooks/service.ts";
-import type { SealedColumns } from "./types.ts";
+import { SEALED_WEBHOOKS } from "../resources/webhooks/service.ts";
+import type { SealedColumns } from "../platform/sealed-columns.ts";
 
 /**
  * Everything that is sealed, one resource a line; those that are kept for good come first. A column that is missing here

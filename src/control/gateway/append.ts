@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Knex } from "knex";
 import { lockUntilEnd } from "../../storage/index.ts";
-import type { GatewayChange } from "../gateway-change.ts";
+import type { GatewayChange } from "../platform/gateway-change.ts";
 
 /** Where commits are announced; a notification says no more than that there is something. */
 export const CHANNEL = "gatehouse_gateway_changes";

@@ -1,4 +1,4 @@
-import type { BackgroundWork, ControlContext } from "../context.ts";
+import type { BackgroundWork, ControlContext } from "../platform/context.ts";
 import { ChangeSignal } from "./change-signal.ts";
 import { SharedStates, type SharedState } from "./shared-states.ts";
 import { Turns } from "./turns.ts";

@@ -1,10 +1,10 @@
 import type { Knex } from "knex";
 import type { StateData } from "../../protocol/index.ts";
 import type { CustomerStanding } from "../../standing/index.ts";
-import type { GatewayChange } from "../gateway-change.ts";
-import { deletedCustomerIds } from "../customers/deleted.ts";
-import { standingOf, standingsThatMatter } from "../policies/standing.ts";
-import { activePolicySets } from "../policy-sets/store.ts";
+import type { GatewayChange } from "../platform/gateway-change.ts";
+import { deletedCustomerIds } from "../resources/customers/deleted.ts";
+import { standingOf, standingsThatMatter } from "../resources/policies/standing.ts";
+import { activePolicySets } from "../resources/policy-sets/store.ts";
 import { cursorOf, readExtent, resumeFrom, type Place } from "./cursor.ts";
 
 /** What a gateway judges by besides its policy set: all of it, or what has changed. */

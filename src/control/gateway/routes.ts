@@ -7,13 +7,13 @@ import {
   userData,
   userParams,
 } from "../../protocol/index.ts";
-import type { ControlContext } from "../context.ts";
-import { findCustomer } from "../customers/store.ts";
-import { ApiError } from "../errors.ts";
-import { ok, readRoute, type Route } from "../frame/route.ts";
-import { requireActiveVersion } from "../policy-sets/service.ts";
-import { claimPolicyOf } from "../users/claim-policy.ts";
-import { effectiveAttributes, findUser } from "../users/store.ts";
+import type { ControlContext } from "../platform/context.ts";
+import { findCustomer } from "../resources/customers/store.ts";
+import { ApiError } from "../platform/errors.ts";
+import { ok, readRoute, type Route } from "../platform/frame/route.ts";
+import { requireActiveVersion } from "../resources/policy-sets/service.ts";
+import { claimPolicyOf } from "../resources/users/claim-policy.ts";
+import { effectiveAttributes, findUser } from "../resources/users/store.ts";
 import type { GatewayFeed } from "./feed.ts";
 
 const common = { tag: "Gateway", group: "gateway", permission: "gateway", tenancy: "all" } as const;

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { gzip } from "node:zlib";
 import type * as z from "zod";
 import { stateData } from "../../protocol/index.ts";
-import type { SerializedData } from "../frame/serialized.ts";
+import type { SerializedData } from "../platform/frame/serialized.ts";
 import type { GatewayState } from "./read-state.ts";
 
 /** Entries that are written in one turn of the event loop. */

@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import type { SerializedData } from "../frame/serialized.ts";
+import type { SerializedData } from "../platform/frame/serialized.ts";
 import { parseCursor, type ParsedCursor } from "./cursor.ts";
 import { PAGE_CHANGES, readChanges, readCompleteState, type GatewayState } from "./read-state.ts";
 import { serializeState } from "./serialize-state.ts";

@@ -1,10 +1,10 @@
 import { LRUCache } from "lru-cache";
-import type { ControlContext } from "../context.ts";
-import { findIdp, sealClientSecret, type IdpRow } from "../customers/idp.ts";
-import type { CustomerRow } from "../customers/store.ts";
+import type { ControlContext } from "../platform/context.ts";
+import { findIdp, sealClientSecret, type IdpRow } from "../resources/customers/idp.ts";
+import type { CustomerRow } from "../resources/customers/store.ts";
 import { attributeNames, CLAIMS_OF_SCOPES, mappingOf } from "./claims.ts";
 import { sandboxAcrValues } from "./evidence.ts";
-import { sandboxIssuer } from "./issuer.ts";
+import { sandboxIssuer } from "../platform/sandbox-issuer.ts";
 import { clientSecretOf, providerKeys, type ProviderKeys } from "./provider/keys.ts";
 
 /**

@@ -1,9 +1,9 @@
 import type { Knex } from "knex";
-import { onlyCustomerOf, type Actor } from "../actor.ts";
-import { ApiError } from "../errors.ts";
-import { newId } from "../ids.ts";
-import type { Unit } from "../unit.ts";
-import type { UserAttributes } from "../users/attributes.ts";
+import { onlyCustomerOf, type Actor } from "../platform/actor.ts";
+import { ApiError } from "../platform/errors.ts";
+import { newId } from "../platform/ids.ts";
+import type { Unit } from "../platform/unit.ts";
+import type { UserAttributes } from "../resources/users/attributes.ts";
 import { isUniqueViolation } from "../../storage/index.ts";
 
 /** A row of `sandbox_people`: somebody whom one can sign in as. */

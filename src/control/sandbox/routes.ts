@@ -1,10 +1,10 @@
 import type { Knex } from "knex";
-import { onlyCustomerOf } from "../actor.ts";
-import type { ControlContext } from "../context.ts";
-import { requireCustomer } from "../customers/store.ts";
-import { ApiError, validationFailed } from "../errors.ts";
-import { readPage } from "../frame/list.ts";
-import { created, ok, page, readRoute, writeRoute, type Route } from "../frame/route.ts";
+import { onlyCustomerOf } from "../platform/actor.ts";
+import type { ControlContext } from "../platform/context.ts";
+import { requireCustomer } from "../resources/customers/store.ts";
+import { ApiError, validationFailed } from "../platform/errors.ts";
+import { readPage } from "../platform/frame/list.ts";
+import { created, ok, page, readRoute, writeRoute, type Route } from "../platform/frame/route.ts";
 import { tokenAnswer } from "../sign-in/schemas.ts";
 import {
   deletePerson,

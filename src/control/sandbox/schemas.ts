@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { inBackticks } from "../../text/index.ts";
-import { listQuery } from "../frame/list.ts";
-import { emailAddress, nameText, pathId, timestamp } from "../frame/schemas.ts";
-import { attributes as userAttributes } from "../users/schemas.ts";
+import { listQuery } from "../platform/frame/list.ts";
+import { emailAddress, nameText, pathId, timestamp } from "../platform/frame/schemas.ts";
+import { attributes as userAttributes } from "../resources/users/schemas.ts";
 import { CLAIMS_OF_SCOPES } from "./claims.ts";
 
 /** They are members of their own. */

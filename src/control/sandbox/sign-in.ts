@@ -1,18 +1,18 @@
-import { clientOf } from "../actor.ts";
-import type { ControlContext } from "../context.ts";
-import { ApiError, invalidCustomer } from "../errors.ts";
-import type { Answer } from "../frame/route.ts";
-import { newId } from "../ids.ts";
-import type { SigningKey } from "../issuer/keyring.ts";
-import { hashSecret, newSecret } from "../secret-box.ts";
+import { clientOf } from "../platform/actor.ts";
+import type { ControlContext } from "../platform/context.ts";
+import { ApiError, invalidCustomer } from "../platform/errors.ts";
+import type { Answer } from "../platform/frame/route.ts";
+import { newId } from "../platform/ids.ts";
+import type { SigningKey } from "../sign-in/issuer/keyring.ts";
+import { hashSecret, newSecret } from "../platform/secret-box.ts";
 import { readIdentity } from "../sign-in/claims.ts";
 import { exchangeCode } from "../sign-in/exchange.ts";
 import { admit, type ProvedFlow } from "../sign-in/finish.ts";
 import type { SignInFailure } from "../sign-in/failure.ts";
 import { holdCustomer } from "../sign-in/standing.ts";
-import type { Unit } from "../unit.ts";
+import type { Unit } from "../platform/unit.ts";
 import { CLAIMS_OF_SCOPES, claimsOf, mappingOf, type Described } from "./claims.ts";
-import { sandboxIssuer } from "./issuer.ts";
+import { sandboxIssuer } from "../platform/sandbox-issuer.ts";
 
 export type Scope = keyof typeof CLAIMS_OF_SCOPES;
 

@@ -1,9 +1,9 @@
 import type { Knex } from "knex";
-import { refuseTokensOf, type ClientRow } from "../clients/store.ts";
-import { keepDeletedIds } from "../customers/deleted.ts";
-import { refuseTokens } from "../sessions/end.ts";
-import type { SessionRow } from "../sessions/store.ts";
-import type { Unit } from "../unit.ts";
+import { refuseTokensOf, type ClientRow } from "../resources/clients/store.ts";
+import { keepDeletedIds } from "../resources/customers/deleted.ts";
+import { refuseTokens } from "../sign-in/sessions/end.ts";
+import type { SessionRow } from "../sign-in/sessions/store.ts";
+import type { Unit } from "../platform/unit.ts";
 
 /** Emptied row by row: tables that stay refer to the first, and of the others a part stays. */
 const THINNED = ["customers", "api_keys", "clients", "idempotency_keys"] as const;

@@ -1,5 +1,5 @@
 import type { Value } from "../../policy/index.ts";
-import { isStorable } from "../frame/json-text.ts";
+import { isStorable } from "../platform/frame/json-text.ts";
 
 /** Who has signed in, as far as the provider says: data of somebody else's, bounded and of known types. */
 export interface Identity {

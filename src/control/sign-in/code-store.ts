@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import { hashSecret, newSecret, type SecretBox } from "../secret-box.ts";
+import { hashSecret, newSecret, type SecretBox } from "../platform/secret-box.ts";
 
 /** What a session's first tokens, and later ones, are asked for with. Both are stored as hashes. */
 export interface CodeRow {

@@ -1,12 +1,12 @@
-import { clientOf } from "../actor.ts";
-import type { ControlContext } from "../context.ts";
-import { ApiError } from "../errors.ts";
-import { ok, type Answer, type Call } from "../frame/route.ts";
-import type { SigningKey } from "../issuer/keyring.ts";
-import { hashSecret } from "../secret-box.ts";
-import { endSessions, type EndReason } from "../sessions/end.ts";
-import { findSession } from "../sessions/store.ts";
-import type { Unit } from "../unit.ts";
+import { clientOf } from "../platform/actor.ts";
+import type { ControlContext } from "../platform/context.ts";
+import { ApiError } from "../platform/errors.ts";
+import { ok, type Answer, type Call } from "../platform/frame/route.ts";
+import type { SigningKey } from "./issuer/keyring.ts";
+import { hashSecret } from "../platform/secret-box.ts";
+import { endSessions, type EndReason } from "./sessions/end.ts";
+import { findSession } from "./sessions/store.ts";
+import type { Unit } from "../platform/unit.ts";
 import {
   findCode,
   findGivenOut,

@@ -5,8 +5,8 @@ import {
   type StepUp,
   type Violation,
 } from "../../standing/index.ts";
-import { HIDDEN } from "../erasure/pseudonym.ts";
-import { ApiError } from "../errors.ts";
+import { HIDDEN } from "../resources/erasure/pseudonym.ts";
+import { ApiError } from "../platform/errors.ts";
 
 /** Why a sign-in fails, once it is known whose it is. The browser carries it to the application as `reason`. */
 export type FailureReason =

@@ -1,15 +1,16 @@
-import type { ControlContext } from "../context.ts";
-import type { CustomerRow } from "../customers/store.ts";
-import type { SealedColumns } from "../encryption/types.ts";
-import type { EventUser } from "../events.ts";
-import type { Answer } from "../frame/route.ts";
-import { newId } from "../ids.ts";
-import { userScope } from "../issuer/user-scopes.ts";
-import { insertSession } from "../sessions/store.ts";
-import type { Unit } from "../unit.ts";
-import { claimPolicyOf } from "../users/claim-policy.ts";
-import { permitClaims, type DroppedClaim } from "../users/permit-claims.ts";
-import { lockBySubject, signedIn, type UserRow } from "../users/store.ts";
+import type { ControlContext } from "../platform/context.ts";
+import type { CustomerRow } from "../resources/customers/store.ts";
+import type { SealedColumns } from "../platform/sealed-columns.ts";
+import type { EventUser } from "../platform/events.ts";
+import type { Answer } from "../platform/frame/route.ts";
+import { newId } from "../platform/ids.ts";
+import { userScope } from "./issuer/user-scopes.ts";
+import { insertSession } from "./sessions/store.ts";
+import type { Unit } from "../platform/unit.ts";
+import { claimPolicyOf } from "../resources/users/claim-policy.ts";
+import type { DroppedClaim } from "../platform/events.ts";
+import { permitClaims } from "../resources/users/permit-claims.ts";
+import { lockBySubject, signedIn, type UserRow } from "../resources/users/store.ts";
 import { makeCode } from "./code-store.ts";
 import {
   describeFailure,

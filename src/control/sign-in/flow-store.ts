@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import type { SealedColumns } from "../encryption/types.ts";
+import type { SealedColumns } from "../platform/sealed-columns.ts";
 
 /** A sign-in under way: from `authorize` until the provider sends the browser back. */
 export interface FlowRow {

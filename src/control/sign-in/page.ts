@@ -1,5 +1,5 @@
-import { ApiError } from "../errors.ts";
-import type { Answer } from "../frame/route.ts";
+import { ApiError } from "../platform/errors.ts";
+import type { Answer } from "../platform/frame/route.ts";
 
 /**
  * The end of a sign-in that nobody knows: no address in the request is one to send a browser to (RFC 9700, section

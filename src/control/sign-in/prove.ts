@@ -1,11 +1,11 @@
 import * as client from "openid-client";
 import { errorCode } from "../../runtime/error-code.ts";
-import type { ControlContext } from "../context.ts";
-import { requiredClaims } from "../customers/idp-issuer.ts";
-import type { IdpRow } from "../customers/idp.ts";
-import { findCustomer } from "../customers/store.ts";
-import { ApiError } from "../errors.ts";
-import { hashSecret } from "../secret-box.ts";
+import type { ControlContext } from "../platform/context.ts";
+import { requiredClaims } from "../resources/customers/idp-issuer.ts";
+import type { IdpRow } from "../resources/customers/idp.ts";
+import { findCustomer } from "../resources/customers/store.ts";
+import { ApiError } from "../platform/errors.ts";
+import { hashSecret } from "../platform/secret-box.ts";
 import { callbackUrl } from "./authorize.ts";
 import { readIdentity, type Identity } from "./claims.ts";
 import { failedBecause, refusedByProvider, subjectDetail, type SignInFailure } from "./failure.ts";

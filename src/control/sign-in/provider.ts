@@ -1,13 +1,13 @@
 import { LRUCache } from "lru-cache";
 import * as client from "openid-client";
 import { errorCode } from "../../runtime/error-code.ts";
-import type { ControlContext } from "../context.ts";
-import { isReachable } from "../customers/idp-issuer.ts";
-import { openClientSecret, type IdpRow } from "../customers/idp.ts";
-import { ApiError } from "../errors.ts";
-import { guardedFetch } from "../outbound/guarded-fetch.ts";
-import { ownProviderUrl } from "../sandbox/issuer.ts";
-import { createProviderResolver, type ResolveProvider } from "./resolve-provider.ts";
+import type { ControlContext } from "../platform/context.ts";
+import { isReachable } from "../resources/customers/idp-issuer.ts";
+import { openClientSecret, type IdpRow } from "../resources/customers/idp.ts";
+import { ApiError } from "../platform/errors.ts";
+import { guardedFetch } from "../platform/outbound/guarded-fetch.ts";
+import { ownProviderUrl } from "../platform/sandbox-issuer.ts";
+import { configuredProvider, type ResolveProvider } from "./resolve-provider.ts";
 
 /** The identity providers of customers, as clients of theirs. */
 export interface Providers {
@@ -29,9 +29,15 @@ const CACHED = 500;
 // eslint-disable-next-line @typescript-eslint/no-deprecated
 const ALLOW_HTTP: ((configuration: client.Configuration) => void)[] = [client.allowInsecureRequests];
 
-/** Reads providers' metadata when they are needed, and keeps them for a while. */
-export function createProviders(context: ControlContext): Providers {
-  const { settings, box } = context;
+/**
+ * Reads providers' metadata when they are needed, and keeps them for a while.
+ *
+ * @param of - where users sign in. Default: where their customer has configured
+ */
+export function createProviders(
+  { settings, db, box }: Pick<ControlContext, "settings" | "db" | "box">,
+  of: ResolveProvider = configuredProvider(db),
+): Providers {
   const { allowInsecureIssuers } = settings;
   const send = guardedFetch({ allowPrivate: allowInsecureIssuers, timeoutMs: TIMEOUT_MS });
   // this process itself, and nothing else on its machine or network
@@ -87,7 +93,7 @@ export function createProviders(context: ControlContext): Providers {
   }
 
   return {
-    of: createProviderResolver(context),
+    of,
     clientOf: (idp) => clientOf(idp).catch((error: unknown) => fail(idp, error)),
     async authorizationUrl(idp, parameters) {
       try {

@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import type { ControlContext } from "../context.ts";
+import type { ControlContext } from "../platform/context.ts";
 
 const BATCH = 1_000;
 /** A flow that is over is of use to nobody; its end is an event. */

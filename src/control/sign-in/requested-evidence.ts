@@ -1,5 +1,5 @@
-import type { IdpRow } from "../customers/idp.ts";
-import { mfaAcrValues } from "../customers/mfa-acr-values.ts";
+import type { IdpRow } from "../resources/customers/idp.ts";
+import { mfaAcrValues } from "../resources/customers/mfa-acr-values.ts";
 import type { AuthenticationRules } from "../../standing/index.ts";
 import type { AuthorizeBody } from "./schemas.ts";
 

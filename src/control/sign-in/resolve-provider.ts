@@ -1,16 +1,13 @@
-import type { ControlContext } from "../context.ts";
-import { findIdp, type IdpRow } from "../customers/idp.ts";
-import type { CustomerRow } from "../customers/store.ts";
-import { createSandboxIdp } from "../sandbox/idp.ts";
+import type { Knex } from "knex";
+import { findIdp, type IdpRow } from "../resources/customers/idp.ts";
+import type { CustomerRow } from "../resources/customers/store.ts";
 
 /** Where the users of a customer sign in; `undefined`: nowhere. */
 export type ResolveProvider = (
   customer: Pick<CustomerRow, "id" | "created_at">,
 ) => Promise<IdpRow | undefined>;
 
-/** The provider that the customer has configured; in the sandbox the built-in one, whatever is configured. */
-export function createProviderResolver(context: ControlContext): ResolveProvider {
-  const { db, settings } = context;
-  if (settings.environment !== "sandbox") return ({ id }) => findIdp(db, id);
-  return createSandboxIdp(context);
+/** The provider that the customer has configured. */
+export function configuredProvider(db: Knex): ResolveProvider {
+  return ({ id }) => findIdp(db, id);
 }

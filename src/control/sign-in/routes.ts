@@ -1,6 +1,6 @@
-import type { ControlContext } from "../context.ts";
-import { ok, writeRoute, type Route } from "../frame/route.ts";
-import type { Keyring } from "../issuer/keyring.ts";
+import type { ControlContext } from "../platform/context.ts";
+import { ok, writeRoute, type Route } from "../platform/frame/route.ts";
+import type { Keyring } from "./issuer/keyring.ts";
 import { FLOW_SECONDS, startFlow } from "./authorize.ts";
 import { exchangeCode, refreshTokens } from "./exchange.ts";
 import { finish } from "./finish.ts";
@@ -9,6 +9,7 @@ import { logoutRoute } from "./logout.ts";
 import { unknownSignIn } from "./page.ts";
 import { createProviders } from "./provider.ts";
 import { prove } from "./prove.ts";
+import type { ResolveProvider } from "./resolve-provider.ts";
 import {
   authorizeAnswer,
   authorizeBody,
@@ -18,9 +19,15 @@ import {
   tokenBody,
 } from "./schemas.ts";
 
+interface SignInParts {
+  readonly keyring: Keyring;
+  /** Where users sign in. Default: where their customer has configured. */
+  readonly providerOf?: ResolveProvider | undefined;
+}
+
 /** The sign-in of users: authorize, callback, token, refresh, logout. */
-export function signInRoutes(context: ControlContext, { keyring }: { readonly keyring: Keyring }): Route[] {
-  const providers = createProviders(context);
+export function signInRoutes(context: ControlContext, { keyring, providerOf }: SignInParts): Route[] {
+  const providers = createProviders(context, providerOf);
   const common = { tag: "Authentication", group: "authentication", tenancy: "handler" } as const;
   return [
     writeRoute({

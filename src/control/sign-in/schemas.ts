@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { pathId, timestamp } from "../frame/schemas.ts";
+import { pathId, timestamp } from "../platform/frame/schemas.ts";
 
 const line = (max: number) =>
   z

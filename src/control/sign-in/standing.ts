@@ -1,8 +1,8 @@
 import type { Knex } from "knex";
 import { violationOf, type AuthenticationRules, type Violation } from "../../standing/index.ts";
-import { CUSTOMER_COLUMNS, customers, type CustomerRow } from "../customers/store.ts";
-import { standingOf } from "../policies/standing.ts";
-import type { SessionRow } from "../sessions/store.ts";
+import { CUSTOMER_COLUMNS, customers, type CustomerRow } from "../resources/customers/store.ts";
+import { standingOf } from "../resources/policies/standing.ts";
+import type { SessionRow } from "./sessions/store.ts";
 
 /**
  * Reads a customer and keeps it from being suspended or deleted until the transaction ends. Whoever does that ends its

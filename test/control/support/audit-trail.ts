@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import type { Actor } from "../../../src/control/actor.ts";
-import { auditRoutes } from "../../../src/control/audit/routes.ts";
-import { recordsRoutes } from "../../../src/control/records/routes.ts";
+import type { Actor } from "../../../src/control/platform/actor.ts";
+import { auditRoutes } from "../../../src/control/analytics/audit/routes.ts";
+import { recordsRoutes } from "../../../src/control/analytics/records/routes.ts";
 import { FULL_KEY, startControl, type RunningControl } from "../../support/control.ts";
 import { decisionRecord, takeOldRecords, takeRecords } from "./gateway-records.ts";
 

@@ -1,8 +1,8 @@
 import { createLog } from "../../../src/telemetry/log.ts";
-import type { ControlContext } from "../../../src/control/context.ts";
-import { createSecretBox } from "../../../src/control/secret-box.ts";
-import { createUnits, type UnitWriters } from "../../../src/control/unit.ts";
-import { startDeliveries } from "../../../src/control/webhooks/start-deliveries.ts";
+import type { ControlContext } from "../../../src/control/platform/context.ts";
+import { createSecretBox } from "../../../src/control/platform/secret-box.ts";
+import { createUnits, type UnitWriters } from "../../../src/control/platform/unit.ts";
+import { startDeliveries } from "../../../src/control/resources/webhooks/start-deliveries.ts";
 import { openDatabase } from "../../../src/storage/index.ts";
 import { TEST_SETTINGS } from "../../support/control.ts";
 

@@ -1,4 +1,4 @@
-import { runErasures } from "../../../src/control/erasure/jobs.ts";
+import { runErasures } from "../../../src/control/resources/erasure/jobs.ts";
 import { eventually } from "../../support/eventually.ts";
 
 /** Erases until nothing is left to: an erasure waits for transactions, and those of other databases of the server count. */

@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { appendGatewayChanges } from "../../../src/control/gateway/append.ts";
-import type { GatewayChange } from "../../../src/control/gateway-change.ts";
-import { customerRoutes } from "../../../src/control/customers/routes.ts";
+import type { GatewayChange } from "../../../src/control/platform/gateway-change.ts";
+import { customerRoutes } from "../../../src/control/resources/customers/routes.ts";
 import {
   createGatewayFeed,
   type GatewayFeed,
   type GatewayFeedOptions,
 } from "../../../src/control/gateway/feed.ts";
 import { gatewayRoutes } from "../../../src/control/gateway/routes.ts";
-import { newId } from "../../../src/control/ids.ts";
-import { policyRoutes } from "../../../src/control/policies/routes.ts";
-import { createPolicySetCompiler } from "../../../src/control/policy-sets/compiler.ts";
-import { policySetRoutes } from "../../../src/control/policy-sets/routes.ts";
-import { userRoutes } from "../../../src/control/users/routes.ts";
+import { newId } from "../../../src/control/platform/ids.ts";
+import { policyRoutes } from "../../../src/control/resources/policies/routes.ts";
+import { createPolicySetCompiler } from "../../../src/control/resources/policy-sets/compiler.ts";
+import { policySetRoutes } from "../../../src/control/resources/policy-sets/routes.ts";
+import { userRoutes } from "../../../src/control/resources/users/routes.ts";
 import {
   startControl,
   type Answered,

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { endSession } from "../../../src/control/oauth/end-session.ts";
-import type { IssuedTokens } from "../../../src/control/oauth/issued-tokens.ts";
-import type { Unit } from "../../../src/control/unit.ts";
-import { signedIn, type UserRow } from "../../../src/control/users/store.ts";
+import { endSession } from "../../../src/control/sign-in/oauth/end-session.ts";
+import type { IssuedTokens } from "../../../src/control/sign-in/oauth/issued-tokens.ts";
+import type { Unit } from "../../../src/control/platform/unit.ts";
+import { signedIn, type UserRow } from "../../../src/control/resources/users/store.ts";
 import type { Database } from "../../../src/storage/index.ts";
 import { FULL_KEY, startControl, type RunningControl } from "../../support/control.ts";
 import { eraseAll } from "./erase-all.ts";

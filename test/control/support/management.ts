@@ -1,10 +1,10 @@
-import { customerRoutes } from "../../../src/control/customers/routes.ts";
-import type { Actor } from "../../../src/control/actor.ts";
+import { customerRoutes } from "../../../src/control/resources/customers/routes.ts";
+import type { Actor } from "../../../src/control/platform/actor.ts";
 import { appendGatewayChanges } from "../../../src/control/gateway/append.ts";
-import type { GatewayChange } from "../../../src/control/gateway-change.ts";
-import type { StoredEvent } from "../../../src/control/events.ts";
-import { policyRoutes } from "../../../src/control/policies/routes.ts";
-import type { StoredChange } from "../../../src/control/unit.ts";
+import type { GatewayChange } from "../../../src/control/platform/gateway-change.ts";
+import type { StoredEvent } from "../../../src/control/platform/events.ts";
+import { policyRoutes } from "../../../src/control/resources/policies/routes.ts";
+import type { StoredChange } from "../../../src/control/platform/unit.ts";
 import { FULL_KEY, startControl, type ControlOptions, type RunningControl } from "../../support/control.ts";
 
 /** The API of customers and policies, which remembers what its units have written. */

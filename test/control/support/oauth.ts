@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { Actor } from "../../../src/control/actor.ts";
-import type { RateGroup } from "../../../src/control/frame/route.ts";
+import type { Actor } from "../../../src/control/platform/actor.ts";
+import type { RateGroup } from "../../../src/control/platform/frame/route.ts";
 import { OWNER } from "../../support/control.ts";
 import { SIGN_IN_KEY, startSignInBench, type SignInBench } from "./sign-in.ts";
 

@@ -1,6 +1,6 @@
 import { rotateMasterKey } from "../../../src/control/encryption/rotate.ts";
-import { createSecretBox } from "../../../src/control/secret-box.ts";
-import { createUnits, type UnitWriters } from "../../../src/control/unit.ts";
+import { createSecretBox } from "../../../src/control/platform/secret-box.ts";
+import { createUnits, type UnitWriters } from "../../../src/control/platform/unit.ts";
 import { openDatabase } from "../../../src/storage/index.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { Route } from "../../../src/control/frame/route.ts";
+import type { Route } from "../../../src/control/platform/frame/route.ts";
 import { BODIES, type References } from "./bodies.ts";
 import type { Seeded } from "./seed.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { sealClientSecret } from "../../../src/control/customers/idp.ts";
-import { createKeyring } from "../../../src/control/issuer/keyring.ts";
+import { sealClientSecret } from "../../../src/control/resources/customers/idp.ts";
+import { createKeyring } from "../../../src/control/sign-in/issuer/keyring.ts";
 import { createAdapter } from "../../../src/control/sandbox/provider/adapter.ts";
 import { providerKeys } from "../../../src/control/sandbox/provider/keys.ts";
 import { idTokenPurpose } from "../../../src/control/sign-in/finish.ts";

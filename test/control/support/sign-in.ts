@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
-import type { Actor } from "../../../src/control/actor.ts";
-import { clientRoutes } from "../../../src/control/clients/routes.ts";
-import { customerRoutes } from "../../../src/control/customers/routes.ts";
-import type { StoredEvent } from "../../../src/control/events.ts";
+import type { Actor } from "../../../src/control/platform/actor.ts";
+import { clientRoutes } from "../../../src/control/resources/clients/routes.ts";
+import { customerRoutes } from "../../../src/control/resources/customers/routes.ts";
+import type { StoredEvent } from "../../../src/control/platform/events.ts";
 import { appendGatewayChanges } from "../../../src/control/gateway/append.ts";
-import type { GatewayChange } from "../../../src/control/gateway-change.ts";
-import { wellKnownRouter } from "../../../src/control/issuer/well-known.ts";
-import { oauthRouter } from "../../../src/control/oauth/router.ts";
-import { policyRoutes } from "../../../src/control/policies/routes.ts";
-import { sessionRoutes } from "../../../src/control/sessions/routes.ts";
+import type { GatewayChange } from "../../../src/control/platform/gateway-change.ts";
+import { wellKnownRouter } from "../../../src/control/sign-in/issuer/well-known.ts";
+import { oauthRouter } from "../../../src/control/sign-in/oauth/router.ts";
+import { policyRoutes } from "../../../src/control/resources/policies/routes.ts";
+import { sessionRoutes } from "../../../src/control/sign-in/sessions/routes.ts";
 import { signInRoutes } from "../../../src/control/sign-in/routes.ts";
-import type { StoredChange } from "../../../src/control/unit.ts";
-import { userRoutes } from "../../../src/control/users/routes.ts";
+import type { StoredChange } from "../../../src/control/platform/unit.ts";
+import { userRoutes } from "../../../src/control/resources/users/routes.ts";
 import {
   FULL_KEY,
   startControl,

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import type { Actor } from "../../../src/control/actor.ts";
-import { customerRoutes } from "../../../src/control/customers/routes.ts";
+import type { Actor } from "../../../src/control/platform/actor.ts";
+import { customerRoutes } from "../../../src/control/resources/customers/routes.ts";
 import { createGatewayFeed } from "../../../src/control/gateway/feed.ts";
 import { gatewayRoutes } from "../../../src/control/gateway/routes.ts";
-import { newId } from "../../../src/control/ids.ts";
-import { userRoutes } from "../../../src/control/users/routes.ts";
-import { signedIn, type SignIn, type UserRow } from "../../../src/control/users/store.ts";
+import { newId } from "../../../src/control/platform/ids.ts";
+import { userRoutes } from "../../../src/control/resources/users/routes.ts";
+import { signedIn, type SignIn, type UserRow } from "../../../src/control/resources/users/store.ts";
 import { FULL_KEY, startControl, type RunningControl } from "../../support/control.ts";
 import { ANY_CLAIMS } from "./claims.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import type { Actor } from "../../../src/control/actor.ts";
-import { insertCustomer } from "../../../src/control/customers/store.ts";
-import type { NewEvent } from "../../../src/control/events.ts";
-import { newId } from "../../../src/control/ids.ts";
-import type { Unit } from "../../../src/control/unit.ts";
+import type { Actor } from "../../../src/control/platform/actor.ts";
+import { insertCustomer } from "../../../src/control/resources/customers/store.ts";
+import type { NewEvent } from "../../../src/control/platform/events.ts";
+import { newId } from "../../../src/control/platform/ids.ts";
+import type { Unit } from "../../../src/control/platform/unit.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { RunningControl } from "../../support/control.ts";
 

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadGatewayConfig } from "../../../src/config/index.ts";
-import { createService, type Service } from "../../../src/service.ts";
+import { createService, type Service } from "../../../src/processes/gateway/service.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
 import { checkRequest } from "../../support/check-request.ts";
 import { startIssuer, type TestIssuer } from "../../support/issuer.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { findNotProvided, type Provisions } from "../../../src/decision/policies/not-provided.ts";
 import { loadGatewayConfig } from "../../../src/config/index.ts";
 import { compilePolicySet } from "../../../src/policy/index.ts";
-import { provisionsOf } from "../../../src/provisions.ts";
+import { provisionsOf } from "../../../src/processes/gateway/provisions.ts";
 import { FED_BY_CONFIGURATION } from "../../support/provisions-fixture.ts";
 
 function provisionsWith(overrides: Readonly<Record<string, unknown>>): Provisions {

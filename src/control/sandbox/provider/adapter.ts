@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import type { Knex } from "knex";
 import type { Adapter, AdapterFactory, AdapterPayload } from "oidc-provider";
-import type { ControlContext } from "../../context.ts";
-import type { SealedColumns } from "../../encryption/types.ts";
-import { findCustomer } from "../../customers/store.ts";
+import type { ControlContext } from "../../platform/context.ts";
+import type { SealedColumns } from "../../platform/sealed-columns.ts";
+import { findCustomer } from "../../resources/customers/store.ts";
 import { callbackUrl } from "../../sign-in/authorize.ts";
 import { ALGORITHM, clientSecretOf, type ProviderKeys } from "./keys.ts";
 

@@ -1,9 +1,9 @@
 import type { Request, Response } from "express";
 import type Provider from "oidc-provider";
-import type { ControlContext } from "../../context.ts";
-import { findIdp } from "../../customers/idp.ts";
-import { findCustomer, type CustomerRow } from "../../customers/store.ts";
-import { isStorable } from "../../frame/json-text.ts";
+import type { ControlContext } from "../../platform/context.ts";
+import { findIdp } from "../../resources/customers/idp.ts";
+import { findCustomer, type CustomerRow } from "../../resources/customers/store.ts";
+import { isStorable } from "../../platform/frame/json-text.ts";
 import { countingOf, evidenceOf, sandboxAcrValues } from "../evidence.ts";
 import { findPersonByEmail, peopleOf, type PersonRow } from "../people.ts";
 import { contentSecurityPolicy, pickPage, problemPage } from "./pages.ts";

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { exportJWK, generateKeyPair, type JWK } from "jose";
-import type { ControlContext } from "../../context.ts";
-import type { SealedColumns } from "../../encryption/types.ts";
+import type { ControlContext } from "../../platform/context.ts";
+import type { SealedColumns } from "../../platform/sealed-columns.ts";
 
 /** What the provider signs with. Made once an environment; instances share it. */
 export interface ProviderKeys {

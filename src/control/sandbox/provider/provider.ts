@@ -1,11 +1,11 @@
 import type { EventEmitter } from "node:events";
 import Provider, { interactionPolicy, type Configuration, type KoaContextWithOIDC } from "oidc-provider";
-import type { ControlContext } from "../../context.ts";
-import { findIdp } from "../../customers/idp.ts";
-import { PAPE_MULTI_FACTOR } from "../../customers/mfa-acr-values.ts";
+import type { ControlContext } from "../../platform/context.ts";
+import { findIdp } from "../../resources/customers/idp.ts";
+import { PAPE_MULTI_FACTOR } from "../../resources/customers/mfa-acr-values.ts";
 import { claimsOf, CLAIMS_OF_SCOPES } from "../claims.ts";
 import { countingOf, sandboxAcrValues } from "../evidence.ts";
-import { sandboxIssuer } from "../issuer.ts";
+import { sandboxIssuer } from "../../platform/sandbox-issuer.ts";
 import { findPerson, findPersonByEmail } from "../people.ts";
 import { createAdapter } from "./adapter.ts";
 import { ALGORITHM, type ProviderKeys } from "./keys.ts";

@@ -1,7 +1,7 @@
 import express, { Router, type Request, type Response } from "express";
 import type Provider from "oidc-provider";
-import type { ControlContext } from "../../context.ts";
-import { PROVIDER_PATH } from "../issuer.ts";
+import type { ControlContext } from "../../platform/context.ts";
+import { PROVIDER_PATH } from "../../platform/sandbox-issuer.ts";
 import { createInteractions, type Interactions } from "./interaction.ts";
 import { providerKeys } from "./keys.ts";
 import { createProvider, INTERACTION_PATH } from "./provider.ts";

@@ -1,5 +1,5 @@
-import type { CustomerStatus } from "../../customers/store.ts";
-import type { NewPolicy } from "../../policies/schemas.ts";
+import type { CustomerStatus } from "../../resources/customers/store.ts";
+import type { NewPolicy } from "../../resources/policies/schemas.ts";
 import type { NewPerson } from "../people.ts";
 import type { SeedPerson } from "./types.ts";
 

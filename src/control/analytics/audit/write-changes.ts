@@ -1,0 +1,24 @@
+import type { Knex } from "knex";
+import type { StoredChange } from "../../platform/unit.ts";
+
+/** Keeps changes of the control plane in the audit trail, within the transaction that makes them. */
+export async function writeChanges(trx: Knex.Transaction, changes: readonly StoredChange[]): Promise<void> {
+  await trx("audit_records").insert(changes.map(rowOf));
+}
+
+/** The columns by which the trail is searched; the rest as it is. */
+function rowOf(change: StoredChange): object {
+  const { id, timestamp, actor, action, target, customerId, requestId, clientIp, before, after } = change;
+  return {
+    timestamp,
+    kind: "change",
+    id,
+    request_id: requestId,
+    customer_id: customerId ?? null,
+    user_id: actor.id,
+    resource: `${target.type}/${target.id}`,
+    action,
+    client_ip: clientIp,
+    record: JSON.stringify({ actor, target, ...(before && { before }), ...(after && { after }) }),
+  };
+}

@@ -1,0 +1,58 @@
+import type { Knex } from "knex";
+import { withoutPerson } from "../../resources/erasure/pseudonym.ts";
+import type { RecordFacts } from "./read-record.ts";
+
+interface KnownUser {
+  readonly id: string;
+  readonly customer_id: string;
+  readonly is_gone: boolean;
+}
+
+/**
+ * Looks at whom records name. What is said of a user under another customer is not theirs; and of users and customers that
+ * were deleted while a record waited at its gateway, nothing is kept but ids.
+ */
+export async function withKnownUsers(
+  trx: Knex.Transaction,
+  records: readonly RecordFacts[],
+): Promise<readonly RecordFacts[]> {
+  // from here on an erasure waits for this transaction, or is seen below: src/control/resources/erasure/jobs.ts
+  await trx.raw("select pg_current_xact_id()");
+  const users = await usersOf(trx, distinct(records, "user_id"));
+  const gone = await goneCustomers(trx, distinct(records, "customer_id"));
+  return records.map((facts) => {
+    const { user_id: userId, customer_id: customerId } = facts.row;
+    const user = users.get(userId);
+    const isGone = user?.is_gone === true || (customerId !== null && gone.has(customerId));
+    const isForeignUser = user !== undefined && customerId !== null && user.customer_id !== customerId;
+    const kept = isGone ? { ...facts, row: withoutPerson(facts.row) } : facts;
+    return isForeignUser ? { ...kept, isForeignUser } : kept;
+  });
+}
+
+function distinct(records: readonly RecordFacts[], column: "user_id" | "customer_id"): string[] {
+  return [...new Set(records.flatMap(({ row }) => row[column] ?? []))].filter((id) => id !== "");
+}
+
+async function usersOf(
+  trx: Knex.Transaction,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, KnownUser>> {
+  if (ids.length === 0) return new Map();
+  const { rows } = await trx.raw<{ rows: KnownUser[] }>(
+    `select u.id, u.customer_id, coalesce(u.deleted_at, u.erased_at, c.deleted_at) is not null as is_gone
+     from users u join customers c on c.id = u.customer_id where u.id = any(?)`,
+    [[...ids]],
+  );
+  return new Map(rows.map((user) => [user.id, user]));
+}
+
+async function goneCustomers(trx: Knex.Transaction, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const { rows } = await trx.raw<{ rows: { id: string }[] }>(
+    `select id from customers where id = any(:ids) and deleted_at is not null
+     union all select id from deleted_customers where id = any(:ids)`,
+    { ids: [...ids] },
+  );
+  return new Set(rows.map(({ id }) => id));
+}

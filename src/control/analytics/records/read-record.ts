@@ -1,0 +1,246 @@
+import { createHash } from "node:crypto";
+import { isObject } from "../../../json/index.ts";
+import type { AuditRecord, RecordMember } from "../../../protocol/index.ts";
+
+/** One record of a gateway, as a row of the audit trail. Texts are such that PostgreSQL can hold and index them. */
+export interface RecordRow {
+  /** Unix ms. */
+  readonly timestamp: number;
+  readonly kind: "decision" | "response" | "connection";
+  readonly id: string;
+  readonly request_id: string;
+  readonly customer_id: string | null;
+  readonly user_id: string;
+  readonly decision: "ALLOW" | "DENY" | null;
+  readonly reason: string | null;
+  readonly resource: string;
+  readonly action: string;
+  readonly rule: string | null;
+  readonly policy_set: string | null;
+  readonly client_ip: string | null;
+  readonly evaluation_time_us: number | null;
+  /** The members that have no column, serialized. */
+  readonly record: string;
+}
+
+/** A record as it came: nothing is sure but that what is read of it is what gateways write. */
+export type Members = Readonly<Partial<Record<RecordMember, unknown>>>;
+
+/** What of a record has no column and is needed when it is taken in. */
+export interface RecordFacts {
+  readonly row: RecordRow;
+  /** What the rule guards (`GET /api/customers/{customer_id}`); empty without a rule. Of few values, unlike paths. */
+  readonly guarded: string;
+  readonly members: Members;
+  /** The directory has the user, and under another customer. */
+  readonly isForeignUser?: boolean;
+}
+
+/** Texts with a column, and most bytes of each: what is indexed must fit into an index. */
+const TEXTS = {
+  request_id: 512,
+  user_id: 1024,
+  resource: 16_384,
+  action: 256,
+  policy_set: 512,
+  client_ip: 128,
+} as const satisfies Partial<Record<keyof AuditRecord, number>>;
+const MAX_CUSTOMER = 512;
+const MAX_RULE = 1024;
+const MAX_GUARDED = 512;
+const MAX_REST = 262_144;
+const MAX_DEPTH = 64;
+
+const ID = /^[\x21-\x7e]{1,64}$/;
+const REASON = /^[A-Z][A-Z0-9_]{0,63}$/;
+/** ISO 8601 with a zone. */
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
+/** The end of the year 9999, Unix ms. */
+const LATEST = 253_402_300_799_999;
+/** What `JSON.stringify` makes of characters that jsonb does not hold. */
+const NOT_STORABLE = /\\u(?:0000|d[89a-f][0-9a-f]{2})/;
+
+/** Where a record comes from is ours to say, whatever is in it. */
+const PROVENANCE = ["ingested_by", "gateway", "received_at"];
+const DECISION_COLUMNS: ReadonlySet<string> = new Set([
+  ...columns("timestamp", "decision_id", "decision", "reason", "rule", "customer_id", "evaluation_time_us"),
+  ...Object.keys(TEXTS),
+  ...PROVENANCE,
+]);
+const OUTCOME_COLUMNS: ReadonlySet<string> = new Set([
+  ...columns("timestamp", "event", "decision_id", "request_id"),
+  ...PROVENANCE,
+]);
+
+function columns(...names: readonly RecordMember[]): readonly RecordMember[] {
+  return names;
+}
+
+class Problem extends Error {}
+
+/**
+ * Reads a record as gateways write it (`src/protocol/record.ts`). Members that are not known are kept.
+ *
+ * @returns what is wrong with it, where something is
+ */
+export function readRecord(value: unknown): RecordFacts | string {
+  try {
+    if (!isObject(value)) throw new Problem("a record must be an object");
+    const members: Members = value;
+    return Object.hasOwn(members, "event") ? readOutcome(members) : readDecision(members);
+  } catch (error) {
+    if (error instanceof Problem) return error.message;
+    throw error;
+  }
+}
+
+function readDecision(members: Members): RecordFacts {
+  const { decision, reason, evaluation_time_us: took } = members;
+  if (decision !== "ALLOW" && decision !== "DENY") throw new Problem("`decision` must be ALLOW or DENY");
+  if (typeof reason !== "string" || !REASON.test(reason)) throw new Problem("`reason` must be a code");
+  if (typeof took !== "number" || !Number.isSafeInteger(took) || took < 0)
+    throw new Problem("`evaluation_time_us` must be a whole number");
+  const row: Omit<RecordRow, "id"> = {
+    timestamp: timeOf(members),
+    kind: "decision",
+    request_id: textOf(members, "request_id"),
+    customer_id: optionalText(members, "customer_id", MAX_CUSTOMER),
+    user_id: textOf(members, "user_id"),
+    decision,
+    reason,
+    resource: textOf(members, "resource"),
+    action: textOf(members, "action"),
+    rule: optionalText(members, "rule", MAX_RULE),
+    policy_set: textOf(members, "policy_set"),
+    client_ip: textOf(members, "client_ip"),
+    evaluation_time_us: took,
+    record: restOf(members, DECISION_COLUMNS),
+  };
+  // a record that could not be built has no id; the same content is the same record then
+  const id = members["decision_id"] === "" ? contentId(row) : decisionIdOf(members);
+  return { row: { ...row, id }, members, guarded: guardedBy(members, row) };
+}
+
+function readOutcome(members: Members): RecordFacts {
+  const { event } = members;
+  if (event !== "response" && event !== "connection")
+    throw new Problem("`event` must be response or connection");
+  const row: Omit<RecordRow, "id"> = {
+    timestamp: timeOf(members),
+    kind: event,
+    request_id: members["request_id"] === undefined ? "" : textOf(members, "request_id"),
+    customer_id: null,
+    user_id: "",
+    decision: null,
+    reason: null,
+    resource: "",
+    action: "",
+    rule: null,
+    policy_set: null,
+    client_ip: null,
+    evaluation_time_us: null,
+    record: restOf(members, OUTCOME_COLUMNS),
+  };
+  // without a decision's id it belongs to a request
+  const isOfRequest = members["decision_id"] === "" && row.request_id !== "";
+  const id = isOfRequest ? contentId(row, OUTCOME_PREFIX) : decisionIdOf(members);
+  return { row: { ...row, id }, members, guarded: "" };
+}
+
+function timeOf({ timestamp }: Members): number {
+  const time =
+    typeof timestamp === "string" && TIME.test(timestamp) && isDate(timestamp.slice(0, 10))
+      ? Date.parse(timestamp)
+      : Number.NaN;
+  if (Number.isNaN(time)) throw new Problem("`timestamp` must be a time in ISO 8601");
+  // by its zone it may be of the year 10000, which four digits do not tell
+  if (time > LATEST) throw new Problem("`timestamp` must be before the year 10000");
+  return time;
+}
+
+/** `Date.parse` takes 30 February for 2 March. */
+function isDate(day: string): boolean {
+  const midnight = Date.parse(`${day}T00:00:00Z`);
+  return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(day);
+}
+
+function decisionIdOf({ decision_id: id }: Members): string {
+  if (typeof id !== "string" || !ID.test(id))
+    throw new Problem("`decision_id` must be 1 to 64 visible ASCII characters");
+  return id;
+}
+
+/** Of ids of outcomes whose decision is known by its request alone. */
+export const OUTCOME_PREFIX = "out_";
+
+function contentId(row: Omit<RecordRow, "id">, prefix = "dec_"): string {
+  return `${prefix}${createHash("sha256").update(JSON.stringify(row)).digest("hex").slice(0, 40)}`;
+}
+
+function textOf(members: Members, name: keyof typeof TEXTS): string {
+  const value = members[name];
+  if (typeof value !== "string") throw new Problem(`\`${name}\` must be a text`);
+  return bounded(name, value, TEXTS[name]);
+}
+
+function optionalText(members: Members, name: RecordMember, bytes: number): string | null {
+  const value = members[name];
+  if (value === undefined || value === null) return null;
+  if (typeof value !== "string") throw new Problem(`\`${name}\` must be a text`);
+  return bounded(name, value, bytes);
+}
+
+function bounded(name: string, value: string, bytes: number): string {
+  const text = storable(value);
+  // no character has more than three bytes a UTF-16 unit
+  if (text.length * 3 > bytes && Buffer.byteLength(text) > bytes)
+    throw new Problem(`\`${name}\` must have at most ${bytes} bytes`);
+  return text;
+}
+
+/** Without what PostgreSQL cannot hold: U+0000 and halves of surrogate pairs stand as U+FFFD. */
+function storable(text: string): string {
+  return (text.includes("\0") ? text.replaceAll("\0", "\ufffd") : text).toWellFormed();
+}
+
+function restOf(members: Members, columns: ReadonlySet<string>): string {
+  const rest = Object.create(null) as Record<string, unknown>;
+  for (const [name, value] of Object.entries(members)) {
+    if (columns.has(name)) continue;
+    if (typeof value === "object" && value !== null) requireShallow(value, MAX_DEPTH);
+    rest[name] = value;
+  }
+  let json = JSON.stringify(rest);
+  if (NOT_STORABLE.test(json)) json = JSON.stringify(storableValue(rest));
+  if (json.length > MAX_REST) throw new Problem(`the record must have at most ${MAX_REST} characters`);
+  return json;
+}
+
+function requireShallow(value: object, depth: number): void {
+  if (depth === 0) throw new Problem(`the record is nested more than ${MAX_DEPTH} deep`);
+  for (const member of Object.values(value) as unknown[])
+    if (typeof member === "object" && member !== null) requireShallow(member, depth - 1);
+}
+
+function storableValue(value: unknown): unknown {
+  if (typeof value === "string") return storable(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(storableValue);
+  const clean = Object.create(null) as Record<string, unknown>;
+  for (const [name, member] of Object.entries(value)) clean[storable(name)] = storableValue(member);
+  return clean;
+}
+
+/**
+ * What the rule guards. A gateway of an earlier release does not say it: then the rule's number with the set's name, and never
+ * the rule's own name, which says nothing of the resource and would stand beside resources as if it were one.
+ */
+function guardedBy(members: Members, { rule, policy_set: set }: Omit<RecordRow, "id">): string {
+  if (rule === null) return "";
+  const { rule_resource: resource } = members;
+  const isSaid = typeof resource === "string" && resource !== "";
+  const guarded = storable(isSaid ? resource : `${set?.split("@", 1)[0] ?? ""} ${rule}`.trim());
+  return Buffer.byteLength(guarded) > MAX_GUARDED
+    ? `${guarded.slice(0, MAX_GUARDED / 3 - 1).toWellFormed()}…`
+    : guarded;
+}

@@ -1,0 +1,184 @@
+import type { Knex } from "knex";
+import * as z from "zod";
+import { ApiError } from "../../platform/errors.ts";
+import { isStorable } from "../../platform/frame/json-text.ts";
+import { errorCode } from "../../../runtime/error-code.ts";
+import type { DailyTable } from "./partitions.ts";
+
+/** The columns that order a trail: time first, then what tells records of one time apart. */
+const KEYS = {
+  audit_records: ["timestamp", "id", "kind"],
+  events: ["timestamp", "id"],
+} as const satisfies Record<DailyTable, readonly string[]>;
+
+/** How many records pages reach; what lies deeper is read by cursor, which costs the same at any depth. */
+export const REACH = 10_000;
+const EXPORT_CHUNK = 1000;
+/** The end of the year 9999, Unix ms: nothing that was stored is later. */
+const LATEST = 253_402_300_799_999;
+/** query_canceled: the statement took longer than the pool allows */
+const CANCELED = "57014";
+
+export interface TrailRequest {
+  readonly page: number;
+  readonly limit: number;
+  readonly order: "asc" | "desc";
+  readonly cursor?: Position | undefined;
+}
+
+export interface TrailPage<Row> {
+  readonly rows: readonly Row[];
+  /** The cursor of what follows. */
+  readonly next: string | undefined;
+}
+
+/** Where reading goes on: the key of the last record that was read. */
+export type Position = readonly [Date, ...string[]];
+
+/** Any record with its key. */
+type Keyed = Readonly<Record<string, unknown>> & { readonly timestamp: Date };
+
+/**
+ * Reads one page of a trail, by its number or from a cursor on.
+ *
+ * @param query - the filtered records, without order and limit
+ */
+export async function readTrail<Row extends Keyed>(
+  query: Knex.QueryBuilder,
+  table: DailyTable,
+  { page, limit, order, cursor }: TrailRequest,
+): Promise<TrailPage<Row>> {
+  if (cursor !== undefined && page !== 1) throw notValid("page", "`page` and `cursor` exclude each other");
+  if (page * limit > REACH)
+    throw notValid(
+      "page",
+      `pages reach the first ${REACH} records; go on with \`cursor\`, or narrow \`from\` and \`to\``,
+    );
+  const ordered = inOrder(
+    cursor === undefined ? query.clone() : after(query.clone(), table, order, cursor),
+    table,
+    order,
+  );
+  const found = (await inTime(ordered.limit(limit + 1).offset((page - 1) * limit))) as Row[];
+  const rows = found.slice(0, limit);
+  const last = rows.at(-1);
+  return {
+    rows,
+    next: found.length > limit && last !== undefined ? encodeCursor(keyOf(last, table)) : undefined,
+  };
+}
+
+/** Reads all of a trail, a thousand records at a time: nothing is locked or held in memory meanwhile. */
+export async function* exportTrail<Row extends Keyed>(
+  query: Knex.QueryBuilder,
+  table: DailyTable,
+  { order, cursor }: Pick<TrailRequest, "order" | "cursor">,
+): AsyncGenerator<Row> {
+  let position = cursor;
+  for (;;) {
+    const rest = position === undefined ? query.clone() : after(query.clone(), table, order, position);
+    const rows = (await inTime(inOrder(rest, table, order).limit(EXPORT_CHUNK))) as Row[];
+    yield* rows;
+    const last = rows.at(-1);
+    if (rows.length < EXPORT_CHUNK || last === undefined) return;
+    position = keyOf(last, table);
+  }
+}
+
+/** Counts records, up to what pages reach. */
+export async function countWithin(
+  query: Knex.QueryBuilder,
+  db: Knex,
+): Promise<{ total: number; exact: boolean }> {
+  const some = query
+    .clone()
+    .clearSelect()
+    .clearOrder()
+    .select(db.raw("1"))
+    .limit(REACH + 1);
+  const rows = await inTime(db.from(some.as("some")).count({ total: "*" }));
+  const total = (rows as { total: number }[])[0]?.total ?? 0;
+  return { total: Math.min(total, REACH), exact: total <= REACH };
+}
+
+/** The `cursor` parameter. */
+export function cursorParameter() {
+  return z
+    .string()
+    .max(1000)
+    .transform((text, context) => {
+      const position = decodeCursor(text);
+      if (position !== undefined) return position;
+      context.addIssue("is not a cursor that was given with a page");
+      return z.NEVER;
+    })
+    .meta({ type: "string", maxLength: 1000, description: "`X-Next-Cursor` of the page before." });
+}
+
+function keyOf(row: Keyed, table: DailyTable): Position {
+  const [, ...rest] = KEYS[table];
+  return [row.timestamp, ...rest.map((name) => String(row[name]))];
+}
+
+function inOrder(query: Knex.QueryBuilder, table: DailyTable, order: "asc" | "desc"): Knex.QueryBuilder {
+  return query.orderBy(KEYS[table].map((column) => ({ column, order })));
+}
+
+function after(
+  query: Knex.QueryBuilder,
+  table: DailyTable,
+  order: "asc" | "desc",
+  position: Position,
+): Knex.QueryBuilder {
+  const names = KEYS[table];
+  if (position.length !== names.length) throw notValid("cursor", "is not a cursor of this list");
+  const beyond = order === "desc" ? "<" : ">";
+  return (
+    query
+      // by itself it says which partitions need not be looked at
+      .where("timestamp", `${beyond}=`, position[0])
+      .whereRaw(`(${names.map(() => "??").join(", ")}) ${beyond} (${names.map(() => "?").join(", ")})`, [
+        ...names,
+        ...position,
+      ])
+  );
+}
+
+function encodeCursor([timestamp, ...rest]: Position): string {
+  return Buffer.from(JSON.stringify([timestamp.getTime(), ...rest])).toString("base64url");
+}
+
+function decodeCursor(text: string): Position | undefined {
+  try {
+    const parsed: unknown = JSON.parse(Buffer.from(text, "base64url").toString());
+    if (!Array.isArray(parsed) || parsed.length > 3) return undefined;
+    const [time, ...rest] = parsed as unknown[];
+    if (typeof time !== "number" || !Number.isInteger(time) || time < 0 || time > LATEST) return undefined;
+    if (!rest.every((part) => typeof part === "string" && isStorable(part))) return undefined;
+    return [new Date(time), ...(rest as string[])];
+  } catch {
+    return undefined;
+  }
+}
+
+async function inTime(query: Knex.QueryBuilder): Promise<unknown> {
+  try {
+    return await query;
+  } catch (error) {
+    if (errorCode(error) === CANCELED)
+      throw notValid(
+        "from",
+        "there are too many records to look through in time: narrow `from` and `to`",
+        error,
+      );
+    throw error;
+  }
+}
+
+function notValid(parameter: string, message: string, cause?: unknown): ApiError {
+  return new ApiError("INVALID_PARAMETER", {
+    message: `the parameter \`${parameter}\` of the query is not valid: ${message}`,
+    details: { parameters: [{ parameter, message }] },
+    cause,
+  });
+}

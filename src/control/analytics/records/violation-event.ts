@@ -1,0 +1,71 @@
+import type { Reason, REFUSAL_REASONS } from "../../../reasons.ts";
+import type { Violation } from "../../../standing/index.ts";
+import type { EventData, NewEvent } from "../../platform/events.ts";
+import type { RecordFacts } from "./read-record.ts";
+
+/** Reasons that say which rule of a customer's policies was violated. */
+const VIOLATIONS: ReadonlySet<string> = new Set([
+  "MFA_REQUIRED",
+  "SESSION_TOO_OLD",
+  "EMAIL_DOMAIN_NOT_ALLOWED",
+  "CLIENT_ADDRESS_NOT_ALLOWED",
+] satisfies Violation[]);
+
+/** Reasons of a policy set: its rules, or that it has none for the request. */
+const OF_SETS: ReadonlySet<string> = new Set([
+  "CONDITION_FALSE",
+  "CONDITION_UNKNOWN",
+  "NO_MATCHING_RULE",
+  "GRAPHQL_DENIED",
+] satisfies Reason[]);
+
+/** The check of names that a rule reads: its refusals name the rule, which denied nothing. */
+const SIMILAR = "similar_parameter" satisfies keyof typeof REFUSAL_REASONS;
+
+/**
+ * What a decision at a gateway announces: a denial because of a customer's own policies, or of a user by a policy set.
+ * What nobody in particular is denied is no event, for anybody can make any number of such requests.
+ */
+export function violationEvent({ row, members, isForeignUser }: RecordFacts): NewEvent | undefined {
+  if (row.decision !== "DENY" || row.reason === null) return undefined;
+  const set = deniedBy(row, members);
+  if (!VIOLATIONS.has(row.reason) && set === undefined) return undefined;
+  const { customer_id: customerId, reason } = row;
+  // of a user of another customer nothing is told that an erasure would have to find again
+  const userId = isForeignUser === true ? "" : row.user_id;
+  const data: EventData = {
+    ...(userId !== "" && customerId !== null && { user: { id: userId, customer_id: customerId } }),
+    reason,
+    detail:
+      set !== undefined
+        ? `denied by the policy set ${storable(set)}`
+        : `denied at the gateway${isForeignUser === true ? "" : `: ${row.action} ${row.resource}`}`,
+    decision_id: row.id,
+  };
+  return {
+    type: "policy.violated",
+    ...(customerId !== null && { customerId }),
+    ...(userId !== "" && { userId }),
+    rule: `${set ?? ""} ${row.rule ?? ""}`,
+    data,
+  };
+}
+
+/** The set that denied: one of the customer's own, or the gateway's. */
+function deniedBy(row: RecordFacts["row"], members: RecordFacts["members"]): string | undefined {
+  const { reason, user_id: userId, policy_set: set } = row;
+  const { customer_policy_set: own } = members;
+  if (typeof own === "string" && own !== "") return own;
+  const isOfSet = reason !== null && (OF_SETS.has(reason) || isDeniedReading(row, members));
+  return isOfSet && userId !== "" && set !== null && set !== "" ? set : undefined;
+}
+
+/** Whether a rule denied what else the path could be read as. What is refused before any rule is judged names none. */
+function isDeniedReading({ reason, rule }: RecordFacts["row"], { detail }: RecordFacts["members"]): boolean {
+  const isOfNames = typeof detail === "string" && detail.startsWith(`${SIMILAR}:`);
+  return reason === ("AMBIGUOUS_PATH" satisfies Reason) && rule !== null && !isOfNames;
+}
+
+function storable(text: string): string {
+  return text.slice(0, 512).replaceAll("\0", "\ufffd").toWellFormed();
+}

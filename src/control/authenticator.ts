@@ -1,0 +1,88 @@
+import type { Knex } from "knex";
+import type { Actor } from "./platform/actor.ts";
+import { environmentOfKey } from "./resources/api-keys/secret.ts";
+import { findPresentedKeys, statusOfKey } from "./resources/api-keys/store.ts";
+import { readBearer } from "./platform/authentication/bearer.ts";
+import { createUseNotes } from "./platform/authentication/last-use.ts";
+import { batchLookups } from "./platform/batch-lookups.ts";
+import { requireSameOrigin } from "./platform/authentication/same-site.ts";
+import type { ControlContext } from "./platform/context.ts";
+import { csrfTokenOf, readSessionCookie } from "./resources/dashboard-users/session-cookie.ts";
+import { findPresentedSession } from "./resources/dashboard-users/sessions.ts";
+import { ApiError } from "./platform/errors.ts";
+import type { Authenticator } from "./platform/frame/authenticator.ts";
+import { hashSecret, sameSecret } from "./platform/secret-box.ts";
+
+/**
+ * Tells who asks: by an API key, or by the cookie of a dashboard session. Where both are sent, the key counts.
+ *
+ * @param keys - where keys are looked up, whatever takes the API's connections. Default: over these
+ */
+export function createAuthenticator(context: ControlContext, keys: Knex = context.db): Authenticator {
+  const { settings, db, clock } = context;
+  const noteUse = createUseNotes(context);
+  // a change wakes a thousand gateways, and each of their keys is looked up before it is answered
+  const findKey = batchLookups((hashes) => findPresentedKeys(keys, hashes));
+
+  async function byKey(secret: string): Promise<Actor | ApiError> {
+    const environment = environmentOfKey(secret);
+    if (environment === undefined) return new ApiError("UNAUTHORIZED");
+    if (environment !== settings.environment) {
+      const message = `this is a ${environment} key, and the ${settings.environment} environment`;
+      return new ApiError("WRONG_ENVIRONMENT", { message });
+    }
+    const key = await findKey(hashSecret(secret));
+    if (key === undefined) return new ApiError("UNAUTHORIZED");
+    if (key.orphaned) return new ApiError("UNAUTHORIZED", { message: "the API key's customer is deleted" });
+    const now = new Date(clock());
+    const status = statusOfKey(key, now);
+    if (status !== "active") {
+      // whichever way it ended, there is one to use in its place
+      if (key.rolled_to !== null) return new ApiError("API_KEY_ROLLED");
+      return new ApiError(status === "revoked" ? "API_KEY_REVOKED" : "API_KEY_EXPIRED");
+    }
+    const { id, name, scope, customer_id: customerId, family_id: familyId } = key;
+    noteUse({ table: "api_keys", id, last: key.last_used_at }, now);
+    return {
+      kind: "api_key",
+      id,
+      name,
+      scope,
+      ...(customerId !== null && { customerId }),
+      ...(familyId !== null && { familyId }),
+    };
+  }
+
+  /** A cookie that is over is as good as none: browsers send it along when people sign in anew. */
+  async function bySession(token: string): Promise<Actor | undefined> {
+    const now = new Date(clock());
+    const session = await findPresentedSession(db, token, now);
+    if (session === undefined) return undefined;
+    noteUse({ table: "dashboard_sessions", id: session.id, last: session.last_seen_at }, now);
+    const { id: sessionId, user_id: id, name, role } = session;
+    return { kind: "dashboard_user", id, name, role, sessionId };
+  }
+
+  return {
+    identifyKey: byKey,
+
+    async identify(request) {
+      const bearer = readBearer(request.headersDistinct["authorization"]);
+      if (bearer instanceof ApiError) return bearer;
+      if (bearer !== undefined) return byKey(bearer);
+      const token = readSessionCookie(request.headers, settings);
+      return token === undefined ? undefined : bySession(token);
+    },
+
+    requireSameSite({ headers }, actor) {
+      // programs with a key send it on purpose; no browser adds it to what another site asks for
+      if (actor.kind === "api_key" || actor.kind === "system") return;
+      requireSameOrigin(headers, settings.publicUrl);
+      if (actor.kind === "anonymous") return;
+      const session = readSessionCookie(headers, settings);
+      const given = headers["x-csrf-token"];
+      if (session === undefined || typeof given !== "string" || !sameSecret(given, csrfTokenOf(session)))
+        throw new ApiError("CSRF_TOKEN_INVALID");
+    },
+  };
+}

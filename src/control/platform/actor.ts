@@ -1,0 +1,115 @@
+import { inBackticks } from "../../text/index.ts";
+import type { ErrorCode } from "./errors.ts";
+import { ApiError } from "./errors.ts";
+
+/** Scopes of API keys (specification, section 5), and one more for gateways, so that they need no full access. */
+export const SCOPES = ["read_only", "configuration", "authentication", "full_access", "gateway"] as const;
+export type Scope = (typeof SCOPES)[number];
+
+export const ROLES = ["owner", "admin", "viewer"] as const;
+export type Role = (typeof ROLES)[number];
+
+/** What a route asks for. `keys` and `team` are for people alone: an API key never makes another. */
+export const PERMISSIONS = [
+  "read",
+  "configure",
+  "authenticate",
+  "gateway",
+  "sandbox",
+  "keys",
+  "team",
+  "self",
+] as const;
+export type Permission = (typeof PERMISSIONS)[number];
+
+/** Who asks, once that is known. */
+export type Actor =
+  | {
+      readonly kind: "api_key";
+      readonly id: string;
+      readonly name: string;
+      readonly scope: Scope;
+      /** The one customer that the key is limited to. */
+      readonly customerId?: string;
+      /** Of a key that takes the place of others: the first of them. */
+      readonly familyId?: string;
+    }
+  | {
+      readonly kind: "dashboard_user";
+      readonly id: string;
+      readonly name: string;
+      readonly role: Role;
+      readonly sessionId: string;
+    }
+  /** The service itself, or a command on its machine. */
+  | { readonly kind: "system"; readonly id: string; readonly name: string }
+  /** Nobody; public routes only. */
+  | { readonly kind: "anonymous"; readonly id: string };
+
+/** The matrix of scopes. */
+export const SCOPE_PERMISSIONS = {
+  read_only: ["read"],
+  configuration: ["read", "configure"],
+  authentication: ["authenticate"],
+  gateway: ["gateway"],
+  full_access: ["read", "configure", "authenticate", "gateway", "sandbox"],
+} as const satisfies Record<Scope, readonly Permission[]>;
+
+/** The matrix of roles. */
+export const ROLE_PERMISSIONS = {
+  viewer: ["read", "self"],
+  admin: ["read", "configure", "authenticate", "sandbox", "keys", "self"],
+  owner: ["read", "configure", "authenticate", "sandbox", "keys", "team", "self"],
+} as const satisfies Record<Role, readonly Permission[]>;
+
+/**
+ * @throws ApiError 403, naming the scopes or roles that would do; 401 for nobody
+ */
+export function requirePermission(actor: Actor, permission: Permission): void {
+  switch (actor.kind) {
+    case "system":
+      return;
+    case "anonymous":
+      throw new ApiError("UNAUTHORIZED");
+    case "api_key":
+      if (!includes(SCOPE_PERMISSIONS[actor.scope], permission))
+        throw refused("INSUFFICIENT_SCOPE", "scope", actor.scope, namesWith(SCOPE_PERMISSIONS, permission));
+      return;
+    case "dashboard_user":
+      if (!includes(ROLE_PERMISSIONS[actor.role], permission))
+        throw refused("INSUFFICIENT_ROLE", "role", actor.role, namesWith(ROLE_PERMISSIONS, permission));
+  }
+}
+
+/** @returns the scopes, or roles, that have a permission. */
+export function namesWith(
+  matrix: Readonly<Record<string, readonly Permission[]>>,
+  permission: Permission,
+): string[] {
+  return Object.keys(matrix).filter((name) => includes(matrix[name] ?? [], permission));
+}
+
+function refused(code: ErrorCode, what: "scope" | "role", has: string, needed: readonly string[]): ApiError {
+  const message =
+    needed.length === 0
+      ? `no ${what} permits this: it is not for this kind of caller`
+      : `this needs the ${what} ${inBackticks(needed, " or ")}; \`${has}\` does not permit it`;
+  return new ApiError(code, { message, details: { [what]: has, [`required_${what}`]: needed } });
+}
+
+function includes(permissions: readonly Permission[], permission: Permission): boolean {
+  return permissions.includes(permission);
+}
+
+/** The customer that an actor is limited to; `undefined` for all. */
+export function onlyCustomerOf(actor: Actor): string | undefined {
+  return actor.kind === "api_key" ? actor.customerId : undefined;
+}
+
+/**
+ * The application that asks (RFC 6749, section 1.1: the client). Of a key it is the family, which stays the same when the key
+ * is rolled.
+ */
+export function clientOf(actor: Actor): string {
+  return actor.kind === "api_key" ? (actor.familyId ?? actor.id) : actor.id;
+}

@@ -1,0 +1,10 @@
+import { isUnavailable } from "../../../storage/database.ts";
+import { ApiError } from "../errors.ts";
+
+/** What a client is told of whatever was thrown. What no route has thrown on purpose is a defect: its text stays here. */
+export function asApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (isUnavailable(error))
+    return new ApiError("SERVICE_UNAVAILABLE", { cause: error, headers: { "retry-after": "1" } });
+  return new ApiError("INTERNAL_ERROR", { cause: error });
+}

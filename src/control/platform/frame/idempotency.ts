@@ -1,0 +1,139 @@
+import { createHash } from "node:crypto";
+import type { Knex } from "knex";
+import type { SealedColumns } from "../sealed-columns.ts";
+import { ApiError } from "../errors.ts";
+import type { SecretBox } from "../secret-box.ts";
+import type { Route } from "./route.ts";
+
+/** An answer as it was given. */
+export interface KeptAnswer {
+  readonly status: number;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+}
+
+/** One request that wants to be carried out once, however often it is sent. */
+export interface IdempotentRequest {
+  /** The application that asks, whichever of its keys it has: the same text of two callers is two keys. */
+  readonly actorId: string;
+  readonly key: string;
+  /** What is asked for. */
+  readonly fingerprint: string;
+}
+
+/** How long an answer is kept. */
+const KEPT_MS = 24 * 3_600_000;
+
+/** Whether a route understands `Idempotency-Key`. */
+export function isIdempotent({ method, permission, write }: Route): boolean {
+  return method === "post" && permission !== "public" && write !== undefined;
+}
+
+/** What makes two requests the same one: method, path with query, and body. */
+export function fingerprintOf(method: string, path: string, body: unknown): string {
+  return createHash("sha256")
+    .update(JSON.stringify([method, path, body ?? null]))
+    .digest("hex");
+}
+
+/** @throws ApiError for a key that is none */
+export function readIdempotencyKey(header: string | readonly string[] | undefined): string | undefined {
+  if (header === undefined) return undefined;
+  if (typeof header !== "string" || !/^[\x21-\x7e]{1,255}$/.test(header)) {
+    throw new ApiError("INVALID_PARAMETER", {
+      message: "`Idempotency-Key` must be 1 to 255 visible ASCII characters",
+      details: { parameter: "Idempotency-Key" },
+    });
+  }
+  return header;
+}
+
+/**
+ * Claims the key within the transaction that carries the request out. A second request with the same key waits here until
+ * the first has ended, and then gets its answer.
+ *
+ * @returns the answer, where the request was carried out before
+ * @throws ApiError IDEMPOTENCY_KEY_REUSED where it was another request
+ */
+export async function claimKey(
+  trx: Knex.Transaction,
+  { actorId, key, fingerprint }: IdempotentRequest,
+  box: SecretBox,
+  now: Date,
+): Promise<KeptAnswer | undefined> {
+  const at = { actor_id: actorId, key };
+  const claim = {
+    // a body may hold a secret, and a bare hash of a weak one could be tried out
+    fingerprint: box.seal(fingerprint, purpose(actorId, key)),
+    created_at: now,
+    expires_at: new Date(now.getTime() + KEPT_MS),
+  };
+  const claimed = await trx("idempotency_keys")
+    .insert({ ...at, ...claim })
+    .onConflict(["actor_id", "key"])
+    // one that is over is as good as none
+    .merge({ ...claim, answer: null })
+    .where("idempotency_keys.expires_at", "<=", now)
+    .returning("key");
+  if (claimed.length > 0) return undefined;
+  const kept = await findAnswer(trx, { actorId, key, fingerprint }, box, now);
+  if (kept === undefined) throw new ApiError("IDEMPOTENCY_CONFLICT");
+  return kept;
+}
+
+/**
+ * @returns the answer of a request that was carried out before
+ * @throws ApiError IDEMPOTENCY_KEY_REUSED where it was another request
+ */
+export async function findAnswer(
+  db: Knex,
+  { actorId, key, fingerprint }: IdempotentRequest,
+  box: SecretBox,
+  now: Date,
+): Promise<KeptAnswer | undefined> {
+  const kept = await db("idempotency_keys")
+    .where({ actor_id: actorId, key })
+    .where("expires_at", ">", now)
+    .first<{ fingerprint: string; answer: string | null } | undefined>("fingerprint", "answer");
+  if (kept === undefined) return undefined;
+  if (box.open(kept.fingerprint, purpose(actorId, key)) !== fingerprint)
+    throw new ApiError("IDEMPOTENCY_KEY_REUSED");
+  if (kept.answer === null) return undefined;
+  return JSON.parse(box.open(kept.answer, purpose(actorId, key))) as KeptAnswer;
+}
+
+/** Keeps the answer; sealed, for answers may hold what is shown only once. */
+export async function keepAnswer(
+  trx: Knex.Transaction,
+  { actorId, key }: IdempotentRequest,
+  answer: KeptAnswer,
+  box: SecretBox,
+): Promise<void> {
+  const sealed = box.seal(JSON.stringify(answer), purpose(actorId, key));
+  await trx("idempotency_keys").where({ actor_id: actorId, key }).update({ answer: sealed });
+}
+
+/** Gives a key back: what was refused is judged anew when it is asked again. */
+export async function releaseKey(
+  trx: Knex.Transaction,
+  { actorId, key }: Pick<IdempotentRequest, "actorId" | "key">,
+): Promise<void> {
+  await trx("idempotency_keys").where({ actor_id: actorId, key }).delete();
+}
+
+/** Forgets what is over. */
+export async function forgetExpiredKeys(db: Knex, now: Date): Promise<void> {
+  await db("idempotency_keys").where("expires_at", "<=", now).delete();
+}
+
+/** What was asked and answered. */
+export const SEALED_ANSWERS: SealedColumns = {
+  table: "idempotency_keys",
+  key: ["actor_id", "key"],
+  columns: ["fingerprint", "answer"],
+  purpose: ({ actor_id = "", key = "" }) => purpose(actor_id, key),
+};
+
+function purpose(actorId: string, key: string): string {
+  return `idempotency:${actorId}:${key}`;
+}

@@ -1,0 +1,343 @@
+import type * as z from "zod";
+import { inBackticks } from "../../../text/index.ts";
+import { namesWith, ROLE_PERMISSIONS, SCOPE_PERMISSIONS } from "../actor.ts";
+import { ERROR_CODES, type ErrorCode } from "../errors.ts";
+import { WARNING_CODES } from "../warnings.ts";
+import { isIdempotent } from "./idempotency.ts";
+import { createSchemaWriter, schemaRef, type Json, type SchemaWriter } from "./openapi-schema.ts";
+import type { Route } from "./route.ts";
+
+/** Codes that every route can answer with, besides those it names. */
+const COMMON: readonly ErrorCode[] = [
+  "INVALID_PARAMETER",
+  "NOT_ACCEPTABLE",
+  "RATE_LIMIT_EXCEEDED",
+  "INTERNAL_ERROR",
+  "SERVICE_UNAVAILABLE",
+];
+const OF_KEYS: readonly ErrorCode[] = [
+  "UNAUTHORIZED",
+  "API_KEY_EXPIRED",
+  "API_KEY_ROLLED",
+  "API_KEY_REVOKED",
+  "WRONG_ENVIRONMENT",
+  "INSUFFICIENT_SCOPE",
+  "INSUFFICIENT_ROLE",
+];
+const OF_BODIES: readonly ErrorCode[] = [
+  "MALFORMED_JSON",
+  "PAYLOAD_TOO_LARGE",
+  "UNSUPPORTED_MEDIA_TYPE",
+  "VALIDATION_FAILED",
+];
+const OF_POSTS: readonly ErrorCode[] = ["IDEMPOTENCY_CONFLICT", "IDEMPOTENCY_KEY_REUSED"];
+
+/** What the groups of operations are about. */
+const TAGS: Readonly<Record<string, string>> = {
+  Authentication: "Sign-in of users through their customer's identity provider.",
+  Sessions: "Sessions of users who are signed in.",
+  Customers: "Customers and their identity providers.",
+  Users: "The directory of users, and their attributes.",
+  Erasures: "What was deleted, and how far everything that was kept of it is erased.",
+  Policies: "What is asked of sign-ins, sessions and requests, and of whose.",
+  "Policy sets": "The rules that gateways enforce, by version.",
+  Analytics: "Counts, the history of events, and what users do.",
+  Audit: "Decisions of gateways, and changes of the control plane.",
+  Webhooks: "Receivers of events, and what was sent to them.",
+  "API keys": "Keys of programs; made by people alone.",
+  Clients: "Programs that call applications by themselves, with tokens of their own; made by people alone.",
+  Dashboard: "People: how they come in, and who they are.",
+  Gateway: "What gateways follow, look up and report.",
+  Sandbox: "Mock users and data; in the sandbox alone.",
+};
+
+/** What of the document differs from one environment to another. */
+export interface DocumentOptions {
+  readonly publicUrl: string;
+  /** The name of the cookie of dashboard sessions. */
+  readonly sessionCookie: string;
+}
+
+/** The OpenAPI 3.1 document of the routes, made from the schemas that validate. */
+export function openApiDocument(
+  routes: readonly Route[],
+  { publicUrl, sessionCookie }: DocumentOptions,
+): Json {
+  const paths: Record<string, Record<string, Json>> = {};
+  const schemas = createSchemaWriter();
+  for (const route of routes) (paths[route.path] ??= {})[route.method] = operation(route, schemas);
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Gatehouse",
+      version: "1",
+      summary: "Identity and access platform: the management API",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: `${publicUrl}/v1` }],
+    tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({
+      name,
+      ...(TAGS[name] !== undefined && { description: TAGS[name] }),
+    })),
+    paths,
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: "http",
+          scheme: "bearer",
+          description: "An API key: `gh_live_...` or `gh_test_...`.",
+        },
+        dashboardSession: { type: "apiKey", in: "cookie", name: sessionCookie },
+        csrfToken: {
+          type: "apiKey",
+          in: "header",
+          name: "X-CSRF-Token",
+          description: "With a dashboard session, for all but GET: `csrf_token` of `GET /dashboard/session`.",
+        },
+      },
+      schemas: { Meta: META, Pagination: PAGINATION, Warning: WARNING, Error: ERROR, ...schemas.named },
+    },
+  };
+}
+
+function operation(route: Route, schemas: SchemaWriter): Json {
+  const parameters = [
+    ...parametersOf(schemas, route.params, "path"),
+    ...parametersOf(schemas, route.query, "query"),
+    ...(isIdempotent(route) ? [IDEMPOTENCY_KEY] : []),
+    ...(route.etag && route.method !== "get" && route.method !== "post" ? [IF_MATCH] : []),
+  ];
+  return {
+    operationId: route.operation,
+    summary: route.summary,
+    description: describe(route),
+    tags: [route.tag],
+    security: securityOf(route),
+    ...(parameters.length > 0 && { parameters }),
+    ...(route.body !== undefined && {
+      requestBody: {
+        required: !route.body.safeParse(undefined).success,
+        content: { "application/json": { schema: schemas.write(route.body, "input") } },
+      },
+    }),
+    responses: { ...successes(route, schemas), ...failures(route) },
+  };
+}
+
+/** Keys where a scope permits it, sessions where a role does. */
+function securityOf({ permission, method }: Route): Json[] {
+  if (permission === "public") return [];
+  const keys = namesWith(SCOPE_PERMISSIONS, permission).length > 0;
+  const people = namesWith(ROLE_PERMISSIONS, permission).length > 0;
+  return [
+    ...(keys ? [{ apiKey: [] }] : []),
+    ...(people ? [{ dashboardSession: [], ...(method !== "get" && { csrfToken: [] }) }] : []),
+  ];
+}
+
+function describe({ description, permission }: Route): string {
+  const names = (list: readonly string[]) => inBackticks(list) || "none";
+  const needed =
+    permission === "public"
+      ? "Needs no key."
+      : `Scopes: ${names(namesWith(SCOPE_PERMISSIONS, permission))}. Dashboard roles: ${names(namesWith(ROLE_PERMISSIONS, permission))}.`;
+  return description === undefined ? needed : `${description}\n\n${needed}`;
+}
+
+function parametersOf(schemas: SchemaWriter, schema: z.ZodType | undefined, where: "path" | "query"): Json[] {
+  if (schema === undefined) return [];
+  const { properties = {}, required = [] } = schemas.write(schema, "input") as {
+    properties?: Record<string, Json>;
+    required?: readonly string[];
+  };
+  return Object.entries(properties).map(([name, property]) => ({
+    name,
+    in: where,
+    required: where === "path" || required.includes(name),
+    schema: property,
+  }));
+}
+
+function successes(route: Route, schemas: SchemaWriter): Json {
+  return Object.fromEntries(
+    Object.entries(route.answers).map(([status, schema]) => {
+      if (schema === null) return [status, withoutEnvelope(route, status)];
+      const data = schemas.write(schema, "output");
+      return [
+        status,
+        {
+          description: route.summary,
+          headers: {
+            ...COMMON_HEADERS,
+            ...(route.etag && { ETag: { schema: { type: "string" } } }),
+            ...(status === "201" && { Location: LOCATION }),
+          },
+          content: {
+            "application/json": { schema: envelope(data, route) },
+            ...(route.lines && { "application/x-ndjson": { schema: data["items"] ?? data } }),
+          },
+        },
+      ];
+    }),
+  );
+}
+
+/** A redirect, or a page that a browser shows. */
+function withoutEnvelope({ summary }: Route, status: string): Json {
+  const description = summary;
+  if (status === "303") return { description, headers: { ...COMMON_HEADERS, Location: LOCATION } };
+  return { description, headers: COMMON_HEADERS, content: PAGE };
+}
+
+function envelope(data: Json, { paginated, warns }: Route): Json {
+  return {
+    type: "object",
+    required: ["success", "data", "meta", ...(paginated ? ["pagination"] : [])],
+    additionalProperties: false,
+    properties: {
+      success: { const: true },
+      data,
+      ...(paginated && { pagination: schemaRef("Pagination") }),
+      ...(warns && { warnings: { type: "array", items: schemaRef("Warning") } }),
+      meta: schemaRef("Meta"),
+    },
+  };
+}
+
+/** The codes of a route, by status. */
+function failures(route: Route): Json {
+  const codes = new Set<ErrorCode>([
+    ...COMMON,
+    ...(route.permission === "public" ? [] : OF_KEYS),
+    ...(route.permission !== "public" && route.tenancy === "all"
+      ? (["CUSTOMER_KEY_NOT_ALLOWED"] as const)
+      : []),
+    ...(route.permission !== "public" && typeof route.tenancy === "object"
+      ? (["INVALID_CUSTOMER"] as const)
+      : []),
+    ...(route.method === "get" ? [] : OF_BODIES),
+    ...(route.method === "get" ? [] : (["CSRF_TOKEN_INVALID"] as const)),
+    ...(isIdempotent(route) ? OF_POSTS : []),
+    ...(route.etag && route.method !== "get" && route.method !== "post"
+      ? (["PRECONDITION_FAILED"] as const)
+      : []),
+    ...(route.params === undefined ? [] : (["NOT_FOUND"] as const)),
+    ...(route.errors ?? []),
+  ]);
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of codes) {
+    for (const status of statusesOf(code, route))
+      byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return Object.fromEntries(
+    [...byStatus].map(([status, listed]) => [
+      String(status),
+      {
+        description: listed.map((code) => `\`${code}\`: ${ERROR_CODES[code].message}`).join("; "),
+        headers: {
+          ...COMMON_HEADERS,
+          ...(status === 429 && { "Retry-After": { required: true, schema: { type: "integer" } } }),
+          ...(status === 401 && { "WWW-Authenticate": { required: true, schema: { type: "string" } } }),
+        },
+        content: {
+          "application/json": { schema: schemaRef("Error") },
+          ...(servesBrowsers(route) && PAGE),
+        },
+      },
+    ]),
+  );
+}
+
+function statusesOf(code: ErrorCode, route: Route): readonly number[] {
+  // a customer that a body names is 422 (specification, section 7)
+  if (code === "INVALID_CUSTOMER" && route.body !== undefined) return [404, 422];
+  // 401 where another sign-in mends it (RFC 9470, section 3)
+  if (code === "POLICY_VIOLATED") return [401, 403];
+  return [ERROR_CODES[code].status];
+}
+
+/** Whether browsers come here on their way, who are told in a page what an error tells a program. */
+function servesBrowsers({ answers }: Route): boolean {
+  return Object.values(answers).includes(null);
+}
+
+const META: Json = {
+  type: "object",
+  required: ["timestamp", "request_id"],
+  additionalProperties: false,
+  properties: { timestamp: { type: "string", format: "date-time" }, request_id: { type: "string" } },
+};
+
+const PAGINATION: Json = {
+  type: "object",
+  required: ["current_page", "total_pages", "total_items", "page_size"],
+  additionalProperties: false,
+  properties: Object.fromEntries(
+    ["current_page", "total_pages", "total_items", "page_size"].map((name) => [
+      name,
+      { type: "integer", minimum: 0 },
+    ]),
+  ),
+};
+
+const WARNING: Json = {
+  type: "object",
+  required: ["code", "message"],
+  additionalProperties: false,
+  properties: {
+    code: { type: "string", enum: Object.keys(WARNING_CODES) },
+    message: { type: "string" },
+    policy_id: { type: "string", description: "The policy that asks for it." },
+    customers: { type: "integer", minimum: 1, description: "How many of its customers it concerns." },
+  },
+};
+
+const ERROR: Json = {
+  type: "object",
+  required: ["success", "error", "meta"],
+  additionalProperties: false,
+  properties: {
+    success: { const: false },
+    error: {
+      type: "object",
+      required: ["code", "message", "details"],
+      additionalProperties: false,
+      properties: {
+        code: { type: "string", enum: Object.keys(ERROR_CODES) },
+        message: { type: "string" },
+        details: { type: "object" },
+      },
+    },
+    meta: schemaRef("Meta"),
+  },
+};
+
+const COMMON_HEADERS: Json = {
+  ...Object.fromEntries(
+    ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"].map((name) => [
+      name,
+      { required: true, schema: { type: "integer" } },
+    ]),
+  ),
+  "X-Request-Id": { required: true, schema: { type: "string" } },
+};
+
+const LOCATION: Json = { schema: { type: "string", format: "uri-reference" } };
+const PAGE: Json = { "text/html": { schema: { type: "string" } } };
+
+const IDEMPOTENCY_KEY: Json = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  description: "A request that is repeated with the same key within 24 hours is carried out once.",
+  schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[!-~]+$" },
+};
+
+const IF_MATCH: Json = {
+  name: "If-Match",
+  in: "header",
+  required: false,
+  description: "Refuses the change where the resource's ETag is another one.",
+  // any other text is no ETag of ours (412); what a header cannot hold at all does not get this far
+  schema: { type: "string", minLength: 1, pattern: "^[!-~]([ -~]*[!-~])?$" },
+};

@@ -1,0 +1,121 @@
+import { pipeline } from "node:stream/promises";
+import { Readable } from "node:stream";
+import type { Request, Response } from "express";
+import { errorCode } from "../../../runtime/error-code.ts";
+import type { ControlContext } from "../context.ts";
+import { ApiError } from "../errors.ts";
+import { errorEnvelope, successEnvelope } from "./envelope.ts";
+import type { KeptAnswer } from "./idempotency.ts";
+import type { Answer, Route } from "./route.ts";
+import { requestIdOf } from "./request-id.ts";
+import { sendSerialized } from "./serialized.ts";
+
+type DataAnswer = Extract<Answer, { kind: "data" }>;
+
+/** Sends what a route answers, through the schema of its answer: members that it does not name are not sent. */
+export async function sendAnswer(
+  route: Route,
+  answer: Answer,
+  request: Request,
+  response: Response,
+  { clock, log }: Pick<ControlContext, "clock" | "log">,
+): Promise<void> {
+  switch (answer.kind) {
+    case "data":
+      sendKept(keptFrom(route, answer, requestIdOf(response), new Date(clock())), response);
+      return;
+    case "serialized":
+      sendSerialized(answer.data, request, response, new Date(clock()));
+      return;
+    case "redirect":
+      setHeaders(response, answer.headers);
+      // 303: a browser goes there by GET (RFC 9110, section 15.4.4)
+      response.status(303).setHeader("location", answer.location).end();
+      return;
+    case "page":
+      setHeaders(response, answer.headers);
+      response.status(answer.status).type("html").send(answer.html);
+      return;
+    case "lines":
+      response.status(200).type("application/x-ndjson");
+      await stream(lines(answer.lines), response, log);
+      return;
+    case "document":
+      response.status(200).type("application/json");
+      response.setHeader("content-disposition", `attachment; filename="${answer.name}.json"`);
+      await stream(inEnvelope(answer.parts, requestIdOf(response), new Date(clock())), response, log);
+      return;
+    case "refusal":
+      throw answer.error;
+  }
+}
+
+async function stream(
+  texts: AsyncIterable<string>,
+  response: Response,
+  log: Pick<ControlContext["log"], "info" | "error">,
+): Promise<void> {
+  await pipeline(Readable.from(texts), response).catch((error: unknown) => {
+    const about = { request_id: requestIdOf(response) };
+    if (isClientGone(error)) log.info(about, "the client of an export left before its end");
+    else if (error instanceof ApiError && error.status < 500)
+      log.info({ ...about, code: error.code }, "an export ended with the right to it");
+    // the head is sent: cutting the connection is the only way left to say that it is not complete
+    else log.error({ ...about, err: error }, "an export ended before its end");
+    response.destroy();
+  });
+}
+
+async function* inEnvelope(
+  parts: AsyncIterable<string>,
+  requestId: string,
+  now: Date,
+): AsyncGenerator<string> {
+  const [before, after] = JSON.stringify(successEnvelope(null, requestId, now)).split('"data":null');
+  yield `${before ?? ""}"data":`;
+  yield* parts;
+  yield after ?? "";
+}
+
+/** The answer was closed by its reader; what fails on our side has another code. */
+function isClientGone(error: unknown): boolean {
+  return errorCode(error) === "ERR_STREAM_PREMATURE_CLOSE";
+}
+
+/** The answer as bytes. @throws when it is not what the route declares, which is a defect of the route */
+export function keptFrom(route: Route, answer: DataAnswer, requestId: string, now: Date): KeptAnswer {
+  const schema = route.answers[answer.status];
+  if (schema === undefined || schema === null)
+    throw new Error(`the route ${route.operation} does not declare ${answer.status}`);
+  const data = schema.parse(answer.data);
+  const body = JSON.stringify(successEnvelope(data, requestId, now, answer));
+  return { status: answer.status, body, headers: answer.headers ?? {} };
+}
+
+export function sendKept({ status, body, headers }: KeptAnswer, response: Response): void {
+  setHeaders(response, headers);
+  response.status(status).type("application/json").send(body);
+}
+
+/** Answers with an error. What no route has thrown on purpose is a defect: it is logged, and its text stays here. */
+export function sendError(
+  error: ApiError,
+  response: Response,
+  { clock }: Pick<ControlContext, "clock">,
+): void {
+  setHeaders(response, error.headers);
+  if (error.status === 401 && !response.hasHeader("www-authenticate"))
+    response.setHeader("www-authenticate", 'Bearer realm="gatehouse"');
+  response.status(error.status).json(errorEnvelope(error, requestIdOf(response), new Date(clock())));
+}
+
+function setHeaders(
+  response: Response,
+  headers: Readonly<Record<string, string | readonly string[]>> | undefined,
+): void {
+  for (const [name, value] of Object.entries(headers ?? {})) response.setHeader(name, value);
+}
+
+async function* lines(values: AsyncIterable<unknown>): AsyncGenerator<string> {
+  for await (const value of values) yield `${JSON.stringify(value)}\n`;
+}

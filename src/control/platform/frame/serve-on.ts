@@ -1,0 +1,64 @@
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { Duplex } from "node:stream";
+import type { Express } from "express";
+import { errorCode } from "../../../runtime/error-code.ts";
+import { ApiError, type ErrorCode } from "../errors.ts";
+import { newId } from "../ids.ts";
+import { errorEnvelope } from "./envelope.ts";
+
+/**
+ * Whoever sends a request holds a connection, and what was read of it, until the last byte: the largest body, 16 MB, needs 5 Mbit/s. Answers
+ * may take longer. Looked for every few seconds, so that it is not twice the time.
+ */
+const TIMES = { requestTimeout: 30_000, headersTimeout: 10_000, connectionsCheckingInterval: 5_000 };
+
+/** A server of the API, before it listens. */
+export function createApiServer(listener?: RequestListener): Server {
+  return createServer(TIMES, listener);
+}
+
+/** Has an application answer a server's requests, those included that Node would answer by itself without the envelope. */
+export function serveOn(server: Server, application: Express, clock: () => number): void {
+  server.on("request", application);
+  // an expectation that nobody knows may be ignored (RFC 9110, section 10.1.1)
+  server.on("checkExpectation", application);
+  server.on("clientError", (error, socket) => {
+    refuseUnreadable(error, socket, new Date(clock()));
+  });
+}
+
+const CODES: Readonly<Record<string, ErrorCode>> = {
+  HPE_HEADER_OVERFLOW: "HEADERS_TOO_LARGE",
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: "PAYLOAD_TOO_LARGE",
+  ERR_HTTP_REQUEST_TIMEOUT: "REQUEST_TIMEOUT",
+};
+
+/** What is no HTTP has no caller to count and no route: it is told so, and the connection ends. */
+function refuseUnreadable(error: Error, socket: Duplex, now: Date): void {
+  const code = errorCode(error) ?? "";
+  if (code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const told = new ApiError(CODES[code] ?? "MALFORMED_REQUEST");
+  const requestId = newId("request");
+  const body = JSON.stringify(errorEnvelope(told, requestId, now));
+  socket.end(
+    [
+      `HTTP/1.1 ${told.status} ${REASON_PHRASES[told.status] ?? "Bad Request"}`,
+      "Content-Type: application/json; charset=utf-8",
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      "Cache-Control: no-store",
+      `X-Request-Id: ${requestId}`,
+      "Connection: close",
+      "",
+      body,
+    ].join("\r\n"),
+  );
+}
+
+const REASON_PHRASES: Readonly<Record<number, string>> = {
+  408: "Request Timeout",
+  413: "Content Too Large",
+  431: "Request Header Fields Too Large",
+};

@@ -1,0 +1,133 @@
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type Request,
+  type RequestHandler,
+  type Response,
+} from "express";
+import helmet from "helmet";
+import { ApiError } from "../errors.ts";
+import { asApiError } from "./as-api-error.ts";
+import { documentationRouter } from "./documentation.ts";
+import { openApiDocument } from "./openapi.ts";
+import { nameRequest, requestIdOf } from "./request-id.ts";
+import { identify, serve, type FrameParts } from "./serve.ts";
+import { sendError } from "./send.ts";
+import type { Route } from "./route.ts";
+
+export interface ServerOptions extends FrameParts {
+  readonly routes: readonly Route[];
+  readonly publicUrl: string;
+  /** Name of the cookie that dashboard users are known by. */
+  readonly sessionCookie: string;
+  readonly trustedProxies: readonly string[];
+  /** What is served beside `/v1`: `/.well-known`, `/oauth2`, the setup page, the sandbox's provider. They answer for themselves. */
+  readonly beside: readonly express.Router[];
+}
+
+/** The API as an Express application: one step a line, in the order in which a request meets them. */
+export function createApplication(options: ServerOptions): Express {
+  const application = express();
+  application.disable("x-powered-by");
+  application.disable("etag");
+  application.set("query parser", false);
+  application.set("trust proxy", [...options.trustedProxies]);
+  application.use(nameRequest);
+  application.use(securityHeaders());
+  for (const router of options.beside) application.use(router);
+  application.use("/v1", notStored);
+  application.use(documentationRouter(documentOf(options)));
+  application.use("/v1", apiRouter(options));
+  application.use(unknownPath(options));
+  application.use(onError(options));
+  return application;
+}
+
+function documentOf({ routes, publicUrl, sessionCookie }: ServerOptions): object {
+  return openApiDocument(routes, { publicUrl, sessionCookie });
+}
+
+/** Answers hold what their caller alone may see: no cache on the way keeps one (RFC 9111, section 5.2.2.5). */
+const notStored: RequestHandler = (_request, response, next) => {
+  response.setHeader("cache-control", "no-store");
+  next();
+};
+
+function apiRouter(options: ServerOptions): express.Router {
+  const router = express.Router({ caseSensitive: true, strict: true });
+  router.use(unreadablePath(options));
+  const methods = new Map<string, string[]>();
+  for (const route of options.routes) {
+    const path = expressPath(route.path);
+    methods.set(path, [...(methods.get(path) ?? []), ...methodsOf(route)]);
+    // Express would answer HEAD by the GET route; one that writes must not be carried out by it
+    if (route.method === "get" && route.read === undefined)
+      router.head(path, otherMethod(methodsOf(route), options));
+    router[route.method](path, (request, response) => serve(route, request, response, options));
+  }
+  for (const [path, allowed] of methods) router.all(path, otherMethod(allowed, options));
+  return router;
+}
+
+function methodsOf({ method, read }: Route): readonly string[] {
+  return method === "get" && read !== undefined ? ["GET", "HEAD"] : [method.toUpperCase()];
+}
+
+/** Express would decode the path itself, and fail before anybody is counted. */
+function unreadablePath(options: ServerOptions): RequestHandler {
+  return async (request, response, next) => {
+    try {
+      decodeURIComponent(request.path);
+    } catch {
+      await identify(request, response, "management", options);
+      throw new ApiError("INVALID_PARAMETER", { message: "the path is not percent-encoded text" });
+    }
+    next();
+  };
+}
+
+/** `/customers/{id}` in Express' notation. */
+function expressPath(path: string): string {
+  return path.replace(/\{(\w+)\}/g, ":$1");
+}
+
+/** RFC 9110, section 15.5.6. */
+function otherMethod(allowed: readonly string[], options: ServerOptions) {
+  const allow = allowed.join(", ");
+  return async (request: Request, response: Response) => {
+    await identify(request, response, "management", options);
+    throw new ApiError("METHOD_NOT_ALLOWED", { headers: { allow }, details: { allowed: allow.split(", ") } });
+  };
+}
+
+function unknownPath(options: ServerOptions) {
+  return async (request: Request, response: Response) => {
+    await identify(request, response, "management", options);
+    throw new ApiError("NOT_FOUND", { details: { path: request.path.slice(0, 200) } });
+  };
+}
+
+function securityHeaders() {
+  return helmet({
+    contentSecurityPolicy: { directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+    referrerPolicy: { policy: "no-referrer" },
+    // the TLS terminator knows whether there is TLS
+    strictTransportSecurity: false,
+  });
+}
+
+function onError({ context }: ServerOptions): ErrorRequestHandler {
+  // Express tells error handlers by their four parameters
+  // eslint-disable-next-line @typescript-eslint/no-unused-vars -- see above
+  return (error: unknown, request, response, _next) => {
+    const told = asApiError(error);
+    const about = { request_id: requestIdOf(response), method: request.method, path: request.path };
+    if (told.status >= 500) context.log.error({ ...about, err: told.cause ?? told }, "a request failed");
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    response.setHeader("cache-control", "no-store");
+    sendError(told, response, context);
+  };
+}

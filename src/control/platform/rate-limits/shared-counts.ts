@@ -1,0 +1,74 @@
+import { Redis } from "ioredis";
+import { RateLimiterPostgres, RateLimiterRedis, type RateLimiterRes } from "rate-limiter-flexible";
+import { every, type JobLog } from "../../../runtime/every.ts";
+import type { Database } from "../../../storage/index.ts";
+import type { Environment } from "../environment.ts";
+import type { RateGroup } from "../frame/route.ts";
+
+/** Counts the requests of one group. */
+export interface Counter {
+  consume(key: string): Promise<RateLimiterRes>;
+}
+
+/** A count that all instances of an environment share. */
+export interface SharedCounts {
+  counter(group: RateGroup, limit: number, windowSeconds: number): Counter;
+  close(): Promise<void>;
+}
+
+const TABLE = "rate_limits";
+const CLEAR_MS = 5 * 60_000;
+
+/** In the environment's own database: one statement a request. */
+export function postgresCounts(db: Database, log: JobLog): SharedCounts {
+  const pruning = every(CLEAR_MS, () => db(TABLE).where("expire", "<", Date.now()).delete(), {
+    what: "prune expired counts of requests",
+    log,
+  });
+  return {
+    counter: (group, limit, windowSeconds) =>
+      new RateLimiterPostgres({
+        storeClient: db,
+        storeType: "knex",
+        tableName: TABLE,
+        // by a migration; and what is over is cleared above, where it can be stopped
+        tableCreated: true,
+        clearExpiredByTimeout: false,
+        ...window(group, limit, windowSeconds),
+      }),
+    close: () => pruning.close(),
+  };
+}
+
+/** Environments may share a Redis; their counts have names of their own. */
+export function redisCounts(url: string, environment: Environment, patienceMs: number): SharedCounts {
+  const redis = new Redis(url, {
+    connectTimeout: patienceMs,
+    commandTimeout: patienceMs,
+    maxRetriesPerRequest: 1,
+    retryStrategy: (attempt) => Math.min(attempt * 50, 1_000),
+  });
+  // whoever counts finds out by the command that fails, and says so
+  redis.on("error", () => undefined);
+  return {
+    counter: (group, limit, windowSeconds) =>
+      new RateLimiterRedis({
+        storeClient: redis,
+        ...window(`gatehouse:${environment}:${group}`, limit, windowSeconds),
+      }),
+    close() {
+      redis.disconnect();
+      return Promise.resolve();
+    },
+  };
+}
+
+function window(keyPrefix: string, limit: number, windowSeconds: number) {
+  return {
+    keyPrefix,
+    points: limit,
+    duration: windowSeconds,
+    // whoever is over the limit stays so until the window ends: that is told from memory
+    inMemoryBlockOnConsumed: limit,
+  };
+}

@@ -1,0 +1,82 @@
+import * as z from "zod";
+import { SCOPES } from "../../platform/actor.ts";
+import { ENVIRONMENTS } from "../../platform/environment.ts";
+import { listQuery, timestampParameter } from "../../platform/frame/list.ts";
+import { nameText, pathId, timestamp } from "../../platform/frame/schemas.ts";
+
+export const KEY_STATUSES = ["active", "expired", "revoked"] as const;
+export type KeyStatus = (typeof KEY_STATUSES)[number];
+
+/** How long both keys are good when one is rolled, in seconds, unless it is said otherwise. */
+export const DEFAULT_OVERLAP = 86_400;
+const MAX_OVERLAP = 30 * 86_400;
+
+export const newApiKey = z.strictObject({
+  name: nameText(),
+  scope: z.enum(SCOPES),
+  customer_id: z
+    .string()
+    .min(1)
+    .max(128)
+    .optional()
+    .meta({ description: "Limits the key to this customer." }),
+  expires_at: timestampParameter().optional(),
+});
+
+export const apiKeyUpdate = z
+  .strictObject({ name: nameText().optional(), expires_at: timestampParameter().nullable().optional() })
+  .refine((update) => Object.keys(update).length > 0, "must name at least one field");
+
+export const apiKeyRoll = z
+  .strictObject({
+    overlap: z.int().min(0).max(MAX_OVERLAP).default(DEFAULT_OVERLAP).meta({
+      description:
+        "Seconds for which the key that is rolled goes on being good; with 0 it is revoked, from the next request on.",
+    }),
+  })
+  .optional();
+
+export const apiKeyPath = z.strictObject({ id: pathId() });
+
+export const apiKeyList = listQuery(["created_at", "name"], {
+  status: z.enum(KEY_STATUSES).optional(),
+  scope: z.enum(SCOPES).optional(),
+  customer_id: z.string().max(128).optional(),
+  family_id: z.string().max(128).optional(),
+});
+
+/** A key as it is told; the key itself is not among its members. */
+export const apiKey = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    scope: z.enum(SCOPES),
+    environment: z.enum(ENVIRONMENTS),
+    customer_id: z.string().nullable(),
+    hint: z.string().meta({ description: "The last four characters of the key." }),
+    status: z.enum(KEY_STATUSES),
+    created_by: z.object({ kind: z.string(), id: z.string(), name: z.string().optional() }),
+    created_at: timestamp(),
+    updated_at: timestamp(),
+    expires_at: timestamp().nullable(),
+    last_used_at: timestamp().nullable().meta({ description: "To the minute." }),
+    revoked_at: timestamp().nullable(),
+    family_id: z.string().meta({
+      description:
+        "The first of the keys that were rolled to this one, or itself: the `client_id` of the tokens that it asks for.",
+    }),
+    rolled_from: z.string().nullable().meta({ description: "The key whose place this one takes." }),
+    rolled_to: z
+      .string()
+      .nullable()
+      .meta({ description: "The key that takes its place; this one is refused from `expires_at` on." }),
+  })
+  .meta({ id: "ApiKey" });
+
+export const createdApiKey = apiKey
+  .extend({ key: z.string().meta({ description: "The key itself, shown this once." }) })
+  .meta({ id: "CreatedApiKey" });
+
+export const rolledApiKey = createdApiKey
+  .extend({ previous: apiKey })
+  .meta({ id: "RolledApiKey", description: "The new key, and in `previous` the one that was rolled." });

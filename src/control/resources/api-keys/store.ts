@@ -1,0 +1,307 @@
+import type { Knex } from "knex";
+import type { Scope } from "../../platform/actor.ts";
+import { requireCustomer } from "../customers/store.ts";
+import type { Environment } from "../../platform/environment.ts";
+import { ApiError, validationFailed } from "../../platform/errors.ts";
+import { haveGatewaysAskAgain } from "../../gateway/append.ts";
+import { readPage, type ListRequest } from "../../platform/frame/list.ts";
+import { newId } from "../../platform/ids.ts";
+import { namedActor, type NamedActor } from "../../platform/named-actor.ts";
+import { hashSecret } from "../../platform/secret-box.ts";
+import type { Unit } from "../../platform/unit.ts";
+import { newApiKeySecret } from "./secret.ts";
+import type { KeyStatus } from "./schemas.ts";
+
+export interface ApiKeyRow {
+  readonly id: string;
+  readonly hint: string;
+  readonly name: string;
+  readonly scope: Scope;
+  readonly customer_id: string | null;
+  readonly created_by: NamedActor;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly expires_at: Date | null;
+  readonly last_used_at: Date | null;
+  readonly revoked_at: Date | null;
+  readonly revision: number;
+  /** The first of the keys that were rolled to this one; `null`: itself. */
+  readonly family_id: string | null;
+  /** The key whose place this one takes. */
+  readonly rolled_from: string | null;
+  /** The key that takes its place: this one ends when it expires, or is revoked. */
+  readonly rolled_to: string | null;
+}
+
+/** A key as a request presents it. */
+export interface PresentedKey extends ApiKeyRow {
+  /** Its customer is deleted; never so for keys of all customers. */
+  readonly orphaned: boolean;
+}
+
+export interface NewApiKey {
+  readonly environment: Environment;
+  readonly name: string;
+  readonly scope: Scope;
+  readonly customerId?: string;
+  readonly expiresAt?: Date;
+}
+
+const COLUMNS = [
+  "id",
+  "hint",
+  "name",
+  "scope",
+  "customer_id",
+  "created_by",
+  "created_at",
+  "updated_at",
+  "expires_at",
+  "last_used_at",
+  "revoked_at",
+  "revision",
+  "family_id",
+  "rolled_from",
+  "rolled_to",
+] as const;
+
+/** What is said of a key when it is made. */
+type KeyFields = Pick<
+  ApiKeyRow,
+  "name" | "scope" | "customer_id" | "expires_at" | "family_id" | "rolled_from"
+> & { readonly environment: Environment };
+
+/** Makes a key. Its text is in the result and nowhere else. */
+export async function createApiKey(
+  unit: Unit,
+  { environment, name, scope, customerId, expiresAt }: NewApiKey,
+): Promise<{ row: ApiKeyRow; secret: string }> {
+  const { trx, now, origin } = unit;
+  if (expiresAt !== undefined) requireFuture(expiresAt, now);
+  if (customerId !== undefined) {
+    if (scope === "gateway")
+      throw validationFailed([{ path: "customer_id", message: "a gateway serves all customers" }]);
+    await requireCustomer(trx, origin.actor, customerId, "body");
+  }
+  return insertApiKey(unit, {
+    environment,
+    name,
+    scope,
+    customer_id: customerId ?? null,
+    expires_at: expiresAt ?? null,
+    family_id: null,
+    rolled_from: null,
+  });
+}
+
+/** Puts a key there, whose fields are in order, records and announces it. */
+export async function insertApiKey(
+  unit: Unit,
+  { environment, ...fields }: KeyFields,
+): Promise<{ row: ApiKeyRow; secret: string }> {
+  const { trx, now, origin } = unit;
+  const secret = newApiKeySecret(environment);
+  const row: ApiKeyRow = {
+    ...fields,
+    id: newId("apiKey"),
+    hint: secret.slice(-4),
+    created_by: await namedActor(trx, origin.actor),
+    created_at: now,
+    updated_at: now,
+    last_used_at: null,
+    revoked_at: null,
+    revision: 1,
+    rolled_to: null,
+  };
+  await trx("api_keys").insert({ ...row, secret_hash: hashSecret(secret) });
+  unit.record({ action: "api_key.created", ...aboutKey(row), after: recordedOf(row) });
+  announceKey(unit, "api_key.created", row);
+  return { row, secret };
+}
+
+/**
+ * Changes name or expiry.
+ *
+ * @throws ApiError 404; 409 for a revoked key, which stays as it is, and for a later end of one that was rolled
+ */
+export async function updateApiKey(
+  unit: Unit,
+  id: string,
+  change: { readonly name?: string; readonly expires_at?: Date | null },
+  check: (before: ApiKeyRow) => void,
+): Promise<ApiKeyRow> {
+  const before = await lockApiKey(unit.trx, id);
+  check(before);
+  if (before.revoked_at !== null) throw new ApiError("CONFLICT", { message: "the API key is revoked" });
+  if (change.expires_at !== undefined) requireNoLaterEnd(before, change.expires_at);
+  if (change.expires_at instanceof Date) requireFuture(change.expires_at, unit.now);
+  return writeApiKey(unit, "api_key.updated", before, change);
+}
+
+/** Revokes a key, from the next request on; one that is revoked stays as it is. @throws ApiError 404 */
+export async function revokeApiKey(
+  unit: Unit,
+  id: string,
+  check: (before: ApiKeyRow) => void = () => undefined,
+): Promise<ApiKeyRow> {
+  const before = await lockApiKey(unit.trx, id);
+  check(before);
+  return before.revoked_at === null ? revoke(unit, before) : before;
+}
+
+/** Revokes the keys that are limited to a customer which is deleted, in the same unit. */
+export async function revokeApiKeysOf(unit: Unit, customerId: string): Promise<void> {
+  const rows = await unit
+    .trx("api_keys")
+    .where({ customer_id: customerId, revoked_at: null })
+    .orderBy("id")
+    .forUpdate()
+    .select<ApiKeyRow[]>(...COLUMNS);
+  for (const row of rows) await revoke(unit, row);
+}
+
+async function revoke(unit: Unit, before: ApiKeyRow): Promise<ApiKeyRow> {
+  const after = await writeApiKey(unit, "api_key.revoked", before, { revoked_at: unit.now });
+  announceKey(unit, "api_key.revoked", after);
+  await haveGatewaysAskAgain(unit.trx);
+  return after;
+}
+
+/** @throws ApiError 404 */
+export async function requireApiKey(db: Knex, id: string): Promise<ApiKeyRow> {
+  const row = await db("api_keys")
+    .where({ id })
+    .first<ApiKeyRow | undefined>(...COLUMNS);
+  return row ?? notFound(id);
+}
+
+/** Whether a key is of a family, whatever has become of it. */
+export async function isKeyOfFamily(db: Knex, id: string, familyId: string): Promise<boolean> {
+  const row = await db("api_keys")
+    .where({ id })
+    .first<Pick<ApiKeyRow, "id" | "family_id"> | undefined>("id", "family_id");
+  return row !== undefined && familyOf(row) === familyId;
+}
+
+/** Finds a key by its text. */
+export async function findPresentedKey(db: Knex, secret: string): Promise<PresentedKey | undefined> {
+  const hash = hashSecret(secret);
+  return (await findPresentedKeys(db, [hash])).get(hash);
+}
+
+/** Finds keys by the hashes of their texts: looked up for each request, so that a revocation holds at once and everywhere. */
+export async function findPresentedKeys(
+  db: Knex,
+  hashes: readonly string[],
+): Promise<Map<string, PresentedKey>> {
+  const rows = await db("api_keys as k")
+    .leftJoin("customers as c", "c.id", "k.customer_id")
+    .whereRaw("k.secret_hash = any(?)", [[...hashes]])
+    .select<(PresentedKey & { readonly secret_hash: string })[]>(
+      "k.secret_hash",
+      ...COLUMNS.map((column) => `k.${column}`),
+      db.raw("c.deleted_at is not null as orphaned"),
+    );
+  return new Map(rows.map(({ secret_hash: hash, ...key }) => [hash, key]));
+}
+
+export interface ApiKeyFilters {
+  readonly status?: KeyStatus | undefined;
+  readonly scope?: Scope | undefined;
+  readonly customer_id?: string | undefined;
+  readonly family_id?: string | undefined;
+}
+
+export function listApiKeys(
+  db: Knex,
+  { status, scope, customer_id: customerId, family_id: familyId, ...request }: ListRequest & ApiKeyFilters,
+  now: Date,
+): Promise<{ readonly rows: readonly ApiKeyRow[]; readonly total: number }> {
+  const query = db("api_keys").select(COLUMNS);
+  if (scope !== undefined) void query.where({ scope });
+  if (customerId !== undefined) void query.where({ customer_id: customerId });
+  if (familyId !== undefined) void query.whereRaw("coalesce(family_id, id) = ?", [familyId]);
+  if (status === "revoked") void query.whereNotNull("revoked_at");
+  else if (status !== undefined) {
+    void query.whereNull("revoked_at");
+    if (status === "expired") void query.where("expires_at", "<=", now);
+    else void query.where((or) => void or.whereNull("expires_at").orWhere("expires_at", ">", now));
+  }
+  return readPage(query, request, { created_at: "created_at", name: "name", id: "id" });
+}
+
+export function statusOfKey(row: Pick<ApiKeyRow, "revoked_at" | "expires_at">, now: Date): KeyStatus {
+  if (row.revoked_at !== null) return "revoked";
+  return row.expires_at !== null && row.expires_at <= now ? "expired" : "active";
+}
+
+/** What stays the same when a key is rolled: the application that holds it. */
+export function familyOf({ id, family_id: familyId }: Pick<ApiKeyRow, "id" | "family_id">): string {
+  return familyId ?? id;
+}
+
+/** @throws ApiError 404 */
+export async function lockApiKey(trx: Knex.Transaction, id: string): Promise<ApiKeyRow> {
+  const row = await trx("api_keys")
+    .where({ id })
+    .forUpdate()
+    .first<ApiKeyRow | undefined>(...COLUMNS);
+  return row ?? notFound(id);
+}
+
+/** Changes a key that is locked, and records what it was and is. */
+export async function writeApiKey(
+  unit: Unit,
+  action: string,
+  before: ApiKeyRow,
+  change: Partial<ApiKeyRow>,
+): Promise<ApiKeyRow> {
+  const after = { ...before, ...change, updated_at: unit.now, revision: before.revision + 1 };
+  await unit
+    .trx("api_keys")
+    .where({ id: before.id })
+    .update({ ...change, updated_at: after.updated_at, revision: after.revision });
+  unit.record({ action, ...aboutKey(after), before: recordedOf(before), after: recordedOf(after) });
+  return after;
+}
+
+/** Tells webhooks. */
+export function announceKey(unit: Unit, type: "api_key.created" | "api_key.revoked", row: ApiKeyRow): void {
+  const data = { api_key: { id: row.id, name: row.name, scope: row.scope } };
+  unit.emit({ type, ...(row.customer_id !== null && { customerId: row.customer_id }), data });
+}
+
+function aboutKey({ id, customer_id: customerId }: ApiKeyRow) {
+  return { target: { type: "api_key", id }, ...(customerId !== null && { customerId }) };
+}
+
+function recordedOf(row: ApiKeyRow) {
+  const { name, scope, customer_id, hint, expires_at, revoked_at, rolled_from, rolled_to } = row;
+  return {
+    name,
+    scope,
+    customer_id,
+    hint,
+    expires_at: expires_at?.toISOString() ?? null,
+    revoked_at: revoked_at?.toISOString() ?? null,
+    ...(rolled_from !== null && { rolled_from }),
+    ...(rolled_to !== null && { rolled_to }),
+  };
+}
+
+/** What is replaced must end, and everybody was told when. */
+function requireNoLaterEnd({ rolled_to: rolledTo, expires_at: end }: ApiKeyRow, asked: Date | null): void {
+  if (rolledTo === null || (asked !== null && end !== null && asked <= end)) return;
+  throw new ApiError("CONFLICT", {
+    message: "the API key was rolled: its end can only be brought forward",
+    details: { rolled_to: rolledTo, expires_at: end?.toISOString() ?? null },
+  });
+}
+
+function requireFuture(time: Date, now: Date): void {
+  if (time <= now) throw validationFailed([{ path: "expires_at", message: "must be in the future" }]);
+}
+
+function notFound(id: string): never {
+  throw new ApiError("API_KEY_NOT_FOUND", { details: { id } });
+}

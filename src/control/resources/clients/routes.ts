@@ -1,0 +1,157 @@
+import * as z from "zod";
+import type { ControlContext } from "../../platform/context.ts";
+import { created, etagOf, ok, page, readRoute, writeRoute, type Route } from "../../platform/frame/route.ts";
+import {
+  client,
+  clientList,
+  clientPath,
+  clientRotation,
+  clientUpdate,
+  clientWithSecret,
+  newClient,
+} from "./schemas.ts";
+import {
+  createClient,
+  deleteClient,
+  listClients,
+  requireClient,
+  rotateClientSecret,
+  updateClient,
+  type ClientRow,
+} from "./store.ts";
+
+/** `/clients`: machine clients. For people of the dashboard alone, like API keys: a key never makes an identity. */
+export function clientRoutes(context: ControlContext): Route[] {
+  return [...collection(context), ...single(context)];
+}
+
+const ABOUT = { tag: "Clients", group: "management", permission: "keys", tenancy: "all" } as const;
+
+function tagOf({ id, revision }: ClientRow): string {
+  return etagOf(id, revision);
+}
+
+function collection({ db, settings }: ControlContext): Route[] {
+  return [
+    readRoute({
+      ...ABOUT,
+      method: "get",
+      path: "/clients",
+      operation: "listClients",
+      summary: "List machine clients",
+      query: clientList,
+      answers: { 200: z.array(client) },
+      paginated: true,
+      async read({ query }) {
+        const { rows, total } = await listClients(db, query);
+        return page(rows, { ...query, total });
+      },
+    }),
+    writeRoute({
+      ...ABOUT,
+      method: "post",
+      path: "/clients",
+      operation: "createClient",
+      summary: "Create a machine client",
+      description:
+        "It gets tokens at `/oauth2/token` by `client_credentials`. The answer holds its secret, which is shown this once and stored as a hash.",
+      body: newClient,
+      answers: { 201: clientWithSecret },
+      etag: true,
+      errors: ["INVALID_CUSTOMER"],
+      async write({ body }, unit) {
+        const { name, scopes, customer_id: customerId } = body;
+        const { row, secret } = await createClient(unit, {
+          name,
+          scopes,
+          ...(customerId !== undefined && { customerId }),
+        });
+        return created(
+          { ...row, client_secret: secret },
+          { etag: tagOf(row), location: `${settings.publicUrl}/v1/clients/${row.id}` },
+        );
+      },
+    }),
+  ];
+}
+
+function single({ db }: ControlContext): Route[] {
+  return [
+    readRoute({
+      ...ABOUT,
+      method: "get",
+      path: "/clients/{id}",
+      operation: "getClient",
+      summary: "Read a machine client",
+      params: clientPath,
+      answers: { 200: client },
+      etag: true,
+      errors: ["CLIENT_NOT_FOUND"],
+      async read({ params }) {
+        const row = await requireClient(db, params.id);
+        return ok(row, { etag: tagOf(row) });
+      },
+    }),
+    writeRoute({
+      ...ABOUT,
+      method: "put",
+      path: "/clients/{id}",
+      operation: "updateClient",
+      summary: "Change a machine client's name or scopes",
+      description:
+        "Members that are not given stay as they are. Tokens that were made before keep their scopes until they expire.",
+      params: clientPath,
+      body: clientUpdate,
+      answers: { 200: client },
+      etag: true,
+      errors: ["CLIENT_NOT_FOUND"],
+      async write(call, unit) {
+        const { name, scopes } = call.body;
+        const change = { ...(name !== undefined && { name }), ...(scopes !== undefined && { scopes }) };
+        const row = await updateClient(unit, call.params.id, change, (before) => {
+          call.ifMatch(tagOf(before));
+        });
+        return ok(row, { etag: tagOf(row) });
+      },
+    }),
+    writeRoute({
+      ...ABOUT,
+      method: "delete",
+      path: "/clients/{id}",
+      operation: "deleteClient",
+      summary: "Delete a machine client",
+      description: "It gets no more tokens, and gateways refuse those that it has within a second.",
+      params: clientPath,
+      answers: { 200: z.object({ id: z.string() }) },
+      errors: ["CLIENT_NOT_FOUND"],
+      async write(call, unit) {
+        const { id } = call.params;
+        await deleteClient(unit, id, (before) => {
+          call.ifMatch(tagOf(before));
+        });
+        return ok({ id });
+      },
+    }),
+    writeRoute({
+      ...ABOUT,
+      method: "post",
+      path: "/clients/{id}/rotate-secret",
+      operation: "rotateClientSecret",
+      summary: "Replace a machine client's secret",
+      description:
+        "The answer holds the new secret, which is shown this once. The old one stays good for `overlap_seconds`; where that is 0, it is refused at once, with the one before it, and gateways refuse the tokens that were made before. While an overlap runs, the secret is replaced with `overlap_seconds: 0` alone (409 otherwise).",
+      params: clientPath,
+      body: clientRotation,
+      answers: { 200: clientWithSecret },
+      etag: true,
+      errors: ["CLIENT_NOT_FOUND", "CONFLICT"],
+      async write(call, unit) {
+        const { params, body } = call;
+        const { row, secret } = await rotateClientSecret(unit, params.id, body.overlap_seconds, (before) => {
+          call.ifMatch(tagOf(before));
+        });
+        return ok({ ...row, client_secret: secret }, { etag: tagOf(row) });
+      },
+    }),
+  ];
+}

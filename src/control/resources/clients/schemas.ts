@@ -1,0 +1,70 @@
+import * as z from "zod";
+import { listQuery } from "../../platform/frame/list.ts";
+import { nameText, pathId, timestamp } from "../../platform/frame/schemas.ts";
+
+/** With these names and lengths all scopes of a client fit into a token. */
+const MAX_SCOPES = 50;
+const MAX_SCOPE = 100;
+/** OpenID Connect Core 1.0, sections 3.1.2.1 and 11: they are about a user who has signed in. */
+const SCOPES_OF_USERS: readonly string[] = ["openid", "offline_access"];
+/** A week. */
+const MAX_OVERLAP_SECONDS = 604_800;
+
+const scopes = z
+  .array(
+    z
+      .string()
+      .max(MAX_SCOPE, `must have at most ${MAX_SCOPE} characters`)
+      // RFC 6749, section 3.3
+      .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be visible ASCII characters without `"` and `\\`')
+      .refine((scope) => !SCOPES_OF_USERS.includes(scope), "is a scope of users"),
+  )
+  .max(MAX_SCOPES, `must have at most ${MAX_SCOPES} entries`)
+  .refine((all) => new Set(all).size === all.length, "must not repeat an entry");
+
+export const newClient = z.strictObject({
+  name: nameText(),
+  customer_id: z.string().min(1).max(128).optional().meta({
+    description: "The customer that it acts for: `customer_id` of its tokens. Without one it acts for none.",
+  }),
+  scopes: scopes.default([]).meta({ description: "What it may ask for; a token without `scope` has all." }),
+});
+
+export const clientUpdate = z
+  .strictObject({ name: nameText().optional(), scopes: scopes.optional() })
+  .refine((update) => Object.keys(update).length > 0, "must name at least one field");
+
+export const clientRotation = z
+  .strictObject({
+    overlap_seconds: z.int().min(0).max(MAX_OVERLAP_SECONDS).default(86_400).meta({
+      description:
+        "How long the old secret stays good beside the new one. 0: it is refused at once, and so are tokens that were made before.",
+    }),
+  })
+  .prefault({});
+
+export const clientPath = z.strictObject({ id: pathId() });
+
+export const clientList = listQuery(["created_at", "name"], {
+  customer_id: z.string().max(128).optional(),
+});
+
+/** A client as it is told; its secret is not among its members. */
+export const client = z
+  .object({
+    id: z.string().meta({ description: "The `client_id`, and `sub` of its tokens." }),
+    name: z.string(),
+    customer_id: z.string().nullable(),
+    scopes: z.array(z.string()),
+    hint: z.string().meta({ description: "The last four characters of the secret." }),
+    previous_secret_expires_at: timestamp().nullable(),
+    created_by: z.object({ kind: z.string(), id: z.string(), name: z.string().optional() }),
+    created_at: timestamp(),
+    updated_at: timestamp(),
+    last_used_at: timestamp().nullable().meta({ description: "To the minute." }),
+  })
+  .meta({ id: "Client" });
+
+export const clientWithSecret = client
+  .extend({ client_secret: z.string().meta({ description: "The secret itself, shown this once." }) })
+  .meta({ id: "ClientWithSecret" });

@@ -1,0 +1,265 @@
+import type { Knex } from "knex";
+import { requireCustomer } from "../customers/store.ts";
+import { ApiError } from "../../platform/errors.ts";
+import { readPage, type ListRequest } from "../../platform/frame/list.ts";
+import { newId } from "../../platform/ids.ts";
+import { namedActor, type NamedActor } from "../../platform/named-actor.ts";
+import { hashSecret, newSecret, sameSecret } from "../../platform/secret-box.ts";
+import type { Unit } from "../../platform/unit.ts";
+
+/** A machine client: a program that asks for tokens of its own. */
+export interface ClientRow {
+  readonly id: string;
+  readonly name: string;
+  /** The one that it acts for. */
+  readonly customer_id: string | null;
+  readonly scopes: readonly string[];
+  readonly hint: string;
+  readonly previous_secret_expires_at: Date | null;
+  /** The `sid` of its tokens; another one once tokens of before are no longer good. */
+  readonly session_id: string;
+  readonly created_by: NamedActor;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly last_used_at: Date | null;
+  readonly revision: number;
+}
+
+const COLUMNS = [
+  "id",
+  "name",
+  "customer_id",
+  "scopes",
+  "hint",
+  "previous_secret_expires_at",
+  "session_id",
+  "created_by",
+  "created_at",
+  "updated_at",
+  "last_used_at",
+  "revision",
+] as const satisfies readonly (keyof ClientRow)[];
+
+/** A client, and its secret, which is in this result and nowhere else. */
+export interface ClientWithSecret {
+  readonly row: ClientRow;
+  readonly secret: string;
+}
+
+/** Compares a row that is about to be changed with what the request expects. */
+type Check = (before: ClientRow) => void;
+
+/** Its beginning tells scanners for leaked secrets what it is. */
+const SECRET_PREFIX = "ghc_";
+/** As long as a token can live that any setting allows, and as any gateway forgives after that. */
+const TOKENS_LIVE_MS = 86_400_000 + 300_000;
+
+/** @throws ApiError INVALID_CUSTOMER */
+export async function createClient(
+  unit: Unit,
+  {
+    name,
+    scopes,
+    customerId,
+  }: { readonly name: string; readonly scopes: readonly string[]; readonly customerId?: string },
+): Promise<ClientWithSecret> {
+  const { trx, now, origin } = unit;
+  const { actor } = origin;
+  if (customerId !== undefined) await requireCustomer(trx, actor, customerId, "body");
+  const { secret, columns } = makeSecret();
+  const [row] = await trx("clients")
+    .insert({
+      ...columns,
+      id: newId("client"),
+      name,
+      customer_id: customerId ?? null,
+      scopes,
+      session_id: newId("clientSession"),
+      created_by: JSON.stringify(await namedActor(trx, actor)),
+      created_at: now,
+      updated_at: now,
+    })
+    .returning<ClientRow[]>([...COLUMNS]);
+  if (row === undefined) throw new Error("an insert returned no row");
+  unit.record({ action: "client.created", ...about(row), after: recorded(row) });
+  return { row, secret };
+}
+
+/** Changes name or scopes; tokens that were made before keep theirs. @throws ApiError 404 */
+export async function updateClient(
+  unit: Unit,
+  id: string,
+  change: { readonly name?: string; readonly scopes?: readonly string[] },
+  check: Check,
+): Promise<ClientRow> {
+  const before = await lockClient(unit.trx, id, check);
+  return write(unit, "client.updated", before, change);
+}
+
+/**
+ * Replaces the secret. Without an overlap the old one may be in wrong hands, and so may tokens that it was good for:
+ * gateways refuse them from then on.
+ *
+ * @throws ApiError 404; 409 for another overlap while one runs
+ */
+export async function rotateClientSecret(
+  unit: Unit,
+  id: string,
+  overlapSeconds: number,
+  check: Check,
+): Promise<ClientWithSecret> {
+  const before = await lockClient(unit.trx, id, check);
+  const { secret, columns } = makeSecret();
+  const overlaps = overlapSeconds > 0;
+  if (overlaps) requireNoOverlap(before, unit.now);
+  else refuseTokensOf(unit, before);
+  const row = await write(unit, "client.secret_rotated", before, {
+    ...columns,
+    previous_secret_hash: overlaps ? unit.trx.ref("secret_hash") : null,
+    previous_secret_expires_at: overlaps ? new Date(unit.now.getTime() + overlapSeconds * 1000) : null,
+    ...(!overlaps && { session_id: newId("clientSession") }),
+  });
+  return { row, secret };
+}
+
+/** Deletes a client: it gets no more tokens, and gateways refuse those that it has. @throws ApiError 404 */
+export async function deleteClient(unit: Unit, id: string, check: Check): Promise<void> {
+  const before = await lockClient(unit.trx, id, check);
+  await unit.trx("clients").where({ id }).update({ deleted_at: unit.now });
+  unit.record({ action: "client.deleted", ...about(before), before: recorded(before) });
+  refuseTokensOf(unit, before);
+}
+
+/**
+ * Ends the tokens of a customer's clients, as its users' sessions end: what was made so far is good no longer, though the customer
+ * become active again. The caller has locked the customer.
+ */
+export async function endClientTokens(unit: Unit, customerId: string): Promise<void> {
+  const own = await clients(unit.trx)
+    .where({ customer_id: customerId })
+    .orderBy("id")
+    .forUpdate()
+    .select<Pick<ClientRow, "id" | "session_id">[]>("id", "session_id");
+  for (const client of own) {
+    await unit
+      .trx("clients")
+      .where({ id: client.id })
+      .update({ session_id: newId("clientSession") });
+    refuseTokensOf(unit, client);
+  }
+}
+
+/** Tells gateways to refuse the tokens that were made so far. */
+export function refuseTokensOf(unit: Unit, { session_id }: Pick<ClientRow, "session_id">): void {
+  const until = new Date(unit.now.getTime() + TOKENS_LIVE_MS).toISOString();
+  unit.tellGateways({ type: "session_ended", session_id, until });
+}
+
+/** @throws ApiError 404 */
+export async function requireClient(db: Knex, id: string): Promise<ClientRow> {
+  const row = await clients(db)
+    .where({ id })
+    .first<ClientRow | undefined>(...COLUMNS);
+  return row ?? notFound(id);
+}
+
+export function listClients(
+  db: Knex,
+  { customer_id: customerId, ...request }: ListRequest & { readonly customer_id?: string | undefined },
+): Promise<{ readonly rows: readonly ClientRow[]; readonly total: number }> {
+  const query = clients(db).select(COLUMNS);
+  if (customerId !== undefined) void query.where({ customer_id: customerId });
+  return readPage(query, request, { created_at: "created_at", name: "name", id: "id" });
+}
+
+/** @returns the client, where it and its customer are active */
+export async function findActiveClient(db: Knex, id: string): Promise<ClientRow | undefined> {
+  return active(db, id).first<ClientRow | undefined>(...COLUMNS.map((column) => `clients.${column}`));
+}
+
+/** @returns the client that has this secret, where it and its customer are active */
+export async function authenticatedClient(
+  db: Knex,
+  id: string,
+  secret: string,
+  now: Date,
+): Promise<ClientRow | undefined> {
+  const found = await active(db, id).first<
+    (ClientRow & { secret_hash: string; previous_secret_hash: string | null }) | undefined
+  >(...COLUMNS.map((column) => `clients.${column}`), "clients.secret_hash", "clients.previous_secret_hash");
+  if (found === undefined) return undefined;
+  const { secret_hash: current, previous_secret_hash: previous, ...row } = found;
+  const presented = hashSecret(secret);
+  const { previous_secret_expires_at: until } = row;
+  const overlaps = previous !== null && until !== null && now < until && sameSecret(presented, previous);
+  return sameSecret(presented, current) || overlaps ? row : undefined;
+}
+
+function clients(db: Knex): Knex.QueryBuilder {
+  return db("clients").whereNull("clients.deleted_at");
+}
+
+function active(db: Knex, id: string): Knex.QueryBuilder {
+  return clients(db)
+    .leftJoin("customers", "customers.id", "clients.customer_id")
+    .where("clients.id", id)
+    .where(
+      (either) =>
+        void either
+          .whereNull("clients.customer_id")
+          .orWhere((own) => void own.where("customers.status", "active").whereNull("customers.deleted_at")),
+    );
+}
+
+async function lockClient(trx: Knex.Transaction, id: string, check: Check): Promise<ClientRow> {
+  const row =
+    (await clients(trx)
+      .where({ id })
+      .forUpdate()
+      .first<ClientRow | undefined>(...COLUMNS)) ?? notFound(id);
+  check(row);
+  return row;
+}
+
+async function write(
+  unit: Unit,
+  action: string,
+  before: ClientRow,
+  change: Readonly<Record<string, unknown>>,
+): Promise<ClientRow> {
+  const [after] = await unit
+    .trx("clients")
+    .where({ id: before.id })
+    .update({ ...change, updated_at: unit.now, revision: before.revision + 1 })
+    .returning<ClientRow[]>([...COLUMNS]);
+  if (after === undefined) throw new Error(`the client ${before.id} was locked and is gone`);
+  unit.record({ action, ...about(after), before: recorded(before), after: recorded(after) });
+  return after;
+}
+
+/** There is room for one secret beside the current one, and everybody was told how long it is good. */
+function requireNoOverlap({ previous_secret_expires_at: until }: ClientRow, now: Date): void {
+  if (until === null || until <= now) return;
+  throw new ApiError("CONFLICT", {
+    message:
+      "the secret before this one is still good: wait until `previous_secret_expires_at`, or end both with `overlap_seconds: 0`",
+    details: { previous_secret_expires_at: until.toISOString() },
+  });
+}
+
+function makeSecret() {
+  const secret = `${SECRET_PREFIX}${newSecret()}`;
+  return { secret, columns: { secret_hash: hashSecret(secret), hint: secret.slice(-4) } };
+}
+
+function about({ id, customer_id: customerId }: ClientRow) {
+  return { target: { type: "client", id }, ...(customerId !== null && { customerId }) };
+}
+
+function recorded({ name, scopes, customer_id, hint, previous_secret_expires_at: until }: ClientRow) {
+  return { name, scopes, customer_id, hint, previous_secret_expires_at: until?.toISOString() ?? null };
+}
+
+function notFound(id: string): never {
+  throw new ApiError("CLIENT_NOT_FOUND", { details: { id } });
+}

@@ -1,0 +1,70 @@
+import * as z from "zod";
+import { RESERVED_CLAIMS } from "../../sign-in/issuer/reserved-claims.ts";
+import { inBackticks } from "../../../text/index.ts";
+import { RESERVED_NAMES } from "../users/attributes.ts";
+import { ANYTHING, LIST_OF } from "../users/permit-claims.ts";
+import { attributeName } from "../users/schemas.ts";
+
+const MAX_ENTRIES = 200;
+const MAX_ROLES = 20;
+const MAX_TEXT = 256;
+
+/** Compared with what a provider says, exactly: nothing is trimmed or folded. */
+const entry = z
+  .string()
+  .min(1, "must not be empty")
+  .max(MAX_TEXT, `must have at most ${MAX_TEXT} characters`)
+  .refine((text) => !/\p{Cc}/u.test(text), "must not hold control characters");
+
+function entries(item: z.ZodType<string>, what: string) {
+  return z
+    .array(item)
+    .max(MAX_ENTRIES, `must have at most ${MAX_ENTRIES} entries`)
+    .refine((list) => new Set(list).size === list.length, "must not repeat an entry")
+    .refine(
+      (list) => list.length === 1 || !list.includes(ANYTHING),
+      `must hold nothing beside \`${ANYTHING}\``,
+    )
+    .nullable()
+    .meta({
+      description:
+        `${what} that the customer's identity provider may say; everything else is dropped. \`null\`: none ` +
+        `(of the sandbox's own provider: any). \`["${ANYTHING}"]\`: any, which is the customer's own word.`,
+    });
+}
+
+/** Those that have a list of their own, and those that no provider can say. */
+const NO_CLAIMS: readonly string[] = [...Object.keys(LIST_OF), ...RESERVED_NAMES];
+
+const claimName = z
+  .union([z.literal(ANYTHING), attributeName], {
+    error: `must be \`${ANYTHING}\`, or the name of an attribute that a user does not have anyway`,
+  })
+  .refine((name) => !NO_CLAIMS.includes(name), {
+    error: `must not be one of ${inBackticks(NO_CLAIMS)}`,
+    abort: true,
+  })
+  .refine((name) => !RESERVED_CLAIMS.has(name), {
+    error: "is reserved in access tokens, so no attribute can have it",
+  });
+
+const named = entry.refine((text) => text !== ANYTHING, `must not be \`${ANYTHING}\``);
+
+/** Which claims of a customer's identity provider count. */
+export const claimRules = {
+  allowed_roles: entries(entry, "Values of `role` and `roles`"),
+  allowed_permissions: entries(entry, "Entries of `permissions`"),
+  allowed_groups: entries(entry, "Entries of `groups`"),
+  allowed_claims: entries(claimName, "Names of further attributes, such as `department`,"),
+  role_mapping: z
+    .record(
+      named.refine((group) => group !== "__proto__", "must not be `__proto__`"),
+      z.array(named).min(1).max(MAX_ROLES, `must have at most ${MAX_ROLES} entries`),
+    )
+    .refine((groups) => Object.keys(groups).length <= MAX_ENTRIES, `must have at most ${MAX_ENTRIES} members`)
+    .meta({
+      description:
+        "From groups, as the customer's identity provider names them, to roles that their members have here. Neither " +
+        "needs to be allowed: which roles there are is said here, who is in a group is the customer's word.",
+    }),
+};

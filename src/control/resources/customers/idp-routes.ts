@@ -1,0 +1,148 @@
+import type { ControlContext } from "../../platform/context.ts";
+import { ApiError } from "../../platform/errors.ts";
+import { created, etagOf, ok, readRoute, writeRoute, type Route } from "../../platform/frame/route.ts";
+import { guardedFetch } from "../../platform/outbound/guarded-fetch.ts";
+import { DEFAULT_CLAIMS } from "../../sign-in/claims.ts";
+import { warningsOfCustomer } from "../policies/provider-warnings.ts";
+import { attributesAwaitSomebody } from "../users/store.ts";
+import { warning } from "../../platform/warnings.ts";
+import { confirmIssuer, type ConfiguredIssuer } from "./idp-discovery.ts";
+import { deriveIssuer } from "./idp-issuer.ts";
+import { deletedIdp, idp, idpConfiguration } from "./idp-schemas.ts";
+import { configureIdp, evidenceBefore, forgetIdp, requireOperatorForEvidence } from "./idp-service.ts";
+import { findIdp, type IdpRow } from "./idp.ts";
+import { mfaAcrValues } from "./mfa-acr-values.ts";
+import { customerPath } from "./schemas.ts";
+import { requireOperator } from "./service.ts";
+import { lockCustomer, requireCustomer } from "./store.ts";
+
+const common = {
+  tag: "Customers",
+  group: "management",
+  path: "/customers/{id}/idp",
+  tenancy: { path: "id" },
+  params: customerPath,
+  etag: true,
+} as const;
+
+/** A provider that takes longer to name its endpoints is no good for signing in. */
+const TIMEOUT_MS = 5_000;
+
+/** Attributes that a customer's own key may map. */
+const OWN_CLAIMS: readonly string[] = [...DEFAULT_CLAIMS, "email", "name"];
+
+/** A customer's identity provider. */
+export function idpRoutes({ db, box, settings }: ControlContext): Route[] {
+  const { allowInsecureIssuers } = settings;
+  const isSandbox = settings.environment === "sandbox";
+  const fetch = guardedFetch({ allowPrivate: allowInsecureIssuers, timeoutMs: TIMEOUT_MS });
+  return [
+    readRoute({
+      ...common,
+      method: "get",
+      operation: "readCustomerIdp",
+      summary: "Reads a customer's identity provider",
+      permission: "read",
+      answers: { 200: idp },
+      errors: ["INVALID_CUSTOMER", "IDP_NOT_CONFIGURED"],
+      read: async ({ params, actor }) => {
+        await requireCustomer(db, actor, params.id, "path");
+        const row = requireIdp(await findIdp(db, params.id), params.id);
+        return ok(answerOf(row), { etag: etag(row) });
+      },
+    }),
+    writeRoute({
+      ...common,
+      method: "post",
+      operation: "configureCustomerIdp",
+      summary: "Configures a customer's identity provider",
+      description:
+        "Replaces the configuration as a whole. The issuer is derived from `domain`, and asked for its discovery " +
+        "document, which must name exactly this issuer, its endpoints, and what sign-in needs. A key that is limited to " +
+        "the customer maps no other attributes than the usual ones, and names no other issuer while users that were " +
+        "added with attributes have not signed in yet; nor does it change what counts as multi-factor authentication, so it " +
+        "sends the `mfa_acr_values` that are in effect, or were when the provider before was deleted. Warns of what the customer's policies ask for and the provider does " +
+        "not announce. The sandbox checks the form alone and asks nobody: users go on to sign in at its own provider.",
+      permission: "configure",
+      body: idpConfiguration,
+      answers: { 200: idp, 201: idp },
+      warns: true,
+      errors: ["INVALID_CUSTOMER", "CUSTOMER_KEY_NOT_ALLOWED", "IDP_UNREACHABLE"],
+      prepare: async ({ params, body, actor }): Promise<ConfiguredIssuer> => {
+        await requireCustomer(db, actor, params.id, "path");
+        // like attributes that are set by hand: `assigned_customers` is about other customers
+        if (Object.keys(body.claims).some((name) => !OWN_CLAIMS.includes(name))) requireOperator(actor);
+        const derived = deriveIssuer(body, allowInsecureIssuers);
+        // nobody signs in there: whoever tries things out may name a provider that does not exist yet
+        if (isSandbox) return { derived, capabilities: null };
+        if (body.verify) return confirmIssuer(derived, fetch, allowInsecureIssuers);
+        if (!derived.byTenantName) return { derived, capabilities: null };
+        throw new ApiError("IDP_UNREACHABLE", {
+          message: "without `verify`, the tenant's id must be given: it is found by discovery",
+          details: { issuer: derived.issuer },
+        });
+      },
+      write: async ({ params, body, actor, ...call }, unit, issuer) => {
+        const customer = await lockCustomer(unit.trx, actor, params.id);
+        const before = await findIdp(unit.trx, customer.id);
+        if (before !== undefined) call.ifMatch(etag(before));
+        if (
+          before?.issuer !== issuer.derived.issuer &&
+          (await attributesAwaitSomebody(unit.trx, customer.id))
+        )
+          requireOperator(actor);
+        requireOperatorForEvidence(
+          actor,
+          before ?? (await evidenceBefore(unit.trx, customer.id, body.type)),
+          {
+            type: body.type,
+            mfa_acr_values: body.mfa_acr_values ?? null,
+          },
+        );
+        const row = await configureIdp(unit, box, { customer, before, body, issuer });
+        const beside = {
+          etag: etag(row),
+          warnings: [
+            ...(isSandbox ? [warning("NOT_USED_IN_SANDBOX")] : []),
+            ...(await warningsOfCustomer(unit.trx, customer.id)),
+          ],
+        };
+        return before === undefined
+          ? created(answerOf(row), { ...beside, location: `/v1/customers/${customer.id}/idp` })
+          : ok(answerOf(row), beside);
+      },
+    }),
+    writeRoute({
+      ...common,
+      method: "delete",
+      operation: "deleteCustomerIdp",
+      summary: "Forgets a customer's identity provider",
+      permission: "configure",
+      description:
+        "What counted as multi-factor authentication (`mfa_acr_values`) stays known: keys that are limited to the customer " +
+        "configure another provider with the same values alone.",
+      answers: { 200: deletedIdp },
+      errors: ["INVALID_CUSTOMER", "IDP_NOT_CONFIGURED"],
+      write: async ({ params, actor, ...call }, unit) => {
+        const customer = await lockCustomer(unit.trx, actor, params.id);
+        const row = requireIdp(await findIdp(unit.trx, customer.id), customer.id);
+        call.ifMatch(etag(row));
+        await forgetIdp(unit, customer, row);
+        return ok({ customer_id: customer.id, deleted: true });
+      },
+    }),
+  ];
+}
+
+function requireIdp(row: IdpRow | undefined, customerId: string): IdpRow {
+  if (row === undefined) throw new ApiError("IDP_NOT_CONFIGURED", { details: { customer_id: customerId } });
+  return row;
+}
+
+function etag({ customer_id, revision }: IdpRow): string {
+  return etagOf(`${customer_id}.idp`, revision);
+}
+
+function answerOf({ client_secret, ...row }: IdpRow) {
+  return { ...row, mfa_acr_values: [...mfaAcrValues(row)], client_secret_set: client_secret !== "" };
+}

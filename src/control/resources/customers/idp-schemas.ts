@@ -1,0 +1,108 @@
+import * as z from "zod";
+import { timestamp } from "../../platform/frame/schemas.ts";
+import { RESERVED_CLAIMS } from "../../sign-in/issuer/reserved-claims.ts";
+import { IDP_TYPES } from "./idp.ts";
+
+/** RFC 6749, section 3.3. */
+const scope = z.string().regex(/^[!#-[\]-~]{1,100}$/, "must be a scope: 1 to 100 visible ASCII characters");
+
+/** A name of a class (OpenID Connect Core 1.0, section 2), as it can stand in a list of them and in a header. */
+const acrValue = z
+  .string()
+  .regex(/^[!#-[\]-~]{1,200}$/, 'must be 1 to 200 visible ASCII characters other than `"` and `\\`')
+  .refine((value) => value !== "0", "says that nothing was proved (OpenID Connect Core 1.0, section 2)");
+
+const ourClaim = z
+  .string()
+  .regex(/^[A-Za-z_]\w{0,63}$/, "must be a name such as `department`")
+  .refine((name) => !["id", "sub", "customer_id"].includes(name), {
+    error: "is told by the provider's `sub` alone",
+    abort: true,
+  })
+  .refine((name) => !RESERVED_CLAIMS.has(name), "is reserved in access tokens, so no attribute can have it");
+
+/** RFC 6749, appendix A: visible ASCII and spaces. */
+const credential = (name: string) =>
+  z.string().regex(/^[ -~]{1,1000}$/, `\`${name}\` must be 1 to 1000 visible ASCII characters`);
+
+/** The body of POST /customers/{id}/idp (specification 2.3). */
+export const idpConfiguration = z.strictObject({
+  type: z.enum(IDP_TYPES),
+  domain: z.string().min(1).max(260).meta({
+    description: "The provider's host, such as `acme.okta.com`, with its port where it is not 443.",
+  }),
+  client_id: credential("client_id"),
+  client_secret: credential("client_secret").meta({ description: "Kept encrypted, and never answered." }),
+  scopes: z
+    .array(scope)
+    .max(30)
+    .refine((scopes) => new Set(scopes).size === scopes.length, "must not repeat an entry")
+    .default(["openid", "profile", "email"])
+    .meta({
+      description:
+        "What is asked of the provider; `openid` always is. Users' tokens have `openid`, `profile`, `email` and `groups` of it at most.",
+    }),
+  issuer: z
+    .string()
+    .min(1)
+    .max(500)
+    .optional()
+    .meta({
+      description:
+        "Of a provider at `domain` whose issuer is another than its type's usual one: " +
+        "`https://acme.okta.com/oauth2/default`.",
+    }),
+  tenant: z.guid("must be the tenant's id, a GUID").toLowerCase().optional().meta({
+    description: "Of type `entra`: the directory's id. Without it, it is found by `domain`.",
+  }),
+  realm: z
+    .string()
+    .regex(/^[\w.~-]{1,100}$/, "must be 1 to 100 letters, digits, `.`, `_`, `~` or `-`")
+    .optional()
+    .meta({ description: "Of type `keycloak`, unless `issuer` is given." }),
+  claims: z
+    .record(ourClaim, z.string().min(1).max(200))
+    .refine((claims) => Object.keys(claims).length <= 50, "must have at most 50 members")
+    .default({})
+    .meta({
+      description:
+        "From our names of attributes to the provider's claims: `role` to `app.role`. Names of claims that access tokens " +
+        "set themselves, such as `scope` and `sid`, are refused. What the provider says in the others " +
+        "counts as far as `allowed_roles`, `allowed_claims` and the other lists of the customer go.",
+    }),
+  mfa_acr_values: z
+    .array(acrValue)
+    .max(20)
+    .refine((values) => new Set(values).size === values.length, "must not repeat an entry")
+    .optional()
+    .meta({
+      description:
+        "Values of the claim `acr` by which this provider says that several factors were used: beside `amr`, they satisfy " +
+        "`mfa_required`, and are asked for. Absent: those that Okta and Auth0 document; of other types none.",
+    }),
+  verify: z.boolean().default(true).meta({
+    description:
+      "Whether the provider's discovery document must confirm this before it is kept. In the sandbox nothing is asked.",
+  }),
+});
+export type IdpConfiguration = z.output<typeof idpConfiguration>;
+
+/** The configuration as it is answered: without the secret. */
+export const idp = z.object({
+  customer_id: z.string(),
+  type: z.enum(IDP_TYPES),
+  domain: z.string(),
+  issuer: z.string(),
+  tenant: z.string().nullable(),
+  realm: z.string().nullable(),
+  client_id: z.string(),
+  client_secret_set: z.literal(true),
+  scopes: z.array(z.string()),
+  claims: z.record(z.string(), z.string()),
+  mfa_acr_values: z.array(z.string()).meta({ description: "Those in effect." }),
+  verified_at: timestamp().nullable(),
+  created_at: timestamp(),
+  updated_at: timestamp(),
+});
+
+export const deletedIdp = z.object({ customer_id: z.string(), deleted: z.literal(true) });

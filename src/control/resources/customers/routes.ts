@@ -1,0 +1,142 @@
+import { onlyCustomerOf } from "../../platform/actor.ts";
+import type { ControlContext } from "../../platform/context.ts";
+import { created, etagOf, ok, page, readRoute, writeRoute, type Route } from "../../platform/frame/route.ts";
+import { idpRoutes } from "./idp-routes.ts";
+import { listCustomers } from "./list.ts";
+import {
+  customer,
+  customerList,
+  customerPath,
+  customerUpdate,
+  deletedCustomer,
+  newCustomer,
+} from "./schemas.ts";
+import {
+  changeCustomer,
+  createCustomer,
+  deleteCustomer,
+  lockCustomerForOperator,
+  requireOperator,
+  requireOperatorForClaims,
+} from "./service.ts";
+import { lockCustomer, requireCustomer, type CustomerRow } from "./store.ts";
+import * as z from "zod";
+
+const common = { tag: "Customers", group: "management" } as const;
+
+/** Customers and their identity providers. */
+export function customerRoutes(context: ControlContext): Route[] {
+  return [...ownRoutes(context), ...idpRoutes(context)];
+}
+
+function ownRoutes({ db }: ControlContext): Route[] {
+  return [
+    readRoute({
+      ...common,
+      method: "get",
+      path: "/customers",
+      operation: "listCustomers",
+      summary: "Lists customers",
+      permission: "read",
+      tenancy: "handler",
+      query: customerList,
+      answers: { 200: z.array(customer) },
+      paginated: true,
+      read: async ({ query, actor }) => {
+        const { rows, total } = await listCustomers(db, query, onlyCustomerOf(actor));
+        return page(rows, { ...query, total });
+      },
+    }),
+    writeRoute({
+      ...common,
+      method: "post",
+      path: "/customers",
+      operation: "createCustomer",
+      summary: "Creates a customer",
+      permission: "configure",
+      tenancy: "all",
+      body: newCustomer,
+      answers: { 201: customer },
+      etag: true,
+      errors: ["DUPLICATE"],
+      write: async ({ body }, unit) => {
+        const row = await createCustomer(unit, body);
+        return created(row, { etag: etag(row), location: `/v1/customers/${row.id}` });
+      },
+    }),
+    readRoute({
+      ...common,
+      method: "get",
+      path: "/customers/{id}",
+      operation: "readCustomer",
+      summary: "Reads a customer",
+      permission: "read",
+      tenancy: { path: "id" },
+      params: customerPath,
+      answers: { 200: customer },
+      etag: true,
+      errors: ["INVALID_CUSTOMER"],
+      read: async ({ params, actor }) => {
+        const row = await requireCustomer(db, actor, params.id, "path");
+        return ok(row, { etag: etag(row) });
+      },
+    }),
+    writeRoute({
+      ...common,
+      method: "put",
+      path: "/customers/{id}",
+      operation: "updateCustomer",
+      summary: "Updates a customer",
+      description:
+        "What is given changes, lists, `metadata` and `role_mapping` as a whole. The status goes from `active` to " +
+        "`suspended` and back, from both to `archived`, and from `archived` to `active`. Users of a customer that is " +
+        "not active lose their sessions and cannot sign in. A key that is limited to the customer cannot change the " +
+        "status and `external_id`, and sends none of `allowed_roles`, `allowed_permissions`, `allowed_groups`, " +
+        "`allowed_claims` and `role_mapping`: what its identity provider may say is the platform's decision. Tokens " +
+        "that are out keep what they say until they expire; new ones follow at once.",
+      permission: "configure",
+      tenancy: { path: "id" },
+      params: customerPath,
+      body: customerUpdate,
+      answers: { 200: customer },
+      etag: true,
+      errors: ["INVALID_CUSTOMER", "CUSTOMER_KEY_NOT_ALLOWED", "INVALID_TRANSITION", "DUPLICATE"],
+      write: async ({ params, body, actor, ...call }, unit) => {
+        const row = await lockCustomer(unit.trx, actor, params.id);
+        call.ifMatch(etag(row));
+        // of external ids no two are the same, so a key that could try them out would learn of other customers
+        const { status = row.status, external_id = row.external_id } = body;
+        if (status !== row.status || external_id !== row.external_id) requireOperator(actor);
+        requireOperatorForClaims(actor, body);
+        const after = await changeCustomer(unit, row, body);
+        return ok(after, { etag: etag(after) });
+      },
+    }),
+    writeRoute({
+      ...common,
+      method: "delete",
+      path: "/customers/{id}",
+      operation: "deleteCustomer",
+      summary: "Deletes a customer",
+      description:
+        "The customer is not found any more, its users lose their sessions, its identity provider and its policies' " +
+        "assignments are forgotten, its webhooks are disabled, its API keys revoked. Its users are erased. The audit trail keeps what was decided and changed, without their names. Told as `customer.updated` with the status `deleted`.",
+      permission: "configure",
+      tenancy: { path: "id" },
+      params: customerPath,
+      answers: { 200: deletedCustomer },
+      etag: true,
+      errors: ["INVALID_CUSTOMER", "CUSTOMER_KEY_NOT_ALLOWED"],
+      write: async ({ params, actor, ...call }, unit) => {
+        const row = await lockCustomerForOperator(unit, actor, params.id);
+        call.ifMatch(etag(row));
+        await deleteCustomer(unit, row);
+        return ok({ id: row.id, deleted: true });
+      },
+    }),
+  ];
+}
+
+function etag({ id, revision }: CustomerRow): string {
+  return etagOf(id, revision);
+}

@@ -1,0 +1,73 @@
+import * as z from "zod";
+import { listQuery, timestampParameter } from "../../platform/frame/list.ts";
+import { metadata, nameText, pathId, someOf, timestamp } from "../../platform/frame/schemas.ts";
+import { claimRules } from "./claim-rule-schemas.ts";
+import { returnUrls } from "./return-url.ts";
+import { CUSTOMER_STATUSES } from "./store.ts";
+
+export const customerPath = z.object({ id: pathId() });
+
+const externalId = z
+  .string()
+  .regex(/^[!-~]{1,200}$/, "must be 1 to 200 visible ASCII characters")
+  .meta({ description: "The customer's id in a system of your own; no two customers have the same." });
+
+const fields = {
+  name: nameText(),
+  external_id: externalId.nullable(),
+  allowed_return_urls: returnUrls().meta({ description: "Where users may be sent back to after sign-in." }),
+  metadata: metadata(),
+  ...claimRules,
+};
+
+/** The body of POST /customers. */
+export const newCustomer = z.strictObject({
+  name: fields.name,
+  external_id: fields.external_id.default(null),
+  status: z.enum(["active", "suspended"]).default("active"),
+  allowed_return_urls: fields.allowed_return_urls.default([]),
+  metadata: fields.metadata.default({}),
+  allowed_roles: fields.allowed_roles.default(null),
+  allowed_permissions: fields.allowed_permissions.default(null),
+  allowed_groups: fields.allowed_groups.default(null),
+  allowed_claims: fields.allowed_claims.default(null),
+  role_mapping: fields.role_mapping.default({}),
+});
+
+/** The body of PUT /customers/{id}: what is given changes. */
+export const customerUpdate = someOf({ ...fields, status: z.enum(CUSTOMER_STATUSES) });
+export type CustomerUpdate = z.output<typeof customerUpdate>;
+
+/** A customer as it is answered. */
+export const customer = z.object({
+  id: z.string(),
+  external_id: z.string().nullable(),
+  name: z.string(),
+  status: z.enum(CUSTOMER_STATUSES),
+  allowed_return_urls: z.array(z.string()),
+  metadata: z.record(z.string(), z.unknown()),
+  allowed_roles: z.array(z.string()).nullable(),
+  allowed_permissions: z.array(z.string()).nullable(),
+  allowed_groups: z.array(z.string()).nullable(),
+  allowed_claims: z.array(z.string()).nullable(),
+  role_mapping: z.record(z.string(), z.array(z.string())),
+  created_at: timestamp(),
+  updated_at: timestamp(),
+});
+
+export const deletedCustomer = z.object({ id: z.string(), deleted: z.literal(true) });
+
+/** The query of GET /customers. */
+export const customerList = listQuery(["created_at", "updated_at", "name", "status"], {
+  status: z.enum(CUSTOMER_STATUSES).optional(),
+  name: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .meta({ description: "The beginning of the name, in upper or lower case." }),
+  external_id: externalId.optional(),
+  created_after: timestampParameter().optional(),
+  created_before: timestampParameter().optional(),
+});
+export type CustomerList = z.output<typeof customerList>;

@@ -1,0 +1,172 @@
+import { isDeepStrictEqual } from "node:util";
+import { inBackticks } from "../../../text/index.ts";
+import { onlyCustomerOf, type Actor } from "../../platform/actor.ts";
+import { endClientTokens } from "../clients/store.ts";
+import { requestErasure } from "../erasure/store.ts";
+import { ApiError } from "../../platform/errors.ts";
+import { newId } from "../../platform/ids.ts";
+import { endSessions, type EndReason } from "../../sign-in/sessions/end.ts";
+import type { Unit } from "../../platform/unit.ts";
+import { revokeApiKeysOf } from "../api-keys/store.ts";
+import { disableWebhooksOf } from "../webhooks/service.ts";
+import {
+  CLAIM_RULES,
+  insertCustomer,
+  lockCustomer,
+  updateCustomer,
+  type CustomerFields,
+  type CustomerRow,
+  type CustomerStatus,
+  type NewCustomerFields,
+} from "./store.ts";
+
+/** Where a customer's status may go. */
+const TRANSITIONS = {
+  active: ["suspended", "archived"],
+  suspended: ["active", "archived"],
+  archived: ["active"],
+} as const satisfies Record<CustomerStatus, readonly CustomerStatus[]>;
+
+/** Why sessions end with a status. */
+const ENDS_SESSIONS = {
+  suspended: "customer_suspended",
+  archived: "customer_archived",
+} as const satisfies Partial<Record<CustomerStatus, EndReason>>;
+
+/** Creates a customer, announces it, and has it watched by gateways where it starts suspended. */
+export async function createCustomer(unit: Unit, fields: NewCustomerFields): Promise<CustomerRow> {
+  const row = await insertCustomer(unit.trx, newId("customer"), fields, unit.now);
+  unit.record({ ...about("customer.created", row), after: writtenOf(row) });
+  unit.emit({ type: "customer.created", customerId: row.id, data: { customer: told(row) } });
+  if (row.status !== "active") unit.tellGateways({ type: "customer_changed", customer_id: row.id });
+  return row;
+}
+
+/**
+ * Changes what is given and is not so already. A customer that is no longer active loses its sessions, and its machine clients
+ * their tokens.
+ *
+ * @throws ApiError INVALID_TRANSITION, DUPLICATE
+ */
+export async function changeCustomer(
+  unit: Unit,
+  row: CustomerRow,
+  given: { readonly [Name in keyof CustomerFields]?: CustomerFields[Name] | undefined },
+): Promise<CustomerRow> {
+  const changes = Object.fromEntries(
+    Object.entries(given).filter(
+      ([name, value]) => value !== undefined && !isDeepStrictEqual(value, row[name as keyof CustomerFields]),
+    ),
+  ) as Partial<CustomerFields>;
+  if (Object.keys(changes).length === 0) return row;
+  if (changes.status !== undefined) requireTransition(row.status, changes.status);
+  const after = await updateCustomer(unit.trx, row, changes, unit.now);
+  unit.record({ ...about("customer.updated", row), before: writtenOf(row), after: writtenOf(after) });
+  announceUpdate(unit, after, Object.keys(changes).sort().join(", "));
+  if (changes.status !== undefined) await enterStatus(unit, after);
+  return after;
+}
+
+/**
+ * Deletes a customer: nothing of it is seen any more, its provider's secret is forgotten, its sessions end, its users are
+ * erased, and its webhooks are told nothing more.
+ */
+export async function deleteCustomer(unit: Unit, row: CustomerRow): Promise<void> {
+  const { trx } = unit;
+  await trx("policy_assignments").where({ customer_id: row.id }).delete();
+  await trx("customer_idps").where({ customer_id: row.id }).delete();
+  await updateCustomer(trx, row, { deleted_at: unit.now }, unit.now);
+  unit.record({ ...about("customer.deleted", row), before: writtenOf(row) });
+  await disableWebhooksOf(unit, row.id);
+  await revokeApiKeysOf(unit, row.id);
+  unit.emit({
+    type: "customer.updated",
+    customerId: row.id,
+    data: { customer: { ...told(row), status: "deleted" }, detail: "deleted" },
+  });
+  await requestErasure(unit, { kind: "customer", id: row.id, customerId: row.id });
+  await endSessions(unit, { customerId: row.id }, "customer_deleted");
+  unit.tellGateways({ type: "customer_changed", customer_id: row.id });
+}
+
+/** Announces that something about a customer changed; `detail` says what. */
+export function announceUpdate(unit: Unit, row: CustomerRow, detail: string): void {
+  unit.emit({ type: "customer.updated", customerId: row.id, data: { customer: told(row), detail } });
+}
+
+/**
+ * Locks a customer for what its own keys may not do to it: a key that is limited to a customer keeps its settings, and
+ * whoever runs the platform decides on its standing.
+ *
+ * @throws ApiError CUSTOMER_KEY_NOT_ALLOWED
+ */
+export async function lockCustomerForOperator(unit: Unit, actor: Actor, id: string): Promise<CustomerRow> {
+  const row = await lockCustomer(unit.trx, actor, id);
+  requireOperator(actor);
+  return row;
+}
+
+/**
+ * @param refused - what of the request is for those who run the platform, where it is not all of it
+ * @throws ApiError CUSTOMER_KEY_NOT_ALLOWED for a key that is limited to one customer
+ */
+export function requireOperator(
+  actor: Actor,
+  refused?: { readonly message: string; readonly fields: readonly string[] },
+): void {
+  const only = onlyCustomerOf(actor);
+  if (only === undefined) return;
+  const { message, fields } = refused ?? {};
+  throw new ApiError("CUSTOMER_KEY_NOT_ALLOWED", {
+    ...(message !== undefined && { message }),
+    details: { customer_id: only, ...(fields && { fields }) },
+  });
+}
+
+/**
+ * What a customer's identity provider may say is for those who run the platform: a customer's own key would else make
+ * administrators of its users.
+ *
+ * @throws ApiError CUSTOMER_KEY_NOT_ALLOWED where a key of the customer sends any of it, though it be what is there
+ */
+export function requireOperatorForClaims(actor: Actor, given: object): void {
+  const fields = CLAIM_RULES.filter((name) => Object.hasOwn(given, name));
+  if (fields.length === 0) return;
+  const message =
+    "what the customer's identity provider may say is set by keys that are not limited to one customer: " +
+    inBackticks(fields);
+  requireOperator(actor, { message, fields });
+}
+
+function requireTransition(from: CustomerStatus, to: CustomerStatus): void {
+  const allowed: readonly CustomerStatus[] = TRANSITIONS[from];
+  if (allowed.includes(to)) return;
+  throw new ApiError("INVALID_TRANSITION", {
+    message: `a customer that is ${from} cannot become ${to}`,
+    details: { from, to, allowed },
+  });
+}
+
+async function enterStatus(unit: Unit, row: CustomerRow): Promise<void> {
+  if (row.status === "suspended")
+    unit.emit({ type: "customer.suspended", customerId: row.id, data: { customer: told(row) } });
+  if (row.status !== "active") {
+    await endSessions(unit, { customerId: row.id }, ENDS_SESSIONS[row.status]);
+    await endClientTokens(unit, row.id);
+  }
+  unit.tellGateways({ type: "customer_changed", customer_id: row.id });
+}
+
+function told({ id, name, status }: CustomerRow) {
+  return { id, name, status };
+}
+
+function about(action: string, { id }: CustomerRow) {
+  return { action, target: { type: "customer", id }, customerId: id };
+}
+
+function writtenOf(row: CustomerRow): Readonly<Record<string, unknown>> {
+  const { name, external_id, status, allowed_return_urls, metadata } = row;
+  const rules = Object.fromEntries(CLAIM_RULES.map((rule) => [rule, row[rule]]));
+  return { name, external_id, status, allowed_return_urls, metadata, ...rules };
+}

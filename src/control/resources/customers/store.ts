@@ -1,0 +1,186 @@
+import type { Knex } from "knex";
+import { onlyCustomerOf, type Actor } from "../../platform/actor.ts";
+import { ApiError, invalidCustomer } from "../../platform/errors.ts";
+import { isUniqueViolation } from "../../../storage/index.ts";
+import type { ClaimRules } from "../users/permit-claims.ts";
+import { foldName } from "./fold-name.ts";
+
+export const CUSTOMER_STATUSES = ["active", "suspended", "archived"] as const;
+export type CustomerStatus = (typeof CUSTOMER_STATUSES)[number];
+
+/** What of a customer says which claims of its identity provider count; for those who run the platform alone. */
+export const CLAIM_RULES = [
+  "allowed_roles",
+  "allowed_permissions",
+  "allowed_groups",
+  "allowed_claims",
+  "role_mapping",
+] as const satisfies readonly (keyof ClaimRules)[];
+
+/** A row of `customers`. */
+export interface CustomerRow extends ClaimRules {
+  readonly id: string;
+  readonly external_id: string | null;
+  readonly name: string;
+  readonly status: CustomerStatus;
+  readonly allowed_return_urls: string[];
+  readonly metadata: Record<string, unknown>;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly deleted_at: Date | null;
+  readonly revision: number;
+}
+
+/** What of a customer can be written. */
+export type CustomerFields = Pick<
+  CustomerRow,
+  "external_id" | "name" | "status" | "allowed_return_urls" | "metadata" | keyof ClaimRules
+>;
+
+/** Claims of a new customer's provider count only where that is said. */
+export type NewCustomerFields = Omit<CustomerFields, keyof ClaimRules> & Partial<ClaimRules>;
+
+export const CUSTOMER_COLUMNS = [
+  "id",
+  "external_id",
+  "name",
+  "status",
+  "allowed_return_urls",
+  "metadata",
+  ...CLAIM_RULES,
+  "created_at",
+  "updated_at",
+  "deleted_at",
+  "revision",
+] as const satisfies readonly (keyof CustomerRow)[];
+
+/** Customers that are not deleted. */
+export function customers(db: Knex): Knex.QueryBuilder {
+  return db("customers").whereNull("customers.deleted_at");
+}
+
+/** @returns the customer, unless it is deleted. */
+export async function findCustomer(db: Knex, id: string): Promise<CustomerRow | undefined> {
+  return customers(db)
+    .where({ id })
+    .first<CustomerRow | undefined>(...CUSTOMER_COLUMNS);
+}
+
+/**
+ * Reads a customer that a request names.
+ *
+ * @throws ApiError INVALID_CUSTOMER where there is none, or the actor's key must not see it
+ */
+export async function requireCustomer(
+  db: Knex,
+  actor: Actor,
+  id: string,
+  where: "path" | "body",
+): Promise<CustomerRow> {
+  const found = maySee(actor, id) ? await findCustomer(db, id) : undefined;
+  if (found === undefined) throw invalidCustomer(id, where);
+  return found;
+}
+
+/**
+ * Like {@link requireCustomer} with an id of a path, and keeps the row from being changed until the transaction ends.
+ * Other rows may go on referring to it: sign-ins do not wait.
+ */
+export async function lockCustomer(trx: Knex.Transaction, actor: Actor, id: string): Promise<CustomerRow> {
+  const found = maySee(actor, id)
+    ? await customers(trx)
+        .where({ id })
+        .forNoKeyUpdate()
+        .first<CustomerRow | undefined>(...CUSTOMER_COLUMNS)
+    : undefined;
+  if (found === undefined) throw invalidCustomer(id, "path");
+  return found;
+}
+
+/**
+ * Keeps a customer from being changed or deleted until the transaction ends; others may do the same.
+ *
+ * @returns whether it is there
+ */
+export async function lockCustomerShared(trx: Knex.Transaction, id: string): Promise<boolean> {
+  const row: unknown = await customers(trx).where({ id }).forShare().first("id");
+  return row !== undefined;
+}
+
+function maySee(actor: Actor, id: string): boolean {
+  return [undefined, id].includes(onlyCustomerOf(actor));
+}
+
+/** @throws ApiError DUPLICATE for an `external_id` that another customer has */
+export async function insertCustomer(
+  trx: Knex.Transaction,
+  id: string,
+  fields: NewCustomerFields,
+  now: Date,
+): Promise<CustomerRow> {
+  const [row] = await refuseDuplicate(fields.external_id, () =>
+    trx("customers")
+      .insert({ ...columnsOf(fields), id, created_at: now, updated_at: now })
+      .returning<CustomerRow[]>([...CUSTOMER_COLUMNS]),
+  );
+  if (row === undefined) throw new Error("an insert returned no row");
+  return row;
+}
+
+/** Writes what is given, under the next revision. @throws ApiError DUPLICATE as {@link insertCustomer} */
+export async function updateCustomer(
+  trx: Knex.Transaction,
+  { id, revision }: CustomerRow,
+  fields: Partial<CustomerFields> & { readonly deleted_at?: Date },
+  now: Date,
+): Promise<CustomerRow> {
+  const { deleted_at, ...rest } = fields;
+  const [row] = await refuseDuplicate(rest.external_id, () =>
+    trx("customers")
+      .where({ id, revision })
+      .update({
+        ...columnsOf(rest),
+        ...(deleted_at !== undefined && { deleted_at }),
+        updated_at: now,
+        revision: revision + 1,
+      })
+      .returning<CustomerRow[]>([...CUSTOMER_COLUMNS]),
+  );
+  if (row === undefined) throw new Error(`the customer ${id} was not locked`);
+  return row;
+}
+
+function columnsOf({
+  metadata,
+  role_mapping: mapping,
+  ...fields
+}: Partial<CustomerFields>): Record<string, unknown> {
+  return {
+    ...fields,
+    ...(fields.name !== undefined && { name_key: foldName(fields.name) }),
+    ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }),
+    ...(mapping !== undefined && { role_mapping: JSON.stringify(mapping) }),
+  };
+}
+
+async function refuseDuplicate<T>(
+  externalId: string | null | undefined,
+  write: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    if (!isUniqueViolation(error, "customers_external_id")) throw error;
+    throw new ApiError("DUPLICATE", {
+      message: "another customer has this `external_id`",
+      details: { external_id: externalId },
+    });
+  }
+}
+
+/** How many customers there are, of one status or at all: exact, and not counted anew. */
+export async function countCustomers(db: Knex, status?: CustomerStatus): Promise<number> {
+  const rows = await db("customer_counts").select<Record<CustomerStatus, number>[]>(...CUSTOMER_STATUSES);
+  const statuses = status === undefined ? CUSTOMER_STATUSES : [status];
+  return rows.flatMap((row) => statuses.map((each) => row[each])).reduce((sum, part) => sum + part, 0);
+}

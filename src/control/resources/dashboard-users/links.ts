@@ -1,0 +1,113 @@
+import type { Knex } from "knex";
+import type { ControlContext } from "../../platform/context.ts";
+import { hashSecret, newSecret } from "../../platform/secret-box.ts";
+import { anyDashboardUser, lockSetup } from "./store.ts";
+
+const SETUP_MS = 24 * 3_600_000;
+const INVITATION_MS = 72 * 3_600_000;
+/** For somebody at the machine, who needs it now. */
+export const RESET_MS = 24 * 3_600_000;
+
+export interface LinkRow {
+  readonly token_hash: string;
+  /** Whose password it sets; null for the link that makes the first owner. */
+  readonly user_id: string | null;
+  readonly expires_at: Date;
+}
+
+/** The one-time link by which the first owner comes in. */
+export interface SetupLink {
+  readonly expiresAt: Date;
+  /** Known only when it is made: what is kept is a hash. */
+  readonly url?: string;
+}
+
+/**
+ * Sees to it that the first owner can come in: a link that is good is left alone, else one is made.
+ *
+ * @returns `undefined` where there is a dashboard user already
+ */
+export async function ensureSetupLink({
+  db,
+  clock,
+  settings,
+}: Pick<ControlContext, "db" | "clock" | "settings">): Promise<SetupLink | undefined> {
+  return db.transaction(async (trx) => {
+    await lockSetup(trx);
+    const now = new Date(clock());
+    const good = await trx<LinkRow>("dashboard_links")
+      .whereNull("user_id")
+      .where("expires_at", ">", now)
+      .first();
+    if (good !== undefined && !(await anyDashboardUser(trx))) return { expiresAt: good.expires_at };
+    return replaceSetupLink(trx, settings.publicUrl, now);
+  });
+}
+
+/**
+ * Makes the link by which the first owner comes in; an earlier one works no longer.
+ *
+ * @param publicUrl - the address of the API
+ * @returns `undefined` where there is a dashboard user already
+ */
+export async function replaceSetupLink(
+  trx: Knex.Transaction,
+  publicUrl: string,
+  now: Date,
+): Promise<Required<SetupLink> | undefined> {
+  await lockSetup(trx);
+  if (await anyDashboardUser(trx)) return undefined;
+  await trx("dashboard_links").whereNull("user_id").delete();
+  const { token, expiresAt } = await insertLink(trx, null, now, SETUP_MS);
+  return { url: `${publicUrl}/setup?token=${token}`, expiresAt };
+}
+
+/** Makes the one-time link by which a user sets the password, in place of an earlier one. */
+export async function makeInvitation(
+  trx: Knex.Transaction,
+  userId: string,
+  publicUrl: string,
+  now: Date,
+  forMs: number = INVITATION_MS,
+): Promise<{ url: string; expires_at: Date }> {
+  await trx("dashboard_links").where({ user_id: userId }).delete();
+  const { token, expiresAt } = await insertLink(trx, userId, now, forMs);
+  return { url: `${publicUrl}/invite?token=${token}`, expires_at: expiresAt };
+}
+
+/** Finds a link that is still good. */
+export function findLink(db: Knex, token: string, now: Date): Promise<LinkRow | undefined> {
+  return db<LinkRow>("dashboard_links").where(goodLink(token, now)).first();
+}
+
+/** Uses a link up. Of two that come at once, one gets it. */
+export async function takeLink(
+  trx: Knex.Transaction,
+  token: string,
+  now: Date,
+): Promise<LinkRow | undefined> {
+  const [row] = await trx<LinkRow>("dashboard_links").where(goodLink(token, now)).delete().returning("*");
+  return row;
+}
+
+function goodLink(token: string, now: Date) {
+  return (query: Knex.QueryBuilder) =>
+    void query.where("token_hash", hashSecret(token)).where("expires_at", ">", now);
+}
+
+async function insertLink(
+  trx: Knex.Transaction,
+  userId: string | null,
+  now: Date,
+  forMs: number,
+): Promise<{ token: string; expiresAt: Date }> {
+  const token = newSecret();
+  const expiresAt = new Date(now.getTime() + forMs);
+  await trx("dashboard_links").insert({
+    token_hash: hashSecret(token),
+    user_id: userId,
+    created_at: now,
+    expires_at: expiresAt,
+  });
+  return { token, expiresAt };
+}

@@ -1,0 +1,184 @@
+import type { Actor } from "../../platform/actor.ts";
+import type { ControlContext } from "../../platform/context.ts";
+import { ApiError, validationFailed } from "../../platform/errors.ts";
+import { ok, readRoute, writeRoute, type Answer, type Route } from "../../platform/frame/route.ts";
+import type { Unit } from "../../platform/unit.ts";
+import { deviceCookie } from "./device-cookie.ts";
+import { rememberDevice } from "./devices.ts";
+import {
+  acceptInvitation,
+  prepareAcceptance,
+  prepareSetup,
+  requireGoodPassword,
+  setPassword,
+  setUp,
+} from "./entry.ts";
+import { hashPassword } from "./hash-password.ts";
+import {
+  dashboardSession,
+  dashboardUser,
+  invitationAcceptance,
+  login,
+  passwordChange,
+  setup,
+  signedOut,
+} from "./schemas.ts";
+import { clearedCookie, readSessionCookie } from "./session-cookie.ts";
+import { viewOfSession } from "./session-view.ts";
+import { endSession, endSessionsOf, findPresentedSession } from "./sessions.ts";
+import { checkPassword, signIn } from "./sign-in.ts";
+import { lockDashboardUser, requireDashboardUser, viewOfUser, type DashboardUserRow } from "./store.ts";
+import { teamRoutes } from "./team-routes.ts";
+
+/** `/dashboard`: how people come in, and who they are. */
+export function dashboardRoutes(context: ControlContext): Route[] {
+  return [...entryRoutes(context), ...sessionRoutes(context), ...teamRoutes(context)];
+}
+
+function entryRoutes(context: ControlContext): Route[] {
+  const { settings } = context;
+  const shared = { tag: "Dashboard", group: "management", permission: "public", tenancy: "all" } as const;
+  return [
+    writeRoute({
+      ...shared,
+      method: "post",
+      path: "/dashboard/setup",
+      operation: "setUp",
+      summary: "Make the first owner",
+      description: "With the one-time token of the link that the first start prints.",
+      body: setup,
+      answers: { 201: dashboardUser },
+      errors: ["INVALID_LINK"],
+      prepare: ({ body }) => prepareSetup(context, body),
+      write: async ({ body }, unit, passwordHash) =>
+        knownFromNowOn(unit, settings, { status: 201, user: await setUp(unit, body, passwordHash) }),
+    }),
+    writeRoute({
+      ...shared,
+      method: "post",
+      path: "/dashboard/invitation",
+      operation: "acceptInvitation",
+      summary: "Set a password by an invitation",
+      description: "With the one-time token of the invitation's link.",
+      body: invitationAcceptance,
+      answers: { 200: dashboardUser },
+      errors: ["INVALID_LINK"],
+      prepare: ({ body }) => prepareAcceptance(context, body),
+      write: async ({ body }, unit, passwordHash) =>
+        knownFromNowOn(unit, settings, {
+          status: 200,
+          user: await acceptInvitation(unit, body.token, passwordHash),
+        }),
+    }),
+    writeRoute({
+      ...shared,
+      method: "post",
+      path: "/dashboard/login",
+      operation: "logIn",
+      summary: "Sign in to the dashboard",
+      description:
+        "Sets the session's cookie, and one by which the browser is known at later sign-ins. After five failures in a " +
+        "row of one client address at one account, neither is looked at together for a quarter of an hour, then for " +
+        "twice as long each time; many failures of an address, or at an account from anywhere, slow down others too, but " +
+        "no browser that has signed in to the account before. The answer does not tell whether anything is locked, nor " +
+        "whether there is such a user. A browser that is signed in already sends its `X-CSRF-Token`, as with every " +
+        "request that changes something.",
+      body: login,
+      answers: { 200: dashboardSession },
+      errors: ["INVALID_CREDENTIALS", "CSRF_TOKEN_INVALID"],
+      prepare: (call) => checkPassword(context, call.body, call),
+      write: (call, unit, checked) => signIn(context, checked, call, unit),
+    }),
+  ];
+}
+
+function sessionRoutes(context: ControlContext): Route[] {
+  const { settings, db, clock } = context;
+  const shared = { tag: "Dashboard", group: "management", permission: "self", tenancy: "all" } as const;
+  return [
+    readRoute({
+      ...shared,
+      method: "get",
+      path: "/dashboard/session",
+      operation: "getDashboardSession",
+      summary: "Read who is signed in, and the CSRF token",
+      answers: { 200: dashboardSession },
+      async read({ actor, headers }) {
+        const token = readSessionCookie(headers, settings);
+        const session =
+          token === undefined ? undefined : await findPresentedSession(db, token, new Date(clock()));
+        if (token === undefined || session?.id !== personOf(actor).sessionId)
+          throw new ApiError("UNAUTHORIZED");
+        const user = await requireDashboardUser(db, session.user_id);
+        return ok(viewOfSession(user, token, session.expires_at, settings));
+      },
+    }),
+    writeRoute({
+      ...shared,
+      method: "post",
+      path: "/dashboard/logout",
+      operation: "logOut",
+      summary: "Sign out of the dashboard",
+      answers: { 200: signedOut },
+      errors: ["CSRF_TOKEN_INVALID"],
+      async write({ actor }, unit) {
+        const { id, sessionId } = personOf(actor);
+        await endSession(unit.trx, sessionId);
+        unit.record({
+          action: "dashboard_user.signed_out",
+          target: { type: "dashboard_user", id },
+          before: { session_id: sessionId },
+        });
+        const headers = { "set-cookie": clearedCookie(settings) };
+        return { kind: "data", status: 200, data: { signed_out: true }, headers };
+      },
+    }),
+    writeRoute({
+      ...shared,
+      method: "put",
+      path: "/dashboard/password",
+      operation: "changePassword",
+      summary: "Change one's own password",
+      description: "Ends one's other sessions; other browsers are not known any more.",
+      body: passwordChange,
+      answers: { 200: dashboardUser },
+      errors: ["CSRF_TOKEN_INVALID", "CONFLICT"],
+      async prepare(call) {
+        const { actor, body } = call;
+        const { email } = await requireDashboardUser(db, personOf(actor).id);
+        requireGoodPassword(body.new_password, "new_password", email);
+        const { user, good } = await checkPassword(context, { email, password: body.current_password }, call);
+        if (!good) {
+          const message = "is not the current password, or too many attempts failed: try again later";
+          throw validationFailed([{ path: "current_password", message }]);
+        }
+        return { verified: user?.password_hash, passwordHash: await hashPassword(body.new_password, email) };
+      },
+      async write({ actor }, unit, { verified, passwordHash }) {
+        const { id, sessionId } = personOf(actor);
+        const user = await lockDashboardUser(unit.trx, id);
+        if (user.password_hash !== verified)
+          throw new ApiError("CONFLICT", { message: "the password has been changed meanwhile" });
+        const after = await setPassword(unit, user, passwordHash);
+        await endSessionsOf(unit.trx, id, sessionId);
+        return knownFromNowOn(unit, settings, { status: 200, user: after });
+      },
+    }),
+  ];
+}
+
+/** Setting a password proves as much as signing in by it: strangers cannot lock that browser out. */
+async function knownFromNowOn(
+  { trx, now }: Unit,
+  settings: ControlContext["settings"],
+  { status, user }: { readonly status: 200 | 201; readonly user: DashboardUserRow },
+): Promise<Answer> {
+  const token = await rememberDevice(trx, user.id, undefined, now);
+  const headers = { "set-cookie": deviceCookie(token, settings) };
+  return { kind: "data", status, data: viewOfUser(user), headers };
+}
+
+function personOf(actor: Actor): Extract<Actor, { kind: "dashboard_user" }> {
+  if (actor.kind !== "dashboard_user") throw new ApiError("INSUFFICIENT_ROLE");
+  return actor;
+}

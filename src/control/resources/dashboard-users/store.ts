@@ -1,0 +1,94 @@
+import type { Knex } from "knex";
+import { lockUntilEnd } from "../../../storage/index.ts";
+import type { Role } from "../../platform/actor.ts";
+import { ApiError } from "../../platform/errors.ts";
+import { readPage, type ListRequest } from "../../platform/frame/list.ts";
+import type { USER_STATUSES } from "./schemas.ts";
+
+export interface DashboardUserRow {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly password_hash: string | null;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly last_sign_in_at: Date | null;
+  readonly revision: number;
+}
+
+export function findDashboardUser(db: Knex, id: string): Promise<DashboardUserRow | undefined> {
+  return db<DashboardUserRow>("dashboard_users").where({ id }).first();
+}
+
+export function findDashboardUserByEmail(db: Knex, email: string): Promise<DashboardUserRow | undefined> {
+  return db<DashboardUserRow>("dashboard_users").where({ email }).first();
+}
+
+/** @throws ApiError 404 */
+export async function requireDashboardUser(db: Knex, id: string): Promise<DashboardUserRow> {
+  return (await findDashboardUser(db, id)) ?? notFound(id);
+}
+
+/** @throws ApiError 404 */
+export async function lockDashboardUser(trx: Knex.Transaction, id: string): Promise<DashboardUserRow> {
+  const row = await trx<DashboardUserRow>("dashboard_users").where({ id }).forUpdate().first();
+  return row ?? notFound(id);
+}
+
+/** Locks every owner, in one order, so that of two changes that would leave none the second one sees the first. */
+export function lockOwners(trx: Knex.Transaction): Promise<DashboardUserRow[]> {
+  return trx<DashboardUserRow>("dashboard_users").where({ role: "owner" }).orderBy("id").forUpdate();
+}
+
+/** @throws ApiError 409 for an e-mail address that somebody has */
+export async function insertDashboardUser(trx: Knex.Transaction, row: DashboardUserRow): Promise<void> {
+  const inserted = await trx("dashboard_users").insert(row).onConflict("email").ignore().returning("id");
+  if (inserted.length === 0)
+    throw new ApiError("DUPLICATE", {
+      message: "there is a dashboard user of that e-mail address already",
+      details: { email: row.email },
+    });
+}
+
+export async function anyDashboardUser(db: Knex): Promise<boolean> {
+  return (await db<DashboardUserRow>("dashboard_users").first("id")) !== undefined;
+}
+
+/** Taken by whoever makes the first owner, or the link for that; held until the transaction ends. */
+export async function lockSetup(trx: Knex.Transaction): Promise<void> {
+  await lockUntilEnd(trx, "dashboardSetup");
+}
+
+export function listDashboardUsers(
+  db: Knex,
+  {
+    role,
+    status,
+    ...request
+  }: ListRequest & {
+    readonly role?: Role | undefined;
+    readonly status?: (typeof USER_STATUSES)[number] | undefined;
+  },
+): Promise<{ readonly rows: readonly DashboardUserRow[]; readonly total: number }> {
+  const query = db("dashboard_users").select("*");
+  if (role !== undefined) void query.where({ role });
+  if (status === "active") void query.whereNotNull("password_hash");
+  if (status === "invited") void query.whereNull("password_hash");
+  const columns = { created_at: "created_at", email: "email", name: "name", id: "id" };
+  return readPage(query, request, columns);
+}
+
+/** A user as answers tell it. */
+export function viewOfUser(row: DashboardUserRow) {
+  return { ...row, status: row.password_hash === null ? ("invited" as const) : ("active" as const) };
+}
+
+/** A user as the audit trail keeps it. */
+export function recordedUser({ email, name, role }: DashboardUserRow) {
+  return { email, name, role };
+}
+
+function notFound(id: string): never {
+  throw new ApiError("DASHBOARD_USER_NOT_FOUND", { details: { id } });
+}

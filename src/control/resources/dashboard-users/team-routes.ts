@@ -1,0 +1,125 @@
+import * as z from "zod";
+import type { ControlContext } from "../../platform/context.ts";
+import { created, etagOf, ok, page, readRoute, writeRoute, type Route } from "../../platform/frame/route.ts";
+import {
+  dashboardUser,
+  dashboardUserList,
+  dashboardUserPath,
+  dashboardUserUpdate,
+  deleted,
+  invitedUser,
+  newDashboardUser,
+} from "./schemas.ts";
+import { listDashboardUsers, requireDashboardUser, viewOfUser, type DashboardUserRow } from "./store.ts";
+import { deleteUser, inviteAgain, inviteUser, updateUser, type Invited } from "./team.ts";
+
+/** `/dashboard/users`: for owners. */
+export function teamRoutes({ settings, db }: ControlContext): Route[] {
+  const { publicUrl } = settings;
+  const shared = { tag: "Dashboard", group: "management", permission: "team", tenancy: "all" } as const;
+  const etag = ({ id, revision }: DashboardUserRow) => etagOf(id, revision);
+  const answerInvited = ({ user, invitation }: Invited) =>
+    created(
+      { ...viewOfUser(user), invitation },
+      { etag: etag(user), location: `${publicUrl}/v1/dashboard/users/${user.id}` },
+    );
+  return [
+    readRoute({
+      ...shared,
+      method: "get",
+      path: "/dashboard/users",
+      operation: "listDashboardUsers",
+      summary: "List dashboard users",
+      query: dashboardUserList,
+      answers: { 200: z.array(dashboardUser) },
+      paginated: true,
+      async read({ query }) {
+        const { rows, total } = await listDashboardUsers(db, query);
+        return page(rows.map(viewOfUser), { ...query, total });
+      },
+    }),
+    writeRoute({
+      ...shared,
+      method: "post",
+      path: "/dashboard/users",
+      operation: "inviteDashboardUser",
+      summary: "Invite a dashboard user",
+      description:
+        "The answer holds a link, shown this once, that sets the user's password within three days.",
+      body: newDashboardUser,
+      answers: { 201: invitedUser },
+      etag: true,
+      errors: ["DUPLICATE"],
+      write: async ({ body }, unit) => answerInvited(await inviteUser(unit, body, publicUrl)),
+    }),
+    readRoute({
+      ...shared,
+      method: "get",
+      path: "/dashboard/users/{id}",
+      operation: "getDashboardUser",
+      summary: "Read a dashboard user",
+      params: dashboardUserPath,
+      answers: { 200: dashboardUser },
+      etag: true,
+      errors: ["DASHBOARD_USER_NOT_FOUND"],
+      async read({ params }) {
+        const row = await requireDashboardUser(db, params.id);
+        return ok(viewOfUser(row), { etag: etag(row) });
+      },
+    }),
+    writeRoute({
+      ...shared,
+      method: "put",
+      path: "/dashboard/users/{id}",
+      operation: "updateDashboardUser",
+      summary: "Change a dashboard user's name or role",
+      description: "Members that are not given stay as they are. The last owner stays one.",
+      params: dashboardUserPath,
+      body: dashboardUserUpdate,
+      answers: { 200: dashboardUser },
+      etag: true,
+      errors: ["DASHBOARD_USER_NOT_FOUND", "CONFLICT"],
+      async write(call, unit) {
+        const { name, role } = call.body;
+        const change = { ...(name !== undefined && { name }), ...(role !== undefined && { role }) };
+        const row = await updateUser(unit, call.params.id, change, (before) => {
+          call.ifMatch(etag(before));
+        });
+        return ok(viewOfUser(row), { etag: etag(row) });
+      },
+    }),
+    writeRoute({
+      ...shared,
+      method: "delete",
+      path: "/dashboard/users/{id}",
+      operation: "deleteDashboardUser",
+      summary: "Delete a dashboard user",
+      description: "The user is signed out everywhere. The last owner cannot be deleted.",
+      params: dashboardUserPath,
+      answers: { 200: deleted },
+      etag: true,
+      errors: ["DASHBOARD_USER_NOT_FOUND", "CONFLICT"],
+      async write(call, unit) {
+        const { id } = call.params;
+        await deleteUser(unit, id, (before) => {
+          call.ifMatch(etag(before));
+        });
+        return ok({ id, deleted: true });
+      },
+    }),
+    writeRoute({
+      ...shared,
+      method: "post",
+      path: "/dashboard/users/{id}/invitation",
+      operation: "inviteDashboardUserAgain",
+      summary: "Make a new link that sets a user's password",
+      description:
+        "For an invitation that is over, and for a password that is forgotten. Earlier links are dead; the password " +
+        "stays until the link is used.",
+      params: dashboardUserPath,
+      answers: { 201: invitedUser },
+      errors: ["DASHBOARD_USER_NOT_FOUND"],
+      write: async ({ params }, unit) => answerInvited(await inviteAgain(unit, params.id, publicUrl)),
+    }),
+  ];
+}

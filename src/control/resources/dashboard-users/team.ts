@@ -1,0 +1,93 @@
+import { requestErasure } from "../erasure/store.ts";
+import { ApiError } from "../../platform/errors.ts";
+import type { Unit } from "../../platform/unit.ts";
+import { forgetAttempts } from "./attempts.ts";
+import { newUser } from "./entry.ts";
+import { makeInvitation } from "./links.ts";
+import {
+  insertDashboardUser,
+  lockDashboardUser,
+  lockOwners,
+  recordedUser,
+  type DashboardUserRow,
+} from "./store.ts";
+
+export interface Invited {
+  readonly user: DashboardUserRow;
+  readonly invitation: { readonly url: string; readonly expires_at: Date };
+}
+
+type Check = (before: DashboardUserRow) => void;
+
+/** Makes a user without a password, and the link that sets one. */
+export async function inviteUser(
+  unit: Unit,
+  fields: Pick<DashboardUserRow, "email" | "name" | "role">,
+  publicUrl: string,
+): Promise<Invited> {
+  const { trx, now } = unit;
+  const user = newUser(fields, now, null);
+  await insertDashboardUser(trx, user);
+  unit.record({ action: "dashboard_user.invited", ...about(user), after: recordedUser(user) });
+  return { user, invitation: await makeInvitation(trx, user.id, publicUrl, now) };
+}
+
+/** Makes another link for a user: the first one is over, or the password is forgotten, which holds until it is used. */
+export async function inviteAgain(unit: Unit, id: string, publicUrl: string): Promise<Invited> {
+  const { trx, now } = unit;
+  const user = await lockDashboardUser(trx, id);
+  unit.record({ action: "dashboard_user.invited", ...about(user) });
+  return { user, invitation: await makeInvitation(trx, user.id, publicUrl, now) };
+}
+
+/** @throws ApiError 404; 409 where no owner would be left */
+export async function updateUser(
+  unit: Unit,
+  id: string,
+  change: Partial<Pick<DashboardUserRow, "name" | "role">>,
+  check: Check,
+): Promise<DashboardUserRow> {
+  const { trx, now } = unit;
+  const owners = await lockOwners(trx);
+  const before = await lockDashboardUser(trx, id);
+  check(before);
+  if (change.role !== undefined && change.role !== "owner") requireOtherOwner(owners, before);
+  const after = { ...before, ...change, updated_at: now, revision: before.revision + 1 };
+  await trx("dashboard_users")
+    .where({ id })
+    .update({ ...change, updated_at: now, revision: after.revision });
+  unit.record({
+    action: "dashboard_user.updated",
+    ...about(after),
+    before: recordedUser(before),
+    after: recordedUser(after),
+  });
+  return after;
+}
+
+/**
+ * Deletes a user, with sessions and links. What they did stays, under their id alone.
+ *
+ * @throws ApiError 404; 409 where no owner would be left */
+export async function deleteUser(unit: Unit, id: string, check: Check): Promise<void> {
+  const owners = await lockOwners(unit.trx);
+  const before = await lockDashboardUser(unit.trx, id);
+  check(before);
+  requireOtherOwner(owners, before);
+  await unit.trx("dashboard_users").where({ id }).delete();
+  await forgetAttempts(unit.trx, before.email);
+  await requestErasure(unit, { kind: "dashboard_user", id });
+  unit.record({ action: "dashboard_user.deleted", ...about(before), before: { role: before.role } });
+}
+
+/** An owner who was invited and has no password yet cannot do what owners do. */
+function requireOtherOwner(owners: readonly DashboardUserRow[], leaving: DashboardUserRow): void {
+  if (leaving.role !== "owner") return;
+  if (owners.some(({ id, password_hash: hash }) => id !== leaving.id && hash !== null)) return;
+  if (leaving.password_hash === null) return;
+  throw new ApiError("CONFLICT", { message: "this is the last owner: make another one first" });
+}
+
+function about({ id }: DashboardUserRow) {
+  return { target: { type: "dashboard_user", id } };
+}

@@ -1,0 +1,74 @@
+import type { AuditRecord, OutcomeRecord } from "../../../protocol/index.ts";
+import type { RecordRow } from "../../analytics/records/read-record.ts";
+
+/**
+ * Members of a decision's record that say nothing of who it was: what the rules and their set were, and ids. Whatever else a
+ * gateway writes, now or later, may: a path as it came, the values that an explanation shows.
+ */
+export const IMPERSONAL_MEMBERS: readonly string[] = [
+  "evaluation_time_ms",
+  "rule_name",
+  "rule_resource",
+  "policy_digest",
+  "customer_policy_set",
+  "trace_id",
+  "unknown",
+  "accepted_ambiguities",
+] satisfies readonly (keyof AuditRecord)[];
+
+/** The same of an outcome: the peer chooses a connection's close reason, types of messages, and names within a document. */
+export const IMPERSONAL_OUTCOME: readonly string[] = [
+  "response_code",
+  "duration_ms",
+  "result",
+  "reason",
+  "detail",
+  "masked_count",
+  "documents_dropped",
+  "response_bytes",
+  "response_flags",
+  "upstream",
+  "upstream_status",
+  "upstream_ms",
+  "sent_delivered",
+  "sent_dropped",
+  "received_delivered",
+  "received_dropped",
+  "close_code",
+  "closed_by",
+] satisfies readonly (keyof OutcomeRecord)[];
+
+/** Members of an event's data that say nothing of who it was; `user`, `session` and `detail` are kept in part. */
+export const IMPERSONAL_DATA: readonly string[] = [
+  ...["customer", "policy", "policy_set", "api_key", "webhook", "reason", "decision_id"],
+  ...["count", "first_at", "last_at", "others"],
+];
+
+/**
+ * A segment of a path, or a word of a text, that has an e-mail address in it, however often its `@` is encoded (RFC 3986, section
+ * 2.1); the same to PostgreSQL and here.
+ */
+export const ADDRESS_PATTERN = "[^/[:space:]]+(@|%(25)*40)[^/[:space:]]+";
+const SEGMENT = /[^/\s]+/g;
+const ADDRESS = /.(?:@|%(?:25)*40)./s;
+/** What stands in place of it. */
+export const HIDDEN = "***";
+
+/**
+ * Hides what looks like an e-mail address.
+ *
+ * @param isKept - segments that stay as they are, nevertheless
+ */
+export function withoutAddresses(text: string, isKept: (segment: string) => boolean = () => false): string {
+  return text.replace(SEGMENT, (segment) => (ADDRESS.test(segment) && !isKept(segment) ? HIDDEN : segment));
+}
+
+/** What a gateway recorded of somebody who was erased: the ids stay, so that counts and the trail hold together. */
+export function withoutPerson(row: RecordRow): RecordRow {
+  const isDecision = row.kind === "decision";
+  const kept = isDecision ? IMPERSONAL_MEMBERS : IMPERSONAL_OUTCOME;
+  const members = Object.entries(JSON.parse(row.record) as Record<string, unknown>);
+  const record = JSON.stringify(Object.fromEntries(members.filter(([name]) => kept.includes(name))));
+  if (!isDecision) return { ...row, record };
+  return { ...row, client_ip: "", resource: withoutAddresses(row.resource), record };
+}

@@ -1,0 +1,246 @@
+import type { Knex } from "knex";
+import type { Unit } from "../../platform/unit.ts";
+import { subjectDetail } from "../../sign-in/failure.ts";
+import { eraseDeliveries } from "./deliveries.ts";
+import {
+  ADDRESS_PATTERN,
+  HIDDEN,
+  IMPERSONAL_DATA,
+  IMPERSONAL_MEMBERS,
+  IMPERSONAL_OUTCOME,
+} from "./pseudonym.ts";
+import { ERASED_USER, type ErasureRow, type Position, type StepName } from "./store.ts";
+
+/** Rows of one transaction. */
+const BATCH = 1_000;
+/** The same where rows are only looked at. */
+const WINDOW = 5_000;
+
+/** What is masked in a text, and by what. */
+const MASK = { address: ADDRESS_PATTERN, hidden: HIDDEN };
+
+/** What one transaction has done. */
+export interface Batch {
+  /** Rows that were looked at. */
+  readonly rows: number;
+  /** Where the next one goes on; `undefined`: the step is done. */
+  readonly position: Position | undefined;
+}
+
+interface Key {
+  readonly at: string;
+  readonly id: string;
+  readonly kind?: string;
+}
+
+/**
+ * Each step erases some rows, those behind the erasure's position, and can do so again: an erasure that was interrupted goes
+ * on where it was, and whoever does the same at the same time does no harm.
+ */
+export const ERASE: Readonly<Record<StepName, (unit: Unit, erasure: ErasureRow) => Promise<Batch>>> = {
+  users: eraseUsers,
+  sessions: eraseSessions,
+  events: eraseEvents,
+  refusals: eraseRefusals,
+  records: ({ trx }, erasure) => eraseRecords(trx, erasure, whose(erasure)),
+  changes: ({ trx }, erasure) =>
+    eraseRecords(
+      trx,
+      erasure,
+      `kind = 'change' and resource = any(array(
+         select 'user/' || :id::text union all select 'session/' || s.id from sessions s where s.user_id = :id
+       ))`,
+    ),
+  acts: ({ trx }, erasure) =>
+    updateRecords(trx, erasure, "user_id = :id and user_id <> '' and kind = 'change'", [
+      "record = r.record #- '{actor,name}'",
+    ]),
+  membership: ({ trx }, erasure) =>
+    updateRecords(trx, erasure, "kind = 'change' and resource = 'dashboard_user/' || :id::text", [
+      "record = r.record #- '{before,email}' #- '{before,name}' #- '{after,email}' #- '{after,name}'",
+    ]),
+  keys: eraseMakers,
+};
+
+/** A condition on the rows of a user, or of a customer's users. */
+function whose({ kind }: ErasureRow): string {
+  // as the conditions of the indexes have it
+  return kind === "customer" ? "customer_id = :id" : "user_id = :id and user_id <> ''";
+}
+
+async function eraseUsers({ trx, now }: Unit, { id, kind }: ErasureRow): Promise<Batch> {
+  const { length: rows } = await trx("users")
+    .whereIn(
+      "id",
+      trx("users")
+        .where({ [kind === "customer" ? "customer_id" : "id"]: id })
+        .whereNull("erased_at")
+        .orderBy("id")
+        .limit(BATCH)
+        .select("id")
+        .forUpdate(),
+    )
+    .update({
+      ...{ ...ERASED_USER, subject: trx.ref("id"), erased_at: now },
+      ...{ updated_at: now, revision: trx.raw("revision + 1") },
+    })
+    .returning("id");
+  return { rows, position: rows < BATCH ? undefined : [] };
+}
+
+async function eraseSessions({ trx }: Unit, erasure: ErasureRow): Promise<Batch> {
+  const { rows } = await trx.raw<{ rows: Key[] }>(
+    `with found as (
+       select id, created_at from sessions
+       where ${whose(erasure)} and (created_at, id) > (:at::timestamptz, :after)
+       order by created_at, id limit :limit for update
+     ), done as (
+       update sessions s set ip_address = '', user_agent = '', id_token = null, acr = null
+       from found where s.id = found.id
+     )
+     select created_at::text as at, id from found order by created_at, id`,
+    bindingsOf(erasure),
+  );
+  return batchOf(rows);
+}
+
+/** The first part says by itself which partitions need not be looked at. */
+const BEHIND = `"timestamp" >= :at::timestamptz and ("timestamp", id) > (:at::timestamptz, :after)`;
+
+async function eraseEvents({ trx }: Unit, erasure: ErasureRow): Promise<Batch> {
+  const { rows } = await trx.raw<{ rows: Key[] }>(
+    `with found as (
+       select "timestamp", id from events
+       where ${whose(erasure)} and ${BEHIND}
+       order by "timestamp", id limit :limit
+     ), done as (
+       update events e set data = (
+           select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(e.data) where key = any(:kept)
+         )
+         || case when e.data -> 'user' is null then '{}'
+              else jsonb_build_object('user', (e.data -> 'user') - 'email') end
+         || case when e.data -> 'session' is null then '{}'
+              else jsonb_build_object('session', e.data -> 'session' || '{"ip_address":"","user_agent":""}') end
+         || case when e.data ->> 'detail' is null then '{}'
+              when starts_with(e.data ->> 'detail', 'sub ') then jsonb_build_object('detail', 'sub ' || :hidden::text)
+              else jsonb_build_object('detail', regexp_replace(e.data ->> 'detail', :address, :hidden, 'g')) end
+       from found where e."timestamp" = found."timestamp" and e.id = found.id
+     )
+     select "timestamp"::text as at, id from found order by found."timestamp", id`,
+    { ...bindingsOf(erasure), ...MASK, kept: [...IMPERSONAL_DATA] },
+  );
+  await eraseDeliveries(
+    trx,
+    rows.map(({ id }) => id),
+  );
+  return batchOf(rows);
+}
+
+/**
+ * Sign-ins that were refused before there was a user name whoever it was by the provider's word for them. Versions before kept
+ * addresses in what a provider said of a refusal: nobody's stays.
+ */
+async function eraseRefusals({ trx }: Unit, erasure: ErasureRow): Promise<Batch> {
+  const { customer_id: customer, subject } = erasure;
+  if (subject === null || customer === null) return { rows: 0, position: undefined };
+  const { rows } = await trx.raw<{ rows: (Key & { masked: string | null })[] }>(
+    `select "timestamp"::text as at, id,
+       case when user_id is not null then null
+            when data ->> 'detail' = :detail then 'sub ' || :hidden::text
+            when data ->> 'detail' ~ :address and not starts_with(data ->> 'detail', 'sub ')
+              then regexp_replace(data ->> 'detail', :address, :hidden, 'g') end as masked
+     from events where customer_id = :customer and ${BEHIND}
+     order by "timestamp", id limit :limit`,
+    { ...bindingsOf(erasure, WINDOW), customer, detail: subjectDetail(subject), ...MASK },
+  );
+  const theirs = rows.filter(({ masked }) => masked !== null);
+  for (const { at, id, masked } of theirs)
+    await trx.raw(
+      `update events set data = data || jsonb_build_object('detail', ?::text)
+       where "timestamp" = ?::timestamptz and id = ?`,
+      [masked, at, id],
+    );
+  await eraseDeliveries(
+    trx,
+    theirs.map(({ id }) => id),
+  );
+  return { ...batchOf(rows, WINDOW), rows: theirs.length };
+}
+
+/** A change of a user. */
+const OF_USER = "(r.kind = 'change' and starts_with(r.resource, 'user/'))";
+/** By the user's own browser, at a sign-in or at its end: nobody else is named by an address. */
+const BY_THEMSELVES = `((${OF_USER} or (r.kind = 'change' and starts_with(r.resource, 'session/')))
+  and r.record #>> '{actor,kind}' = 'anonymous')`;
+
+/** Decisions, their outcomes, and changes of users and sessions; the SQL of `withoutPerson`. Of all others nothing changes. */
+function eraseRecords(trx: Knex.Transaction, erasure: ErasureRow, condition: string): Promise<Batch> {
+  return updateRecords(trx, erasure, condition, [
+    `client_ip = case when r.kind = 'decision' or ${BY_THEMSELVES} then '' else r.client_ip end`,
+    `user_id = case when ${BY_THEMSELVES} then '' else r.user_id end`,
+    `resource = case when r.kind = 'decision' then regexp_replace(r.resource, :address, :hidden, 'g') else r.resource end`,
+    `record = case
+       when r.kind <> 'change' then (
+         select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(r.record)
+         where key = any(case when r.kind = 'decision' then :impersonal::text[] else :outcome::text[] end)
+       )
+       else r.record - case when ${OF_USER} then '{before,after}'::text[] else '{}'::text[] end
+         || case when ${BY_THEMSELVES} then '{"actor":{"kind":"anonymous","id":""}}'::jsonb else '{}'::jsonb end
+       end`,
+  ]);
+}
+
+async function updateRecords(
+  trx: Knex.Transaction,
+  erasure: ErasureRow,
+  condition: string,
+  changes: readonly string[],
+): Promise<Batch> {
+  const { rows } = await trx.raw<{ rows: Key[] }>(
+    `with found as (
+       select "timestamp", id, kind from audit_records
+       where ${condition} and "timestamp" >= :at::timestamptz
+         and ("timestamp", id, kind) > (:at::timestamptz, :after, :kind)
+       order by "timestamp", id, kind limit :limit
+     ), done as (
+       update audit_records r set ${changes.join(", ")}
+       from found where r."timestamp" = found."timestamp" and r.id = found.id and r.kind = found.kind
+     )
+     select "timestamp"::text as at, id, kind from found order by found."timestamp", id, kind`,
+    {
+      ...bindingsOf(erasure),
+      ...MASK,
+      ...{ impersonal: [...IMPERSONAL_MEMBERS], outcome: [...IMPERSONAL_OUTCOME] },
+    },
+  );
+  return batchOf(rows);
+}
+
+/** Who made keys and clients and published sets: few rows, and found by no index. */
+async function eraseMakers({ trx }: Unit, { id }: ErasureRow): Promise<Batch> {
+  for (const [table, column] of [
+    ["api_keys", "created_by"],
+    ["clients", "created_by"],
+    ["policy_set_versions", "published_by"],
+  ] as const)
+    await trx.raw("update ?? set ?? = ?? - 'name' where ?? ->> 'id' = ?", [
+      table,
+      column,
+      column,
+      column,
+      id,
+    ]);
+  return { rows: 0, position: undefined };
+}
+
+function bindingsOf({ id, position }: ErasureRow, limit = BATCH) {
+  const [at = "-infinity", after = "", kind = ""] = position ?? [];
+  return { id, at, after, kind, limit };
+}
+
+function batchOf(rows: readonly Key[], limit = BATCH): Batch {
+  const last = rows.length < limit ? undefined : rows.at(-1);
+  if (last === undefined) return { rows: rows.length, position: undefined };
+  const { at, id, kind } = last;
+  return { rows: rows.length, position: [at, id, ...(kind === undefined ? [] : [kind])] };
+}

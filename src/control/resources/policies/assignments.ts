@@ -1,0 +1,110 @@
+import type { Knex } from "knex";
+import { announceUpdate } from "../customers/service.ts";
+import type { CustomerRow } from "../customers/store.ts";
+import { ApiError, validationFailed } from "../../platform/errors.ts";
+import type { Unit } from "../../platform/unit.ts";
+import { requireActiveSet } from "./service.ts";
+import { policiesOf, POLICY_COLUMNS, type PolicyRow } from "./store.ts";
+
+/** A policy of a customer. */
+export interface AssignedRow extends PolicyRow {
+  readonly assigned_at: Date;
+}
+
+export const ASSIGNED_COLUMNS = [...POLICY_COLUMNS, "policy_assignments.assigned_at"] as const;
+
+/** Most policies of one customer: each is judged at each of its sign-ins and requests. */
+export const MAX_ASSIGNED = 100;
+
+/**
+ * Assigns policies to a customer whose row is locked: all of them, or none. Those that it has already stay as they are.
+ *
+ * @returns all policies of the customer
+ * @throws ApiError 422 for policies that do not exist, or name a set that is not in force; CONFLICT where they are too many
+ */
+export async function assignPolicies(
+  unit: Unit,
+  customer: CustomerRow,
+  policyIds: readonly string[],
+): Promise<readonly AssignedRow[]> {
+  const { trx, now } = unit;
+  const held = await holdPolicies(trx, policyIds);
+  const before = await assignedIds(trx, customer.id);
+  const added = policyIds.filter((id) => !before.includes(id));
+  for (const { id, conditions } of held) if (added.includes(id)) await requireActiveSet(trx, conditions);
+  if (before.length + added.length > MAX_ASSIGNED)
+    throw new ApiError("CONFLICT", {
+      message: `a customer has at most ${MAX_ASSIGNED} policies`,
+      details: { customer_id: customer.id, assigned: before.length, limit: MAX_ASSIGNED },
+    });
+  if (added.length > 0) {
+    await trx("policy_assignments").insert(
+      added.map((policy_id) => ({ customer_id: customer.id, policy_id, assigned_at: now })),
+    );
+    announce(unit, customer, { action: "policy.assigned", before, after: [...before, ...added] });
+  }
+  return policiesOf(trx, customer.id)
+    .select<AssignedRow[]>(...ASSIGNED_COLUMNS)
+    .orderBy([{ column: "policy_assignments.assigned_at" }, { column: "policies.id" }]);
+}
+
+/** Takes a policy from a customer whose row is locked. @throws ApiError POLICY_NOT_FOUND where it has not got it */
+export async function unassignPolicy(unit: Unit, customer: CustomerRow, policyId: string): Promise<void> {
+  const before = await assignedIds(unit.trx, customer.id);
+  if (!before.includes(policyId))
+    throw new ApiError("POLICY_NOT_FOUND", {
+      message: "the policy is not assigned to the customer",
+      details: { customer_id: customer.id, policy_id: policyId },
+    });
+  await unit.trx("policy_assignments").where({ customer_id: customer.id, policy_id: policyId }).delete();
+  announce(unit, customer, {
+    action: "policy.unassigned",
+    before,
+    after: before.filter((id) => id !== policyId),
+  });
+}
+
+/**
+ * Keeps the policies as they are until the transaction ends. Whoever changes one meanwhile waits, and then finds this
+ * customer among those that gateways must be told of.
+ */
+async function holdPolicies(
+  trx: Knex.Transaction,
+  ids: readonly string[],
+): Promise<readonly Pick<PolicyRow, "id" | "conditions">[]> {
+  const found = await trx("policies")
+    .whereIn("id", [...ids])
+    .orderBy("id")
+    .forShare()
+    .select<Pick<PolicyRow, "id" | "conditions">[]>("id", "conditions");
+  const missing = ids.flatMap((id, index) =>
+    found.some((policy) => policy.id === id)
+      ? []
+      : [{ path: `policy_ids.${index}`, message: "is no policy" }],
+  );
+  if (missing.length > 0) throw validationFailed(missing);
+  return found;
+}
+
+function assignedIds(trx: Knex.Transaction, customerId: string): Promise<string[]> {
+  return trx("policy_assignments")
+    .where({ customer_id: customerId })
+    .orderBy(["assigned_at", "policy_id"])
+    .pluck<string[]>("policy_id");
+}
+
+function announce(
+  unit: Unit,
+  customer: CustomerRow,
+  change: { readonly action: string; readonly before: readonly string[]; readonly after: readonly string[] },
+): void {
+  unit.record({
+    action: change.action,
+    target: { type: "customer", id: customer.id },
+    customerId: customer.id,
+    before: { policy_ids: change.before },
+    after: { policy_ids: change.after },
+  });
+  announceUpdate(unit, customer, "policies");
+  unit.tellGateways({ type: "customer_changed", customer_id: customer.id });
+}

@@ -1,0 +1,138 @@
+import * as z from "zod";
+import { onlyCustomerOf } from "../../platform/actor.ts";
+import type { ControlContext } from "../../platform/context.ts";
+import { readPage } from "../../platform/frame/list.ts";
+import { created, etagOf, ok, page, readRoute, writeRoute, type Route } from "../../platform/frame/route.ts";
+import { assignmentRoutes } from "./assignment-routes.ts";
+import { warningsOfPolicy } from "./provider-warnings.ts";
+import { deletedPolicy, newPolicy, policy, policyList, policyPath, policyUpdate } from "./schemas.ts";
+import { changePolicy, createPolicy, deletePolicy } from "./service.ts";
+import {
+  filterPolicies,
+  lockPolicy,
+  policiesOf,
+  POLICY_COLUMNS,
+  POLICY_SORT_COLUMNS,
+  requirePolicy,
+  type PolicyRow,
+} from "./store.ts";
+
+const common = { tag: "Policies", group: "management" } as const;
+
+/** Policies, and their assignment to customers. */
+export function policyRoutes(context: ControlContext): Route[] {
+  return [...ownRoutes(context), ...assignmentRoutes(context)];
+}
+
+function ownRoutes({ db }: ControlContext): Route[] {
+  return [
+    readRoute({
+      ...common,
+      method: "get",
+      path: "/policies",
+      operation: "listPolicies",
+      summary: "Lists policies",
+      description: "A key that is limited to a customer sees those that are assigned to it.",
+      permission: "read",
+      tenancy: "handler",
+      query: policyList,
+      answers: { 200: z.array(policy) },
+      paginated: true,
+      read: async ({ query, actor }) => {
+        const visible = policiesOf(db, onlyCustomerOf(actor)).select(...POLICY_COLUMNS);
+        const { rows, total } = await readPage<PolicyRow>(
+          filterPolicies(visible, query),
+          query,
+          POLICY_SORT_COLUMNS,
+        );
+        return page(rows, { ...query, total });
+      },
+    }),
+    writeRoute({
+      ...common,
+      method: "post",
+      path: "/policies",
+      operation: "createPolicy",
+      summary: "Creates a policy",
+      description:
+        "Of the type `authentication`: asked of each sign-in, refresh and request of a customer's users. Of the type " +
+        "`authorization`: a published policy set that must permit their requests too. Of several policies of one " +
+        "customer, each must be satisfied.",
+      permission: "configure",
+      tenancy: "all",
+      body: newPolicy,
+      answers: { 201: policy },
+      etag: true,
+      errors: ["POLICY_SET_NOT_ACTIVE"],
+      write: async ({ body }, unit) => {
+        const row = await createPolicy(unit, body);
+        return created(row, { etag: etag(row), location: `/v1/policies/${row.id}` });
+      },
+    }),
+    readRoute({
+      ...common,
+      method: "get",
+      path: "/policies/{id}",
+      operation: "readPolicy",
+      summary: "Reads a policy",
+      permission: "read",
+      tenancy: "handler",
+      params: policyPath,
+      answers: { 200: policy },
+      etag: true,
+      errors: ["POLICY_NOT_FOUND"],
+      read: async ({ params, actor }) => {
+        const row = await requirePolicy(db, params.id, onlyCustomerOf(actor));
+        return ok(row, { etag: etag(row) });
+      },
+    }),
+    writeRoute({
+      ...common,
+      method: "put",
+      path: "/policies/{id}",
+      operation: "updatePolicy",
+      summary: "Updates a policy",
+      description:
+        "What is given changes, `conditions` as a whole. It holds for all its customers at once. Warns of what it asks for " +
+        "and their identity providers do not announce.",
+      permission: "configure",
+      tenancy: "all",
+      params: policyPath,
+      body: policyUpdate,
+      answers: { 200: policy },
+      etag: true,
+      warns: true,
+      errors: ["POLICY_NOT_FOUND", "POLICY_SET_NOT_ACTIVE"],
+      write: async ({ params, body, ...call }, unit) => {
+        const row = await lockPolicy(unit.trx, params.id);
+        call.ifMatch(etag(row));
+        const after = await changePolicy(unit, row, body);
+        return ok(after, { etag: etag(after), warnings: await warningsOfPolicy(unit.trx, after) });
+      },
+    }),
+    writeRoute({
+      ...common,
+      method: "delete",
+      path: "/policies/{id}",
+      operation: "deletePolicy",
+      summary: "Deletes a policy",
+      description: "Refused while it is assigned to a customer.",
+      permission: "configure",
+      tenancy: "all",
+      params: policyPath,
+      answers: { 200: deletedPolicy },
+      etag: true,
+      errors: ["POLICY_NOT_FOUND", "CONFLICT"],
+      write: async ({ params, ...call }, unit) => {
+        const row = await lockPolicy(unit.trx, params.id);
+        call.ifMatch(etag(row));
+        await deletePolicy(unit, row);
+        return ok({ id: row.id, deleted: true });
+      },
+    }),
+  ];
+}
+
+function etag({ id, revision }: PolicyRow): string {
+  return etagOf(id, revision);
+}

@@ -1,0 +1,116 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Knex } from "knex";
+import { counted } from "../../../text/index.ts";
+import { ApiError, validationFailed } from "../../platform/errors.ts";
+import { parseBody } from "../../platform/frame/parse-input.ts";
+import { newId } from "../../platform/ids.ts";
+import type { Unit } from "../../platform/unit.ts";
+import { conditionsOf, type NewPolicy, type PolicyUpdate } from "./schemas.ts";
+import { countAssignees, insertPolicy, updatePolicy, type PolicyFields, type PolicyRow } from "./store.ts";
+
+/** Creates a policy; it holds for nobody yet. @throws ApiError 422 for a policy set that is not in force */
+export async function createPolicy(unit: Unit, body: NewPolicy): Promise<PolicyRow> {
+  await requireActiveSet(unit.trx, body.conditions);
+  const row = await insertPolicy(unit.trx, { ...body, id: newId("policy") }, unit.now);
+  unit.record({ ...about("policy.created", row), after: writtenOf(row) });
+  return row;
+}
+
+/**
+ * Changes what is given and is not so already; gateways learn of it for each customer that has the policy.
+ *
+ * @throws ApiError 422 for another type, and conditions that are none of its type
+ */
+export async function changePolicy(unit: Unit, row: PolicyRow, given: PolicyUpdate): Promise<PolicyRow> {
+  if (given.type !== undefined && given.type !== row.type)
+    throw validationFailed([{ path: "type", message: `cannot change: it is \`${row.type}\`` }]);
+  const changes = await changesOf(unit.trx, row, given);
+  if (Object.keys(changes).length === 0) return row;
+  const after = await updatePolicy(unit.trx, row, changes, unit.now);
+  unit.record({ ...about("policy.updated", row), before: writtenOf(row), after: writtenOf(after) });
+  unit.emit({
+    type: "policy.updated",
+    data: { policy: told(after), detail: Object.keys(changes).sort().join(", ") },
+  });
+  if (changes.conditions !== undefined || changes.status !== undefined)
+    unit.tellGateways({ type: "policy_changed", policy_id: row.id });
+  return after;
+}
+
+/** Deletes a policy that holds for nobody. @throws ApiError CONFLICT with the number of customers that it is assigned to */
+export async function deletePolicy(unit: Unit, row: PolicyRow): Promise<void> {
+  const customers = await countAssignees(unit.trx, row.id);
+  if (customers > 0)
+    throw new ApiError("CONFLICT", {
+      message: `the policy is assigned to ${counted(customers, "customer")}`,
+      details: { policy_id: row.id, customers },
+    });
+  await unit.trx("policies").where({ id: row.id }).delete();
+  unit.record({ ...about("policy.deleted", row), before: writtenOf(row) });
+  unit.emit({ type: "policy.updated", data: { policy: told(row), detail: "deleted" } });
+}
+
+async function changesOf(
+  trx: Knex.Transaction,
+  row: PolicyRow,
+  given: PolicyUpdate,
+): Promise<Partial<PolicyFields>> {
+  const { name, description, status } = given;
+  const read = given.conditions === undefined ? undefined : readConditions(row, given.conditions);
+  // one that is put out of force again may name what it likes
+  if (read !== undefined || (status === "active" && row.status !== "active"))
+    await requireActiveSet(trx, read ?? row.conditions);
+  const fields = { name, description, status, conditions: read };
+  return Object.fromEntries(
+    Object.entries(fields).filter(
+      ([key, value]) => value !== undefined && !isDeepStrictEqual(value, row[key as keyof PolicyFields]),
+    ),
+  );
+}
+
+function readConditions({ type }: PolicyRow, conditions: unknown): PolicyRow["conditions"] {
+  const parsed = parseBody(conditionsOf[type], { conditions }) as Pick<PolicyRow, "conditions">;
+  return parsed.conditions;
+}
+
+/**
+ * A set without an active version permits nobody anything. Once there is one, there always is: another can be activated,
+ * and a rollback leads to one that was.
+ *
+ * @throws ApiError POLICY_SET_NOT_ACTIVE; VALIDATION_FAILED for a set that does not exist
+ */
+export async function requireActiveSet(
+  trx: Knex.Transaction,
+  conditions: PolicyRow["conditions"],
+): Promise<void> {
+  const { policy_set: name } = conditions;
+  if (typeof name !== "string") return;
+  const set = await trx("policy_sets")
+    .where({ name })
+    .first<{ activated: string[] } | undefined>("activated");
+  if (set === undefined)
+    throw validationFailed([{ path: "conditions.policy_set", message: "is no published policy set" }]);
+  if (set.activated.length === 0)
+    throw new ApiError("POLICY_SET_NOT_ACTIVE", {
+      message: `the policy set \`${name}\` has no active version: activate one first, or everything is denied`,
+      details: { policy_set: name },
+    });
+}
+
+function told({ id, name, type }: PolicyRow) {
+  return { id, name, type };
+}
+
+function about(action: string, { id }: PolicyRow) {
+  return { action, target: { type: "policy", id } };
+}
+
+function writtenOf({
+  name,
+  description,
+  type,
+  status,
+  conditions,
+}: PolicyRow): Readonly<Record<string, unknown>> {
+  return { name, description, type, status, conditions };
+}

@@ -1,0 +1,133 @@
+import { createHash } from "node:crypto";
+import { hostname } from "node:os";
+import { resolve } from "node:path";
+import { readPolicyFolder, type PolicyFolder } from "../../../decision/policies/policy-folder.ts";
+import type { ControlContext } from "../../platform/context.ts";
+import { haveSeveralProviders } from "../customers/idp.ts";
+import { newId } from "../../platform/ids.ts";
+import type { Unit } from "../../platform/unit.ts";
+import { failed } from "./compile-thread.ts";
+import type { PolicySetCompiler } from "./compiler.ts";
+import { addVersion, setActive, type PublishableSet } from "./service.ts";
+import {
+  findActiveVersion,
+  findVersion,
+  lockOrMakePolicySet,
+  replaceFolderDigest,
+  updatePolicySet,
+} from "./store.ts";
+
+/** What publishing a folder came to. */
+export type FolderOutcome =
+  | {
+      readonly kind: "published";
+      readonly version: string;
+      readonly digest: string;
+      /** What somebody had put in force since the folder was published last, and is in force no longer. */
+      readonly replaced?: string;
+    }
+  /** It is what was published from this folder last, or from any; which version is active is not touched. */
+  | { readonly kind: "unchanged"; readonly digest: string }
+  /** Nothing was changed. */
+  | { readonly kind: "invalid"; readonly report: string };
+
+export interface PublishFolderDependencies {
+  readonly context: Pick<ControlContext, "db" | "units" | "log">;
+  readonly compile: PolicySetCompiler;
+}
+
+/**
+ * Publishes and activates the set of a policy folder, where it has changed since it was published: so a restart does not undo
+ * what was activated or rolled back since, nor what another instance has published from a folder of its own. What is wrong with
+ * the set is logged and changes nothing.
+ */
+export async function publishFolder(
+  { context, compile }: PublishFolderDependencies,
+  directory: string,
+  name: string,
+): Promise<FolderOutcome> {
+  const folder = await readPolicyFolder(directory, name);
+  return publishFiles({ context, compile }, folder, name, sourceOf(directory));
+}
+
+/** @returns a name for a folder of this machine, the same after a restart */
+export function sourceOf(directory: string): string {
+  return createHash("sha256")
+    .update(JSON.stringify([hostname(), resolve(directory)]))
+    .digest("base64url");
+}
+
+/** The same, of a folder that was read. */
+export async function publishFiles(
+  { context, compile }: PublishFolderDependencies,
+  { files, diagnostics }: PolicyFolder,
+  name: string,
+  source: string,
+): Promise<FolderOutcome> {
+  const compiled =
+    diagnostics.length > 0
+      ? failed(diagnostics, files)
+      : await compile({ name, files, severalProviders: await haveSeveralProviders(context.db) });
+  if (compiled.set === undefined) {
+    const report = compiled.rendered;
+    context.log.error(
+      { policy_set: name, report },
+      "the policy folder has errors; nothing of it is published, and what was published before stays",
+    );
+    return { kind: "invalid", report };
+  }
+  const set: PublishableSet = { ...compiled.set, files, diagnostics: compiled.diagnostics };
+  const origin = {
+    actor: { kind: "system", id: "policy-folder", name: "policy folder" },
+    requestId: newId("request"),
+    clientIp: "",
+  } as const;
+  const outcome = await context.units(origin, (unit) => publishAndActivate(unit, set, source));
+  if (outcome.kind === "published") {
+    const { version, digest, replaced } = outcome;
+    const report = compiled.rendered === "" ? {} : { report: compiled.rendered };
+    const fields = { policy_set: `${name}@${version}`, digest, ...report };
+    if (replaced === undefined) context.log.info(fields, "the policy folder is published");
+    else
+      context.log.warn(
+        { ...fields, replaced: `${name}@${replaced}` },
+        "the policy folder has changed and is in force, in place of a version that was activated through the API",
+      );
+  }
+  return outcome;
+}
+
+/** Within a unit: {@link publishFolder} of a set that compiled. */
+export async function publishAndActivate(
+  unit: Unit,
+  set: PublishableSet,
+  source: string,
+): Promise<Exclude<FolderOutcome, { kind: "invalid" }>> {
+  const { name, digest } = set;
+  const row = await lockOrMakePolicySet(unit.trx, name, unit.now);
+  const own = await replaceFolderDigest(unit.trx, name, source, digest);
+  if (own === digest || row.folder_digest === digest) return { kind: "unchanged", digest };
+  const before = await findActiveVersion(unit.trx, name);
+  const version = await keepVersion(unit, set);
+  const kept = await updatePolicySet(unit.trx, row, { folder_digest: digest }, unit.now);
+  if (before?.version === version) return { kind: "published", version, digest };
+  await setActive(unit, kept, [...kept.activated, version], "policy_set.activated");
+  const ofSomebody = before !== undefined && before.digest !== row.folder_digest;
+  return { kind: "published", version, digest, ...(ofSomebody && { replaced: before.version }) };
+}
+
+/**
+ * @returns the version under which the content is published: the one that its head names; where that has other content,
+ *   for whoever edits a folder does not change the version each time, the same with a part of the digest.
+ */
+async function keepVersion(unit: Unit, set: PublishableSet): Promise<string> {
+  const { name, digest } = set;
+  for (const version of [set.version, `${set.version}+${digest.slice(0, 8)}`, `${set.version}+${digest}`]) {
+    const known = await findVersion(unit.trx, name, version);
+    if (known?.digest === digest) return version;
+    if (known !== undefined) continue;
+    await addVersion(unit, { ...set, version });
+    return version;
+  }
+  throw new Error(`every version of ${name} for the digest ${digest} has other content`);
+}

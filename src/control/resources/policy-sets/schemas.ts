@@ -1,0 +1,91 @@
+import * as z from "zod";
+import { listQuery } from "../../platform/frame/list.ts";
+import { timestamp } from "../../platform/frame/schemas.ts";
+
+const MAX_FILES = 200;
+/** JSON may take more bytes than the text that it holds. */
+export const BODY_BYTES = 6 * 1024 * 1024;
+
+const LABEL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+const labelHint = "must be at most 100 letters, digits, `.`, `_` and `-`, a letter or digit first";
+const FILE = /^(?:[A-Za-z0-9_][A-Za-z0-9_.-]*\/)*[A-Za-z0-9_][A-Za-z0-9_.-]*\.(?:ya?ml|graphqls?|gql)$/;
+
+const file = z.strictObject({
+  name: z
+    .string()
+    .max(200)
+    .regex(FILE, "must be a relative path such as `main.yaml`, or `schema.graphql` for a GraphQL schema"),
+  text: z.string(),
+});
+
+const files = z
+  .array(file)
+  .min(1)
+  .max(MAX_FILES)
+  .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, "two files have the same name");
+
+export const validateBody = z.strictObject({ name: z.string().regex(LABEL, labelHint).optional(), files });
+
+export const publishBody = z.strictObject({
+  name: z.string().regex(LABEL, labelHint),
+  files,
+  activate: z.boolean().default(true),
+});
+
+export const activateBody = z.strictObject({ version: z.string().min(1).max(200) });
+
+export const policySetParams = z.strictObject({ name: z.string().min(1).max(128) });
+export const versionParams = z.strictObject({
+  name: z.string().min(1).max(128),
+  version: z.string().min(1).max(200),
+});
+
+export const policySetsQuery = listQuery(["created_at", "updated_at", "name"], {});
+export const versionsQuery = listQuery(["published_at", "version"], {});
+
+const diagnostic = z.object({
+  severity: z.enum(["error", "warning"]),
+  code: z.string(),
+  message: z.string(),
+  file: z.string(),
+  line: z.int(),
+  column: z.int(),
+  length: z.int(),
+  hint: z.string().optional(),
+});
+
+export const validationData = z.object({
+  valid: z.boolean(),
+  name: z.string().optional(),
+  version: z.string().optional(),
+  digest: z.string().optional(),
+  rules: z.int().optional(),
+  diagnostics: z.array(diagnostic),
+  rendered: z.string().describe("the diagnostics as the command line prints them"),
+});
+
+export const policySetData = z.object({
+  name: z.string(),
+  active_version: z.string().nullable().describe("what gateways enforce"),
+  active_digest: z.string().nullable(),
+  activated_at: timestamp().nullable(),
+  previous_version: z.string().nullable().describe("what a rollback leads to"),
+  versions: z.int().describe("how many were published"),
+  created_at: timestamp(),
+  updated_at: timestamp(),
+});
+
+export const versionData = z.object({
+  name: z.string(),
+  version: z.string(),
+  digest: z.string().describe("sha256 of what the set means: layout and comments do not count"),
+  rules: z.int(),
+  active: z.boolean(),
+  diagnostics: z.array(diagnostic).describe("warnings"),
+  published_at: timestamp(),
+  published_by: z.object({ kind: z.string(), id: z.string(), name: z.string().optional() }),
+});
+
+export const versionWithFilesData = versionData.extend({
+  files: z.array(z.object({ name: z.string(), text: z.string() })),
+});

@@ -1,0 +1,179 @@
+import type { Knex } from "knex";
+import * as z from "zod";
+import { eventRows, type EventRow } from "../../analytics/events.ts";
+import { eventItems } from "../../analytics/schemas.ts";
+import { logEntries } from "../../analytics/audit/schemas.ts";
+import { entryOf, type AuditRow } from "../../analytics/audit/store.ts";
+import type { ControlContext } from "../../platform/context.ts";
+import { withoutAddresses } from "../erasure/pseudonym.ts";
+import { timestamp } from "../../platform/frame/schemas.ts";
+import { keptSince } from "../../analytics/records/partitions.ts";
+import { exportTrail } from "../../analytics/records/trail.ts";
+import { subjectDetail } from "../../sign-in/failure.ts";
+import { sessionAnswer, sessionSchema } from "../../sign-in/sessions/schemas.ts";
+import type { SessionRow } from "../../sign-in/sessions/store.ts";
+import { userData } from "./schemas.ts";
+import { presentUsers } from "./service.ts";
+import type { UserRow } from "./store.ts";
+
+/** Everything that is kept of one user. */
+export const userExport = z.object({
+  exported_at: timestamp(),
+  user: userData.extend({
+    claimed: z.record(z.string(), z.unknown()).nullable().meta({
+      description: "All that the identity provider said at `claimed_at`; `null`: what `profile` has.",
+    }),
+    claimed_at: timestamp().nullable().meta({
+      description: "Where it is not `last_sign_in_at`, `profile` has all that was said then.",
+    }),
+  }),
+  activity: z
+    .object({
+      requests: z.int(),
+      denied: z.int(),
+      sign_ins: z.int(),
+      first_seen_at: timestamp(),
+      last_seen_at: timestamp(),
+    })
+    .nullable(),
+  sessions: sessionSchema.array(),
+  events: eventItems,
+  refusals: eventItems.describe(
+    "sign-ins that were refused before there was a user, found by the `sub` of the identity provider",
+  ),
+  decisions: logEntries.describe(
+    "decisions on the user's requests, and what became of them; without `trace` and `detail`, which may tell of others, and with the e-mail addresses of others as `***`",
+  ),
+  changes: logEntries.describe(
+    "changes to the user and to their sessions; the person or key that made one is named by id alone",
+  ),
+});
+
+const CHUNK = 1_000;
+
+interface ExportOptions {
+  readonly now: Date;
+  /** The customer that whoever asks is limited to: what others have recorded under the user's id is not theirs to have. */
+  readonly only: string | undefined;
+}
+
+/**
+ * Writes it as one JSON document, part by part: nothing is held in memory but a thousand rows. Oldest first; what happens
+ * meanwhile is not in it.
+ */
+export async function* exportUser(
+  { db, settings }: Pick<ControlContext, "db" | "settings">,
+  row: UserRow,
+  { now, only }: ExportOptions,
+): AsyncGenerator<string> {
+  const activity = await db("rollup_users")
+    .where({ customer_id: row.customer_id, user_id: row.id })
+    .first<object | undefined>("requests", "denied", "sign_ins", "first_seen_at", "last_seen_at");
+  const [presented] = await presentUsers({ settings }, db, [row]);
+  const user = userExport.shape.user.parse(presented);
+  yield `{${member("exported_at", now)},${member("user", user)},${member("activity", activity ?? null)}`;
+  yield* list("sessions", sessionsOf(db, row, now));
+  const { auditMs, eventsMs } = settings.retention;
+  const kept = { from: keptSince(now.getTime(), eventsMs), to: now.getTime() + 1, customer: row.customer_id };
+  yield* list("events", eventsOf(eventRows(db, { ...kept, user: row.id }), row));
+  const refused = eventRows(db, { ...kept, types: ["user.authentication_failed"] }).whereNull("user_id");
+  yield* list("refusals", refusalsOf(refused, row));
+  const records = () => {
+    const query = db("audit_records")
+      .where("timestamp", ">=", new Date(keptSince(now.getTime(), auditMs)))
+      .where("timestamp", "<=", now);
+    return only === undefined ? query : query.where({ customer_id: only });
+  };
+  const decisions = records()
+    .where({ user_id: row.id })
+    .whereNot({ user_id: "" })
+    .whereNot({ kind: "change" });
+  yield* list("decisions", decisionsOf(decisions, row));
+  const changes = records()
+    .where({ kind: "change" })
+    .whereRaw(
+      `resource = any(array(
+         select 'user/' || :id::text union all select 'session/' || s.id from sessions s where s.user_id = :id
+       ))`,
+      { id: row.id },
+    );
+  yield* list("changes", changesOf(changes));
+  yield "}";
+}
+
+function member(name: string, value: unknown): string {
+  return `${JSON.stringify(name)}:${JSON.stringify(value)}`;
+}
+
+async function* list(name: string, items: AsyncIterable<unknown>): AsyncGenerator<string> {
+  yield `,${JSON.stringify(name)}:[`;
+  let separator = "";
+  for await (const item of items) {
+    yield separator + JSON.stringify(item);
+    separator = ",";
+  }
+  yield "]";
+}
+
+async function* sessionsOf(db: Knex, { id }: UserRow, now: Date): AsyncGenerator {
+  let after: readonly [Date, string] | undefined;
+  for (;;) {
+    const query = db("sessions")
+      .where({ user_id: id })
+      .where("created_at", "<=", now)
+      .orderBy(["created_at", "id"])
+      .limit(CHUNK);
+    if (after !== undefined) void query.whereRaw("(created_at, id) > (?, ?)", [...after]);
+    const rows = (await query) as SessionRow[];
+    for (const row of rows) yield sessionSchema.parse(sessionAnswer(row, now));
+    const last = rows.at(-1);
+    if (rows.length < CHUNK || last === undefined) return;
+    after = [last.created_at, last.id];
+  }
+}
+
+async function* eventsOf(events: Knex.QueryBuilder, user: UserRow): AsyncGenerator {
+  for await (const event of exportTrail<EventRow>(events, "events", { order: "asc" })) {
+    const { detail } = event.data;
+    if (typeof detail !== "string") yield event;
+    else yield { ...event, data: { ...event.data, detail: ofUserAlone(detail, user) } };
+  }
+}
+
+/**
+ * Looked through here, for no index finds them: a statement that finds few would take too long. A detail that is not the whole `sub`
+ * may be another's.
+ */
+async function* refusalsOf(refusals: Knex.QueryBuilder, { subject }: UserRow): AsyncGenerator {
+  const theirs = subjectDetail(subject);
+  if (theirs !== `sub ${subject}`) return;
+  for await (const event of exportTrail<EventRow>(refusals, "events", { order: "asc" }))
+    if (event.data["detail"] === theirs) yield event;
+}
+
+/** What a rule has looked up may be about others: their attributes stand in the explanation. */
+async function* decisionsOf(rows: Knex.QueryBuilder, user: UserRow): AsyncGenerator {
+  for await (const row of exportTrail<AuditRow>(rows, "audit_records", { order: "asc" })) {
+    const { trace, detail, ...entry } = entryOf(row);
+    // of an outcome it is a code
+    const kept = row.kind === "decision" ? entry : { ...entry, detail };
+    yield JSON.parse(JSON.stringify(kept), (_, value: unknown) =>
+      typeof value === "string" ? ofUserAlone(value, user) : value,
+    );
+  }
+}
+
+/** Hides all e-mail addresses but the user's own. */
+function ofUserAlone(text: string, { email }: UserRow): string {
+  const own = email?.toLowerCase();
+  return withoutAddresses(text, (segment) => segment.replace(/%(?:25)*40/, "@").toLowerCase() === own);
+}
+
+/** Who changed something of the user is another person: their name and address are not the user's to have. */
+async function* changesOf(rows: Knex.QueryBuilder): AsyncGenerator {
+  for await (const row of exportTrail<AuditRow>(rows, "audit_records", { order: "asc" })) {
+    const { actor, client_ip, ...entry } = entryOf(row);
+    const { kind, id } = actor as { readonly kind: string; readonly id: string };
+    yield { ...entry, actor: { kind, id }, client_ip: kind === "anonymous" ? client_ip : "" };
+  }
+}

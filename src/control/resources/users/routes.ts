@@ -1,0 +1,202 @@
+import type { Knex } from "knex";
+import type { ControlContext } from "../../platform/context.ts";
+import { readPage, type ListRequest } from "../../platform/frame/list.ts";
+import {
+  created,
+  ok,
+  page,
+  readRoute,
+  writeRoute,
+  type Answer,
+  type Route,
+} from "../../platform/frame/route.ts";
+import { onlyCustomerOf, type Actor } from "../../platform/actor.ts";
+import { requireCustomer } from "../customers/store.ts";
+import { exportUser, userExport } from "./export.ts";
+import {
+  deletedUserData,
+  newUserBody,
+  userBody,
+  userData,
+  userParams,
+  usersOfCustomerQuery,
+  usersQuery,
+} from "./schemas.ts";
+import {
+  createUser,
+  deleteUser,
+  presentUsers,
+  requireUser,
+  updateUser,
+  userEtag,
+  selectUsers,
+  type UserFilters,
+} from "./service.ts";
+import type { UserRow } from "./store.ts";
+
+const COLUMNS = {
+  id: "users.id",
+  created_at: "users.created_at",
+  updated_at: "users.updated_at",
+  email: "users.email",
+  last_sign_in_at: "users.last_sign_in_at",
+};
+
+const common = { tag: "Users", group: "management" } as const;
+
+/**
+ * The directory of users.
+ *
+ * @param analytics - over the connections that long reads of the trail have
+ */
+export function userRoutes(context: ControlContext, analytics: ControlContext = context): Route[] {
+  const { db, settings } = context;
+  return [
+    readRoute({
+      ...common,
+      method: "get",
+      path: "/customers/{id}/users",
+      operation: "listUsersOfCustomer",
+      summary: "List the users of a customer",
+      permission: "read",
+      tenancy: { path: "id" },
+      params: userParams,
+      query: usersOfCustomerQuery,
+      answers: { 200: userData.array() },
+      paginated: true,
+      errors: ["INVALID_CUSTOMER"],
+      read: ({ params, query, actor }) => list(actor, query, { ...query, customer_id: params.id }),
+    }),
+    writeRoute({
+      ...common,
+      method: "post",
+      path: "/customers/{id}/users",
+      operation: "createUser",
+      summary: "Add a user before their first sign-in",
+      description:
+        "The first sign-in with this `subject` is theirs; attributes that are set here hold from then on.",
+      permission: "configure",
+      tenancy: { path: "id" },
+      params: userParams,
+      body: newUserBody,
+      answers: { 201: userData },
+      etag: true,
+      errors: ["INVALID_CUSTOMER", "CUSTOMER_KEY_NOT_ALLOWED", "DUPLICATE"],
+      async write({ params, body }, unit) {
+        const row = await createUser(unit, params.id, body, settings.environment);
+        const [data] = await presentUsers(context, unit.trx, [row]);
+        return created(data, { etag: userEtag(row), location: `/v1/users/${row.id}` });
+      },
+    }),
+    readRoute({
+      ...common,
+      method: "get",
+      path: "/users",
+      operation: "listUsers",
+      summary: "List users",
+      permission: "read",
+      tenancy: "handler",
+      query: usersQuery,
+      answers: { 200: userData.array() },
+      paginated: true,
+      errors: ["INVALID_CUSTOMER"],
+      read: ({ query, actor }) => list(actor, query, query),
+    }),
+    readRoute({
+      ...common,
+      method: "get",
+      path: "/users/{id}",
+      operation: "getUser",
+      summary: "Read a user",
+      permission: "read",
+      tenancy: "handler",
+      params: userParams,
+      answers: { 200: userData },
+      etag: true,
+      errors: ["USER_NOT_FOUND"],
+      async read({ params, actor }) {
+        return answer(db, await requireUser(db, actor, params.id));
+      },
+    }),
+    writeRoute({
+      ...common,
+      group: "analytics",
+      method: "get",
+      path: "/users/{id}/export",
+      operation: "exportUser",
+      summary: "Export everything that is kept of a user",
+      description:
+        "One JSON document: profile, activity, sessions, events, refused sign-ins, decisions and changes, as far back as they are kept. Keys that are limited to the customer get what is recorded under it. The audit trail says who asked for it.",
+      permission: "read",
+      tenancy: "handler",
+      params: userParams,
+      answers: { 200: userExport },
+      errors: ["USER_NOT_FOUND"],
+      async write({ params, actor }, unit) {
+        const row = await requireUser(unit.trx, actor, params.id);
+        unit.record({
+          action: "user.exported",
+          target: { type: "user", id: row.id },
+          customerId: row.customer_id,
+        });
+        const options = { now: unit.now, only: onlyCustomerOf(actor) };
+        return { kind: "document", name: row.id, parts: exportUser(analytics, row, options) };
+      },
+    }),
+    writeRoute({
+      ...common,
+      method: "put",
+      path: "/users/{id}",
+      operation: "updateUser",
+      summary: "Change a user's status or attributes",
+      description:
+        "Suspending a user ends their sessions. Attributes hold at gateways at once; in tokens from the next refresh on. Keys that are limited to the customer can suspend, and nothing else.",
+      permission: "configure",
+      tenancy: "handler",
+      params: userParams,
+      body: userBody,
+      answers: { 200: userData },
+      etag: true,
+      errors: ["USER_NOT_FOUND", "CUSTOMER_KEY_NOT_ALLOWED"],
+      async write(call, unit) {
+        return answer(unit.trx, await updateUser(unit, call.params.id, call.body, call));
+      },
+    }),
+    writeRoute({
+      ...common,
+      method: "delete",
+      path: "/users/{id}",
+      operation: "deleteUser",
+      summary: "Delete a user",
+      description:
+        "Sessions end, tokens are refused, and everything that says who it was is erased: at once from the directory, within seconds from sessions, events, webhook deliveries and the audit trail, which keep the id (`GET /erasures/{id}`). Whoever signs in again at the identity provider is a new user, without the attributes of this one: to keep somebody out, suspend them. Keys that are limited to the customer cannot.",
+      permission: "configure",
+      tenancy: "handler",
+      params: userParams,
+      answers: { 200: deletedUserData },
+      etag: true,
+      errors: ["USER_NOT_FOUND", "CUSTOMER_KEY_NOT_ALLOWED"],
+      async write(call, unit) {
+        const { id } = call.params;
+        await deleteUser(unit, id, call);
+        return ok({ id, deleted: true });
+      },
+    }),
+  ];
+
+  async function answer(db: Knex, row: UserRow): Promise<Answer> {
+    const [data] = await presentUsers(context, db, [row]);
+    return ok(data, { etag: userEtag(row) });
+  }
+
+  async function list(actor: Actor, request: ListRequest, filters: UserFilters): Promise<Answer> {
+    const customerId = filters.customer_id ?? onlyCustomerOf(actor);
+    if (customerId !== undefined) await requireCustomer(db, actor, customerId, "path");
+    const { rows, total } = await readPage<UserRow>(
+      selectUsers(db, { ...filters, customer_id: customerId }),
+      request,
+      COLUMNS,
+    );
+    return page(await presentUsers(context, db, rows), { ...request, total });
+  }
+}

@@ -1,0 +1,98 @@
+import * as z from "zod";
+import { inBackticks } from "../../../text/index.ts";
+import { listQuery } from "../../platform/frame/list.ts";
+import { emailAddress, longText, nameText, pathId, someOf, timestamp } from "../../platform/frame/schemas.ts";
+import { RESERVED_NAMES } from "./attributes.ts";
+
+const MAX_ATTRIBUTES = 50;
+const MAX_LIST = 200;
+const MAX_TEXT = 500;
+/** Of all attributes of a user, as JSON. */
+const MAX_BYTES = 32_768;
+
+/** As a condition can spell it: `user.<name>`. */
+export const attributeName = z
+  .string()
+  .regex(/^[A-Za-z_]\w{0,63}$/, "must be a name of at most 64 letters, digits and `_`, no digit first")
+  .refine((name) => !RESERVED_NAMES.includes(name), {
+    error: `must not be one of ${inBackticks(RESERVED_NAMES)}`,
+  })
+  .refine((name) => name !== "__proto__", "must not be `__proto__`");
+
+/** What of a provider's claims does not count, of a user or of a sign-in. */
+export const droppedClaim = z.object({
+  claim: z.string(),
+  values: z.array(z.string()).describe("the first 20, shortened"),
+  count: z.int().describe("how many there are"),
+  reason: z.string().describe("in words"),
+});
+
+const attributeText = longText(MAX_TEXT);
+
+const attributeValue = z.union(
+  [attributeText, z.number(), z.boolean(), z.array(attributeText).max(MAX_LIST)],
+  { error: `must be a text of at most ${MAX_TEXT} characters, a number, a boolean or a list of texts` },
+);
+
+/** What administrators set. Bounded, for it travels in tokens and stands in every gateway's cache. */
+export const attributes = z
+  .record(attributeName, attributeValue)
+  .refine((members) => Object.keys(members).length <= MAX_ATTRIBUTES, {
+    error: `must have at most ${MAX_ATTRIBUTES} members`,
+  })
+  .refine((members) => Buffer.byteLength(JSON.stringify(members)) <= MAX_BYTES, {
+    error: `must have at most ${MAX_BYTES} bytes of JSON`,
+  });
+
+const status = z.enum(["active", "suspended"]);
+
+/** The parameters of a list of users; the same with and without a customer in the path. */
+const filters = {
+  status: status.optional(),
+  email: emailAddress().optional(),
+  role: z.string().min(1).max(MAX_TEXT).optional(),
+};
+const sortable = ["created_at", "updated_at", "email", "last_sign_in_at"] as const;
+
+export const usersOfCustomerQuery = listQuery(sortable, filters);
+export const usersQuery = listQuery(sortable, { ...filters, customer_id: pathId().optional() });
+
+export const userParams = z.strictObject({ id: pathId() });
+
+export const newUserBody = z.strictObject({
+  subject: nameText(255).describe("the `sub` that the customer's identity provider will name the user by"),
+  email: emailAddress().optional(),
+  name: nameText().optional(),
+  attributes: attributes.default({}),
+});
+
+export const userBody = someOf({
+  status,
+  attributes: attributes.describe("takes the place of all that were set before"),
+});
+
+/** A value of the provider may be anything that JSON can say. */
+const values = z.record(z.string(), z.unknown());
+
+export const userData = z.object({
+  id: z.string(),
+  customer_id: z.string(),
+  issuer: z.string().nullable().describe("the identity provider; null until the first sign-in"),
+  subject: z.string(),
+  email: z.string().nullable(),
+  name: z.string().nullable(),
+  status,
+  profile: values.describe("what the identity provider says of the user, as far as it may"),
+  dropped_claims: droppedClaim
+    .array()
+    .describe(
+      "what the identity provider said at the last sign-in and may not, by the customer's lists of now",
+    ),
+  attributes: values.describe("set by administrators; they win over the profile, and need no list"),
+  effective_attributes: values.describe("what conditions read as `user`, and tokens carry"),
+  created_at: timestamp(),
+  updated_at: timestamp(),
+  last_sign_in_at: timestamp().nullable(),
+});
+
+export const deletedUserData = z.object({ id: z.string(), deleted: z.literal(true) });

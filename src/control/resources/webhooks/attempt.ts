@@ -1,0 +1,108 @@
+import { performance } from "node:perf_hooks";
+import { sanitize } from "../../../text/index.ts";
+import { errorCode } from "../../../runtime/error-code.ts";
+import { TargetNotAllowed } from "../../platform/outbound/target.ts";
+import type { AttemptRecord } from "./outbox.ts";
+import { signedHeaders } from "./signature.ts";
+
+/** What of an answer is read at most, and what of it is kept. */
+const READ_BYTES = 4_096;
+const KEPT_CHARACTERS = 1_024;
+
+export interface Sending {
+  readonly url: string;
+  readonly eventId: string;
+  readonly payload: string;
+  /** Each signs. */
+  readonly secrets: readonly string[];
+  readonly now: Date;
+  /** Ends the attempt early. */
+  readonly signal: AbortSignal;
+}
+
+/** Sends one delivery once, and tells what came of it: any status from 200 to 299 is a success. Never rejects. */
+export async function attempt(send: typeof fetch, sending: Sending): Promise<AttemptRecord> {
+  const { url, eventId, payload, secrets, now, signal } = sending;
+  const begun = performance.now();
+  const record = (parts: Omit<AttemptRecord, "duration_ms">): AttemptRecord => ({
+    ...parts,
+    duration_ms: Math.round(performance.now() - begun),
+  });
+  try {
+    const timestamp = Math.floor(now.getTime() / 1000);
+    const response = await send(url, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        "user-agent": "Gatehouse-Webhooks/1",
+        ...signedHeaders({ id: eventId, timestamp, body: payload }, secrets),
+      },
+      body: payload,
+      signal,
+    });
+    const response_body = await beginningOf(response);
+    const error = response.ok ? null : refusalOf(response.status);
+    return record({ response_status: response.status, response_body, error });
+  } catch (error) {
+    return record({ response_status: null, response_body: null, error: failureOf(error) });
+  }
+}
+
+export function isSuccess({ response_status: status }: AttemptRecord): boolean {
+  return status !== null && status >= 200 && status <= 299;
+}
+
+/** The beginning of a body, as a line of text. The status has said what there is to know: a body that breaks off counts. */
+async function beginningOf(response: Response): Promise<string> {
+  const reader = response.body?.getReader() as ReadableStreamDefaultReader<Uint8Array> | undefined;
+  if (reader === undefined) return "";
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  try {
+    while (length < READ_BYTES) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      parts.push(value);
+      length += value.byteLength;
+    }
+  } catch {
+    // what was read is kept
+  }
+  // not waited for: it ends the connection
+  reader.cancel().catch(() => undefined);
+  const text = new TextDecoder().decode(Buffer.concat(parts).subarray(0, READ_BYTES));
+  return sanitize(text, KEPT_CHARACTERS);
+}
+
+function refusalOf(status: number): string {
+  if (status >= 300 && status < 400) return `the receiver answered ${status}; redirects are not followed`;
+  return `the receiver answered ${status}`;
+}
+
+/** By the names of Node, undici and OpenSSL; what has none of these is told by its code alone. */
+const FAILURES: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "the connection was refused",
+  ECONNRESET: "the connection was closed before an answer came",
+  EHOSTUNREACH: "the host cannot be reached",
+  ENETUNREACH: "the host cannot be reached",
+  ENOTFOUND: "the host's name does not resolve",
+  EAI_AGAIN: "the host's name does not resolve",
+  EPIPE: "the connection was closed before an answer came",
+  ETIMEDOUT: "no connection in time",
+  UND_ERR_CONNECT_TIMEOUT: "no connection in time",
+  UND_ERR_SOCKET: "the connection was closed before an answer came",
+  UND_ERR_HEADERS_OVERFLOW: "the answer's headers are too large",
+};
+
+/** Why there is no answer, for the log that customers read: nothing of the inside, no addresses. */
+function failureOf(error: unknown): string {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof TargetNotAllowed) return cause.message;
+    if (cause.name === "TimeoutError") return "no answer in time";
+    if (cause.name === "HTTPParserError") return "the answer is not HTTP";
+    const code = errorCode(cause);
+    if (code?.startsWith("ERR_SSL_")) return "the TLS handshake failed";
+    if (code !== undefined) return FAILURES[code] ?? `no answer (${sanitize(code, 60)})`;
+  }
+  return "no answer";
+}

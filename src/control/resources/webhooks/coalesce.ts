@@ -1,0 +1,202 @@
+import { createHash } from "node:crypto";
+import type { Knex } from "knex";
+import { lockRowsUntilEnd } from "../../../storage/index.ts";
+import type { StoredEvent } from "../../platform/events.ts";
+
+/** A webhook is told of one kind of violation once in so much time, and once more of all that followed. */
+const WINDOW_SECONDS = 60;
+/** SQL: when one ends that is opened now. By the database's clock, for those of instances may be minutes apart. */
+export const WINDOW_END = `now() + interval '${WINDOW_SECONDS} seconds'`;
+/** SQL: when none ends, unless the database's clock was set back. */
+export const BEYOND_WINDOW = `now() + interval '${2 * WINDOW_SECONDS} seconds'`;
+/**
+ * Kinds that are told apart for one webhook at a time: users and rules are as many as an attacker likes. The first kind of a
+ * customer is told even beyond, for customers are not.
+ */
+export const MAX_KINDS = 500;
+/** The same of one customer, so that it leaves room for others, and of a customer that has the webhook to itself. */
+export const MAX_KINDS_OF_CUSTOMER = 20;
+export const MAX_KINDS_OF_OWNER = 100;
+/** The key of all other kinds of a customer begins with it; no hash has a blank. */
+export const OTHERS = "others ";
+
+/** An event and a webhook that asks for it. */
+export interface Sending {
+  readonly webhook: { readonly id: string; readonly customer_id: string | null };
+  readonly event: StoredEvent;
+}
+
+/**
+ * What a window keeps of the last event that it counts: who and why, by ids and codes. Nothing of it has to be found again when
+ * a user is erased.
+ */
+export type LastEvent = Pick<StoredEvent, "customerId" | "data">;
+
+/** Violations of one kind that one transaction announces to one webhook. */
+interface Kind {
+  readonly webhook: Sending["webhook"];
+  readonly key: string;
+  readonly first: StoredEvent;
+  last: StoredEvent;
+  total: number;
+}
+
+/**
+ * A denied request costs its sender nothing, and each would be a delivery. Of a kind (customer, user, reason and rule) the
+ * first is sent at once, and opens a window; those that follow in it are counted, and told when it closes
+ * (`close-windows.ts`). The history of events and the audit trail have each of them.
+ *
+ * @returns what is to be sent now
+ */
+export async function coalesce(trx: Knex, sendings: readonly Sending[]): Promise<readonly Sending[]> {
+  const kinds = kindsOf(sendings.filter(isCoalesced));
+  if (kinds.length === 0) return sendings;
+  const opened = await count(trx, await withinBounds(trx, kinds));
+  return sendings.filter(
+    (sending) => !isCoalesced(sending) || opened.has(nameOf(sending.webhook.id, sending.event.id)),
+  );
+}
+
+function isCoalesced({ event: { type } }: Sending): boolean {
+  return type === "policy.violated";
+}
+
+function kindsOf(sendings: readonly Sending[]): readonly Kind[] {
+  const kinds = new Map<string, Kind>();
+  for (const { webhook, event } of sendings) {
+    const key = keyOf(event);
+    const name = nameOf(webhook.id, key);
+    const known = kinds.get(name);
+    if (known === undefined) kinds.set(name, { webhook, key, first: event, last: event, total: 1 });
+    else {
+      known.last = event;
+      known.total += 1;
+    }
+  }
+  return [...kinds.values()];
+}
+
+function keyOf({ customerId, userId, rule, data: { reason } }: StoredEvent): string {
+  const parts = [customerId ?? null, userId ?? null, reason ?? null, rule ?? null];
+  return createHash("sha256").update(JSON.stringify(parts)).digest("base64url");
+}
+
+/** Gives the key of their customer's others to the kinds that would be too many. */
+async function withinBounds(trx: Knex, kinds: readonly Kind[]): Promise<readonly Kind[]> {
+  const known = await readKnown(trx, webhookIds(kinds));
+  const opening = webhookIds(kinds.filter((kind) => isNew(known, kind) && hasRoom(known, kind)));
+  if (opening.length > 0) {
+    // one transaction at a time, so that the bound is one; where all kinds are known, or too many, nobody waits
+    await lockRowsUntilEnd(trx, "webhookWindows", opening);
+    for (const [id, customers] of await readKnown(trx, opening)) known.set(id, customers);
+  }
+  return kinds.map((kind) => {
+    if (!isNew(known, kind)) return kind;
+    if (!hasRoom(known, kind)) return { ...kind, key: `${OTHERS}${customerOf(kind)}` };
+    addKnown(known, kind.webhook.id, customerOf(kind), kind.key);
+    return kind;
+  });
+}
+
+/** By webhook and customer, keys of kinds that are told apart. */
+type KnownKeys = Map<string, Map<string, Set<string>>>;
+
+async function readKnown(trx: Knex, ids: readonly string[]): Promise<KnownKeys> {
+  const known: KnownKeys = new Map(ids.map((id) => [id, new Map<string, Set<string>>()]));
+  const { rows } = await trx.raw<{ rows: { webhook_id: string; key: string; customer: string }[] }>(
+    `select webhook_id, key, coalesce(last_event ->> 'customerId', '') as customer from webhook_windows
+     where webhook_id = any(?) and not starts_with(key, ?)`,
+    [[...ids], OTHERS] as unknown as Knex.RawBinding[],
+  );
+  for (const { webhook_id, key, customer } of rows) addKnown(known, webhook_id, customer, key);
+  return known;
+}
+
+function addKnown(known: KnownKeys, webhookId: string, customer: string, key: string): void {
+  const customers = known.get(webhookId);
+  const keys = customers?.get(customer);
+  if (keys === undefined) customers?.set(customer, new Set([key]));
+  else keys.add(key);
+}
+
+function webhookIds(kinds: readonly Kind[]): string[] {
+  return [...new Set(kinds.map(({ webhook }) => webhook.id))];
+}
+
+function customerOf({ last: { customerId } }: Kind): string {
+  return customerId ?? "";
+}
+
+function isNew(known: KnownKeys, kind: Kind): boolean {
+  return known.get(kind.webhook.id)?.get(customerOf(kind))?.has(kind.key) !== true;
+}
+
+function hasRoom(known: KnownKeys, kind: Kind): boolean {
+  const { id, customer_id: owner } = kind.webhook;
+  const customers = known.get(id);
+  const ofCustomer = customers?.get(customerOf(kind))?.size ?? 0;
+  if (ofCustomer === 0) return true;
+  if (ofCustomer >= (owner === null ? MAX_KINDS_OF_CUSTOMER : MAX_KINDS_OF_OWNER)) return false;
+  const total = [...(customers?.values() ?? [])].reduce((sum, { size }) => sum + size, 0);
+  return total < MAX_KINDS;
+}
+
+/** @returns names of the events that opened a window */
+async function count(trx: Knex, kinds: readonly Kind[]): Promise<ReadonlySet<string>> {
+  // in one order, so that two transactions with the same keys do not wait for each other in a circle
+  const { rows } = await trx.raw<{ rows: { webhook_id: string; event_id: string | null }[] }>(
+    `insert into webhook_windows as known
+       (webhook_id, key, event_id, closes_at, count, first_at, last_at, last_event)
+     select webhook_id, key, event_id, ${WINDOW_END}, count, first_at, last_at, last_event
+     from json_to_recordset(?::json) as one (
+       webhook_id text, key text, event_id text, count integer,
+       first_at timestamptz, last_at timestamptz, last_event jsonb
+     )
+     order by webhook_id, key
+     on conflict (webhook_id, key) do update set
+       -- where a window is open the first one is counted as well
+       count = known.count + excluded.count + case when excluded.event_id is null then 0 else 1 end,
+       first_at = case when known.count = 0 then excluded.first_at else known.first_at end,
+       last_at = excluded.last_at,
+       last_event = excluded.last_event
+     returning webhook_id, event_id`,
+    [JSON.stringify(rowsOf(kinds))],
+  );
+  return new Set(rows.map(({ webhook_id, event_id }) => nameOf(webhook_id, event_id ?? "")));
+}
+
+function rowsOf(kinds: readonly Kind[]): readonly object[] {
+  const rows = new Map<string, Kind>();
+  for (const kind of kinds) {
+    const name = nameOf(kind.webhook.id, kind.key);
+    // kinds that are not told apart have one key
+    const same = rows.get(name);
+    rows.set(name, same === undefined ? kind : { ...same, last: kind.last, total: same.total + kind.total });
+  }
+  return [...rows.values()].map(rowOf);
+}
+
+function rowOf({ webhook, key, first, last, total }: Kind): object {
+  const isOthers = key.startsWith(OTHERS);
+  const { customerId, data } = last;
+  const { user, reason, decision_id } = data;
+  return {
+    webhook_id: webhook.id,
+    key,
+    event_id: isOthers ? null : first.id,
+    count: isOthers ? total : total - 1,
+    first_at: first.timestamp,
+    last_at: last.timestamp,
+    last_event: {
+      customerId,
+      // of kinds that are not told apart nothing can be said but whose they are
+      data: isOthers
+        ? { others: true }
+        : { user: user && { id: user.id, customer_id: user.customer_id }, reason, decision_id },
+    },
+  };
+}
+
+function nameOf(webhookId: string, name: string): string {
+  return `${webhookId} ${name}`;
+}

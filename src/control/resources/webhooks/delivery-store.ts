@@ -1,0 +1,111 @@
+import type { Knex } from "knex";
+import { ApiError } from "../../platform/errors.ts";
+
+export const DELIVERY_STATUSES = ["pending", "delivering", "delivered", "failed", "cancelled"] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+/** Why a delivery is cancelled. */
+export const CANCELLED_REASONS = ["webhook_disabled", "webhook_deleted", "customer_deleted"] as const;
+export type CancelledReason = (typeof CANCELLED_REASONS)[number];
+
+export interface DeliveryRow {
+  readonly id: string;
+  readonly webhook_id: string;
+  readonly event_id: string;
+  readonly event_type: string;
+  /** The body as it is signed and sent. */
+  readonly payload: string;
+  /** Whether a failure is followed by further attempts. */
+  readonly retried: boolean;
+  readonly status: DeliveryStatus;
+  readonly attempts: number;
+  /** While delivering: when the claim is over. */
+  readonly next_attempt_at: Date | null;
+  readonly last_attempt_at: Date | null;
+  readonly finished_at: Date | null;
+  /** Of the last attempt, as what follows. */
+  readonly response_status: number | null;
+  readonly response_body: string | null;
+  readonly duration_ms: number | null;
+  readonly error: string | null;
+  readonly cancelled_reason: CancelledReason | null;
+  readonly created_at: Date;
+}
+
+/** Deliveries that one statement cancels while a request waits for it; the sweep takes the others. */
+const CANCELLED_AT_ONCE = 10_000;
+
+/** @throws ApiError DELIVERY_NOT_FOUND */
+export async function readDelivery(db: Knex, webhookId: string, id: string): Promise<DeliveryRow> {
+  return found(id, await db<DeliveryRow>("webhook_deliveries").where({ webhook_id: webhookId, id }).first());
+}
+
+/** The same, and keeps it as it is until the transaction ends: an erasure finds what is copied of it, or is in the copy. */
+export async function lockDeliveryShared(
+  trx: Knex.Transaction,
+  webhookId: string,
+  id: string,
+): Promise<DeliveryRow> {
+  const rows = trx<DeliveryRow>("webhook_deliveries").where({ webhook_id: webhookId, id });
+  return found(id, await rows.forShare().first());
+}
+
+function found(id: string, row: DeliveryRow | undefined): DeliveryRow {
+  if (row === undefined) throw new ApiError("DELIVERY_NOT_FOUND", { details: { delivery_id: id } });
+  return row;
+}
+
+/** Cancels what waits for webhooks that are disabled or deleted. What is under way ends by itself. */
+export async function cancelPending(
+  trx: Knex.Transaction,
+  webhookIds: readonly string[],
+  reason: CancelledReason,
+  now: Date,
+): Promise<void> {
+  await trx.raw(
+    `update webhook_deliveries
+       set status = 'cancelled', next_attempt_at = null, finished_at = :now, cancelled_reason = :reason
+       where id in (
+         select id from webhook_deliveries where webhook_id = any(:webhookIds::text[]) and status = 'pending'
+         limit :most for update skip locked
+       )`,
+    { now, reason, webhookIds: [...webhookIds], most: CANCELLED_AT_ONCE },
+  );
+}
+
+/** Cancels whatever else waits for no enabled webhook. */
+export async function cancelLeftOver(db: Knex, now: Date): Promise<void> {
+  let cancelled: number;
+  do {
+    const { rowCount } = await db.raw<{ rowCount: number }>(
+      `update webhook_deliveries
+         set status = 'cancelled', next_attempt_at = null, finished_at = :now, cancelled_reason = left_over.reason
+         from (
+           select d.id,
+             case
+               when w.id is null then 'webhook_deleted'
+               when w.disabled_reason = 'customer_deleted' then 'customer_deleted'
+               else 'webhook_disabled'
+             end as reason
+           from webhook_deliveries d left join webhooks w on w.id = d.webhook_id
+           where (d.status = 'pending' or d.status = 'delivering' and d.next_attempt_at <= :now)
+             and (w.id is null or not w.enabled or d.sequence <= w.deliver_after)
+           limit :most for update of d skip locked
+         ) left_over
+         where webhook_deliveries.id = left_over.id`,
+      { now, most: CANCELLED_AT_ONCE },
+    );
+    cancelled = rowCount;
+  } while (cancelled === CANCELLED_AT_ONCE);
+}
+
+/** Removes what is older from the log. @returns how many: when as many as asked for, there may be more */
+export async function forgetDeliveries(db: Knex, before: Date, most: number): Promise<number> {
+  const old = db("webhook_deliveries")
+    .where("created_at", "<", before)
+    .whereRaw("status not in ('pending', 'delivering')")
+    .orderBy("created_at")
+    .limit(most)
+    .select("id");
+  return db("webhook_deliveries").whereIn("id", old).delete();
+}

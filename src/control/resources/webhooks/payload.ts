@@ -1,0 +1,82 @@
+import type { EventData, EventType, StoredEvent } from "../../platform/events.ts";
+
+/** The event that a test sends; nothing else has this type, and nobody subscribes to it. */
+export const TEST_EVENT = "webhook.test";
+
+/** What of each member can be told: what is added to one is not told before it stands here. */
+const TOLD = {
+  user: ["id", "email", "customer_id"],
+  session: ["id", "ip_address", "user_agent"],
+  customer: ["id", "name", "status"],
+  policy: ["id", "name", "type"],
+  policy_set: ["name", "version", "digest"],
+  api_key: ["id", "name", "scope"],
+  dropped_claims: true,
+  reason: true,
+  detail: true,
+  decision_id: true,
+  count: true,
+  first_at: true,
+  last_at: true,
+  others: true,
+} as const satisfies Record<keyof EventData, true | readonly string[]>;
+
+type Member = keyof EventData;
+
+/** The members of `data` that events of each type can have, and no others; docs/webhooks.md lists the same. */
+export const EVENT_MEMBERS = {
+  "user.authenticated": ["user", "session", "dropped_claims"],
+  "user.authentication_failed": ["user", "customer", "reason", "detail"],
+  "user.logged_out": ["user", "session", "reason"],
+  "user.deleted": ["user"],
+  "session.revoked": ["user", "session", "reason"],
+  "policy.violated": [
+    ...["user", "session", "customer", "reason", "detail", "decision_id"],
+    ...["count", "first_at", "last_at", "others"],
+  ],
+  "policy.updated": ["policy", "detail"],
+  "policy_set.published": ["policy_set"],
+  "customer.created": ["customer"],
+  "customer.updated": ["customer", "detail"],
+  "customer.suspended": ["customer"],
+  "api_key.created": ["api_key", "customer"],
+  "api_key.revoked": ["api_key", "customer"],
+} as const satisfies Record<EventType, readonly Member[]>;
+
+/** How many events a summary stands for. */
+export type Summary = Required<Pick<EventData, "count" | "first_at" | "last_at">>;
+
+/** The body of a delivery that stands for several events: what is told of the last of them, and their count. */
+export function summaryPayload(event: StoredEvent, summary: Summary): string {
+  return payloadOf({ ...event, data: { ...event.data, ...summary } });
+}
+
+/** The body of a delivery (specification, section 6): the bytes that are signed and sent, at every attempt the same. */
+export function payloadOf({ id, type, timestamp, customerId, data }: StoredEvent): string {
+  const told = toldOf(type, data);
+  // a receiver of all customers' events knows whose it is: by the user, or by this
+  if (customerId !== undefined && !("user" in told) && !("customer" in told))
+    told["customer"] = { id: customerId };
+  return JSON.stringify({ id, type, timestamp: timestamp.toISOString(), data: told });
+}
+
+/** The body of a test. */
+export function testPayload(id: string, timestamp: Date, webhookId: string): string {
+  const data = { webhook: { id: webhookId } };
+  return JSON.stringify({ id, type: TEST_EVENT, timestamp: timestamp.toISOString(), data });
+}
+
+function toldOf(type: EventType, data: EventData): Record<string, unknown> {
+  const told: Record<string, unknown> = {};
+  for (const name of EVENT_MEMBERS[type]) {
+    const value = data[name];
+    if (value === undefined) continue;
+    const members = TOLD[name];
+    told[name] = members === true ? value : pick(value as Record<string, unknown>, members);
+  }
+  return told;
+}
+
+function pick(value: Readonly<Record<string, unknown>>, members: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(members.filter((name) => name in value).map((name) => [name, value[name]]));
+}

@@ -1,0 +1,194 @@
+import type { ControlContext } from "../../platform/context.ts";
+import { readPage } from "../../platform/frame/list.ts";
+import { created, etagOf, ok, page, readRoute, writeRoute, type Route } from "../../platform/frame/route.ts";
+import { checkTarget } from "../../platform/outbound/target.ts";
+import { deliveryRoutes } from "./delivery-routes.ts";
+import {
+  deletedWebhook,
+  newWebhook,
+  rotation,
+  webhook,
+  webhookChanges,
+  webhookList,
+  webhookPath,
+  webhookWithSecret,
+} from "./schemas.ts";
+import { secretWarnings } from "./secret.ts";
+import { changeWebhook, createWebhook, enableWebhook, removeWebhook, rotateSecret } from "./service.ts";
+import { readWebhook, visibleWebhooks, type WebhookRow } from "./store.ts";
+
+/** `/webhooks`: receivers of events, and what was sent to them. */
+export function webhookRoutes(context: ControlContext): Route[] {
+  return [
+    ...collection(context),
+    ...single(context),
+    ...secretAndSwitch(context),
+    ...deliveryRoutes(context),
+  ];
+}
+
+const ABOUT = { tag: "Webhooks", group: "management", tenancy: "handler" } as const;
+
+function collection({ db, box, settings }: ControlContext): Route[] {
+  return [
+    readRoute({
+      ...ABOUT,
+      method: "get",
+      path: "/webhooks",
+      operation: "listWebhooks",
+      summary: "List webhooks",
+      permission: "read",
+      query: webhookList,
+      answers: { 200: webhook.array() },
+      paginated: true,
+      async read({ query, actor }) {
+        const { status, customer_id } = query;
+        const rows = visibleWebhooks(db, actor);
+        if (status !== undefined) void rows.where("enabled", status === "enabled");
+        if (customer_id !== undefined) void rows.where("customer_id", customer_id);
+        const columns = { id: "id", created_at: "created_at", updated_at: "updated_at" };
+        const found = await readPage<WebhookRow>(rows, query, columns);
+        return page(found.rows, { ...query, total: found.total });
+      },
+    }),
+    writeRoute({
+      ...ABOUT,
+      method: "post",
+      path: "/webhooks",
+      operation: "createWebhook",
+      summary: "Register a webhook",
+      description:
+        "Events go to `url` from now on, signed as Standard Webhooks has it. " +
+        "Without a `secret` one is made; this answer alone shows it.",
+      permission: "configure",
+      body: newWebhook,
+      answers: { 201: webhookWithSecret },
+      warns: true,
+      etag: true,
+      errors: ["TARGET_NOT_ALLOWED", "INVALID_CUSTOMER", "CONFLICT"],
+      prepare: ({ body }) => checkTarget(body.url, targets(settings)),
+      async write({ body }, unit) {
+        const { row, secret } = await createWebhook(unit, box, body);
+        return created(
+          { ...row, secret },
+          { etag: tagOf(row), location: `/v1/webhooks/${row.id}`, warnings: secretWarnings(secret) },
+        );
+      },
+    }),
+  ];
+}
+
+function single({ db, settings }: ControlContext): Route[] {
+  const about = { ...ABOUT, path: "/webhooks/{id}", params: webhookPath, etag: true } as const;
+  return [
+    readRoute({
+      ...about,
+      method: "get",
+      operation: "getWebhook",
+      summary: "Read a webhook",
+      permission: "read",
+      answers: { 200: webhook },
+      errors: ["WEBHOOK_NOT_FOUND"],
+      async read({ params, actor }) {
+        return answered(await readWebhook(db, actor, params.id));
+      },
+    }),
+    writeRoute({
+      ...about,
+      method: "put",
+      operation: "updateWebhook",
+      summary: "Update a webhook",
+      description:
+        "Changes what is given. One that is disabled gets no events, and what waits for it is cancelled. " +
+        "What waits goes to the new URL.",
+      permission: "configure",
+      body: webhookChanges,
+      answers: { 200: webhook },
+      errors: ["WEBHOOK_NOT_FOUND", "TARGET_NOT_ALLOWED", "CONFLICT"],
+      async prepare({ params, body, actor }) {
+        // whoever must not see it is not told whether a URL leads somewhere either
+        await readWebhook(db, actor, params.id);
+        if (body.url !== undefined) await checkTarget(body.url, targets(settings));
+      },
+      async write(call, unit) {
+        const row = await changeWebhook(unit, call.params.id, call.body, (before) => {
+          call.ifMatch(tagOf(before));
+        });
+        return answered(row);
+      },
+    }),
+    writeRoute({
+      ...about,
+      method: "delete",
+      operation: "deleteWebhook",
+      summary: "Delete a webhook",
+      description: "What waits to be delivered to it is cancelled.",
+      permission: "configure",
+      answers: { 200: deletedWebhook },
+      errors: ["WEBHOOK_NOT_FOUND"],
+      async write(call, unit) {
+        const { id } = call.params;
+        await removeWebhook(unit, id, (before) => {
+          call.ifMatch(tagOf(before));
+        });
+        return ok({ id, deleted: true });
+      },
+    }),
+  ];
+}
+
+function secretAndSwitch({ box }: ControlContext): Route[] {
+  return [
+    writeRoute({
+      ...ABOUT,
+      method: "post",
+      path: "/webhooks/{id}/rotate-secret",
+      operation: "rotateWebhookSecret",
+      summary: "Replace a webhook's secret",
+      description:
+        "Until `previous_secret_expires_at` deliveries carry a signature of each of the two secrets. " +
+        "Without a `secret` one is made; this answer alone shows it.",
+      permission: "configure",
+      params: webhookPath,
+      body: rotation,
+      answers: { 200: webhookWithSecret },
+      warns: true,
+      etag: true,
+      errors: ["WEBHOOK_NOT_FOUND"],
+      async write({ params, body }, unit) {
+        const { row, secret } = await rotateSecret(unit, box, params.id, body);
+        return ok({ ...row, secret }, { etag: tagOf(row), warnings: secretWarnings(secret) });
+      },
+    }),
+    writeRoute({
+      ...ABOUT,
+      method: "post",
+      path: "/webhooks/{id}/enable",
+      operation: "enableWebhook",
+      summary: "Enable a webhook that is disabled",
+      description:
+        "It gets events from now on; of those in between none is made up for. " +
+        "One whose customer is deleted stays disabled.",
+      permission: "configure",
+      params: webhookPath,
+      answers: { 200: webhook },
+      etag: true,
+      errors: ["WEBHOOK_NOT_FOUND", "CONFLICT"],
+      async write({ params }, unit) {
+        return answered(await enableWebhook(unit, params.id));
+      },
+    }),
+  ];
+}
+
+function answered(row: WebhookRow) {
+  return ok(row, { etag: tagOf(row) });
+}
+
+function tagOf({ id, revision }: WebhookRow): string {
+  return etagOf(id, revision);
+}
+
+function targets({ webhooks }: ControlContext["settings"]) {
+  return { allowPrivate: webhooks.allowPrivateTargets };
+}

@@ -1,0 +1,139 @@
+import * as z from "zod";
+import { EVENT_TYPES } from "../../platform/events.ts";
+import { listQuery } from "../../platform/frame/list.ts";
+import { longText, pathId, timestamp } from "../../platform/frame/schemas.ts";
+import { CANCELLED_REASONS, DELIVERY_STATUSES } from "./delivery-store.ts";
+import { EVERY_EVENT } from "./enqueue.ts";
+import { TEST_EVENT } from "./payload.ts";
+import { webhookSecret } from "./secret.ts";
+import { DISABLED_REASONS } from "./store.ts";
+
+/** Where it leads is checked by `checkTarget`; here, what it looks like. */
+const url = z
+  .string()
+  .max(2048, "must have at most 2048 characters")
+  .refine((text) => !/[\s\p{Cc}]/u.test(text), "must not hold spaces or control characters")
+  .refine((text) => ["http:", "https:"].includes(URL.parse(text)?.protocol ?? ""), "must be an http(s) URL")
+  .refine((text) => !text.includes("#"), "must not have a fragment")
+  .meta({ format: "uri" });
+
+const MAX_TYPES = EVENT_TYPES.length + 1;
+
+/** `"*"` alone is the list of it. */
+const events = z
+  .preprocess(
+    (value) => (value === EVERY_EVENT ? [EVERY_EVENT] : value),
+    z
+      .array(z.enum([...EVENT_TYPES, EVERY_EVENT]), {
+        error: "must be a list of event types, or `*` for all",
+      })
+      .refine(({ length }) => length > 0, "must name at least one type of event, or `*`")
+      .refine(({ length }) => length <= MAX_TYPES, `must have at most ${MAX_TYPES} entries`)
+      .transform((types) => [...new Set(types)]),
+  )
+  .meta({
+    type: ["array", "string"],
+    anyOf: [
+      { const: EVERY_EVENT },
+      {
+        type: "array",
+        items: { type: "string", enum: [...EVENT_TYPES, EVERY_EVENT] },
+        minItems: 1,
+        maxItems: MAX_TYPES,
+      },
+    ],
+    description: "types of events, or `*` for all, alone or in the list",
+  });
+
+const description = longText(500).nullable();
+
+export const newWebhook = z.strictObject({
+  url,
+  events,
+  secret: webhookSecret().optional(),
+  description: description.default(null),
+  customer_id: z.string().min(1).max(128).nullable().default(null),
+  enabled: z.boolean().default(true),
+});
+
+export const webhookChanges = z
+  .strictObject({
+    url: url.optional(),
+    events: events.optional(),
+    description: description.optional(),
+    enabled: z.boolean().optional(),
+  })
+  .refine((changes) => Object.keys(changes).length > 0, "must name at least one field");
+
+/** A week: whoever needs longer has two secrets for good. */
+const MAX_OVERLAP_SECONDS = 7 * 86_400;
+
+export const rotation = z.strictObject({
+  secret: webhookSecret().optional(),
+  overlap_seconds: z.int().min(0).max(MAX_OVERLAP_SECONDS).default(86_400),
+});
+
+export const webhook = z.object({
+  id: z.string(),
+  customer_id: z.string().nullable(),
+  url: z.string(),
+  description: z.string().nullable(),
+  events: z.array(z.enum([...EVENT_TYPES, EVERY_EVENT])),
+  enabled: z.boolean(),
+  disabled_reason: z.enum(DISABLED_REASONS).nullable(),
+  disabled_at: timestamp().nullable(),
+  previous_secret_expires_at: timestamp().nullable(),
+  paused_until: timestamp()
+    .nullable()
+    .describe("the receiver does not answer: nothing is sent before, and then one delivery tries"),
+  created_at: timestamp(),
+  updated_at: timestamp(),
+});
+
+/** The only answers that hold the secret. */
+export const webhookWithSecret = webhook.extend({ secret: z.string() });
+
+export const deletedWebhook = z.object({ id: z.string(), deleted: z.literal(true) });
+
+export const webhookPath = z.object({ id: pathId() });
+
+export const webhookList = listQuery(["created_at", "updated_at"], {
+  status: z.enum(["enabled", "disabled"]).optional(),
+  customer_id: z.string().min(1).max(128).optional(),
+});
+
+const deliveryEvent = z.enum([...EVENT_TYPES, TEST_EVENT]);
+
+export const delivery = z.object({
+  id: z.string(),
+  webhook_id: z.string(),
+  event_id: z.string(),
+  event_type: deliveryEvent,
+  status: z.enum(DELIVERY_STATUSES),
+  attempts: z.int(),
+  created_at: timestamp(),
+  last_attempt_at: timestamp().nullable(),
+  next_attempt_at: timestamp().nullable(),
+  finished_at: timestamp().nullable(),
+  response_status: z.int().nullable(),
+  response_body: z.string().nullable(),
+  duration_ms: z.int().nullable(),
+  error: z.string().nullable(),
+  cancelled_reason: z.enum(CANCELLED_REASONS).nullable(),
+});
+
+export const deliveryWithPayload = delivery.extend({
+  payload: z.object({
+    id: z.string(),
+    type: deliveryEvent,
+    timestamp: z.iso.datetime(),
+    data: z.record(z.string(), z.unknown()),
+  }),
+});
+
+export const deliveryPath = z.object({ id: pathId(), delivery_id: pathId() });
+
+export const deliveryList = listQuery(["created_at"], {
+  status: z.enum(DELIVERY_STATUSES).optional(),
+  type: deliveryEvent.optional(),
+});

@@ -1,0 +1,243 @@
+import type * as z from "zod";
+import { onlyCustomerOf, type Actor } from "../../platform/actor.ts";
+import { lockCustomerShared, requireCustomer } from "../customers/store.ts";
+import type { SealedColumns } from "../../platform/sealed-columns.ts";
+import { ApiError, invalidCustomer } from "../../platform/errors.ts";
+import { newId } from "../../platform/ids.ts";
+import type { SecretBox } from "../../platform/secret-box.ts";
+import type { Unit } from "../../platform/unit.ts";
+import { cancelPending } from "./delivery-store.ts";
+import type { newWebhook, rotation, webhookChanges } from "./schemas.ts";
+import { newWebhookSecret } from "./secret.ts";
+import {
+  countWebhooks,
+  deleteWebhook,
+  insertWebhook,
+  lockEnabledWebhooksOf,
+  lockWebhook,
+  readWebhook,
+  skipEarlierDeliveries,
+  updateWebhook,
+  type DisabledReason,
+  type WebhookRow,
+} from "./store.ts";
+
+/** Of one customer, or of none: each of them is a row for each event, in the transaction that makes it. */
+export const MAX_WEBHOOKS = 100;
+
+/** Checks a row that is locked against the request, as `If-Match` asks for. */
+type Check = (row: WebhookRow) => void;
+
+/** A webhook, and its secret in the clear: for the one answer that shows it. */
+export interface WithSecret {
+  readonly row: WebhookRow;
+  readonly secret: string;
+}
+
+export async function createWebhook(
+  unit: Unit,
+  box: SecretBox,
+  fields: z.output<typeof newWebhook>,
+): Promise<WithSecret> {
+  const { trx, now, origin } = unit;
+  const customerId = fields.customer_id ?? onlyCustomerOf(origin.actor) ?? null;
+  if (customerId !== null) {
+    await requireCustomer(trx, origin.actor, customerId, "body");
+    // it may be deleted meanwhile
+    if (!(await lockCustomerShared(trx, customerId))) throw invalidCustomer(customerId, "body");
+  }
+  if ((await countWebhooks(trx, customerId)) >= MAX_WEBHOOKS)
+    throw new ApiError("CONFLICT", { message: `there are ${MAX_WEBHOOKS} webhooks already` });
+  const id = newId("webhook");
+  const secret = fields.secret ?? newWebhookSecret();
+  const row: WebhookRow = {
+    id,
+    customer_id: customerId,
+    url: fields.url,
+    description: fields.description,
+    events: fields.events,
+    enabled: fields.enabled,
+    disabled_reason: fields.enabled ? null : "requested",
+    disabled_at: fields.enabled ? null : now,
+    secret: box.seal(secret, secretPurpose(id)),
+    previous_secret: null,
+    previous_secret_expires_at: null,
+    failures: 0,
+    paused_until: null,
+    created_at: now,
+    updated_at: now,
+    revision: 1,
+  };
+  await insertWebhook(trx, row);
+  recordChange(unit, "webhook.created", undefined, row);
+  return { row, secret };
+}
+
+export async function changeWebhook(
+  unit: Unit,
+  id: string,
+  { url, events, description, enabled }: z.output<typeof webhookChanges>,
+  check: Check,
+): Promise<WebhookRow> {
+  const { trx, now } = unit;
+  const before = await (enabled === true ? lockToEnable(unit, id) : lockWebhook(trx, unit.origin.actor, id));
+  check(before);
+  const after = await updateWebhook(
+    trx,
+    before,
+    {
+      // it may answer where the one before did not
+      ...(url !== undefined && url !== before.url && { url, ...HEALTHY }),
+      ...(events !== undefined && { events }),
+      ...(description !== undefined && { description }),
+      ...(enabled === true && !before.enabled && ENABLED),
+      ...(enabled === false && before.enabled && disabled("requested", now)),
+    },
+    now,
+  );
+  await followSwitch(unit, before, after);
+  recordChange(unit, "webhook.updated", before, after);
+  return after;
+}
+
+export async function enableWebhook(unit: Unit, id: string): Promise<WebhookRow> {
+  const before = await lockToEnable(unit, id);
+  if (before.enabled) return before;
+  const after = await updateWebhook(unit.trx, before, ENABLED, unit.now);
+  await followSwitch(unit, before, after);
+  recordChange(unit, "webhook.enabled", before, after);
+  return after;
+}
+
+/**
+ * Locks one that is to be enabled, and its customer first: whoever deletes that locks both in this order.
+ *
+ * @throws ApiError WEBHOOK_NOT_FOUND, and CONFLICT where its customer is deleted
+ */
+async function lockToEnable({ trx, origin }: Unit, id: string): Promise<WebhookRow> {
+  const { customer_id: customerId } = await readWebhook(trx, origin.actor, id);
+  if (customerId !== null && !(await lockCustomerShared(trx, customerId)))
+    throw new ApiError("CONFLICT", { message: "the webhook's customer is deleted" });
+  return lockWebhook(trx, origin.actor, id);
+}
+
+/** Disables those of a customer that is deleted, in the same unit: what the customer left behind leaves no more. */
+export async function disableWebhooksOf(unit: Unit, customerId: string): Promise<void> {
+  const rows = await lockEnabledWebhooksOf(unit.trx, customerId);
+  for (const before of rows) {
+    const changes = disabled("customer_deleted", unit.now);
+    const after = await updateWebhook(unit.trx, before, changes, unit.now);
+    recordChange(unit, "webhook.disabled", before, after);
+  }
+  await cancelPending(
+    unit.trx,
+    rows.map(({ id }) => id),
+    "customer_deleted",
+    unit.now,
+  );
+}
+
+/** Disables one whose receiver does not take what is sent; nothing where that, or its deletion, has happened before. */
+export async function disableWebhook(unit: Unit, id: string, reason: DisabledReason): Promise<void> {
+  const before = await lockWebhook(unit.trx, unit.origin.actor, id).catch(unlessGone);
+  if (before?.enabled !== true) return;
+  const after = await updateWebhook(unit.trx, before, disabled(reason, unit.now), unit.now);
+  await followSwitch(unit, before, after);
+  recordChange(unit, "webhook.disabled", before, after);
+}
+
+/** Replaces the secret. The one before goes on signing beside it for a while, and no other does. */
+export async function rotateSecret(
+  unit: Unit,
+  box: SecretBox,
+  id: string,
+  { secret = newWebhookSecret(), overlap_seconds }: z.output<typeof rotation>,
+): Promise<WithSecret> {
+  const { trx, now } = unit;
+  const before = await lockWebhook(trx, unit.origin.actor, id);
+  const overlaps = overlap_seconds > 0;
+  const changes = {
+    secret: box.seal(secret, secretPurpose(id)),
+    previous_secret: overlaps ? before.secret : null,
+    previous_secret_expires_at: overlaps ? new Date(now.getTime() + overlap_seconds * 1000) : null,
+  };
+  const row = await updateWebhook(trx, before, changes, now);
+  recordChange(unit, "webhook.secret_rotated", before, row);
+  return { row, secret };
+}
+
+export async function removeWebhook(unit: Unit, id: string, check: Check): Promise<void> {
+  const before = await lockWebhook(unit.trx, unit.origin.actor, id);
+  check(before);
+  await deleteWebhook(unit.trx, id);
+  await cancelPending(unit.trx, [id], "webhook_deleted", unit.now);
+  recordChange(unit, "webhook.deleted", before, undefined);
+}
+
+/** What a webhook's deliveries are signed with now: the secret, and the one before while it is valid. */
+export function validSecrets(
+  box: SecretBox,
+  row: Pick<WebhookRow, "id" | "secret" | "previous_secret" | "previous_secret_expires_at">,
+  now: Date,
+): string[] {
+  const { previous_secret: previous, previous_secret_expires_at: until } = row;
+  const sealed = previous !== null && until !== null && now < until ? [row.secret, previous] : [row.secret];
+  return sealed.map((secret) => box.open(secret, secretPurpose(row.id)));
+}
+
+/** As if nothing had failed. */
+const HEALTHY = { failures: 0, paused_until: null } as const;
+const ENABLED = { ...HEALTHY, enabled: true, disabled_reason: null, disabled_at: null } as const;
+
+function disabled(reason: DisabledReason, now: Date): Partial<WebhookRow> {
+  return { ...HEALTHY, enabled: false, disabled_reason: reason, disabled_at: now };
+}
+
+async function followSwitch(unit: Unit, before: WebhookRow, after: WebhookRow): Promise<void> {
+  if (before.enabled && !after.enabled)
+    await cancelPending(unit.trx, [after.id], "webhook_disabled", unit.now);
+  if (!before.enabled && after.enabled) await skipEarlierDeliveries(unit.trx, after.id);
+}
+
+function recordChange(
+  unit: Unit,
+  action: string,
+  before: WebhookRow | undefined,
+  after: WebhookRow | undefined,
+): void {
+  const row = after ?? before;
+  if (row === undefined) return;
+  unit.record({
+    action,
+    target: { type: "webhook", id: row.id },
+    ...(row.customer_id !== null && { customerId: row.customer_id }),
+    ...(before !== undefined && { before: recorded(before) }),
+    ...(after !== undefined && { after: recorded(after) }),
+  });
+}
+
+/** Never the secrets. */
+function recorded(row: WebhookRow): Record<string, unknown> {
+  const { url, description, events, enabled, disabled_reason, previous_secret_expires_at } = row;
+  return { url, description, events, enabled, disabled_reason, previous_secret_expires_at };
+}
+
+/** The secrets that deliveries are signed with. */
+export const SEALED_WEBHOOKS: SealedColumns = {
+  table: "webhooks",
+  key: ["id"],
+  columns: ["secret", "previous_secret"],
+  purpose: ({ id = "" }) => secretPurpose(id),
+};
+
+function secretPurpose(id: string): string {
+  return `webhook.secret:${id}`;
+}
+
+function unlessGone(error: unknown): undefined {
+  if (error instanceof ApiError && error.code === "WEBHOOK_NOT_FOUND") return undefined;
+  throw error;
+}
+
+/** Of what the service itself does. */
+export const DELIVERER: Actor = { kind: "system", id: "webhooks", name: "webhook deliveries" };

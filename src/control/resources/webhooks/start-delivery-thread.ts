@@ -1,0 +1,102 @@
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+import { inTime } from "../../../runtime/in-time.ts";
+import { listen } from "../../../storage/index.ts";
+import type { BackgroundWork, ControlContext } from "../../platform/context.ts";
+import type { DeliveryThreadData } from "./delivery-thread.ts";
+import { CHANNEL } from "./enqueue.ts";
+
+/** After so long a thread that died is started again, and the database asked again that was away. */
+const AGAIN_MS = 1_000;
+/** What deliveries under way have to end, and then some. */
+const END_MS = 15_000;
+
+export interface DeliveryThreadOptions extends Omit<DeliveryThreadData, "settings"> {
+  /** Hears of each thread; for tests. */
+  readonly onThread?: (thread: Worker) => void;
+}
+
+/**
+ * Delivers in a thread of the environment's own, with its own event loop, connections and lower priority, so that no backlog
+ * holds up requests, of this environment or the other. The thread begins with the first delivery: an environment
+ * without webhooks has none.
+ */
+export function startDeliveryThread(
+  { db, settings, log }: Pick<ControlContext, "db" | "settings" | "log">,
+  { onThread, ...rest }: DeliveryThreadOptions,
+): BackgroundWork {
+  let thread: Worker | undefined;
+  let closing: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let looking: Promise<void> | undefined;
+  let lookAgain = false;
+
+  function begin(): void {
+    if (thread !== undefined || closing !== undefined) return;
+    void listening.close();
+    const workerData: DeliveryThreadData = { ...rest, settings };
+    const started = new Worker(SCRIPT, { workerData });
+    thread = started;
+    // `exit` follows
+    started.on("error", (error: unknown) => {
+      log.error({ err: error }, "the thread that delivers webhooks failed; it is started again");
+    });
+    started.once("exit", () => {
+      thread = undefined;
+      if (closing === undefined) timer = setTimeout(begin, AGAIN_MS);
+    });
+    onThread?.(started);
+  }
+
+  /** One look at a time; what is announced meanwhile gets another. */
+  function look(): void {
+    if (thread !== undefined || closing !== undefined) return;
+    if (looking !== undefined) {
+      lookAgain = true;
+      return;
+    }
+    lookAgain = false;
+    looking = hasWork()
+      .then((found) => {
+        if (found) begin();
+      })
+      .catch(() => {
+        if (closing === undefined) timer = setTimeout(look, AGAIN_MS);
+      })
+      .finally(() => {
+        looking = undefined;
+        if (lookAgain) look();
+      });
+  }
+
+  async function hasWork(): Promise<boolean> {
+    const { rows } = await db.raw<{ rows: { found: boolean }[] }>(
+      `select exists (select from webhook_deliveries where status in ('pending', 'delivering'))
+           or exists (select from webhook_windows) as found`,
+    );
+    return rows[0]?.found === true;
+  }
+
+  async function close(): Promise<void> {
+    clearTimeout(timer);
+    await Promise.all([listening.close(), looking]);
+    const ending = thread;
+    if (ending === undefined) return;
+    const { promise: ended, resolve } = Promise.withResolvers<undefined>();
+    const end = () => {
+      resolve(undefined);
+    };
+    ending.once("message", end).once("exit", end);
+    ending.postMessage("end");
+    await inTime(ended, END_MS, undefined);
+    await ending.terminate();
+  }
+
+  // what waits already is found when it begins to listen
+  const listening = listen(db, CHANNEL, { onNotification: look, onListening: look });
+  return { close: () => (closing ??= close()) };
+}
+
+/** `.ts`, or `.js` in the published package. */
+const EXTENSION = import.meta.url.endsWith(".ts") ? ".ts" : ".js";
+const SCRIPT = fileURLToPath(new URL(`./delivery-thread${EXTENSION}`, import.meta.url));

@@ -1,0 +1,13 @@
+import type { ControlContext } from "../../platform/context.ts";
+import { cancelLeftOver, forgetDeliveries } from "./delivery-store.ts";
+
+/** How long the log goes back. */
+const KEPT_MS = 30 * 86_400_000;
+const AT_ONCE = 5_000;
+
+/** Cancels what waits for nobody, and removes what is old. Several instances do no harm. */
+export async function sweep({ db, clock }: Pick<ControlContext, "db" | "clock">): Promise<void> {
+  const now = clock();
+  await cancelLeftOver(db, new Date(now));
+  while ((await forgetDeliveries(db, new Date(now - KEPT_MS), AT_ONCE)) === AT_ONCE);
+}

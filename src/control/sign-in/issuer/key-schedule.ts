@@ -1,0 +1,32 @@
+import type { ControlSettings } from "../../platform/context.ts";
+
+/** When keys begin, and how long they stay published. All in milliseconds. */
+export interface KeySchedule {
+  /** How long a key signs before the next one does. */
+  readonly signsForMs: number;
+  /** A key is published so long before it signs: everybody's copy of the JWKS is younger then. */
+  readonly aheadMs: number;
+  /** A key stays published so long after the next one has begun: until its last token has expired everywhere. */
+  readonly afterMs: number;
+  /** How long an instance may sign by the keys as it has read them; shorter than `aheadMs`. */
+  readonly cachedMs: number;
+}
+
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+/** As far as clocks of instances and gateways may be apart. */
+const TOLERANCE_MS = 5 * MINUTE_MS;
+
+/** What the settings mean for keys. */
+export function keySchedule(
+  settings: Pick<ControlSettings, "signingKeySeconds" | "accessTokenSeconds">,
+): KeySchedule {
+  const signsForMs = settings.signingKeySeconds * 1000;
+  const aheadMs = Math.min(HOUR_MS, signsForMs / 2);
+  return {
+    signsForMs,
+    aheadMs,
+    afterMs: settings.accessTokenSeconds * 1000 + TOLERANCE_MS,
+    cachedMs: Math.min(MINUTE_MS / 2, aheadMs / 4),
+  };
+}

@@ -1,0 +1,54 @@
+import type { Request } from "express";
+import { isKeyOfFamily } from "../../resources/api-keys/store.ts";
+import type { ControlContext } from "../../platform/context.ts";
+import { findCustomer } from "../../resources/customers/store.ts";
+import type { Answer } from "../../platform/frame/route.ts";
+import { endSessions } from "../sessions/end.ts";
+import type { SessionRow } from "../sessions/store.ts";
+import { withParameters } from "../failure.ts";
+import type { UnitOrigin } from "../../platform/unit.ts";
+import type { IssuedTokens } from "./issued-tokens.ts";
+import { readForm, readQueryForm, type Form } from "./read-form.ts";
+import { NOT_RETURNED, SIGNED_OUT, UNKNOWN } from "./signed-out-page.ts";
+
+/** RP-Initiated Logout 1.0, section 2: both methods, with parameters as each has them. */
+export function endSessionParameters(request: Request): Form | Promise<Form> {
+  return request.method === "GET" ? readQueryForm(request) : readForm(request);
+}
+
+/**
+ * Ends the session that an ID token of ours names (OpenID Connect RP-Initiated Logout 1.0), and sends the browser on to one
+ * of the customer's return URLs. There is no cookie of ours in the browser: without the hint nobody knows whose session is
+ * meant, so that nothing is ended, and nothing is left to ask for.
+ */
+export async function endSession(
+  { db, units }: Pick<ControlContext, "db" | "units">,
+  tokens: IssuedTokens,
+  origin: UnitOrigin,
+  { id_token_hint: hint, client_id: clientId, post_logout_redirect_uri: to, state }: Form,
+): Promise<Answer> {
+  const claims = hint === undefined ? undefined : await tokens.idToken(hint);
+  if (claims === undefined) return UNKNOWN;
+  // section 2: the client must be the one that the token was made for, by the id of any of its keys
+  if (clientId !== undefined && clientId !== claims.aud && !(await isKeyOfFamily(db, clientId, claims.aud)))
+    return UNKNOWN;
+  const session = await db("sessions")
+    .where({ id: claims.sid, user_id: claims.sub })
+    .first<SessionRow | undefined>();
+  if (session === undefined) return UNKNOWN;
+  const { id, customer_id: customerId } = session;
+  await units(origin, async (unit) => {
+    const ended = await endSessions(unit, { sessionId: id }, "logout");
+    if (ended === 0) return;
+    const target = { type: "session", id };
+    unit.record({ action: "session.ended", target, customerId, after: { reason: "logout", ended } });
+  });
+  if (to === undefined) return SIGNED_OUT;
+  // text by text (RFC 9700, section 2.1); section 3: what is not registered is not gone to
+  const customer = await findCustomer(db, customerId);
+  if (customer?.allowed_return_urls.includes(to) !== true) return NOT_RETURNED;
+  return {
+    kind: "redirect",
+    location: state === undefined ? new URL(to).href : withParameters(to, { state }),
+  };
+}

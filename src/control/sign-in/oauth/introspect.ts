@@ -1,0 +1,72 @@
+import { onlyCustomerOf, type Actor } from "../../platform/actor.ts";
+import type { ControlSettings } from "../../platform/context.ts";
+import { userScope } from "../issuer/user-scopes.ts";
+import type { AccessToken, IssuedTokens } from "./issued-tokens.ts";
+import { required, type Form } from "./read-form.ts";
+
+/** RFC 7662, section 2.2: nothing is told about why. */
+const INACTIVE = { active: false } as const;
+
+/**
+ * Answers what a token is (RFC 7662). `token_type_hint` is not needed: a token shows what it is.
+ *
+ * @param actor - a key that is limited to one customer sees that customer's tokens alone
+ * @throws OAuthError
+ */
+export async function introspect(
+  tokens: IssuedTokens,
+  { publicUrl }: Pick<ControlSettings, "publicUrl">,
+  actor: Actor,
+  form: Form,
+): Promise<object> {
+  const token = required(form, "token");
+  const refresh = await tokens.refresh(token);
+  if (refresh !== undefined) {
+    const { row, active } = refresh;
+    const { session, user, until } = active;
+    if (!maySee(actor, session.customer_id)) return INACTIVE;
+    return {
+      active: true,
+      scope: userScope(session.scope),
+      client_id: session.client_id,
+      exp: seconds(row.expires_at < until ? row.expires_at : until),
+      iat: seconds(row.created_at),
+      sub: user.id,
+      iss: publicUrl,
+      sid: session.id,
+      customer_id: session.customer_id,
+      principal_type: "user",
+    };
+  }
+  const access = await tokens.access(token);
+  return access === undefined || !maySee(actor, customerOf(access)) ? INACTIVE : described(access);
+}
+
+/** The members of RFC 7662, section 2.2, and what else the token says of how it came about. */
+function described(token: AccessToken): object {
+  const { claims } = token;
+  // the session may have to end before the token would
+  const exp = token.of === "user" ? Math.min(claims.exp, seconds(token.active.until)) : claims.exp;
+  const { iss, sub, aud, iat, jti, client_id, sid } = claims;
+  const scope = token.of === "user" ? userScope(claims.scope) : claims.scope;
+  const { customer_id, principal_type, acr, amr, auth_time } = claims;
+  return {
+    active: true,
+    token_type: "Bearer",
+    ...{ scope, client_id, exp, iat, sub, aud, iss, jti },
+    ...{ sid, customer_id, principal_type, acr, amr, auth_time },
+  };
+}
+
+/** The customer whose token it is; `null` for a machine client that acts for none. */
+export function customerOf(token: AccessToken): string | null {
+  return token.of === "user" ? token.active.session.customer_id : token.client.customer_id;
+}
+
+export function maySee(actor: Actor, customerId: string | null): boolean {
+  return [undefined, customerId].includes(onlyCustomerOf(actor));
+}
+
+function seconds(time: Date): number {
+  return Math.floor(time.getTime() / 1000);
+}

@@ -1,0 +1,141 @@
+import { compactVerify, createLocalJWKSet, errors, jwtVerify, type JWTPayload } from "jose";
+import type { Knex } from "knex";
+import { findActiveClient, type ClientRow } from "../../resources/clients/store.ts";
+import type { ControlContext } from "../../platform/context.ts";
+import { findCustomer, type CustomerRow } from "../../resources/customers/store.ts";
+import { ID_TOKEN_TYPE } from "../issuer/id-token.ts";
+import { ALGORITHM } from "../issuer/key-store.ts";
+import type { Keyring } from "../issuer/keyring.ts";
+import { statusOf, type SessionRow } from "../sessions/store.ts";
+import { findRefreshToken, type RefreshTokenRow } from "../code-store.ts";
+import { judgedByPolicies, rulesOf } from "../standing.ts";
+import { findUser, type UserRow } from "../../resources/users/store.ts";
+
+/** A session that goes on, of a user and a customer that are active. */
+export interface ActiveSession {
+  readonly session: SessionRow;
+  readonly user: UserRow;
+  readonly customer: CustomerRow;
+  /** When it ends at the latest. */
+  readonly until: Date;
+}
+
+/** An access token that we have made, and that is good by now. */
+export type AccessToken =
+  | { readonly of: "user"; readonly claims: AccessClaims; readonly active: ActiveSession }
+  | { readonly of: "machine"; readonly claims: AccessClaims; readonly client: ClientRow };
+
+/** Every access token has these. */
+export interface AccessClaims extends JWTPayload {
+  readonly exp: number;
+  readonly sub: string;
+  readonly sid: string;
+  readonly client_id: string;
+  readonly scope: string;
+}
+
+/** An ID token that we have made, whenever that was. */
+export interface IdTokenClaims {
+  readonly sub: string;
+  readonly sid: string;
+  readonly aud: string;
+}
+
+/** Reads tokens that this environment has issued. What is not good is `undefined`, for whatever reason. */
+export interface IssuedTokens {
+  access(token: string): Promise<AccessToken | undefined>;
+  /**
+   * The session of a user's access token, as long as the key that signed it is known: the token may have expired, and what
+   * it stands for may be in no order.
+   */
+  sessionOf(token: string): Promise<string | undefined>;
+  refresh(token: string): Promise<{ row: RefreshTokenRow; active: ActiveSession } | undefined>;
+  /** An expired one is a hint still (OpenID Connect RP-Initiated Logout 1.0, section 2), as long as its key is known. */
+  idToken(token: string): Promise<IdTokenClaims | undefined>;
+}
+
+/** Longer ones fit into no header; the longest that we make have 8 KB. */
+const MAX_TOKEN = 16_384;
+
+export function createIssuedTokens(
+  { db, clock, settings }: Pick<ControlContext, "db" | "clock" | "settings">,
+  keyring: Keyring,
+): IssuedTokens {
+  const keys = async () => createLocalJWKSet({ keys: [...(await keyring.published())] });
+
+  /** @param now - Unix ms, which the token must not have expired at */
+  async function verified(token: string, now: number): Promise<AccessClaims | undefined> {
+    if (token.length > MAX_TOKEN) return undefined;
+    const read = await unlessForged(
+      jwtVerify(token, await keys(), {
+        algorithms: [ALGORITHM],
+        issuer: settings.publicUrl,
+        audience: settings.audience,
+        typ: "at+jwt",
+        requiredClaims: ["exp", "sub", "sid", "client_id", "scope"],
+        currentDate: new Date(now),
+      }),
+    );
+    // we alone have made it, and each that we make has these
+    return read?.payload as AccessClaims | undefined;
+  }
+
+  return {
+    async access(token) {
+      const claims = await verified(token, clock());
+      if (claims === undefined) return undefined;
+      if (claims["principal_type"] === "machine") {
+        const client = await findActiveClient(db, claims.sub);
+        return client?.session_id === claims.sid ? { of: "machine", claims, client } : undefined;
+      }
+      const active = await findActiveSession(db, claims.sid, new Date(clock()));
+      return active?.user.id === claims.sub ? { of: "user", claims, active } : undefined;
+    },
+
+    async sessionOf(token) {
+      // before any token has expired
+      const claims = await verified(token, 0);
+      return claims?.["principal_type"] === "machine" ? undefined : claims?.sid;
+    },
+
+    async refresh(token) {
+      if (token.length > MAX_TOKEN) return undefined;
+      const now = new Date(clock());
+      const row = await findRefreshToken(db, token);
+      if (row?.used_at !== null || row.expires_at <= now) return undefined;
+      const active = await findActiveSession(db, row.session_id, now);
+      return active && { row, active };
+    },
+
+    async idToken(token) {
+      if (token.length > MAX_TOKEN) return undefined;
+      const read = await unlessForged(compactVerify(token, await keys(), { algorithms: [ALGORITHM] }));
+      if (read?.protectedHeader.typ !== ID_TOKEN_TYPE) return undefined;
+      const claims = JSON.parse(new TextDecoder().decode(read.payload)) as IdTokenClaims & { iss: string };
+      return claims.iss === settings.publicUrl ? claims : undefined;
+    },
+  };
+}
+
+/** @returns `undefined` for what is no token of ours; what else fails is thrown */
+async function unlessForged<T>(verification: Promise<T>): Promise<T | undefined> {
+  try {
+    return await verification;
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return undefined;
+    throw error;
+  }
+}
+
+/** Judges a session as a refresh would, without holding anything: what is changed meanwhile counts the next time. */
+async function findActiveSession(db: Knex, id: string, now: Date): Promise<ActiveSession | undefined> {
+  const session = await db("sessions").where({ id }).first<SessionRow | undefined>();
+  if (session === undefined || statusOf(session, now) !== "active") return undefined;
+  const [user, customer] = await Promise.all([
+    findUser(db, session.user_id),
+    findCustomer(db, session.customer_id),
+  ]);
+  if (user?.status !== "active" || customer?.status !== "active") return undefined;
+  const { violation, until } = judgedByPolicies(session, user.email, await rulesOf(db, customer.id), now);
+  return violation === undefined && until > now ? { session, user, customer, until } : undefined;
+}

@@ -1,0 +1,166 @@
+import { Router, type Request, type Response } from "express";
+import type { ControlContext } from "../../platform/context.ts";
+import { requestIdOf } from "../../platform/frame/request-id.ts";
+import type { Answer } from "../../platform/frame/route.ts";
+import { clientIpOf, countRequest, nobody, type FrameParts } from "../../platform/frame/serve.ts";
+import type { Keyring } from "../issuer/keyring.ts";
+import type { Actor } from "../../platform/actor.ts";
+import type { UnitOrigin } from "../../platform/unit.ts";
+import { createClientAuthentication, type OAuthClient } from "./client-authentication.ts";
+import { endSession, endSessionParameters } from "./end-session.ts";
+import { introspect } from "./introspect.ts";
+import { createIssuedTokens } from "./issued-tokens.ts";
+import { OAUTH_PATHS } from "./metadata.ts";
+import { asOAuthError, errorBody, OAuthError } from "./oauth-error.ts";
+import { readForm, type Form } from "./read-form.ts";
+import { revoke } from "./revoke.ts";
+import { grantToClient } from "./token.ts";
+import { bearerOf, userInfo } from "./userinfo.ts";
+
+/** What the endpoints share with the API. */
+export interface OAuthParts extends Pick<FrameParts, "authenticator" | "limiter"> {
+  readonly keyring: Keyring;
+}
+
+type Serve = (request: Request, response: Response) => Promise<void>;
+/** Answers a client that is authenticated; `undefined`: there is nothing to say. */
+type ServeClient = (client: OAuthClient, form: Form, origin: UnitOrigin) => Promise<object | undefined>;
+
+/** `/oauth2`: the endpoints that the issuer's metadata names, one a line. */
+export function oauthRouter(
+  context: ControlContext,
+  { authenticator, limiter, keyring }: OAuthParts,
+): Router {
+  const { settings } = context;
+  const tokens = createIssuedTokens(context, keyring);
+  const authenticate = createClientAuthentication(context, authenticator);
+  const count = (response: Response, subject: string) =>
+    countRequest(response, "authentication", subject, limiter);
+
+  /** Who asks, how often, then the endpoint's own code: as the frame does it. */
+  const forClients =
+    (serve: ServeClient): Serve =>
+    async (request, response) => {
+      const form = await settled(readForm(request));
+      const client = form instanceof OAuthError ? form : await authenticate(request, form);
+      const refused = client instanceof OAuthError;
+      await count(response, refused ? nobody(request).id : client.id);
+      if (form instanceof OAuthError) throw form;
+      if (refused) throw client;
+      const actor = client.kind === "api_key" ? client.actor : nobody(request);
+      sendJson(response, await serve(client, form, originOf(request, response, actor)));
+    };
+
+  const routes: readonly (readonly [path: string, methods: readonly string[], serve: Serve])[] = [
+    [
+      OAUTH_PATHS.token,
+      ["POST"],
+      forClients((client, form) => grantToClient(context, keyring, client, form)),
+    ],
+    [
+      OAUTH_PATHS.introspection,
+      ["POST"],
+      forClients((client, form) => introspect(tokens, settings, keyOf(client), form)),
+    ],
+    [
+      OAUTH_PATHS.revocation,
+      ["POST"],
+      forClients(async (client, form, origin) => {
+        await revoke(context, tokens, { ...origin, actor: keyOf(client) }, form);
+        return undefined;
+      }),
+    ],
+    [
+      OAUTH_PATHS.userInfo,
+      ["GET", "POST"],
+      async (request, response) => {
+        const token = await bearerOf(request, tokens);
+        await count(response, token instanceof OAuthError ? nobody(request).id : token.claims.sub);
+        if (token instanceof OAuthError) throw token;
+        sendJson(response, userInfo(settings, token));
+      },
+    ],
+    [
+      OAUTH_PATHS.endSession,
+      ["GET", "POST"],
+      async (request, response) => {
+        const actor = nobody(request);
+        await count(response, actor.id);
+        const origin = originOf(request, response, actor);
+        sendPage(response, await endSession(context, tokens, origin, await endSessionParameters(request)));
+      },
+    ],
+  ];
+
+  const router = Router({ caseSensitive: true, strict: true });
+  for (const [path, methods, serve] of routes)
+    router.all(path, async (request, response) => {
+      // RFC 6749, section 5.1; RFC 7662 and OpenID Connect say the same of theirs
+      response.setHeader("cache-control", "no-store");
+      try {
+        if (methods.includes(request.method)) await serve(request, response);
+        else {
+          await count(response, nobody(request).id);
+          throw new OAuthError("invalid_request", `the method must be ${methods.join(" or ")}`, {
+            status: 405,
+            headers: { allow: methods.join(", ") },
+          });
+        }
+      } catch (error) {
+        sendError(error, request, response, context);
+      }
+    });
+  return router;
+}
+
+/** Tokens are looked at by who signs users in; a machine client only gets its own. @throws OAuthError */
+function keyOf(client: OAuthClient): Actor {
+  if (client.kind === "api_key") return client.actor;
+  throw new OAuthError(
+    "unauthorized_client",
+    "this is for API keys of scope `authentication` or `full_access`",
+  );
+}
+
+/** A refusal as a value: the request is counted before anything is said. What is no refusal is thrown. */
+async function settled<T>(reading: Promise<T>): Promise<T | OAuthError> {
+  try {
+    return await reading;
+  } catch (error) {
+    return asOAuthError(error);
+  }
+}
+
+function originOf(request: Request, response: Response, actor: Actor): UnitOrigin {
+  return { actor, requestId: requestIdOf(response), clientIp: clientIpOf(request) };
+}
+
+function sendJson(response: Response, body: object | undefined): void {
+  response.status(200);
+  if (body === undefined) response.end();
+  else response.type("application/json").send(JSON.stringify(body));
+}
+
+function sendPage(response: Response, answer: Answer): void {
+  if (answer.kind === "redirect") response.status(303).setHeader("location", answer.location).end();
+  else if (answer.kind === "page") response.status(answer.status).type("html").send(answer.html);
+  else throw new Error(`a logout does not end in an answer of kind ${answer.kind}`);
+}
+
+function sendError(
+  error: unknown,
+  request: Request,
+  response: Response,
+  { log }: Pick<ControlContext, "log">,
+): void {
+  const told = asOAuthError(error);
+  if (told.status >= 500) {
+    const about = { request_id: requestIdOf(response), method: request.method, path: request.path };
+    log.error({ ...about, err: told.cause ?? told }, "a request failed");
+  }
+  for (const [name, value] of Object.entries(told.headers)) response.setHeader(name, value);
+  response
+    .status(told.status)
+    .type("application/json")
+    .send(JSON.stringify(errorBody(told)));
+}

@@ -1,0 +1,123 @@
+import type { Knex } from "knex";
+import type { EventData } from "../../platform/events.ts";
+import type { Unit } from "../../platform/unit.ts";
+
+/** Why a session ended. */
+export const END_REASONS = [
+  "logout",
+  "revoked",
+  "user_suspended",
+  "user_deleted",
+  "customer_suspended",
+  "customer_archived",
+  "customer_deleted",
+  "refresh_reuse",
+  "code_reuse",
+  "session_too_old",
+] as const;
+export type EndReason = (typeof END_REASONS)[number];
+
+/** Which sessions; all that is given must hold, and something must be given. */
+export interface SessionsOf {
+  readonly sessionId?: string;
+  readonly userId?: string;
+  readonly customerId?: string;
+}
+
+/** The clock tolerance that a gateway can have at most: so long after its `exp` a token may still be taken. */
+const TOLERANCE_MS = 300_000;
+
+/** Whoever it was is being erased: what is told of the end names ids alone. */
+const OF_ERASED: ReadonlySet<EndReason> = new Set(["user_deleted", "customer_deleted"]);
+
+interface EndedRow {
+  readonly id: string;
+  readonly customer_id: string;
+  readonly user_id: string;
+  readonly email: string | null;
+  readonly ip_address: string;
+  readonly user_agent: string;
+  readonly last_token_expires_at: Date | null;
+}
+
+/**
+ * Ends sessions that go on, within the unit that is the reason for it: no token of theirs is refreshed from then on,
+ * gateways refuse those that are still valid, and an event tells of each. The caller records the change that it makes.
+ *
+ * Whoever calls it for a customer or a user must have locked that row before: sign-in and refresh hold it in share mode
+ * while they make tokens, so that either they see the new status, or the session that they made is ended here.
+ *
+ * @returns how many have ended; those that were over already are not counted
+ */
+export async function endSessions(unit: Unit, where: SessionsOf, reason: EndReason): Promise<number> {
+  const { trx, now } = unit;
+  const ids = await lockAlive(trx, where, now);
+  if (ids.length === 0) return 0;
+  await trx("sessions").whereRaw("id = any(?)", [ids]).update({ ended_at: now, end_reason: reason });
+  const ended = await trx("sessions as s")
+    .join("users as u", "u.id", "s.user_id")
+    .whereRaw("s.id = any(?)", [ids])
+    .orderBy("s.id")
+    .select<EndedRow[]>(
+      "s.id",
+      "s.customer_id",
+      "s.user_id",
+      "u.email",
+      "s.ip_address",
+      "s.user_agent",
+      "s.last_token_expires_at",
+    );
+  for (const row of ended) announce(unit, row, reason);
+  return ended.length;
+}
+
+/** In one order, so that two that end overlapping sets wait for each other rather than deadlock. */
+function lockAlive(
+  trx: Knex.Transaction,
+  { sessionId, userId, customerId }: SessionsOf,
+  now: Date,
+): Promise<string[]> {
+  const query = trx("sessions").whereNull("ended_at").where("alive_until", ">", now);
+  if (sessionId !== undefined) void query.where("id", sessionId);
+  if (userId !== undefined) void query.where("user_id", userId);
+  if (customerId !== undefined) void query.where("customer_id", customerId);
+  if (sessionId === undefined && userId === undefined && customerId === undefined)
+    throw new Error("ending sessions needs to be told whose");
+  return query.orderBy("id").forUpdate().pluck<string[]>("id");
+}
+
+function announce(unit: Unit, row: EndedRow, reason: EndReason): void {
+  const isErased = OF_ERASED.has(reason);
+  const data: EventData = {
+    user: {
+      id: row.user_id,
+      ...(row.email !== null && !isErased && { email: row.email }),
+      customer_id: row.customer_id,
+    },
+    session: {
+      id: row.id,
+      ip_address: isErased ? "" : row.ip_address,
+      user_agent: isErased ? "" : row.user_agent,
+    },
+    reason,
+  };
+  unit.emit({
+    type: reason === "logout" ? "user.logged_out" : "session.revoked",
+    customerId: row.customer_id,
+    userId: row.user_id,
+    data,
+  });
+  refuseTokens(unit, row);
+}
+
+/** Tells gateways to refuse the tokens of a session that are not over yet. */
+export function refuseTokens(
+  unit: Unit,
+  { id, last_token_expires_at: last }: Pick<EndedRow, "id" | "last_token_expires_at">,
+): void {
+  if (last === null) return;
+  const until = new Date(last.getTime() + TOLERANCE_MS);
+  // after that no gateway takes a token of it anyway
+  if (until > unit.now)
+    unit.tellGateways({ type: "session_ended", session_id: id, until: until.toISOString() });
+}

@@ -1,0 +1,48 @@
+import * as z from "zod";
+import { listQuery, timestampParameter } from "../../platform/frame/list.ts";
+import { pathId, timestamp } from "../../platform/frame/schemas.ts";
+import { userScope } from "../issuer/user-scopes.ts";
+import { END_REASONS } from "./end.ts";
+import { SESSION_STATUSES, statusOf, type SessionRow } from "./store.ts";
+
+/** A session as the API answers it. */
+export const sessionSchema = z.object({
+  id: z.string(),
+  customer_id: z.string(),
+  user_id: z.string(),
+  client_id: z
+    .string()
+    .meta({ description: "the application that began the sign-in: the family of its API key" }),
+  status: z.enum(SESSION_STATUSES),
+  scope: z.string(),
+  auth_time: timestamp()
+    .nullable()
+    .meta({
+      description:
+        "when the user proved who they are: the provider's word, or the sign-in where the provider's metadata show that it never " +
+        "says and it was asked to have it done again (`prompt=login`); `null` where nobody knows",
+    }),
+  amr: z.array(z.string()).meta({ description: "authentication methods (RFC 8176)" }),
+  acr: z.string().nullable().meta({ description: "class of authentication, as far as the provider says" }),
+  ip_address: z.string(),
+  user_agent: z.string(),
+  created_at: timestamp(),
+  last_used_at: timestamp(),
+  expires_at: timestamp(),
+  ended_at: timestamp().nullable(),
+  end_reason: z.enum(END_REASONS).nullable(),
+});
+
+export function sessionAnswer(row: SessionRow, now: Date) {
+  return { ...row, scope: userScope(row.scope), status: statusOf(row, now) };
+}
+
+export const sessionParams = z.object({ id: pathId() });
+
+export const sessionList = listQuery(["created_at", "last_used_at", "expires_at"], {
+  customer_id: pathId().optional(),
+  user_id: pathId().optional(),
+  status: z.enum(SESSION_STATUSES).optional(),
+  created_after: timestampParameter().optional(),
+  created_before: timestampParameter().optional(),
+});

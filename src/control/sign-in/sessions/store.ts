@@ -1,0 +1,74 @@
+import type { Knex } from "knex";
+import { onlyCustomerOf, type Actor } from "../../platform/actor.ts";
+import type { EndReason } from "./end.ts";
+
+/** A row of `sessions`: what one sign-in of a user has led to. */
+export interface SessionRow {
+  readonly id: string;
+  readonly customer_id: string;
+  readonly user_id: string;
+  /** The application that began the sign-in: the family of its key. */
+  readonly client_id: string;
+  /** Where the provider ends its own session; `null`: nowhere. */
+  readonly end_session_url: string | null;
+  /** Sealed: the hint for the provider's logout. */
+  readonly id_token: string | null;
+  /** Told by `userScope` alone: sessions of earlier releases hold whatever the provider was asked for. */
+  readonly scope: string;
+  /** When the user proved who they are, as far as the provider says. */
+  readonly auth_time: Date | null;
+  readonly amr: readonly string[];
+  readonly acr: string | null;
+  /** Of the browser that signed in. */
+  readonly ip_address: string;
+  readonly user_agent: string;
+  readonly created_at: Date;
+  readonly last_used_at: Date;
+  /** Whatever is done with it. */
+  readonly expires_at: Date;
+  /** Unless it is used again before. */
+  readonly alive_until: Date;
+  readonly last_token_expires_at: Date | null;
+  readonly ended_at: Date | null;
+  readonly end_reason: EndReason | null;
+}
+
+export const SESSION_STATUSES = ["active", "expired", "ended"] as const;
+export type SessionStatus = (typeof SESSION_STATUSES)[number];
+
+export function statusOf(row: Pick<SessionRow, "ended_at" | "alive_until">, now: Date): SessionStatus {
+  if (row.ended_at !== null) return "ended";
+  return row.alive_until > now ? "active" : "expired";
+}
+
+/** Sessions that the actor may see. */
+export function sessions(db: Knex, actor: Actor): Knex.QueryBuilder {
+  const query = db("sessions");
+  const only = onlyCustomerOf(actor);
+  if (only !== undefined) void query.where("sessions.customer_id", only);
+  return query;
+}
+
+export async function findSession(db: Knex, actor: Actor, id: string): Promise<SessionRow | undefined> {
+  return sessions(db, actor).where({ id }).first<SessionRow | undefined>();
+}
+
+export async function lockSession(trx: Knex.Transaction, id: string): Promise<SessionRow | undefined> {
+  return trx("sessions").where({ id }).forUpdate().first<SessionRow | undefined>();
+}
+
+export async function insertSession(
+  trx: Knex.Transaction,
+  row: Omit<SessionRow, "ended_at" | "end_reason" | "last_token_expires_at">,
+): Promise<void> {
+  await trx("sessions").insert({ ...row, amr: JSON.stringify(row.amr) });
+}
+
+/** Notes that tokens were made: how long they, and with them the session, live. */
+export async function keepAlive(
+  trx: Knex.Transaction,
+  id: string,
+  times: Pick<SessionRow, "last_used_at" | "alive_until" | "last_token_expires_at">,
+): Promise<void> {
+  await trx("sessions").where({ id }).update(times);
+}

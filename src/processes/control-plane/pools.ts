@@ -1,0 +1,61 @@
+import type { Workload, WorkloadContexts } from "../../control/platform/connection-budgets.ts";
+import type { ControlContext } from "../../control/platform/context.ts";
+import type { Environment } from "../../control/platform/environment.ts";
+import { createUnits } from "../../control/platform/unit.ts";
+import { unitWriters } from "../../control/unit-writers.ts";
+import { closeDatabase, openDatabase, type Database } from "../../storage/index.ts";
+import type { Log } from "../../telemetry/log.ts";
+import type { ControlPlaneMetrics } from "../../telemetry/metrics.ts";
+
+export interface PoolsOptions {
+  readonly environment: Environment;
+  readonly url: string;
+  /** Connections at most, by what they are for. */
+  readonly budgets: Readonly<Record<Workload, number>>;
+  /** How long a caller waits for one. Default: as {@link openDatabase} has it. */
+  readonly acquireTimeoutMs?: number;
+  readonly log: Log;
+  readonly metrics?: Pick<ControlPlaneMetrics, "poolExhausted"> | undefined;
+}
+
+/** Opens the pool of one kind of work. When nobody gets a connection of it in time, that is said and counted. */
+export function openPool(
+  workload: Workload,
+  { environment, url, budgets, acquireTimeoutMs, log, metrics }: PoolsOptions,
+): Database {
+  // so that the first one is an increase
+  metrics?.poolExhausted.inc({ environment, workload }, 0);
+  return openDatabase(url, {
+    poolSize: budgets[workload],
+    applicationName: `gatehouse ${environment}${workload === "api" ? "" : ` ${workload}`}`,
+    ...(acquireTimeoutMs !== undefined && { acquireTimeoutMs }),
+    onExhausted() {
+      metrics?.poolExhausted.inc({ environment, workload });
+      log.warn({ environment, workload }, "no database connection became free in time");
+    },
+  });
+}
+
+/** The other kinds of work's contexts: the API's, over connections of their own. */
+export function openWorkloads(
+  context: ControlContext,
+  options: PoolsOptions,
+): { readonly workloads: WorkloadContexts; close(): Promise<void> } {
+  const over = (db: Database): ControlContext => ({
+    ...context,
+    db,
+    units: createUnits(db, unitWriters, context.clock),
+  });
+  const [feed, analytics, intake, keys] = [
+    openPool("feed", options),
+    openPool("analytics", options),
+    openPool("intake", options),
+    openPool("keys", options),
+  ];
+  return {
+    workloads: { feed: over(feed), analytics: over(analytics), intake: over(intake), keys: over(keys) },
+    async close() {
+      await Promise.all([feed, analytics, intake, keys].map(closeDatabase));
+    },
+  };
+}

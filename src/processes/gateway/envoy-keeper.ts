@@ -1,0 +1,160 @@
+import { join } from "node:path";
+import type { GatewayConfig } from "../../config/index.ts";
+import {
+  askAdmin,
+  envoyBootstrap,
+  startEnvoy,
+  upstreamMetrics,
+  systemCertificateAuthorities,
+  WORKER_CLUSTERS,
+  type AuthzEndpoint,
+  type EnvoyProcess,
+} from "../../gateway/index.ts";
+import { Backoff } from "../../runtime/backoff.ts";
+import { sleep } from "../../runtime/sleep.ts";
+import type { MetricsJson } from "../../telemetry/aggregate.ts";
+import type { Log } from "../../telemetry/log.ts";
+import type { Metrics } from "../../telemetry/metrics.ts";
+import type { WorkerAddress } from "./worker.ts";
+
+const POLL_MS = 100;
+const RESTARTS = { firstMs: 200, longestMs: 5_000 };
+/** An Envoy that ran this long was healthy: the next failure counts as the first. */
+const HEALTHY_MS = 30_000;
+
+const HEALTHY_WORKERS = `/stats?filter=^cluster\\.(${WORKER_CLUSTERS.join("|")})\\.membership_healthy$`;
+
+/** What Envoy is kept running with. */
+export interface EnvoyKeeperOptions {
+  readonly binary: string;
+  /** Folder for its bootstrap and admin socket. */
+  readonly runtime: string;
+  readonly endpoints: readonly WorkerAddress[];
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Called when a running Envoy has ended. */
+  readonly onEnvoyEnd: () => void;
+}
+
+/**
+ * Keeps one Envoy running. Its configuration is complete from the start and depends on `gateway.yaml` alone: an Envoy
+ * that refuses a part of it does not begin to serve.
+ */
+export class EnvoyKeeper {
+  readonly #config: GatewayConfig;
+  readonly #options: EnvoyKeeperOptions;
+  #envoy: EnvoyProcess | undefined;
+  /** Chosen at the first start where the configuration says 0, and kept over restarts. */
+  #port: number;
+  #closing = false;
+  #starting: Promise<void> = Promise.resolve();
+  readonly #backoff = new Backoff(RESTARTS);
+
+  constructor(config: GatewayConfig, options: EnvoyKeeperOptions) {
+    this.#config = config;
+    this.#options = options;
+    this.#port = config.gateway.listen_port;
+  }
+
+  /** Whether an Envoy runs and has answered. */
+  get running(): boolean {
+    return this.#envoy !== undefined;
+  }
+
+  /** The gateway's own URL; its port is known once Envoy has answered. */
+  get url(): string {
+    const { listen_address: host, security } = this.#config.gateway;
+    const scheme = security.tls_certificate === undefined ? "http" : "https";
+    return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${this.#port}`;
+  }
+
+  /** Resolves when Envoy answers for the first time. Rejects when it cannot even start once. */
+  async start(): Promise<void> {
+    this.#starting = this.#run();
+    await this.#starting;
+  }
+
+  /** Resolves when Envoy has found every worker healthy: it asks them by itself, at its own pace. */
+  async seesWorkers(): Promise<void> {
+    const healthy = WORKER_CLUSTERS.map(
+      (name) => `cluster.${name}.membership_healthy: ${this.#options.endpoints.length}`,
+    );
+    while (!this.#closing) {
+      const envoy = this.#envoy;
+      const stats = envoy && (await askAdmin(envoy.admin, "GET", HEALTHY_WORKERS).catch(() => undefined));
+      const lines = stats?.body.split("\n") ?? [];
+      if (healthy.every((line) => lines.includes(line))) return;
+      await sleep(POLL_MS);
+    }
+  }
+
+  /** How the applications answered, as Envoy counts it; nothing while no Envoy runs. */
+  async upstreamMetrics(): Promise<MetricsJson> {
+    return this.#envoy === undefined ? [] : upstreamMetrics(this.#envoy.admin, this.#config);
+  }
+
+  /** Lets Envoy finish what is under way and ends it. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    await this.#starting.catch(() => undefined); // reported to whoever waits for the start
+    await this.#envoy?.stop(this.#config.authz.drain_timeout);
+  }
+
+  async #run(): Promise<void> {
+    const config = { ...this.#config, gateway: { ...this.#config.gateway, listen_port: this.#port } };
+    const started = Date.now();
+    const { endpoints, binary, runtime, log } = this.#options;
+    const envoy = await startEnvoy({
+      bootstrap: envoyBootstrap(config, {
+        authzEndpoints: endpoints.map(toEndpoint),
+        ...certificateAuthorities(),
+      }),
+      binary,
+      runtimeDirectory: join(runtime, "envoy"),
+      log,
+      ...(config.gateway.access_log === "stderr" && { accessLog: writeToStderr }),
+    });
+    this.#port = envoy.listenPort;
+    this.#envoy = envoy;
+    void envoy.exited.then(() => this.#again(started));
+  }
+
+  /** After Envoy has ended: starts it again, later and later while that fails. */
+  async #again(started: number): Promise<void> {
+    const { metrics, log, onEnvoyEnd } = this.#options;
+    this.#envoy = undefined;
+    onEnvoyEnd();
+    if (this.#isClosing()) return;
+    if (Date.now() - started > HEALTHY_MS) this.#backoff.succeeded();
+    metrics.processRestarts.inc({ process: "envoy" });
+    const pause = this.#backoff.failed();
+    log.error({ retry_ms: pause }, "envoy has ended; starting it again");
+    await sleep(pause);
+    if (this.#isClosing()) return;
+    this.#starting = this.#run();
+    await this.#starting.catch((error: unknown) => {
+      log.error({ err: error }, "envoy cannot be started");
+      return this.#again(Date.now());
+    });
+  }
+
+  /** A method, because it may have changed while something was awaited. */
+  #isClosing(): boolean {
+    return this.#closing;
+  }
+}
+
+function writeToStderr(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+/** A worker's address in the form of the Envoy configuration. */
+export function toEndpoint(address: WorkerAddress): AuthzEndpoint {
+  return "unix" in address ? { unixSocket: address.unix } : { address: address.host, port: address.port };
+}
+
+/** What `https` peers are verified with, unless `gateway.backend_ca` says otherwise. */
+export function certificateAuthorities(): { caFile?: string } {
+  const caFile = systemCertificateAuthorities();
+  return caFile === undefined ? {} : { caFile };
+}

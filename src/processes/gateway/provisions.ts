@@ -1,0 +1,24 @@
+import { DEFAULT_IDENTITY_HEADERS, type GatewayConfig } from "../../config/index.ts";
+import type { ForgedHeadersOptions } from "../../decision/headers/forged-headers.ts";
+import type { Provisions } from "../../decision/policies/not-provided.ts";
+import { DEFAULT_CLAIMS } from "../../identity/index.ts";
+
+/** What the configuration provides for policy sets to read. */
+export function provisionsOf(config: GatewayConfig): Provisions {
+  const { identity, attribute_sources } = config;
+  return {
+    sources: Object.keys(attribute_sources),
+    claims: [...new Set([...Object.keys(DEFAULT_CLAIMS), ...Object.keys(identity.claims)])],
+    headers: forgedHeadersOf(config),
+    identityHeaders: identity.headers,
+  };
+}
+
+/** The headers that no client may use. */
+export function forgedHeadersOf({ identity }: GatewayConfig): ForgedHeadersOptions {
+  return {
+    names: [...Object.keys(identity.headers), ...Object.keys(DEFAULT_IDENTITY_HEADERS)],
+    prefixes: identity.header_prefixes,
+    accepted: identity.client_headers,
+  };
+}

@@ -1,0 +1,82 @@
+import { join } from "node:path";
+import type { GatewayConfig } from "../../config/index.ts";
+import { PolicySets } from "../../decision/policies/policy-sets.ts";
+import { PolicyStore } from "../../decision/policies/policy-store.ts";
+import { ReleasePublisher, type ReleaseWorkers } from "../../decision/policies/release-publisher.ts";
+import { isReleaseReport } from "../../decision/policies/release-messages.ts";
+import { caseSensitive, followControlPlane, storeOptions } from "./follow-control-plane.ts";
+import { controlPlaneSource } from "../../following/index.ts";
+import { provisionsOf } from "./provisions.ts";
+import type { CheckStatus } from "../../telemetry/check-status.ts";
+import type { Log } from "../../telemetry/log.ts";
+import type { Metrics } from "../../telemetry/metrics.ts";
+
+export interface PolicyPublishingDependencies {
+  readonly workers: ReleaseWorkers;
+  /** Folder for compiled sets; made where it is not there. */
+  readonly runtime: string;
+  readonly metrics: Metrics;
+  readonly log: Log;
+}
+
+/** Finds policies, compiles them, and has all workers change to them together. */
+export interface PolicyPublishing {
+  /** Loads what there is and goes on watching. Never rejects: a gateway without policies is not ready. */
+  start(): Promise<void>;
+  /** Takes what a worker sent; anything else is ignored. */
+  take(worker: number, message: unknown): void;
+  /** The process of a worker has ended. */
+  workerEnded(worker: number): void;
+  /** How it is with the gateway's set, and with those of customers where any is wanted. */
+  status(): Readonly<Record<"policies", CheckStatus> & Partial<Record<"customer_policy_sets", CheckStatus>>>;
+  close(): void;
+}
+
+/** The supervisor's part of policies: one process compiles for all. */
+export function createPolicyPublishing(
+  config: GatewayConfig,
+  { workers, runtime, metrics, log }: PolicyPublishingDependencies,
+): PolicyPublishing {
+  const publisher = new ReleasePublisher({ directory: join(runtime, "policies") }, { workers, log });
+  const following = followControlPlane(config, { metrics, log });
+  const store = new PolicyStore(storeOptions(config, following), { metrics, log });
+  store.beforeChange((main) => publisher.publish({ main }));
+  const sets =
+    following &&
+    new PolicySets(
+      {
+        source: controlPlaneSource(following.client, following.feed),
+        refreshIntervalMs: config.policies.refresh_interval,
+        caseSensitive: caseSensitive(config),
+        provisions: provisionsOf(config),
+        publish: (customers) => publisher.publish({ customers }),
+      },
+      { metrics, log },
+    );
+  following?.feed.onChange(() => {
+    // where nothing is known any more, what is loaded stays: nobody is let in by it
+    if (following.feed.current !== undefined) sets?.want(following.feed.current.namedPolicySets());
+  });
+  return {
+    async start() {
+      await following?.start();
+      await sets?.settled();
+      await store.start();
+    },
+    take(worker, message) {
+      if (isReleaseReport(message)) publisher.take(worker, message);
+    },
+    workerEnded(worker) {
+      publisher.ended(worker);
+    },
+    status() {
+      const customers = sets?.status();
+      return { policies: store.status(), ...(customers && { customer_policy_sets: customers }) };
+    },
+    close() {
+      store.close();
+      sets?.close();
+      following?.close();
+    },
+  };
+}

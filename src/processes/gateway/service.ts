@@ -1,0 +1,365 @@
+import { RateBudget } from "../../audit/rate-budget.ts";
+import { createAuditLog, type AuditDestination } from "../../audit/index.ts";
+import { DEFAULT_IDENTITY_HEADERS, type GatewayConfig } from "../../config/index.ts";
+import { ConnectionCounts } from "../../decision/connections/connection-counts.ts";
+import { ConnectionState } from "../../decision/connections/connection-state.ts";
+import { ConnectionRegistry } from "../../decision/connections/connection-registry.ts";
+import { belongsTo, type DecidedBy } from "../../decision/connections/connection-steady.ts";
+import { gatherIds, takeConnectionMessage } from "../../decision/connections/connection-messages.ts";
+import { createDecider } from "../../decision/decide/decide.ts";
+import { connectionsPerUser, decisionSettings, headerHygiene } from "./decision-settings.ts";
+import {
+  createLoadShedding,
+  DecisionPoint,
+  nextDecisionId,
+  type ServingDependencies,
+} from "../../decision/point/index.ts";
+import { createFrontProxyReader } from "../../decision/decide/front-proxy.ts";
+import { createIdentify } from "../../decision/decide/identify.ts";
+import { createIdentityHeaders } from "../../decision/headers/identity-headers.ts";
+import { createOpenConnections } from "../../decision/connections/open-connections.ts";
+import { rejudgementOf } from "../../decision/connections/rejudgement.ts";
+import { isReleaseOrder, type ReleaseReport } from "../../decision/policies/release-messages.ts";
+import { ReleaseReceiver } from "../../decision/policies/release-receiver.ts";
+import { FileSource, type AttributeSource } from "../../decision/attributes/sources.ts";
+import { UserSource } from "../../decision/attributes/user-source.ts";
+import { VerdictCache } from "../../decision/decide/verdict-cache.ts";
+import { createAccessLog, type AccessLogHandler } from "../../extauthz/access-log.ts";
+import { createOutcomeHandler } from "../../extauthz/access-log-record.ts";
+import { createRefusalHandler } from "../../extauthz/access-log-refusal.ts";
+import { Backlog } from "../../extauthz/backlog.ts";
+import { createCheck } from "../../extauthz/check.ts";
+import type { CheckHandler } from "../../extauthz/server.ts";
+import { recordIntake, StatisticsReporter } from "../../following/index.ts";
+import { caseSensitive, followControlPlane, type Following } from "./follow-control-plane.ts";
+import { upstreamNames } from "../../gateway/index.ts";
+import { createTokenVerifier, keysCheck } from "../../identity/index.ts";
+import { every, type Job } from "../../runtime/every.ts";
+import type { CheckStatus } from "../../telemetry/check-status.ts";
+import type { Log } from "../../telemetry/log.ts";
+import type { Metrics } from "../../telemetry/metrics.ts";
+import { startTracing } from "../../telemetry/tracing.ts";
+import { andThen } from "../../decision/promise-or-value.ts";
+
+/** The decision service of one process, without the server in front of it. */
+export interface Service {
+  readonly check: CheckHandler;
+  /** What Envoy says about requests that are over. */
+  readonly accessLog: AccessLogHandler;
+  /** Takes what the supervisor, or by way of it another process, has sent; anything else is ignored. */
+  onMessage(message: unknown): void;
+  /** Named conditions of readiness; the service is ready when all hold. */
+  readiness(): ServiceReadiness;
+  /** Asks for policies, loads keys and sources, and goes on following them. Never rejects. */
+  start(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** `control_plane` is absent where none is followed. */
+export type ServiceReadiness = Readonly<
+  Record<"policies" | "issuer_keys", CheckStatus> & Partial<Record<"control_plane", CheckStatus>>
+>;
+
+/** What a service shares with the processes around it. */
+export interface ServiceSurroundings {
+  readonly metrics: Metrics;
+  readonly log: Log;
+  /** Index of this process. */
+  readonly worker: number;
+  /** Folder of ours in which Envoy's Lua finds what became of open connections. */
+  readonly stateDirectory: string;
+  /** Envoy's access log comes to one of the processes. */
+  readonly hearsEnvoy: boolean;
+  /** Sends to every worker, this one included. */
+  readonly broadcast: (message: unknown) => void;
+  /** To the supervisor, which supplies the policies. */
+  readonly sendRelease: (report: ReleaseReport) => void;
+}
+
+/** Composes one process's service from the configuration: the only place where the parts meet. */
+export async function createService(
+  config: GatewayConfig,
+  { metrics, log, worker, stateDirectory, hearsEnvoy, broadcast, sendRelease }: ServiceSurroundings,
+): Promise<Service> {
+  const { gateway, identity, policies, telemetry } = config;
+  const tracing = await startTracing({
+    ...(telemetry.tracing.endpoint !== undefined && { endpoint: telemetry.tracing.endpoint }),
+    sampleRatio: telemetry.tracing.sample_ratio,
+    serviceName: "gatehouse",
+  });
+  const following = followControlPlane(config, { metrics, log });
+  const audit = createAuditLog(auditOptions(config, following, worker), { metrics, log });
+  const verifier = createTokenVerifier(identityOptions(config), { metrics, log });
+  const inForce = new ReleaseReceiver(
+    { caseSensitive: caseSensitive(config) },
+    { send: sendRelease, metrics, log },
+  );
+  const { sources, refreshSources } = attributeSources(config, following, { metrics, log });
+  let refreshing: Job | undefined;
+
+  const cookie = identity.cookie === undefined ? {} : { cookie: identity.cookie };
+  if (worker === 0 && identity.cookie !== undefined && !identity.cookie_origin_check)
+    log.warn(
+      {},
+      "identity.cookie_origin_check is off: every site can act for users who are signed in by the cookie",
+    );
+  const failures = new RateBudget(FAILED_VERIFICATIONS_PER_SECOND);
+  const decide = createDecider({
+    policies: () => inForce.current,
+    identify: createIdentify(verifier, { ...cookie, failed: () => failures.take() }),
+    cache: new VerdictCache(
+      { size: policies.cache_size, ttlMs: gateway.performance.policy_cache_ttl },
+      metrics,
+    ),
+    sources,
+    ...decisionSettings(config),
+    ...(following && {
+      following: {
+        standings: () => following.feed.current,
+        whyUnknown: () => following.feed.status().detail,
+      },
+    }),
+  });
+  const decidedBy = (): DecidedBy => ({ policies: inForce.current, standings: following?.feed.current });
+  const counts = new ConnectionCounts({ worker, broadcast });
+  const registry = new ConnectionRegistry({
+    perHolder: { limit: connectionsPerUser(config), counts },
+    judge: (access) => andThen(decide(access), (decision) => rejudgementOf(access, decision, decidedBy())),
+    changed: () => {
+      state.changed();
+    },
+    every: policies.refresh_interval,
+    circumstances: () => [
+      verifier.ready(),
+      verifier.status().generation,
+      decidedBy().standings === undefined,
+    ],
+    metrics,
+    log,
+  });
+  const state = new ConnectionState({
+    directory: stateDirectory,
+    worker,
+    standings: () => ({ ...registry.standings(), ...registry.slots() }),
+    metrics,
+    log,
+  });
+  inForce.afterChange(() => void registry.rejudge());
+  if (following) rejudgeOnChange(registry, following);
+  const statistics =
+    following && new StatisticsReporter(`worker-${worker}`, { client: following.client, metrics, log });
+  const ended = gatherIds(broadcast, "connections_ended");
+  const open = gatherIds(broadcast, "connections_open");
+  const abandoned = gatherIds(broadcast, "handshakes_abandoned");
+  const point = new DecisionPoint({ decide, snapshot: () => inForce.current?.main, audit, metrics, log });
+  const backlog = new Backlog();
+  const shed = createLoadShedding({
+    ...{ ...cookie, verifier, failures },
+    frontProxy: createFrontProxyReader({
+      trustedProxies: gateway.trusted_proxies,
+      backends: gateway.backends,
+    }),
+    snapshot: () => inForce.current?.main,
+  });
+  const serving: ServingDependencies = {
+    point,
+    shed: (access) => (backlog.take(access.receivedAt) ? shed(access) : undefined),
+    identityHeaders: createIdentityHeaders(
+      Object.entries(identity.headers).map(([header, path]) => [header, path.split(".")]),
+      Object.keys(DEFAULT_IDENTITY_HEADERS),
+    ),
+    ...headerHygiene(config),
+    denialDetails: gateway.denial_details,
+    ...cookie,
+    ...(identity.sign_in_url !== undefined && { signInUrl: identity.sign_in_url }),
+    tracing,
+    nextDecisionId,
+    connections: createOpenConnections(registry, { decidedBy, hearsProxy: hearsEnvoy }),
+    log,
+  };
+  const tells = config.audit.outcomes || gateway.access_log !== "off";
+  const check = createCheck({
+    ...serving,
+    place: state.place,
+    ...(tells && { records: { path: gateway.access_log !== "off" } }),
+    log,
+  });
+  const upstreams = upstreamNames(config);
+  for (const upstream of new Set(upstreams.values()))
+    for (const flag of USUAL_FLAGS) metrics.upstreamFailures.inc({ upstream, flag }, 0);
+  const recordRefusal = createRefusalHandler({
+    audit,
+    metrics,
+    snapshot: () => inForce.current?.main,
+    nextDecisionId,
+    clientIp: clientIpReader(config),
+  });
+  const accessLog = createAccessLog({
+    onOutcome: createOutcomeHandler({
+      audit,
+      metrics,
+      connectionEnded: (id) => {
+        ended.add(id);
+      },
+    }),
+    onRefusal: (entry) => {
+      // first: nothing that fails below may leave a connection in the books
+      if (entry.flags.clientGone === true) abandoned.add(entry.request.id);
+      recordRefusal(entry);
+    },
+    onOpen: (id) => {
+      open.add(id);
+    },
+    metrics,
+    log,
+    upstreams,
+    everyRequest: config.audit.outcomes,
+  });
+
+  return {
+    check,
+    accessLog,
+    onMessage: (message) => {
+      if (isReleaseOrder(message)) inForce.take(message);
+      else takeConnectionMessage(message, registry, counts);
+    },
+    readiness: () => ({
+      policies: inForce.status(),
+      issuer_keys: keysCheck(verifier.status()),
+      ...(following && { control_plane: following.feed.status() }),
+    }),
+    async start() {
+      await state.start();
+      registry.start();
+      counts.start();
+      await following?.start();
+      inForce.start();
+      await Promise.all([verifier.start(), refreshSources()]);
+      statistics?.start();
+      const what = "refresh attribute sources";
+      refreshing = every(policies.refresh_interval, refreshSources, { what, log });
+    },
+    async close() {
+      await refreshing?.close();
+      inForce.close();
+      verifier.close();
+      registry.close();
+      for (const gathered of [ended, open, abandoned]) gathered.flush();
+      await Promise.all([state.close(), audit.close(), tracing.shutdown()]);
+      await statistics?.close();
+      // last: the audit's records go through it
+      following?.close();
+    },
+  };
+}
+
+/** Flags that are there from the beginning, so that the first failure is an increase. */
+const USUAL_FLAGS = ["UF", "UC", "UT", "UH", "UR", "UO"];
+
+/** What tokens that are not known may cost while checks wait, after which they are not verified any more. */
+const FAILED_VERIFICATIONS_PER_SECOND = 100;
+
+/** The client's address where no decision has read it. */
+function clientIpReader({ gateway }: GatewayConfig): (peer: string, realIp: readonly string[]) => string {
+  const read = createFrontProxyReader({ trustedProxies: gateway.trusted_proxies, backends: [] });
+  const nothing = { method: "", target: "", scheme: "", host: "", protocol: "" };
+  return (peer, realIp) =>
+    read({ ...nothing, headers: realIp.map((value) => ["x-real-ip", value]) }, peer).clientIp;
+}
+
+/** What the control plane says ends connections, or has them judged again. */
+function rejudgeOnChange(registry: ConnectionRegistry, { feed }: Following): void {
+  feed.onChange(({ sessions, customers, users, complete }) => {
+    const ended = new Set(sessions);
+    if (ended.size > 0) registry.revoke(({ identity }) => ended.has(identity?.session.id ?? ""));
+    if (complete) void registry.rejudge();
+    else if (customers.length > 0 || users.length > 0) void registry.rejudge(belongsTo({ customers, users }));
+  });
+}
+
+/** The sources that policy sets may look attributes up in. */
+function attributeSources(
+  config: GatewayConfig,
+  following: Following | undefined,
+  { metrics, log }: { readonly metrics: Metrics; readonly log: Log },
+): {
+  readonly sources: ReadonlyMap<string, AttributeSource>;
+  readonly refreshSources: () => Promise<unknown>;
+} {
+  const files: FileSource[] = [];
+  const sources = new Map<string, AttributeSource>();
+  for (const [name, source] of Object.entries(config.attribute_sources)) {
+    if (source.type === "file") {
+      const file = new FileSource(source.path, log);
+      files.push(file);
+      sources.set(name, file);
+    } else if (following !== undefined) {
+      const users = new UserSource({}, { fetchUser: (id) => following.client.user(id), metrics, log });
+      following.feed.onChange(({ users: changed, complete }) => {
+        if (complete) users.invalidateAll();
+        else users.invalidate(changed);
+      });
+      sources.set(name, users);
+    }
+  }
+  return { sources, refreshSources: () => Promise.all(files.map((file) => file.refresh())) };
+}
+
+function auditOptions({ audit, gateway }: GatewayConfig, following: Following | undefined, worker: number) {
+  return {
+    enabled: audit.enabled,
+    destination: auditDestination(audit, gateway.cluster.nodes, following, worker),
+    level: audit.level,
+    queueSize: audit.queue_size,
+    refusalRate: audit.refusal_rate,
+  };
+}
+
+function auditDestination(
+  audit: GatewayConfig["audit"],
+  workers: number,
+  following: Following | undefined,
+  worker: number,
+): AuditDestination {
+  switch (audit.destination) {
+    case "stdout":
+      return { kind: "stdout" };
+    case "file":
+      return {
+        kind: "file",
+        path: audit.path,
+        maxBytes: audit.max_file_size,
+        maxFiles: audit.max_files,
+        sync: audit.sync,
+      };
+    case "control_plane":
+      if (following === undefined) throw new Error("no control plane is followed");
+      return {
+        kind: "control_plane",
+        intake: recordIntake(following.client),
+        spoolDirectory: audit.spool_directory,
+        spoolBytes: audit.spool_size,
+        worker,
+        workers,
+      };
+  }
+}
+
+function identityOptions({ gateway, identity, policies }: GatewayConfig) {
+  return {
+    issuer: identity.issuer,
+    audience: identity.audience,
+    ...(identity.jwks !== undefined && { jwks: identity.jwks }),
+    algorithms: identity.algorithms,
+    clockToleranceSeconds: identity.clock_tolerance / 1000,
+    cooldownMs: identity.jwks_cooldown,
+    refreshIntervalMs: identity.jwks_refresh_interval,
+    maxStaleMs: identity.jwks_max_stale,
+    // a token without `typ` is a JWT (RFC 7519, section 5.1)
+    tokenTypes: identity.token_types.includes("JWT") ? [...identity.token_types, ""] : identity.token_types,
+    claims: identity.claims,
+    // 0 is about decisions: tokens are kept all the same, as many as by default
+    ...(policies.cache_size > 0 && { cacheSize: policies.cache_size }),
+    cacheTtlMs: gateway.performance.policy_cache_ttl,
+  };
+}

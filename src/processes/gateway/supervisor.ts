@@ -1,0 +1,227 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AUDIT_FILE_MODE } from "../../audit/index.ts";
+import { parseSocketAddress, type GatewayConfig } from "../../config/index.ts";
+import {
+  isConnectionMessage,
+  type ConnectionMessage,
+} from "../../decision/connections/connection-messages.ts";
+import { startWorkerPool, type WorkerPool } from "../../extauthz/worker-pool.ts";
+import { EnvoyKeeper } from "./envoy-keeper.ts";
+import { assertApiKey } from "../../following/index.ts";
+import { createPolicyPublishing, type PolicyPublishing } from "./publish-policies.ts";
+import {
+  assertFileHolds,
+  assertFileIsWritable,
+  assertFolderIsWritable,
+  assertPortIsFree,
+  cannotListen,
+  hostPort,
+} from "../../startup/index.ts";
+import { startAdminServer } from "../../telemetry/admin-server.ts";
+import { aggregateMetrics, type MetricsJson, type WorkerMetrics } from "../../telemetry/aggregate.ts";
+import type { CheckStatus } from "../../telemetry/check-status.ts";
+import { createLog } from "../../telemetry/log.ts";
+import { createMetrics, type Metrics } from "../../telemetry/metrics.ts";
+import type { WorkerAddress, WorkerPlan } from "./worker.ts";
+import { WorkerReadiness } from "./worker-readiness.ts";
+
+/** What runs until it is stopped. */
+export interface Supervisor {
+  /** Resolves when every worker serves and, where there is one, Envoy answers. */
+  ready(): Promise<void>;
+  /** Where requests come in: the gateway's URL, or the workers' addresses. */
+  readonly addresses: () => readonly string[];
+  readonly adminUrl: string;
+  /** Stops taking requests, lets those under way finish, and ends every process. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the worker processes and, for a gateway, Envoy; keeps them running; adds up their metrics.
+ *
+ * @param options.envoy - path of the Envoy binary; without it only the gRPC service runs
+ * @param options.metrics - those that something else of this process counts into, too
+ * @throws Error of one line where a port is taken, or records could not be written
+ */
+export async function startSupervisor(
+  config: GatewayConfig,
+  options: { readonly envoy?: string; readonly metrics?: Metrics },
+): Promise<Supervisor> {
+  const log = createLog({ level: config.telemetry.log_level, name: "supervisor" });
+  const { metrics = createMetrics() } = options;
+  await assertStartable(config, { hasEnvoy: options.envoy !== undefined });
+  const runtime = mkdtempSync(join(tmpdir(), "gatehouse-"));
+  const listen = options.envoy === undefined ? authzAddresses(config) : socketAddresses(config, runtime);
+  const planFile = join(runtime, "worker.json");
+  const shared = {
+    config,
+    listen,
+    stateDirectory: config.authz.state_directory ?? join(runtime, "connections"),
+  };
+  writeFileSync(planFile, JSON.stringify({ ...shared, ...tls(config, options.envoy === undefined) }), {
+    mode: 0o600,
+  });
+
+  const pool = startWorkerPool({
+    count: listen.length,
+    entry: new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url),
+    argsFor: (index) => [planFile, String(index)],
+    log,
+    metrics,
+  });
+  // what one worker has to say about connections is for whoever looks after them
+  pool.onMessage((worker, event) => {
+    if (isConnectionMessage(event)) pool.broadcast(event);
+    else if (!readiness.take(worker, event)) policies.take(worker, event);
+  });
+  const readiness = new WorkerReadiness(listen.length, (message) => {
+    pool.broadcast(message);
+  });
+  const policies = createPolicyPublishing(config, { workers: pool, runtime, metrics, log });
+  pool.onChange(({ index, pid }) => {
+    if (pid !== undefined) return;
+    policies.workerEnded(index);
+    readiness.ended(index);
+  });
+  const onEnvoyEnd = () => {
+    const message: ConnectionMessage = { type: "connections_ended_all" };
+    pool.broadcast(message);
+  };
+  const keeper =
+    options.envoy === undefined
+      ? undefined
+      : new EnvoyKeeper(config, {
+          binary: options.envoy,
+          runtime,
+          endpoints: listen,
+          log,
+          metrics,
+          onEnvoyEnd,
+        });
+
+  const admin = await startAdminServer({
+    address: config.telemetry.listen_address,
+    port: config.telemetry.port,
+    metrics: async () => ({
+      contentType: metrics.registry.contentType,
+      body: await aggregateMetrics(
+        await workerMetrics(pool),
+        metrics.registry,
+        await keeper?.upstreamMetrics(),
+      ),
+    }),
+    health: () => true,
+    ready: () => {
+      const envoy = keeper && { ok: keeper.running, detail: keeper.running ? "running" : "not running" };
+      const checks = { ...(envoy && { envoy }), ...withSupervisors(readiness.checks(), policies.status()) };
+      return { ready: readiness.ready > 0 && envoy?.ok !== false, checks };
+    },
+    log,
+  }).catch(async (error: unknown) => {
+    // workers that are left running would keep this process from ending
+    await pool.close(0);
+    rmSync(runtime, { recursive: true, force: true });
+    const { listen_address: host, port } = config.telemetry;
+    throw await cannotListen({ setting: "telemetry.port", host, port }, error);
+  });
+  const adminUrl = `http://${hostPort(config.telemetry.listen_address, admin.port)}`;
+  log.info({ admin: adminUrl }, "metrics and health");
+
+  return {
+    adminUrl,
+    addresses: () => (keeper === undefined ? listen.map(describeAddress) : [keeper.url]),
+    async ready() {
+      await Promise.all([policies.start(), pool.ready(), keeper?.start()]);
+      await keeper?.seesWorkers();
+    },
+    async close() {
+      pool.retire();
+      policies.close();
+      await keeper?.close();
+      await pool.close(config.authz.drain_timeout);
+      await admin.close();
+      rmSync(runtime, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Tries what the configuration needs of the machine, so that a start that says `ready` means it. */
+async function assertStartable(
+  config: GatewayConfig,
+  { hasEnvoy }: { readonly hasEnvoy: boolean },
+): Promise<void> {
+  const { audit, authz, control_plane, gateway } = config;
+  if (control_plane.url !== undefined && control_plane.api_key_file !== undefined)
+    await assertFileHolds("control_plane.api_key_file", control_plane.api_key_file, (text) => {
+      assertApiKey(text.trim());
+    });
+  if (audit.enabled && audit.destination === "file")
+    await assertFileIsWritable("audit.path", audit.path, AUDIT_FILE_MODE);
+  if (audit.enabled && audit.destination === "control_plane")
+    await assertFolderIsWritable("audit.spool_directory", audit.spool_directory);
+  if (authz.state_directory !== undefined)
+    await assertFolderIsWritable("authz.state_directory", authz.state_directory);
+  if (!hasEnvoy) {
+    for (const address of authzAddresses(config))
+      if (!("unix" in address)) await assertPortIsFree({ setting: "authz.listen", ...address });
+    return;
+  }
+  const { listen_address: host, listen_port: port, access_log: accessLog } = gateway;
+  if (accessLog !== "off" && accessLog !== "stderr")
+    await assertFileIsWritable("gateway.access_log", accessLog, AUDIT_FILE_MODE);
+  await assertPortIsFree({ setting: "gateway.listen_port", host, port });
+  const admin = parseSocketAddress(gateway.envoy_admin);
+  if (admin !== undefined)
+    await assertPortIsFree({ setting: "gateway.envoy_admin", host: admin.address, port: admin.port });
+}
+
+/** What the supervisor knows of policies tells more than what workers do, as long as these have what it has. */
+function withSupervisors(
+  ofWorkers: Readonly<Record<string, CheckStatus>>,
+  { policies, ...others }: ReturnType<PolicyPublishing["status"]>,
+): Readonly<Record<string, CheckStatus>> {
+  const loaded = ofWorkers["policies"];
+  const isWorkers = policies.ok && loaded?.ok === false;
+  return { ...ofWorkers, policies: isWorkers ? loaded : policies, ...others };
+}
+
+/** What the workers report came from our own registry, through JSON. */
+async function workerMetrics(pool: WorkerPool): Promise<WorkerMetrics[]> {
+  const parts = await pool.collectMetrics();
+  return parts.map(({ worker, metrics }) => ({ worker: String(worker), metrics: metrics as MetricsJson }));
+}
+
+/** Behind our own Envoy the workers' sockets are files that only we can open. */
+function tls(config: GatewayConfig, reachable: boolean): Pick<WorkerPlan, "tls"> {
+  const { certificate, private_key, client_ca } = config.authz.tls;
+  if (!reachable || certificate === undefined || private_key === undefined) return {};
+  const files = { certificate, privateKey: private_key };
+  return { tls: { ...files, ...(client_ca !== undefined && { clientCa: client_ca }) } };
+}
+
+/** Behind Envoy each worker has a socket of its own: Envoy keeps one connection per endpoint. */
+function socketAddresses(config: GatewayConfig, runtime: string): WorkerAddress[] {
+  return Array.from({ length: config.gateway.cluster.nodes }, (_, index) => ({
+    unix: join(runtime, `authz-${index}.sock`),
+  }));
+}
+
+/** For other proxies: the configured address for one worker, the following ports or numbered sockets for more. */
+export function authzAddresses(config: GatewayConfig): WorkerAddress[] {
+  const { listen } = config.authz;
+  return Array.from({ length: config.gateway.cluster.nodes }, (_, index) => {
+    if (listen.startsWith("unix:")) {
+      const path = listen.slice("unix:".length);
+      return { unix: index === 0 ? path : `${path}.${index}` };
+    }
+    const tcp = parseSocketAddress(listen);
+    if (tcp === undefined) throw new Error(`authz.listen is no address: ${listen}`);
+    return { host: tcp.address, port: tcp.port + index };
+  });
+}
+
+function describeAddress(address: WorkerAddress): string {
+  return "unix" in address ? `unix:${address.unix}` : hostPort(address.host, address.port);
+}

@@ -1,0 +1,124 @@
+import { readFileSync } from "node:fs";
+import type { GatewayConfig } from "../../config/index.ts";
+import { HealthState } from "../../extauthz/health.ts";
+import { startAuthzServer, type AuthzServer } from "../../extauthz/server.ts";
+import { connectToSupervisor } from "../../extauthz/worker-channel.ts";
+import { createService } from "./service.ts";
+import { createLog } from "../../telemetry/log.ts";
+import { createMetrics } from "../../telemetry/metrics.ts";
+import { isReady, isReadyWorkers, takesRequests, type ReadinessReport } from "./worker-readiness.ts";
+
+/** Where one worker listens. */
+export type WorkerAddress = { readonly unix: string } | { readonly host: string; readonly port: number };
+
+/** What the supervisor hands to its workers, as one JSON file that only its user can read. */
+export interface WorkerPlan {
+  readonly config: GatewayConfig;
+  /** Folder for what became of open connections, one file a worker. */
+  readonly stateDirectory: string;
+  /** By index of the worker. */
+  readonly listen: readonly WorkerAddress[];
+  readonly tls?: { readonly certificate: string; readonly privateKey: string; readonly clientCa?: string };
+}
+
+/** How often readiness is looked at; policies and keys come and go on their own. */
+const READINESS_MS = 100;
+
+/**
+ * One worker process: the decision service behind a gRPC server. It takes no connection before it can decide (see
+ * `takesRequests`) - Envoy would send it requests before it finds out that it cannot -, says NOT_SERVING when that is over,
+ * and ends when its supervisor is gone.
+ */
+async function runWorker(planFile: string, index: number): Promise<void> {
+  const plan = JSON.parse(readFileSync(planFile, "utf8")) as WorkerPlan;
+  const listen = plan.listen[index];
+  if (listen === undefined) throw new Error(`the plan has no worker ${index}`);
+  const log = createLog({ level: plan.config.telemetry.log_level, name: `worker-${index}` });
+  const metrics = createMetrics();
+  const service = await createService(plan.config, {
+    metrics,
+    log,
+    worker: index,
+    stateDirectory: plan.stateDirectory,
+    hearsEnvoy: isOurs(listen, plan.tls),
+    broadcast: (message) => {
+      channel.send(message);
+    },
+    sendRelease: (report) => {
+      channel.send(report);
+    },
+  });
+  const health = new HealthState();
+  let server: Promise<AuthzServer> | undefined;
+  const startServer = () =>
+    startAuthzServer({
+      listen,
+      check: service.check,
+      ...(isOurs(listen, plan.tls) && { accessLog: service.accessLog }),
+      health,
+      log,
+      ...(plan.tls && { tls: plan.tls }),
+    });
+
+  const channel = connectToSupervisor({
+    metrics: () => metrics.registry.getMetricsAsJSON(),
+    log,
+    onMessage: (message) => {
+      if (isReadyWorkers(message)) {
+        anyReady = message.any;
+        void look();
+      } else service.onMessage(message);
+    },
+    async drain(graceMs) {
+      clearInterval(timer);
+      await (await server)?.close(graceMs);
+      await service.close();
+    },
+  });
+  let [started, serving, ready, looking] = [false, false, false, false];
+  let anyReady: boolean | undefined;
+  let reported = "";
+  const look = async () => {
+    // until the server listens, nobody is told of it
+    if (looking) return;
+    looking = true;
+    const checks = service.readiness();
+    const takes = takesRequests(checks, started, anyReady);
+    if (takes !== serving) {
+      if (takes) await (server ??= startServer());
+      serving = takes;
+      health.set(serving);
+    }
+    looking = false;
+    if (isReady(checks) !== ready) {
+      ready = !ready;
+      channel.serving(ready);
+      if (ready) log.info({ checks }, "ready");
+      else log.error({ checks, takes_requests: serving }, "not ready");
+    }
+    const report: ReadinessReport = { type: "readiness", checks };
+    const text = JSON.stringify(report);
+    if (text === reported) return;
+    reported = text;
+    channel.send(report);
+  };
+  // a server that cannot be started ends the process, and its supervisor says so
+  // eslint-disable-next-line no-restricted-globals -- what fails here ends the process
+  const timer = setInterval(() => void look(), READINESS_MS);
+  await service.start();
+  started = true;
+  const checks = service.readiness();
+  // the supervisor supplies policies, and says itself what keeps it
+  if (!isReady({ ...checks, policies: { ok: true, detail: "" } })) log.warn({ checks }, "not ready yet");
+  await look();
+}
+
+/** Whether only our Envoy can reach the server: what others say about requests that are over is not believed. */
+function isOurs(listen: WorkerAddress, tls: WorkerPlan["tls"]): boolean {
+  if ("unix" in listen || tls?.clientCa !== undefined) return true;
+  return listen.host === "::1" || listen.host.startsWith("127.");
+}
+
+const [planFile, index] = process.argv.slice(2);
+if (planFile === undefined || index === undefined) throw new Error("a worker is started by its supervisor");
+await runWorker(planFile, Number(index));
