@@ -19,7 +19,7 @@ import { hashSecret, sameSecret } from "./platform/secret-box.ts";
  * @param keys - where keys are looked up, whatever takes the API's connections. Default: over these
  */
 export function createAuthenticator(context: ControlContext, keys: Knex = context.db): Authenticator {
-  const { settings, db, clock } = context;
+  const { settings, clock } = context;
   const noteUse = createUseNotes(context);
   // a change wakes a thousand gateways, and each of their keys is looked up before it is answered
   const findKey = batchLookups((hashes) => findPresentedKeys(keys, hashes));
@@ -56,7 +56,7 @@ export function createAuthenticator(context: ControlContext, keys: Knex = contex
   /** A cookie that is over is as good as none: browsers send it along when people sign in anew. */
   async function bySession(token: string): Promise<Actor | undefined> {
     const now = new Date(clock());
-    const session = await findPresentedSession(db, token, now);
+    const session = await findPresentedSession(keys, token, now);
     if (session === undefined) return undefined;
     noteUse({ table: "dashboard_sessions", id: session.id, last: session.last_seen_at }, now);
     const { id: sessionId, user_id: id, name, role } = session;

@@ -1,4 +1,5 @@
 import { every } from "../runtime/every.ts";
+import { sealedWithUnknownKeys } from "./encryption/key-check.ts";
 import type { BackgroundWork, ControlContext } from "./platform/context.ts";
 import { forgetExpiredSignIns } from "./resources/dashboard-users/prune-sign-ins.ts";
 import { runErasures } from "./resources/erasure/jobs.ts";
@@ -14,6 +15,7 @@ import { sweep } from "./resources/webhooks/sweep.ts";
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
+const DAY_MS = 24 * 60 * MINUTE_MS;
 const TEN_MINUTES_MS = 10 * MINUTE_MS;
 
 interface MaintenanceParts {
@@ -83,6 +85,20 @@ const JOBS: readonly MaintenanceJob[] = [
     everyMs: TEN_MINUTES_MS,
     now: true,
     run: ({ context }, signal) => pruneDeleted(context, signal),
+  },
+  {
+    what: "look for secrets that no configured key opens",
+    everyMs: DAY_MS,
+    now: true,
+    async run({ context: { db, box, log } }) {
+      const tables = await sealedWithUnknownKeys(db, box);
+      if (tables.length > 0)
+        log.error(
+          { tables },
+          "some secrets are encrypted with a key that is not configured: list it in `api.previous_encryption_keys`, and run " +
+            "`gatehouse keys rotate-master` once no instance has it as `api.encryption_key`",
+        );
+    },
   },
   {
     what: "erase all of what was deleted",

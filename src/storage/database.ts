@@ -51,6 +51,8 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
       connectionString: url,
       types: { getTypeParser },
       keepAlive: true,
+      // a connection that is half gone is noticed in minutes, not after the two hours of the system
+      keepAliveInitialDelayMillis: 30_000,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       application_name: options.applicationName ?? "gatehouse",
     } satisfies pg.ClientConfig as Knex.PgConnectionConfig,

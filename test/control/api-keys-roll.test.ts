@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { ApiError } from "../../src/control/platform/errors.ts";
 import { listen } from "../support/written.ts";
 import type { Answered, RunningControl } from "../support/control.ts";
+import { eventually } from "../support/eventually.ts";
 import {
   bearer,
   makeCustomer,
@@ -181,6 +183,32 @@ describe("API keys are rolled", () => {
       "CONFLICT",
     ]);
     assert.deepEqual(emitted(), told);
+  });
+
+  it("neither rolled nor made while their customer is deleted", async () => {
+    const customerId = await makeCustomer(control, "Going");
+    const key = await makeKey(control, { customerId });
+    const { db } = control.context;
+    const deleting = await db.transaction();
+    await deleting("customers")
+      .where({ id: customerId })
+      .update({ deleted_at: new Date(now) });
+    const waiting = Promise.all([
+      refused(roll(key.row.id, {})),
+      makeKey(control, { customerId }).then(
+        () => "made",
+        (error: unknown) => (error instanceof ApiError ? error.code : error),
+      ),
+    ]);
+    await eventually("both wait", async () => {
+      const { rows } = await db.raw<{ rows: object[] }>(
+        `select from pg_stat_activity
+         where datname = current_database() and wait_event_type = 'Lock' and query ilike '%for share%'`,
+      );
+      return rows.length === 2;
+    });
+    await deleting.commit();
+    assert.deepEqual(await waiting, [[404, "INVALID_CUSTOMER"], "INVALID_CUSTOMER"]);
   });
 
   it("unless they are over, or nobody's, or another revision", async () => {

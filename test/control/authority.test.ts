@@ -6,6 +6,7 @@ import { revokeApiKey } from "../../src/control/resources/api-keys/store.ts";
 import { createAuthenticator } from "../../src/control/authenticator.ts";
 import type { ControlContext } from "../../src/control/platform/context.ts";
 import { ok, readRoute, writeRoute } from "../../src/control/platform/frame/route.ts";
+import { ApiError } from "../../src/control/platform/errors.ts";
 import { createApiServer } from "../../src/control/platform/frame/serve-on.ts";
 import type { RunningControl } from "../support/control.ts";
 import {
@@ -132,6 +133,44 @@ describe("the right to a request that takes its time", () => {
       await assert.rejects(
         send(slow, "GET", "/lines", { accept, ...bearer((await makeKey(control)).secret) }),
       );
+    } finally {
+      await slow.close();
+    }
+  });
+
+  it("commits nothing for a key that is revoked while the write waits for others", async () => {
+    const { db } = control.context;
+    const { row, secret } = await makeKey(control);
+    const slow = await startGuardedControl({
+      database: control.database,
+      clock: () => now,
+      routes: () => [
+        writeRoute({
+          ...{ tag: "slow", group: "management", tenancy: "handler", summary: "Waits" },
+          ...{ method: "post", path: "/waits", operation: "wait", permission: "configure" },
+          answers: { 200: null },
+          async write(_call, { trx }) {
+            await trx("api_keys").where({ id: row.id }).update({ name: "written" });
+            now += 1_000;
+            return ok({});
+          },
+        }),
+      ],
+      authenticator: (context) => {
+        const real = createAuthenticator(context);
+        let looks = 0;
+        return {
+          ...real,
+          // by the second look it is revoked; its row is locked by what waits
+          identify: async (request) =>
+            (looks += 1) === 1 ? real.identify(request) : new ApiError("API_KEY_REVOKED"),
+        };
+      },
+    });
+    try {
+      const { body } = await send(slow, "POST", "/waits", bearer(secret));
+      assert.equal(body.error.code, "API_KEY_REVOKED");
+      assert.equal((await db("api_keys").where({ id: row.id }).first("name")).name, row.name);
     } finally {
       await slow.close();
     }

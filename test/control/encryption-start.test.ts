@@ -174,21 +174,27 @@ describe("the encryption key that is made known", () => {
   it("is said to be missing where something is sealed with another one after all", async () => {
     const errors: unknown[] = [];
     const log = { ...silentLog, error: (fields: unknown) => errors.push(fields) };
-    const start = async (...configured: Parameters<typeof planeConfig>) => {
+    const start = async (
+      configured: Parameters<typeof planeConfig>,
+      meanwhile = async () => Promise.resolve(),
+    ) => {
       const plane = await startControlPlane(await planeConfig(...configured), { log });
+      await meanwhile();
       // makes the first key that tokens are signed with, which is sealed
       await fetch(`${plane.environments[0]?.url ?? ""}/.well-known/jwks.json`);
       await plane.close();
     };
-    await start(A);
-    await start(B, [A]);
+    await start([A]);
+    await start([B, [A]]);
     // as if nothing were sealed with it any more, and then an instance that still has it went on
     await database
       .db("encryption_keys")
       .where({ key_id: idOf(A) })
       .update({ retired_at: new Date() });
     assert.deepEqual(errors, []);
-    await start(B);
+    await start([B], async () => {
+      await eventually("it is said", () => errors.length > 0);
+    });
     assert.deepEqual(errors, [{ tables: ["signing_keys"] }]);
   });
 });

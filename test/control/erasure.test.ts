@@ -174,6 +174,12 @@ describe("erasure", () => {
     const texts = [
       ["/p/ada.lovelace%40mail.example/orders", "/p/***/orders"],
       ["/p/ada.lovelace%2540mail.example", "/p/***"],
+      ["/p/ada.lovelace%25%34%30mail.example", "/p/***"],
+      ["/p/ada.lovelace\uff20mail.example", "/p/***"],
+      ["/p/ada.lovelace%EF%BC%A0mail.example/x", "/p/***/x"],
+      ["/p/ada.lovelace&#64;mail.example", "/p/***"],
+      ["/p/ada.lovelace%u0040mail.example", "/p/***"],
+      ["/p/ada.lovelace\\u0040mail.example", "/p/***"],
       ["/p/ada.lovelace%252540mail.example@x/y", "/p/***/y"],
       ["/p/id=Lovelace@mail.example;v=1/@a/b@/%40c/d%40/%4a0/40", "/p/***/@a/b@/%40c/d%40/%4a0/40"],
     ] as const;

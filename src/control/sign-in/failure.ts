@@ -5,7 +5,7 @@ import {
   type StepUp,
   type Violation,
 } from "../../standing/index.ts";
-import { HIDDEN } from "../resources/erasure/pseudonym.ts";
+import { withoutAddresses } from "../resources/erasure/pseudonym.ts";
 import { ApiError } from "../platform/errors.ts";
 
 /** Why a sign-in fails, once it is known whose it is. The browser carries it to the application as `reason`. */
@@ -111,11 +111,6 @@ export function policyViolated(
 /** Who it was to the provider, where there is no user yet. */
 export function subjectDetail(subject: string): string {
   return printable(`sub ${subject}`);
-}
-
-/** Every part that could be an e-mail address, each looked at once: a text may be as long as an address of a page. */
-function withoutAddresses(text: string): string {
-  return text.replace(/[^\s/]+/g, (part) => (part.includes("@") ? HIDDEN : part));
 }
 
 /** One line of bounded length, whatever a provider has sent. */

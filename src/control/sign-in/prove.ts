@@ -8,6 +8,7 @@ import { ApiError } from "../platform/errors.ts";
 import { hashSecret } from "../platform/secret-box.ts";
 import { callbackUrl } from "./authorize.ts";
 import { readIdentity, type Identity } from "./claims.ts";
+import { exactClaims } from "./exact-json.ts";
 import { failedBecause, refusedByProvider, subjectDetail, type SignInFailure } from "./failure.ts";
 import { claimFlow, flowSecretsPurpose, type FlowRow, type FlowSecrets } from "./flow-store.ts";
 import { failureText, type Providers } from "./provider.ts";
@@ -101,7 +102,7 @@ async function exchange(
       ? {}
       : await client.fetchUserInfo(configuration, tokens.access_token, claims.sub);
   return {
-    identity: readIdentity(idp.claims, claims, userInfo),
+    identity: readIdentity(idp.claims, exactClaims(tokens.id_token ?? ""), userInfo),
     idToken: tokens.id_token,
     ofCustomer: Object.entries(requiredClaims(idp)).every(([name, value]) => claims[name] === value),
     endSessionUrl: hasLogout === undefined ? undefined : client.buildEndSessionUrl(configuration).href,

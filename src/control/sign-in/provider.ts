@@ -7,6 +7,7 @@ import { openClientSecret, type IdpRow } from "../resources/customers/idp.ts";
 import { ApiError } from "../platform/errors.ts";
 import { guardedFetch } from "../platform/outbound/guarded-fetch.ts";
 import { ownProviderUrl } from "../platform/sandbox-issuer.ts";
+import { withoutInexactNumbers } from "./exact-json.ts";
 import { configuredProvider, type ResolveProvider } from "./resolve-provider.ts";
 
 /** The identity providers of customers, as clients of theirs. */
@@ -50,7 +51,10 @@ export function createProviders(
   const fetchIt: client.CustomFetch = async (url, options) => {
     requireReachable(url);
     const own = ownProviderUrl(url, settings);
-    return own === undefined ? send(url, options as RequestInit) : sendToOwn(own, options as RequestInit);
+    const answer = await (own === undefined
+      ? send(url, options as RequestInit)
+      : sendToOwn(own, options as RequestInit));
+    return exactAnswer(answer);
   };
   // to which hosts is said above
   const speaksHttp = ({ issuer }: IdpRow) =>
@@ -140,4 +144,15 @@ export function failureText(error: unknown): string {
   const inner = error.cause instanceof Error ? ` (${error.cause.message})` : "";
   const code = errorCode(error);
   return `${code === undefined ? "" : `${code}: `}${error.message}${inner}`.slice(0, 500);
+}
+
+/** What the library is to read of an answer, as {@link withoutInexactNumbers} has it. */
+async function exactAnswer(answer: Response): Promise<Response> {
+  const { status, statusText, headers } = answer;
+  if (!/^application\/(?:[\w.+-]+\+)?json\b/i.test(headers.get("content-type") ?? "")) return answer;
+  const text = await answer.text();
+  const exact = new Headers(headers);
+  // it is unpacked by now, and may have another length
+  for (const name of ["content-encoding", "content-length"]) exact.delete(name);
+  return new Response(withoutInexactNumbers(text), { status, statusText, headers: exact });
 }

@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
-import { CORE_SCHEMA, load } from "js-yaml";
-import { isObject } from "../../json/index.ts";
+import { CORE_SCHEMA, floatCoreTag, intCoreTag, load, Schema } from "js-yaml";
+import { exactNumber, isObject } from "../../json/index.ts";
 import type { ValueObject } from "../../policy/index.ts";
 
 /** Where a declared attribute root such as `target_user` comes from. */
@@ -57,9 +57,34 @@ export class FileSource implements AttributeSource {
   }
 }
 
+/** YAML's numbers, without those that would be read as another one: as keys and values alike, they would be somebody else's. */
+const EXACT = [exactly(intCoreTag), exactly(floatCoreTag)];
+const EXACT_SCHEMA = new Schema([
+  ...CORE_SCHEMA.tags.filter((tag) => tag !== intCoreTag && tag !== floatCoreTag),
+  ...EXACT,
+]);
+
+function exactly(tag: typeof intCoreTag): typeof intCoreTag {
+  return {
+    ...tag,
+    resolve(source, ...others) {
+      const value = tag.resolve(source, ...others);
+      if (typeof value === "number" && !isExact(source, value))
+        throw new Error(`the number ${source} is not exact: write it in quotes`);
+      return value;
+    },
+  };
+}
+
+function isExact(source: string, value: number): boolean {
+  if (/^[-+]?\.(?:inf|nan)$/i.test(source)) return true;
+  if (/^[-+]?0[box]/.test(source)) return Number.isSafeInteger(value);
+  return !Number.isNaN(exactNumber(source.replace(/^\+/, "")));
+}
+
 function parseEntries(bytes: Uint8Array): ReadonlyMap<string, ValueObject> {
   const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  const parsed = load(text, { schema: CORE_SCHEMA });
+  const parsed = load(text, { schema: EXACT_SCHEMA });
   if (!isObject(parsed)) throw new Error("an attribute source is an object of entries by key");
   return new Map(
     Object.entries(parsed).map(([key, entry]) => {

@@ -10,11 +10,7 @@ import { createApiServer, serveOn } from "../../control/platform/frame/serve-on.
 import { ApiError } from "../../control/platform/errors.ts";
 import { errorEnvelope } from "../../control/platform/frame/envelope.ts";
 import { newId } from "../../control/platform/ids.ts";
-import {
-  compareEncryptionKey,
-  registerEncryptionKey,
-  sealedWithUnknownKeys,
-} from "../../control/encryption/key-check.ts";
+import { compareEncryptionKey, registerEncryptionKey } from "../../control/encryption/key-check.ts";
 import { createSecretBox } from "../../control/platform/secret-box.ts";
 import { createUnits } from "../../control/platform/unit.ts";
 import { unitWriters } from "../../control/unit-writers.ts";
@@ -244,16 +240,8 @@ async function open(
   try {
     await (openedFor === "look" ? requireMigrated(db) : migrate(db, { log }));
     await compareEncryptionKey({ db, box });
-    if (openedFor === "serve") {
+    if (openedFor === "serve")
       await transaction(db, (trx) => registerEncryptionKey(trx, box, new Date(clock())));
-      const tables = await sealedWithUnknownKeys(db, box);
-      if (tables.length > 0)
-        log.error(
-          { tables },
-          "some secrets are encrypted with a key that is not configured: list it in `api.previous_encryption_keys`, and run " +
-            "`gatehouse keys rotate-master` once no instance has it as `api.encryption_key`",
-        );
-    }
   } catch (error) {
     await closeDatabase(db);
     throw inEnvironment(pools.environment, error);

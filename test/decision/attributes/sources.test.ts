@@ -41,6 +41,25 @@ describe("decision: file source", () => {
       assert.equal(source.lookup(name), undefined);
   });
 
+  it("takes numbers as they are written", async () => {
+    await put(
+      "u-1: { a: 9007199254740991, b: -0.1, c: 1e23, d: 0x1F, e: +7, f: .5, g: .inf, h: '9007199254740993', i: 007 }",
+    );
+    assert.deepEqual(source.lookup("u-1"), {
+      ...{
+        a: 9007199254740991,
+        b: -0.1,
+        c: 1e23,
+        d: 31,
+        e: 7,
+        f: 0.5,
+        g: Infinity,
+        h: "9007199254740993",
+        i: 7,
+      },
+    });
+  });
+
   it("takes a change over, also that an entry is gone", async () => {
     await put('{"u-1":{"department":"sales"}}');
     await put('{"u-2":{"department":"legal"}}');
@@ -58,6 +77,12 @@ describe("decision: file source", () => {
     '{"u-1":null}',
     '{"u-1":[1]}',
     '{"u-1":{},"u-2":"x"}',
+    // they would be read as another number
+    '{"u-1":{"account":9007199254740993}}',
+    '{"u-1":{"accounts":[1,123456789012345680000]}}',
+    '{"u-1":{"share":0.1000000000000000055511151231257827}}',
+    "u-1: { hex: 0x20000000000001 }",
+    "9007199254740993: { a: 1 }",
   ]) {
     it(`keeps the last good content over ${JSON.stringify(bad)}, and says so`, async () => {
       await put('{"u-1":{"department":"sales"}}');

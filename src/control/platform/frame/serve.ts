@@ -21,6 +21,7 @@ import { parseBody, parseParameters } from "./parse-input.ts";
 import { readQuery } from "./query-string.ts";
 import type { RateLimiter, RateStanding } from "./rate-limiter.ts";
 import { BODY_LIMIT, readBody } from "./read-body.ts";
+import type { Unit } from "../unit.ts";
 import { requestIdOf } from "./request-id.ts";
 import { keptFrom, sendAnswer, sendKept } from "./send.ts";
 import type { Answer, Call, RateGroup, Route } from "./route.ts";
@@ -211,14 +212,20 @@ async function carryOut(
   const actor = await authority.toWrite();
   const permitted = { ...call, actor };
   const origin = { actor, requestId, clientIp };
+  const carriedOut = async (unit: Unit): Promise<Answer> => {
+    const answer = await write(permitted, unit, prepared);
+    // it may have waited for others: what is refused here is not committed
+    await authority.current();
+    return answer;
+  };
   if (once === undefined) {
-    await send(await units(origin, (unit) => write(permitted, unit, prepared)));
+    await send(await units(origin, carriedOut));
     return;
   }
   const outcome = await units(origin, async (unit): Promise<KeptAnswer | Answer> => {
     const before = await claimKey(unit.trx, once, context.box, unit.now);
     if (before !== undefined) return before;
-    const answer = await write(permitted, unit, prepared);
+    const answer = await carriedOut(unit);
     if (answer.kind !== "data") {
       await releaseKey(unit.trx, once);
       return answer;

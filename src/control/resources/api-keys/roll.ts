@@ -1,9 +1,10 @@
-import { requireCustomer } from "../customers/store.ts";
+import { lockCustomerShared } from "../customers/store.ts";
 import type { Environment } from "../../platform/environment.ts";
-import { ApiError } from "../../platform/errors.ts";
+import { ApiError, invalidCustomer } from "../../platform/errors.ts";
 import { haveGatewaysAskAgain } from "../../gateway/append.ts";
 import type { Unit } from "../../platform/unit.ts";
 import {
+  requireApiKey,
   announceKey,
   familyOf,
   insertApiKey,
@@ -42,13 +43,16 @@ export async function rollApiKey(
   { environment, id, overlap }: Roll,
   check: (before: ApiKeyRow) => void = () => undefined,
 ): Promise<RolledKey> {
-  const { trx, now, origin } = unit;
+  const { trx, now } = unit;
+  // the customer first, as who deletes it does
+  const { customer_id: customerId } = await requireApiKey(trx, id);
+  const isThere = customerId === null || (await lockCustomerShared(trx, customerId));
   // of two at once the second finds what the first has done
   const before = await lockApiKey(trx, id);
   check(before);
   requireRollable(before, now);
-  const { name, scope, customer_id: customerId } = before;
-  if (customerId !== null) await requireCustomer(trx, origin.actor, customerId, "path");
+  if (customerId !== null && !isThere) throw invalidCustomer(customerId, "path");
+  const { name, scope } = before;
   const { row, secret } = await insertApiKey(unit, {
     environment,
     name,

@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
 import type { Scope } from "../../platform/actor.ts";
-import { requireCustomer } from "../customers/store.ts";
+import { requireCustomerShared } from "../customers/store.ts";
 import type { Environment } from "../../platform/environment.ts";
 import { ApiError, validationFailed } from "../../platform/errors.ts";
 import { haveGatewaysAskAgain } from "../../gateway/append.ts";
@@ -81,7 +81,7 @@ export async function createApiKey(
   if (customerId !== undefined) {
     if (scope === "gateway")
       throw validationFailed([{ path: "customer_id", message: "a gateway serves all customers" }]);
-    await requireCustomer(trx, origin.actor, customerId, "body");
+    await requireCustomerShared(trx, origin.actor, customerId, "body");
   }
   return insertApiKey(unit, {
     environment,

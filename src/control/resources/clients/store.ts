@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import { requireCustomer } from "../customers/store.ts";
+import { requireCustomerShared } from "../customers/store.ts";
 import { ApiError } from "../../platform/errors.ts";
 import { readPage, type ListRequest } from "../../platform/frame/list.ts";
 import { newId } from "../../platform/ids.ts";
@@ -65,7 +65,7 @@ export async function createClient(
 ): Promise<ClientWithSecret> {
   const { trx, now, origin } = unit;
   const { actor } = origin;
-  if (customerId !== undefined) await requireCustomer(trx, actor, customerId, "body");
+  if (customerId !== undefined) await requireCustomerShared(trx, actor, customerId, "body");
   const { secret, columns } = makeSecret();
   const [row] = await trx("clients")
     .insert({

@@ -85,6 +85,8 @@ export async function configureIdp(
     })
     .onConflict("customer_id")
     .merge();
+  // what counts is told by the configuration again; an instance of the release before does not keep it when it deletes that
+  await trx("customers").where({ id: customer.id }).update({ last_mfa_acr_values: null });
   unit.record({
     ...about("idp.configured", customer),
     ...(before !== undefined && { before: recordedOf(before) }),

@@ -152,8 +152,9 @@ async function enterStatus(unit: Unit, row: CustomerRow): Promise<void> {
     unit.emit({ type: "customer.suspended", customerId: row.id, data: { customer: told(row) } });
   if (row.status !== "active") {
     await endSessions(unit, { customerId: row.id }, ENDS_SESSIONS[row.status]);
-    await endClientTokens(unit, row.id);
   }
+  // also on the way back: an instance of the release before may have suspended it
+  await endClientTokens(unit, row.id);
   unit.tellGateways({ type: "customer_changed", customer_id: row.id });
 }
 

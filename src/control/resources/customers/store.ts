@@ -97,6 +97,16 @@ export async function lockCustomer(trx: Knex.Transaction, actor: Actor, id: stri
   return found;
 }
 
+/** Like {@link requireCustomer}, and keeps the customer from being deleted or suspended until the transaction ends. */
+export async function requireCustomerShared(
+  trx: Knex.Transaction,
+  actor: Actor,
+  id: string,
+  where: "path" | "body",
+): Promise<void> {
+  if (!maySee(actor, id) || !(await lockCustomerShared(trx, id))) throw invalidCustomer(id, where);
+}
+
 /**
  * Keeps a customer from being changed or deleted until the transaction ends; others may do the same.
  *

@@ -1,8 +1,8 @@
 import type * as z from "zod";
 import { onlyCustomerOf, type Actor } from "../../platform/actor.ts";
-import { lockCustomerShared, requireCustomer } from "../customers/store.ts";
+import { lockCustomerShared, requireCustomerShared } from "../customers/store.ts";
 import type { SealedColumns } from "../../platform/sealed-columns.ts";
-import { ApiError, invalidCustomer } from "../../platform/errors.ts";
+import { ApiError } from "../../platform/errors.ts";
 import { newId } from "../../platform/ids.ts";
 import type { SecretBox } from "../../platform/secret-box.ts";
 import type { Unit } from "../../platform/unit.ts";
@@ -42,9 +42,8 @@ export async function createWebhook(
   const { trx, now, origin } = unit;
   const customerId = fields.customer_id ?? onlyCustomerOf(origin.actor) ?? null;
   if (customerId !== null) {
-    await requireCustomer(trx, origin.actor, customerId, "body");
     // it may be deleted meanwhile
-    if (!(await lockCustomerShared(trx, customerId))) throw invalidCustomer(customerId, "body");
+    await requireCustomerShared(trx, origin.actor, customerId, "body");
   }
   if ((await countWebhooks(trx, customerId)) >= MAX_WEBHOOKS)
     throw new ApiError("CONFLICT", { message: `there are ${MAX_WEBHOOKS} webhooks already` });
