@@ -30,7 +30,7 @@ const rooms = {
     "audit",
     "protocol",
     "envoy-contract",
-    "standing",
+    "customer-state",
     "reasons",
     "telemetry",
     "pages",
@@ -50,12 +50,12 @@ const rooms = {
     "runtime",
   ],
   gateway: ["config", "policy", "identity", "telemetry", "pages", "envoy-contract", "runtime"],
-  standing: [],
+  "customer-state": [],
   startup: ["runtime"],
   storage: ["runtime"],
-  following: [
+  sync: [
     "protocol",
-    "standing",
+    "customer-state",
     "policy",
     "decision",
     "identity",
@@ -66,7 +66,7 @@ const rooms = {
   ],
   control: [
     "protocol",
-    "standing",
+    "customer-state",
     "storage",
     "policy",
     "decision",

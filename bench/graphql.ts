@@ -1,6 +1,6 @@
 import { planGraphql } from "../src/decision/decide/plan.ts";
 import { createSnapshot } from "../src/decision/policies/snapshot.ts";
-import { judgeGraphql, readJson, readPayload } from "../src/graphql/index.ts";
+import { evaluateGraphql, readJson, readPayload } from "../src/graphql/index.ts";
 import { compilePolicySet, type GraphqlPlanIR } from "../src/policy/index.ts";
 import { checkRequest, USUAL_HEADERS } from "../test/support/check-request.ts";
 import { startLua } from "../test/support/lua.ts";
@@ -101,7 +101,7 @@ function planOf(files: Readonly<Record<string, string>>): GraphqlPlanIR {
 function judgeText(plan: GraphqlPlanIR, body: string): string {
   const payloads = [readPayload(readJson(body))];
   const request = { payloads, batch: false, kinds: ["query"], nullable: true } as const;
-  return judgeGraphql(plan, request, { env: {} }).kind;
+  return evaluateGraphql(plan, request, { env: {} }).kind;
 }
 
 /** A CheckResponse begins with its status, which is empty where it allows (encode.ts). */

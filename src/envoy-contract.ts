@@ -1,5 +1,5 @@
 import { IR_VERSION } from "./policy/ir.ts";
-import type { MessageCode } from "./policy/message/judge-message.ts";
+import type { MessageCode } from "./policy/message/evaluate-message.ts";
 
 /**
  * What the service, Envoy's configuration and the Lua in Envoy share: where each finds what the others have left, and the

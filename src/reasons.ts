@@ -284,7 +284,7 @@ export type DenialReason = Exclude<Reason, PermitReason>;
 export type ProxyReason = keyof typeof PROXY_REFUSALS;
 export const PROXY_REASONS = Object.keys(PROXY_REFUSALS) as readonly ProxyReason[];
 
-/** Reasons that the standing of customer, user and session gives, whatever the rules say. */
+/** Reasons that the state of customer, user and session gives, whatever the rules say. */
 export const STANDING_REASONS = [
   "SESSION_ENDED",
   "SESSION_TOO_OLD",
@@ -295,7 +295,7 @@ export const STANDING_REASONS = [
   "USER_SUSPENDED",
   "STANDING_NOT_READY",
 ] as const satisfies readonly DenialReason[];
-export type StandingReason = (typeof STANDING_REASONS)[number];
+export type StateReason = (typeof STANDING_REASONS)[number];
 
 /** Which reason a refused request is answered with. */
 export const REFUSAL_REASONS = {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { ControlPlaneError, Transport } from "../following/index.ts";
+import { ControlPlaneError, Transport } from "../sync/index.ts";
 import type { PolicyFile, ValueObject } from "../policy/index.ts";
 import { GATEWAY_ROUTES, MAX_USER_KEY, pathTo, policySetData } from "../protocol/index.ts";
 import { EXIT_USAGE, ExitError } from "./exit.ts";

@@ -3,7 +3,7 @@ import { loadGatewayConfig, type GatewayConfig } from "../config/index.ts";
 import type { OfflineSettings } from "../decision/explain/index.ts";
 import { FileSource, type AttributeSource } from "../decision/attributes/sources.ts";
 import { decisionSettings, headerHygiene } from "../processes/gateway/decision-settings.ts";
-import { caseSensitive } from "../processes/gateway/follow-control-plane.ts";
+import { caseSensitive } from "../processes/gateway/control-plane-link.ts";
 import { isObject } from "../json/index.ts";
 import { compilePolicySet, type PolicySetIR, type ValueObject } from "../policy/index.ts";
 import type { RawRequest } from "../request/index.ts";

@@ -9,7 +9,7 @@ import type {
 } from "../policy/index.ts";
 import type { DenialReason, PermitReason } from "../reasons.ts";
 import type { CanonicalRequest, RawRequest } from "../request/types.ts";
-import type { StepUp } from "../standing/index.ts";
+import type { StepUp } from "../customer-state/index.ts";
 import type { Snapshot } from "./policies/snapshot.ts";
 
 /** A request as a door hands it to the policy decision point. */

@@ -17,7 +17,7 @@ import { malformed, overLimit, type InputObject, type InputValue } from "./types
 import type { Occurrence } from "./walk.ts";
 
 /** What a rule's condition comes to before anything is delivered. */
-export interface JudgedCondition {
+export interface ConditionVerdict {
   readonly args: InputObject;
   readonly verdict: Verdict;
   /** What it reads of what a subscription delivers. */
@@ -27,7 +27,7 @@ export interface JudgedCondition {
 interface JudgedField {
   readonly defaults: Readonly<Record<string, unknown>> | undefined;
   readonly args: InputObject;
-  readonly conditions: Map<PlannedGraphqlRule, JudgedCondition>;
+  readonly conditions: Map<PlannedGraphqlRule, ConditionVerdict>;
 }
 
 /**
@@ -65,7 +65,7 @@ export class Conditions {
     this.#lookedAt = of.lookedAt;
   }
 
-  judge(occurrence: Occurrence, rule: PlannedGraphqlRule): JudgedCondition {
+  judge(occurrence: Occurrence, rule: PlannedGraphqlRule): ConditionVerdict {
     const { args, conditions } = this.#field(occurrence);
     let judged = conditions.get(rule);
     if (judged === undefined) {
@@ -85,7 +85,7 @@ export class Conditions {
     return field;
   }
 
-  #condition({ when }: PlannedGraphqlRule, args: InputObject): Omit<JudgedCondition, "args"> {
+  #condition({ when }: PlannedGraphqlRule, args: InputObject): Omit<ConditionVerdict, "args"> {
     if (when === undefined || when === false) return { verdict: when !== false, late: [] };
     this.#checkNames(args, namesRead(when));
     const late = lateReads(when);

@@ -2,8 +2,8 @@
  * GraphQL operations over HTTP: a request to its operations, and those to a verdict. Pure; see README.md.
  */
 export { graphqlErrorBody, graphqlErrors } from "./errors.ts";
-export { judgeGraphql } from "./judge.ts";
-export { judgeEvent, type EventVerdict } from "./judge-event.ts";
+export { evaluateGraphql } from "./evaluate.ts";
+export { evaluateEvent, type EventVerdict } from "./evaluate-event.ts";
 export { readJson } from "./read-json.ts";
 export { readPayload } from "./read-payload.ts";
 export { readGraphqlRequest, refuseOperationIn, type GraphqlRequestRead } from "./read-request.ts";
@@ -17,7 +17,7 @@ export type {
   GraphqlVerdict,
   InputObject,
   InputValue,
-  JudgedRule,
-  JudgeOptions,
+  EvaluatedRule,
+  EvaluationOptions,
   OperationKind,
 } from "./types.ts";

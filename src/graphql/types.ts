@@ -82,14 +82,14 @@ export type GraphqlVerdict =
       readonly events: readonly GraphqlEvent[];
     };
 
-export interface JudgeOptions {
+export interface EvaluationOptions {
   /** The root `env` of conditions. */
   readonly env: InputValue;
   /** Told of each rule at each field that it is for, in order: for explanations and coverage. */
-  readonly judged?: (judged: JudgedRule) => void;
+  readonly judged?: (judged: EvaluatedRule) => void;
 }
 
-export interface JudgedRule {
+export interface EvaluatedRule {
   readonly rule: string;
   /** Response keys from the root field on. */
   readonly path: readonly string[];

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { findIdp, openClientSecret } from "../../src/control/resources/customers/idp.ts";
-import { standingOf } from "../../src/control/resources/policies/standing.ts";
+import { customerStatesOf } from "../../src/control/resources/policies/customer-states.ts";
 import { startOpenIdProvider, type OpenIdProvider } from "../support/openid-provider.ts";
 import { refusal, startManagement, type Management } from "./support/management.ts";
 
@@ -170,7 +170,7 @@ describe("a customer's identity provider", () => {
     const policy = await api.policy();
     await api.request("POST", `/customers/${id}/policies`, { body: { policy_ids: [policy.id] } });
     const counting = async () =>
-      (await standingOf(api.database.db, [id])).get(id)?.authentication.mfa_acr_values;
+      (await customerStatesOf(api.database.db, [id])).get(id)?.authentication.mfa_acr_values;
     const told = async (more: object) => {
       api.forget();
       const answer = await configure(id, { verify: false, ...more });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { requireApiKey, statusOfKey } from "../../src/control/resources/api-keys/store.ts";
 import { idPattern, newId } from "../../src/control/platform/ids.ts";
 import { insertSession } from "../../src/control/sign-in/sessions/store.ts";
-import { signedIn } from "../../src/control/resources/users/store.ts";
+import { upsertOnSignIn } from "../../src/control/resources/users/store.ts";
 import { FULL_KEY } from "../support/control.ts";
 import { makeKey } from "../support/guarded-control.ts";
 import { refusal, startManagement, type Management } from "./support/management.ts";
@@ -248,7 +248,7 @@ describe("customers", () => {
   function signIn(customerId: string): Promise<void> {
     const origin = { actor: FULL_KEY, requestId: "req_test", clientIp: "127.0.0.1" };
     return api.context.units(origin, async (unit) => {
-      const user = await signedIn(unit, {
+      const user = await upsertOnSignIn(unit, {
         customerId,
         issuer: "https://idp.example",
         subject: "s",

@@ -157,7 +157,7 @@ describe("the gateway feed of many followers", () => {
     );
     await eventually("all polls", () => instance.reading() === 3);
     await instance.control.context.units(OPERATOR, async (unit) => {
-      unit.tellGateways(endOf("ses_not_for_all"));
+      unit.notifyGateways(endOf("ses_not_for_all"));
       await unit.trx("api_keys").where({ id: keys[1]!.row.id }).update({ revoked_at: unit.now });
     });
     const answers = await Promise.all(polls);
@@ -300,7 +300,7 @@ describe("the gateway feed of many followers", () => {
       const policy = await makePolicy(customers);
       db.on("query", note);
       await instance.control.context.units(OPERATOR, async (unit) => {
-        unit.tellGateways({ type: "policy_changed", policy_id: policy });
+        unit.notifyGateways({ type: "policy_changed", policy_id: policy });
         await Promise.resolve();
       });
       db.removeListener("query", note);

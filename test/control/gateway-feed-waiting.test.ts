@@ -99,7 +99,7 @@ describe("a poll of the gateway feed that waits", () => {
         // with something to tell, which it must not be told
         (id: string) =>
           guarded.control.context.units(OPERATOR, async (unit) => {
-            unit.tellGateways(endOf("ses_1"));
+            unit.notifyGateways(endOf("ses_1"));
             await unit.trx("api_keys").where({ id }).update({ revoked_at: unit.now });
           }),
       ]) {

@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { requireCustomer } from "../../src/control/resources/customers/store.ts";
 import { newId } from "../../src/control/platform/ids.ts";
 import { assignPolicies } from "../../src/control/resources/policies/assignments.ts";
-import { standingOf, standingsThatMatter } from "../../src/control/resources/policies/standing.ts";
+import {
+  customerStatesOf,
+  unusualCustomerStates,
+} from "../../src/control/resources/policies/customer-states.ts";
 import { FULL_KEY } from "../support/control.ts";
 import { eventually } from "../support/eventually.ts";
 import { refusal, startManagement, type Management } from "./support/management.ts";
@@ -30,7 +33,7 @@ describe("policies of customers", () => {
   const unassign = (id: string, policyId: string) =>
     api.request("DELETE", `/customers/${id}/policies/${policyId}`);
   const ids = (answer: { body: { data: { id: string }[] } }) => answer.body.data.map(({ id }) => id);
-  const standing = async (id: string) => (await standingOf(api.database.db, [id])).get(id);
+  const standing = async (id: string) => (await customerStatesOf(api.database.db, [id])).get(id);
 
   it("assigns several, keeps those that there are, and answers all", async () => {
     const customer = await api.customer();
@@ -262,7 +265,12 @@ describe("policies of customers", () => {
 
     it("is read for many at once, and missing for those that never were", async () => {
       const [a, b] = [await api.customer(), await api.customer({ status: "suspended" })];
-      const found = await standingOf(api.database.db, [a.id, "cus_none", b.id, "'; drop table customers"]);
+      const found = await customerStatesOf(api.database.db, [
+        a.id,
+        "cus_none",
+        b.id,
+        "'; drop table customers",
+      ]);
       assert.deepEqual(
         [...found].map(([id, { status }]) => [id, status]).sort(),
         [
@@ -270,7 +278,7 @@ describe("policies of customers", () => {
           [b.id, "suspended"],
         ].sort(),
       );
-      assert.equal((await standingOf(api.database.db, [])).size, 0);
+      assert.equal((await customerStatesOf(api.database.db, [])).size, 0);
     });
 
     it("matters of those that are not ordinary, and of the deleted for two days", async () => {
@@ -284,7 +292,7 @@ describe("policies of customers", () => {
       const deleted = await api.customer({ status: "suspended" });
       await api.request("DELETE", `/customers/${deleted.id}`);
       const at = async (time: number) => {
-        const all = await standingsThatMatter(api.database.db, new Date(time));
+        const all = await unusualCustomerStates(api.database.db, new Date(time));
         return new Map(all.map((each) => [each.id, each]));
       };
       const found = await at(now);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Knex } from "knex";
 import type { ControlSettings } from "../../src/control/platform/context.ts";
-import type { RateLimiter, RateStanding } from "../../src/control/platform/frame/rate-limiter.ts";
+import type { RateLimiter, RateLimitResult } from "../../src/control/platform/frame/rate-limiter.ts";
 import type { RateGroup } from "../../src/control/platform/frame/route.ts";
 import { createRateLimiter } from "../../src/control/platform/rate-limits/limiter.ts";
 import { countedSubject } from "../../src/control/platform/rate-limits/subject.ts";
@@ -263,8 +263,8 @@ async function takeAll(
   group: RateGroup,
   subject: string,
   count: number,
-): Promise<RateStanding[]> {
-  const standings: RateStanding[] = [];
+): Promise<RateLimitResult[]> {
+  const standings: RateLimitResult[] = [];
   for (let i = 0; i < count; i += 1) standings.push(await limiter.take(group, subject));
   return standings;
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Standings } from "../../src/decision/decide/admit.ts";
+import type { KnownState } from "../../src/decision/decide/check-session.ts";
 import type { RunningTokenVerifier } from "../../src/identity/index.ts";
 import { startIssuer, type TestIssuer } from "../support/issuer.ts";
 import { accessOf, bearer, deciderOf, outcome, snapshotOf, verifierFor } from "../decision/support.ts";
@@ -24,18 +24,18 @@ describe("review: an identity that is refused by where it stands", () => {
     await issuer.close();
   });
 
-  const suspended: Standings = {
+  const suspended: KnownState = {
     customer: () => undefined,
     sessionEnded: () => false,
     userStatus: () => "suspended",
   };
 
-  const decide = async (how: "cookie" | "bearer", standings: Standings | undefined, path: string) => {
+  const decide = async (how: "cookie" | "bearer", standings: KnownState | undefined, path: string) => {
     const token = await issuer.token({ customer_id: "cus_1" });
     const decider = deciderOf(snapshotOf(POLICIES), {
       verifier,
       cookie: "session",
-      following: { standings: () => standings },
+      following: { state: () => standings },
     });
     const credentials = how === "cookie" ? (["cookie", `session=${token}`] as const) : bearer(token);
     return decider(accessOf({ path, headers: [credentials] }));

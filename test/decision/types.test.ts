@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { allow, deny, denyPermitted } from "../../src/decision/decide/judgement.ts";
+import { allow, deny, denyPermitted } from "../../src/decision/decide/evaluation-context.ts";
 import type { Decision, Denial, Draft, Permit } from "../../src/decision/types.ts";
 import { REASONS, type DenialReason, type PermitReason, type Reason } from "../../src/reasons.ts";
 

@@ -4,7 +4,7 @@ import { decideOffline } from "../../src/decision/explain/offline.ts";
 import { createSnapshot } from "../../src/decision/policies/snapshot.ts";
 import { startDemoApplication, type DemoApplication } from "../../src/demo/application.ts";
 import { personOfRole, type DemoRole } from "../../src/demo/people.ts";
-import { judgeEvent, judgeGraphql } from "../../src/graphql/index.ts";
+import { evaluateEvent, evaluateGraphql } from "../../src/graphql/index.ts";
 import {
   evaluate,
   type PlannedField,
@@ -224,13 +224,13 @@ describe("shipped rules for GraphQL", () => {
       assert.ok(verdict === "ALLOW" && graphql);
       const payload = { query: `subscription { orderUpdated { ${fields} } }`, variables: {} };
       const kinds = ["query", "mutation", "subscription"] as const;
-      return judgeGraphql(graphql, { payloads: [payload], batch: false, kinds, nullable: false }, { env });
+      return evaluateGraphql(graphql, { payloads: [payload], batch: false, kinds, nullable: false }, { env });
     };
     const judged = await subscribe("support", "customer_id item");
     assert.ok(judged.kind === "allowed");
     const delivered = ["c-1", "c-2", "c-3", "c-4"].filter(
       (customer_id) =>
-        judgeEvent(judged.events, { data: { orderUpdated: { customer_id, item: "x" } } }, { env }).deliver,
+        evaluateEvent(judged.events, { data: { orderUpdated: { customer_id, item: "x" } } }, { env }).deliver,
     );
     assert.deepEqual(delivered, ["c-2", "c-3"]);
     assert.equal((await subscribe("support", "item")).kind, "denied"); // nothing to judge by

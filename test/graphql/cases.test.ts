@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import {
   graphqlErrors,
   GraphqlRefusal,
-  judgeEvent,
-  judgeGraphql,
+  evaluateEvent,
+  evaluateGraphql,
   readJson,
   readPayload,
   type GraphqlRequest,
@@ -22,7 +22,7 @@ function judged({ plan, json, env }: GraphqlCase, nullable: boolean): GraphqlVer
     assert.ok(error instanceof GraphqlRefusal, String(error));
     return { kind: "refused", code: error.code, message: error.message };
   }
-  return judgeGraphql(plan, request, { env: env as InputValue });
+  return evaluateGraphql(plan, request, { env: env as InputValue });
 }
 
 /** Where nothing can come back null, as over WebSocket. */
@@ -56,7 +56,7 @@ function assertVerdict(one: GraphqlCase, verdict: GraphqlVerdict): void {
         [one.withhold, false],
       ] as const) {
         for (const payload of payloads) {
-          const result = judgeEvent(verdict.events, payload as InputValue, { env: one.env as InputValue });
+          const result = evaluateEvent(verdict.events, payload as InputValue, { env: one.env as InputValue });
           assert.equal(result.deliver, deliver, JSON.stringify(payload));
         }
       }

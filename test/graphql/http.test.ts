@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { graphqlErrorBody, judgeGraphql, readGraphqlRequest } from "../../src/graphql/index.ts";
+import { graphqlErrorBody, evaluateGraphql, readGraphqlRequest } from "../../src/graphql/index.ts";
 import type { GraphqlPlanIR } from "../../src/policy/index.ts";
 import { ODD_NAMES, outcomeOf, posted, readSent } from "./support/requests.ts";
 
@@ -223,7 +223,7 @@ describe("GraphQL over HTTP: verdicts", () => {
   };
   const judged = (read: ReturnType<typeof readSent>) => {
     assert.ok(read.ok, JSON.stringify(read));
-    return judgeGraphql(plan, read, { env: {} });
+    return evaluateGraphql(plan, read, { env: {} });
   };
   const verdictOf = (read: ReturnType<typeof readSent>) => {
     const verdict = judged(read);
@@ -331,7 +331,7 @@ describe("GraphQL over HTTP: verdicts", () => {
     const seen: unknown[] = [];
     const read = posted({ query: "{ a(x: 1) { b } x: secret gone }" });
     assert.ok(read.ok);
-    judgeGraphql(plan, read, {
+    evaluateGraphql(plan, read, {
       env: {},
       judged: ({ rule, path, args, verdict, event }) =>
         seen.push([rule, path.join("."), { ...args }, verdict, event]),
@@ -354,7 +354,7 @@ describe("GraphQL over HTTP: verdicts", () => {
     const fault = () => {
       throw new RangeError("broken");
     };
-    assert.throws(() => judgeGraphql(new Proxy(plan, { get: fault }), read, { env: {} }), RangeError);
+    assert.throws(() => evaluateGraphql(new Proxy(plan, { get: fault }), read, { env: {} }), RangeError);
     const request = new Proxy({} as Parameters<typeof readGraphqlRequest>[0], { get: fault });
     assert.throws(() => readGraphqlRequest(request, { multipart: "deny" }), RangeError);
   });

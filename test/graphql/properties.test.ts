@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { parse } from "graphql";
-import { judgeGraphql, type GraphqlPayload, type GraphqlVerdict } from "../../src/graphql/index.ts";
+import { evaluateGraphql, type GraphqlPayload, type GraphqlVerdict } from "../../src/graphql/index.ts";
 import type { GraphqlPlanIR } from "../../src/policy/index.ts";
 import { runs } from "../support/runs.ts";
 import { conditionOf } from "./support/cases.ts";
@@ -12,7 +12,7 @@ const kinds = fc.constantFrom("query" as const, "mutation" as const);
 const choices = fc.infiniteStream(fc.integer({ min: 0, max: 9 }));
 
 function judged(plan: GraphqlPlanIR, payload: GraphqlPayload, nullable = false): GraphqlVerdict {
-  return judgeGraphql(plan, { payloads: [payload], batch: false, kinds: KINDS, nullable }, { env: {} });
+  return evaluateGraphql(plan, { payloads: [payload], batch: false, kinds: KINDS, nullable }, { env: {} });
 }
 
 /** Rules that deny, `-` for what none names; only where all denials are listed. */

@@ -7,7 +7,7 @@ import { readJson } from "../../src/graphql/index.ts";
 import { parseTokenJson } from "../../src/identity/token-json.ts";
 import type { Expression, PlannedField } from "../../src/policy/index.ts";
 import { maskDocument } from "../../src/policy/mask/index.ts";
-import { judgeMessage } from "../../src/policy/message/index.ts";
+import { evaluateMessage } from "../../src/policy/message/index.ts";
 import { canonicalize, readBody, type Switch } from "../../src/request/index.ts";
 import { MALFORMED, WELL_FORMED } from "../cases/json/documents.ts";
 import { NUMBERS_BY_EXACTNESS } from "../cases/json/numbers.ts";
@@ -76,7 +76,7 @@ const DOORS: Readonly<Record<string, (literal: string) => unknown>> = {
     const rules = {
       t: { rule: "r", onDeny: "drop", when: equals(["message", "n"], Number(literal)) },
     } as const;
-    return judgeMessage(rules, `{"type":"t","n":${literal}}`, { env: {} }).permit ? Number(literal) : NaN;
+    return evaluateMessage(rules, `{"type":"t","n":${literal}}`, { env: {} }).permit ? Number(literal) : NaN;
   },
   "a claim"(literal) {
     const read = parseTokenJson(`{"n":${literal}}`);

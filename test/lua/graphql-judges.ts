@@ -1,7 +1,7 @@
 import {
   GraphqlRefusal,
-  judgeEvent,
-  judgeGraphql,
+  evaluateEvent,
+  evaluateGraphql,
   readJson,
   readPayload,
   type GraphqlDenial,
@@ -71,7 +71,7 @@ export function judgedOf(text: string): Judged {
 export function judge({ plan, payload, env, events }: GraphqlCase): Judged {
   const read = payloadOf(payload);
   if (read === undefined) return { kind: "refused", code: "GRAPHQL_MALFORMED" };
-  const verdict = judgeGraphql(
+  const verdict = evaluateGraphql(
     plan,
     { payloads: [read], batch: false, kinds: ["query", "mutation", "subscription"], nullable: false },
     { env: env as InputValue },
@@ -86,7 +86,7 @@ export function judge({ plan, payload, env, events }: GraphqlCase): Judged {
         kind: "allowed",
         events: verdict.events.map(({ rule, key, paths }) => ({ rule, key, paths })),
         delivered: events.map((text) => {
-          const judged = judgeEvent(verdict.events, readJson(text), { env: env as InputValue });
+          const judged = evaluateEvent(verdict.events, readJson(text), { env: env as InputValue });
           return judged.deliver ? true : (judged.rule ?? false);
         }),
       };

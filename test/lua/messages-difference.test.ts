@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { AttributePath, Expression } from "../../src/policy/ir.ts";
-import { judgeMessage, type MessageVerdict } from "../../src/policy/message/index.ts";
+import { evaluateMessage, type MessageVerdict } from "../../src/policy/message/index.ts";
 import type { PlannedField, PlannedMessage } from "../../src/policy/plan.ts";
 import type { ValueObject } from "../../src/policy/value.ts";
 import { MAX_VALUES } from "../../src/json/index.ts";
@@ -176,7 +176,7 @@ describe("messages in Lua and in TypeScript", () => {
     );
     const verdicts = JSON.parse((await lua.call(JSON.stringify(cases))).toString()) as { code: string }[];
     const expected = cases.map(({ rules, text, env, bounded }) =>
-      printed(judgeMessage(rules, text, { env, ...(bounded && { values: MAX_VALUES }) })),
+      printed(evaluateMessage(rules, text, { env, ...(bounded && { values: MAX_VALUES }) })),
     );
     assert.deepEqual(verdicts, expected);
     assert.deepEqual(
@@ -192,7 +192,7 @@ describe("messages in Lua and in TypeScript", () => {
         const verdicts = JSON.parse((await lua.call(JSON.stringify(cases))).toString()) as unknown[];
         assert.equal(verdicts.length, cases.length);
         for (const [index, { rules, text, env }] of cases.entries()) {
-          const expected = printed(judgeMessage(rules, text, { env }));
+          const expected = printed(evaluateMessage(rules, text, { env }));
           codes.set(expected.code, (codes.get(expected.code) ?? 0) + 1);
           assert.deepEqual(verdicts[index], expected, JSON.stringify({ rules, text, env }));
         }

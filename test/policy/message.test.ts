@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { compileCondition, parseCondition } from "../../src/policy/index.ts";
-import { judgeMessage, readMessage } from "../../src/policy/message/index.ts";
+import { evaluateMessage, readMessage } from "../../src/policy/message/index.ts";
 import type { PlannedMessage } from "../../src/policy/plan.ts";
 
 function when(text: string) {
@@ -21,7 +21,7 @@ const RULES: Readonly<Record<string, PlannedMessage>> = {
   "": { rule: "empty", onDeny: "drop" },
 };
 
-const judge = (text: string) => judgeMessage(RULES, text, { env: { hour: 12 } });
+const judge = (text: string) => evaluateMessage(RULES, text, { env: { hour: 12 } });
 const codeOf = (text: string) => judge(text).code;
 
 describe("policy message: judge", () => {
@@ -50,8 +50,8 @@ describe("policy message: judge", () => {
 
   it("reads no more values than it is told", () => {
     const text = '{"type":"free","a":[1]}';
-    assert.equal(judgeMessage(RULES, text, { env: {}, values: 4 }).code, "PERMITTED");
-    assert.equal(judgeMessage(RULES, text, { env: {}, values: 3 }).code, "UNREADABLE");
+    assert.equal(evaluateMessage(RULES, text, { env: {}, values: 4 }).code, "PERMITTED");
+    assert.equal(evaluateMessage(RULES, text, { env: {}, values: 3 }).code, "UNREADABLE");
     assert.equal(readMessage(text, 3), undefined);
   });
 
@@ -138,7 +138,7 @@ describe("policy message: judge", () => {
     ]) {
       assert.equal(codeOf(text), "CONDITION", text);
     }
-    const later = judgeMessage(RULES, '{"type":"noon"}', { env: {} });
+    const later = evaluateMessage(RULES, '{"type":"noon"}', { env: {} });
     assert.equal(later.code, "CONDITION");
   });
 
@@ -165,7 +165,7 @@ describe("policy message: judge", () => {
 
   it("takes no number for another", () => {
     const rules = { n: { rule: "n", onDeny: "drop", when: when("message.n == 9007199254740992") } } as const;
-    const permits = (n: string) => judgeMessage(rules, `{"type":"n","n":${n}}`, { env: {} }).permit;
+    const permits = (n: string) => evaluateMessage(rules, `{"type":"n","n":${n}}`, { env: {} }).permit;
     assert.equal(permits("9007199254740992"), true);
     assert.equal(permits("9007199254740992.0"), true);
     assert.equal(permits("9007199254740993"), false);

@@ -4,7 +4,7 @@ import { auditRecord, outcomeRecord } from "../audit/support/records.ts";
 import { FeedInstance } from "../control/support/feed-instance.ts";
 import { setOf } from "../control/support/policy-files.ts";
 import { recordsRoutes } from "../../src/control/analytics/records/routes.ts";
-import { ControlPlaneClient } from "../../src/following/index.ts";
+import { ControlPlaneClient } from "../../src/sync/index.ts";
 import {
   errorEnvelope,
   GATEWAY_ROUTES,

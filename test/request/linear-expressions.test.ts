@@ -50,7 +50,12 @@ describe("expressions over request text", () => {
     });
   }
 
-  for (const room of ["request/canonicalize", "graphql/judge", "identity/extract-token", "extauthz/decode"]) {
+  for (const room of [
+    "request/canonicalize",
+    "graphql/evaluate",
+    "identity/extract-token",
+    "extauthz/decode",
+  ]) {
     it(`are looked at in src/${room}.ts`, async () => {
       const rules = await rulesFor(`src/${room}.ts`);
       for (const rule of [RULE, "no-restricted-syntax"])

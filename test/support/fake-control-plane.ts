@@ -7,7 +7,7 @@ import type {
   StateAnswer,
   StatisticsReport,
 } from "../../src/protocol/index.ts";
-import type { CustomerStanding } from "../../src/standing/index.ts";
+import type { CustomerState } from "../../src/customer-state/index.ts";
 
 /** How an answer goes wrong. `lost`: what was asked for is done, and the answer never arrives. */
 export type Fault =
@@ -28,14 +28,14 @@ export interface Asked {
 }
 
 type Change =
-  | { readonly customer: CustomerStanding }
+  | { readonly customer: CustomerState }
   | { readonly session: StateAnswer["sessions_ended"][number] }
   | { readonly user: UserState }
   | { readonly set: string };
 type UserState = StateAnswer["users"][number];
 export type PolicySet = Omit<PolicySetData, "name">;
 
-export const ordinary = (id: string): CustomerStanding => ({
+export const ordinary = (id: string): CustomerState => ({
   id,
   status: "active",
   authentication: { mfa_required: false, allowed_email_domains: [], allowed_ip_ranges: [] },
@@ -48,7 +48,7 @@ export class FakeControlPlane {
   readonly asked: Asked[] = [];
   readonly #server: Server;
   readonly #changes: Change[] = [];
-  readonly #customers = new Map<string, CustomerStanding>();
+  readonly #customers = new Map<string, CustomerState>();
   readonly #sessions = new Map<string, string>();
   readonly #users = new Map<string, UserState>();
   readonly #attributes = new Map<string, object>();
@@ -97,7 +97,7 @@ export class FakeControlPlane {
     return this.asked.filter((asked) => asked.path === path);
   }
 
-  setCustomer(standing: CustomerStanding): void {
+  setCustomer(standing: CustomerState): void {
     this.#customers.set(standing.id, standing);
     this.#changed({ customer: standing });
   }

@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { globSync } from "node:fs";
 import { MOMENTS } from "./moments.ts";
 
-const ROOMS = "{audit,cli,control,decision,following,identity,standing,telemetry}";
+const ROOMS = "{audit,cli,control,decision,sync,identity,customer-state,telemetry}";
 /** Not about times and slow; or they compare the clock with that of the file system or of PostgreSQL, which stay as they are. */
 const LEFT_OUT = [
   "control/schemathesis",

@@ -2,7 +2,7 @@ import type { Knex } from "knex";
 import { sleep } from "../../runtime/sleep.ts";
 import type { ControlContext } from "../platform/context.ts";
 import type { SecretBox } from "../platform/secret-box.ts";
-import type { Unit, UnitOrigin } from "../platform/unit.ts";
+import type { UnitOfWork, UnitOrigin } from "../platform/unit.ts";
 import { registerEncryptionKey } from "./key-check.ts";
 import { SEALED_COLUMNS } from "./sealed-columns.ts";
 import type { RowKey, SealedColumns } from "../platform/sealed-columns.ts";
@@ -100,7 +100,7 @@ interface Resealed {
 }
 
 async function resealTable(
-  unitOf: (work: (unit: Unit) => Promise<BatchResult>) => Promise<BatchResult>,
+  unitOf: (work: (unit: UnitOfWork) => Promise<BatchResult>) => Promise<BatchResult>,
   box: SecretBox,
   sealed: SealedColumns,
   { batch = BATCH, onBatch }: RotationOptions,
@@ -127,7 +127,7 @@ interface BatchResult extends Resealed {
 }
 
 async function resealBatch(
-  { trx }: Unit,
+  { trx }: UnitOfWork,
   box: SecretBox,
   { table, key, columns, purpose }: SealedColumns,
   { after, size }: { readonly after: RowKey | undefined; readonly size: number },
@@ -179,7 +179,7 @@ function reseal(
 
 /** Retires the keys that nothing is sealed with any more, and records what was done, if anything was. */
 async function finish(
-  unit: Unit,
+  unit: UnitOfWork,
   keyId: string,
   resealed: ReadonlyMap<string, number>,
 ): Promise<{ readonly counts: readonly SealedOtherwise[]; readonly retired: readonly string[] }> {

@@ -1,9 +1,9 @@
 import type { Knex } from "knex";
 import type { StateData } from "../../protocol/index.ts";
-import type { CustomerStanding } from "../../standing/index.ts";
+import type { CustomerState } from "../../customer-state/index.ts";
 import type { GatewayChange } from "../platform/gateway-change.ts";
 import { deletedCustomerIds } from "../resources/customers/deleted.ts";
-import { standingOf, standingsThatMatter } from "../resources/policies/standing.ts";
+import { customerStatesOf, unusualCustomerStates } from "../resources/policies/customer-states.ts";
 import { activePolicySets } from "../resources/policy-sets/store.ts";
 import { cursorOf, readExtent, resumeFrom, type Place } from "./cursor.ts";
 
@@ -12,7 +12,7 @@ export interface GatewayState extends StateData {
   /** The newest change that the database held when this was read; not told. */
   readonly end: number;
 }
-type UserStanding = StateData["users"][number];
+type UserState = StateData["users"][number];
 
 interface EndedSession {
   readonly session_id: string;
@@ -54,7 +54,7 @@ export function readChanges(
       complete: false,
       ...(more && { more }),
       end: extent.end.seq,
-      ...(await whatBecameOf(trx, changes)),
+      ...(await resolveChanges(trx, changes)),
     };
   }, SNAPSHOT);
 }
@@ -89,7 +89,7 @@ type Content = Omit<GatewayState, "cursor" | "complete" | "more" | "end">;
 
 async function everything(trx: Knex, now: Date): Promise<Content> {
   // one after the other: a transaction has one connection
-  const customers = await standingsThatMatter(trx, now);
+  const customers = await unusualCustomerStates(trx, now);
   const sessions = await trx("gateway_changes")
     .where("type", "session_ended")
     .where("until", ">", now)
@@ -107,12 +107,12 @@ async function everything(trx: Knex, now: Date): Promise<Content> {
     customers,
     customers_deleted: await deletedCustomerIds(trx),
     sessions_ended: sessions.map(told),
-    users: [...suspended, ...deleted].map(standingOfUser),
+    users: [...suspended, ...deleted].map(stateOfUser),
     policy_sets: await activePolicySets(trx),
   };
 }
 
-async function whatBecameOf(trx: Knex, changes: readonly ChangeRow[]): Promise<Content> {
+async function resolveChanges(trx: Knex, changes: readonly ChangeRow[]): Promise<Content> {
   const customerIds = named(changes, "customer_changed", "customer_id");
   const userIds = named(changes, "user_changed", "user_id");
   const names = named(changes, "policy_set_activated", "policy_set");
@@ -148,14 +148,14 @@ function told({ session_id, until }: EndedSession): StateData["sessions_ended"][
   return { session_id, until: until.toISOString() };
 }
 
-async function customersNow(trx: Knex, ids: readonly string[]): Promise<CustomerStanding[]> {
+async function customersNow(trx: Knex, ids: readonly string[]): Promise<CustomerState[]> {
   if (ids.length === 0) return [];
-  const standings = await standingOf(trx, ids);
-  return ids.map((id) => standings.get(id) ?? goneCustomer(id));
+  const states = await customerStatesOf(trx, ids);
+  return ids.map((id) => states.get(id) ?? deletedCustomer(id));
 }
 
 /** A customer that changed and cannot be found has nothing that may be let in. */
-function goneCustomer(id: string): CustomerStanding {
+function deletedCustomer(id: string): CustomerState {
   const authentication = { mfa_required: false, allowed_email_domains: [], allowed_ip_ranges: [] };
   return { id, status: "deleted", authentication, policy_sets: [] };
 }
@@ -172,18 +172,18 @@ async function usersNow(
   trx: Knex,
   ids: readonly string[],
   changes: readonly ChangeRow[],
-): Promise<UserStanding[]> {
+): Promise<UserState[]> {
   if (ids.length === 0) return [];
   const rows = await trx("users")
     .whereRaw("id = any(?)", [[...ids]])
     .select<UserRecord[]>(USER_FIELDS);
-  const found = new Map(rows.map((row) => [row.id, standingOfUser(row)]));
+  const found = new Map(rows.map((row) => [row.id, stateOfUser(row)]));
   const customerOf = new Map(changes.map(({ user_id, customer_id }) => [user_id, customer_id]));
   return ids.map(
     (id) => found.get(id) ?? { id, customer_id: customerOf.get(id) ?? "", status: "deleted" as const },
   );
 }
 
-function standingOfUser({ id, customer_id, status, deleted_at }: UserRecord): UserStanding {
+function stateOfUser({ id, customer_id, status, deleted_at }: UserRecord): UserState {
   return { id, customer_id, status: deleted_at === null ? status : "deleted" };
 }

@@ -7,9 +7,9 @@ export type GatewayChange =
       /** ISO 8601: when the last token of the session expires, after which nobody needs to know. */
       readonly until: string;
     }
-  /** Status, assigned policies or existence of a customer changed: its standing is read anew. */
+  /** Status, assigned policies or existence of a customer changed: its state is read again. */
   | { readonly type: "customer_changed"; readonly customer_id: string }
-  /** A policy changed, and with it the standing of every customer that it is assigned to. */
+  /** A policy changed, and with it the state of every customer that it is assigned to. */
   | { readonly type: "policy_changed"; readonly policy_id: string }
   /** Status or attributes of a user changed. */
   | { readonly type: "user_changed"; readonly user_id: string; readonly customer_id: string }

@@ -37,7 +37,7 @@ export interface UnitOrigin {
  * One transaction: a change, its audit record, its events with their webhook deliveries, and what gateways must learn
  * of it, are written together or not at all.
  */
-export interface Unit {
+export interface UnitOfWork {
   readonly trx: Knex.Transaction;
   /** The one time of everything that happens in it. */
   readonly now: Date;
@@ -47,7 +47,7 @@ export interface Unit {
   /** Announces an event, to the event history and to webhooks. */
   emit(event: NewEvent): void;
   /** Tells every gateway that follows. */
-  tellGateways(change: GatewayChange): void;
+  notifyGateways(change: GatewayChange): void;
 }
 
 /** Writers of what a unit has gathered; each belongs to the resource that owns the table. */
@@ -59,7 +59,7 @@ export interface UnitWriters {
 }
 
 /** Runs `work` as one unit; once more where it got into the way of another, so it must do nothing but write. */
-export type Units = <T>(origin: UnitOrigin, work: (unit: Unit) => Promise<T>) => Promise<T>;
+export type Units = <T>(origin: UnitOrigin, work: (unit: UnitOfWork) => Promise<T>) => Promise<T>;
 
 /**
  * @param clock - Unix ms
@@ -81,7 +81,7 @@ export function createUnits(db: Knex, writers: UnitWriters, clock: () => number 
         emit(event) {
           events.push({ ...event, id: newId("event"), timestamp: now });
         },
-        tellGateways(change) {
+        notifyGateways(change) {
           told.push(change);
         },
       });

@@ -1,4 +1,4 @@
-import { provesMultipleFactors } from "../../standing/index.ts";
+import { provesMultipleFactors } from "../../customer-state/index.ts";
 import type { IdpRow } from "../resources/customers/idp.ts";
 import { mfaAcrValues, PAPE_MULTI_FACTOR } from "../resources/customers/mfa-acr-values.ts";
 

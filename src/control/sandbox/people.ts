@@ -2,7 +2,7 @@ import type { Knex } from "knex";
 import { onlyCustomerOf, type Actor } from "../platform/actor.ts";
 import { ApiError } from "../platform/errors.ts";
 import { newId } from "../platform/ids.ts";
-import type { Unit } from "../platform/unit.ts";
+import type { UnitOfWork } from "../platform/unit.ts";
 import type { UserAttributes } from "../resources/users/attributes.ts";
 import { isUniqueViolation } from "../../storage/index.ts";
 
@@ -55,7 +55,7 @@ export async function findPersonByEmail(
 }
 
 /** @throws ApiError DUPLICATE */
-export async function insertPerson(unit: Unit, person: NewPerson): Promise<PersonRow> {
+export async function insertPerson(unit: UnitOfWork, person: NewPerson): Promise<PersonRow> {
   const row: PersonRow = { ...person, id: newId("person"), created_at: unit.now };
   const { permissions, attributes, amr } = row;
   try {
@@ -77,7 +77,7 @@ export async function insertPerson(unit: Unit, person: NewPerson): Promise<Perso
 }
 
 /** @throws ApiError PERSON_NOT_FOUND, for those whom the actor's key must not touch too */
-export async function deletePerson(unit: Unit, actor: Actor, id: string): Promise<PersonRow> {
+export async function deletePerson(unit: UnitOfWork, actor: Actor, id: string): Promise<PersonRow> {
   const query = unit.trx("sandbox_people").where({ id });
   const only = onlyCustomerOf(actor);
   if (only !== undefined) void query.where({ customer_id: only });

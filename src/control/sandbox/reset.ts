@@ -8,9 +8,9 @@ import { failed } from "../resources/policy-sets/compile-thread.ts";
 import type { PolicySetCompiler } from "../resources/policy-sets/compiler.ts";
 import { sourceOf } from "../resources/policy-sets/publish-folder.ts";
 import { makePartition, startOfDay } from "../analytics/records/partitions.ts";
-import type { Unit } from "../platform/unit.ts";
+import type { UnitOfWork } from "../platform/unit.ts";
 import type { Seeded } from "./schemas.ts";
-import { HISTORY_DAYS, plant, type Prepared } from "./seed/plant.ts";
+import { HISTORY_DAYS, insertSeed, type Prepared } from "./seed/insert-seed.ts";
 import type { SandboxSeed } from "./seed/types.ts";
 import { isEmpty, wipe } from "./wipe.ts";
 
@@ -50,7 +50,7 @@ async function upToDate(context: ControlContext, parts: FillingParts, prepared: 
 export async function reset(
   context: ControlContext,
   parts: FillingParts,
-  unit: Unit,
+  unit: UnitOfWork,
   prepared: Prepared,
 ): Promise<Seeded> {
   await lock(unit.trx);
@@ -82,11 +82,11 @@ async function lock(trx: Knex.Transaction): Promise<void> {
 
 async function fill(
   context: ControlContext,
-  unit: Unit,
+  unit: UnitOfWork,
   prepared: Prepared,
   action: string,
 ): Promise<Seeded> {
-  await plant(context, unit.trx, prepared);
+  await insertSeed(context, unit.trx, prepared);
   const counts = await count(unit.trx);
   unit.record({ action, target: { type: "sandbox", id: "sandbox" }, after: counts });
   return counts;

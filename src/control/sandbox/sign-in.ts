@@ -7,10 +7,10 @@ import type { SigningKey } from "../sign-in/issuer/keyring.ts";
 import { hashSecret, newSecret } from "../platform/secret-box.ts";
 import { readIdentity } from "../sign-in/claims.ts";
 import { exchangeCode } from "../sign-in/exchange.ts";
-import { admit, type ProvedFlow } from "../sign-in/finish.ts";
+import { checkSignIn, type ProvedFlow } from "../sign-in/complete-sign-in.ts";
 import type { SignInFailure } from "../sign-in/failure.ts";
-import { holdCustomer } from "../sign-in/standing.ts";
-import type { Unit } from "../platform/unit.ts";
+import { lockCustomerOfSignIn } from "../sign-in/session-policies.ts";
+import type { UnitOfWork } from "../platform/unit.ts";
 import { CLAIMS_OF_SCOPES, claimsOf, mappingOf, type Described } from "./claims.ts";
 import { sandboxIssuer } from "../platform/sandbox-issuer.ts";
 
@@ -38,18 +38,18 @@ export interface HeadlessSignIn {
  */
 export async function signInHeadless(
   context: ControlContext,
-  unit: Unit,
+  unit: UnitOfWork,
   key: SigningKey,
   asked: HeadlessSignIn,
 ): Promise<Answer> {
   const { customerId, expiresIn, clientIp, userAgent } = asked;
-  const customer = await holdCustomer(unit.trx, customerId);
+  const customer = await lockCustomerOfSignIn(unit.trx, customerId);
   if (customer === undefined) throw invalidCustomer(customerId, "body");
   if (customer.status !== "active")
     throw new ApiError("CUSTOMER_SUSPENDED", {
       details: { customer_id: customerId, status: customer.status },
     });
-  const outcome = await admit(context, unit, customer, proofOf(context, unit, asked), {
+  const outcome = await checkSignIn(context, unit, customer, proofOf(context, unit, asked), {
     state: "",
     clientIp,
     userAgent,
@@ -64,7 +64,7 @@ export async function signInHeadless(
 /** What would have been proved by the provider. */
 function proofOf(
   { settings }: ControlContext,
-  { now, origin }: Unit,
+  { now, origin }: UnitOfWork,
   { customerId, subject, person, scopes = SCOPES }: HeadlessSignIn,
 ): ProvedFlow {
   const granted = new Set<Scope>(["openid", ...scopes]);

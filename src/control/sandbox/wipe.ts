@@ -3,7 +3,7 @@ import { refuseTokensOf, type ClientRow } from "../resources/clients/store.ts";
 import { keepDeletedIds } from "../resources/customers/deleted.ts";
 import { refuseTokens } from "../sign-in/sessions/end.ts";
 import type { SessionRow } from "../sign-in/sessions/store.ts";
-import type { Unit } from "../platform/unit.ts";
+import type { UnitOfWork } from "../platform/unit.ts";
 
 /** Emptied row by row: tables that stay refer to the first, and of the others a part stays. */
 const THINNED = ["customers", "api_keys", "clients", "idempotency_keys"] as const;
@@ -20,7 +20,7 @@ const KEPT = [
 ] as const;
 
 /** Removes the content of the sandbox. Tokens that were made before are refused by gateways from then on. */
-export async function wipe(unit: Unit): Promise<void> {
+export async function wipe(unit: UnitOfWork): Promise<void> {
   const { trx } = unit;
   await refuseAllTokens(unit);
   const tables = await wipedTables(trx);
@@ -34,12 +34,12 @@ export async function wipe(unit: Unit): Promise<void> {
 }
 
 /** To gateways they are deleted from then on, and not customers of whom there is nothing to know. */
-async function forgetCustomers(unit: Unit): Promise<void> {
+async function forgetCustomers(unit: UnitOfWork): Promise<void> {
   const { trx, now } = unit;
   const ids = await trx("customers").orderBy("id").pluck<string[]>("id");
   await keepDeletedIds(trx, ids, now);
   await trx("customers").delete();
-  for (const id of ids) unit.tellGateways({ type: "customer_changed", customer_id: id });
+  for (const id of ids) unit.notifyGateways({ type: "customer_changed", customer_id: id });
 }
 
 /** Every table that is not named above; partitions go with theirs. */
@@ -53,7 +53,7 @@ async function wipedTables(trx: Knex.Transaction): Promise<string[]> {
   return rows.map(({ name }) => name).filter((name) => !stay.includes(name));
 }
 
-async function refuseAllTokens(unit: Unit): Promise<void> {
+async function refuseAllTokens(unit: UnitOfWork): Promise<void> {
   const rows: Pick<SessionRow, "id" | "last_token_expires_at">[] = await unit
     .trx("sessions")
     .whereNotNull("last_token_expires_at")

@@ -11,7 +11,7 @@ import { flowSecretsPurpose, type FlowRow } from "./flow-store.ts";
 import type { Providers } from "./provider.ts";
 import { requestedEvidence } from "./requested-evidence.ts";
 import type { AuthorizeBody } from "./schemas.ts";
-import { rulesOf } from "./standing.ts";
+import { rulesOf } from "./session-policies.ts";
 
 /** How long the browser has to come back (specification, section 8). */
 export const FLOW_SECONDS = 600;

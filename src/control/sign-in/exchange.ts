@@ -6,7 +6,7 @@ import type { SigningKey } from "./issuer/keyring.ts";
 import { hashSecret } from "../platform/secret-box.ts";
 import { endSessions, type EndReason } from "./sessions/end.ts";
 import { findSession } from "./sessions/store.ts";
-import type { Unit } from "../platform/unit.ts";
+import type { UnitOfWork } from "../platform/unit.ts";
 import {
   findCode,
   findGivenOut,
@@ -18,7 +18,7 @@ import {
   type RefreshTokenRow,
 } from "./code-store.ts";
 import type { RefreshBody, TokenBody } from "./schemas.ts";
-import { grant, holdSession, issueRefreshToken, judgeSession, type HeldSession } from "./tokens.ts";
+import { grant, lockSessionForUse, issueRefreshToken, evaluateSession, type HeldSession } from "./tokens.ts";
 
 /** For so long the application that used a refresh token first gets the same next one for it. */
 const GRACE_MS = 10_000;
@@ -32,7 +32,7 @@ type Asking<Body> = Pick<Call<undefined, undefined, Body>, "actor" | "body">;
 export async function exchangeCode(
   context: ControlContext,
   { actor, body }: Asking<TokenBody>,
-  unit: Unit,
+  unit: UnitOfWork,
   key: SigningKey,
 ): Promise<Answer> {
   const refused = new ApiError("INVALID_CODE");
@@ -40,7 +40,7 @@ export async function exchangeCode(
   const owned = found && (await findSession(unit.trx, actor, found.session_id));
   if (owned === undefined) throw refused;
   if (body.customer_id !== undefined && body.customer_id !== owned.customer_id) throw refused;
-  const held = await holdSession(unit.trx, owned);
+  const held = await lockSessionForUse(unit.trx, owned);
   // read again: another request may have used it while this one waited
   const code = await findCode(unit.trx, body.code);
   if (code === undefined) throw refused;
@@ -49,7 +49,7 @@ export async function exchangeCode(
     (body.state === undefined || hashSecret(body.state) === code.state_hash) &&
     (body.return_url === undefined || body.return_url === code.return_url);
   if (code.expires_at <= unit.now || !fits) throw refused;
-  const judged = await judgeSession(unit, held);
+  const judged = await evaluateSession(unit, held);
   if (judged instanceof ApiError) return { kind: "refusal", error: judged };
   await useCode(unit.trx, body.code, unit.now);
   const refreshToken = await issueRefreshToken(context, unit, judged, firstRefreshToken());
@@ -64,14 +64,14 @@ export async function exchangeCode(
 export async function refreshTokens(
   context: ControlContext,
   { actor, body }: Asking<RefreshBody>,
-  unit: Unit,
+  unit: UnitOfWork,
   key: SigningKey,
 ): Promise<Answer> {
   const refused = new ApiError("INVALID_REFRESH_TOKEN");
   const found = await findRefreshToken(unit.trx, body.refresh_token);
   const owned = found && (await findSession(unit.trx, actor, found.session_id));
   if (owned === undefined) throw refused;
-  const held = await holdSession(unit.trx, owned);
+  const held = await lockSessionForUse(unit.trx, owned);
   const token = await findRefreshToken(unit.trx, body.refresh_token);
   if (token === undefined) throw refused;
   const clientId = clientOf(actor);
@@ -79,7 +79,7 @@ export async function refreshTokens(
   const next = token.used_at === null ? undefined : await findGivenOut(unit.trx, candidates);
   if (token.used_at !== null && !isRepeated(token, next, clientId, unit.now))
     return endAsReused(unit, held, "refresh_reuse", refused);
-  const judged = await judgeSession(unit, held);
+  const judged = await evaluateSession(unit, held);
   if (judged instanceof ApiError) return { kind: "refusal", error: judged };
   if ((next ?? token).expires_at <= unit.now) throw refused;
   if (next === undefined)
@@ -108,7 +108,7 @@ function isRepeated(
 
 /** Refuses, and keeps what is done about it. */
 async function endAsReused(
-  unit: Unit,
+  unit: UnitOfWork,
   { session }: HeldSession,
   reason: EndReason,
   error: ApiError,

@@ -4,7 +4,7 @@ import {
   type AuthenticationRules,
   type StepUp,
   type Violation,
-} from "../../standing/index.ts";
+} from "../../customer-state/index.ts";
 import { withoutAddresses } from "../resources/erasure/pseudonym.ts";
 import { ApiError } from "../platform/errors.ts";
 

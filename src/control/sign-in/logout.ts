@@ -9,7 +9,7 @@ import { endSessions, type SessionsOf } from "./sessions/end.ts";
 import { findSession, type SessionRow } from "./sessions/store.ts";
 import { findUser } from "../resources/users/store.ts";
 import { findRefreshToken } from "./code-store.ts";
-import { idTokenPurpose } from "./finish.ts";
+import { idTokenPurpose } from "./complete-sign-in.ts";
 import { logoutAnswer, logoutBody, logoutQuery, type LogoutBody, type LogoutQuery } from "./schemas.ts";
 
 /** `DELETE /auth/logout`: ends a session, or all of a user's. */

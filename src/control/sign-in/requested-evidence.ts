@@ -1,6 +1,6 @@
 import type { IdpRow } from "../resources/customers/idp.ts";
 import { mfaAcrValues } from "../resources/customers/mfa-acr-values.ts";
-import type { AuthenticationRules } from "../../standing/index.ts";
+import type { AuthenticationRules } from "../../customer-state/index.ts";
 import type { AuthorizeBody } from "./schemas.ts";
 
 /** What a provider is asked to prove of a user (OpenID Connect Core 1.0, section 3.1.2.1). */

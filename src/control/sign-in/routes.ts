@@ -3,12 +3,12 @@ import { ok, writeRoute, type Route } from "../platform/frame/route.ts";
 import type { Keyring } from "./issuer/keyring.ts";
 import { FLOW_SECONDS, startFlow } from "./authorize.ts";
 import { exchangeCode, refreshTokens } from "./exchange.ts";
-import { finish } from "./finish.ts";
+import { completeSignIn } from "./complete-sign-in.ts";
 import { insertFlow } from "./flow-store.ts";
 import { logoutRoute } from "./logout.ts";
 import { unknownSignIn } from "./page.ts";
 import { createProviders } from "./provider.ts";
-import { prove } from "./prove.ts";
+import { exchangeCallback } from "./exchange-callback.ts";
 import type { ResolveProvider } from "./resolve-provider.ts";
 import {
   authorizeAnswer,
@@ -64,10 +64,10 @@ export function signInRoutes(context: ControlContext, { keyring, providerOf }: S
       query: callbackQuery,
       answers: { 303: null },
       errors: ["INVALID_STATE"],
-      prepare: ({ query }) => prove(context, providers, query),
+      prepare: ({ query }) => exchangeCallback(context, providers, query),
       async write({ query, clientIp, userAgent, headers }, unit, proof) {
         const arrival = { state: query.state ?? "", clientIp, userAgent };
-        return (await finish(context, unit, proof, arrival)) ?? unknownSignIn(headers.accept);
+        return (await completeSignIn(context, unit, proof, arrival)) ?? unknownSignIn(headers.accept);
       },
     }),
     writeRoute({

@@ -9,13 +9,13 @@ import type { SigningKey } from "./issuer/keyring.ts";
 import { userScope } from "./issuer/user-scopes.ts";
 import { endSessions } from "./sessions/end.ts";
 import { keepAlive, lockSession, type SessionRow } from "./sessions/store.ts";
-import type { Unit } from "../platform/unit.ts";
+import type { UnitOfWork } from "../platform/unit.ts";
 import { claimPolicyOf } from "../resources/users/claim-policy.ts";
 import { effectiveAttributes, USER_COLUMNS, users, type UserRow } from "../resources/users/store.ts";
 import { insertRefreshToken } from "./code-store.ts";
 import { policyViolated } from "./failure.ts";
-import { eventUser } from "./finish.ts";
-import { earlier, holdCustomer, judgedByPolicies, rulesOf } from "./standing.ts";
+import { eventUser } from "./complete-sign-in.ts";
+import { earlier, lockCustomerOfSignIn, evaluateSessionPolicies, rulesOf } from "./session-policies.ts";
 
 /** A session that goes on, and until when. */
 export interface LiveSession {
@@ -32,11 +32,11 @@ export interface HeldSession {
   readonly customer: CustomerRow | undefined;
 }
 
-export async function holdSession(
+export async function lockSessionForUse(
   trx: Knex.Transaction,
   { id, customer_id: customerId, user_id: userId }: Pick<SessionRow, "id" | "customer_id" | "user_id">,
 ): Promise<HeldSession> {
-  const customer = await holdCustomer(trx, customerId);
+  const customer = await lockCustomerOfSignIn(trx, customerId);
   const user = await users(trx)
     .where({ id: userId })
     .forShare()
@@ -53,7 +53,7 @@ export async function holdSession(
  * @returns the session, or why it has no tokens: then the event of it, and the session's end, are to be kept
  * @throws ApiError where there is nothing to keep
  */
-export async function judgeSession(unit: Unit, held: HeldSession): Promise<LiveSession | ApiError> {
+export async function evaluateSession(unit: UnitOfWork, held: HeldSession): Promise<LiveSession | ApiError> {
   const { session, user, customer } = held;
   if (customer !== undefined && customer.status !== "active")
     throw new ApiError("CUSTOMER_SUSPENDED", {
@@ -66,7 +66,7 @@ export async function judgeSession(unit: Unit, held: HeldSession): Promise<LiveS
   if (customer === undefined || user === undefined) throw new ApiError("SESSION_ENDED");
 
   const rules = await rulesOf(unit.trx, session.customer_id);
-  const { violation, until } = judgedByPolicies(session, user.email, rules, unit.now);
+  const { violation, until } = evaluateSessionPolicies(session, user.email, rules, unit.now);
   if (violation !== undefined) {
     unit.emit({
       type: "policy.violated",
@@ -97,7 +97,7 @@ export interface IssuedRefreshToken {
 /** Puts a refresh token there. */
 export async function issueRefreshToken(
   { settings }: Pick<ControlContext, "settings">,
-  { trx, now }: Unit,
+  { trx, now }: UnitOfWork,
   { session, until }: LiveSession,
   text: string,
 ): Promise<IssuedRefreshToken> {
@@ -115,7 +115,7 @@ export interface Granted {
 /** Makes an access token, and the answer that brings it and the refresh token. */
 export async function grant(
   { settings, log }: Pick<ControlContext, "settings" | "log">,
-  { trx, now }: Unit,
+  { trx, now }: UnitOfWork,
   key: SigningKey,
   { session, user, customer, until }: LiveSession,
   { clientId, refreshToken }: Granted,

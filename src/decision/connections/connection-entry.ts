@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { closingFor, NOW_IDENTIFIED, type Closing } from "./connection-closing.ts";
 import type { ConnectionSlot } from "./connection-slots.ts";
-import type { LiveConnection, Rejudgement } from "./connection-types.ts";
+import type { LiveConnection, Reevaluation } from "./connection-types.ts";
 
 /** What is kept of one open connection. */
 export interface Entry {
@@ -28,7 +28,10 @@ export function isListed({ closing, newPlan }: Entry): boolean {
 }
 
 /** How a connection ends that was judged again, or how it gets the plan by which it goes on. */
-export function endOf({ connection }: Entry, judged: Rejudgement): Closing | { readonly plan: () => string } {
+export function endOf(
+  { connection }: Entry,
+  judged: Reevaluation,
+): Closing | { readonly plan: () => string } {
   if (judged.verdict === "DENY") return closingFor(judged.reason);
   if (judged.identity !== undefined && connection.identity === undefined) return NOW_IDENTIFIED;
   return { plan: () => judged.planText };

@@ -6,18 +6,18 @@ import { ConnectionSlots, type ConnectionSlot, type SlotTable } from "./connecti
 import { bytesOf, ConnectionSpace } from "./connection-space.ts";
 import type {
   ConnectionRegistryOptions,
-  ConnectionStandings,
+  ConnectionDirectives,
   LiveConnection,
-  Rejudgement,
+  Reevaluation,
 } from "./connection-types.ts";
 import { RecentIds } from "./recent-ids.ts";
 import { Turns } from "./turns.ts";
 
 export type {
   ConnectionRegistryOptions,
-  ConnectionStandings,
+  ConnectionDirectives,
   LiveConnection,
-  Rejudgement,
+  Reevaluation,
 } from "./connection-types.ts";
 
 /** What a round came to. */
@@ -37,7 +37,7 @@ const KEEP_MS = 60_000;
 /** A request for a WebSocket has no body; what somebody sends all the same is not kept for hours. */
 const MAX_BODY = 16_384;
 
-const LATE: Rejudgement = { verdict: "DENY", reason: "DEADLINE_EXCEEDED" };
+const LATE: Reevaluation = { verdict: "DENY", reason: "DEADLINE_EXCEEDED" };
 
 /** Handshakes whose clients left that are remembered, far more than can be waiting to be judged. */
 const MOST_ABANDONED = 5_000;
@@ -288,7 +288,7 @@ export class ConnectionRegistry {
     return steady && (expiresAt === undefined || this.#clock() < expiresAt * 1000);
   }
 
-  standings(): ConnectionStandings {
+  directives(): ConnectionDirectives {
     const closed: [string, Closing][] = [];
     const plans: [string, string][] = [];
     for (const { ids, closing, newPlan } of this.#entries.values())
@@ -348,7 +348,7 @@ export class ConnectionRegistry {
     const failed = (error: unknown) => {
       this.#failed(entry, error, found);
     };
-    const apply = (judged: Rejudgement) => {
+    const apply = (judged: Reevaluation) => {
       try {
         this.#apply(entry, judged, found);
       } catch (error) {
@@ -384,7 +384,7 @@ export class ConnectionRegistry {
     this.#apply(entry, { verdict: "DENY", reason: "INTERNAL_ERROR" }, found);
   }
 
-  #apply(entry: Entry, judged: Rejudgement, found: Findings): void {
+  #apply(entry: Entry, judged: Reevaluation, found: Findings): void {
     // it may have ended, or been revoked, meanwhile
     if (this.#entries.get(entry.connection.decisionId) !== entry || entry.closing !== undefined) return;
     const end = endOf(entry, judged);

@@ -5,14 +5,14 @@ import type { STATE_FILE } from "../../envoy-contract.ts";
 import { every, type Job, type JobLog } from "../../runtime/every.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { SlotTable } from "./connection-slots.ts";
-import type { ConnectionStandings } from "./connection-registry.ts";
+import type { ConnectionDirectives } from "./connection-registry.ts";
 
 export interface ConnectionStateOptions {
   /** Made where it is missing; a folder that others may look into is not used. */
   readonly directory: string;
   /** Index of the process. */
   readonly worker: number;
-  readonly standings: () => ConnectionStandings & Partial<SlotTable>;
+  readonly directives: () => ConnectionDirectives & Partial<SlotTable>;
   readonly metrics: Pick<Metrics, "connectionStateFailures">;
   readonly log: JobLog;
   /** Changes that come so close together are written at once; ms. */
@@ -24,7 +24,7 @@ export interface ConnectionStateOptions {
 }
 
 /** By the names under which Lua looks for it. */
-type StateFile = { readonly [Name in keyof typeof STATE_FILE]?: unknown } & ConnectionStandings;
+type StateFile = { readonly [Name in keyof typeof STATE_FILE]?: unknown } & ConnectionDirectives;
 
 /** For the owner alone: plans and decisions are about people. */
 const FILE_MODE = 0o600;
@@ -105,13 +105,13 @@ export class ConnectionState {
 
   async #writeOnce(): Promise<void> {
     const { file, epoch } = this.place;
-    const { directory, standings } = this.#options;
+    const { directory, directives } = this.#options;
     await mkdir(directory, { recursive: true, mode: FOLDER_MODE });
     const status = await lstat(directory);
     if (!status.isDirectory() || (status.mode & OTHERS) !== 0) {
       throw new Error(`${directory} is no folder that only its owner can look into`);
     }
-    const state: StateFile = { epoch, at: Math.floor(this.#clock() / 1000), ...standings() };
+    const state: StateFile = { epoch, at: Math.floor(this.#clock() / 1000), ...directives() };
     const text = JSON.stringify(state);
     // Lua reads the old file or the new one, never a part
     await writeFile(this.#next, text, { mode: FILE_MODE });

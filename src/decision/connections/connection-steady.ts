@@ -1,5 +1,5 @@
 import type { Identity } from "../../identity/types.ts";
-import { customerOf, userOf, type Standings } from "../decide/admit.ts";
+import { customerOf, userOf, type KnownState } from "../decide/check-session.ts";
 import type { RuleNeeds } from "../policies/needs.ts";
 import type { PolicyRelease } from "../policies/release.ts";
 import type { Snapshot } from "../policies/snapshot.ts";
@@ -9,7 +9,7 @@ import type { AccessRequest, Permit } from "../types.ts";
 export interface DecidedBy {
   readonly policies: PolicyRelease | undefined;
   /** Absent where no control plane is followed. */
-  readonly standings: Standings | undefined;
+  readonly state: KnownState | undefined;
 }
 
 /**
@@ -19,13 +19,13 @@ export interface DecidedBy {
 export function isSteady(
   { raw }: AccessRequest,
   { request, identity, accepted, alsoRead }: Permit,
-  { policies, standings }: DecidedBy,
+  { policies, state }: DecidedBy,
 ): boolean {
   if (request === undefined || policies === undefined) return false;
   // what else it may be taken for has rules of its own
   if (accepted.length > 0 || alsoRead !== undefined) return false;
   if (identity === undefined && raw.headers.some(([name]) => CREDENTIALS.has(name))) return false;
-  const customer = standings && identity && customerOf(identity, standings);
+  const customer = state && identity && customerOf(identity, state);
   if (customer?.authentication.max_session_duration !== undefined) return false;
   const own = (customer?.policy_sets ?? []).map((name) => policies.customers.get(name));
   return [policies.main, ...own].every(

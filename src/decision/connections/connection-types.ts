@@ -27,7 +27,7 @@ export interface LiveConnection {
 }
 
 /** What a judge says about a connection's handshake, looked at again. */
-export type Rejudgement =
+export type Reevaluation =
   | {
       readonly verdict: "ALLOW";
       /** May be made when it is read, which is once: plans may be long. */
@@ -40,14 +40,14 @@ export type Rejudgement =
   | { readonly verdict: "DENY"; readonly reason: DenialReason };
 
 /** What Envoy has to know of open connections, by decision id; those that go on as they are, are not in it. */
-export interface ConnectionStandings {
+export interface ConnectionDirectives {
   readonly closed: Readonly<Record<string, Closing>>;
   /** Plans in place of those that Envoy had first. */
   readonly plans: Readonly<Record<string, string>>;
 }
 
 export interface ConnectionRegistryOptions {
-  readonly judge: (access: AccessRequest) => Rejudgement | Promise<Rejudgement>;
+  readonly judge: (access: AccessRequest) => Reevaluation | Promise<Reevaluation>;
   /** Called when ConnectionRegistry.standings has changed. */
   readonly changed: () => void;
   readonly metrics: Pick<Metrics, "connections" | "connectionsUnreported">;

@@ -3,7 +3,7 @@ import { holderOf } from "./connection-holder.ts";
 import type { ConnectionRegistry } from "./connection-registry.ts";
 import type { ConnectionSlot } from "./connection-slots.ts";
 import { isSteady, type DecidedBy } from "./connection-steady.ts";
-import { lasting } from "./rejudgement.ts";
+import { lasting } from "./reevaluation.ts";
 
 /** WebSocket connections that were let in and are looked after from then on. */
 export interface OpenConnections {

@@ -1,24 +1,24 @@
 import { IR_VERSION } from "../../policy/index.ts";
 import { spellOut } from "../../text/index.ts";
-import { admit, customerOf, type Standings } from "./admit.ts";
+import { checkSession, customerOf, type KnownState } from "./check-session.ts";
 import { joinPlans } from "./join-plans.ts";
 import { canonicalize, type CanonicalRequest, type Variant } from "../../request/index.ts";
 import { createFrontProxyReader, type FrontProxyOptions } from "./front-proxy.ts";
 import type { Caller, Identify } from "./identify.ts";
-import { judgeOperations } from "./judge-graphql.ts";
-import { judgePath } from "./judge-path.ts";
-import { judgeResponses } from "./judge-responses.ts";
+import { evaluateOperations } from "./evaluate-graphql.ts";
+import { evaluatePath } from "./evaluate-path.ts";
+import { evaluateResponses } from "./evaluate-responses.ts";
 import { planAnswer } from "./plan.ts";
-import { isWebsocketUpgrade, judgeUpgrade } from "./judge-upgrade.ts";
+import { isWebsocketUpgrade, evaluateUpgrade } from "./evaluate-upgrade.ts";
 import {
   byDefault,
   deny,
   denyCaller,
   refuse,
   requiresAudit,
-  type Judgement,
-  type JudgementDependencies,
-} from "./judgement.ts";
+  type EvaluationContext,
+  type EvaluationDependencies,
+} from "./evaluation-context.ts";
 import { hasOtherRules } from "./other-rules.ts";
 import { REASONS } from "../../reasons.ts";
 import { requireOrigin, type OriginCheck } from "./origin-check.ts";
@@ -29,7 +29,7 @@ import { readingsWithoutCookie } from "../headers/withheld-cookie.ts";
 import { andThen, type PromiseOrValue } from "../promise-or-value.ts";
 
 /** What decisions are made with. */
-export interface DeciderDependencies extends JudgementDependencies {
+export interface DeciderDependencies extends EvaluationDependencies {
   /** The policy sets in force at the moment of the call. */
   readonly policies: () => PolicyRelease | undefined;
   readonly identify: Identify;
@@ -41,7 +41,7 @@ export interface DeciderDependencies extends JudgementDependencies {
   /** Where a control plane is followed. */
   readonly following?: {
     /** What is known at the moment of the call; `undefined` where it is nothing, or too old. */
-    readonly standings: () => Standings | undefined;
+    readonly state: () => KnownState | undefined;
     /** Why nothing is; for logs and audit. */
     readonly whyUnknown?: () => string;
   };
@@ -71,7 +71,7 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
     const known: Draft = { clientIp: proxy.clientIp, trustedPeer: proxy.trusted, accepted: [] };
     if (policies === undefined) return deny(known, "POLICY_NOT_READY");
     const snapshot = policies.main;
-    const standings = dependencies.following?.standings();
+    const state = dependencies.following?.state();
     const draft = { ...known, snapshot };
     if (proxy.refusal !== undefined) return deny(draft, proxy.refusal.reason, proxy.refusal.detail);
 
@@ -96,8 +96,8 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
       const caller =
         dependencies.following === undefined
           ? meant
-          : admit(meant, {
-              standings,
+          : checkSession(meant, {
+              state,
               whyUnknown: dependencies.following.whyUnknown,
               clientIp: proxy.clientIp,
               now: access.receivedAt,
@@ -113,12 +113,11 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
           : refused
             ? read
             : identified;
-      const names =
-        standings && caller.identity ? (customerOf(caller.identity, standings)?.policy_sets ?? []) : [];
+      const names = state && caller.identity ? (customerOf(caller.identity, state)?.policy_sets ?? []) : [];
       const own = names.map((name) => ({ name, set: policies.customers.get(name) }));
       const sets = [snapshot, ...own.flatMap(({ set }) => set ?? [])];
       const judgement = { with: dependencies, snapshot, sets, request, access, caller, draft: judged };
-      const bySets = (one: Judgement): PromiseOrValue<Decision> =>
+      const bySets = (one: EvaluationContext): PromiseOrValue<Decision> =>
         own.reduce<PromiseOrValue<Decision>>(
           (sofar, set) => andThen(sofar, (decision) => alsoBy(set, decision, one, variants)),
           withVariants(one, variants),
@@ -140,7 +139,7 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
   function alsoBy(
     { name, set: snapshot }: OwnSet,
     decision: Decision,
-    judgement: Judgement,
+    judgement: EvaluationContext,
     variants: readonly Variant[],
   ): PromiseOrValue<Decision> {
     if (decision.verdict === "DENY") return decision;
@@ -161,7 +160,7 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
  *
  * @param variants - each behind the one that it is another reading of
  */
-function withVariants(judgement: Judgement, variants: readonly Variant[]): PromiseOrValue<Decision> {
+function withVariants(judgement: EvaluationContext, variants: readonly Variant[]): PromiseOrValue<Decision> {
   // nearly every request
   if (variants.length === 0) return judge(judgement);
   const readings = new Set([judgement.request]);
@@ -190,8 +189,8 @@ function ambiguous({ graphqlErrors, denials, ...denial }: Denial): Denial {
 function alsoAs(
   other: CanonicalRequest,
   decision: Decision,
-  judgement: Judgement,
-  decide: (judgement: Judgement) => PromiseOrValue<Decision>,
+  judgement: EvaluationContext,
+  decide: (judgement: EvaluationContext) => PromiseOrValue<Decision>,
   by?: Variant["by"],
 ): PromiseOrValue<Decision> {
   if (decision.verdict === "DENY") return decision;
@@ -222,8 +221,8 @@ function bothPermit(decision: Permit, second: Permit): Permit | undefined {
 }
 
 /** What the path rules say comes first: where one matches, it must permit, whatever else judges the request. */
-function judge(judgement: Judgement): PromiseOrValue<Decision> {
-  return andThen(judgePath(judgement), (path) => {
+function judge(judgement: EvaluationContext): PromiseOrValue<Decision> {
+  return andThen(evaluatePath(judgement), (path) => {
     if (path?.verdict === "DENY" || path?.reason === "PREFLIGHT_ALLOWED") return path;
     const { snapshot, request, draft } = judgement;
     const endpoint = snapshot.endpoints.match(request.method, request.segments);
@@ -231,16 +230,16 @@ function judge(judgement: Judgement): PromiseOrValue<Decision> {
     // the same facts; what they come to is decided anew
     const further = path === undefined ? judgement : { ...judgement, draft: path };
     const params = endpoint.kind === "rule" ? endpoint.params : undefined;
-    if (isWebsocketUpgrade(request)) return judgeUpgrade(further, path, params);
-    if (params !== undefined) return judgeOperations(further, params);
+    if (isWebsocketUpgrade(request)) return evaluateUpgrade(further, path, params);
+    if (params !== undefined) return evaluateOperations(further, params);
     return withResponsePlan(further, path ?? byDefault(judgement));
   });
 }
 
 /** Response rules judge what an allowed request is answered with. */
-function withResponsePlan(judgement: Judgement, decision: Decision): PromiseOrValue<Decision> {
+function withResponsePlan(judgement: EvaluationContext, decision: Decision): PromiseOrValue<Decision> {
   if (decision.verdict === "DENY") return decision;
-  return andThen(judgeResponses(judgement), (responses) => {
+  return andThen(evaluateResponses(judgement), (responses) => {
     if (!responses.ok) return responses.denial;
     const answer = planAnswer(judgement.with.limits.response, responses.fields, responses);
     return answer.response === undefined ? decision : { ...decision, plan: { ir: IR_VERSION, ...answer } };

@@ -1,8 +1,8 @@
 import { extractToken } from "../../identity/index.ts";
 import type { Identity, IdentityFailure, IdentityResult, TokenVerifier } from "../../identity/types.ts";
-import type { StandingReason } from "../../reasons.ts";
+import type { StateReason } from "../../reasons.ts";
 import type { CanonicalRequest } from "../../request/index.ts";
-import type { StepUp } from "../../standing/index.ts";
+import type { StepUp } from "../../customer-state/index.ts";
 
 /** Who is asking, or why nobody is known. Neither: the request carries no token. */
 export interface Caller {
@@ -16,7 +16,7 @@ export interface Caller {
 
 /** Why somebody is not known who ought to be. */
 export interface CallerFailure {
-  readonly reason: IdentityFailure | StandingReason | "ORIGIN_NOT_TRUSTED";
+  readonly reason: IdentityFailure | StateReason | "ORIGIN_NOT_TRUSTED";
   readonly detail: string;
   /** The request is denied whatever its rule reads. */
   readonly final: boolean;

@@ -1,7 +1,7 @@
 import { originOf, readOrigin, type CanonicalRequest } from "../../request/index.ts";
 import { quotedAscii } from "../../text/index.ts";
 import type { Caller } from "./identify.ts";
-import { isWebsocketUpgrade } from "./judge-upgrade.ts";
+import { isWebsocketUpgrade } from "./evaluate-upgrade.ts";
 import type { AccessRequest } from "../types.ts";
 
 /** RFC 9110, section 9.2.1: by these a client asks for no change. */

@@ -1,6 +1,6 @@
 import type { Matchable, Matcher } from "../../policy/index.ts";
 import type { CanonicalRequest, Variant } from "../../request/index.ts";
-import { isWebsocketUpgrade } from "./judge-upgrade.ts";
+import { isWebsocketUpgrade } from "./evaluate-upgrade.ts";
 import type { Snapshot } from "../policies/snapshot.ts";
 
 /** Whether a set has other rules for a variant of the path than for the path, in any section that is asked about it. */

@@ -2,7 +2,7 @@ import { PAGE_HEADERS, PAGE_TYPE, renderPage, signInLink } from "../../pages/ind
 import type { GraphqlErrorIR } from "../../policy/index.ts";
 import { REASONS, type Reason } from "../../reasons.ts";
 import type { CanonicalRequest } from "../../request/types.ts";
-import { stepUpChallenge, type StepUp } from "../../standing/index.ts";
+import { stepUpChallenge, type StepUp } from "../../customer-state/index.ts";
 import { clip } from "../../text/index.ts";
 import { prefersHtml } from "./denial-accept.ts";
 

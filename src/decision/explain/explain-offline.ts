@@ -2,17 +2,17 @@ import { explainDecision, type Explanation } from "./explain.ts";
 import { explainRequest, verdictsOfRules, type OperationExplanation } from "./explain-operations.ts";
 import {
   explainField,
-  judgeFields,
+  evaluateFields,
   verdictsOf,
   type FieldExplanation,
-  type JudgedField,
+  type EvaluatedField,
 } from "./explain-responses.ts";
 import { readingsOf } from "./explain-readings.ts";
-import { judgePath } from "../decide/judge-path.ts";
-import { isWebsocketUpgrade } from "../decide/judge-upgrade.ts";
+import { evaluatePath } from "../decide/evaluate-path.ts";
+import { isWebsocketUpgrade } from "../decide/evaluate-upgrade.ts";
 import type { OfflineDecision } from "./offline.ts";
 import { maskAnswer, responseOf, type AnswerOutcome, type SampleAnswer } from "./sample-answer.ts";
-import type { JudgedCondition } from "../../policy/suite/index.ts";
+import type { EvaluatedCondition } from "../../policy/suite/index.ts";
 import type { Reason } from "../../reasons.ts";
 import type { Decision } from "../types.ts";
 
@@ -20,8 +20,8 @@ import type { Decision } from "../types.ts";
 export interface ExplainedDecision extends OfflineDecision {
   readonly explanation: OfflineExplanation;
   /** Of path rules, connections and GraphQL rules, and of fields where the request alone decides. */
-  readonly judged: readonly JudgedCondition[];
-  readonly fields: readonly JudgedField[];
+  readonly judged: readonly EvaluatedCondition[];
+  readonly fields: readonly EvaluatedField[];
 }
 
 /** Why a request is decided as it is, and what is left for its answer. Plain JSON. */
@@ -34,7 +34,7 @@ export interface OfflineExplanation extends Explanation {
 export interface ExplainedAnswer {
   readonly outcome: AnswerOutcome;
   readonly fields: readonly FieldExplanation[];
-  readonly judged: readonly JudgedCondition[];
+  readonly judged: readonly EvaluatedCondition[];
 }
 
 /** Asks again, rule by rule, what led to a decision. */
@@ -43,11 +43,11 @@ export async function explainOffline(offline: OfflineDecision): Promise<Explaine
   const explanation = explainDecision(decision);
   if (judgement === undefined)
     return { ...offline, explanation: { ...explanation, fields: [] }, judged: [], fields: [] };
-  const path = await judgePath(judgement);
+  const path = await evaluatePath(judgement);
   const asked = path?.verdict !== "DENY" && !isWebsocketUpgrade(judgement.request);
   const readings = readingsOf(offline);
   const operation = asked ? await explainRequest(readings) : undefined;
-  const fields = decision.verdict === "ALLOW" ? await judgeFields(readings) : [];
+  const fields = decision.verdict === "ALLOW" ? await evaluateFields(readings) : [];
   const { rule } = path === undefined ? {} : explainDecision(path);
   return {
     ...offline,
@@ -85,11 +85,11 @@ export function explainAnswer(
 }
 
 /** A rule that matched and was neither true nor false could not be decided, whatever the answer is called. */
-function verdictOf({ reason }: Decision): JudgedCondition["verdict"] {
+function verdictOf({ reason }: Decision): EvaluatedCondition["verdict"] {
   return VERDICTS[reason] ?? "unknown";
 }
 
-const VERDICTS: Partial<Record<Reason, JudgedCondition["verdict"]>> = {
+const VERDICTS: Partial<Record<Reason, EvaluatedCondition["verdict"]>> = {
   CONDITION_TRUE: "true",
   CONDITION_FALSE: "false",
 };

@@ -1,5 +1,5 @@
 import {
-  judgeGraphql,
+  evaluateGraphql,
   readGraphqlRequest,
   type GraphqlRequest,
   type GraphqlVerdict,
@@ -13,12 +13,12 @@ import {
   type TraceNode,
   type VerdictName,
 } from "../../policy/index.ts";
-import type { JudgedCondition } from "../../policy/suite/index.ts";
+import type { EvaluatedCondition } from "../../policy/suite/index.ts";
 import { environmentAttributes } from "../attributes/attributes.ts";
 import { eachOnce } from "./explain-readings.ts";
-import { planOperations } from "../decide/judge-graphql.ts";
-import { judgeResponses } from "../decide/judge-responses.ts";
-import { gather, type Judgement } from "../decide/judgement.ts";
+import { planOperations } from "../decide/evaluate-graphql.ts";
+import { evaluateResponses } from "../decide/evaluate-responses.ts";
+import { gather, type EvaluationContext } from "../decide/evaluation-context.ts";
 import { ruleReference, type RuleReference } from "../policies/rule-reference.ts";
 
 /** A rule at one of the fields of an operation. Plain JSON. */
@@ -48,17 +48,17 @@ export interface OperationExplanation {
 
 /** What decides about operations at an endpoint, and what it was made from. */
 export interface OperationDesk {
-  readonly judgement: Judgement;
+  readonly judgement: EvaluationContext;
   readonly plan: GraphqlPlanIR;
   readonly attributes: Attributes;
 }
 
 /** @returns what decides about operations of the request's caller; `undefined` where that cannot be had. */
-export async function openOperations(judgement: Judgement): Promise<OperationDesk | undefined> {
+export async function openOperations(judgement: EvaluationContext): Promise<OperationDesk | undefined> {
   const { snapshot, request } = judgement;
   const endpoint = snapshot.endpoints.match(request.method, request.segments);
   if (endpoint.kind !== "rule") return undefined;
-  const responses = await judgeResponses(judgement);
+  const responses = await evaluateResponses(judgement);
   if (!responses.ok) return undefined;
   const { params } = endpoint;
   const planned = await planOperations(judgement, params, responses.fields);
@@ -69,7 +69,7 @@ export async function openOperations(judgement: Judgement): Promise<OperationDes
 
 /** Explains the operations of a request to a GraphQL endpoint; `undefined` where none of its readings is one. */
 export async function explainRequest(
-  readings: readonly Judgement[],
+  readings: readonly EvaluationContext[],
 ): Promise<OperationExplanation | undefined> {
   const found: OperationExplanation[] = [];
   for (const reading of readings) {
@@ -88,7 +88,7 @@ export async function explainRequest(
   };
 }
 
-async function explainRequestAs(judgement: Judgement): Promise<OperationExplanation | undefined> {
+async function explainRequestAs(judgement: EvaluationContext): Promise<OperationExplanation | undefined> {
   const desk = await openOperations(judgement);
   if (desk === undefined) return undefined;
   const read = readGraphqlRequest(judgement.request, judgement.snapshot.ir.graphql.settings);
@@ -104,7 +104,7 @@ export function explainOperations(
   const { snapshot, access } = judgement;
   const env = environmentAttributes(access.receivedAt, judgement.with.environment);
   const rules: FieldRuleExplanation[] = [];
-  const verdict = judgeGraphql(plan, request, {
+  const verdict = evaluateGraphql(plan, request, {
     env,
     judged({ rule: id, path, args, event }) {
       const prepared = snapshot.graphql.rules.find(({ rule }) => rule.id === id);
@@ -130,7 +130,7 @@ export function explainOperations(
 }
 
 /** @returns what the conditions of rules came to; those that are left for events are counted when one comes. */
-export function verdictsOfRules({ rules }: OperationExplanation): JudgedCondition[] {
+export function verdictsOfRules({ rules }: OperationExplanation): EvaluatedCondition[] {
   return rules.flatMap(({ rule, verdict, left }) => (left === undefined ? [{ rule: rule.id, verdict }] : []));
 }
 

@@ -1,8 +1,8 @@
-import type { Judgement } from "../decide/judgement.ts";
+import type { EvaluationContext } from "../decide/evaluation-context.ts";
 import type { OfflineDecision } from "./offline.ts";
 
 /** @returns everything that the request was judged as: what it is, and what else it could be and is permitted as */
-export function readingsOf({ decision, judgement }: OfflineDecision): readonly Judgement[] {
+export function readingsOf({ decision, judgement }: OfflineDecision): readonly EvaluationContext[] {
   if (judgement === undefined) return [];
   return [judgement.request, ...(decision.alsoRead ?? [])].map((request) => ({
     ...judgement,

@@ -10,9 +10,9 @@ import {
   type VerdictName,
 } from "../../policy/index.ts";
 import { maskDocument } from "../../policy/mask/index.ts";
-import { fieldText, type JudgedCondition } from "../../policy/suite/index.ts";
+import { fieldText, type EvaluatedCondition } from "../../policy/suite/index.ts";
 import { eachOnce } from "./explain-readings.ts";
-import { gather, type Judgement } from "../decide/judgement.ts";
+import { gather, type EvaluationContext } from "../decide/evaluation-context.ts";
 import { planFields } from "../decide/plan.ts";
 import { ruleReference, type RuleReference } from "../policies/rule-reference.ts";
 
@@ -23,7 +23,7 @@ export interface Sample {
 }
 
 /** A field that a rule may change, and what is known about it at the request. */
-export interface JudgedField {
+export interface EvaluatedField {
   readonly reference: RuleReference;
   readonly ir: ResponseFieldIR;
   readonly trace: TraceNode;
@@ -46,23 +46,25 @@ export interface FieldExplanation {
 }
 
 /** Judges every response rule that matches one of the readings of a request, field by field. */
-export async function judgeFields(readings: readonly Judgement[]): Promise<readonly JudgedField[]> {
+export async function evaluateFields(
+  readings: readonly EvaluationContext[],
+): Promise<readonly EvaluatedField[]> {
   const found = [];
   for (const reading of readings) found.push(await judgeFieldsAs(reading));
   return fieldsOfAll(found);
 }
 
 /** @returns the fields of several readings; one that comes to the same in two of them once */
-export function fieldsOfAll(readings: readonly (readonly JudgedField[])[]): readonly JudgedField[] {
+export function fieldsOfAll(readings: readonly (readonly EvaluatedField[])[]): readonly EvaluatedField[] {
   return eachOnce(readings, ({ reference, ir, trace, planned }) => [
     ...[reference.id, fieldText(ir.field), trace.verdict],
     planned,
   ]);
 }
 
-async function judgeFieldsAs(judgement: Judgement): Promise<readonly JudgedField[]> {
+async function judgeFieldsAs(judgement: EvaluationContext): Promise<readonly EvaluatedField[]> {
   const { snapshot, request } = judgement;
-  const judged: JudgedField[] = [];
+  const judged: EvaluatedField[] = [];
   for (const { rule, needs } of snapshot.responses.all(request.method, request.segments)) {
     const gathered = await gather(judgement, needs, paramsOf(rule, request.segments));
     if (gathered.ok) judged.push(...fieldsOf(rule, ruleReference(rule), gathered.attributes));
@@ -75,7 +77,7 @@ export function fieldsOf(
   { id, fields }: { readonly id: string; readonly fields: readonly ResponseFieldIR[] },
   reference: RuleReference,
   attributes: Attributes,
-): readonly JudgedField[] {
+): readonly EvaluatedField[] {
   const atRequest = { ...attributes, item: UNAVAILABLE, response: UNAVAILABLE } as const;
   return fields.map((ir) => {
     const [planned] = planFields(id, [ir], attributes);
@@ -85,10 +87,10 @@ export function fieldsOf(
 }
 
 /** @returns what conditions of fields came to: at the request, or at the places where the sample has the field. */
-export function verdictsOf(fields: readonly JudgedField[], sample?: Sample): JudgedCondition[] {
+export function verdictsOf(fields: readonly EvaluatedField[], sample?: Sample): EvaluatedCondition[] {
   return fields.flatMap((field) => {
     const { reference, ir, planned, trace } = field;
-    const judged = (verdict: VerdictName): JudgedCondition => ({
+    const judged = (verdict: VerdictName): EvaluatedCondition => ({
       rule: reference.id,
       field: fieldText(ir.field),
       verdict,
@@ -100,7 +102,7 @@ export function verdictsOf(fields: readonly JudgedField[], sample?: Sample): Jud
 
 /** @returns the field's explanation, with what it changes in the sample. */
 export function explainField(
-  { reference, ir, planned, trace }: JudgedField,
+  { reference, ir, planned, trace }: EvaluatedField,
   sample?: Sample,
 ): FieldExplanation {
   const left = planned?.when;

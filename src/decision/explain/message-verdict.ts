@@ -1,8 +1,8 @@
 import type { TraceNode, WebsocketMessageIR } from "../../policy/index.ts";
 import { MAX_VALUES } from "../../json/index.ts";
-import type { JudgedCondition } from "../../policy/suite/index.ts";
+import type { EvaluatedCondition } from "../../policy/suite/index.ts";
 import type { OperationExplanation } from "./explain-operations.ts";
-import type { FieldExplanation, JudgedField } from "./explain-responses.ts";
+import type { FieldExplanation, EvaluatedField } from "./explain-responses.ts";
 import type { RuleReference } from "../policies/rule-reference.ts";
 
 export type Direction = WebsocketMessageIR["direction"];
@@ -22,7 +22,7 @@ export interface Delivery {
   readonly condition?: TraceNode;
   readonly fields: readonly FieldExplanation[];
   readonly operation?: OperationExplanation;
-  readonly judged: readonly JudgedCondition[];
+  readonly judged: readonly EvaluatedCondition[];
 }
 
 /** The verdict about a message, before anything in it is changed. */
@@ -33,5 +33,5 @@ export interface MessageVerdict extends Pick<
   readonly permit: boolean;
   readonly close: boolean;
   /** Fields of the message's own rule. */
-  readonly fields: readonly JudgedField[];
+  readonly fields: readonly EvaluatedField[];
 }

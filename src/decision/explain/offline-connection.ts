@@ -10,7 +10,7 @@ import {
   type WebsocketPlanIR,
 } from "../../policy/index.ts";
 import { maskDocument } from "../../policy/mask/index.ts";
-import { judgeMessage, readMessage } from "../../policy/message/index.ts";
+import { evaluateMessage, readMessage } from "../../policy/message/index.ts";
 import { environmentAttributes } from "../attributes/attributes.ts";
 import { openOperations, type OperationDesk } from "./explain-operations.ts";
 import { eachOnce, readingsOf } from "./explain-readings.ts";
@@ -18,12 +18,12 @@ import {
   explainField,
   fieldsOf,
   fieldsOfAll,
-  judgeFields,
+  evaluateFields,
   verdictsOf,
-  type JudgedField,
+  type EvaluatedField,
   type Sample,
 } from "./explain-responses.ts";
-import { gather, type Judgement } from "../decide/judgement.ts";
+import { gather, type EvaluationContext } from "../decide/evaluation-context.ts";
 import type { OfflineDecision } from "./offline.ts";
 import { GraphqlConversation } from "./offline-graphql-socket.ts";
 import { mostValues, type Delivery, type Direction, type MessageVerdict } from "./message-verdict.ts";
@@ -43,7 +43,7 @@ export async function openConnection(offline: OfflineDecision): Promise<OfflineC
   if (plan === undefined || judgement === undefined) return undefined;
   const env = environmentAttributes(judgement.access.receivedAt, plan.environment);
   const readings = readingsOf(offline);
-  const everywhere = plan.fields === undefined ? [] : await judgeFields(readings);
+  const everywhere = plan.fields === undefined ? [] : await evaluateFields(readings);
   if (plan.graphql !== undefined) {
     const desk = await openFirst(readings);
     if (desk === undefined) return undefined;
@@ -64,7 +64,7 @@ export async function openConnection(offline: OfflineDecision): Promise<OfflineC
 }
 
 /** Operations are judged in one reading at most: plans of two cannot be joined. */
-async function openFirst(readings: readonly Judgement[]): Promise<OperationDesk | undefined> {
+async function openFirst(readings: readonly EvaluationContext[]): Promise<OperationDesk | undefined> {
   for (const reading of readings) {
     const desk = await openOperations(reading);
     if (desk !== undefined) return desk;
@@ -82,11 +82,11 @@ type Judge = (direction: Direction, text: string) => MessageVerdict;
 
 class Connection implements OfflineConnection {
   readonly #judge: Judge;
-  readonly #everywhere: readonly JudgedField[];
+  readonly #everywhere: readonly EvaluatedField[];
   #closed = false;
 
   /** @param everywhere - fields of response rules, which hold in every message from the server */
-  constructor(judge: Judge, everywhere: readonly JudgedField[]) {
+  constructor(judge: Judge, everywhere: readonly EvaluatedField[]) {
     this.#judge = judge;
     this.#everywhere = everywhere;
   }
@@ -134,13 +134,13 @@ function listed(plan: WebsocketPlanIR, lists: readonly Listed[], env: ValueObjec
     if (rules === undefined)
       return { permit: true, close: false, code: "NOT_LISTED", fields: [], judged: [] };
     const context = { env, values: mostValues(direction) };
-    const { permit, rule, onDeny, code } = judgeMessage(rules, text, context);
+    const { permit, rule, onDeny, code } = evaluateMessage(rules, text, context);
     const outcome = { permit, close: !permit && onDeny === "close", code };
     // a type that one of the lists lacks has no rule that could be named
     if (rule === undefined) return { ...outcome, fields: [], judged: [] };
     const message = readMessage(text, context.values) ?? UNAVAILABLE;
     const asked = planned.flatMap(({ messages, attributes, [direction]: own }) => {
-      const verdict = own && judgeMessage(own, text, context);
+      const verdict = own && evaluateMessage(own, text, context);
       const ir = messages.find(({ id }) => id === verdict?.rule);
       if (ir === undefined) return [];
       const condition = explain(ir.condition.expression, { ...attributes, message, env });

@@ -1,7 +1,7 @@
 import { GRAPHQL, MESSAGE, SUBPROTOCOL } from "../../envoy-contract.ts";
 import {
   GraphqlRefusal,
-  judgeEvent,
+  evaluateEvent,
   readJson,
   readPayload,
   type GraphqlEvent,
@@ -15,7 +15,7 @@ import {
   type Expression,
   type ValueObject,
 } from "../../policy/index.ts";
-import type { JudgedCondition } from "../../policy/suite/index.ts";
+import type { EvaluatedCondition } from "../../policy/suite/index.ts";
 import { explainOperations, verdictsOfRules, type OperationDesk } from "./explain-operations.ts";
 import { mostValues, type Direction, type MessageVerdict } from "./message-verdict.ts";
 import { ruleReference } from "../policies/rule-reference.ts";
@@ -118,7 +118,7 @@ export class GraphqlConversation {
   #result(id: string, payload: InputValue): MessageVerdict {
     const events = this.#running.get(id);
     if (events === undefined) return DENIED;
-    const { deliver, rule } = { rule: undefined, ...judgeEvent(events, payload, { env: this.#env }) };
+    const { deliver, rule } = { rule: undefined, ...evaluateEvent(events, payload, { env: this.#env }) };
     const judged = events.flatMap((event) => this.#verdict(event, payload) ?? []);
     const asked = rule ?? judged[0]?.rule;
     const why = { judged, ...this.#rule(asked), ...this.#condition(asked, events, payload) };
@@ -151,9 +151,9 @@ export class GraphqlConversation {
   }
 
   /** Nothing where nothing is delivered that the condition could be judged on. A list that is true in part is neither. */
-  #verdict(event: GraphqlEvent, payload: InputValue): JudgedCondition | undefined {
+  #verdict(event: GraphqlEvent, payload: InputValue): EvaluatedCondition | undefined {
     const delivers = (when: Expression) =>
-      judgeEvent([{ ...event, when }], payload, { env: this.#env }).deliver;
+      evaluateEvent([{ ...event, when }], payload, { env: this.#env }).deliver;
     const isTrue = delivers(event.when);
     const isFalse = delivers({ op: "not", arg: event.when });
     if (isTrue && isFalse) return undefined;

@@ -5,7 +5,7 @@ import { canonicalize, type CanonicalRequest, type RawRequest } from "../../requ
 import { createMetrics } from "../../telemetry/metrics.ts";
 import { createDecider, type DeciderDependencies } from "../decide/decide.ts";
 import type { Caller } from "../decide/identify.ts";
-import type { Judgement, JudgementDependencies } from "../decide/judgement.ts";
+import type { EvaluationContext, EvaluationDependencies } from "../decide/evaluation-context.ts";
 import { createOriginCheck, requireOrigin, type OriginCheck } from "../decide/origin-check.ts";
 import type { Snapshot } from "../policies/snapshot.ts";
 import type { AttributeSource } from "../attributes/sources.ts";
@@ -48,7 +48,7 @@ const DEFAULT_SETTINGS: OfflineSettings = {
 export interface OfflineDecision {
   readonly decision: Decision;
   /** Absent where the request was refused before any rule. */
-  readonly judgement?: Judgement;
+  readonly judgement?: EvaluationContext;
 }
 
 /**
@@ -61,7 +61,7 @@ export async function decideOffline(snapshot: Snapshot, input: OfflineRequest): 
   const source = { lookup: (key: string, root: string) => input.lookup(root, key) };
   const names = Object.values(snapshot.ir.attributes).flatMap(({ source }) => (source ? [source.name] : []));
   const { frontProxy, cookie, ...settings } = input.settings ?? DEFAULT_SETTINGS;
-  const dependencies: JudgementDependencies = {
+  const dependencies: EvaluationDependencies = {
     ...settings,
     ...(input.environment !== undefined && { environment: input.environment }),
     cache: new VerdictCache({ size: 0, ttlMs: 0 }, createMetrics()),

@@ -4,7 +4,7 @@ import { REASONS } from "../../reasons.ts";
 import { inTime } from "../../runtime/in-time.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Decide } from "../decide/decide.ts";
-import { denyPermitted, requiresAudit } from "../decide/judgement.ts";
+import { denyPermitted, requiresAudit } from "../decide/evaluation-context.ts";
 import { auditRecord, nextDecisionId, type RecordContext } from "./record.ts";
 import type { Snapshot } from "../policies/snapshot.ts";
 import type { PromiseOrValue } from "../promise-or-value.ts";

@@ -1,5 +1,5 @@
 import type { PlanIR, WebsocketPlanIR } from "../../policy/index.ts";
-import { denyPermitted } from "../decide/judgement.ts";
+import { denyPermitted } from "../decide/evaluation-context.ts";
 import { hasPrecondition } from "../headers/plan-headers.ts";
 import type { Decision, Permit } from "../types.ts";
 import type { Asked, Task } from "./door.ts";

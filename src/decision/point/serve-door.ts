@@ -1,6 +1,6 @@
 import type { Span, Tracing } from "../../telemetry/tracing.ts";
 import type { RawRequest } from "../../request/types.ts";
-import { denyPermitted } from "../decide/judgement.ts";
+import { denyPermitted } from "../decide/evaluation-context.ts";
 import type { OpenConnections } from "../connections/open-connections.ts";
 import { andThen, type PromiseOrValue } from "../promise-or-value.ts";
 import type { AccessRequest, Decision, Denial, Permit } from "../types.ts";

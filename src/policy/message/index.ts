@@ -1,2 +1,2 @@
 /** WebSocket messages: what a plan permits of them. */
-export { judgeMessage, readMessage, type MessageCode, type MessageVerdict } from "./judge-message.ts";
+export { evaluateMessage, readMessage, type MessageCode, type MessageVerdict } from "./evaluate-message.ts";

@@ -1,5 +1,11 @@
 import type { PolicySetIR, ResponseFieldIR } from "../ir.ts";
-import type { CoveredCondition, JudgedCondition, RuleCoverage, SuiteResult, SuiteSubject } from "./types.ts";
+import type {
+  CoveredCondition,
+  EvaluatedCondition,
+  RuleCoverage,
+  SuiteResult,
+  SuiteSubject,
+} from "./types.ts";
 
 /** @returns every condition of a set, in the order of its sections. */
 export function conditionsOf({ rules, responses, graphql, websocket }: PolicySetIR): CoveredCondition[] {
@@ -25,7 +31,7 @@ export function fieldText({ anchored, keys }: ResponseFieldIR["field"]): string 
 /** Which conditions the cases reached, and what they came to. */
 export function countVerdicts(
   conditions: SuiteSubject["conditions"],
-  cases: readonly { readonly judged: readonly JudgedCondition[] }[],
+  cases: readonly { readonly judged: readonly EvaluatedCondition[] }[],
 ): readonly RuleCoverage[] {
   const counts = new Map(conditions.map((one) => [keyOf(one), { true: 0, false: 0, unknown: 0 }]));
   for (const { judged } of cases) {

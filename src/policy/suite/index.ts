@@ -9,7 +9,7 @@ export type {
   CaseResult,
   CoveredCondition,
   Expectation,
-  JudgedCondition,
+  EvaluatedCondition,
   RuleCoverage,
   SampleAnswer,
   Suite,

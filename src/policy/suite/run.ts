@@ -4,7 +4,7 @@ import { documentDifferences, setDifferences } from "./differences.ts";
 import type {
   CaseResult,
   Expectation,
-  JudgedCondition,
+  EvaluatedCondition,
   SampleAnswer,
   Suite,
   SuiteCase,
@@ -37,7 +37,7 @@ async function runCase(test: SuiteCase, subject: SuiteSubject): Promise<CaseResu
   const unknownRule = unknownRuleProblem(test, subject);
   if (unknownRule !== undefined)
     return { ...result, ok: false, problem: unknownRule, differences: [], judged: [] };
-  const judged: JudgedCondition[] = [];
+  const judged: EvaluatedCondition[] = [];
   let actual: SuiteDecision | undefined;
   try {
     actual = await subject.decide(test.input);
@@ -67,7 +67,7 @@ function isCalled(id: string, called: string | undefined, { conditions }: SuiteS
 function differencesOf(
   { answer, messages = [], expected }: SuiteCase,
   actual: SuiteDecision,
-  judged: JudgedCondition[],
+  judged: EvaluatedCondition[],
   subject: SuiteSubject,
 ): string[] {
   const denied = expected.denied === undefined ? [] : setDifferences(expected.denied, actual.denied);
@@ -82,7 +82,7 @@ function answerDifferences(
   sample: SampleAnswer,
   { answer: expected = {} }: Expectation,
   actual: SuiteDecision,
-  judged: JudgedCondition[],
+  judged: EvaluatedCondition[],
 ): string[] {
   const { text, reason, masked, judged: conditions } = actual.answer(sample);
   judged.push(...conditions);
@@ -98,7 +98,7 @@ function answerDifferences(
 function messageDifferences(
   { at, direction, text: sent, expected }: SuiteMessage,
   actual: SuiteDecision,
-  judged: JudgedCondition[],
+  judged: EvaluatedCondition[],
   subject: SuiteSubject,
 ): string[] {
   const { text, reason, rule, judged: conditions } = actual.message(direction, sent);

@@ -90,7 +90,7 @@ export interface Suite {
 }
 
 /** A condition that was judged, and what it came to. */
-export interface JudgedCondition {
+export interface EvaluatedCondition {
   /** Id of the rule. */
   readonly rule: string;
   /** For conditions of fields. */
@@ -107,7 +107,7 @@ export interface SuiteDecision {
   /** Why, for people; may have several lines. */
   readonly explanation?: string;
   readonly denied: readonly string[];
-  readonly judged: readonly JudgedCondition[];
+  readonly judged: readonly EvaluatedCondition[];
   /** What becomes of the application's answer. */
   readonly answer: (sample: SampleAnswer) => SuiteAnswer;
   /** What becomes of the next message on the connection that was decided about. */
@@ -120,7 +120,7 @@ export interface SuiteAnswer {
   /** Why it is. */
   readonly reason?: string;
   readonly masked: readonly string[];
-  readonly judged: readonly JudgedCondition[];
+  readonly judged: readonly EvaluatedCondition[];
 }
 
 export interface SuiteDelivery {
@@ -128,7 +128,7 @@ export interface SuiteDelivery {
   readonly text?: string;
   readonly reason: string;
   readonly rule?: string;
-  readonly judged: readonly JudgedCondition[];
+  readonly judged: readonly EvaluatedCondition[];
 }
 
 /** A rule, or a field of one: what has a condition that tests can show from both sides. */
@@ -158,7 +158,7 @@ export interface CaseResult {
   readonly differences: readonly string[];
   /** Why the case could not be judged at all. */
   readonly problem?: string;
-  readonly judged: readonly JudgedCondition[];
+  readonly judged: readonly EvaluatedCondition[];
 }
 
 /** How often one condition was judged, by what it came to. */

@@ -4,8 +4,8 @@ import { PolicySets } from "../../decision/policies/policy-sets.ts";
 import { PolicyStore } from "../../decision/policies/policy-store.ts";
 import { ReleasePublisher, type ReleaseWorkers } from "../../decision/policies/release-publisher.ts";
 import { isReleaseReport } from "../../decision/policies/release-messages.ts";
-import { caseSensitive, followControlPlane, storeOptions } from "./follow-control-plane.ts";
-import { controlPlaneSource } from "../../following/index.ts";
+import { caseSensitive, createControlPlaneLink, storeOptions } from "./control-plane-link.ts";
+import { controlPlaneSource } from "../../sync/index.ts";
 import { provisionsOf } from "./provisions.ts";
 import type { CheckStatus } from "../../telemetry/check-status.ts";
 import type { Log } from "../../telemetry/log.ts";
@@ -38,7 +38,7 @@ export function createPolicyPublishing(
   { workers, runtime, metrics, log }: PolicyPublishingDependencies,
 ): PolicyPublishing {
   const publisher = new ReleasePublisher({ directory: join(runtime, "policies") }, { workers, log });
-  const following = followControlPlane(config, { metrics, log });
+  const following = createControlPlaneLink(config, { metrics, log });
   const store = new PolicyStore(storeOptions(config, following), { metrics, log });
   store.beforeChange((main) => publisher.publish({ main }));
   const sets =

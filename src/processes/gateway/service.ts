@@ -18,7 +18,7 @@ import { createFrontProxyReader } from "../../decision/decide/front-proxy.ts";
 import { createIdentify } from "../../decision/decide/identify.ts";
 import { createIdentityHeaders } from "../../decision/headers/identity-headers.ts";
 import { createOpenConnections } from "../../decision/connections/open-connections.ts";
-import { rejudgementOf } from "../../decision/connections/rejudgement.ts";
+import { reevaluationOf } from "../../decision/connections/reevaluation.ts";
 import { isReleaseOrder, type ReleaseReport } from "../../decision/policies/release-messages.ts";
 import { ReleaseReceiver } from "../../decision/policies/release-receiver.ts";
 import { FileSource, type AttributeSource } from "../../decision/attributes/sources.ts";
@@ -30,8 +30,8 @@ import { createRefusalHandler } from "../../extauthz/access-log-refusal.ts";
 import { Backlog } from "../../extauthz/backlog.ts";
 import { createCheck } from "../../extauthz/check.ts";
 import type { CheckHandler } from "../../extauthz/server.ts";
-import { recordIntake, StatisticsReporter } from "../../following/index.ts";
-import { caseSensitive, followControlPlane, type Following } from "./follow-control-plane.ts";
+import { recordIntake, StatisticsReporter } from "../../sync/index.ts";
+import { caseSensitive, createControlPlaneLink, type ControlPlaneLink } from "./control-plane-link.ts";
 import { upstreamNames } from "../../gateway/index.ts";
 import { createTokenVerifier, keysCheck } from "../../identity/index.ts";
 import { every, type Job } from "../../runtime/every.ts";
@@ -61,7 +61,7 @@ export type ServiceReadiness = Readonly<
 >;
 
 /** What a service shares with the processes around it. */
-export interface ServiceSurroundings {
+export interface ServiceDependencies {
   readonly metrics: Metrics;
   readonly log: Log;
   /** Index of this process. */
@@ -79,7 +79,7 @@ export interface ServiceSurroundings {
 /** Composes one process's service from the configuration: the only place where the parts meet. */
 export async function createService(
   config: GatewayConfig,
-  { metrics, log, worker, stateDirectory, hearsEnvoy, broadcast, sendRelease }: ServiceSurroundings,
+  { metrics, log, worker, stateDirectory, hearsEnvoy, broadcast, sendRelease }: ServiceDependencies,
 ): Promise<Service> {
   const { gateway, identity, policies, telemetry } = config;
   const tracing = await startTracing({
@@ -87,7 +87,7 @@ export async function createService(
     sampleRatio: telemetry.tracing.sample_ratio,
     serviceName: "gatehouse",
   });
-  const following = followControlPlane(config, { metrics, log });
+  const following = createControlPlaneLink(config, { metrics, log });
   const audit = createAuditLog(auditOptions(config, following, worker), { metrics, log });
   const verifier = createTokenVerifier(identityOptions(config), { metrics, log });
   const inForce = new ReleaseReceiver(
@@ -115,32 +115,28 @@ export async function createService(
     ...decisionSettings(config),
     ...(following && {
       following: {
-        standings: () => following.feed.current,
+        state: () => following.feed.current,
         whyUnknown: () => following.feed.status().detail,
       },
     }),
   });
-  const decidedBy = (): DecidedBy => ({ policies: inForce.current, standings: following?.feed.current });
+  const decidedBy = (): DecidedBy => ({ policies: inForce.current, state: following?.feed.current });
   const counts = new ConnectionCounts({ worker, broadcast });
   const registry = new ConnectionRegistry({
     perHolder: { limit: connectionsPerUser(config), counts },
-    judge: (access) => andThen(decide(access), (decision) => rejudgementOf(access, decision, decidedBy())),
+    judge: (access) => andThen(decide(access), (decision) => reevaluationOf(access, decision, decidedBy())),
     changed: () => {
       state.changed();
     },
     every: policies.refresh_interval,
-    circumstances: () => [
-      verifier.ready(),
-      verifier.status().generation,
-      decidedBy().standings === undefined,
-    ],
+    circumstances: () => [verifier.ready(), verifier.status().generation, decidedBy().state === undefined],
     metrics,
     log,
   });
   const state = new ConnectionState({
     directory: stateDirectory,
     worker,
-    standings: () => ({ ...registry.standings(), ...registry.slots() }),
+    directives: () => ({ ...registry.directives(), ...registry.slots() }),
     metrics,
     log,
   });
@@ -268,7 +264,7 @@ function clientIpReader({ gateway }: GatewayConfig): (peer: string, realIp: read
 }
 
 /** What the control plane says ends connections, or has them judged again. */
-function rejudgeOnChange(registry: ConnectionRegistry, { feed }: Following): void {
+function rejudgeOnChange(registry: ConnectionRegistry, { feed }: ControlPlaneLink): void {
   feed.onChange(({ sessions, customers, users, complete }) => {
     const ended = new Set(sessions);
     if (ended.size > 0) registry.revoke(({ identity }) => ended.has(identity?.session.id ?? ""));
@@ -280,7 +276,7 @@ function rejudgeOnChange(registry: ConnectionRegistry, { feed }: Following): voi
 /** The sources that policy sets may look attributes up in. */
 function attributeSources(
   config: GatewayConfig,
-  following: Following | undefined,
+  following: ControlPlaneLink | undefined,
   { metrics, log }: { readonly metrics: Metrics; readonly log: Log },
 ): {
   readonly sources: ReadonlyMap<string, AttributeSource>;
@@ -305,7 +301,11 @@ function attributeSources(
   return { sources, refreshSources: () => Promise.all(files.map((file) => file.refresh())) };
 }
 
-function auditOptions({ audit, gateway }: GatewayConfig, following: Following | undefined, worker: number) {
+function auditOptions(
+  { audit, gateway }: GatewayConfig,
+  following: ControlPlaneLink | undefined,
+  worker: number,
+) {
   return {
     enabled: audit.enabled,
     destination: auditDestination(audit, gateway.cluster.nodes, following, worker),
@@ -318,7 +318,7 @@ function auditOptions({ audit, gateway }: GatewayConfig, following: Following | 
 function auditDestination(
   audit: GatewayConfig["audit"],
   workers: number,
-  following: Following | undefined,
+  following: ControlPlaneLink | undefined,
   worker: number,
 ): AuditDestination {
   switch (audit.destination) {

@@ -9,7 +9,7 @@ import {
 } from "../../decision/connections/connection-messages.ts";
 import { startWorkerPool, type WorkerPool } from "../../extauthz/worker-pool.ts";
 import { EnvoyKeeper } from "./envoy-keeper.ts";
-import { assertApiKey } from "../../following/index.ts";
+import { assertApiKey } from "../../sync/index.ts";
 import { createPolicyPublishing, type PolicyPublishing } from "./publish-policies.ts";
 import {
   assertFileHolds,

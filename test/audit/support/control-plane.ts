@@ -4,7 +4,7 @@ import {
   type AuditOptions,
   type OutcomeLog,
 } from "../../../src/audit/index.ts";
-import { ControlPlaneClient, recordIntake } from "../../../src/following/index.ts";
+import { ControlPlaneClient, recordIntake } from "../../../src/sync/index.ts";
 import { createMetrics, type Metrics } from "../../../src/telemetry/metrics.ts";
 import { auditRecord, memoryLog } from "./records.ts";
 

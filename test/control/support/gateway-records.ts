@@ -4,7 +4,7 @@ import type { AuditRecord, OutcomeRecord } from "../../../src/protocol/record.ts
 import type { Actor } from "../../../src/control/platform/actor.ts";
 import { makePartition, startOfDay } from "../../../src/control/analytics/records/partitions.ts";
 import { readRecord } from "../../../src/control/analytics/records/read-record.ts";
-import { Intake } from "../../../src/control/analytics/records/take-in.ts";
+import { Intake } from "../../../src/control/analytics/records/ingest.ts";
 import type { Database } from "../../../src/storage/index.ts";
 import { FULL_KEY, type Answered, type RunningControl } from "../../support/control.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { endSession } from "../../../src/control/sign-in/oauth/end-session.ts";
 import type { IssuedTokens } from "../../../src/control/sign-in/oauth/issued-tokens.ts";
-import type { Unit } from "../../../src/control/platform/unit.ts";
-import { signedIn, type UserRow } from "../../../src/control/resources/users/store.ts";
+import type { UnitOfWork } from "../../../src/control/platform/unit.ts";
+import { upsertOnSignIn, type UserRow } from "../../../src/control/resources/users/store.ts";
 import type { Database } from "../../../src/storage/index.ts";
 import { FULL_KEY, startControl, type RunningControl } from "../../support/control.ts";
 import { eraseAll } from "./erase-all.ts";
@@ -56,7 +56,7 @@ export class KnownPeople {
   /** As the callback of a sign-in does it. */
   signIn(customerId: string, parts: { subject: string; email: string; name?: string }): Promise<UserRow> {
     return this.#asBrowser((unit) =>
-      signedIn(unit, {
+      upsertOnSignIn(unit, {
         ...{ customerId, issuer: ISSUER },
         ...{ profile: { title: "Countess" }, claimed: { title: "Countess", role: "peer" } },
         ...parts,
@@ -130,7 +130,7 @@ export class KnownPeople {
   }
 
   /** A unit of somebody's own browser, on its way through a sign-in. */
-  #asBrowser<T>(work: (unit: Unit) => Promise<T>): Promise<T> {
+  #asBrowser<T>(work: (unit: UnitOfWork) => Promise<T>): Promise<T> {
     const actor = { kind: "anonymous", id: `ip:${ADDRESS}` } as const;
     return this.control.context.units({ actor, requestId: "r", clientIp: ADDRESS }, work);
   }

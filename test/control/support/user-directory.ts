@@ -5,7 +5,7 @@ import { createGatewayFeed } from "../../../src/control/gateway/feed.ts";
 import { gatewayRoutes } from "../../../src/control/gateway/routes.ts";
 import { newId } from "../../../src/control/platform/ids.ts";
 import { userRoutes } from "../../../src/control/resources/users/routes.ts";
-import { signedIn, type SignIn, type UserRow } from "../../../src/control/resources/users/store.ts";
+import { upsertOnSignIn, type SignIn, type UserRow } from "../../../src/control/resources/users/store.ts";
 import { FULL_KEY, startControl, type RunningControl } from "../../support/control.ts";
 import { ANY_CLAIMS } from "./claims.ts";
 
@@ -49,7 +49,7 @@ export async function startUserDirectory(): Promise<UserDirectory> {
     },
     signIn: (customerId, subject, { profile = {}, ...more } = {}) =>
       control.context.units(SYSTEM, (unit) =>
-        signedIn(unit, { customerId, issuer: ISSUER, subject, ...more, profile, claimed: profile }),
+        upsertOnSignIn(unit, { customerId, issuer: ISSUER, subject, ...more, profile, claimed: profile }),
       ),
     async makeSession(row) {
       const id = newId("session");

@@ -3,7 +3,7 @@ import type { Actor } from "../../../src/control/platform/actor.ts";
 import { insertCustomer } from "../../../src/control/resources/customers/store.ts";
 import type { NewEvent } from "../../../src/control/platform/events.ts";
 import { newId } from "../../../src/control/platform/ids.ts";
-import type { Unit } from "../../../src/control/platform/unit.ts";
+import type { UnitOfWork } from "../../../src/control/platform/unit.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { RunningControl } from "../../support/control.ts";
 
@@ -39,7 +39,10 @@ export async function newCustomer({ context }: RunningControl, name = "Acme"): P
 }
 
 /** Makes a unit of what is done to it, as any change of the control plane is. */
-export function change<T>({ context }: Pick<RunningControl, "context">, work: (unit: Unit) => Promise<T>) {
+export function change<T>(
+  { context }: Pick<RunningControl, "context">,
+  work: (unit: UnitOfWork) => Promise<T>,
+) {
   const actor: Actor = { kind: "system", id: "test", name: "test" };
   return context.units({ actor, requestId: newId("request"), clientIp: "127.0.0.1" }, work);
 }

@@ -31,10 +31,10 @@ describe("decision: a handshake that is asked about twice", () => {
     assert.equal(connections.add(connection("b", { handshake: "h" })), false);
     assert.equal(connections.size, 1);
     connections.revoke(() => true, POLICY_CHANGED);
-    assert.deepEqual(connections.standings().closed, { a: POLICY_CHANGED, b: POLICY_CHANGED });
+    assert.deepEqual(connections.directives().closed, { a: POLICY_CHANGED, b: POLICY_CHANGED });
     connections.ended(["b"]);
     assert.equal(connections.size, 0);
-    assert.deepEqual(connections.standings().closed, {});
+    assert.deepEqual(connections.directives().closed, {});
     assert.equal(connections.add(connection("c", { handshake: "h" })), true);
   });
 
@@ -53,7 +53,7 @@ describe("decision: a handshake that is asked about twice", () => {
     connections.revoke(() => true, POLICY_CHANGED);
     const before = state.changes;
     connections.add(connection("b", { handshake: "h" }));
-    assert.deepEqual(Object.keys(connections.standings().closed), ["a", "b"]);
+    assert.deepEqual(Object.keys(connections.directives().closed), ["a", "b"]);
     assert.ok(state.changes > before);
   });
 
@@ -75,15 +75,15 @@ describe("decision: a handshake that is asked about twice", () => {
     const { connections } = registry({ judge: byId({ a: allow("new") }) });
     connections.add(connection("a", { handshake: "h", planText: "old" }));
     connections.add(connection("b", { handshake: "h", planText: "new" }));
-    await until(() => Object.keys(connections.standings().plans).length > 0, "the plans");
-    assert.deepEqual(connections.standings().plans, { a: "new", b: "new" });
+    await until(() => Object.keys(connections.directives().plans).length > 0, "the plans");
+    assert.deepEqual(connections.directives().plans, { a: "new", b: "new" });
   });
 
   it("is closed under both where it is denied when it is judged again", async () => {
     const { connections } = registry({ judge: () => deny("CONDITION_FALSE") });
     for (const id of ["a", "b"]) connections.add(connection(id, { handshake: "h" }));
     await connections.rejudge();
-    assert.deepEqual(Object.keys(connections.standings().closed), ["a", "b"]);
+    assert.deepEqual(Object.keys(connections.directives().closed), ["a", "b"]);
   });
 
   it("is not kept under any number of decisions", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { Rejudgement } from "../../../src/decision/connections/connection-registry.ts";
+import type { Reevaluation } from "../../../src/decision/connections/connection-registry.ts";
 import type { Identity } from "../../../src/identity/types.ts";
 import type { AccessRequest } from "../../../src/decision/types.ts";
 import type { DenialReason } from "../../../src/reasons.ts";
@@ -13,7 +13,7 @@ describe("decision: open connections", () => {
     const { connections, state, logged } = registry({ judge: () => allow("plan") });
     connections.add(connection("a"));
     await connections.rejudge();
-    assert.deepEqual(connections.standings(), { closed: {}, plans: {} });
+    assert.deepEqual(connections.directives(), { closed: {}, plans: {} });
     assert.deepEqual([state.changes, logged], [0, []]);
   });
 
@@ -22,7 +22,7 @@ describe("decision: open connections", () => {
     const { connections, state, logged } = registry({ judge });
     for (const id of ["a", "b", "c"]) assert.equal(connections.add(connection(id)), true);
     await connections.rejudge();
-    assert.deepEqual(connections.standings(), { closed: { a: POLICY_CHANGED }, plans: { c: "new plan" } });
+    assert.deepEqual(connections.directives(), { closed: { a: POLICY_CHANGED }, plans: { c: "new plan" } });
     assert.equal(state.changes, 2);
     assert.deepEqual(logged, [
       {
@@ -44,7 +44,7 @@ describe("decision: open connections", () => {
     connections.add(connection("a"));
     connections.add(connection("b", { identity }));
     await connections.rejudge();
-    assert.deepEqual(connections.standings(), {
+    assert.deepEqual(connections.directives(), {
       closed: { a: { code: 1012, reason: "IDENTITY_CHANGED" } },
       plans: { b: "new plan" },
     });
@@ -80,7 +80,7 @@ describe("decision: open connections", () => {
       const { connections } = registry({ judge: () => deny(reason as DenialReason) });
       connections.add(connection("a"));
       await connections.rejudge();
-      assert.deepEqual(connections.standings().closed, { a: closing }, reason);
+      assert.deepEqual(connections.directives().closed, { a: closing }, reason);
     }
   });
 
@@ -88,14 +88,14 @@ describe("decision: open connections", () => {
     const { connections, logged } = registry({
       judge: ({ requestId }) => {
         if (requestId === "a") throw new Error("no");
-        if (requestId === "d") return { verdict: "ALLOW" } as Rejudgement;
+        if (requestId === "d") return { verdict: "ALLOW" } as Reevaluation;
         return requestId === "b" ? Promise.reject(new Error("no")) : new Promise(() => undefined);
       },
       judgeWithin: 20,
     });
     for (const id of ["a", "b", "c", "d"]) connections.add(connection(id));
     await connections.rejudge();
-    assert.deepEqual(connections.standings().closed, {
+    assert.deepEqual(connections.directives().closed, {
       a: { code: 1011, reason: "INTERNAL_ERROR" },
       b: { code: 1011, reason: "INTERNAL_ERROR" },
       c: { code: 1013, reason: "SERVICE_UNAVAILABLE" },
@@ -119,7 +119,7 @@ describe("decision: open connections", () => {
       connections.revoke(() => true),
       0,
     );
-    assert.deepEqual(connections.standings(), { closed: { a: POLICY_CHANGED }, plans: {} });
+    assert.deepEqual(connections.directives(), { closed: { a: POLICY_CHANGED }, plans: {} });
   });
 
   it("get back their first plan where it holds again: Envoy has the other one by now", async () => {
@@ -129,7 +129,7 @@ describe("decision: open connections", () => {
     await connections.rejudge();
     planText = "plan";
     await connections.rejudge();
-    assert.deepEqual(connections.standings().plans, { a: "plan" });
+    assert.deepEqual(connections.directives().plans, { a: "plan" });
   });
 
   it("are not taken when there are too many, twice, or with a body to keep", async () => {
@@ -157,7 +157,7 @@ describe("decision: open connections", () => {
     assert.equal(state.changes, 0, "nothing that Envoy is told has changed");
     connections.ended(["a", "b"]);
     assert.equal(state.changes, 1);
-    assert.deepEqual(connections.standings(), { closed: {}, plans: {} });
+    assert.deepEqual(connections.directives(), { closed: {}, plans: {} });
     assert.deepEqual([connections.size, await live()], [0, 0]);
   });
 
@@ -191,20 +191,20 @@ describe("decision: open connections", () => {
       connections.revoke(({ access }) => access.requestId === "b"),
       1,
     );
-    assert.deepEqual(connections.standings().closed, { b: { code: 1008, reason: "SESSION_ENDED" } });
+    assert.deepEqual(connections.directives().closed, { b: { code: 1008, reason: "SESSION_ENDED" } });
     assert.equal(state.changes, 1);
     const closing = { code: 4001, reason: "GONE" };
     assert.equal(
       connections.revoke(() => true, closing),
       2,
     );
-    assert.deepEqual(connections.standings().closed["a"], closing);
-    assert.deepEqual(connections.standings().closed["b"], { code: 1008, reason: "SESSION_ENDED" });
+    assert.deepEqual(connections.directives().closed["a"], closing);
+    assert.deepEqual(connections.directives().closed["b"], { code: 1008, reason: "SESSION_ENDED" });
   });
 
   it("are what a simple model says, whatever happens", async () => {
     const id = fc.constantFrom("a", "b", "c", "d", "e");
-    const verdict = fc.constantFrom<Rejudgement>(
+    const verdict = fc.constantFrom<Reevaluation>(
       allow("plan"),
       allow("new"),
       deny("CONDITION_FALSE"),
@@ -218,7 +218,7 @@ describe("decision: open connections", () => {
     );
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
-        let verdicts: Record<string, Rejudgement> = {};
+        let verdicts: Record<string, Reevaluation> = {};
         const { connections, live, state } = registry({
           judge: (access) => byId(verdicts)(access),
           capacity: 4,
@@ -256,7 +256,7 @@ describe("decision: open connections", () => {
             }
           }
           const entries = [...model];
-          assert.deepEqual(connections.standings(), {
+          assert.deepEqual(connections.directives(), {
             closed: Object.fromEntries(
               entries.flatMap(([key, { closed }]) => (closed ? [[key, closed]] : [])),
             ),

@@ -6,7 +6,7 @@ import {
   ConnectionState,
   type ConnectionStateOptions,
 } from "../../../src/decision/connections/connection-state.ts";
-import type { ConnectionStandings } from "../../../src/decision/connections/connection-registry.ts";
+import type { ConnectionDirectives } from "../../../src/decision/connections/connection-registry.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
 import { until } from "../../audit/support/wait.ts";
 
@@ -14,7 +14,7 @@ describe("decision: connection state, as Envoy reads it", () => {
   let parent: string;
   let folder: string;
   let states: ConnectionState[];
-  let standings: ConnectionStandings;
+  let standings: ConnectionDirectives;
   let logged: string[];
   let now: number;
   let metrics: ReturnType<typeof createMetrics>;
@@ -38,7 +38,7 @@ describe("decision: connection state, as Envoy reads it", () => {
     const state = new ConnectionState({
       directory: folder,
       worker: 1,
-      standings: () => standings,
+      directives: () => standings,
       metrics,
       log: {
         info: (_, message) => logged.push(message),
@@ -75,7 +75,7 @@ describe("decision: connection state, as Envoy reads it", () => {
     let asked = 0;
     const state = make({
       collectFor: 5,
-      standings: () => {
+      directives: () => {
         asked += 1;
         return standings;
       },
@@ -166,7 +166,7 @@ describe("decision: connection state, as Envoy reads it", () => {
 
   it("that cannot even be made up is no reason to fall", async () => {
     const state = make({
-      standings: () => {
+      directives: () => {
         throw new Error("no");
       },
     });

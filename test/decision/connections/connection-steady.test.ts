@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import type { JWTPayload } from "jose";
-import type { Standings } from "../../../src/decision/decide/admit.ts";
+import type { KnownState } from "../../../src/decision/decide/check-session.ts";
 import { belongsTo, isSteady } from "../../../src/decision/connections/connection-steady.ts";
 import type { FileSource } from "../../../src/decision/attributes/sources.ts";
 import type { Identity, RunningTokenVerifier } from "../../../src/identity/index.ts";
 import { ACCEPTABLE_CHECKS } from "../../../src/request/index.ts";
-import type { AuthenticationRules } from "../../../src/standing/index.ts";
+import type { AuthenticationRules } from "../../../src/customer-state/index.ts";
 import { startIssuer, type TestIssuer } from "../../support/issuer.ts";
 import { allow, connection, deny, POLICY_CHANGED, registry, START } from "./support.ts";
 import { accessOf, bearer, deciderOf, outcome, snapshotOf, verifierFor } from "../support.ts";
@@ -71,7 +71,7 @@ describe("decision: connections that are evaluated only when something has chang
     const world = registry({ judge: () => deny("CONDITION_FALSE") });
     for (const id of ["a", "b"]) world.connections.add(connection(id, { steady: id === "a" }));
     await world.connections.rejudge();
-    assert.deepEqual(world.connections.standings().closed, { a: POLICY_CHANGED, b: POLICY_CHANGED });
+    assert.deepEqual(world.connections.directives().closed, { a: POLICY_CHANGED, b: POLICY_CHANGED });
   });
 
   it("are evaluated by what a change of policies makes of them from then on", async () => {
@@ -124,7 +124,7 @@ describe("decision: connections that are evaluated only when something has chang
     while (answers.length < 2) await new Promise(setImmediate);
     answers[1]?.(deny("CONDITION_FALSE"));
     await Promise.all([first, second]);
-    assert.deepEqual(connections.standings().closed, { a: POLICY_CHANGED });
+    assert.deepEqual(connections.directives().closed, { a: POLICY_CHANGED });
   });
 });
 
@@ -178,7 +178,7 @@ describe("decision: whether a connection is steady", () => {
       },
       policy_sets: own === undefined ? [] : ["own"],
     };
-    const standings: Standings = {
+    const standings: KnownState = {
       customer: () => customer,
       sessionEnded: () => false,
       userStatus: () => "active",
@@ -197,13 +197,13 @@ describe("decision: whether a connection is steady", () => {
     const source: Pick<FileSource, "lookup"> = { lookup: () => ({ name: "a" }) };
     const decision = await deciderOf(main, {
       verifier,
-      following: { standings: () => standings },
+      following: { state: () => standings },
       sets,
       sources: new Map([["users", source]]),
       switchedOff: new Set(ACCEPTABLE_CHECKS),
     })(access);
     const policies = { main, customers: new Map(Object.entries(sets)) };
-    const steady = decision.verdict === "ALLOW" && isSteady(access, decision, { policies, standings });
+    const steady = decision.verdict === "ALLOW" && isSteady(access, decision, { policies, state: standings });
     return { decision, steady };
   };
 

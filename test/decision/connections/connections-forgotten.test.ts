@@ -107,7 +107,7 @@ describe("decision: connections whose end nobody told", () => {
         assert.equal(connections.add(connection("a", { access, reported: true, handshake: "h" })), true);
         connections.revoke(() => true, POLICY_CHANGED);
         forget(all);
-        assert.deepEqual([connections.size, connections.standings().closed], [0, {}]);
+        assert.deepEqual([connections.size, connections.directives().closed], [0, {}]);
         assert.equal(connections.slots().slots, "");
       }
     }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Rejudgement } from "../../../src/decision/connections/connection-registry.ts";
+import type { Reevaluation } from "../../../src/decision/connections/connection-registry.ts";
 import { until } from "../../audit/support/wait.ts";
 import { allow, connection, deny, POLICY_CHANGED, registry, START } from "./support.ts";
 import { accessOf } from "../support.ts";
@@ -14,13 +14,13 @@ describe("decision: open connections, round by round", () => {
       connections.add(connection("before", { access: asked(START + 9) }));
       connections.add(connection("same", { access: asked(START + 10) }));
       connections.add(connection("after", { access: asked(START + 11) }));
-      const closed = () => Object.keys(connections.standings().closed);
+      const closed = () => Object.keys(connections.directives().closed);
       await until(() => closed().length > 1, "the two are closed");
       assert.deepEqual(closed(), ["before", "same"]);
     });
 
     it("a change while judging is under way begins anew", async () => {
-      const answers: ((judged: Rejudgement) => void)[] = [];
+      const answers: ((judged: Reevaluation) => void)[] = [];
       const { connections } = registry({ judge: () => new Promise((resolve) => answers.push(resolve)) });
       connections.add(connection("a"));
       const first = connections.rejudge();
@@ -30,11 +30,11 @@ describe("decision: open connections, round by round", () => {
       await until(() => answers.length === 2, "it is judged again");
       answers[1]?.(deny("CONDITION_FALSE"));
       await Promise.all([first, second]);
-      assert.deepEqual(connections.standings(), { closed: { a: POLICY_CHANGED }, plans: {} });
+      assert.deepEqual(connections.directives(), { closed: { a: POLICY_CHANGED }, plans: {} });
     });
 
     it("one that ends while it is judged leaves nothing behind, nor does its successor inherit", async () => {
-      const answers: ((judged: Rejudgement) => void)[] = [];
+      const answers: ((judged: Reevaluation) => void)[] = [];
       const { connections } = registry({ judge: () => new Promise((resolve) => answers.push(resolve)) });
       connections.add(connection("a"));
       connections.add(connection("b"));
@@ -44,7 +44,7 @@ describe("decision: open connections, round by round", () => {
       connections.add(connection("b", { access: accessOf({ at: START + 5 }) }));
       for (const answer of answers) answer(deny("CONDITION_FALSE"));
       await done;
-      assert.deepEqual(connections.standings(), { closed: {}, plans: {} });
+      assert.deepEqual(connections.directives(), { closed: {}, plans: {} });
     });
 
     /** Looks at the event loop from outside: how many were judged between two turns of other work. */
@@ -121,7 +121,7 @@ describe("decision: open connections, round by round", () => {
       });
       for (let i = 0; i < 300; i += 1) connections.add(connection(String(i)));
       await connections.rejudge();
-      assert.equal(Object.keys(connections.standings().closed).length, 300);
+      assert.equal(Object.keys(connections.directives().closed).length, 300);
     });
 
     it("a plan that cannot be written closes the connection", async () => {
@@ -135,7 +135,7 @@ describe("decision: open connections, round by round", () => {
         const { connections, logged } = registry({ judge });
         connections.add(connection("a"));
         await connections.rejudge();
-        assert.deepEqual(connections.standings().closed["a"], { code: 1011, reason: "INTERNAL_ERROR" });
+        assert.deepEqual(connections.directives().closed["a"], { code: 1011, reason: "INTERNAL_ERROR" });
         assert.equal(logged[0]?.level, "error");
       }
     });
@@ -167,7 +167,7 @@ describe("decision: open connections, round by round", () => {
       for (const id of ["a", "b", "c"]) connections.add(connection(id));
       await connections.rejudge();
       const comeAgain = { code: 1012, reason: "POLICY_CHANGED" };
-      assert.deepEqual(connections.standings(), {
+      assert.deepEqual(connections.directives(), {
         closed: { c: comeAgain },
         plans: { a: planText, b: planText },
       });
@@ -176,18 +176,18 @@ describe("decision: open connections, round by round", () => {
       planText = "y".repeat(50);
       connections.add(connection("d"));
       await connections.rejudge();
-      assert.deepEqual(connections.standings(), {
+      assert.deepEqual(connections.directives(), {
         closed: { c: comeAgain },
         plans: { b: planText, d: planText },
       });
       connections.revoke(({ decisionId }) => decisionId === "b");
       connections.add(connection("e"));
       await connections.rejudge();
-      assert.deepEqual(Object.keys(connections.standings().plans), ["d", "e"]);
+      assert.deepEqual(Object.keys(connections.directives().plans), ["d", "e"]);
     });
 
     it("and one that ends while it is judged takes none", async () => {
-      const answers: ((judged: Rejudgement) => void)[] = [];
+      const answers: ((judged: Reevaluation) => void)[] = [];
       const { connections, state } = registry({
         judge: () => new Promise((resolve) => answers.push(resolve)),
         planSpace: 100,
@@ -204,7 +204,7 @@ describe("decision: open connections, round by round", () => {
       await until(() => answers.length === 2, "the other is judged");
       answers[1]?.(allow("y".repeat(60)));
       await second;
-      assert.deepEqual(connections.standings(), { closed: {}, plans: { b: "y".repeat(60) } });
+      assert.deepEqual(connections.directives(), { closed: {}, plans: { b: "y".repeat(60) } });
     });
   });
 });

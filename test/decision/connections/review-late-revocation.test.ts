@@ -11,8 +11,8 @@ describe("review: a session that ends while a handshake is being judged", () => 
     // asked for at START + 1, and judged by what was known then
     connections.add(connection("dec-1"));
     connections.add(connection("dec-2"));
-    await until(() => "dec-1" in connections.standings().closed, "it is closed");
-    assert.deepEqual(Object.keys(connections.standings().closed), ["dec-1"]);
+    await until(() => "dec-1" in connections.directives().closed, "it is closed");
+    assert.deepEqual(Object.keys(connections.directives().closed), ["dec-1"]);
   });
 
   it("judges again nobody who was there, or asked later", async () => {

@@ -2,7 +2,7 @@ import {
   ConnectionRegistry,
   type ConnectionRegistryOptions,
   type LiveConnection,
-  type Rejudgement,
+  type Reevaluation,
 } from "../../../src/decision/connections/connection-registry.ts";
 import type { AccessRequest } from "../../../src/decision/types.ts";
 import type { DenialReason } from "../../../src/reasons.ts";
@@ -32,8 +32,8 @@ export function registry(options: Partial<ConnectionRegistryOptions> = {}) {
   return { connections, state, logged, live };
 }
 
-export const allow = (planText: string): Rejudgement => ({ verdict: "ALLOW", planText });
-export const deny = (reason: DenialReason): Rejudgement => ({ verdict: "DENY", reason });
+export const allow = (planText: string): Reevaluation => ({ verdict: "ALLOW", planText });
+export const deny = (reason: DenialReason): Reevaluation => ({ verdict: "DENY", reason });
 
 /** One whose handshake came a moment after START. */
 export function connection(decisionId: string, more: Partial<LiveConnection> = {}): LiveConnection {
@@ -43,7 +43,7 @@ export function connection(decisionId: string, more: Partial<LiveConnection> = {
 
 /** Judges by the id of the request, which is the connection's. */
 export const byId =
-  (verdicts: Readonly<Record<string, Rejudgement>>) =>
+  (verdicts: Readonly<Record<string, Reevaluation>>) =>
   ({ requestId }: AccessRequest) =>
     verdicts[requestId] ?? allow("plan");
 

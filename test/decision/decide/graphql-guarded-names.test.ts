@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Standings } from "../../../src/decision/decide/admit.ts";
+import type { KnownState } from "../../../src/decision/decide/check-session.ts";
 import { startIssuer, type TestIssuer } from "../../support/issuer.ts";
 import { accessOf, bearer, deciderOf, outcome, snapshotOf, verifierFor } from "../support.ts";
 
@@ -27,7 +27,7 @@ describe("decision: names that another policy set guards", () => {
   /** @param own - the customer's own policy sets */
   const decide = async (set: string, own: readonly string[], query: string | undefined) => {
     const names = own.map((_, index) => `own-${index}`);
-    const standings: Standings = {
+    const standings: KnownState = {
       customer: (id) => ({
         id,
         status: "active",
@@ -41,7 +41,7 @@ describe("decision: names that another policy set guards", () => {
     const decider = deciderOf(snapshotOf(set), {
       verifier,
       sets: Object.fromEntries(names.map((name, index) => [name, sets[index]])),
-      following: { standings: () => standings },
+      following: { state: () => standings },
     });
     const token = bearer(await issuer.token({ customer_id: "cus_1" }));
     if (query === undefined)

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { requiresAudit } from "../../../src/decision/decide/judgement.ts";
+import { requiresAudit } from "../../../src/decision/decide/evaluation-context.ts";
 import type { RunningTokenVerifier } from "../../../src/identity/index.ts";
 import { ACCEPTABLE_CHECKS, SWITCHES } from "../../../src/request/index.ts";
 import { accessOf, deciderOf, never, outcome, snapshotOf, type RequestParts } from "../support.ts";

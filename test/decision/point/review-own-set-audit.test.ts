@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { DecisionPoint } from "../../../src/decision/point/decision-point.ts";
-import type { Standings } from "../../../src/decision/decide/admit.ts";
+import type { KnownState } from "../../../src/decision/decide/check-session.ts";
 import type { Snapshot } from "../../../src/decision/policies/snapshot.ts";
 import type { RunningTokenVerifier } from "../../../src/identity/index.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
@@ -24,7 +24,7 @@ describe("review: a record that a customer's own policy set requires", () => {
     await issuer.close();
   });
 
-  const standings: Standings = {
+  const standings: KnownState = {
     customer: (id) => ({
       id,
       status: "active",
@@ -40,7 +40,7 @@ describe("review: a record that a customer's own policy set requires", () => {
     const decide = deciderOf(NOBODY_ASKED, {
       verifier,
       sets,
-      following: { standings: () => standings },
+      following: { state: () => standings },
     });
     const point = new DecisionPoint({
       decide,

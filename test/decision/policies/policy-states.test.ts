@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { folderSource, type PolicySource } from "../../../src/decision/policies/policy-source.ts";
 import { PolicySets } from "../../../src/decision/policies/policy-sets.ts";
 import { PolicyStore } from "../../../src/decision/policies/policy-store.ts";
-import { ControlPlaneClient, controlPlaneSource, StateFeed } from "../../../src/following/index.ts";
+import { ControlPlaneClient, controlPlaneSource, StateFeed } from "../../../src/sync/index.ts";
 import { createMetrics, type Metrics } from "../../../src/telemetry/metrics.ts";
 import { eventually } from "../../support/eventually.ts";
 import { FakeControlPlane } from "../../support/fake-control-plane.ts";

@@ -9,8 +9,8 @@ import {
 import type { ControlContext } from "../../platform/context.ts";
 import { ok, writeRoute, type Route } from "../../platform/frame/route.ts";
 import { gatewayNameOf } from "./gateway-name.ts";
-import { Intake } from "./take-in.ts";
-import { takeStatistics } from "./take-statistics.ts";
+import { Intake } from "./ingest.ts";
+import { takeStatistics } from "./ingest-statistics.ts";
 
 /** What gateways tell: their records and their statistics. */
 export function recordsRoutes(context: ControlContext): Route[] {

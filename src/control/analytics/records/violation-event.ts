@@ -1,5 +1,5 @@
 import type { Reason, REFUSAL_REASONS } from "../../../reasons.ts";
-import type { Violation } from "../../../standing/index.ts";
+import type { Violation } from "../../../customer-state/index.ts";
 import type { EventData, NewEvent } from "../../platform/events.ts";
 import type { RecordFacts } from "./read-record.ts";
 

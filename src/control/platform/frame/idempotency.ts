@@ -6,7 +6,7 @@ import type { SecretBox } from "../secret-box.ts";
 import type { Route } from "./route.ts";
 
 /** An answer as it was given. */
-export interface KeptAnswer {
+export interface StoredResponse {
   readonly status: number;
   readonly body: string;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
@@ -60,7 +60,7 @@ export async function claimKey(
   { actorId, key, fingerprint }: IdempotentRequest,
   box: SecretBox,
   now: Date,
-): Promise<KeptAnswer | undefined> {
+): Promise<StoredResponse | undefined> {
   const at = { actor_id: actorId, key };
   const claim = {
     // a body may hold a secret, and a bare hash of a weak one could be tried out
@@ -90,7 +90,7 @@ export async function findAnswer(
   { actorId, key, fingerprint }: IdempotentRequest,
   box: SecretBox,
   now: Date,
-): Promise<KeptAnswer | undefined> {
+): Promise<StoredResponse | undefined> {
   const kept = await db("idempotency_keys")
     .where({ actor_id: actorId, key })
     .where("expires_at", ">", now)
@@ -99,14 +99,14 @@ export async function findAnswer(
   if (box.open(kept.fingerprint, purpose(actorId, key)) !== fingerprint)
     throw new ApiError("IDEMPOTENCY_KEY_REUSED");
   if (kept.answer === null) return undefined;
-  return JSON.parse(box.open(kept.answer, purpose(actorId, key))) as KeptAnswer;
+  return JSON.parse(box.open(kept.answer, purpose(actorId, key))) as StoredResponse;
 }
 
 /** Keeps the answer; sealed, for answers may hold what is shown only once. */
 export async function keepAnswer(
   trx: Knex.Transaction,
   { actorId, key }: IdempotentRequest,
-  answer: KeptAnswer,
+  answer: StoredResponse,
   box: SecretBox,
 ): Promise<void> {
   const sealed = box.seal(JSON.stringify(answer), purpose(actorId, key));

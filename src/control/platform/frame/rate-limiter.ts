@@ -1,7 +1,7 @@
 import type { RateGroup } from "./route.ts";
 
 /** Where a caller stands within its limit. */
-export interface RateStanding {
+export interface RateLimitResult {
   readonly allowed: boolean;
   /** Requests in a window. */
   readonly limit: number;
@@ -17,6 +17,6 @@ export interface RateLimiter {
    *
    * @param subject - who is counted: a key, a dashboard user, or an address where nobody is known
    */
-  take(group: RateGroup, subject: string): Promise<RateStanding>;
+  take(group: RateGroup, subject: string): Promise<RateLimitResult>;
   close(): Promise<void>;
 }

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type * as z from "zod";
 import type { Actor, Permission } from "../actor.ts";
 import type { ApiError, ErrorCode } from "../errors.ts";
-import type { Unit, Units } from "../unit.ts";
+import type { UnitOfWork, Units } from "../unit.ts";
 import type { Warning } from "../warnings.ts";
 import type { SerializedData } from "./serialized.ts";
 
@@ -148,7 +148,7 @@ interface Writing<
   readonly prepare?: (call: Call<Output<P>, Output<Q>, Output<B>>) => Promise<Prepared>;
   readonly write: (
     call: Call<Output<P>, Output<Q>, Output<B>>,
-    unit: Unit,
+    unit: UnitOfWork,
     prepared: Prepared,
   ) => Promise<Answer>;
   /** Runs its unit, where that is not to take a connection of the API. */
@@ -166,7 +166,7 @@ export interface Route extends Declaration<
   readonly method: "get" | "post" | "put" | "patch" | "delete";
   readonly read?: (call: AnyCall) => Promise<Answer>;
   readonly prepare?: (call: AnyCall) => Promise<unknown>;
-  readonly write?: (call: AnyCall, unit: Unit, prepared: unknown) => Promise<Answer>;
+  readonly write?: (call: AnyCall, unit: UnitOfWork, prepared: unknown) => Promise<Answer>;
   readonly units?: Units;
 }
 

@@ -5,7 +5,7 @@ import { errorCode } from "../../../runtime/error-code.ts";
 import type { ControlContext } from "../context.ts";
 import { ApiError } from "../errors.ts";
 import { errorEnvelope, successEnvelope } from "./envelope.ts";
-import type { KeptAnswer } from "./idempotency.ts";
+import type { StoredResponse } from "./idempotency.ts";
 import type { Answer, Route } from "./route.ts";
 import { requestIdOf } from "./request-id.ts";
 import { sendSerialized } from "./serialized.ts";
@@ -22,7 +22,7 @@ export async function sendAnswer(
 ): Promise<void> {
   switch (answer.kind) {
     case "data":
-      sendKept(keptFrom(route, answer, requestIdOf(response), new Date(clock())), response);
+      sendStored(keptFrom(route, answer, requestIdOf(response), new Date(clock())), response);
       return;
     case "serialized":
       sendSerialized(answer.data, request, response, new Date(clock()));
@@ -83,7 +83,7 @@ function isClientGone(error: unknown): boolean {
 }
 
 /** The answer as bytes. @throws when it is not what the route declares, which is a defect of the route */
-export function keptFrom(route: Route, answer: DataAnswer, requestId: string, now: Date): KeptAnswer {
+export function keptFrom(route: Route, answer: DataAnswer, requestId: string, now: Date): StoredResponse {
   const schema = route.answers[answer.status];
   if (schema === undefined || schema === null)
     throw new Error(`the route ${route.operation} does not declare ${answer.status}`);
@@ -92,7 +92,7 @@ export function keptFrom(route: Route, answer: DataAnswer, requestId: string, no
   return { status: answer.status, body, headers: answer.headers ?? {} };
 }
 
-export function sendKept({ status, body, headers }: KeptAnswer, response: Response): void {
+export function sendStored({ status, body, headers }: StoredResponse, response: Response): void {
   setHeaders(response, headers);
   response.status(status).type("application/json").send(body);
 }

@@ -14,16 +14,16 @@ import {
   readIdempotencyKey,
   releaseKey,
   type IdempotentRequest,
-  type KeptAnswer,
+  type StoredResponse,
 } from "./idempotency.ts";
 import { isStorable } from "./json-text.ts";
 import { parseBody, parseParameters } from "./parse-input.ts";
 import { readQuery } from "./query-string.ts";
-import type { RateLimiter, RateStanding } from "./rate-limiter.ts";
+import type { RateLimiter, RateLimitResult } from "./rate-limiter.ts";
 import { BODY_LIMIT, readBody } from "./read-body.ts";
-import type { Unit } from "../unit.ts";
+import type { UnitOfWork } from "../unit.ts";
 import { requestIdOf } from "./request-id.ts";
-import { keptFrom, sendAnswer, sendKept } from "./send.ts";
+import { keptFrom, sendAnswer, sendStored } from "./send.ts";
 import type { Answer, Call, RateGroup, Route } from "./route.ts";
 
 /** What the frame itself is built of. */
@@ -125,12 +125,12 @@ export async function countRequest(
   subject: string,
   limiter: RateLimiter,
 ): Promise<void> {
-  const standing = await limiter.take(group, subject);
-  writeRateHeaders(response, standing);
-  if (standing.allowed) return;
-  const seconds = Math.max(1, standing.resetAt - Math.floor(Date.now() / 1000));
+  const result = await limiter.take(group, subject);
+  writeRateHeaders(response, result);
+  if (result.allowed) return;
+  const seconds = Math.max(1, result.resetAt - Math.floor(Date.now() / 1000));
   throw new ApiError("RATE_LIMIT_EXCEEDED", {
-    details: { limit: standing.limit, retry_after_seconds: seconds },
+    details: { limit: result.limit, retry_after_seconds: seconds },
     headers: { "retry-after": String(seconds) },
   });
 }
@@ -140,7 +140,7 @@ export function nobody(request: Request): Extract<Actor, { kind: "anonymous" }> 
   return { kind: "anonymous", id: `ip:${clientIpOf(request)}` };
 }
 
-function writeRateHeaders(response: Response, { limit, remaining, resetAt }: RateStanding): void {
+function writeRateHeaders(response: Response, { limit, remaining, resetAt }: RateLimitResult): void {
   response.setHeader("X-RateLimit-Limit", limit);
   response.setHeader("X-RateLimit-Remaining", remaining);
   response.setHeader("X-RateLimit-Reset", resetAt);
@@ -203,7 +203,7 @@ async function carryOut(
     // a repetition gets its answer whatever has become of what was prepared from
     const before = await units(call, (unit) => findAnswer(unit.trx, once, context.box, unit.now));
     if (before !== undefined) {
-      sendKept(before, response);
+      sendStored(before, response);
       return;
     }
   }
@@ -212,7 +212,7 @@ async function carryOut(
   const actor = await authority.toWrite();
   const permitted = { ...call, actor };
   const origin = { actor, requestId, clientIp };
-  const carriedOut = async (unit: Unit): Promise<Answer> => {
+  const carriedOut = async (unit: UnitOfWork): Promise<Answer> => {
     const answer = await write(permitted, unit, prepared);
     // it may have waited for others: what is refused here is not committed
     await authority.current();
@@ -222,7 +222,7 @@ async function carryOut(
     await send(await units(origin, carriedOut));
     return;
   }
-  const outcome = await units(origin, async (unit): Promise<KeptAnswer | Answer> => {
+  const outcome = await units(origin, async (unit): Promise<StoredResponse | Answer> => {
     const before = await claimKey(unit.trx, once, context.box, unit.now);
     if (before !== undefined) return before;
     const answer = await carriedOut(unit);
@@ -235,7 +235,7 @@ async function carryOut(
     return kept;
   });
   if ("kind" in outcome) await send(outcome);
-  else sendKept(outcome, response);
+  else sendStored(outcome, response);
 }
 
 /** Where nobody is known, `Idempotency-Key` says nothing: one caller must not get another's answer. */

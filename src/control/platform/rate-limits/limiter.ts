@@ -3,7 +3,7 @@ import { inTime } from "../../../runtime/in-time.ts";
 import type { Database } from "../../../storage/index.ts";
 import type { Log } from "../../../telemetry/log.ts";
 import type { ControlSettings } from "../context.ts";
-import type { RateLimiter, RateStanding } from "../frame/rate-limiter.ts";
+import type { RateLimiter, RateLimitResult } from "../frame/rate-limiter.ts";
 import { RATE_GROUPS, type RateGroup } from "../frame/route.ts";
 import { postgresCounts, redisCounts, type Counter, type SharedCounts } from "./shared-counts.ts";
 import { countedSubject } from "./subject.ts";
@@ -80,7 +80,7 @@ export function createRateLimiter(
   };
 }
 
-function standingOf({ allowed, result }: Counted, limit: number): RateStanding {
+function standingOf({ allowed, result }: Counted, limit: number): RateLimitResult {
   return {
     allowed,
     limit,

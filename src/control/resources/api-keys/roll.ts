@@ -2,7 +2,7 @@ import { lockCustomerShared } from "../customers/store.ts";
 import type { Environment } from "../../platform/environment.ts";
 import { ApiError, invalidCustomer } from "../../platform/errors.ts";
 import { haveGatewaysAskAgain } from "../../gateway/append.ts";
-import type { Unit } from "../../platform/unit.ts";
+import type { UnitOfWork } from "../../platform/unit.ts";
 import {
   requireApiKey,
   announceKey,
@@ -39,7 +39,7 @@ export interface RolledKey {
  * @throws ApiError 404; 409 for a key that is revoked, has expired or was rolled already
  */
 export async function rollApiKey(
-  unit: Unit,
+  unit: UnitOfWork,
   { environment, id, overlap }: Roll,
   check: (before: ApiKeyRow) => void = () => undefined,
 ): Promise<RolledKey> {

@@ -8,7 +8,7 @@ import { readPage, type ListRequest } from "../../platform/frame/list.ts";
 import { newId } from "../../platform/ids.ts";
 import { namedActor, type NamedActor } from "../../platform/named-actor.ts";
 import { hashSecret } from "../../platform/secret-box.ts";
-import type { Unit } from "../../platform/unit.ts";
+import type { UnitOfWork } from "../../platform/unit.ts";
 import { newApiKeySecret } from "./secret.ts";
 import type { KeyStatus } from "./schemas.ts";
 
@@ -73,7 +73,7 @@ type KeyFields = Pick<
 
 /** Makes a key. Its text is in the result and nowhere else. */
 export async function createApiKey(
-  unit: Unit,
+  unit: UnitOfWork,
   { environment, name, scope, customerId, expiresAt }: NewApiKey,
 ): Promise<{ row: ApiKeyRow; secret: string }> {
   const { trx, now, origin } = unit;
@@ -96,7 +96,7 @@ export async function createApiKey(
 
 /** Puts a key there, whose fields are in order, records and announces it. */
 export async function insertApiKey(
-  unit: Unit,
+  unit: UnitOfWork,
   { environment, ...fields }: KeyFields,
 ): Promise<{ row: ApiKeyRow; secret: string }> {
   const { trx, now, origin } = unit;
@@ -125,7 +125,7 @@ export async function insertApiKey(
  * @throws ApiError 404; 409 for a revoked key, which stays as it is, and for a later end of one that was rolled
  */
 export async function updateApiKey(
-  unit: Unit,
+  unit: UnitOfWork,
   id: string,
   change: { readonly name?: string; readonly expires_at?: Date | null },
   check: (before: ApiKeyRow) => void,
@@ -140,7 +140,7 @@ export async function updateApiKey(
 
 /** Revokes a key, from the next request on; one that is revoked stays as it is. @throws ApiError 404 */
 export async function revokeApiKey(
-  unit: Unit,
+  unit: UnitOfWork,
   id: string,
   check: (before: ApiKeyRow) => void = () => undefined,
 ): Promise<ApiKeyRow> {
@@ -150,7 +150,7 @@ export async function revokeApiKey(
 }
 
 /** Revokes the keys that are limited to a customer which is deleted, in the same unit. */
-export async function revokeApiKeysOf(unit: Unit, customerId: string): Promise<void> {
+export async function revokeApiKeysOf(unit: UnitOfWork, customerId: string): Promise<void> {
   const rows = await unit
     .trx("api_keys")
     .where({ customer_id: customerId, revoked_at: null })
@@ -160,7 +160,7 @@ export async function revokeApiKeysOf(unit: Unit, customerId: string): Promise<v
   for (const row of rows) await revoke(unit, row);
 }
 
-async function revoke(unit: Unit, before: ApiKeyRow): Promise<ApiKeyRow> {
+async function revoke(unit: UnitOfWork, before: ApiKeyRow): Promise<ApiKeyRow> {
   const after = await writeApiKey(unit, "api_key.revoked", before, { revoked_at: unit.now });
   announceKey(unit, "api_key.revoked", after);
   await haveGatewaysAskAgain(unit.trx);
@@ -251,7 +251,7 @@ export async function lockApiKey(trx: Knex.Transaction, id: string): Promise<Api
 
 /** Changes a key that is locked, and records what it was and is. */
 export async function writeApiKey(
-  unit: Unit,
+  unit: UnitOfWork,
   action: string,
   before: ApiKeyRow,
   change: Partial<ApiKeyRow>,
@@ -266,7 +266,11 @@ export async function writeApiKey(
 }
 
 /** Tells webhooks. */
-export function announceKey(unit: Unit, type: "api_key.created" | "api_key.revoked", row: ApiKeyRow): void {
+export function announceKey(
+  unit: UnitOfWork,
+  type: "api_key.created" | "api_key.revoked",
+  row: ApiKeyRow,
+): void {
   const data = { api_key: { id: row.id, name: row.name, scope: row.scope } };
   unit.emit({ type, ...(row.customer_id !== null && { customerId: row.customer_id }), data });
 }

@@ -5,7 +5,7 @@ import { readPage, type ListRequest } from "../../platform/frame/list.ts";
 import { newId } from "../../platform/ids.ts";
 import { namedActor, type NamedActor } from "../../platform/named-actor.ts";
 import { hashSecret, newSecret, sameSecret } from "../../platform/secret-box.ts";
-import type { Unit } from "../../platform/unit.ts";
+import type { UnitOfWork } from "../../platform/unit.ts";
 
 /** A machine client: a program that asks for tokens of its own. */
 export interface ClientRow {
@@ -56,7 +56,7 @@ const TOKENS_LIVE_MS = 86_400_000 + 300_000;
 
 /** @throws ApiError INVALID_CUSTOMER */
 export async function createClient(
-  unit: Unit,
+  unit: UnitOfWork,
   {
     name,
     scopes,
@@ -87,7 +87,7 @@ export async function createClient(
 
 /** Changes name or scopes; tokens that were made before keep theirs. @throws ApiError 404 */
 export async function updateClient(
-  unit: Unit,
+  unit: UnitOfWork,
   id: string,
   change: { readonly name?: string; readonly scopes?: readonly string[] },
   check: Check,
@@ -103,7 +103,7 @@ export async function updateClient(
  * @throws ApiError 404; 409 for another overlap while one runs
  */
 export async function rotateClientSecret(
-  unit: Unit,
+  unit: UnitOfWork,
   id: string,
   overlapSeconds: number,
   check: Check,
@@ -123,7 +123,7 @@ export async function rotateClientSecret(
 }
 
 /** Deletes a client: it gets no more tokens, and gateways refuse those that it has. @throws ApiError 404 */
-export async function deleteClient(unit: Unit, id: string, check: Check): Promise<void> {
+export async function deleteClient(unit: UnitOfWork, id: string, check: Check): Promise<void> {
   const before = await lockClient(unit.trx, id, check);
   await unit.trx("clients").where({ id }).update({ deleted_at: unit.now });
   unit.record({ action: "client.deleted", ...about(before), before: recorded(before) });
@@ -134,7 +134,7 @@ export async function deleteClient(unit: Unit, id: string, check: Check): Promis
  * Ends the tokens of a customer's clients, as its users' sessions end: what was made so far is good no longer, though the customer
  * become active again. The caller has locked the customer.
  */
-export async function endClientTokens(unit: Unit, customerId: string): Promise<void> {
+export async function endClientTokens(unit: UnitOfWork, customerId: string): Promise<void> {
   const own = await clients(unit.trx)
     .where({ customer_id: customerId })
     .orderBy("id")
@@ -150,9 +150,9 @@ export async function endClientTokens(unit: Unit, customerId: string): Promise<v
 }
 
 /** Tells gateways to refuse the tokens that were made so far. */
-export function refuseTokensOf(unit: Unit, { session_id }: Pick<ClientRow, "session_id">): void {
+export function refuseTokensOf(unit: UnitOfWork, { session_id }: Pick<ClientRow, "session_id">): void {
   const until = new Date(unit.now.getTime() + TOKENS_LIVE_MS).toISOString();
-  unit.tellGateways({ type: "session_ended", session_id, until });
+  unit.notifyGateways({ type: "session_ended", session_id, until });
 }
 
 /** @throws ApiError 404 */
@@ -222,7 +222,7 @@ async function lockClient(trx: Knex.Transaction, id: string, check: Check): Prom
 }
 
 async function write(
-  unit: Unit,
+  unit: UnitOfWork,
   action: string,
   before: ClientRow,
   change: Readonly<Record<string, unknown>>,

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Knex } from "knex";
 import type { Actor } from "../../platform/actor.ts";
 import type { SecretBox } from "../../platform/secret-box.ts";
-import type { Unit } from "../../platform/unit.ts";
+import type { UnitOfWork } from "../../platform/unit.ts";
 import type { ConfiguredIssuer } from "./idp-discovery.ts";
 import type { IdpConfiguration } from "./idp-schemas.ts";
 import { sealClientSecret, type IdpRow, type IdpType } from "./idp.ts";
@@ -47,7 +47,7 @@ export async function evidenceBefore(
 
 /** Keeps a provider's configuration in place of the one before. */
 export async function configureIdp(
-  unit: Unit,
+  unit: UnitOfWork,
   box: SecretBox,
   configured: {
     readonly customer: CustomerRow;
@@ -98,7 +98,7 @@ export async function configureIdp(
 }
 
 /** Removes the configuration, and with it the secret: nobody of the customer can sign in. What counted as evidence stays known. */
-export async function forgetIdp(unit: Unit, customer: CustomerRow, row: IdpRow): Promise<void> {
+export async function forgetIdp(unit: UnitOfWork, customer: CustomerRow, row: IdpRow): Promise<void> {
   await unit.trx("customer_idps").where({ customer_id: customer.id }).delete();
   await unit
     .trx("customers")
@@ -111,18 +111,18 @@ export async function forgetIdp(unit: Unit, customer: CustomerRow, row: IdpRow):
 
 /** Gateways judge tokens by what counts as multi-factor authentication. */
 function notifyOfEvidence(
-  unit: Unit,
+  unit: UnitOfWork,
   { id }: CustomerRow,
   before: IdpRow | undefined,
   after: IdpRow | undefined,
 ): void {
   const counting = (idp: IdpRow | undefined) => (idp === undefined ? [] : mfaAcrValues(idp));
   if (!isDeepStrictEqual(counting(before), counting(after)))
-    unit.tellGateways({ type: "customer_changed", customer_id: id });
+    unit.notifyGateways({ type: "customer_changed", customer_id: id });
 }
 
 /** Goes on where a configuration that was deleted has ended, so that no ETag means two contents. */
-async function nextRevision({ trx }: Unit, id: string): Promise<number> {
+async function nextRevision({ trx }: UnitOfWork, id: string): Promise<number> {
   const [customer] = await trx("customers")
     .where({ id })
     .increment("idp_revisions")

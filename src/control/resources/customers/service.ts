@@ -6,7 +6,7 @@ import { requestErasure } from "../erasure/store.ts";
 import { ApiError } from "../../platform/errors.ts";
 import { newId } from "../../platform/ids.ts";
 import { endSessions, type EndReason } from "../../sign-in/sessions/end.ts";
-import type { Unit } from "../../platform/unit.ts";
+import type { UnitOfWork } from "../../platform/unit.ts";
 import { revokeApiKeysOf } from "../api-keys/store.ts";
 import { disableWebhooksOf } from "../webhooks/service.ts";
 import {
@@ -34,11 +34,11 @@ const ENDS_SESSIONS = {
 } as const satisfies Partial<Record<CustomerStatus, EndReason>>;
 
 /** Creates a customer, announces it, and has it watched by gateways where it starts suspended. */
-export async function createCustomer(unit: Unit, fields: NewCustomerFields): Promise<CustomerRow> {
+export async function createCustomer(unit: UnitOfWork, fields: NewCustomerFields): Promise<CustomerRow> {
   const row = await insertCustomer(unit.trx, newId("customer"), fields, unit.now);
   unit.record({ ...about("customer.created", row), after: writtenOf(row) });
   unit.emit({ type: "customer.created", customerId: row.id, data: { customer: told(row) } });
-  if (row.status !== "active") unit.tellGateways({ type: "customer_changed", customer_id: row.id });
+  if (row.status !== "active") unit.notifyGateways({ type: "customer_changed", customer_id: row.id });
   return row;
 }
 
@@ -49,7 +49,7 @@ export async function createCustomer(unit: Unit, fields: NewCustomerFields): Pro
  * @throws ApiError INVALID_TRANSITION, DUPLICATE
  */
 export async function changeCustomer(
-  unit: Unit,
+  unit: UnitOfWork,
   row: CustomerRow,
   given: { readonly [Name in keyof CustomerFields]?: CustomerFields[Name] | undefined },
 ): Promise<CustomerRow> {
@@ -71,7 +71,7 @@ export async function changeCustomer(
  * Deletes a customer: nothing of it is seen any more, its provider's secret is forgotten, its sessions end, its users are
  * erased, and its webhooks are told nothing more.
  */
-export async function deleteCustomer(unit: Unit, row: CustomerRow): Promise<void> {
+export async function deleteCustomer(unit: UnitOfWork, row: CustomerRow): Promise<void> {
   const { trx } = unit;
   await trx("policy_assignments").where({ customer_id: row.id }).delete();
   await trx("customer_idps").where({ customer_id: row.id }).delete();
@@ -86,21 +86,25 @@ export async function deleteCustomer(unit: Unit, row: CustomerRow): Promise<void
   });
   await requestErasure(unit, { kind: "customer", id: row.id, customerId: row.id });
   await endSessions(unit, { customerId: row.id }, "customer_deleted");
-  unit.tellGateways({ type: "customer_changed", customer_id: row.id });
+  unit.notifyGateways({ type: "customer_changed", customer_id: row.id });
 }
 
 /** Announces that something about a customer changed; `detail` says what. */
-export function announceUpdate(unit: Unit, row: CustomerRow, detail: string): void {
+export function announceUpdate(unit: UnitOfWork, row: CustomerRow, detail: string): void {
   unit.emit({ type: "customer.updated", customerId: row.id, data: { customer: told(row), detail } });
 }
 
 /**
  * Locks a customer for what its own keys may not do to it: a key that is limited to a customer keeps its settings, and
- * whoever runs the platform decides on its standing.
+ * whoever runs the platform decides on its status.
  *
  * @throws ApiError CUSTOMER_KEY_NOT_ALLOWED
  */
-export async function lockCustomerForOperator(unit: Unit, actor: Actor, id: string): Promise<CustomerRow> {
+export async function lockCustomerForOperator(
+  unit: UnitOfWork,
+  actor: Actor,
+  id: string,
+): Promise<CustomerRow> {
   const row = await lockCustomer(unit.trx, actor, id);
   requireOperator(actor);
   return row;
@@ -147,7 +151,7 @@ function requireTransition(from: CustomerStatus, to: CustomerStatus): void {
   });
 }
 
-async function enterStatus(unit: Unit, row: CustomerRow): Promise<void> {
+async function enterStatus(unit: UnitOfWork, row: CustomerRow): Promise<void> {
   if (row.status === "suspended")
     unit.emit({ type: "customer.suspended", customerId: row.id, data: { customer: told(row) } });
   if (row.status !== "active") {
@@ -155,7 +159,7 @@ async function enterStatus(unit: Unit, row: CustomerRow): Promise<void> {
   }
   // also on the way back: an instance of the release before may have suspended it
   await endClientTokens(unit, row.id);
-  unit.tellGateways({ type: "customer_changed", customer_id: row.id });
+  unit.notifyGateways({ type: "customer_changed", customer_id: row.id });
 }
 
 function told({ id, name, status }: CustomerRow) {

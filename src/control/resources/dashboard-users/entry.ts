@@ -1,7 +1,7 @@
 import type { ControlContext } from "../../platform/context.ts";
 import { ApiError, validationFailed } from "../../platform/errors.ts";
 import { newId } from "../../platform/ids.ts";
-import type { Unit } from "../../platform/unit.ts";
+import type { UnitOfWork } from "../../platform/unit.ts";
 import { forgetAttempts } from "./attempts.ts";
 import { forgetDevices } from "./devices.ts";
 import { hashPassword } from "./hash-password.ts";
@@ -40,7 +40,7 @@ export async function prepareSetup(
 
 /** Makes the first owner. There is one through this way ever. */
 export async function setUp(
-  unit: Unit,
+  unit: UnitOfWork,
   { token, email, name }: SetupRequest,
   passwordHash: string,
 ): Promise<DashboardUserRow> {
@@ -72,7 +72,7 @@ export async function prepareAcceptance(
 
 /** Sets the password that a link is for. Sessions of an earlier password end, and a lock is lifted. */
 export async function acceptInvitation(
-  unit: Unit,
+  unit: UnitOfWork,
   token: string,
   passwordHash: string,
 ): Promise<DashboardUserRow> {
@@ -90,7 +90,7 @@ export async function acceptInvitation(
 
 /** Writes a new password; links that would set another one are dead from then on, and no browser is known any more. */
 export async function setPassword(
-  unit: Unit,
+  unit: UnitOfWork,
   user: DashboardUserRow,
   passwordHash: string,
 ): Promise<DashboardUserRow> {

@@ -1,6 +1,6 @@
 import { inBackticks } from "../../../text/index.ts";
 import { ApiError } from "../../platform/errors.ts";
-import type { Unit } from "../../platform/unit.ts";
+import type { UnitOfWork } from "../../platform/unit.ts";
 import { forgetAttempts } from "./attempts.ts";
 import { makeInvitation, RESET_MS } from "./links.ts";
 import { findDashboardUserByEmail, lockOwners } from "./store.ts";
@@ -13,7 +13,7 @@ import { findDashboardUserByEmail, lockOwners } from "./store.ts";
  * @throws ApiError 404, saying who the owners are
  */
 export async function resetOwner(
-  unit: Unit,
+  unit: UnitOfWork,
   email: string,
   publicUrl: string,
 ): Promise<{ readonly url: string; readonly expires_at: Date }> {

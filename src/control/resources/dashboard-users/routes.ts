@@ -2,7 +2,7 @@ import type { Actor } from "../../platform/actor.ts";
 import type { ControlContext } from "../../platform/context.ts";
 import { ApiError, validationFailed } from "../../platform/errors.ts";
 import { ok, readRoute, writeRoute, type Answer, type Route } from "../../platform/frame/route.ts";
-import type { Unit } from "../../platform/unit.ts";
+import type { UnitOfWork } from "../../platform/unit.ts";
 import { deviceCookie } from "./device-cookie.ts";
 import { rememberDevice } from "./devices.ts";
 import {
@@ -169,7 +169,7 @@ function sessionRoutes(context: ControlContext): Route[] {
 
 /** Setting a password proves as much as signing in by it: strangers cannot lock that browser out. */
 async function knownFromNowOn(
-  { trx, now }: Unit,
+  { trx, now }: UnitOfWork,
   settings: ControlContext["settings"],
   { status, user }: { readonly status: 200 | 201; readonly user: DashboardUserRow },
 ): Promise<Answer> {

@@ -1,7 +1,7 @@
 import type { ControlContext } from "../../platform/context.ts";
 import { ApiError } from "../../platform/errors.ts";
 import type { Answer, Call } from "../../platform/frame/route.ts";
-import type { Unit } from "../../platform/unit.ts";
+import type { UnitOfWork } from "../../platform/unit.ts";
 import {
   beginAttempt,
   isOwnCountLocked,
@@ -63,7 +63,7 @@ export async function signIn(
   { settings }: Pick<ControlContext, "settings">,
   { user: found, attempt, good }: Checked,
   { clientIp, userAgent, headers }: LoginCall,
-  unit: Unit,
+  unit: UnitOfWork,
 ): Promise<Answer> {
   const { trx, now } = unit;
   const user = good && found !== undefined ? await stillThere(unit, found) : undefined;
@@ -88,14 +88,21 @@ export async function signIn(
 }
 
 /** The password may have been changed, or the user deleted, since it was compared. */
-async function stillThere({ trx }: Unit, checked: DashboardUserRow): Promise<DashboardUserRow | undefined> {
+async function stillThere(
+  { trx }: UnitOfWork,
+  checked: DashboardUserRow,
+): Promise<DashboardUserRow | undefined> {
   await trx("dashboard_users").where({ id: checked.id }).forUpdate().first("id");
   const user = await findDashboardUser(trx, checked.id);
   return user?.password_hash === checked.password_hash ? user : undefined;
 }
 
 /** Not what was typed: people type passwords there. While a count is locked nothing is looked at, nor recorded. */
-function recordFailure(unit: Unit, user: DashboardUserRow | undefined, { allowed, locks }: Attempt): void {
+function recordFailure(
+  unit: UnitOfWork,
+  user: DashboardUserRow | undefined,
+  { allowed, locks }: Attempt,
+): void {
   if (!allowed) return;
   unit.record({
     action: "dashboard_user.sign_in_failed",

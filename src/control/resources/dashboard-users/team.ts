@@ -1,6 +1,6 @@
 import { requestErasure } from "../erasure/store.ts";
 import { ApiError } from "../../platform/errors.ts";
-import type { Unit } from "../../platform/unit.ts";
+import type { UnitOfWork } from "../../platform/unit.ts";
 import { forgetAttempts } from "./attempts.ts";
 import { newUser } from "./entry.ts";
 import { makeInvitation } from "./links.ts";
@@ -21,7 +21,7 @@ type Check = (before: DashboardUserRow) => void;
 
 /** Makes a user without a password, and the link that sets one. */
 export async function inviteUser(
-  unit: Unit,
+  unit: UnitOfWork,
   fields: Pick<DashboardUserRow, "email" | "name" | "role">,
   publicUrl: string,
 ): Promise<Invited> {
@@ -33,7 +33,7 @@ export async function inviteUser(
 }
 
 /** Makes another link for a user: the first one is over, or the password is forgotten, which holds until it is used. */
-export async function inviteAgain(unit: Unit, id: string, publicUrl: string): Promise<Invited> {
+export async function inviteAgain(unit: UnitOfWork, id: string, publicUrl: string): Promise<Invited> {
   const { trx, now } = unit;
   const user = await lockDashboardUser(trx, id);
   unit.record({ action: "dashboard_user.invited", ...about(user) });
@@ -42,7 +42,7 @@ export async function inviteAgain(unit: Unit, id: string, publicUrl: string): Pr
 
 /** @throws ApiError 404; 409 where no owner would be left */
 export async function updateUser(
-  unit: Unit,
+  unit: UnitOfWork,
   id: string,
   change: Partial<Pick<DashboardUserRow, "name" | "role">>,
   check: Check,
@@ -69,7 +69,7 @@ export async function updateUser(
  * Deletes a user, with sessions and links. What they did stays, under their id alone.
  *
  * @throws ApiError 404; 409 where no owner would be left */
-export async function deleteUser(unit: Unit, id: string, check: Check): Promise<void> {
+export async function deleteUser(unit: UnitOfWork, id: string, check: Check): Promise<void> {
   const owners = await lockOwners(unit.trx);
   const before = await lockDashboardUser(unit.trx, id);
   check(before);

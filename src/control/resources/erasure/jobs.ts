@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import type { ControlContext } from "../../platform/context.ts";
 import { newId } from "../../platform/ids.ts";
-import type { Unit, UnitOrigin } from "../../platform/unit.ts";
+import type { UnitOfWork, UnitOrigin } from "../../platform/unit.ts";
 import { erasureFailure, erasureRetryDelay } from "./failure.ts";
 import { ERASE, type Batch } from "./steps.ts";
 import { recordFailure, STEPS, type ErasureKind, type ErasureRow, type StepName } from "./store.ts";
@@ -66,7 +66,7 @@ async function eraseSome({ db, units, clock, log }: Dependencies): Promise<boole
 }
 
 /** Any of them: a large one does not hold up the others, and one that has failed waits for its time. */
-async function claim({ trx, now }: Unit): Promise<ErasureRow | undefined> {
+async function claim({ trx, now }: UnitOfWork): Promise<ErasureRow | undefined> {
   return trx("erasures")
     .whereNull("finished_at")
     .whereRaw("coalesce(next_attempt_at <= ?, true)", [now])
@@ -77,7 +77,7 @@ async function claim({ trx, now }: Unit): Promise<ErasureRow | undefined> {
     .first<ErasureRow | undefined>();
 }
 
-async function advance(unit: Unit, erasure: ErasureRow, { rows, position }: Batch): Promise<void> {
+async function advance(unit: UnitOfWork, erasure: ErasureRow, { rows, position }: Batch): Promise<void> {
   const { id, kind, step } = erasure;
   const next = position === undefined ? stepAfter(kind, step) : step;
   const counts = countsAfter(erasure, rows);
@@ -108,7 +108,7 @@ function stepAfter(kind: ErasureKind, step: StepName): StepName | undefined {
 }
 
 /** That it was done, and how much there was: the proof that is kept has no personal data. */
-function recordEnd(unit: Unit, { id, kind, customer_id }: ErasureRow, counts: Counts): void {
+function recordEnd(unit: UnitOfWork, { id, kind, customer_id }: ErasureRow, counts: Counts): void {
   unit.record({
     action: `${kind}.erased`,
     target: { type: kind, id },

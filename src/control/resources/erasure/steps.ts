@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import type { Unit } from "../../platform/unit.ts";
+import type { UnitOfWork } from "../../platform/unit.ts";
 import { subjectDetail } from "../../sign-in/failure.ts";
 import { eraseDeliveries } from "./deliveries.ts";
 import {
@@ -37,7 +37,7 @@ interface Key {
  * Each step erases some rows, those behind the erasure's position, and can do so again: an erasure that was interrupted goes
  * on where it was, and whoever does the same at the same time does no harm.
  */
-export const ERASE: Readonly<Record<StepName, (unit: Unit, erasure: ErasureRow) => Promise<Batch>>> = {
+export const ERASE: Readonly<Record<StepName, (unit: UnitOfWork, erasure: ErasureRow) => Promise<Batch>>> = {
   users: eraseUsers,
   sessions: eraseSessions,
   events: eraseEvents,
@@ -68,7 +68,7 @@ function whose({ kind }: ErasureRow): string {
   return kind === "customer" ? "customer_id = :id" : "user_id = :id and user_id <> ''";
 }
 
-async function eraseUsers({ trx, now }: Unit, { id, kind }: ErasureRow): Promise<Batch> {
+async function eraseUsers({ trx, now }: UnitOfWork, { id, kind }: ErasureRow): Promise<Batch> {
   const { length: rows } = await trx("users")
     .whereIn(
       "id",
@@ -88,7 +88,7 @@ async function eraseUsers({ trx, now }: Unit, { id, kind }: ErasureRow): Promise
   return { rows, position: rows < BATCH ? undefined : [] };
 }
 
-async function eraseSessions({ trx }: Unit, erasure: ErasureRow): Promise<Batch> {
+async function eraseSessions({ trx }: UnitOfWork, erasure: ErasureRow): Promise<Batch> {
   const { rows } = await trx.raw<{ rows: Key[] }>(
     `with found as (
        select id, created_at from sessions
@@ -107,7 +107,7 @@ async function eraseSessions({ trx }: Unit, erasure: ErasureRow): Promise<Batch>
 /** The first part says by itself which partitions need not be looked at. */
 const BEHIND = `"timestamp" >= :at::timestamptz and ("timestamp", id) > (:at::timestamptz, :after)`;
 
-async function eraseEvents({ trx }: Unit, erasure: ErasureRow): Promise<Batch> {
+async function eraseEvents({ trx }: UnitOfWork, erasure: ErasureRow): Promise<Batch> {
   const { rows } = await trx.raw<{ rows: Key[] }>(
     `with found as (
        select "timestamp", id from events
@@ -140,7 +140,7 @@ async function eraseEvents({ trx }: Unit, erasure: ErasureRow): Promise<Batch> {
  * Sign-ins that were refused before there was a user name whoever it was by the provider's word for them. Versions before kept
  * addresses in what a provider said of a refusal: nobody's stays.
  */
-async function eraseRefusals({ trx }: Unit, erasure: ErasureRow): Promise<Batch> {
+async function eraseRefusals({ trx }: UnitOfWork, erasure: ErasureRow): Promise<Batch> {
   const { customer_id: customer, subject } = erasure;
   if (subject === null || customer === null) return { rows: 0, position: undefined };
   const { rows } = await trx.raw<{ rows: (Key & { masked: string | null })[] }>(
@@ -217,7 +217,7 @@ async function updateRecords(
 }
 
 /** Who made keys and clients and published sets: few rows, and found by no index. */
-async function eraseMakers({ trx }: Unit, { id }: ErasureRow): Promise<Batch> {
+async function eraseMakers({ trx }: UnitOfWork, { id }: ErasureRow): Promise<Batch> {
   for (const [table, column] of [
     ["api_keys", "created_by"],
     ["clients", "created_by"],

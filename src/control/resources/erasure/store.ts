@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import type { Unit } from "../../platform/unit.ts";
+import type { UnitOfWork } from "../../platform/unit.ts";
 
 export const ERASURE_KINDS = ["user", "customer", "dashboard_user"] as const;
 export type ErasureKind = (typeof ERASURE_KINDS)[number];
@@ -53,7 +53,7 @@ export const ERASED_USER = {
 
 /** Has everything erased that is kept of somebody, within the unit that deletes them. */
 export async function requestErasure(
-  unit: Unit,
+  unit: UnitOfWork,
   erasure: Pick<ErasureRow, "id" | "kind"> & {
     readonly customerId?: string;
     readonly subject?: string;

@@ -2,7 +2,7 @@ import type { Knex } from "knex";
 import { announceUpdate } from "../customers/service.ts";
 import type { CustomerRow } from "../customers/store.ts";
 import { ApiError, validationFailed } from "../../platform/errors.ts";
-import type { Unit } from "../../platform/unit.ts";
+import type { UnitOfWork } from "../../platform/unit.ts";
 import { requireActiveSet } from "./service.ts";
 import { policiesOf, POLICY_COLUMNS, type PolicyRow } from "./store.ts";
 
@@ -23,7 +23,7 @@ export const MAX_ASSIGNED = 100;
  * @throws ApiError 422 for policies that do not exist, or name a set that is not in force; CONFLICT where they are too many
  */
 export async function assignPolicies(
-  unit: Unit,
+  unit: UnitOfWork,
   customer: CustomerRow,
   policyIds: readonly string[],
 ): Promise<readonly AssignedRow[]> {
@@ -49,7 +49,11 @@ export async function assignPolicies(
 }
 
 /** Takes a policy from a customer whose row is locked. @throws ApiError POLICY_NOT_FOUND where it has not got it */
-export async function unassignPolicy(unit: Unit, customer: CustomerRow, policyId: string): Promise<void> {
+export async function unassignPolicy(
+  unit: UnitOfWork,
+  customer: CustomerRow,
+  policyId: string,
+): Promise<void> {
   const before = await assignedIds(unit.trx, customer.id);
   if (!before.includes(policyId))
     throw new ApiError("POLICY_NOT_FOUND", {
@@ -94,7 +98,7 @@ function assignedIds(trx: Knex.Transaction, customerId: string): Promise<string[
 }
 
 function announce(
-  unit: Unit,
+  unit: UnitOfWork,
   customer: CustomerRow,
   change: { readonly action: string; readonly before: readonly string[]; readonly after: readonly string[] },
 ): void {
@@ -106,5 +110,5 @@ function announce(
     after: { policy_ids: change.after },
   });
   announceUpdate(unit, customer, "policies");
-  unit.tellGateways({ type: "customer_changed", customer_id: customer.id });
+  unit.notifyGateways({ type: "customer_changed", customer_id: customer.id });
 }

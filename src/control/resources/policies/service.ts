@@ -4,12 +4,12 @@ import { counted } from "../../../text/index.ts";
 import { ApiError, validationFailed } from "../../platform/errors.ts";
 import { parseBody } from "../../platform/frame/parse-input.ts";
 import { newId } from "../../platform/ids.ts";
-import type { Unit } from "../../platform/unit.ts";
+import type { UnitOfWork } from "../../platform/unit.ts";
 import { conditionsOf, type NewPolicy, type PolicyUpdate } from "./schemas.ts";
 import { countAssignees, insertPolicy, updatePolicy, type PolicyFields, type PolicyRow } from "./store.ts";
 
 /** Creates a policy; it holds for nobody yet. @throws ApiError 422 for a policy set that is not in force */
-export async function createPolicy(unit: Unit, body: NewPolicy): Promise<PolicyRow> {
+export async function createPolicy(unit: UnitOfWork, body: NewPolicy): Promise<PolicyRow> {
   await requireActiveSet(unit.trx, body.conditions);
   const row = await insertPolicy(unit.trx, { ...body, id: newId("policy") }, unit.now);
   unit.record({ ...about("policy.created", row), after: writtenOf(row) });
@@ -21,7 +21,11 @@ export async function createPolicy(unit: Unit, body: NewPolicy): Promise<PolicyR
  *
  * @throws ApiError 422 for another type, and conditions that are none of its type
  */
-export async function changePolicy(unit: Unit, row: PolicyRow, given: PolicyUpdate): Promise<PolicyRow> {
+export async function changePolicy(
+  unit: UnitOfWork,
+  row: PolicyRow,
+  given: PolicyUpdate,
+): Promise<PolicyRow> {
   if (given.type !== undefined && given.type !== row.type)
     throw validationFailed([{ path: "type", message: `cannot change: it is \`${row.type}\`` }]);
   const changes = await changesOf(unit.trx, row, given);
@@ -33,12 +37,12 @@ export async function changePolicy(unit: Unit, row: PolicyRow, given: PolicyUpda
     data: { policy: told(after), detail: Object.keys(changes).sort().join(", ") },
   });
   if (changes.conditions !== undefined || changes.status !== undefined)
-    unit.tellGateways({ type: "policy_changed", policy_id: row.id });
+    unit.notifyGateways({ type: "policy_changed", policy_id: row.id });
   return after;
 }
 
 /** Deletes a policy that holds for nobody. @throws ApiError CONFLICT with the number of customers that it is assigned to */
-export async function deletePolicy(unit: Unit, row: PolicyRow): Promise<void> {
+export async function deletePolicy(unit: UnitOfWork, row: PolicyRow): Promise<void> {
   const customers = await countAssignees(unit.trx, row.id);
   if (customers > 0)
     throw new ApiError("CONFLICT", {

@@ -5,7 +5,7 @@ import { readPolicyFolder, type PolicyFolder } from "../../../decision/policies/
 import type { ControlContext } from "../../platform/context.ts";
 import { haveSeveralProviders } from "../customers/idp.ts";
 import { newId } from "../../platform/ids.ts";
-import type { Unit } from "../../platform/unit.ts";
+import type { UnitOfWork } from "../../platform/unit.ts";
 import { failed } from "./compile-thread.ts";
 import type { PolicySetCompiler } from "./compiler.ts";
 import { addVersion, setActive, type PublishableSet } from "./service.ts";
@@ -99,7 +99,7 @@ export async function publishFiles(
 
 /** Within a unit: {@link publishFolder} of a set that compiled. */
 export async function publishAndActivate(
-  unit: Unit,
+  unit: UnitOfWork,
   set: PublishableSet,
   source: string,
 ): Promise<Exclude<FolderOutcome, { kind: "invalid" }>> {
@@ -120,7 +120,7 @@ export async function publishAndActivate(
  * @returns the version under which the content is published: the one that its head names; where that has other content,
  *   for whoever edits a folder does not change the version each time, the same with a part of the digest.
  */
-async function keepVersion(unit: Unit, set: PublishableSet): Promise<string> {
+async function keepVersion(unit: UnitOfWork, set: PublishableSet): Promise<string> {
   const { name, digest } = set;
   for (const version of [set.version, `${set.version}+${digest.slice(0, 8)}`, `${set.version}+${digest}`]) {
     const known = await findVersion(unit.trx, name, version);

@@ -3,7 +3,7 @@ import type { PolicyFile } from "../../../policy/index.ts";
 import { ApiError } from "../../platform/errors.ts";
 import { etagOf, type Call } from "../../platform/frame/route.ts";
 import { namedActor } from "../../platform/named-actor.ts";
-import type { Unit } from "../../platform/unit.ts";
+import type { UnitOfWork } from "../../platform/unit.ts";
 import type { CompiledPolicySet } from "./compile-thread.ts";
 import {
   findActiveVersion,
@@ -50,7 +50,7 @@ export function requireValid(
  * @throws ApiError VERSION_IMMUTABLE where the version has other content
  */
 export async function publish(
-  unit: Unit,
+  unit: UnitOfWork,
   set: PublishableSet,
   options: { readonly activate: boolean },
 ): Promise<boolean> {
@@ -73,7 +73,7 @@ export async function publish(
 }
 
 /** Writes a version that the locked set has not. */
-export async function addVersion(unit: Unit, set: PublishableSet): Promise<void> {
+export async function addVersion(unit: UnitOfWork, set: PublishableSet): Promise<void> {
   const { name, version, digest, rules, files, diagnostics } = set;
   await insertVersion(unit.trx, {
     name,
@@ -94,7 +94,12 @@ export async function addVersion(unit: Unit, set: PublishableSet): Promise<void>
 }
 
 /** Puts a version in force. One that is, stays: nothing changes. */
-export async function activate(unit: Unit, name: string, version: string, call: Conditional): Promise<void> {
+export async function activate(
+  unit: UnitOfWork,
+  name: string,
+  version: string,
+  call: Conditional,
+): Promise<void> {
   const row = await requireLocked(unit, name);
   call.ifMatch(policySetEtag(row));
   await requireVersion(unit.trx, name, version);
@@ -106,7 +111,7 @@ export async function activate(unit: Unit, name: string, version: string, call: 
  * Puts the version in force that was before the one that is; again, the one before that. It undoes activations one after
  * the other, and is itself undone by activating.
  */
-export async function rollBack(unit: Unit, name: string, call: Conditional): Promise<void> {
+export async function rollBack(unit: UnitOfWork, name: string, call: Conditional): Promise<void> {
   const row = await requireLocked(unit, name);
   call.ifMatch(policySetEtag(row));
   if (row.activated.length < 2) {
@@ -120,7 +125,7 @@ export async function rollBack(unit: Unit, name: string, call: Conditional): Pro
 
 /** @param activated - with the version last that is in force from now on */
 export async function setActive(
-  unit: Unit,
+  unit: UnitOfWork,
   row: PolicySetRow,
   activated: readonly string[],
   action: "policy_set.activated" | "policy_set.rolled_back",
@@ -137,7 +142,7 @@ export async function setActive(
     before: { active_version: row.activated.at(-1) ?? null },
     after: { active_version: activated.at(-1) ?? null },
   });
-  unit.tellGateways({ type: "policy_set_activated", name: row.name });
+  unit.notifyGateways({ type: "policy_set_activated", name: row.name });
   return after;
 }
 
@@ -175,7 +180,7 @@ export function presentPolicySet(row: PolicySetOverview): object {
   };
 }
 
-async function requireLocked(unit: Unit, name: string): Promise<PolicySetRow> {
+async function requireLocked(unit: UnitOfWork, name: string): Promise<PolicySetRow> {
   const row = await lockPolicySet(unit.trx, name);
   if (row === undefined) throw unknownSet({ name });
   return row;

@@ -10,7 +10,7 @@ import { ERASED_USER, requestErasure } from "../erasure/store.ts";
 import { ApiError, invalidCustomer } from "../../platform/errors.ts";
 import { etagOf, type Call } from "../../platform/frame/route.ts";
 import { endSessions } from "../../sign-in/sessions/end.ts";
-import type { Unit } from "../../platform/unit.ts";
+import type { UnitOfWork } from "../../platform/unit.ts";
 import type { UserAttributes } from "./attributes.ts";
 import { claimPolicyOf, claimRulesOf, NO_CLAIMS } from "./claim-policy.ts";
 import {
@@ -54,7 +54,7 @@ export async function requireUser(db: Knex, actor: Actor, id: string): Promise<U
 
 /** Adds a user before their first sign-in, so that attributes hold from the first request on. */
 export async function createUser(
-  unit: Unit,
+  unit: UnitOfWork,
   customerId: string,
   input: {
     readonly subject: string;
@@ -102,7 +102,7 @@ export async function createUser(
 
 /** Changes status or attributes. Suspending ends the user's sessions in the same unit. */
 export async function updateUser(
-  unit: Unit,
+  unit: UnitOfWork,
   id: string,
   change: {
     readonly status?: UserRow["status"] | undefined;
@@ -129,7 +129,7 @@ export async function updateUser(
  * Deletes a user: their sessions end, their tokens are refused, and a later sign-in makes another user. Who it was is gone
  * from the directory at once, and from everything else soon after.
  */
-export async function deleteUser(unit: Unit, id: string, call: Conditional): Promise<void> {
+export async function deleteUser(unit: UnitOfWork, id: string, call: Conditional): Promise<void> {
   const { trx, origin, now } = unit;
   const before = await requireVisible(trx, origin.actor, id, await lockUser(trx, id));
   // the next sign-in would make a user without the attributes and the status that were set
@@ -151,7 +151,7 @@ export async function deleteUser(unit: Unit, id: string, call: Conditional): Pro
     userId: id,
     data: { user: { id, customer_id: customerId } },
   });
-  unit.tellGateways({ type: "user_changed", user_id: id, customer_id: before.customer_id });
+  unit.notifyGateways({ type: "user_changed", user_id: id, customer_id: before.customer_id });
 }
 
 /** As they are answered: with what of the provider's claims counts now. */

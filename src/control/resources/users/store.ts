@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Knex } from "knex";
 import type { Value } from "../../../policy/index.ts";
 import { newId } from "../../platform/ids.ts";
-import type { Unit } from "../../platform/unit.ts";
+import type { UnitOfWork } from "../../platform/unit.ts";
 import { RESERVED_NAMES, type UserAttributes } from "./attributes.ts";
 import { permitClaims, type ClaimPolicy } from "./permit-claims.ts";
 
@@ -93,7 +93,7 @@ const ATTEMPTS = 5;
  * Finds or makes the user who has signed in, and takes over what the provider says of them. One who is suspended stays
  * as they are: whoever calls looks at `status`.
  */
-export async function signedIn(unit: Unit, input: SignIn): Promise<UserRow> {
+export async function upsertOnSignIn(unit: UnitOfWork, input: SignIn): Promise<UserRow> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const known = await lockBySubject(unit.trx, input);
     if (known !== undefined) return known.status === "suspended" ? known : takeOver(unit, known, input);
@@ -105,7 +105,7 @@ export async function signedIn(unit: Unit, input: SignIn): Promise<UserRow> {
 
 /** @returns `undefined` where there is one of that subject already */
 export async function insertUser(
-  unit: Unit,
+  unit: UnitOfWork,
   input: Omit<SignIn, "issuer" | "claimed"> & {
     readonly issuer: string | null;
     readonly claimed: UserAttributes | null;
@@ -173,7 +173,7 @@ export async function attributesAwaitSomebody(db: Knex, customerId: string): Pro
 }
 
 async function takeOver(
-  unit: Unit,
+  unit: UnitOfWork,
   before: UserRow,
   { issuer, email, name, profile, claimed }: SignIn,
 ): Promise<UserRow> {
@@ -203,7 +203,7 @@ export type UserChange = Partial<
 >;
 
 /** Writes a change of a user that this transaction has locked, and tells of it. */
-export async function changeUser(unit: Unit, before: UserRow, change: UserChange): Promise<UserRow> {
+export async function changeUser(unit: UnitOfWork, before: UserRow, change: UserChange): Promise<UserRow> {
   const { claimed, profile, attributes, ...plain } = change;
   const [after] = await unit
     .trx("users")
@@ -225,7 +225,7 @@ export async function changeUser(unit: Unit, before: UserRow, change: UserChange
     before: recordedUser(before),
     after: recordedUser(after),
   });
-  unit.tellGateways({ type: "user_changed", user_id: after.id, customer_id: after.customer_id });
+  unit.notifyGateways({ type: "user_changed", user_id: after.id, customer_id: after.customer_id });
   return after;
 }
 

@@ -3,7 +3,7 @@ import { ApiError } from "../../platform/errors.ts";
 import { readPage } from "../../platform/frame/list.ts";
 import { ok, page, readRoute, writeRoute, type Answer, type Route } from "../../platform/frame/route.ts";
 import { newId } from "../../platform/ids.ts";
-import type { Unit } from "../../platform/unit.ts";
+import type { UnitOfWork } from "../../platform/unit.ts";
 import { lockDeliveryShared, readDelivery, type DeliveryRow } from "./delivery-store.ts";
 import { insertDeliveries, type NewDelivery } from "./enqueue.ts";
 import { TEST_EVENT, testPayload } from "./payload.ts";
@@ -107,7 +107,11 @@ function sending(): Route[] {
   ];
 }
 
-async function readEnabled(unit: Unit, actor: Unit["origin"]["actor"], id: string): Promise<WebhookRow> {
+async function readEnabled(
+  unit: UnitOfWork,
+  actor: UnitOfWork["origin"]["actor"],
+  id: string,
+): Promise<WebhookRow> {
   const webhook = await readWebhook(unit.trx, actor, id);
   if (!webhook.enabled)
     throw new ApiError("CONFLICT", { message: "the webhook is disabled; enable it first" });
@@ -116,7 +120,7 @@ async function readEnabled(unit: Unit, actor: Unit["origin"]["actor"], id: strin
 
 /** Puts one more delivery into the outbox, before all others: somebody waits for it. */
 async function send(
-  unit: Unit,
+  unit: UnitOfWork,
   { id: webhook_id, customer_id }: WebhookRow,
   action: string,
   content: Pick<NewDelivery, "event_id" | "event_type" | "payload" | "retried">,

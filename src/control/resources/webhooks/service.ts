@@ -5,7 +5,7 @@ import type { SealedColumns } from "../../platform/sealed-columns.ts";
 import { ApiError } from "../../platform/errors.ts";
 import { newId } from "../../platform/ids.ts";
 import type { SecretBox } from "../../platform/secret-box.ts";
-import type { Unit } from "../../platform/unit.ts";
+import type { UnitOfWork } from "../../platform/unit.ts";
 import { cancelPending } from "./delivery-store.ts";
 import type { newWebhook, rotation, webhookChanges } from "./schemas.ts";
 import { newWebhookSecret } from "./secret.ts";
@@ -35,7 +35,7 @@ export interface WithSecret {
 }
 
 export async function createWebhook(
-  unit: Unit,
+  unit: UnitOfWork,
   box: SecretBox,
   fields: z.output<typeof newWebhook>,
 ): Promise<WithSecret> {
@@ -73,7 +73,7 @@ export async function createWebhook(
 }
 
 export async function changeWebhook(
-  unit: Unit,
+  unit: UnitOfWork,
   id: string,
   { url, events, description, enabled }: z.output<typeof webhookChanges>,
   check: Check,
@@ -99,7 +99,7 @@ export async function changeWebhook(
   return after;
 }
 
-export async function enableWebhook(unit: Unit, id: string): Promise<WebhookRow> {
+export async function enableWebhook(unit: UnitOfWork, id: string): Promise<WebhookRow> {
   const before = await lockToEnable(unit, id);
   if (before.enabled) return before;
   const after = await updateWebhook(unit.trx, before, ENABLED, unit.now);
@@ -113,7 +113,7 @@ export async function enableWebhook(unit: Unit, id: string): Promise<WebhookRow>
  *
  * @throws ApiError WEBHOOK_NOT_FOUND, and CONFLICT where its customer is deleted
  */
-async function lockToEnable({ trx, origin }: Unit, id: string): Promise<WebhookRow> {
+async function lockToEnable({ trx, origin }: UnitOfWork, id: string): Promise<WebhookRow> {
   const { customer_id: customerId } = await readWebhook(trx, origin.actor, id);
   if (customerId !== null && !(await lockCustomerShared(trx, customerId)))
     throw new ApiError("CONFLICT", { message: "the webhook's customer is deleted" });
@@ -121,7 +121,7 @@ async function lockToEnable({ trx, origin }: Unit, id: string): Promise<WebhookR
 }
 
 /** Disables those of a customer that is deleted, in the same unit: what the customer left behind leaves no more. */
-export async function disableWebhooksOf(unit: Unit, customerId: string): Promise<void> {
+export async function disableWebhooksOf(unit: UnitOfWork, customerId: string): Promise<void> {
   const rows = await lockEnabledWebhooksOf(unit.trx, customerId);
   for (const before of rows) {
     const changes = disabled("customer_deleted", unit.now);
@@ -137,7 +137,7 @@ export async function disableWebhooksOf(unit: Unit, customerId: string): Promise
 }
 
 /** Disables one whose receiver does not take what is sent; nothing where that, or its deletion, has happened before. */
-export async function disableWebhook(unit: Unit, id: string, reason: DisabledReason): Promise<void> {
+export async function disableWebhook(unit: UnitOfWork, id: string, reason: DisabledReason): Promise<void> {
   const before = await lockWebhook(unit.trx, unit.origin.actor, id).catch(unlessGone);
   if (before?.enabled !== true) return;
   const after = await updateWebhook(unit.trx, before, disabled(reason, unit.now), unit.now);
@@ -147,7 +147,7 @@ export async function disableWebhook(unit: Unit, id: string, reason: DisabledRea
 
 /** Replaces the secret. The one before goes on signing beside it for a while, and no other does. */
 export async function rotateSecret(
-  unit: Unit,
+  unit: UnitOfWork,
   box: SecretBox,
   id: string,
   { secret = newWebhookSecret(), overlap_seconds }: z.output<typeof rotation>,
@@ -165,7 +165,7 @@ export async function rotateSecret(
   return { row, secret };
 }
 
-export async function removeWebhook(unit: Unit, id: string, check: Check): Promise<void> {
+export async function removeWebhook(unit: UnitOfWork, id: string, check: Check): Promise<void> {
   const before = await lockWebhook(unit.trx, unit.origin.actor, id);
   check(before);
   await deleteWebhook(unit.trx, id);
@@ -192,14 +192,14 @@ function disabled(reason: DisabledReason, now: Date): Partial<WebhookRow> {
   return { ...HEALTHY, enabled: false, disabled_reason: reason, disabled_at: now };
 }
 
-async function followSwitch(unit: Unit, before: WebhookRow, after: WebhookRow): Promise<void> {
+async function followSwitch(unit: UnitOfWork, before: WebhookRow, after: WebhookRow): Promise<void> {
   if (before.enabled && !after.enabled)
     await cancelPending(unit.trx, [after.id], "webhook_disabled", unit.now);
   if (!before.enabled && after.enabled) await skipEarlierDeliveries(unit.trx, after.id);
 }
 
 function recordChange(
-  unit: Unit,
+  unit: UnitOfWork,
   action: string,
   before: WebhookRow | undefined,
   after: WebhookRow | undefined,

@@ -10,7 +10,7 @@ import { startClosingWindows } from "./close-windows.ts";
 import { CHANNEL } from "./enqueue.ts";
 import { claimDue, release, type AttemptRecord, type Claimed } from "./outbox.ts";
 import { validSecrets } from "./service.ts";
-import { settle } from "./settle.ts";
+import { recordAttempt } from "./record-attempt.ts";
 
 /** Attempts under way of one environment in one process. */
 const MOST = 512;
@@ -108,7 +108,7 @@ export function startDeliveries(context: ControlContext, options: DeliveryOption
   async function settlePatiently(claim: Claimed, record: AttemptRecord): Promise<void> {
     for (let waited = 0; ; waited += LOOK_MS) {
       try {
-        await settle(context, claim, record);
+        await recordAttempt(context, claim, record);
         return;
       } catch (error) {
         if (!isUnavailable(error) || waited >= MARGIN_MS / 2 || stop.signal.aborted) throw error;

@@ -3,7 +3,7 @@ import type { Knex } from "knex";
 import { lockUntilEnd } from "../../../storage/index.ts";
 import type { SealedColumns } from "../../platform/sealed-columns.ts";
 import type { SecretBox } from "../../platform/secret-box.ts";
-import type { Unit } from "../../platform/unit.ts";
+import type { UnitOfWork } from "../../platform/unit.ts";
 import type { KeySchedule } from "./key-schedule.ts";
 
 /** A key as it is stored. */
@@ -40,7 +40,7 @@ export function isDue(keys: readonly KeyRow[], now: Date, schedule: KeySchedule)
  * Makes the key that is due, and removes those that are over; once, however many instances find it due. The first key
  * signs at once, for nobody has a copy of the JWKS yet; each later one is published before it signs.
  */
-export async function maintainKeys(unit: Unit, box: SecretBox, schedule: KeySchedule): Promise<void> {
+export async function maintainKeys(unit: UnitOfWork, box: SecretBox, schedule: KeySchedule): Promise<void> {
   const { trx, now } = unit;
   await lockUntilEnd(trx, "signingKeys");
   const keys = await readKeys(trx);
@@ -53,7 +53,7 @@ export async function maintainKeys(unit: Unit, box: SecretBox, schedule: KeySche
   }
 }
 
-async function makeKey(unit: Unit, box: SecretBox, activatesAt: Date): Promise<void> {
+async function makeKey(unit: UnitOfWork, box: SecretBox, activatesAt: Date): Promise<void> {
   const { publicKey, privateKey } = await generateKeyPair(ALGORITHM, { extractable: true });
   const jwk = await exportJWK(publicKey);
   const kid = await calculateJwkThumbprint(jwk);

@@ -8,7 +8,7 @@ import { ALGORITHM } from "../issuer/key-store.ts";
 import type { Keyring } from "../issuer/keyring.ts";
 import { statusOf, type SessionRow } from "../sessions/store.ts";
 import { findRefreshToken, type RefreshTokenRow } from "../code-store.ts";
-import { judgedByPolicies, rulesOf } from "../standing.ts";
+import { evaluateSessionPolicies, rulesOf } from "../session-policies.ts";
 import { findUser, type UserRow } from "../../resources/users/store.ts";
 
 /** A session that goes on, of a user and a customer that are active. */
@@ -136,6 +136,11 @@ async function findActiveSession(db: Knex, id: string, now: Date): Promise<Activ
     findCustomer(db, session.customer_id),
   ]);
   if (user?.status !== "active" || customer?.status !== "active") return undefined;
-  const { violation, until } = judgedByPolicies(session, user.email, await rulesOf(db, customer.id), now);
+  const { violation, until } = evaluateSessionPolicies(
+    session,
+    user.email,
+    await rulesOf(db, customer.id),
+    now,
+  );
   return violation === undefined && until > now ? { session, user, customer, until } : undefined;
 }

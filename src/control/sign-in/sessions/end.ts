@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
 import type { EventData } from "../../platform/events.ts";
-import type { Unit } from "../../platform/unit.ts";
+import type { UnitOfWork } from "../../platform/unit.ts";
 
 /** Why a session ended. */
 export const END_REASONS = [
@@ -49,7 +49,7 @@ interface EndedRow {
  *
  * @returns how many have ended; those that were over already are not counted
  */
-export async function endSessions(unit: Unit, where: SessionsOf, reason: EndReason): Promise<number> {
+export async function endSessions(unit: UnitOfWork, where: SessionsOf, reason: EndReason): Promise<number> {
   const { trx, now } = unit;
   const ids = await lockAlive(trx, where, now);
   if (ids.length === 0) return 0;
@@ -86,7 +86,7 @@ function lockAlive(
   return query.orderBy("id").forUpdate().pluck<string[]>("id");
 }
 
-function announce(unit: Unit, row: EndedRow, reason: EndReason): void {
+function announce(unit: UnitOfWork, row: EndedRow, reason: EndReason): void {
   const isErased = OF_ERASED.has(reason);
   const data: EventData = {
     user: {
@@ -112,12 +112,12 @@ function announce(unit: Unit, row: EndedRow, reason: EndReason): void {
 
 /** Tells gateways to refuse the tokens of a session that are not over yet. */
 export function refuseTokens(
-  unit: Unit,
+  unit: UnitOfWork,
   { id, last_token_expires_at: last }: Pick<EndedRow, "id" | "last_token_expires_at">,
 ): void {
   if (last === null) return;
   const until = new Date(last.getTime() + TOLERANCE_MS);
   // after that no gateway takes a token of it anyway
   if (until > unit.now)
-    unit.tellGateways({ type: "session_ended", session_id: id, until: until.toISOString() });
+    unit.notifyGateways({ type: "session_ended", session_id: id, until: until.toISOString() });
 }

@@ -1,0 +1,103 @@
+import type { Rejection } from "../../../protocol/index.ts";
+import type { ControlContext } from "../../platform/context.ts";
+import type { NewEvent } from "../../platform/events.ts";
+import type { UnitOfWork } from "../../platform/unit.ts";
+import { countDecisions, type CountedDecision } from "../count-decisions.ts";
+import { insertRecords, type Provenance } from "./insert-records.ts";
+import { keptSince, makePartition, startOfDay } from "./partitions.ts";
+import { readRecord, type RecordFacts } from "./read-record.ts";
+import { violationEvent } from "./violation-event.ts";
+import { withKnownUsers } from "./known-users.ts";
+import { withOwners } from "./owners.ts";
+
+/** A batch, read record by record. */
+export interface ReadBatch {
+  readonly records: readonly RecordFacts[];
+  readonly rejected: readonly Rejected[];
+}
+interface Rejected {
+  readonly index: number;
+  readonly code: Rejection;
+  readonly message: string;
+}
+
+export interface TakenIn {
+  /** Stored by this call. */
+  readonly accepted: number;
+  /** Stored before, or twice in the batch. */
+  readonly duplicates: number;
+}
+
+const DAY_MS = 86_400_000;
+/** So far ahead a gateway's clock may be. */
+const MOST_AHEAD_MS = 5 * 60_000;
+/** So long a record may wait at its gateway. Whoever holds a key can write nothing that is older. */
+export const LONGEST_WAIT_MS = 7 * DAY_MS;
+
+/** Takes in what gateways recorded. */
+export class Intake {
+  readonly #context: ControlContext;
+  /** Start of the days whose partition is known to be there. */
+  readonly #days = new Set<number>();
+
+  constructor(context: ControlContext) {
+    this.#context = context;
+  }
+
+  /** Reads a batch, and sees to the partitions that it needs: outside the transaction, for that locks tables. */
+  async prepare(values: readonly unknown[]): Promise<ReadBatch> {
+    const now = this.#context.clock();
+    const since = Math.max(keptSince(now, this.#context.settings.retention.auditMs), now - LONGEST_WAIT_MS);
+    const records: RecordFacts[] = [];
+    const rejected: Rejected[] = [];
+    for (const [index, value] of values.entries()) {
+      const read = readRecord(value);
+      if (typeof read === "string") rejected.push({ index, code: "INVALID_RECORD", message: read });
+      else if (read.row.timestamp > now + MOST_AHEAD_MS)
+        rejected.push({ index, code: "CLOCK_AHEAD", message: tooFarAhead(now) });
+      else if (read.row.timestamp < since)
+        rejected.push({ index, code: "TOO_OLD", message: tooOld(since, now) });
+      else records.push(read);
+    }
+    for (const day of new Set(records.map(({ row }) => startOfDay(row.timestamp)))) {
+      if (this.#days.has(day)) continue;
+      if (await makePartition(this.#context.db, "audit_records", day)) this.#days.add(day);
+    }
+    return { records, rejected };
+  }
+
+  /** Stores what is new, counts it, and announces violations of policies; all of it or nothing. */
+  async take(
+    unit: UnitOfWork,
+    { records }: ReadBatch,
+    from: Omit<Provenance, "receivedAt">,
+  ): Promise<TakenIn> {
+    if (records.length === 0) return { accepted: 0, duplicates: 0 };
+    const known = await withKnownUsers(unit.trx, await withOwners(unit.trx, records));
+    const stored = await insertRecords(unit.trx, known, { ...from, receivedAt: unit.now });
+    await countDecisions(unit.trx, stored.flatMap(counted));
+    for (const event of stored.map(violationEvent).filter(isEvent)) unit.emit(event);
+    return { accepted: stored.length, duplicates: records.length - stored.length };
+  }
+}
+
+function tooFarAhead(now: number): string {
+  return `\`timestamp\` is more than ${MOST_AHEAD_MS / 60_000} minutes ahead: here it is ${new Date(now).toISOString()}`;
+}
+
+function tooOld(since: number, now: number): string {
+  const here = `records are taken from ${new Date(since).toISOString()} on: here it is ${new Date(now).toISOString()}`;
+  return `the record is older than records may be; ${here}`;
+}
+
+/** What a user of another customer is said to have done counts for the customer that the record names, and for no user. */
+function counted({ row, guarded, isForeignUser }: RecordFacts): readonly CountedDecision[] {
+  const { timestamp, customer_id, decision, reason, evaluation_time_us } = row;
+  if (decision === null || reason === null || evaluation_time_us === null) return [];
+  const user_id = isForeignUser === true ? "" : row.user_id;
+  return [{ timestamp, customer_id, user_id, decision, reason, evaluation_time_us, guarded }];
+}
+
+function isEvent(event: NewEvent | undefined): event is NewEvent {
+  return event !== undefined;
+}

@@ -1,0 +1,103 @@
+import type { Knex } from "knex";
+import {
+  strictest,
+  type AuthenticationConditions,
+  type AuthenticationRules,
+  type CustomerState,
+} from "../../../customer-state/index.ts";
+import type { IdpRow } from "../customers/idp.ts";
+import { mfaAcrValues } from "../customers/mfa-acr-values.ts";
+
+/** Gateways of earlier releases are told of a deletion for so long; others know the ids of all for good. */
+const DELETED_MATTERS_MS = 2 * 24 * 3_600_000;
+
+interface StandingRow {
+  readonly id: string;
+  readonly status: CustomerState["status"];
+  readonly authentication: readonly AuthenticationConditions[];
+  readonly policy_sets: readonly string[];
+  /** Of the customer's identity provider, where there is one. */
+  readonly idp_type: IdpRow["type"] | null;
+  readonly mfa_acr_values: IdpRow["mfa_acr_values"];
+}
+
+/** Customers of one statement: what comes back is read in one go, which keeps everything else in the process waiting. */
+const SLICE = 1_000;
+
+/**
+ * Where each of these customers stands. Deleted ones are `deleted`; those that never were are missing. Many are read in
+ * several statements: of one moment within a transaction that is `repeatable read`.
+ */
+export async function customerStatesOf(
+  db: Knex,
+  customerIds: readonly string[],
+): Promise<Map<string, CustomerState>> {
+  const found = new Map<string, CustomerState>();
+  for (let from = 0; from < customerIds.length; from += SLICE)
+    for (const state of await readStates(db, customerIds.slice(from, from + SLICE)))
+      found.set(state.id, state);
+  return found;
+}
+
+/**
+ * The states of all customers whose state is not that of an active customer without policies.
+ *
+ * @param now - of those that are deleted, only the ones since two days before matter
+ */
+export async function unusualCustomerStates(db: Knex, now: Date = new Date()): Promise<CustomerState[]> {
+  const since = new Date(now.getTime() - DELETED_MATTERS_MS);
+  const { rows } = await db.raw<{ rows: { id: string }[] }>(
+    `select id from customers where status <> 'active' and deleted_at is null
+     union select id from customers where deleted_at > ?
+     union select customer_id from policy_assignments
+     order by id`,
+    [since],
+  );
+  const found = await customerStatesOf(
+    db,
+    rows.map(({ id }) => id),
+  );
+  return [...found.values()];
+}
+
+async function readStates(db: Knex, ids: readonly string[]): Promise<CustomerState[]> {
+  const { rows } = await db.raw<{ rows: StandingRow[] }>(
+    `with wanted (id) as (select unnest(:ids::text[])), assigned as (
+       select a.customer_id, p.type, p.conditions, p.id as policy_id
+         from policy_assignments a join policies p on p.id = a.policy_id
+        where p.status = 'active' and a.customer_id in (select id from wanted)
+     ), rules as (
+       select customer_id,
+              coalesce(jsonb_agg(conditions order by policy_id) filter (where type = 'authentication'), '[]') as authentication,
+              coalesce(array_agg(distinct conditions ->> 'policy_set') filter (where type = 'authorization'), '{}') as policy_sets
+         from assigned group by customer_id
+     )
+     select c.id,
+            case when c.deleted_at is null then c.status else 'deleted' end as status,
+            coalesce(r.authentication, '[]') as authentication,
+            coalesce(r.policy_sets, '{}') as policy_sets,
+            i.type as idp_type, i.mfa_acr_values
+       from customers c
+            left join rules r on r.customer_id = c.id
+            left join customer_idps i on i.customer_id = c.id
+      where c.id in (select id from wanted)
+      order by c.id`,
+    { ids: [...ids] },
+  );
+  return rows.map(({ id, status, authentication, policy_sets, ...idp }) => ({
+    id,
+    status,
+    authentication: withEvidence(strictest(authentication), idp),
+    policy_sets,
+  }));
+}
+
+/** What the customer's own provider calls multi-factor authentication counts where that is required. */
+function withEvidence(
+  rules: AuthenticationRules,
+  { idp_type: type, mfa_acr_values }: Pick<StandingRow, "idp_type" | "mfa_acr_values">,
+): AuthenticationRules {
+  if (!rules.mfa_required || type === null) return rules;
+  const values = mfaAcrValues({ type, mfa_acr_values });
+  return values.length === 0 ? rules : { ...rules, mfa_acr_values: values };
+}

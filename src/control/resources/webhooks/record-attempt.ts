@@ -1,0 +1,54 @@
+import type { ControlContext } from "../../platform/context.ts";
+import { isSuccess } from "./attempt.ts";
+import { finish, hasSucceeded, postpone, type AttemptRecord, type Claimed } from "./outbox.ts";
+import { recordHealth } from "./receiver-health.ts";
+import { retryDelay } from "./retry-delay.ts";
+import { DELIVERER, disableWebhook } from "./service.ts";
+import type { DisabledReason } from "./store.ts";
+
+type Settling = Pick<ControlContext, "db" | "units" | "clock" | "settings">;
+
+/** Writes down what an attempt has come to, and what follows from it: nothing, another attempt, or the end. */
+export async function recordAttempt(context: Settling, claim: Claimed, record: AttemptRecord): Promise<void> {
+  const { db, clock, settings } = context;
+  const { created_at, retried, attempts } = claim.delivery;
+  const now = new Date(clock());
+  // first: when its place is free again, the next must not be sent to a receiver that is paused
+  await recordHealth(db, claim, record, now);
+  if (isSuccess(record)) {
+    await finish(db, claim, "delivered", record, now);
+    return;
+  }
+  // RFC 9110, section 15.5.11: whoever is gone does not come back
+  if (record.response_status === 410) {
+    await giveUp(context, claim, record, "gone");
+    return;
+  }
+  if (!retried) {
+    await finish(db, claim, "failed", record, now);
+    return;
+  }
+  const end = created_at.getTime() + settings.webhooks.retryForMs;
+  if (now.getTime() >= end) await giveUp(context, claim, record, "failing");
+  // the last attempt is made at the very end
+  else await postpone(db, claim, record, new Date(Math.min(now.getTime() + retryDelay(attempts), end)));
+}
+
+/**
+ * Ends a delivery without success, and with it the webhook: unless it has taken others since, for then it is this one
+ * that it does not take.
+ */
+async function giveUp(
+  { units }: Settling,
+  claim: Claimed,
+  record: AttemptRecord,
+  reason: DisabledReason,
+): Promise<void> {
+  const { id, webhook_id, created_at } = claim.delivery;
+  await units({ actor: DELIVERER, requestId: id, clientIp: "" }, async (unit) => {
+    const mine = await finish(unit.trx, claim, "failed", record, unit.now);
+    if (!mine) return;
+    if (reason === "failing" && (await hasSucceeded(unit.trx, webhook_id, created_at))) return;
+    await disableWebhook(unit, webhook_id, reason);
+  });
+}

@@ -1,0 +1,230 @@
+import type { ControlContext } from "../platform/context.ts";
+import type { CustomerRow } from "../resources/customers/store.ts";
+import type { SealedColumns } from "../platform/sealed-columns.ts";
+import type { EventUser } from "../platform/events.ts";
+import type { Answer } from "../platform/frame/route.ts";
+import { newId } from "../platform/ids.ts";
+import { userScope } from "./issuer/user-scopes.ts";
+import { insertSession } from "./sessions/store.ts";
+import type { UnitOfWork } from "../platform/unit.ts";
+import { claimPolicyOf } from "../resources/users/claim-policy.ts";
+import type { DroppedClaim } from "../platform/events.ts";
+import { permitClaims } from "../resources/users/permit-claims.ts";
+import { lockBySubject, upsertOnSignIn, type UserRow } from "../resources/users/store.ts";
+import { makeCode } from "./code-store.ts";
+import {
+  describeFailure,
+  failedBecause,
+  failedByPolicy,
+  subjectDetail,
+  withParameters,
+  type SignInFailure,
+} from "./failure.ts";
+import type { FlowRow } from "./flow-store.ts";
+import type { Proof } from "./exchange-callback.ts";
+import { boundOf, earlier, lockCustomerOfSignIn, rulesOf, violatedBy } from "./session-policies.ts";
+
+/** How long an application has to exchange a code. */
+export const CODE_SECONDS = 60;
+/** Longer ones are no hint that fits into an address. */
+const MAX_ID_TOKEN = 8_000;
+const NO_STORE = { "cache-control": "no-store" };
+
+/** The browser, and the state that it brought. */
+export interface Arrival {
+  readonly state: string;
+  readonly clientIp: string;
+  readonly userAgent: string;
+}
+
+export type ProvedFlow = Extract<Proof, { kind: "proved" }>;
+
+/**
+ * Ends a sign-in: a session and a one-time code for the application, or the reason why not. The browser goes to the
+ * return URL in either case, as long as that is still one of the customer's.
+ *
+ * @returns `undefined` where there is nowhere to send the browser
+ */
+export async function completeSignIn(
+  context: ControlContext,
+  unit: UnitOfWork,
+  proof: Proof,
+  arrival: Arrival,
+): Promise<Answer | undefined> {
+  if (proof.kind === "unknown") return undefined;
+  const { flow } = proof;
+  const customer = await lockCustomerOfSignIn(unit.trx, flow.customer_id);
+  if (customer?.allowed_return_urls.includes(flow.return_url) !== true) return undefined;
+  const { state } = arrival;
+  const outcome =
+    customer.status !== "active"
+      ? refuse(unit, flow, failedBecause("CUSTOMER_SUSPENDED"))
+      : proof.kind === "failed"
+        ? refuse(unit, flow, proof.failure)
+        : await checkSignIn(context, unit, customer, proof, arrival);
+  const parameters =
+    "code" in outcome
+      ? { code: outcome.code, state }
+      : {
+          error: outcome.error,
+          error_description: describeFailure(outcome.reason),
+          reason: outcome.reason,
+          ...stepUpParameters(outcome),
+          state,
+        };
+  return { kind: "redirect", location: withParameters(flow.return_url, parameters), headers: NO_STORE };
+}
+
+function stepUpParameters({ stepUp }: SignInFailure): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(stepUp ?? {}).map(([name, value]) => [name, String(value)]));
+}
+
+/** Judges who has proved who they are, and lets them in; the customer is held, and active. */
+export async function checkSignIn(
+  context: ControlContext,
+  unit: UnitOfWork,
+  customer: CustomerRow,
+  proof: ProvedFlow,
+  arrival: Arrival,
+): Promise<{ readonly code: string } | SignInFailure> {
+  const { trx, now } = unit;
+  const { flow, identity } = proof;
+  const rules = await rulesOf(trx, flow.customer_id);
+  const { subject, email, name, profile: claimed, amr, acr } = identity;
+  const authTime = timeOfAuthentication(proof, now);
+  const who = { customerId: flow.customer_id, issuer: flow.issuer, subject };
+  // locked, for two sign-ins of one user must not both go on to change the row
+  const known = await lockBySubject(trx, who);
+  if (known?.status === "suspended") return refuse(unit, flow, failedBecause("USER_SUSPENDED"), known);
+  const violation = violatedBy({ email, clientIp: arrival.clientIp, amr, acr, authTime }, rules, now);
+  if (violation !== undefined) {
+    const failure = failedByPolicy(
+      violation,
+      rules,
+      known === undefined ? subjectDetail(subject) : undefined,
+    );
+    announce(unit, "policy.violated", flow, failure, known);
+    return refuse(unit, flow, failure, known);
+  }
+
+  const policy = claimPolicyOf(context.settings, customer, flow.issuer);
+  const { permitted, dropped } = permitClaims(claimed, policy);
+  const user = await upsertOnSignIn(unit, {
+    ...who,
+    ...(email !== undefined && { email }),
+    ...(name !== undefined && { name }),
+    profile: permitted,
+    claimed,
+  });
+  // suspended between the look above and the lock
+  if (user.status !== "active") return refuse(unit, flow, failedBecause("USER_SUSPENDED"), user);
+  return { code: await openSession(context, unit, { proof, arrival, user, dropped, authTime, rules }) };
+}
+
+/**
+ * When the user proved who they are: the provider's word, or else this sign-in, where the provider never says and was asked
+ * to have it done again. Without either nobody knows, and a refresh does not change that.
+ */
+function timeOfAuthentication({ identity, flow }: ProvedFlow, now: Date): Date | null {
+  if (identity.authTime === undefined) return flow.asked_fresh ? now : null;
+  // a provider whose clock is ahead does not make sessions younger
+  return earlier(new Date(identity.authTime * 1000), now);
+}
+
+interface Opening {
+  readonly proof: ProvedFlow;
+  readonly arrival: Arrival;
+  readonly user: UserRow;
+  readonly dropped: readonly DroppedClaim[];
+  readonly authTime: Date | null;
+  readonly rules: Awaited<ReturnType<typeof rulesOf>>;
+}
+
+/** The session lives as long as its code, until the application exchanges that. */
+async function openSession(
+  { settings, box }: ControlContext,
+  unit: UnitOfWork,
+  { proof, arrival, user, dropped, authTime, rules }: Opening,
+): Promise<string> {
+  const { trx, now } = unit;
+  const { flow, identity, idToken, endSessionUrl } = proof;
+  const id = newId("session");
+  const at = now.getTime();
+  const expiresAt = boundOf({ expiresAt: new Date(at + settings.sessionSeconds * 1000), authTime }, rules);
+  const codeExpiresAt = earlier(expiresAt, new Date(at + CODE_SECONDS * 1000));
+  const hint = idToken !== undefined && idToken.length <= MAX_ID_TOKEN ? idToken : undefined;
+  await insertSession(trx, {
+    id,
+    customer_id: flow.customer_id,
+    user_id: user.id,
+    client_id: flow.client_id,
+    end_session_url: endSessionUrl ?? null,
+    id_token: hint === undefined ? null : box.seal(hint, idTokenPurpose(id)),
+    scope: userScope(flow.scope),
+    auth_time: authTime,
+    amr: identity.amr,
+    acr: identity.acr ?? null,
+    ip_address: arrival.clientIp,
+    user_agent: arrival.userAgent,
+    created_at: now,
+    last_used_at: now,
+    expires_at: expiresAt,
+    alive_until: codeExpiresAt,
+  });
+  unit.emit({
+    type: "user.authenticated",
+    customerId: flow.customer_id,
+    userId: user.id,
+    data: {
+      user: eventUser(user),
+      session: { id, ip_address: arrival.clientIp, user_agent: arrival.userAgent },
+      ...(dropped.length > 0 && { dropped_claims: dropped }),
+    },
+  });
+  return makeCode(trx, {
+    session_id: id,
+    state_hash: flow.state_hash,
+    return_url: flow.return_url,
+    expires_at: codeExpiresAt,
+  });
+}
+
+/** ID tokens, the hints for the provider's logout. */
+export const SEALED_ID_TOKENS: SealedColumns = {
+  table: "sessions",
+  key: ["id"],
+  columns: ["id_token"],
+  purpose: ({ id = "" }) => idTokenPurpose(id),
+};
+
+export function idTokenPurpose(sessionId: string): string {
+  return `session.id_token:${sessionId}`;
+}
+
+export function eventUser({ id, email, customer_id }: UserRow): EventUser {
+  return { id, ...(email !== null && { email }), customer_id };
+}
+
+function refuse(unit: UnitOfWork, flow: FlowRow, failure: SignInFailure, user?: UserRow): SignInFailure {
+  announce(unit, "user.authentication_failed", flow, failure, user);
+  return failure;
+}
+
+function announce(
+  unit: UnitOfWork,
+  type: "user.authentication_failed" | "policy.violated",
+  flow: FlowRow,
+  { reason, detail }: SignInFailure,
+  user: UserRow | undefined,
+): void {
+  unit.emit({
+    type,
+    customerId: flow.customer_id,
+    ...(user !== undefined ? { userId: user.id } : detail !== undefined && { rule: detail }),
+    data: {
+      ...(user !== undefined && { user: eventUser(user) }),
+      reason,
+      ...(detail !== undefined && { detail }),
+    },
+  });
+}

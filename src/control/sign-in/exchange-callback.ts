@@ -1,0 +1,134 @@
+import * as client from "openid-client";
+import { errorCode } from "../../runtime/error-code.ts";
+import type { ControlContext } from "../platform/context.ts";
+import { requiredClaims } from "../resources/customers/idp-issuer.ts";
+import type { IdpRow } from "../resources/customers/idp.ts";
+import { findCustomer } from "../resources/customers/store.ts";
+import { ApiError } from "../platform/errors.ts";
+import { hashSecret } from "../platform/secret-box.ts";
+import { callbackUrl } from "./authorize.ts";
+import { readIdentity, type Identity } from "./claims.ts";
+import { exactClaims } from "./exact-json.ts";
+import { failedBecause, refusedByProvider, subjectDetail, type SignInFailure } from "./failure.ts";
+import { claimFlow, flowSecretsPurpose, type FlowRow, type FlowSecrets } from "./flow-store.ts";
+import { failureText, type Providers } from "./provider.ts";
+import type { CallbackQuery } from "./schemas.ts";
+
+/** What a browser brings from the provider. */
+export type Proof =
+  /** Nothing that is known here: it is not sent anywhere. */
+  | { readonly kind: "unknown" }
+  | { readonly kind: "failed"; readonly flow: FlowRow; readonly failure: SignInFailure }
+  | ({ readonly kind: "proved"; readonly flow: FlowRow } & Proved);
+
+export interface Proved {
+  readonly identity: Identity;
+  readonly idToken: string | undefined;
+  /** Anybody may have an account at the provider: whether this one belongs to the customer. */
+  readonly ofCustomer: boolean;
+  /** Where the provider ends its own session. */
+  readonly endSessionUrl: string | undefined;
+}
+
+/**
+ * Finds the flow that the state names, which ends it, and asks the provider who has signed in. No transaction is open
+ * meanwhile: a provider may take its time.
+ */
+export async function exchangeCallback(
+  context: ControlContext,
+  providers: Providers,
+  query: CallbackQuery,
+): Promise<Proof> {
+  const { db, clock, log } = context;
+  if (query.state === undefined || query.state.length > 200) return { kind: "unknown" };
+  const flow = await claimFlow(db, hashSecret(query.state), new Date(clock()));
+  if (flow === undefined) return { kind: "unknown" };
+  const failed = (failure: SignInFailure): Proof => ({ kind: "failed", flow, failure });
+
+  const customer = await findCustomer(db, flow.customer_id);
+  if (customer?.status !== "active") return failed(failedBecause("CUSTOMER_SUSPENDED"));
+  const idp = await providers.of(customer);
+  if (idp?.issuer !== flow.issuer || idp.client_id !== flow.idp_client_id)
+    return failed(failedBecause("PROVIDER_CHANGED"));
+  try {
+    const proved = await exchange(context, providers, idp, flow, query);
+    const { identity } = proved;
+    if (!proved.ofCustomer)
+      return failed(failedBecause("ACCOUNT_NOT_ALLOWED", subjectDetail(identity.subject)));
+    if (identity.leftOut.length > 0)
+      log.warn(
+        { customer_id: flow.customer_id, claims: identity.leftOut },
+        "claims of a provider are too large, or of a type that no attribute has: they were left out",
+      );
+    return { kind: "proved", flow, ...proved };
+  } catch (error) {
+    if (error instanceof client.AuthorizationResponseError)
+      return failed(refusedByProvider(error.error, error.error_description));
+    const cause = error instanceof ApiError ? error.cause : error;
+    const failure = failureText(cause);
+    log.warn({ customer_id: flow.customer_id, issuer: flow.issuer, failure }, "a sign-in failed");
+    return failed(failedBecause("PROVIDER_FAILED", errorCode(cause)));
+  }
+}
+
+/**
+ * OpenID Connect Core 1.0, section 3.1.3: code to tokens; the ID token's issuer, audience, signature, times and nonce;
+ * RFC 9207: the `iss` of the answer; RFC 7636: the code verifier. Then section 5.3: the same subject's UserInfo.
+ */
+async function exchange(
+  context: ControlContext,
+  providers: Providers,
+  idp: IdpRow,
+  flow: FlowRow,
+  query: CallbackQuery,
+): Promise<Proved> {
+  const secrets = JSON.parse(context.box.open(flow.secrets, flowSecretsPurpose(flow.id))) as FlowSecrets;
+  const configuration = await providers.clientOf(idp);
+  const tokens = await client.authorizationCodeGrant(configuration, answerUrl(context, query), {
+    pkceCodeVerifier: secrets.verifier,
+    expectedNonce: secrets.nonce,
+    expectedState: query.state ?? "",
+    idTokenExpected: true,
+  });
+  const claims = tokens.claims();
+  if (claims === undefined) throw new Error("the provider has given no ID token");
+  // what the library compares with is what discovery told; this is what the flow was begun with
+  if (claims.iss !== flow.issuer) throw new Error("the ID token is of another issuer");
+  requireRecent(claims.auth_time, flow, context.clock());
+  // where the endpoint exists its answer may hold roles: a sign-in without them would be another one
+  const { userinfo_endpoint: hasUserInfo, end_session_endpoint: hasLogout } = configuration.serverMetadata();
+  const userInfo =
+    hasUserInfo === undefined
+      ? {}
+      : await client.fetchUserInfo(configuration, tokens.access_token, claims.sub);
+  return {
+    identity: readIdentity(idp.claims, exactClaims(tokens.id_token ?? ""), userInfo),
+    idToken: tokens.id_token,
+    ofCustomer: Object.entries(requiredClaims(idp)).every(([name, value]) => claims[name] === value),
+    endSessionUrl: hasLogout === undefined ? undefined : client.buildEndSessionUrl(configuration).href,
+  };
+}
+
+/** Seconds that the provider's clock may be behind. */
+const CLOCK_TOLERANCE = 30;
+
+/**
+ * OpenID Connect Core 1.0, section 3.1.3.7, rule 13: an authentication as recent as the application has asked for. Of a
+ * provider that never says, the sign-in itself counts, where it was asked to be one; of any other that does not, nothing.
+ */
+function requireRecent(authTime: unknown, { max_age: maxAge, asked_fresh }: FlowRow, now: number): void {
+  if (maxAge === null) return;
+  const known = authTime ?? (asked_fresh ? now / 1000 : undefined);
+  if (typeof known !== "number" || known + maxAge + CLOCK_TOLERANCE < now / 1000)
+    throw new Error("the authentication is not as recent as was asked for");
+}
+
+/** The address that the browser came to, as the provider knows it, with what the provider has added. */
+function answerUrl(context: ControlContext, query: CallbackQuery): URL {
+  const url = new URL(callbackUrl(context));
+  for (const name of ["state", "code", "iss", "error", "error_description"] as const) {
+    const value = query[name];
+    if (value !== undefined) url.searchParams.set(name, value);
+  }
+  return url;
+}

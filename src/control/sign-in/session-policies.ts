@@ -1,0 +1,82 @@
+import type { Knex } from "knex";
+import { violationOf, type AuthenticationRules, type Violation } from "../../customer-state/index.ts";
+import { CUSTOMER_COLUMNS, customers, type CustomerRow } from "../resources/customers/store.ts";
+import { customerStatesOf } from "../resources/policies/customer-states.ts";
+import type { SessionRow } from "./sessions/store.ts";
+
+/**
+ * Reads a customer and keeps it from being suspended or deleted until the transaction ends. Whoever does that ends its
+ * sessions in the same transaction: it either comes before, and is seen here, or after, and ends what is made here.
+ */
+export async function lockCustomerOfSignIn(
+  trx: Knex.Transaction,
+  id: string,
+): Promise<CustomerRow | undefined> {
+  return customers(trx)
+    .where({ id })
+    .forShare()
+    .first<CustomerRow | undefined>(...CUSTOMER_COLUMNS);
+}
+
+/** The `authentication` policies of a customer, taken together. */
+export async function rulesOf(db: Knex, customerId: string): Promise<AuthenticationRules> {
+  const state = (await customerStatesOf(db, [customerId])).get(customerId);
+  if (state === undefined) throw new Error(`there is no customer ${customerId}`);
+  return state.authentication;
+}
+
+/** What a sign-in, or the session that came of it, is judged by. */
+export interface ProvedFacts {
+  readonly email: string | null | undefined;
+  /** Of the browser that signed in. */
+  readonly clientIp: string;
+  readonly amr: readonly string[];
+  readonly acr: string | null | undefined;
+  readonly authTime: Date | null;
+}
+
+/** @returns the first rule that they violate */
+export function violatedBy(facts: ProvedFacts, rules: AuthenticationRules, now: Date): Violation | undefined {
+  return violationOf(rules, {
+    email: facts.email ?? undefined,
+    clientIp: facts.clientIp,
+    amr: facts.amr,
+    acr: facts.acr ?? undefined,
+    authTime: facts.authTime === null ? undefined : facts.authTime.getTime() / 1000,
+    now: now.getTime() / 1000,
+  });
+}
+
+/** When a session ends at the latest: its own bound, and the strictest policy's from when the user proved who they are. */
+export function boundOf(
+  { expiresAt, authTime }: { readonly expiresAt: Date; readonly authTime: Date | null },
+  { max_session_duration: most }: AuthenticationRules,
+): Date {
+  if (most === undefined || authTime === null) return expiresAt;
+  return earlier(expiresAt, new Date(authTime.getTime() + most * 1000));
+}
+
+/** What of a session its policies are held against. */
+export type EvaluatedSession = Pick<SessionRow, "ip_address" | "amr" | "acr" | "auth_time" | "expires_at">;
+
+/**
+ * What the policies of now say of a session, by what was proved at its sign-in.
+ *
+ * @returns the first rule that it violates, or until when it goes on at the latest, which may be over
+ */
+export function evaluateSessionPolicies(
+  session: EvaluatedSession,
+  email: string | null,
+  rules: AuthenticationRules,
+  now: Date,
+):
+  | { readonly violation: Violation; readonly until?: never }
+  | { readonly violation?: never; readonly until: Date } {
+  const { auth_time: authTime, ip_address: clientIp, amr, acr, expires_at: expiresAt } = session;
+  const violation = violatedBy({ email, clientIp, amr, acr, authTime }, rules, now);
+  return violation === undefined ? { until: boundOf({ expiresAt, authTime }, rules) } : { violation };
+}
+
+export function earlier(a: Date, b: Date): Date {
+  return a < b ? a : b;
+}

@@ -1,0 +1,29 @@
+import type { AccessRequest, Decision } from "../types.ts";
+import { isSteady, type DecidedBy } from "./connection-steady.ts";
+import type { Reevaluation } from "./connection-types.ts";
+
+/** What a connection's handshake comes to, looked at again. */
+export function reevaluationOf(
+  access: AccessRequest,
+  decision: Decision,
+  decidedBy: DecidedBy,
+): Reevaluation {
+  switch (decision.verdict) {
+    case "DENY":
+      return { verdict: "DENY", reason: decision.reason };
+    case "ALLOW":
+      return {
+        verdict: "ALLOW",
+        steady: isSteady(access, decision, decidedBy),
+        identity: decision.identity,
+        get planText() {
+          return JSON.stringify(decision.plan);
+        },
+      };
+  }
+}
+
+/** A handshake as it is kept: its trace is over, and its deadline was for its answer. */
+export function lasting({ raw, peer, requestId, receivedAt }: AccessRequest): AccessRequest {
+  return { raw, peer, requestId, receivedAt, deadline: Number.POSITIVE_INFINITY };
+}

@@ -1,0 +1,71 @@
+import { canBecomeTrue, specialize, type PathRuleIR } from "../../policy/index.ts";
+import type { RuleNeeds } from "../policies/needs.ts";
+import {
+  deny,
+  fromVerdict,
+  gather,
+  bodyProblem,
+  verdictOf,
+  type BarePermit,
+  type EvaluationContext,
+} from "./evaluation-context.ts";
+import { evaluatePreflight, type PreflightPermit } from "./evaluate-preflight.ts";
+import type { Denial } from "../types.ts";
+import { andThen, type PromiseOrValue } from "../promise-or-value.ts";
+
+/**
+ * Judges a request by `policies` and `web_policies`: the most specific rule decides.
+ *
+ * @returns `undefined` where no rule matches
+ */
+export function evaluatePath(
+  judgement: EvaluationContext,
+): PromiseOrValue<BarePermit | PreflightPermit | Denial | undefined> {
+  const { snapshot, request, draft, caller } = judgement;
+  const match = snapshot.matcher.match(request.method, request.segments);
+  if (match.kind === "case") return deny(draft, "AMBIGUOUS_CASE");
+  const explicit = match.kind === "rule" && match.rule.method === "OPTIONS";
+  const preflight = explicit ? undefined : evaluatePreflight(judgement);
+  if (preflight !== undefined) return preflight;
+  if (match.kind === "none") return undefined;
+
+  const { rule, params } = match;
+  const needs = snapshot.needs.get(rule);
+  if (needs === undefined) throw new Error(`rule ${rule.id} is not of this snapshot`);
+  const judged = { ...draft, rule };
+  if (needs.body && bodyProblem(judgement) === "BODY_NEEDED") {
+    return judgeBeforeBody({ ...judgement, draft: judged }, rule.condition, needs, params);
+  }
+  return andThen(gather({ ...judgement, draft: judged }, needs, params), (gathered) => {
+    if (!gathered.ok) return gathered.denial;
+    const { attributes } = gathered;
+    const accepted = [...judged.accepted, ...gathered.accepted];
+    const verdict = verdictOf(judgement, rule.condition, needs, attributes);
+    return fromVerdict({ ...judged, accepted, attributes }, needs, caller, verdict);
+  });
+}
+
+/**
+ * Nobody's body is held back for a condition that it cannot make true.
+ *
+ * @returns a denial, or BODY_NEEDED
+ */
+function judgeBeforeBody(
+  judgement: EvaluationContext,
+  { expression }: PathRuleIR["condition"],
+  needs: RuleNeeds,
+  params: Readonly<Record<string, string>>,
+): PromiseOrValue<BarePermit | Denial> {
+  const { draft, caller } = judgement;
+  return andThen(gather(judgement, { ...needs, body: false }, params), (gathered) => {
+    if (!gathered.ok) return gathered.denial;
+    const { attributes } = gathered;
+    const rest = specialize(expression, attributes, REQUEST);
+    if (rest.known ? rest.verdict === true : canBecomeTrue(rest.residual)) return deny(draft, "BODY_NEEDED");
+    const verdict = rest.known ? rest.verdict : undefined;
+    const accepted = [...draft.accepted, ...gathered.accepted];
+    return fromVerdict({ ...draft, accepted, attributes }, { ...needs, body: false }, caller, verdict);
+  });
+}
+
+const REQUEST: ReadonlySet<string> = new Set(["request"]);

@@ -1,0 +1,68 @@
+import { IR_VERSION } from "../../policy/index.ts";
+import type { CanonicalRequest } from "../../request/index.ts";
+import { bodyProblem, deny, type EvaluationContext } from "./evaluation-context.ts";
+import type { Denial, Draft, Permit } from "../types.ts";
+
+/** A permit to ask whether another request may be sent; rules of the other request have nothing to add. */
+export interface PreflightPermit extends Permit {
+  readonly reason: "PREFLIGHT_ALLOWED";
+}
+
+/**
+ * Judges a CORS preflight. It carries no identity, so that no rule could permit it: what passes asks whether another
+ * request may be sent, and nothing else. The application does not learn who has sent it, gets no body, and of its answer
+ * only headers of CORS are delivered.
+ *
+ * @returns `undefined` where the request is none
+ */
+export function evaluatePreflight(judgement: EvaluationContext): PreflightPermit | Denial | undefined {
+  const { snapshot, request, draft } = judgement;
+  const form = formOf(request);
+  if (form === "other") return undefined;
+  if (snapshot.ir.preflight !== "allow") return deny(draft, "PREFLIGHT_DENIED");
+  if (form === "malformed") return deny(draft, "PREFLIGHT_MALFORMED");
+  // a body need not be announced: only one that was handed over and is empty is none
+  const problem = request.body === undefined ? (bodyProblem(judgement) ?? "BODY_UNAVAILABLE") : undefined;
+  if (problem !== undefined) return deny(draft, problem);
+  const nobody: { -readonly [Key in keyof Draft]: Draft[Key] } = { ...draft };
+  delete nobody.identity;
+  return { ...nobody, ...PREFLIGHT };
+}
+
+const PREFLIGHT = {
+  verdict: "ALLOW",
+  reason: "PREFLIGHT_ALLOWED",
+  plan: { ir: IR_VERSION, preflight: true },
+} as const;
+
+/** RFC 6454, section 6.2: of one origin, or `null`. */
+const ORIGIN = /^(?:null|[a-z][a-z0-9+.-]{0,31}:\/\/[^\s/?#@,\\]{0,260})$/i;
+/** RFC 9110, section 5.6.2. */
+const TOKEN = /^[!#$%&'*+.^_`|~0-9a-z-]{1,128}$/i;
+
+const NONE: readonly string[] = [];
+
+/** Fetch standard, section 3.2.2: an OPTIONS request with `Origin` and `Access-Control-Request-Method`. */
+function formOf({ method, headers, body }: CanonicalRequest): "other" | "malformed" | "preflight" {
+  const origins = headers["origin"];
+  const methods = headers["access-control-request-method"];
+  if (method !== "OPTIONS" || origins === undefined || methods === undefined) return "other";
+  const names = headers["access-control-request-headers"] ?? NONE;
+  const wellFormed =
+    isOne(origins, ORIGIN) &&
+    isOne(methods, TOKEN) &&
+    names.length <= 1 &&
+    names.every(isList) &&
+    Number(headers["content-length"]?.[0] ?? 0) === 0 &&
+    headers["transfer-encoding"] === undefined &&
+    (body === undefined || (body.complete && body.bytes.length === 0));
+  return wellFormed ? "preflight" : "malformed";
+}
+
+function isOne(values: readonly string[], form: RegExp): boolean {
+  return values.length === 1 && form.test(values[0] ?? "");
+}
+
+function isList(value: string): boolean {
+  return value.split(",").every((name) => name.trim() === "" || TOKEN.test(name.trim()));
+}

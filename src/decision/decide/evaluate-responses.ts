@@ -1,0 +1,45 @@
+import { paramsOf, type PlannedField } from "../../policy/index.ts";
+import { gather, type EvaluationContext } from "./evaluation-context.ts";
+import { planFields } from "./plan.ts";
+import type { Denial } from "../types.ts";
+import { andThen, type PromiseOrValue } from "../promise-or-value.ts";
+
+/** What response rules may still change in the answer, or why the request cannot be let through. */
+export type ResponseFields =
+  | {
+      readonly ok: true;
+      readonly fields: readonly PlannedField[];
+      /** Every rule that these fields are of lets answers of other types pass. */
+      readonly othersPass: boolean;
+    }
+  | { readonly ok: false; readonly denial: Denial };
+
+const NOTHING: ResponseFields = { ok: true, fields: [], othersPass: true };
+
+/** Judges every response rule that matches the request, as far as the request tells. */
+export function evaluateResponses(judgement: EvaluationContext): PromiseOrValue<ResponseFields> {
+  const { snapshot, request } = judgement;
+  const rules = snapshot.responses.all(request.method, request.segments);
+  return rules.reduce<PromiseOrValue<ResponseFields>>(
+    (sofar, { rule, needs }) =>
+      andThen(sofar, (before) => {
+        if (!before.ok) return before;
+        // who is asking matters only to conditions: without an identity they are unknown, and that masks
+        const { identity } = judgement.caller;
+        const caller = identity === undefined ? {} : { identity };
+        return andThen(
+          gather({ ...judgement, caller }, needs, paramsOf(rule, request.segments)),
+          (gathered) => {
+            if (!gathered.ok) return gathered;
+            const fields = planFields(rule.id, rule.fields, gathered.attributes);
+            return {
+              ok: true,
+              fields: [...before.fields, ...fields],
+              othersPass: before.othersPass && (fields.length === 0 || rule.otherTypes === "pass"),
+            };
+          },
+        );
+      }),
+    NOTHING,
+  );
+}

@@ -1,0 +1,140 @@
+import { graphqlErrors, refuseOperationIn } from "../../graphql/index.ts";
+import {
+  IR_VERSION,
+  paramsOf,
+  type PlanIR,
+  type PlannedField,
+  type WebsocketPlanIR,
+} from "../../policy/index.ts";
+import type { CanonicalRequest } from "../../request/index.ts";
+import {
+  allow,
+  byDefault,
+  deny,
+  fromVerdict,
+  gather,
+  verdictOf,
+  type BarePermit,
+  type EvaluationContext,
+} from "./evaluation-context.ts";
+import { planOperations, type EndpointParams } from "./evaluate-graphql.ts";
+import { evaluateResponses } from "./evaluate-responses.ts";
+import { planMessages } from "./plan.ts";
+import type { PreparedConnection } from "../policies/snapshot.ts";
+import type { Decision, Denial } from "../types.ts";
+import { andThen, type PromiseOrValue } from "../promise-or-value.ts";
+
+/** RFC 6455, section 4.1: what Envoy takes for a WebSocket handshake, and so hands through as raw bytes. */
+export function isWebsocketUpgrade({ method, headers }: CanonicalRequest): boolean {
+  const upgrade = headers["upgrade"] ?? [];
+  const connection = (headers["connection"] ?? []).flatMap((value) => value.toLowerCase().split(","));
+  return (
+    method === "GET" &&
+    upgrade.some((value) => value.toLowerCase() === "websocket") &&
+    connection.some((option) => option.trim() === "upgrade")
+  );
+}
+
+/**
+ * Judges a WebSocket handshake and plans what may pass on the connection.
+ *
+ * @param path - what the path rules say; none is needed, and one that matches has permitted
+ * @param endpoint - parameters of the path where it is a GraphQL endpoint
+ */
+export function evaluateUpgrade(
+  judgement: EvaluationContext,
+  path: BarePermit | undefined,
+  endpoint: EndpointParams | undefined,
+): PromiseOrValue<Decision> {
+  const refused = endpoint && refuseOperationIn(judgement.request);
+  if (refused) {
+    const denial = deny(judgement.draft, refused.code, refused.message);
+    return { ...denial, graphqlErrors: graphqlErrors([refused]) };
+  }
+  const connection = judgeConnection(judgement, path, endpoint !== undefined);
+  return andThen(connection, ({ decision, entry }) => {
+    if (decision.verdict === "DENY") return decision;
+    return andThen(evaluateResponses(judgement), (responses) => {
+      if (!responses.ok) return responses.denial;
+      const { fields } = responses;
+      // an answer that is no upgrade: operations were not judged for it, and what is masked is not looked for in it
+      const plain = path !== undefined && endpoint === undefined && fields.length === 0;
+      const part = endpoint ? planSocket(judgement, endpoint, fields) : planEntry(judgement, entry);
+      return andThen(part, (planned) =>
+        planned.ok ? { ...decision, plan: plan(judgement, planned, fields, plain) } : planned.denial,
+      );
+    });
+  });
+}
+
+interface JudgedConnection {
+  readonly decision: BarePermit | Denial;
+  readonly entry?: PreparedConnection;
+}
+
+function judgeConnection(
+  judgement: EvaluationContext,
+  path: BarePermit | undefined,
+  endpoint: boolean,
+): PromiseOrValue<JudgedConnection> {
+  const { snapshot, request, draft, caller } = judgement;
+  // without any websocket_policies it is a path like others; a GraphQL endpoint needs no rule for its path
+  if (snapshot.connections.rules.length === 0) {
+    const otherwise = endpoint ? allow(draft, "GRAPHQL_CONNECTION") : byDefault(judgement);
+    return { decision: path ?? otherwise };
+  }
+  const match = snapshot.connections.match(request.method, request.segments);
+  if (match.kind === "case") return { decision: deny(draft, "AMBIGUOUS_CASE") };
+  if (match.kind === "none") return { decision: byDefault(judgement) };
+  const { rule: entry, params } = match;
+  const judged = { ...draft, connection: entry.rule };
+  return andThen(gather({ ...judgement, draft: judged }, entry.needs, params), (gathered) => {
+    if (!gathered.ok) return { decision: gathered.denial };
+    const verdict = verdictOf(judgement, entry.rule.condition, entry.needs, gathered.attributes);
+    const accepted = [...judged.accepted, ...gathered.accepted];
+    const decided = { ...judged, accepted, attributes: gathered.attributes };
+    return { decision: fromVerdict(decided, entry.needs, caller, verdict), entry };
+  });
+}
+
+interface Part {
+  readonly ok: true;
+  readonly rules: Pick<WebsocketPlanIR, "send" | "receive" | "graphql">;
+}
+type Planned = Part | { readonly ok: false; readonly denial: Denial };
+
+function planSocket(
+  judgement: EvaluationContext,
+  endpoint: EndpointParams,
+  fields: readonly PlannedField[],
+): PromiseOrValue<Planned> {
+  return andThen(planOperations(judgement, endpoint, fields), (planned) =>
+    planned.ok ? { ok: true, rules: { graphql: planned.graphql } } : planned,
+  );
+}
+
+function planEntry(
+  judgement: EvaluationContext,
+  entry: PreparedConnection | undefined,
+): PromiseOrValue<Planned> {
+  if (entry === undefined || entry.rule.messages.length === 0) return { ok: true, rules: {} };
+  const params = paramsOf(entry, judgement.request.segments);
+  return andThen(gather(judgement, entry.messageNeeds, params), (gathered): Planned => {
+    if (!gathered.ok) return gathered;
+    const send = planMessages(entry.rule.messages, "send", gathered.attributes);
+    const receive = planMessages(entry.rule.messages, "receive", gathered.attributes);
+    return { ok: true, rules: { ...(send && { send }), ...(receive && { receive }) } };
+  });
+}
+
+function plan(
+  { with: { limits, environment } }: EvaluationContext,
+  { rules }: Part,
+  fields: readonly PlannedField[],
+  plain: boolean,
+): PlanIR {
+  return {
+    ir: IR_VERSION,
+    websocket: { limit: limits.message, environment, plain, ...rules, ...(fields.length > 0 && { fields }) },
+  };
+}

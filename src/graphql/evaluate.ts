@@ -1,0 +1,159 @@
+import { filledIn, GRAPHQL, GRAPHQL_TEXT } from "../envoy-contract.ts";
+import { LookedAt } from "../names/index.ts";
+import type { GraphqlPlanIR, PlannedGraphqlRule } from "../policy/index.ts";
+import { Conditions } from "./conditions.ts";
+import { eventOf } from "./events.ts";
+import { variablesOf } from "./literals.ts";
+import { Outcome } from "./outcome.ts";
+import { Parents } from "./parents.ts";
+import { readDocument, type ExecutableDocument } from "./read-document.ts";
+import { Rules } from "./rules.ts";
+import { scanTokens } from "./scan-tokens.ts";
+import {
+  GraphqlRefusal,
+  overLimit,
+  type GraphqlPayload,
+  type GraphqlRequest,
+  type GraphqlVerdict,
+  type EvaluationOptions,
+  type OperationKind,
+} from "./types.ts";
+import { Walk, type Occurrence } from "./walk.ts";
+
+/**
+ * Judges a request by a plan: every operation of its documents, whichever of them is to be run. Takes bounded time
+ * whatever the documents are; what is thrown is a fault of ours.
+ */
+export function evaluateGraphql(
+  plan: GraphqlPlanIR,
+  request: GraphqlRequest,
+  options: EvaluationOptions,
+): GraphqlVerdict {
+  try {
+    return judge(plan, request, options);
+  } catch (error) {
+    if (error instanceof GraphqlRefusal) return { kind: "refused", code: error.code, message: error.message };
+    throw error;
+  }
+}
+
+function judge(
+  plan: GraphqlPlanIR,
+  { payloads, batch, kinds, nullable }: GraphqlRequest,
+  options: EvaluationOptions,
+) {
+  checkLength(plan, payloads);
+  let budget = plan.limits.tokens;
+  for (const { query } of payloads) budget -= scanTokens(query, budget);
+  const documents = payloads.map((payload) => ({ payload, ...readDocument(payload, kinds) }));
+
+  const parents = new Parents(plan);
+  for (const { operations } of documents) for (const { operation } of operations) parents.rootOf(operation);
+  const judgement: Judgement = {
+    plan,
+    options,
+    parents,
+    rules: new Rules(plan, parents),
+    guarded: new Set(plan.guardedNames),
+    counters: { selections: 0, aliases: 0 },
+    lookedAt: new LookedAt(),
+    outcome: new Outcome(nullable && !batch),
+  };
+  for (const document of documents) judgeDocument(judgement, document);
+  return judgement.outcome.verdict();
+}
+
+/** A document of so many characters is never too long; a longer one where its limit of tokens lets expect it. */
+const SHORT = 100_000;
+const CHARACTERS_PER_TOKEN = 50;
+
+/** Comments, blanks and strings are no tokens, or one, and take time, too. @throws GraphqlRefusal */
+function checkLength({ limits }: GraphqlPlanIR, payloads: readonly GraphqlPayload[]): void {
+  const length = payloads.reduce((sum, { query }) => sum + query.length, 0);
+  if (length > Math.max(SHORT, limits.tokens * CHARACTERS_PER_TOKEN)) {
+    overLimit("the documents are longer than the limit of tokens lets expect");
+  }
+}
+
+interface Judgement {
+  readonly plan: GraphqlPlanIR;
+  readonly options: EvaluationOptions;
+  readonly parents: Parents;
+  readonly rules: Rules;
+  readonly guarded: ReadonlySet<string>;
+  readonly counters: { selections: number; aliases: number };
+  readonly lookedAt: LookedAt;
+  readonly outcome: Outcome;
+}
+
+function judgeDocument(
+  judgement: Judgement,
+  { payload, operations, fragments }: ExecutableDocument & { readonly payload: GraphqlPayload },
+): void {
+  const { plan, options, parents, counters, lookedAt, outcome } = judgement;
+  const { variables: given } = payload;
+  for (const operation of operations) {
+    const kind = operation.operation;
+    const conditions = new Conditions({
+      variables: variablesOf(operation, payload),
+      given,
+      env: options.env,
+      lookedAt,
+    });
+    const visit = (occurrence: Occurrence) => {
+      outcome.visit(kind, occurrence);
+      judgeName(judgement, occurrence);
+      judgeField(judgement, occurrence, { kind, conditions, fragments });
+    };
+    new Walk({ limits: plan.limits, parents, operation, fragments, counters, visit }).run();
+  }
+}
+
+/** Masking looks for fields by their names: what is masked keeps its name, and nothing else takes it. */
+function judgeName({ guarded, outcome }: Judgement, { node: { name, alias } }: Occurrence): void {
+  if (alias === undefined || alias.value === name.value) return;
+  if (!guarded.has(name.value) && !guarded.has(alias.value)) return;
+  outcome.deny({ message: filledIn(GRAPHQL_TEXT.renamed, name.value) });
+}
+
+interface OperationContext extends Pick<ExecutableDocument, "fragments"> {
+  readonly kind: OperationKind;
+  readonly conditions: Conditions;
+}
+
+function judgeField(judgement: Judgement, occurrence: Occurrence, operation: OperationContext): void {
+  const { plan, rules, outcome } = judgement;
+  const { name, parent } = occurrence;
+  if (parent.introspection || name === "__typename") return;
+  if (name === "__schema" || name === "__type") {
+    if (plan.introspection === "deny")
+      outcome.deny({ code: GRAPHQL.INTROSPECTION_DENIED, message: GRAPHQL_TEXT.introspection });
+    return;
+  }
+  const matching = rules.matching(name, parent, operation.kind);
+  const unnamed = parent.root !== undefined && !matching.some(({ type }) => parent.root?.includes(type));
+  if (unnamed && plan.default === "deny") outcome.deny({});
+  for (const rule of matching) judgeRule(judgement, occurrence, operation, rule);
+}
+
+function judgeRule(
+  { options, outcome, parents }: Judgement,
+  occurrence: Occurrence,
+  { kind, conditions, fragments }: OperationContext,
+  rule: PlannedGraphqlRule,
+): void {
+  const { path, rootField } = occurrence;
+  const { args, verdict, late } = conditions.judge(occurrence, rule);
+  // what a subscription delivers is known with each event, and which event that is, at its root field alone
+  const event = verdict === undefined && late.length > 0 && rootField && kind === "subscription";
+  options.judged?.({ rule: rule.rule, path, args, verdict, event });
+  if (verdict === true) return;
+  if (!event || !rule.when) {
+    outcome.deny(rule);
+    return;
+  }
+  const found = eventOf(occurrence, late, { fragments, parents });
+  if ("missing" in found)
+    outcome.deny({ ...rule, message: filledIn(GRAPHQL_TEXT.not_selected, found.missing) });
+  else outcome.await({ rule: rule.rule, when: rule.when, args, key: path[0] ?? "", ...found });
+}

@@ -1,0 +1,75 @@
+import type { GatewayConfig } from "../../config/index.ts";
+import { folderSource, type PolicySource } from "../../decision/policies/policy-source.ts";
+import {
+  apiKeyInFile,
+  ControlPlaneClient,
+  controlPlaneSource,
+  fixedApiKey,
+  StateFeed,
+  type ApiKey,
+} from "../../sync/index.ts";
+import { provisionsOf } from "./provisions.ts";
+import type { Log } from "../../telemetry/log.ts";
+import type { Metrics } from "../../telemetry/metrics.ts";
+
+/** What a process of the gateway has of the control plane that it follows. */
+export interface ControlPlaneLink {
+  readonly client: ControlPlaneClient;
+  readonly feed: StateFeed;
+  /** Begins to follow. Never rejects. */
+  start(): Promise<void>;
+  close(): void;
+}
+
+/** @returns `undefined` where the gateway works by itself */
+export function createControlPlaneLink(
+  config: GatewayConfig,
+  { metrics, log }: { readonly metrics: Metrics; readonly log: Log },
+): ControlPlaneLink | undefined {
+  const { control_plane } = config;
+  if (control_plane.url === undefined) return undefined;
+  const apiKey = apiKeyOf(control_plane, log);
+  const client = new ControlPlaneClient({ url: control_plane.url, apiKey });
+  const { max_stale: maxStaleMs, key_refused_grace: keyRefusedGraceMs } = control_plane;
+  const feed = new StateFeed({ maxStaleMs, keyRefusedGraceMs }, { client, metrics, log });
+  apiKey.onChange(() => {
+    feed.askNow();
+  });
+  return {
+    client,
+    feed,
+    start: () => feed.start(),
+    close() {
+      feed.close();
+      apiKey.close();
+      client.close();
+    },
+  };
+}
+
+/** How the policy store of the supervisor is set up. */
+export function storeOptions(config: GatewayConfig, following: ControlPlaneLink | undefined) {
+  const { policies } = config;
+  return {
+    source: policySource(config, following),
+    policySet: policies.policy_set,
+    refreshIntervalMs: policies.refresh_interval,
+    caseSensitive: caseSensitive(config),
+    provisions: provisionsOf(config),
+  };
+}
+
+function policySource({ policies }: GatewayConfig, following: ControlPlaneLink | undefined): PolicySource {
+  return policies.source === "control_plane" && following !== undefined
+    ? controlPlaneSource(following.client, following.feed)
+    : folderSource(policies.directory);
+}
+
+export function caseSensitive({ gateway }: GatewayConfig): boolean {
+  return gateway.accept_ambiguous.includes("letter_case");
+}
+
+/** @throws Error where the file cannot be read; without the key nothing can be followed */
+function apiKeyOf({ api_key: key, api_key_file: file }: GatewayConfig["control_plane"], log: Log): ApiKey {
+  return file === undefined ? fixedApiKey(key ?? "") : apiKeyInFile(file, log);
+}

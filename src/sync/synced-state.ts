@@ -1,0 +1,160 @@
+import type { StateAnswer } from "../protocol/index.ts";
+import type { CustomerState } from "../customer-state/index.ts";
+import { PersistentMap } from "./persistent-map.ts";
+
+/** Clocks may differ, and tolerances make a token good for longer: as much as any gateway forgives, and more. */
+const SESSION_MARGIN_MS = 10 * 60_000;
+
+export type UserStatus = StateAnswer["users"][number]["status"];
+
+/** A version of a policy set. */
+export type ActiveVersion = Omit<StateAnswer["policy_sets"][number], "name">;
+
+/** What the control plane said last, as one value that does not change. */
+export interface SyncedState {
+  readonly cursor: string;
+  /** `undefined`: ordinary, which is active and without policies. */
+  customer(id: string): CustomerState | undefined;
+  sessionEnded(id: string): boolean;
+  userStatus(id: string): UserStatus;
+  /** The active version of a set; `undefined` where none is known. */
+  policySet(name: string): ActiveVersion | undefined;
+  /** Sets that the customer of a customer names. */
+  namedPolicySets(): Iterable<string>;
+}
+
+interface Parts {
+  readonly cursor: string;
+  readonly customers: PersistentMap<CustomerState>;
+  /** All that were ever deleted, by id alone: there may be many. */
+  readonly deletedCustomers: PersistentMap<true>;
+  /** By session: when it may be forgotten, Unix ms. */
+  readonly sessions: PersistentMap<number>;
+  /** Those that are not active. */
+  readonly users: PersistentMap<UserStatus>;
+  readonly policySets: PersistentMap<ActiveVersion>;
+  /** How many customers name a set. */
+  readonly named: PersistentMap<number>;
+}
+
+/** {@link SyncedState}, and how the next is made of it: at the cost of what changes, whatever there is. */
+export class AppliedState implements SyncedState {
+  readonly #parts: Parts;
+
+  private constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** @returns what a complete answer says, and nothing else */
+  static of(answer: StateAnswer): AppliedState {
+    const nothing: Parts = {
+      cursor: "",
+      customers: PersistentMap.empty(),
+      deletedCustomers: PersistentMap.empty(),
+      sessions: PersistentMap.empty(),
+      users: PersistentMap.empty(),
+      policySets: PersistentMap.empty(),
+      named: PersistentMap.empty(),
+    };
+    return new AppliedState(nothing).after(answer);
+  }
+
+  get cursor(): string {
+    return this.#parts.cursor;
+  }
+
+  customer(id: string): CustomerState | undefined {
+    const { customers, deletedCustomers } = this.#parts;
+    return customers.get(id) ?? (deletedCustomers.get(id) && deletedCustomer(id));
+  }
+
+  sessionEnded(id: string): boolean {
+    return this.#parts.sessions.get(id) !== undefined;
+  }
+
+  userStatus(id: string): UserStatus {
+    return this.#parts.users.get(id) ?? "active";
+  }
+
+  policySet(name: string): ActiveVersion | undefined {
+    return this.#parts.policySets.get(name);
+  }
+
+  namedPolicySets(): Iterable<string> {
+    return this.#parts.named.keys();
+  }
+
+  /** What is kept: everything that is not ordinary. */
+  get size(): number {
+    const { customers, deletedCustomers, sessions, users, policySets } = this.#parts;
+    return customers.size + deletedCustomers.size + sessions.size + users.size + policySets.size;
+  }
+
+  /** @returns the state after what an answer says has happened */
+  after(answer: StateAnswer): AppliedState {
+    let { customers, deletedCustomers, sessions, users, policySets, named } = this.#parts;
+    for (const id of answer.customers_deleted ?? []) deletedCustomers = deletedCustomers.with(id, true);
+    for (const customer of answer.customers) {
+      named = renamed(named, customers.get(customer.id)?.policy_sets ?? [], customer.policy_sets);
+      // where what is said of one contradicts the list, the last word holds
+      if (customer.status !== "deleted") deletedCustomers = deletedCustomers.without(customer.id);
+      customers = isOrdinary(customer)
+        ? customers.without(customer.id)
+        : customers.with(customer.id, customer);
+    }
+    for (const { session_id, until } of answer.sessions_ended) {
+      const forgettable = Date.parse(until) + SESSION_MARGIN_MS;
+      sessions = sessions.with(session_id, Math.max(forgettable, sessions.get(session_id) ?? 0));
+    }
+    for (const { id, status } of answer.users) {
+      users = status === "active" ? users.without(id) : users.with(id, status);
+    }
+    for (const { name, version, digest } of answer.policy_sets) {
+      policySets = policySets.with(name, { version, digest });
+    }
+    const { cursor } = answer;
+    return new AppliedState({ cursor, customers, deletedCustomers, sessions, users, policySets, named });
+  }
+
+  /** When a session may be forgotten, Unix ms. */
+  forgettableAt(session: string): number | undefined {
+    return this.#parts.sessions.get(session);
+  }
+
+  /** @returns the state without these sessions */
+  forgetting(sessions: readonly string[]): AppliedState {
+    const left = sessions.reduce((rest, id) => rest.without(id), this.#parts.sessions);
+    return new AppliedState({ ...this.#parts, sessions: left });
+  }
+}
+
+/** Has nothing that may be let in. */
+function deletedCustomer(id: string): CustomerState {
+  const authentication = { mfa_required: false, allowed_email_domains: [], allowed_ip_ranges: [] };
+  return { id, status: "deleted", authentication, policy_sets: [] };
+}
+
+function isOrdinary({ status, authentication, policy_sets }: CustomerState): boolean {
+  return (
+    status === "active" &&
+    policy_sets.length === 0 &&
+    !authentication.mfa_required &&
+    authentication.max_session_duration === undefined &&
+    authentication.allowed_email_domains.length === 0 &&
+    authentication.allowed_ip_ranges.length === 0
+  );
+}
+
+function renamed(
+  named: PersistentMap<number>,
+  before: readonly string[],
+  now: readonly string[],
+): PersistentMap<number> {
+  let counts = named;
+  for (const name of new Set(now)) counts = counts.with(name, (counts.get(name) ?? 0) + 1);
+  for (const name of new Set(before)) {
+    const left = (counts.get(name) ?? 0) - 1;
+    counts = left > 0 ? counts.with(name, left) : counts.without(name);
+  }
+  return counts;
+}
