@@ -2,6 +2,8 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
+# Of the caller's shell: what is counted in code that comes from a cache is not exact
+unexport NODE_COMPILE_CACHE
 INSTALLED := node_modules/.package-lock.json
 
 # Processes that run test files side by side: more than cores, for many tests wait for other processes.

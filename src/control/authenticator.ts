@@ -56,7 +56,7 @@ export function createAuthenticator(context: ControlContext, keys: Knex = contex
   /** A cookie that is over is as good as none: browsers send it along when people sign in anew. */
   async function bySession(token: string): Promise<Actor | undefined> {
     const now = new Date(clock());
-    const session = await findPresentedSession(keys, token, now);
+    const session = await findPresentedSession(context.db, token, now);
     if (session === undefined) return undefined;
     noteUse({ table: "dashboard_sessions", id: session.id, last: session.last_seen_at }, now);
     const { id: sessionId, user_id: id, name, role } = session;

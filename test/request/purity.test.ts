@@ -81,6 +81,8 @@ describe("request: the room itself", () => {
     const outcome = canonicalize({ ...raw, body: { bytes: new TextEncoder().encode(text), complete: true } });
     assert.ok(outcome.ok);
     const body = readBody(outcome.request, { maxDepth: Infinity });
-    assert.equal(body.ok ? "read" : body.refusal.check, "malformed_json");
+    // whichever ends first, the stack or the number of values
+    const ends = ["malformed_json", "too_many_json_values"];
+    assert.ok(!body.ok && ends.includes(body.refusal.check));
   });
 });

@@ -10,14 +10,14 @@ const SUSPICIOUS = /[\d.]{15}|\de/i;
  * that was another account's number would be compared as if it were.
  *
  * @param text - JSON
- * @returns JSON with `null` for each number that is not exact; the same text where there is none
+ * @returns JSON with `{}` for each number that is not exact, which no claim takes; the same text where there is none
  * @throws JsonError for what may have such a number and is not strictly JSON
  */
 export function withoutInexactNumbers(text: string): string {
   if (!SUSPICIOUS.test(text)) return text;
   const { value, inexactNumber } = parseJson(text, { depth: MAX_DEPTH, anyText: true });
-  // JSON.stringify writes NaN as null
-  return inexactNumber ? JSON.stringify(value) : text;
+  if (!inexactNumber) return text;
+  return JSON.stringify(value, (_name, item: unknown) => (Number.isNaN(item) ? {} : item));
 }
 
 /** The same of a token's payload, whose signature is verified. */

@@ -102,7 +102,15 @@ async function exchange(
       ? {}
       : await client.fetchUserInfo(configuration, tokens.access_token, claims.sub);
   return {
-    identity: readIdentity(idp.claims, exactClaims(tokens.id_token ?? ""), userInfo),
+    identity: readIdentity(
+      idp.claims,
+      {
+        ...exactClaims(tokens.id_token ?? ""),
+        // some write nanoseconds: which second it was is certain
+        auth_time: claims.auth_time,
+      },
+      userInfo,
+    ),
     idToken: tokens.id_token,
     ofCustomer: Object.entries(requiredClaims(idp)).every(([name, value]) => claims[name] === value),
     endSessionUrl: hasLogout === undefined ? undefined : client.buildEndSessionUrl(configuration).href,

@@ -149,7 +149,8 @@ export function failureText(error: unknown): string {
 /** What the library is to read of an answer, as {@link withoutInexactNumbers} has it. */
 async function exactAnswer(answer: Response): Promise<Response> {
   const { status, statusText, headers } = answer;
-  if (!/^application\/(?:[\w.+-]+\+)?json\b/i.test(headers.get("content-type") ?? "")) return answer;
+  // the library reads JSON whatever it is labelled
+  if (answer.body === null || /^application\/jwt\b/i.test(headers.get("content-type") ?? "")) return answer;
   const text = await answer.text();
   const exact = new Headers(headers);
   // it is unpacked by now, and may have another length

@@ -212,10 +212,14 @@ async function carryOut(
   const actor = await authority.toWrite();
   const permitted = { ...call, actor };
   const origin = { actor, requestId, clientIp };
+  // a write may have waited for others: what is refused then is not committed. Keys are looked up over a connection that no
+  // write holds; people were looked at just before
+  const stillPermitted = async () => {
+    if (actor.kind === "api_key") await authority.current();
+  };
   const carriedOut = async (unit: UnitOfWork): Promise<Answer> => {
     const answer = await write(permitted, unit, prepared);
-    // it may have waited for others: what is refused here is not committed
-    await authority.current();
+    await stillPermitted();
     return answer;
   };
   if (once === undefined) {
@@ -224,7 +228,10 @@ async function carryOut(
   }
   const outcome = await units(origin, async (unit): Promise<StoredResponse | Answer> => {
     const before = await claimKey(unit.trx, once, context.box, unit.now);
-    if (before !== undefined) return before;
+    if (before !== undefined) {
+      await stillPermitted();
+      return before;
+    }
     const answer = await carriedOut(unit);
     if (answer.kind !== "data") {
       await releaseKey(unit.trx, once);
