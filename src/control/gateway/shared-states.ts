@@ -39,7 +39,7 @@ type Read = () => Promise<GatewayState | undefined>;
 /**
  * Reads and serializes once what any number of followers ask. An answer depends on nothing but the place of the cursor: keys that
  * are limited to one customer do not get here, and each environment has an object of its own. What else a cursor says decides
- * whether an answer is new enough, and makes none of its own: whoever invents cursors gets no more reads than anybody else.
+ * whether an answer is new enough, and has no entry of its own: inventing cursors causes no additional reads.
  *
  * Sharing takes nobody back in time. What came after a cursor was read when it had been given out. Where a page ends what there is,
  * or there is nothing, that may have become wrong: it is kept no longer than its generation. The complete state is always read

@@ -2,12 +2,12 @@ import { parseJson } from "../../json/index.ts";
 
 /** Deeper nesting than any provider's. */
 const MAX_DEPTH = 32;
-/** Whatever may be read as another number has as many digits, or an exponent. */
+/** A number that may be inexact has at least 15 characters, or an exponent. */
 const SUSPICIOUS = /[\d.]{15}|\de/i;
 
 /**
- * Takes what is no exact number out of what a provider says: the client library reads numbers as `JSON.parse` does, and a claim
- * that was another account's number would be compared as if it were.
+ * Removes numbers that are not exact from what a provider says: the client library rounds them, as `JSON.parse` does, and a rounded
+ * claim may be another account's number.
  *
  * @param text - JSON
  * @returns JSON with `{}` for each number that is not exact, which no claim takes; the same text where there is none

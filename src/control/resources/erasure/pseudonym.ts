@@ -45,16 +45,16 @@ export const IMPERSONAL_DATA: readonly string[] = [
 ];
 
 /**
- * `@` as it is, in full width, percent-encoded any number of times, as a character reference (HTML), or as an escape of
- * JavaScript. What both PostgreSQL and RegExp take.
+ * `@` as it is, in full width, percent-encoded in the usual ways, as a character reference (HTML), or as an escape of JavaScript:
+ * not every spelling that some decoder takes. A pattern that PostgreSQL and RegExp read alike.
  */
 const AT =
   "@|\uff20|%(?:25|%32%35)*(?:4|%34)(?:0|%30)|%(?:25)*[eE][fF]%(?:25)*[bB][cC]%(?:25)*[aA]0|" +
   "&#0*64;|&#[xX]0*40;|&commat;|[%\\\\]u(?:0040|[fF][fF]20)|\\\\x40";
 
 /**
- * A segment of a path, or a word of a text, that has an e-mail address in it, however often its `@` is encoded (RFC 3986, section
- * 2.1); the same to PostgreSQL and here.
+ * A segment of a path, or a word of a text, that has an e-mail address in it, in the spellings of {@link AT} (RFC 3986,
+ * section 2.1).
  */
 export const ADDRESS_PATTERN = `[^/[:space:]]+(${AT})[^/[:space:]]+`;
 const SEGMENT = /[^/\s]+/g;

@@ -11,7 +11,7 @@ import { mfaAcrValues } from "../customers/mfa-acr-values.ts";
 /** Gateways of earlier releases are told of a deletion for so long; others know the ids of all for good. */
 const DELETED_MATTERS_MS = 2 * 24 * 3_600_000;
 
-interface StandingRow {
+interface CustomerStateRow {
   readonly id: string;
   readonly status: CustomerState["status"];
   readonly authentication: readonly AuthenticationConditions[];
@@ -61,7 +61,7 @@ export async function unusualCustomerStates(db: Knex, now: Date = new Date()): P
 }
 
 async function readStates(db: Knex, ids: readonly string[]): Promise<CustomerState[]> {
-  const { rows } = await db.raw<{ rows: StandingRow[] }>(
+  const { rows } = await db.raw<{ rows: CustomerStateRow[] }>(
     `with wanted (id) as (select unnest(:ids::text[])), assigned as (
        select a.customer_id, p.type, p.conditions, p.id as policy_id
          from policy_assignments a join policies p on p.id = a.policy_id
@@ -95,7 +95,7 @@ async function readStates(db: Knex, ids: readonly string[]): Promise<CustomerSta
 /** What the customer's own provider calls multi-factor authentication counts where that is required. */
 function withEvidence(
   rules: AuthenticationRules,
-  { idp_type: type, mfa_acr_values }: Pick<StandingRow, "idp_type" | "mfa_acr_values">,
+  { idp_type: type, mfa_acr_values }: Pick<CustomerStateRow, "idp_type" | "mfa_acr_values">,
 ): AuthenticationRules {
   if (!rules.mfa_required || type === null) return rules;
   const values = mfaAcrValues({ type, mfa_acr_values });
