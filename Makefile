@@ -9,9 +9,10 @@ INSTALLED := node_modules/.package-lock.json
 # Processes that run test files side by side: more than cores, for many tests wait for other processes.
 JOBS ?= 4
 # These take longest and start first, so that no core is idle at the end.
-LONGEST := $(addprefix test/,$(addsuffix .test.ts,control/schemathesis e2e/websocket-forgotten e2e/control-kill e2e/kill cli/npx \
-	storage/embedded-postgres e2e/up-again e2e/up e2e/refused-key control/sandbox-reset storage/postgres-users control/dashboard \
-	control/webhooks e2e/reload-workers cli/services))
+LONGEST := $(addprefix test/,$(addsuffix .test.ts,control/whole-api/schemathesis e2e/websocket/forgotten \
+	e2e/control-plane/kill e2e/processes/kill cli/npx storage/embedded-postgres e2e/control-plane/up-again e2e/control-plane/up \
+	e2e/control-plane/refused-key control/sandbox/reset storage/postgres-users control/resources/dashboard-users/sign-in \
+	control/resources/webhooks/routes e2e/policies/reload-workers cli/services))
 # What together runs every statement of src/json, src/text, src/policy and src/request
 PURE_TESTS := $(shell find test/json test/text test/policy test/request test/names test/graphql test/decision -name '*.test.ts' | sort) \
 	test/reasons.test.ts $(sort $(wildcard test/cli/policy*.test.ts))
@@ -88,7 +89,7 @@ bench: install ## measure, side by side in one run; results in bench/
 	node bench/main.ts
 
 docs: install ## make the generated pages again
-	GATEHOUSE_UPDATE=1 mocha test/config/reference.test.ts test/control/reference.test.ts test/reasons.test.ts
+	GATEHOUSE_UPDATE=1 mocha test/config/reference.test.ts test/control/platform/frame/reference.test.ts test/reasons.test.ts
 
 build: install ## compile what is published to dist/
 	npm run --silent build

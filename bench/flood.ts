@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { startGateway, type RunningGateway } from "../test/support/gateway.ts";
-import { startIssuer } from "../test/support/issuer.ts";
+import { startIssuer } from "../test/support/providers/issuer.ts";
 import { effort, NODES } from "./effort.ts";
 import { fixedAnswer, startBenchEnvoy } from "./envoy.ts";
 import { policySetOf, requestPath } from "./rules.ts";

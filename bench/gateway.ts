@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eventually } from "../test/support/eventually.ts";
 import { startGateway } from "../test/support/gateway.ts";
-import { startIssuer } from "../test/support/issuer.ts";
+import { startIssuer } from "../test/support/providers/issuer.ts";
 import { effort, NODES } from "./effort.ts";
 import { fixedAnswer, proxyTo, startBenchEnvoy } from "./envoy.ts";
 import { startIdleServices } from "./idle.ts";

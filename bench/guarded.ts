@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { startGateway } from "../test/support/gateway.ts";
-import { startIssuer } from "../test/support/issuer.ts";
+import { startIssuer } from "../test/support/providers/issuer.ts";
 import { NODES } from "./effort.ts";
 import { proxyTo, startBenchEnvoy } from "./envoy.ts";
 

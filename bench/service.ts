@@ -6,7 +6,7 @@ import { createService, type Service } from "../src/processes/gateway/service.ts
 import { createLog } from "../src/telemetry/log.ts";
 import { createMetrics } from "../src/telemetry/metrics.ts";
 import { policiesInProcess } from "../test/support/policies.ts";
-import { startIssuer, type TestIssuer } from "../test/support/issuer.ts";
+import { startIssuer, type TestIssuer } from "../test/support/providers/issuer.ts";
 
 /** A worker's decision service in this process, with no gRPC in front of it. */
 export interface BenchService {

@@ -1,4 +1,4 @@
-import type { TestIssuer } from "../test/support/issuer.ts";
+import type { TestIssuer } from "../test/support/providers/issuer.ts";
 
 /** The most that Envoy lets through to the service: 64 KiB of headers, 100 of them, and 1 MiB of a body. */
 const HEADER_BYTES = 60_000;

@@ -4,7 +4,7 @@ import type { MessageCode } from "./policy/message/evaluate-message.ts";
 /**
  * What the service, Envoy's configuration and the Lua in Envoy share: where each finds what the others have left, and the
  * words for it. TypeScript imports these tables, and Lua has them as the module `gatehouse.contract`
- * (gateway/lua-contract.ts): neither side spells any of it again, which test/gateway/envoy-contract.test.ts checks.
+ * (gateway/lua-contract.ts): neither side spells any of it again, which test/gateway/envoy/contract.test.ts checks.
  */
 
 /** Names that are their own values. */

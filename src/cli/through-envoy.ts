@@ -22,7 +22,7 @@ type RequestRefusal = (typeof REQUEST_REFUSALS)[number];
 
 /**
  * What our Envoy does with a request over HTTP/1.1 before anybody is asked. A test sends the same requests through the real
- * one (`test/e2e/explain-parity.test.ts`).
+ * one (`test/e2e/policies/explain-parity.test.ts`).
  *
  * @param peer - address of the connection's other end
  */

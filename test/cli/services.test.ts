@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { writeFile } from "node:fs/promises";
 import { envoyBinary } from "../support/envoy.ts";
 import { eventually } from "../support/eventually.ts";
-import { startIssuer } from "../support/issuer.ts";
+import { startIssuer } from "../support/providers/issuer.ts";
 import { CLI, folderOf, gatehouse, type Folder } from "./support.ts";
 
 const run = promisify(execFile);

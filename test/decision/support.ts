@@ -6,7 +6,7 @@ import { VerdictCache } from "../../src/decision/decide/verdict-cache.ts";
 import { createTokenVerifier, type RunningTokenVerifier } from "../../src/identity/index.ts";
 import { compilePolicySet, renderDiagnostics, type PolicySetIR } from "../../src/policy/index.ts";
 import { createMetrics, type Metrics } from "../../src/telemetry/metrics.ts";
-import type { TestIssuer } from "../support/issuer.ts";
+import type { TestIssuer } from "../support/providers/issuer.ts";
 
 export const silent = () => undefined;
 export const silentLog = { debug: silent, info: silent, warn: silent, error: silent };

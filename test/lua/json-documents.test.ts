@@ -10,7 +10,7 @@ import {
   type JsonDocument,
 } from "../cases/json/documents.ts";
 import type { LuaRunner } from "../support/lua.ts";
-import { startCases, type LuaCases } from "./websocket-support.ts";
+import { startCases, type LuaCases } from "./websocket/support.ts";
 
 const VERDICT = `
 local json = require("gatehouse.json")

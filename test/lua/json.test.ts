@@ -7,7 +7,7 @@ import { NUMBERS_BY_EXACTNESS } from "../cases/json/numbers.ts";
 import { runs } from "../support/runs.ts";
 import type { LuaRunner } from "../support/lua.ts";
 import { jsonDocument, jsonNumber } from "./json-arbitraries.ts";
-import { startCases, type LuaCases } from "./websocket-support.ts";
+import { startCases, type LuaCases } from "./websocket/support.ts";
 
 /** Values are told as JSON in which each says what it is. */
 const COMMANDS = `

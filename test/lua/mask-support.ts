@@ -1,7 +1,7 @@
 import type { ResponsePlanIR } from "../../src/policy/plan.ts";
 import type { MaskedResponse } from "../../src/policy/mask/index.ts";
 import type { LuaRunner } from "../support/lua.ts";
-import { startCases } from "./websocket-support.ts";
+import { startCases } from "./websocket/support.ts";
 
 export interface MaskRequest {
   readonly document: string | Buffer;

@@ -3,7 +3,7 @@ import { maskDocument } from "../../src/policy/mask/index.ts";
 import type { LuaRunner } from "../support/lua.ts";
 import { allMaskCases } from "../policy/mask-cases.ts";
 import { startMasking, type LuaMasked, type MaskRequest } from "./mask-support.ts";
-import { startCases, type LuaCases } from "./websocket-support.ts";
+import { startCases, type LuaCases } from "./websocket/support.ts";
 
 describe("masking in Lua", () => {
   let runner: LuaRunner;

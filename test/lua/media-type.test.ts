@@ -4,7 +4,7 @@ import { fitsKind, mediaKind, otherKind } from "../../src/policy/mask/index.ts";
 import type { LuaRunner } from "../support/lua.ts";
 import { runs } from "../support/runs.ts";
 import { BODY_CASES, TYPE_CASES } from "../policy/media-type-cases.ts";
-import { startCases, type LuaCases } from "./websocket-support.ts";
+import { startCases, type LuaCases } from "./websocket/support.ts";
 
 /** As the filter has it: slice by slice, until one tells. */
 const DRIVER = `

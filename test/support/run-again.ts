@@ -1,5 +1,5 @@
 // Runs the tests several times in a row, the first of them beside a program that keeps every core busy: `make test-again`. Or
-// these files only: node test/support/run-again.ts test/e2e/kill.test.ts
+// these files only: node test/support/run-again.ts test/e2e/processes/kill.test.ts
 // What a run printed that failed stays in coverage/run-<number>.log.
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, openSync, closeSync, globSync } from "node:fs";

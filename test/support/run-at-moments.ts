@@ -1,5 +1,5 @@
 // Runs the tests that depend on the clock at hours and days at which such code goes wrong: `make test-clocks`. Or these files
-// only: node test/support/run-at-moments.ts test/control/sandbox-reset.test.ts
+// only: node test/support/run-at-moments.ts test/control/sandbox/reset.test.ts
 // Their processes see another time by libfaketime (https://github.com/wolfcw/libfaketime; on Debian the package `faketime`).
 import { spawnSync } from "node:child_process";
 import { globSync } from "node:fs";

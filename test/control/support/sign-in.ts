@@ -19,7 +19,7 @@ import {
   type ControlOptions,
   type RunningControl,
 } from "../../support/control.ts";
-import { startIdentityProvider, type IdentityProvider } from "../../support/identity-provider.ts";
+import { startIdentityProvider, type IdentityProvider } from "../../support/providers/identity-provider.ts";
 import { createBrowser } from "../../support/sign-in.ts";
 import { ANY_CLAIMS } from "./claims.ts";
 

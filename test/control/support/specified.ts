@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Answered } from "../../support/control.ts";
 import { bearer, makeKey, send, type Person } from "../../support/guarded-control.ts";
-import { startIdentityProvider, type IdentityProvider } from "../../support/identity-provider.ts";
+import { startIdentityProvider, type IdentityProvider } from "../../support/providers/identity-provider.ts";
 import { createBrowser } from "../../support/sign-in.ts";
 import { startWholeControl, type WholeControl, type WholeOptions } from "../../support/whole-control.ts";
 

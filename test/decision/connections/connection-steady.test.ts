@@ -6,7 +6,7 @@ import type { FileSource } from "../../../src/decision/attributes/sources.ts";
 import type { Identity, RunningTokenVerifier } from "../../../src/identity/index.ts";
 import { ACCEPTABLE_CHECKS } from "../../../src/request/index.ts";
 import type { AuthenticationRules } from "../../../src/customer-state/index.ts";
-import { startIssuer, type TestIssuer } from "../../support/issuer.ts";
+import { startIssuer, type TestIssuer } from "../../support/providers/issuer.ts";
 import { allow, connection, deny, POLICY_CHANGED, registry, START } from "./support.ts";
 import { accessOf, bearer, deciderOf, outcome, snapshotOf, verifierFor } from "../support.ts";
 

@@ -9,7 +9,7 @@ import {
   type RequestParts,
 } from "../support.ts";
 import type { RunningTokenVerifier } from "../../../src/identity/index.ts";
-import { startIssuer, type TestIssuer } from "../../support/issuer.ts";
+import { startIssuer, type TestIssuer } from "../../support/providers/issuer.ts";
 
 const JSON_TYPE = [["content-type", "application/json"]] as const;
 const TRUE = "ALLOW CONDITION_TRUE";

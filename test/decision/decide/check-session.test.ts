@@ -5,7 +5,7 @@ import { renderDenial } from "../../../src/decision/denial/denial.ts";
 import type { Snapshot } from "../../../src/decision/policies/snapshot.ts";
 import type { RunningTokenVerifier } from "../../../src/identity/index.ts";
 import type { AuthenticationRules, CustomerState } from "../../../src/customer-state/index.ts";
-import { startIssuer, type TestIssuer } from "../../support/issuer.ts";
+import { startIssuer, type TestIssuer } from "../../support/providers/issuer.ts";
 import { accessOf, bearer, deciderOf, outcome, snapshotOf, verifierFor } from "../support.ts";
 
 const POLICIES = `

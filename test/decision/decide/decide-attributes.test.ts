@@ -3,7 +3,7 @@ import type { AttributeSource } from "../../../src/decision/attributes/sources.t
 import { VerdictCache } from "../../../src/decision/decide/verdict-cache.ts";
 import type { ValueObject } from "../../../src/policy/index.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
-import { startIssuer, type TestIssuer } from "../../support/issuer.ts";
+import { startIssuer, type TestIssuer } from "../../support/providers/issuer.ts";
 import type { RunningTokenVerifier } from "../../../src/identity/index.ts";
 import {
   accessOf,

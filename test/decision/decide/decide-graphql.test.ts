@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { RunningTokenVerifier } from "../../../src/identity/index.ts";
-import { startIssuer, type TestIssuer } from "../../support/issuer.ts";
+import { startIssuer, type TestIssuer } from "../../support/providers/issuer.ts";
 import {
   accessOf,
   bearer,

@@ -5,7 +5,7 @@ import { createDecider } from "../../../src/decision/decide/decide.ts";
 import { createIdentify } from "../../../src/decision/decide/identify.ts";
 import { VerdictCache } from "../../../src/decision/decide/verdict-cache.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
-import { startIssuer, type TestIssuer } from "../../support/issuer.ts";
+import { startIssuer, type TestIssuer } from "../../support/providers/issuer.ts";
 import type { RunningTokenVerifier } from "../../../src/identity/index.ts";
 import type { Snapshot } from "../../../src/decision/policies/snapshot.ts";
 import {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { KnownState } from "../../../src/decision/decide/check-session.ts";
-import { startIssuer, type TestIssuer } from "../../support/issuer.ts";
+import { startIssuer, type TestIssuer } from "../../support/providers/issuer.ts";
 import { accessOf, bearer, deciderOf, outcome, snapshotOf, verifierFor } from "../support.ts";
 
 const OPERATIONS =

@@ -4,7 +4,7 @@ import { renderExplanation } from "../../../src/decision/explain/render-explanat
 import { explainDecision } from "../../../src/decision/explain/explain.ts";
 import { auditRecord } from "../../../src/decision/point/record.ts";
 import type { RunningTokenVerifier } from "../../../src/identity/index.ts";
-import { startIssuer, type TestIssuer } from "../../support/issuer.ts";
+import { startIssuer, type TestIssuer } from "../../support/providers/issuer.ts";
 import { accessOf, bearer, deciderOf, outcome, snapshotOf, verifierFor } from "../support.ts";
 
 const POLICIES = `

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { joinPlans } from "../../../src/decision/decide/join-plans.ts";
 import type { Decision } from "../../../src/decision/types.ts";
 import type { PlanIR } from "../../../src/policy/index.ts";
-import { startIssuer, type TestIssuer } from "../../support/issuer.ts";
+import { startIssuer, type TestIssuer } from "../../support/providers/issuer.ts";
 import { accessOf, bearer, deciderOf, outcome, snapshotOf, verifierFor } from "../support.ts";
 
 const POLICIES = `

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { joinPlans } from "../../../src/decision/decide/join-plans.ts";
-import { startIssuer, type TestIssuer } from "../../support/issuer.ts";
+import { startIssuer, type TestIssuer } from "../../support/providers/issuer.ts";
 import {
   accessOf,
   bearer,

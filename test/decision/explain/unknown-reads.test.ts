@@ -3,7 +3,7 @@ import { decideOffline, type OfflineRequest } from "../../../src/decision/explai
 import { auditRecord } from "../../../src/decision/point/record.ts";
 import { HANDSHAKE_HEADERS } from "../../../src/policy/suite/index.ts";
 import type { RunningTokenVerifier } from "../../../src/identity/index.ts";
-import { startIssuer, type TestIssuer } from "../../support/issuer.ts";
+import { startIssuer, type TestIssuer } from "../../support/providers/issuer.ts";
 import { accessOf, bearer, deciderOf, snapshotOf, verifierFor, type RequestParts } from "../support.ts";
 
 const snapshot = snapshotOf(`

@@ -15,7 +15,7 @@ import type { RunningTokenVerifier } from "../../../src/identity/index.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
 import { DISK_FULL, FaultyDestination } from "../../audit/support/fault.ts";
 import { memoryLog } from "../../audit/support/records.ts";
-import { startIssuer, type TestIssuer } from "../../support/issuer.ts";
+import { startIssuer, type TestIssuer } from "../../support/providers/issuer.ts";
 import { bearer, deciderOf, never, silentLog, verifierFor } from "../support.ts";
 import { decode, type Question } from "./http-door/decode.ts";
 import { encode, type Answer } from "./http-door/encode.ts";

@@ -6,7 +6,7 @@ import { loadGatewayConfig } from "../../../src/config/index.ts";
 import { createService, type Service } from "../../../src/processes/gateway/service.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
 import { checkRequest } from "../../support/check-request.ts";
-import { startIssuer, type TestIssuer } from "../../support/issuer.ts";
+import { startIssuer, type TestIssuer } from "../../support/providers/issuer.ts";
 import { policiesInProcess } from "../../support/policies.ts";
 import { CHECK_RESPONSE, decodeWith, loadProtos } from "../../extauthz/support/protos.ts";
 import { bearer, silentLog } from "../support.ts";

@@ -12,7 +12,7 @@ import { createMetrics } from "../../../src/telemetry/metrics.ts";
 import type { SpanAttributes } from "../../../src/telemetry/tracing.ts";
 import { bearer, deciderOf, silentLog, snapshotOf, verifierFor } from "../../decision/support.ts";
 import { checkRequest, USUAL_HEADERS } from "../../support/check-request.ts";
-import { startIssuer } from "../../support/issuer.ts";
+import { startIssuer } from "../../support/providers/issuer.ts";
 import { CHECK_RESPONSE, decodeWith, loadProtos } from "./protos.ts";
 
 export const envoys = loadProtos("envoys");

@@ -1,4 +1,4 @@
-import { closing, OPCODE, wire, type WireFrame } from "../../lua/websocket-support.ts";
+import { closing, OPCODE, wire, type WireFrame } from "../../lua/websocket/support.ts";
 
 /** A frame as it stood on the wire, its payload unmasked. */
 export interface ReadFrame {

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { WebsocketPlanIR } from "../../../src/policy/index.ts";
-import { OPCODE } from "../../lua/websocket-support.ts";
+import { OPCODE } from "../../lua/websocket/support.ts";
 import { until } from "./client.ts";
 import { startGateway, type Overrides, type TestGateway } from "./gateway.ts";
 import { planned } from "./plans.ts";

@@ -106,7 +106,7 @@ const WARNING_TEXT = `An answer has \`warnings\` where what was done as asked ma
 
 const INTRODUCTION = `# API
 
-<!-- Generated from src/control by \`GATEHOUSE_UPDATE=1 npx mocha test/control/reference.test.ts\`: do not edit. -->
+<!-- Generated from src/control by \`GATEHOUSE_UPDATE=1 npx mocha test/control/platform/frame/reference.test.ts\`: do not edit. -->
 
 All paths are below \`/v1\`. Schemas of all bodies and answers: \`/v1/openapi.json\` (OpenAPI 3.1), readable at \`/docs\` of a
 running control plane.

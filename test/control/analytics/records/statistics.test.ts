@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { recordsRoutes } from "../../../../src/control/analytics/records/routes.ts";
+import { startControl, type RunningControl } from "../../../support/control.ts";
+import { testDatabase, type TestDatabase } from "../../../support/database.ts";
+import { GATEWAY_KEY } from "../../support/gateway-records.ts";
+
+const NOW = Date.parse("2026-03-01T12:30:00Z");
+
+describe("statistics of gateways", () => {
+  let database: TestDatabase;
+  let control: RunningControl;
+
+  beforeEach(async () => {
+    database = await testDatabase();
+    control = await startControl({ database, clock: () => NOW, routes: recordsRoutes });
+  });
+  afterEach(async () => {
+    await control.close();
+    await database.close();
+  });
+
+  const told = {
+    instance: "gw-1/worker-0",
+    sequence: 1,
+    from: "2026-03-01T12:00:00Z",
+    to: "2026-03-01T12:00:10Z",
+    caches: [{ name: "decisions", hits: 90, misses: 10, evictions: 1 }],
+    audit: { decided: 100, recorded: 99, dropped: 1 },
+  };
+  const tell = (body: object) => control.request("POST", "/gateway/statistics", { body, as: GATEWAY_KEY });
+
+  it("are counted once for each sequence of an instance", async () => {
+    assert.deepEqual((await tell(told)).body.data, { accepted: true });
+    assert.deepEqual((await tell(told)).body.data, { accepted: false });
+    assert.deepEqual((await tell({ ...told, sequence: 2 })).body.data, { accepted: true });
+    assert.deepEqual((await tell({ ...told, instance: "gw-2" })).body.data, { accepted: true });
+    const rows = await database
+      .db("rollup_caches")
+      .where({ granularity: "minute", cache: "decisions" })
+      .select("hits", "misses", "evictions", "start");
+    assert.deepEqual(rows, [
+      { hits: 270, misses: 30, evictions: 3, start: new Date("2026-03-01T12:00:00Z") },
+    ]);
+    assert.deepEqual(await database.db("rollup_audit").where({ granularity: "day" }).select("dropped"), [
+      { dropped: 3 },
+    ]);
+  });
+
+  it("never count into the future", async () => {
+    await tell({ ...told, to: "2031-01-01T00:00:00Z" });
+    const [row] = (await database.db("rollup_audit").where({ granularity: "minute" })) as { start: Date }[];
+    assert.deepEqual(row?.start, new Date(NOW));
+  });
+
+  it("are refused with the path of what is wrong", async () => {
+    const answer = await tell({ ...told, caches: [{ ...told.caches[0], hits: -1 }], sequence: 1.5 });
+    assert.equal(answer.status, 422);
+    const paths = (answer.body.error.details.fields as { path: string }[]).map(({ path }) => path);
+    assert.deepEqual(paths.sort(), ["caches.0.hits", "sequence"]);
+  });
+});

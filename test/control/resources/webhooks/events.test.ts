@@ -1,0 +1,143 @@
+import assert from "node:assert/strict";
+import { Webhook } from "standardwebhooks";
+import { EVENT_TYPES, type EventType } from "../../../../src/control/platform/events.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { startReceiver, type Received, type WebhookReceiver } from "../../../support/webhook-receiver.ts";
+import { USER_AGENT } from "../../../support/sign-in.ts";
+import { setOf } from "../../support/policy-files.ts";
+import { startSpecified, type Specified } from "../../support/specified.ts";
+
+type Data = Readonly<Record<string, unknown>>;
+
+describe("specification 6: events, delivered to the registered url", () => {
+  let api: Specified;
+  let receiver: WebhookReceiver;
+  let secret: string;
+  /** What each type's `data` must be, by what was done. */
+  const expected = new Map<EventType, Data>();
+
+  before(async () => {
+    api = await startSpecified();
+    receiver = await startReceiver();
+    const webhook = await api.data("POST", "/webhooks", { url: receiver.url, events: [...EVENT_TYPES] });
+    secret = webhook.secret;
+    await doEverything();
+    await eventually("an event of each type", () =>
+      EVENT_TYPES.every((type) => receiver.received.some(({ json }) => json.type === type)),
+    );
+  });
+  after(async () => {
+    await receiver.close();
+    await api.close();
+  });
+
+  /** What emits events, once each. */
+  async function doEverything(): Promise<void> {
+    const customer = await api.customer();
+    const named = { id: customer, name: "Acme", status: "active" };
+    expected.set("customer.created", { customer: named });
+    const signIn = async () => {
+      const parameters = await api.arrive(customer);
+      return api.data("POST", "/auth/token", { code: parameters.get("code") });
+    };
+    const first = await signIn();
+    const user = { id: first.user.id, email: "alice@example.com", customer_id: customer };
+    const sessionOf = ({ session }: { session: Data }) => ({
+      id: session["id"],
+      ip_address: "127.0.0.1",
+      user_agent: USER_AGENT,
+    });
+    expected.set("user.authenticated", { user, session: sessionOf(first) });
+    await api.data("DELETE", "/auth/logout", { session_id: first.session.id });
+    expected.set("user.logged_out", { user, session: sessionOf(first), reason: "logout" });
+    const second = await signIn();
+    await api.data("DELETE", `/sessions/${second.session.id}`);
+    expected.set("session.revoked", { user, session: sessionOf(second), reason: "revoked" });
+
+    // somebody else: what waits to be told of who is deleted would lose their e-mail address
+    const gone = await api.data("POST", `/customers/${customer}/users`, { subject: "gone" });
+    await api.data("DELETE", `/users/${gone.id}`);
+    expected.set("user.deleted", { user: { id: gone.id, customer_id: customer } });
+
+    await api.arrive(customer, "nobody");
+    expected.set("user.authentication_failed", { customer: { id: customer }, reason: "PROVIDER_REFUSED" });
+
+    const policy = await api.data("POST", "/policies", {
+      name: "MFA",
+      type: "authentication",
+      conditions: { mfa_required: true },
+    });
+    await api.data("POST", `/customers/${customer}/policies`, { policy_ids: [policy.id] });
+    await api.arrive(customer);
+    expected.set("policy.violated", { user, reason: "MFA_REQUIRED" });
+    await api.data("PUT", `/policies/${policy.id}`, { description: "changed" });
+    expected.set("policy.updated", { policy: { id: policy.id, name: "MFA", type: "authentication" } });
+    const { version, digest } = await api.data("POST", "/policy-sets", { name: "set", files: setOf("v1") });
+    expected.set("policy_set.published", { policy_set: { name: "set", version, digest } });
+
+    await api.data("PUT", `/customers/${customer}`, { metadata: { plan: "gold" } });
+    expected.set("customer.updated", { customer: named });
+    await api.data("PUT", `/customers/${customer}`, { status: "suspended" });
+    expected.set("customer.suspended", { customer: { ...named, status: "suspended" } });
+
+    const { headers } = api.owner;
+    const made = await api.data("POST", "/api-keys", { name: "k", scope: "read_only" }, headers);
+    const api_key = { id: made.id, name: "k", scope: "read_only" };
+    expected.set("api_key.created", { api_key });
+    await api.data("DELETE", `/api-keys/${made.id}`, undefined, headers);
+    expected.set("api_key.revoked", { api_key });
+  }
+
+  const deliveriesOf = (type: EventType) => receiver.received.filter(({ json }) => json.type === type);
+
+  for (const type of EVENT_TYPES)
+    it(`${type}: delivered, signed, with what happened`, () => {
+      const found = deliveriesOf(type).map(({ json }) => json.data as Data);
+      const wanted = expected.get(type);
+      assert.ok(wanted !== undefined);
+      assert.ok(
+        found.some((data) => includes(data, wanted)),
+        JSON.stringify({ wanted, found }),
+      );
+      for (const delivery of deliveriesOf(type)) verify(delivery);
+    });
+
+  it("delivery payload: id, type, timestamp, data.user.*, data.session.*, and nothing else", () => {
+    const [delivery] = deliveriesOf("user.authenticated");
+    const { id, type, timestamp, data, ...rest } = delivery?.json;
+    assert.match(id, /^evt_/);
+    assert.equal(type, "user.authenticated");
+    assert.match(timestamp, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    assert.deepEqual([data, rest], [expected.get("user.authenticated"), {}]);
+  });
+
+  it("an event that was not asked for is not delivered", async () => {
+    const other = await startReceiver();
+    await api.data("POST", "/webhooks", { url: other.url, events: ["policy.updated"] });
+    await api.data("POST", "/customers", { name: "Not told" });
+    const policy = await api.data("POST", "/policies", {
+      name: "told",
+      type: "authentication",
+      conditions: { mfa_required: true },
+    });
+    await api.data("PUT", `/policies/${policy.id}`, { name: "told later" });
+    const received = await other.has(1);
+    assert.ok(received.every(({ json }) => json.type === "policy.updated"));
+    await other.close();
+  });
+
+  function verify({ body, headers }: Received): void {
+    const given = Object.fromEntries(
+      ["webhook-id", "webhook-timestamp", "webhook-signature"].map((name) => [name, String(headers[name])]),
+    );
+    new Webhook(secret).verify(body, given);
+    assert.throws(() => new Webhook(secret).verify(`${body} `, given));
+  }
+});
+
+/** Whether an object holds all members of another, to any depth. */
+function includes(value: unknown, part: unknown): boolean {
+  if (typeof part !== "object" || part === null) return value === part;
+  if (typeof value !== "object" || value === null) return false;
+  return Object.entries(part).every(([name, member]) => includes((value as Data)[name], member));
+}

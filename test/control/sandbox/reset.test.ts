@@ -1,0 +1,191 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createKeyring } from "../../../src/control/sign-in/issuer/keyring.ts";
+import { createPolicySetCompiler } from "../../../src/control/resources/policy-sets/compiler.ts";
+import { prepareReset, reset } from "../../../src/control/sandbox/reset.ts";
+import { sandboxSeed } from "../../../src/processes/control-plane/sandbox-seed.ts";
+import type { GatewayConfig } from "../../../src/config/index.ts";
+import { bearer, makeKey, makeOwner, OPERATOR, send } from "../../support/guarded-control.ts";
+import { assertRollupsExact } from "../support/gateway-records.ts";
+import { DEMO_POLICIES } from "../../support/demo-policies.ts";
+import { MOMENTS } from "../../support/moments.ts";
+import { runs } from "../../support/runs.ts";
+import { createVisitor, startSandbox, type Sandbox } from "../support/sandbox.ts";
+
+const SEED = sandboxSeed({
+  policies: { directory: DEMO_POLICIES, policy_set: "default" },
+} as unknown as GatewayConfig);
+
+/** What a request is answered with, which is 200. */
+const reader = (sandbox: Sandbox) => async (path: string) => {
+  const answer = await sandbox.request("GET", path);
+  assert.equal(answer.status, 200, `${path} ${answer.text}`);
+  return answer.body;
+};
+
+const names = (body: { data: { name: string }[] }) => body.data.map(({ name }) => name).sort();
+
+async function assertShowsEverything(sandbox: Sandbox): Promise<void> {
+  const get = reader(sandbox);
+  const customers = await get("/customers?limit=100");
+  assert.equal(customers.data.length, 6);
+  const statuses = customers.data.map(({ status }: { status: string }) => status).sort();
+  assert.deepEqual(statuses, ["active", "active", "active", "active", "archived", "suspended"]);
+  const policies = await get("/policies?limit=100");
+  assert.deepEqual(
+    new Set(policies.data.map(({ type }: { type: string }) => type)),
+    new Set(["authentication", "authorization"]),
+  );
+  assert.deepEqual(names(await get("/policy-sets")), ["default"]);
+  assert.ok((await get("/users")).pagination.total_items >= 15);
+  assert.ok((await get("/sessions?status=active")).pagination.total_items > 0);
+  assert.ok((await get("/sessions?status=ended")).pagination.total_items > 0);
+  const webhooks = await get("/webhooks");
+  assert.deepEqual(
+    webhooks.data.map(({ enabled }: { enabled: boolean }) => enabled),
+    [false, false],
+  );
+  const people = await get("/sandbox/people?limit=100");
+  assert.equal(people.pagination.total_items, 8 + 10 + 1);
+  const [ada] = (await get("/sandbox/people?email=ada.okafor@example.com")).data;
+  assert.equal(ada.attributes.employee_id, "u-1");
+  assert.equal(ada.attributes.account, "c-1");
+  for (const type of [
+    "user.authenticated",
+    "user.authentication_failed",
+    "policy.violated",
+    "session.revoked",
+  ])
+    assert.ok((await get(`/analytics/events?type=${type}&limit=1`)).data.length > 0, type);
+  const dashboard = JSON.stringify((await get("/analytics/dashboard")).data);
+  assert.match(dashboard, /CONDITION_FALSE/);
+  assert.match(dashboard, /"IDENTITY_REQUIRED"/);
+  assert.ok((await get("/audit/logs?decision=DENY")).data.length > 0);
+  assert.ok((await get("/audit/logs?kind=change")).data.length > 0);
+  await assertRollupsExact(sandbox.database.db);
+}
+
+describe("a fresh sandbox", () => {
+  let sandbox: Sandbox;
+  before(async () => {
+    sandbox = await startSandbox({ seed: SEED });
+  });
+  after(() => sandbox.close());
+
+  const get = (path: string) => reader(sandbox)(path);
+
+  it("shows something of everything", () => assertShowsEverything(sandbox));
+
+  for (const moment of MOMENTS.slice(0, runs(3))) {
+    it(`shows as much when it was filled at ${moment}`, async () => {
+      const filled = await startSandbox({ seed: SEED, clock: () => Date.parse(moment) });
+      try {
+        await assertShowsEverything(filled);
+      } finally {
+        await filled.close();
+      }
+    });
+  }
+
+  it("lets the demo's people sign in at once", async () => {
+    const [acme] = (await get("/customers?external_id=acme")).data;
+    const answer = await sandbox.post("/auth/authorize", {
+      ...{ customer_id: acme.id, return_url: acme.allowed_return_urls[0] },
+      login_hint: "ada.okafor@example.com",
+    });
+    const seen = await createVisitor().go(answer.body.data.authorization_url, sandbox.url);
+    const code = new URL(String(seen.location)).searchParams.get("code");
+    const { user } = (await sandbox.post("/auth/token", { code })).body.data;
+    assert.deepEqual([user.role, user.employee_id, user.account], ["admin", "u-1", "c-1"]);
+    assert.deepEqual(user.assigned_customers, ["c-1", "c-2", "c-3", "c-4", "c-5", "c-6"]);
+  });
+
+  it("is fresh again after a reset, however often and by however many", async () => {
+    const owner = await makeOwner(sandbox);
+    const before = await get("/customers?limit=100");
+    const customer = await sandbox.customer({ name: "To be gone" });
+    await sandbox.person(customer);
+    const [acme] = (await get("/customers?external_id=acme")).data;
+    const limited = bearer((await makeKey(sandbox, { customerId: acme.id })).secret);
+    const signedIn = await sandbox.post("/sandbox/tokens", {
+      customer_id: customer,
+      login: "ada@acme.example",
+    });
+    const { session, refresh_token } = signedIn.body.data;
+
+    const { database, masterKey } = sandbox;
+    const other = await startSandbox({ database, masterKey, seed: SEED });
+    try {
+      // a key once more is the answer once more, not another reset
+      const headers = { "idempotency-key": "reset-1" };
+      const answers = await Promise.all([
+        sandbox.request("POST", "/sandbox/reset", { headers }),
+        other.post("/sandbox/reset"),
+        sandbox.post("/sandbox/reset"),
+      ]);
+      for (const { status, text, body } of answers) {
+        assert.equal(status, 200, text);
+        const { customers, people, policies, policy_sets, webhooks, decisions } = body.data;
+        assert.deepEqual(
+          { customers, people, policies, policy_sets, webhooks, decisions },
+          { customers: 6, people: 19, policies: 4, policy_sets: 1, webhooks: 2, decisions: 2000 },
+        );
+      }
+    } finally {
+      await other.close();
+    }
+    const after = await get("/customers?limit=100");
+    assert.deepEqual(names(after), names(before));
+    assert.ok(after.data.every(({ id }: { id: string }) => !JSON.stringify(before).includes(id)));
+    assert.equal((await sandbox.request("GET", `/customers/${customer}`)).status, 404);
+    assert.equal((await sandbox.post("/auth/refresh", { refresh_token })).status, 401);
+    assert.equal((await send(sandbox, "GET", "/customers", limited)).status, 401);
+    assert.equal((await send(sandbox, "GET", "/dashboard/users", owner.headers)).status, 200);
+    const state = (await get("/gateway/state")).data;
+    const ended = state.sessions_ended.map(({ session_id: id }: { session_id: string }) => id);
+    assert.ok(ended.includes(session.id), "tokens from before are refused");
+    await assertRollupsExact(database.db);
+    const resets = await get("/audit/logs?kind=change&action=sandbox.reset");
+    assert.equal(resets.data.length, 1);
+  });
+
+  it("is filled with the policies that the folder holds by then; what is wrong with them is logged", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "gatehouse-folder-"));
+    const write = (version: string) =>
+      writeFile(
+        join(directory, "default.yaml"),
+        `version: ${version}\npolicies: [{ resource: GET /a, condition: exists(user.id) }]\n`,
+      );
+    const seed = { policies: { directory, policySet: "default" } };
+    const logged: object[] = [];
+    const log = {
+      ...sandbox.context.log,
+      warn: (fields: object | string) => void logged.push(Object(fields)),
+    };
+    const context = { ...sandbox.context, log };
+    const parts = { seed, keyring: createKeyring(context), compile: createPolicySetCompiler() };
+    try {
+      await write("v1");
+      const prepared = await prepareReset(context, parts);
+      await write("v2");
+      await context.units(OPERATOR, (unit) => reset(context, parts, unit, prepared));
+      assert.equal((await get("/policy-sets/default")).data.active_version, "v2");
+      assert.deepEqual(logged, []);
+      await writeFile(join(directory, "default.yaml"), "policies: 1\n");
+      assert.equal((await prepareReset(context, parts)).policySet, undefined);
+      assert.match(JSON.stringify(logged), /"report":"default\.yaml:1:11: error: .* must be a list/);
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  });
+
+  it("is not filled again by a start, nor where somebody has removed what was there", async () => {
+    await sandbox.database.db("sandbox_people").delete();
+    const { database, masterKey } = sandbox;
+    const other = await startSandbox({ database, masterKey, seed: SEED });
+    await other.close();
+    assert.deepEqual((await get("/sandbox/people")).data, []);
+  });
+});

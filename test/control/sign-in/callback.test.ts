@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { createBrowser } from "../../support/sign-in.ts";
+import { startSignInBench, told, type SignInBench } from "../support/sign-in.ts";
+
+describe("a browser that nobody has sent to the callback of sign-in", () => {
+  let bench: SignInBench;
+  let skip = 0;
+  before(async () => {
+    bench = await startSignInBench({ clock: () => Date.now() + skip });
+  });
+  after(() => bench.close());
+  beforeEach(() => {
+    skip = 0;
+  });
+
+  const callback = (query: string, headers: Record<string, string> = {}) =>
+    bench.request("GET", `/auth/callback?${query}`, { as: null, headers });
+
+  const html = { accept: "text/html" };
+
+  it("is told so on a page that repeats nothing of the request", async () => {
+    const answer = await callback("state=%3Cscript%3E&code=x&return_url=https://evil.example", html);
+    assert.equal(answer.status, 400);
+    assert.match(answer.headers.get("content-type") ?? "", /^text\/html/);
+    assert.equal(answer.headers.get("location"), null);
+    assert.equal(answer.headers.get("cache-control"), "no-store");
+    assert.doesNotMatch(answer.text, /script|evil/);
+  });
+
+  it("is told so by the usual error where it is a program", async () => {
+    assert.deepEqual(told(await callback("state=unknown&code=x")), [400, "INVALID_STATE"]);
+    assert.deepEqual(told(await callback("code=x")), [400, "INVALID_STATE"]);
+    assert.deepEqual(told(await callback("")), [400, "INVALID_STATE"]);
+    assert.deepEqual(told(await callback(`state=${"x".repeat(5_000)}`)), [400, "INVALID_STATE"]);
+    assert.deepEqual(told(await callback("state=a&state=b")), [400, "INVALID_PARAMETER"]);
+    assert.deepEqual(told(await callback("state=%00")), [400, "INVALID_PARAMETER"]);
+  });
+
+  it("may not come twice with one state", async () => {
+    const customer = await bench.customer();
+    const { authorization_url: url, state } = await bench.authorize(customer);
+    const arrived = await createBrowser().walk(url, { until: "https://app.example.com/" });
+    const again = arrived.visited.at(-1) ?? "";
+    assert.match(again, /\/v1\/auth\/callback\?.*state=/);
+    assert.deepEqual(told(await callback(new URL(again).search.slice(1))), [400, "INVALID_STATE"]);
+    assert.deepEqual(told(await callback(`state=${state}&error=access_denied`)), [400, "INVALID_STATE"]);
+    assert.equal(await sessionsOf(customer), 1);
+  });
+
+  it("may not come with a state that was changed by a letter, in other case, or with more", async () => {
+    const customer = await bench.customer();
+    const { state } = await bench.authorize(customer);
+    const other = state.startsWith("A") ? "B" : "A";
+    for (const tampered of [
+      `${other}${state.slice(1)}`,
+      `${state} `,
+      `${state}%27`,
+      state.slice(0, -1),
+      ` ${state}`,
+    ])
+      assert.deepEqual(told(await callback(`state=${tampered}&code=x`)), [400, "INVALID_STATE"]);
+  });
+
+  it("may not come after ten minutes", async () => {
+    const customer = await bench.customer();
+    const { state } = await bench.authorize(customer);
+    skip = 600_000;
+    assert.deepEqual(told(await callback(`state=${state}&code=x`)), [400, "INVALID_STATE"]);
+  });
+
+  it("is sent nowhere when the return URL is no longer the customer's", async () => {
+    const customer = await bench.customer();
+    const { authorization_url: url } = await bench.authorize(customer);
+    await bench.request("PUT", `/customers/${customer}`, {
+      body: { allowed_return_urls: ["https://other.example/"] },
+    });
+    const arrived = await createBrowser().walk(url, { until: "https://app.example.com/" });
+    assert.equal(arrived.kind, "shown");
+    assert.equal(await sessionsOf(customer), 0);
+  });
+
+  async function sessionsOf(customer: string): Promise<number> {
+    const list = await bench.request("GET", `/sessions?customer_id=${customer}`);
+    return list.body.pagination.total_items as number;
+  }
+});

@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { eventually } from "../../support/eventually.ts";
+import { createBrowser } from "../../support/sign-in.ts";
+import { startSignInBench, told, type SignInBench } from "../support/sign-in.ts";
+
+/** Each race is held at the point that matters by a lock that the test itself has, so that it runs in that order. */
+describe("sign-ins, refreshes and suspensions at once", () => {
+  let bench: SignInBench;
+  let customer: string;
+  before(async () => {
+    const now = Date.now();
+    bench = await startSignInBench({ clock: () => now });
+  });
+  after(() => bench.close());
+  beforeEach(async () => {
+    customer = await bench.customer();
+  });
+
+  /**
+   * Changes a row, and commits only when that many requests wait for it.
+   *
+   * @returns what became of the requests
+   */
+  async function held<T>(
+    table: string,
+    id: string,
+    change: object,
+    requests: readonly (() => Promise<T>)[],
+  ): Promise<T[]> {
+    const { db } = bench.database;
+    const trx = await db.transaction();
+    try {
+      await trx(table).where({ id }).update(change);
+      const running = requests.map((request) => request());
+      await eventually("requests that wait for the row", async () => {
+        const waiting = await db("pg_stat_activity")
+          .whereRaw("datname = current_database() and wait_event_type = 'Lock'")
+          .count({ n: "*" })
+          .first<{ n: number }>();
+        return waiting.n === requests.length;
+      });
+      await trx.commit();
+      return await Promise.all(running);
+    } finally {
+      if (!trx.isCompleted()) await trx.rollback();
+    }
+  }
+
+  it("refresh: two that bring one token at the same moment get the same next one", async () => {
+    const { session, refresh_token: token } = await bench.signIn(customer);
+    const refresh = () => bench.refresh(token);
+    const both = await held("sessions", session.id, { user_agent: "touched" }, [refresh, refresh]);
+    assert.deepEqual(
+      both.map(({ status }) => status),
+      [200, 200],
+    );
+    const [one, other] = both.map(({ body }) => body.data.refresh_token as string);
+    assert.equal(one, other);
+  });
+
+  it("exchange: of two that bring one code at the same moment, one wins", async () => {
+    const arrived = await bench.arrive(customer);
+    const list = await bench.request("GET", `/sessions?customer_id=${customer}`);
+    const exchange = () => bench.exchange(arrived);
+    const both = await held("sessions", list.body.data[0].id, { user_agent: "touched" }, [
+      exchange,
+      exchange,
+    ]);
+    assert.deepEqual(both.map(({ status }) => status).sort(), [200, 401]);
+  });
+
+  it("exchange, refresh and callback see a customer that is just being suspended", async () => {
+    const arrived = await bench.arrive(customer);
+    const { refresh_token: token } = await bench.signIn(customer);
+    const [exchanged, refreshed] = await held("customers", customer, { status: "suspended" }, [
+      () => bench.exchange(arrived),
+      () => bench.refresh(token),
+    ]);
+    for (const answer of [exchanged, refreshed])
+      assert.deepEqual(answer && told(answer), [403, "CUSTOMER_SUSPENDED"]);
+
+    const other = await bench.customer();
+    const { authorization_url: url } = await bench.authorize(other);
+    const [walked] = await held("customers", other, { status: "suspended" }, [
+      () => createBrowser().walk(url, { until: "https://app.example.com/" }),
+    ]);
+    assert.ok(walked?.kind === "sent");
+    assert.equal(walked.url.searchParams.get("reason"), "CUSTOMER_SUSPENDED");
+  });
+
+  it("exchange, refresh and callback see a user who is just being suspended", async () => {
+    const arrived = await bench.arrive(customer);
+    const { refresh_token: token, user } = await bench.signIn(customer);
+    const { authorization_url: url } = await bench.authorize(customer);
+    const [exchanged, refreshed] = await held("users", user.id, { status: "suspended" }, [
+      () => bench.exchange(arrived),
+      () => bench.refresh(token),
+    ]);
+    for (const answer of [exchanged, refreshed])
+      assert.deepEqual(answer && told(answer), [403, "USER_SUSPENDED"]);
+    await bench.database.db("users").where({ id: user.id }).update({ status: "active" });
+    const [walked] = await held("users", user.id, { status: "suspended" }, [
+      () => createBrowser().walk(url, { until: "https://app.example.com/" }),
+    ]);
+    assert.ok(walked?.kind === "sent");
+    assert.equal(walked.url.searchParams.get("reason"), "USER_SUSPENDED");
+  });
+
+  it("refresh sees a session that is just being ended", async () => {
+    const { session, refresh_token: token } = await bench.signIn(customer);
+    const change = { ended_at: new Date(), end_reason: "logout" };
+    const [answer] = await held("sessions", session.id, change, [() => bench.refresh(token)]);
+    assert.deepEqual(answer && told(answer), [401, "SESSION_ENDED"]);
+  });
+
+  it("logout ends what a refresh has just prolonged, and tells gateways until the new token's end", async () => {
+    const { session } = await bench.signIn(customer);
+    bench.forget();
+    const later = new Date(Date.now() + 3_600_000);
+    const change = { last_token_expires_at: later, alive_until: later };
+    const [answer] = await held("sessions", session.id, change, [
+      () => bench.request("DELETE", `/auth/logout?session_id=${session.id}`),
+    ]);
+    assert.equal(answer?.body.data.ended, 1);
+    const [told] = bench.told;
+    assert.ok(told?.type === "session_ended");
+    assert.equal(Date.parse(told.until), later.getTime() + 300_000);
+  });
+});

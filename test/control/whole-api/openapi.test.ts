@@ -1,0 +1,160 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { ERROR_CODES } from "../../../src/control/platform/errors.ts";
+import { ENVIRONMENTS } from "../../../src/control/platform/environment.ts";
+import { temporaryDirectory } from "../../support/database.ts";
+import { startWholeControl, type WholeControl } from "../../support/whole-control.ts";
+
+const REDOCLY = fileURLToPath(import.meta.resolve("@redocly/cli/bin/cli.js"));
+const CONFIG = fileURLToPath(new URL("../../support/redocly.yaml", import.meta.url));
+
+type Json = Readonly<Record<string, unknown>>;
+interface Operation {
+  readonly operationId: string;
+  readonly security: readonly Json[];
+  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+  readonly responses: Readonly<Record<string, { readonly description: string; readonly headers?: Json }>>;
+}
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly tags: readonly { readonly name: string; readonly description?: string }[];
+  readonly components: { readonly securitySchemes: Readonly<Record<string, Json>> };
+}
+
+for (const environment of ENVIRONMENTS) {
+  describe(`the OpenAPI document of the ${environment}`, () => {
+    let control: WholeControl;
+    let document: Document;
+    let operations: readonly (readonly [string, Operation])[];
+
+    before(async () => {
+      control = await startWholeControl({ settings: { environment } });
+      document = (await (await fetch(`${control.url}/v1/openapi.json`)).json()) as Document;
+      operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+        Object.entries(methods).map(([method, operation]) => [`${method} ${path}`, operation] as const),
+      );
+    });
+    after(() => control.close());
+
+    it("passes a linter, without a warning", async () => {
+      const file = join(await temporaryDirectory(), "openapi.json");
+      await writeFile(file, JSON.stringify(document));
+      const { stdout } = await promisify(execFile)(
+        process.execPath,
+        [REDOCLY, "lint", "--config", CONFIG, "--format", "json", file],
+        { env: { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" } },
+      );
+      const { totals, problems } = JSON.parse(stdout) as { totals: Json; problems: unknown };
+      assert.deepEqual(
+        { problems, totals },
+        { problems: [], totals: { errors: 0, warnings: 0, ignored: 0 } },
+      );
+    });
+
+    it("holds every route, and nothing else", () => {
+      assert.deepEqual(
+        operations.map(([name]) => name).sort(),
+        control.routes.map(({ method, path }) => `${method} ${path}`).sort(),
+      );
+      assert.equal(new Set(operations.map(([, { operationId }]) => operationId)).size, operations.length);
+    });
+
+    it("says of every tag what it is about", () => {
+      for (const { name, description } of document.tags) assert.match(description ?? "", /^\S.*\.$/, name);
+    });
+
+    it("names the cookie of sessions as it is set", async () => {
+      const { cookie } = await control.owner();
+      const { dashboardSession } = document.components.securitySchemes;
+      assert.equal(dashboardSession?.["name"], cookie.split("=")[0]);
+    });
+
+    it("asks of every route but public ones for a key or a session", () => {
+      for (const route of control.routes) {
+        const { security } = document.paths[route.path]![route.method]!;
+        assert.equal(security.length === 0, route.permission === "public", route.path);
+      }
+    });
+
+    it("gives every operation an answer of success, and the statuses of all codes it can answer", () => {
+      for (const route of control.routes) {
+        const { responses } = document.paths[route.path]![route.method]!;
+        const told = Object.values(responses)
+          .map(({ description }) => description)
+          .join();
+        const wanted = [
+          ...["INVALID_PARAMETER", "RATE_LIMIT_EXCEEDED", "INTERNAL_ERROR", ...(route.errors ?? [])],
+          ...(route.permission === "public" ? [] : ["UNAUTHORIZED", "INSUFFICIENT_SCOPE"]),
+          ...(route.body === undefined ? [] : ["MALFORMED_JSON", "VALIDATION_FAILED"]),
+        ];
+        for (const code of wanted) assert.ok(told.includes(`\`${code}\``), `${route.path}: ${code}`);
+        assert.ok(
+          Object.keys(responses).some((status) => /^(2\d\d|303)$/.test(status)),
+          route.path,
+        );
+      }
+    });
+
+    it("lists all codes there are, and the three headers of limits on every answer", () => {
+      const { enum: codes } = at(document, "components schemas Error properties error properties code");
+      assert.deepEqual(codes, Object.keys(ERROR_CODES));
+      for (const [name, { responses }] of operations)
+        for (const { headers = {} } of Object.values(responses))
+          for (const header of ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"])
+            assert.ok(header in headers, name);
+    });
+
+    it("leaves no schema open that is not meant to be", () => {
+      const open: string[] = [];
+      find(document.paths, [], open);
+      assert.deepEqual([...new Set(open)].sort(), [...MEANT].sort());
+    });
+  });
+}
+
+/** Members that may be anything, and why; by the last names of the place where they stand. */
+const MEANT = [
+  // what a policy's conditions are is told by its type, which the answer names too
+  "conditions/additionalProperties",
+  // what is no record is rejected by itself
+  "records/items",
+  // names to values that the customer, the provider or the administrator chose
+  "metadata/additionalProperties",
+  "profile/additionalProperties",
+  "attributes/additionalProperties",
+  "effective_attributes/additionalProperties",
+  // the same of a user whose tokens are answered, of which three always stand there
+  "user/additionalProperties",
+  "properties/role",
+  "properties/department",
+  "properties/permissions",
+  // a decision and an outcome, which gateways write with more members than the trail filters by
+  "0/additionalProperties",
+  "1/additionalProperties",
+  // a change is of any resource
+  "before/additionalProperties",
+  "after/additionalProperties",
+  // what a type of event tells is a table of docs/webhooks.md
+  "data/additionalProperties",
+];
+
+/** Finds schemas that say nothing: `{}`, or nothing but a description. */
+function find(value: unknown, path: readonly string[], open: string[]): void {
+  if (typeof value !== "object" || value === null) return;
+  const names = Object.keys(value).filter((name) => name !== "description");
+  if (isSchemaPlace(path) && names.length === 0) open.push(path.slice(-2).join("/"));
+  for (const [name, member] of Object.entries(value)) find(member, [...path, name], open);
+}
+
+function isSchemaPlace(path: readonly string[]): boolean {
+  const [above, last] = path.slice(-2);
+  return above === "properties" || last === "schema" || last === "items" || last === "additionalProperties";
+}
+
+function at(value: unknown, path: string): Json {
+  return path.split(" ").reduce((found, name) => found[name] as Json, value as Json);
+}

@@ -1,0 +1,220 @@
+import assert from "node:assert/strict";
+import { connect as connectHttp2 } from "node:http2";
+import { connect } from "node:net";
+import type { Duplex } from "node:stream";
+import {
+  startAnsweringUpstream,
+  type AnsweringUpstream,
+} from "../../support/upstreams/answering-upstream.ts";
+import { eventually } from "../../support/eventually.ts";
+import { startGateway, type AuditLine, type RunningGateway } from "../../support/gateway.ts";
+import { startIssuer, type TestIssuer } from "../../support/providers/issuer.ts";
+
+const POLICIES = `
+policies:
+  - { resource: "* /open/**", condition: "true" }
+  - { resource: "* /audited/**", condition: "true", audit: required }
+  - { resource: "* /masked/**", condition: "true" }
+response_masks:
+  - api_pattern: /masked/**
+    fields:
+      - { name: ssn, condition: "true", mask_type: full }
+`;
+
+/** Until it is over. `decided` comes true when the decision has been made and Envoy has it. */
+type Send = (path: string, port: number, decided: () => Promise<void>) => Promise<void>;
+
+const head = (path: string, ...lines: readonly string[]) =>
+  [`POST ${path} HTTP/1.1`, "Host: app.test", ...lines, "", ""].join("\r\n");
+const LEAVE = Symbol("leave");
+const CHUNKED = "Transfer-Encoding: chunked";
+
+/** Whatever else happens to it. */
+function closing(stream: Duplex): Promise<unknown> {
+  return new Promise((resolve) => stream.on("close", resolve));
+}
+
+/** HTTP/1.1: these bytes, then others, or none, and the client leaves. */
+function http1(first: (path: string) => string, then?: string | typeof LEAVE): Send {
+  return async (path, port, decided) => {
+    const socket = connect(port, "127.0.0.1");
+    socket.on("error", () => undefined);
+    socket.on("data", () => socket.end());
+    const closed = closing(socket);
+    socket.write(first(path));
+    if (then !== undefined) await decided();
+    if (then === LEAVE) socket.destroy();
+    else if (then !== undefined) socket.write(then);
+    await closed;
+  };
+}
+
+function http2(body: string, leave?: "within the body" | "after it"): Send {
+  return async (path, port, decided) => {
+    const session = connectHttp2(`http://127.0.0.1:${port}`);
+    session.on("error", () => undefined);
+    const stream = session.request({ ":method": "POST", ":path": path });
+    stream.on("error", () => undefined);
+    const closed = closing(stream);
+    stream.resume();
+    if (leave === "within the body") stream.write(body);
+    else stream.end(body);
+    if (leave !== undefined) {
+      await decided();
+      // close() would end the body first
+      stream.destroy(new Error("leaves"));
+    }
+    await closed;
+    session.destroy();
+  };
+}
+
+const LARGE = "x".repeat(5_000);
+const begun = (path: string) => `${head(path, CHUNKED)}4\r\nabcd\r\n`;
+
+const STOPPED: readonly (readonly [name: string, send: Send, reason: string, status: number])[] = [
+  [
+    "too large, chunked",
+    http1((path) => `${head(path, CHUNKED)}1388\r\n${LARGE}\r\n0\r\n\r\n`),
+    "REQUEST_TOO_LARGE",
+    413,
+  ],
+  ["too large, HTTP/2", http2(LARGE), "REQUEST_TOO_LARGE", 413],
+  ["a broken chunk", http1(begun, "ZZ\r\n"), "MALFORMED_REQUEST", 400],
+  ["a client that leaves", http1(begun, LEAVE), "CLIENT_GONE", 0],
+  ["a client that leaves, HTTP/2", http2("abcd", "within the body"), "CLIENT_GONE", 0],
+  ["no end", http1(begun, ""), "REQUEST_TIMEOUT", 408],
+];
+
+const RULES = ["audited", "open", "masked"];
+
+describe("end to end: requests that are allowed and come to nothing in Envoy", function () {
+  this.timeout(60_000);
+  let upstream: AnsweringUpstream;
+  let issuer: TestIssuer;
+  let gateway: RunningGateway;
+
+  before(async () => {
+    [upstream, issuer] = await Promise.all([startAnsweringUpstream(), startIssuer()]);
+    upstream.answer = (request, response) => {
+      request.resume();
+      if (request.url?.endsWith("/hangs") === true) return;
+      response.writeHead(Number(/\d{3}$/.exec(request.url ?? "")?.[0] ?? 200), {
+        "content-type": "application/json",
+      });
+      response.end("{}");
+    };
+    gateway = await startGateway({
+      backend: upstream.url,
+      issuer,
+      policies: { "default.yaml": POLICIES },
+      config: {
+        gateway: { security: { request_size_limit: "1KB" }, performance: { request_timeout: "10s" } },
+      },
+    });
+    const sent = RULES.flatMap((rule) =>
+      STOPPED.map(async ([, send], index) => {
+        const path = `/${rule}/${index}`;
+        await send(path, gateway.port, decidedOn(path));
+      }),
+    );
+    await Promise.all(sent);
+  });
+  after(async () => {
+    await gateway.stop();
+    await Promise.all([issuer.close(), upstream.close()]);
+  });
+
+  const recordsOf = async (path: string) =>
+    (await gateway.audit()).filter(({ resource }) => resource === path);
+  /** What is not `audit: required` is written down a moment after it was decided. */
+  const recordOf = (path: string) => eventually("the record", async () => (await recordsOf(path))[0]);
+  const ask = async (path: string) => {
+    const { status } = await fetch(`${gateway.url}${path}`);
+    return status;
+  };
+  /** Its record is there, and a request that came later has been answered: so Envoy has the decision by now. */
+  const decidedOn = (path: string) => async () => {
+    await recordOf(path);
+    for (let turn = 0; turn < 5; turn += 1) assert.equal(await ask("/open/later"), 200);
+  };
+  const outcomesOf = async ({ request_id: id, decision_id: decision }: AuditLine) =>
+    (await gateway.audit()).filter(
+      (line) =>
+        line["event"] !== undefined && (line["request_id"] === id || line["decision_id"] === decision),
+    );
+
+  for (const rule of RULES) {
+    describe(`by a rule of /${rule}`, () => {
+      for (const [index, [name, , reason, status]] of STOPPED.entries()) {
+        it(name, async () => {
+          const path = `/${rule}/${index}`;
+          const record = await recordOf(path);
+          assert.equal(record.decision, "ALLOW");
+          const [outcome, ...more] = await eventually("the line beside it", async () => {
+            const found = await outcomesOf(record);
+            return found.length > 0 && found;
+          });
+          assert.deepEqual(more, []);
+          assert.equal((await recordsOf(path)).length, 1);
+          const { event, result, reason: why, response_code: code, request_id: request } = outcome!;
+          assert.deepEqual(
+            [event, result, why, code, request],
+            ["response", "not_forwarded", reason, status, record["request_id"]],
+          );
+          assert.ok(!upstream.seen.some(({ url }) => url === path));
+        });
+      }
+    });
+  }
+
+  it("are no others: what was forwarded, or denied, has no such line", async () => {
+    const paths = ["/open/200", "/open/404", "/open/503", "/denied"];
+    const statuses = await Promise.all(paths.map(ask));
+    assert.deepEqual(statuses, [200, 404, 503, 403]);
+    // sent by the same thread of Envoy at the latest with the next of them
+    await STOPPED[1]![1]("/open/last", gateway.port, () => Promise.resolve());
+    await eventually("the last line", async () => {
+      const [record] = await recordsOf("/open/last");
+      return record !== undefined && (await outcomesOf(record)).length > 0;
+    });
+    for (const path of paths) {
+      const records = await recordsOf(path);
+      assert.equal(records.length, 1, path);
+      assert.deepEqual(await outcomesOf(records[0]!), [], path);
+    }
+  });
+
+  const reached = (path: string) => async () => {
+    await eventually("it has reached the application", () => upstream.seen.some(({ url }) => url === path));
+  };
+  const ended = (path: string) => `${head(path, "Content-Length: 2")}{}`;
+  for (const [over, send] of Object.entries({ http1: http1(ended, LEAVE), http2: http2("{}", "after it") }))
+    it(`have such a line where their plan was not carried out before the client left (${over})`, async () => {
+      const path = `/masked/${over}/hangs`;
+      await send(path, gateway.port, reached(path));
+      const record = await recordOf(path);
+      assert.equal(record.decision, "ALLOW");
+      const [outcome, ...more] = await eventually("the line beside it", async () => {
+        const found = await outcomesOf(record);
+        return found.length > 0 && found;
+      });
+      assert.deepEqual(more, []);
+      assert.deepEqual([outcome?.["event"], outcome?.["result"]], ["response", "unfinished"]);
+    });
+
+  it("while they are decided: a record of their own says what the client got", async () => {
+    await http1((path) => `${head(path, CHUNKED)}ZZ\r\n`)("/audited/at-once", gateway.port, () =>
+      Promise.resolve(),
+    );
+    const said = async () => {
+      const records = await recordsOf("/audited/at-once");
+      const [outcome] = records[0] === undefined ? [] : await outcomesOf(records[0]);
+      assert.ok(new Set(records.map((record) => record["request_id"])).size <= 1);
+      const refused = records.find(({ decision }) => decision === "DENY") ?? outcome;
+      return refused?.reason;
+    };
+    assert.equal(await eventually("what the client got", said), "MALFORMED_REQUEST");
+    assert.ok(!upstream.seen.some(({ url }) => url === "/audited/at-once"));
+  });
+});
