@@ -6,7 +6,12 @@ export { evaluateGraphql } from "./evaluate.ts";
 export { evaluateEvent, type EventVerdict } from "./evaluate-event.ts";
 export { readJson } from "./read-json.ts";
 export { readPayload } from "./read-payload.ts";
-export { readGraphqlRequest, refuseOperationIn, type GraphqlRequestRead } from "./read-request.ts";
+export {
+  asksForPage,
+  readGraphqlRequest,
+  refuseOperationIn,
+  type GraphqlRequestRead,
+} from "./read-request.ts";
 export { MAX_DENIALS, GraphqlRefusal } from "./types.ts";
 export type {
   GraphqlDenial,

@@ -122,7 +122,10 @@ export interface GraphqlRuleIR extends RuleIR {
 
 /** The `graphql` head of a set. */
 export interface GraphqlSettingsIR {
+  /** Endpoints, each with everything below it. */
   readonly paths: readonly string[];
+  /** What below them is no GraphQL; absent where nothing is written. */
+  readonly otherPaths?: readonly string[];
   /** What the SDL file says, where `graphql.schema` names one. */
   readonly schema?: GraphqlSchemaIR;
   /** Multipart requests, which carry files beside the operation. */

@@ -1,5 +1,6 @@
 /** The canonical request: one reading of what came over the wire, or a refusal. Pure; imports nothing outward. */
 export { canonicalize } from "./canonicalize.ts";
+export { encodePath } from "./encode-path.ts";
 export { readBody, type ReadBodyOptions } from "./body/read-body.ts";
 export { checkNames, type NamesChecked, type NamesRead } from "./similar-names.ts";
 export { foldHeaderName, isLetterOrDigit } from "../names/index.ts";

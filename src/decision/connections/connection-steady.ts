@@ -1,5 +1,7 @@
 import type { Identity } from "../../identity/types.ts";
 import { customerOf, userOf, type KnownState } from "../decide/check-session.ts";
+import { isGraphqlHandshake } from "../decide/evaluate-upgrade.ts";
+import type { CanonicalRequest } from "../../request/index.ts";
 import type { RuleNeeds } from "../policies/needs.ts";
 import type { PolicyRelease } from "../policies/release.ts";
 import type { Snapshot } from "../policies/snapshot.ts";
@@ -51,18 +53,16 @@ function changesUnannounced({ sources, roots }: RuleNeeds): boolean {
 }
 
 /** What the rules of a set read that a handshake may meet. */
-function needsAt(
-  set: Snapshot,
-  { method, segments }: { readonly method: string; readonly segments: readonly string[] },
-): readonly RuleNeeds[] {
+function needsAt(set: Snapshot, request: CanonicalRequest): readonly RuleNeeds[] {
+  const { method, segments } = request;
   const path = set.matcher.match(method, segments);
   const connection = set.connections.match(method, segments);
-  const endpoint = set.endpoints.match(method, segments);
+  const operations = set.endpoints.at(request) !== undefined || isGraphqlHandshake(set, request);
   const ofPath = path.kind === "rule" ? set.needs.get(path.rule) : undefined;
   return [
     ...(ofPath === undefined ? [] : [ofPath]),
     ...(connection.kind === "rule" ? [connection.rule.needs, connection.rule.messageNeeds] : []),
-    ...(endpoint.kind === "rule" ? [set.graphql.needs] : []),
+    ...(operations ? [set.graphql.needs] : []),
     ...set.responses.all(method, segments).map(({ needs }) => needs),
   ];
 }

@@ -22,6 +22,7 @@ import {
 import { hasOtherRules } from "./other-rules.ts";
 import { REASONS } from "../../reasons.ts";
 import { requireOrigin, type OriginCheck } from "./origin-check.ts";
+import type { GraphqlEndpoint } from "../policies/graphql-endpoints.ts";
 import type { PolicyRelease } from "../policies/release.ts";
 import type { Snapshot } from "../policies/snapshot.ts";
 import type { AccessRequest, Decision, Denial, Draft, Permit } from "../types.ts";
@@ -191,7 +192,7 @@ function alsoAs(
   decision: Decision,
   judgement: EvaluationContext,
   decide: (judgement: EvaluationContext) => PromiseOrValue<Decision>,
-  by?: Variant["by"],
+  by?: Variant["by"] | "graphql_endpoint",
 ): PromiseOrValue<Decision> {
   if (decision.verdict === "DENY") return decision;
   const draft = { ...judgement.draft, request: other };
@@ -225,15 +226,27 @@ function judge(judgement: EvaluationContext): PromiseOrValue<Decision> {
   return andThen(evaluatePath(judgement), (path) => {
     if (path?.verdict === "DENY" || path?.reason === "PREFLIGHT_ALLOWED") return path;
     const { snapshot, request, draft } = judgement;
-    const endpoint = snapshot.endpoints.match(request.method, request.segments);
-    if (endpoint.kind === "case") return deny(draft, "AMBIGUOUS_CASE");
+    const endpoint = snapshot.endpoints.at(request);
+    if (endpoint === "case") return deny(draft, "AMBIGUOUS_CASE");
     // the same facts; what they come to is decided anew
     const further = path === undefined ? judgement : { ...judgement, draft: path };
-    const params = endpoint.kind === "rule" ? endpoint.params : undefined;
-    if (isWebsocketUpgrade(request)) return evaluateUpgrade(further, path, params);
-    if (params !== undefined) return evaluateOperations(further, params);
-    return withResponsePlan(further, path ?? byDefault(judgement));
+    if (isWebsocketUpgrade(request))
+      return asEndpoint(evaluateUpgrade(further, path, endpoint), judgement, endpoint);
+    if (endpoint === undefined) return withResponsePlan(further, path ?? byDefault(judgement));
+    if (endpoint.as === undefined) return evaluateOperations(further, path, endpoint.params);
+    return asEndpoint(withResponsePlan(further, path ?? byDefault(judgement)), judgement, endpoint);
   });
+}
+
+/** What is sent below a GraphQL endpoint must be permitted there as well as by the rules for its own path. */
+function asEndpoint(
+  decided: PromiseOrValue<Decision>,
+  judgement: EvaluationContext,
+  endpoint: GraphqlEndpoint | undefined,
+): PromiseOrValue<Decision> {
+  if (endpoint?.as === undefined) return decided;
+  const other = { ...judgement.request, ...endpoint.as };
+  return andThen(decided, (decision) => alsoAs(other, decision, judgement, judge, "graphql_endpoint"));
 }
 
 /** Response rules judge what an allowed request is answered with. */

@@ -1,4 +1,4 @@
-import { graphqlErrors, evaluateGraphql, readGraphqlRequest } from "../../graphql/index.ts";
+import { asksForPage, graphqlErrors, evaluateGraphql, readGraphqlRequest } from "../../graphql/index.ts";
 import {
   IR_VERSION,
   type GraphqlErrorIR,
@@ -6,10 +6,18 @@ import {
   type PlannedField,
 } from "../../policy/index.ts";
 import { NO_BODY } from "../../request/index.ts";
-import { allow, deny, gather, bodyProblem, type EvaluationContext } from "./evaluation-context.ts";
+import {
+  allow,
+  bodyProblem,
+  deny,
+  gather,
+  type BarePermit,
+  type EvaluationContext,
+} from "./evaluation-context.ts";
 import { environmentAttributes } from "../attributes/attributes.ts";
 import { evaluateResponses, type ResponseFields } from "./evaluate-responses.ts";
 import { planAnswer, planGraphql } from "./plan.ts";
+import type { GraphqlEndpoint } from "../policies/graphql-endpoints.ts";
 import type { Decision, Denial, Permit } from "../types.ts";
 import { andThen, type PromiseOrValue } from "../promise-or-value.ts";
 
@@ -17,13 +25,13 @@ import { andThen, type PromiseOrValue } from "../promise-or-value.ts";
 export type GraphqlPlanned =
   { readonly ok: true; readonly graphql: GraphqlPlanIR } | { readonly ok: false; readonly denial: Denial };
 
-/** Parameters of a path that is a GraphQL endpoint. */
-export type EndpointParams = Readonly<Record<string, string>>;
-
-/** @param fields - response rules of the set that apply at the endpoint */
+/**
+ * @param params - of the endpoint's path
+ * @param fields - response rules of the set that apply at the endpoint
+ */
 export function planOperations(
   judgement: EvaluationContext,
-  params: EndpointParams,
+  params: GraphqlEndpoint["params"],
   fields: readonly PlannedField[],
 ): PromiseOrValue<GraphqlPlanned> {
   const { snapshot } = judgement;
@@ -60,10 +68,13 @@ function guardedByOthers(
 
 /**
  * Judges the operations of a request to a GraphQL endpoint. The path rules have not denied it.
+ *
+ * @param path - what the path rules say; `undefined` where none matches
  */
 export function evaluateOperations(
   judgement: EvaluationContext,
-  params: EndpointParams,
+  path: BarePermit | undefined,
+  params: GraphqlEndpoint["params"],
 ): PromiseOrValue<Decision> {
   return andThen(evaluateResponses(judgement), (responses) => {
     if (!responses.ok) return responses.denial;
@@ -71,11 +82,11 @@ export function evaluateOperations(
       if (!planned.ok) return planned.denial;
       switch (bodyProblem(judgement)) {
         case "BODY_NEEDED":
-          return judgeBeforeBody(judgement, planned.graphql, responses.fields);
+          return judgeBeforeBody(judgement, path, planned.graphql, responses.fields);
         case "BODY_TOO_LARGE":
           return deny(judgement.draft, "BODY_TOO_LARGE");
         case undefined:
-          return judge(judgement, planned.graphql, responses.fields);
+          return judge(judgement, path, planned.graphql, responses.fields);
       }
     });
   });
@@ -84,6 +95,7 @@ export function evaluateOperations(
 /** Whatever the method is, an application may find an operation in the body: every request is asked for its body. */
 function judgeBeforeBody(
   judgement: EvaluationContext,
+  page: BarePermit | undefined,
   graphql: GraphqlPlanIR,
   fields: readonly PlannedField[],
 ): Denial {
@@ -91,16 +103,19 @@ function judgeBeforeBody(
   const needed = deny(draft, "BODY_NEEDED");
   if (request.method === "POST") return needed;
   // what the URL alone asks for may be denied at once
-  const decision = judge({ ...judgement, request: { ...request, body: NO_BODY } }, graphql, fields);
+  const decision = judge({ ...judgement, request: { ...request, body: NO_BODY } }, page, graphql, fields);
   return decision.verdict === "DENY" ? decision : needed;
 }
 
+/** @param page - what permits the page that servers show at their endpoint, to browsers that ask for no operation */
 function judge(
   judgement: EvaluationContext,
+  page: BarePermit | undefined,
   graphql: GraphqlPlanIR,
   fields: readonly PlannedField[],
 ): Decision {
   const { snapshot, request, draft, caller, access } = judgement;
+  if (page !== undefined && asksForPage(request)) return withAnswerPlan(judgement, page, fields, []);
   const read = readGraphqlRequest(request, snapshot.ir.graphql.settings);
   if (!read.ok) return { ...deny(draft, read.code, read.message), graphqlErrors: graphqlErrors([read]) };
   const env = environmentAttributes(access.receivedAt, judgement.with.environment);
@@ -121,16 +136,21 @@ function judge(
       };
     }
     case "allowed":
-      return allowed(judgement, [...fields, ...verdict.nulls], verdict.errors);
+      return withAnswerPlan(
+        judgement,
+        allow(draft, "GRAPHQL_ALLOWED"),
+        [...fields, ...verdict.nulls],
+        verdict.errors,
+      );
   }
 }
 
-function allowed(
-  { draft, with: { limits } }: EvaluationContext,
+function withAnswerPlan(
+  { with: { limits } }: EvaluationContext,
+  decision: BarePermit,
   fields: readonly PlannedField[],
   errors: readonly GraphqlErrorIR[],
 ): Permit {
-  const decision = allow(draft, "GRAPHQL_ALLOWED");
   const answer = planAnswer(limits.response, fields, { errors });
   return answer.response === undefined ? decision : { ...decision, plan: { ir: IR_VERSION, ...answer } };
 }

@@ -17,10 +17,12 @@ import {
   type BarePermit,
   type EvaluationContext,
 } from "./evaluation-context.ts";
-import { planOperations, type EndpointParams } from "./evaluate-graphql.ts";
+import { planOperations } from "./evaluate-graphql.ts";
 import { evaluateResponses } from "./evaluate-responses.ts";
 import { planMessages } from "./plan.ts";
-import type { PreparedConnection } from "../policies/snapshot.ts";
+import { SUBPROTOCOL } from "../../envoy-contract.ts";
+import type { GraphqlEndpoint } from "../policies/graphql-endpoints.ts";
+import type { PreparedConnection, Snapshot } from "../policies/snapshot.ts";
 import type { Decision, Denial } from "../types.ts";
 import { andThen, type PromiseOrValue } from "../promise-or-value.ts";
 
@@ -35,36 +37,60 @@ export function isWebsocketUpgrade({ method, headers }: CanonicalRequest): boole
   );
 }
 
+/** Whether a handshake asks for a GraphQL subprotocol, and the set has rules for operations. */
+export function isGraphqlHandshake({ graphql }: Snapshot, { headers }: CanonicalRequest): boolean {
+  return (
+    graphql.rules.length > 0 &&
+    (headers["sec-websocket-protocol"] ?? [])
+      .flatMap((value) => value.toLowerCase().split(","))
+      .some((protocol) => GRAPHQL_PROTOCOLS.has(protocol.trim()))
+  );
+}
+
+const GRAPHQL_PROTOCOLS: ReadonlySet<string> = new Set(Object.values(SUBPROTOCOL));
+
 /**
  * Judges a WebSocket handshake and plans what may pass on the connection.
  *
  * @param path - what the path rules say; none is needed, and one that matches has permitted
- * @param endpoint - parameters of the path where it is a GraphQL endpoint
+ * @param endpoint - where the path is one of GraphQL. Elsewhere, a connection that speaks GraphQL has its operations judged,
+ *   too, unless its messages have rules: servers such as `new WebSocketServer({ server })` take it on any path
  */
 export function evaluateUpgrade(
   judgement: EvaluationContext,
   path: BarePermit | undefined,
-  endpoint: EndpointParams | undefined,
+  endpoint: GraphqlEndpoint | undefined,
 ): PromiseOrValue<Decision> {
-  const refused = endpoint && refuseOperationIn(judgement.request);
-  if (refused) {
-    const denial = deny(judgement.draft, refused.code, refused.message);
-    return { ...denial, graphqlErrors: graphqlErrors([refused]) };
-  }
-  const connection = judgeConnection(judgement, path, endpoint !== undefined);
+  const own = endpoint?.as === undefined ? endpoint?.params : undefined;
+  const refused = own && carriesOperation(judgement);
+  if (refused) return refused;
+  const connection = judgeConnection(judgement, path, own !== undefined);
   return andThen(connection, ({ decision, entry }) => {
     if (decision.verdict === "DENY") return decision;
+    const unruled = (entry?.rule.messages.length ?? 0) === 0;
+    const elsewhere =
+      endpoint === undefined && unruled && isGraphqlHandshake(judgement.snapshot, judgement.request);
+    const carried = elsewhere ? carriesOperation(judgement) : undefined;
+    if (carried) return carried;
+    const params = elsewhere ? {} : own;
     return andThen(evaluateResponses(judgement), (responses) => {
       if (!responses.ok) return responses.denial;
       const { fields } = responses;
       // an answer that is no upgrade: operations were not judged for it, and what is masked is not looked for in it
-      const plain = path !== undefined && endpoint === undefined && fields.length === 0;
-      const part = endpoint ? planSocket(judgement, endpoint, fields) : planEntry(judgement, entry);
+      const plain = path !== undefined && params === undefined && fields.length === 0;
+      const part = params ? planSocket(judgement, params, fields) : planEntry(judgement, entry);
       return andThen(part, (planned) =>
         planned.ok ? { ...decision, plan: plan(judgement, planned, fields, plain) } : planned.denial,
       );
     });
   });
+}
+
+/** @returns why the handshake cannot be let through; `undefined` where it carries no operation */
+function carriesOperation({ request, draft }: EvaluationContext): Denial | undefined {
+  const refused = refuseOperationIn(request);
+  if (refused === undefined) return undefined;
+  return { ...deny(draft, refused.code, refused.message), graphqlErrors: graphqlErrors([refused]) };
 }
 
 interface JudgedConnection {
@@ -105,10 +131,10 @@ type Planned = Part | { readonly ok: false; readonly denial: Denial };
 
 function planSocket(
   judgement: EvaluationContext,
-  endpoint: EndpointParams,
+  params: GraphqlEndpoint["params"],
   fields: readonly PlannedField[],
 ): PromiseOrValue<Planned> {
-  return andThen(planOperations(judgement, endpoint, fields), (planned) =>
+  return andThen(planOperations(judgement, params, fields), (planned) =>
     planned.ok ? { ok: true, rules: { graphql: planned.graphql } } : planned,
   );
 }

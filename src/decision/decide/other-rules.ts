@@ -9,7 +9,7 @@ export function hasOtherRules(
   variant: Variant,
 ): boolean {
   const { of, request } = variant;
-  if (isForOther(matcher, variant) || isForOther(endpoints, variant)) return true;
+  if (isForOther(matcher, variant) || isForOther(endpoints.matcher, variant)) return true;
   if (isWebsocketUpgrade(of) && isForOther(connections, variant)) return true;
   const known = responses.all(of.method, of.segments);
   return responses.all(request.method, request.segments).some((rule) => !known.includes(rule));

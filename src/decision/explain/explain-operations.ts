@@ -54,10 +54,11 @@ export interface OperationDesk {
 }
 
 /** @returns what decides about operations of the request's caller; `undefined` where that cannot be had. */
-export async function openOperations(judgement: EvaluationContext): Promise<OperationDesk | undefined> {
-  const { snapshot, request } = judgement;
-  const endpoint = snapshot.endpoints.match(request.method, request.segments);
-  if (endpoint.kind !== "rule") return undefined;
+export async function openOperations(asked: EvaluationContext): Promise<OperationDesk | undefined> {
+  const { snapshot, request } = asked;
+  const endpoint = snapshot.endpoints.at(request);
+  if (endpoint === undefined || endpoint === "case") return undefined;
+  const judgement = endpoint.as === undefined ? asked : { ...asked, request: { ...request, ...endpoint.as } };
   const responses = await evaluateResponses(judgement);
   if (!responses.ok) return undefined;
   const { params } = endpoint;

@@ -3,7 +3,6 @@ import {
   canonicalContent,
   createMatcher,
   createRuleIndex,
-  parsePattern,
   type GraphqlRuleIR,
   type Matcher,
   type PathRuleIR,
@@ -14,6 +13,7 @@ import {
   type SegmentIR,
   type WebsocketConnectionIR,
 } from "../../policy/index.ts";
+import { graphqlEndpoints, type GraphqlEndpoints } from "./graphql-endpoints.ts";
 import { lookedUp, needsOf, type RuleNeeds } from "./needs.ts";
 
 /** One policy set, ready to decide with. Immutable: a request takes it once and keeps it to its end. */
@@ -29,8 +29,8 @@ export interface Snapshot {
   readonly responses: RuleIndex<PreparedResponse>;
   /** Where WebSocket connections are judged: the most specific entry counts, with its messages. */
   readonly connections: Matcher<PreparedConnection>;
-  /** GraphQL endpoints; none where the set has no GraphQL policies. */
-  readonly endpoints: Matcher<PreparedEndpoint>;
+  /** None where the set has no GraphQL policies. */
+  readonly endpoints: GraphqlEndpoints;
   readonly graphql: PreparedGraphql;
 }
 
@@ -54,8 +54,6 @@ export interface PreparedConnection extends Place {
   /** Of all its messages and their fields together. */
   readonly messageNeeds: RuleNeeds;
 }
-
-export type PreparedEndpoint = Place;
 
 export interface PreparedGraphql {
   /** Each with the roots of its condition that are known only with the operation or with what it delivers. */
@@ -99,7 +97,7 @@ export function createSnapshot(
       { rules: ir.websocket.connections.map((rule) => connection(rule, of)) },
       options,
     ),
-    endpoints: createMatcher({ rules: endpoints(ir) }, options),
+    endpoints: graphqlEndpoints(ir, options),
     graphql: {
       rules: ir.graphql.rules.map((rule) => ({ rule, late: lateRoots(rule, ir) })),
       needs: needsOf(
@@ -121,11 +119,6 @@ function connection(
     needs: needsOf(rule.condition.reads, of(rule.id)),
     messageNeeds: needsOf(reads, of(`${rule.id}.messages`)),
   };
-}
-
-function endpoints(ir: PolicySetIR): PreparedEndpoint[] {
-  if (ir.graphql.rules.length === 0) return [];
-  return ir.graphql.settings.paths.map((path) => place(parsePattern(path, "none").segments));
 }
 
 function place(segments: readonly SegmentIR[]): Place {

@@ -9,7 +9,7 @@ export type Match<Rule extends Matchable = PathRuleIR> =
   | { readonly kind: "rule"; readonly rule: Rule; readonly params: Readonly<Record<string, string>> }
   | { readonly kind: "none" }
   /** The path is that of a rule but for the letter case: a framework that ignores case would take it for that. */
-  | { readonly kind: "case" };
+  | { readonly kind: "case"; readonly rule: Rule };
 
 export interface Matcher<Rule extends Matchable = PathRuleIR> {
   /** All rules it was made of. */
@@ -49,7 +49,6 @@ interface Leaf<Rule> {
 }
 
 const NONE = { kind: "none" } as const;
-const CASE = { kind: "case" } as const;
 
 /** Builds the segment tree of a set's path rules. Matching takes time by the segments of the path, not by the rules. */
 export function createMatcher<Rule extends Matchable>(
@@ -64,9 +63,12 @@ export function createMatcher<Rule extends Matchable>(
     rules: ir.rules,
     match(method, segments) {
       const found = search(root, method, segments, 0, fold);
-      if (found === undefined) return NONE;
+      const first = found?.[0];
+      if (found === undefined || first === undefined) return NONE;
       const rule = found.find((candidate) => isSpelled(candidate, segments));
-      return rule === undefined ? CASE : { kind: "rule", rule, params: paramsOf(rule, segments) };
+      return rule === undefined
+        ? { kind: "case", rule: first }
+        : { kind: "rule", rule, params: paramsOf(rule, segments) };
     },
   };
 }

@@ -4,7 +4,7 @@ import type { GraphqlSettingsIR } from "../ir.ts";
 import { parametersOf } from "../pattern/parse-pattern.ts";
 import type { YamlNode } from "../syntax/tree.ts";
 import { readPattern } from "./pattern.ts";
-import type { GraphqlHeadSource } from "./policy-source.ts";
+import type { GraphqlHeadSource, PatternSource } from "./policy-source.ts";
 import { readChoice, readFields, readInteger, readItems, readString } from "./reader.ts";
 import { schemaFileName } from "./schema-file.ts";
 
@@ -20,6 +20,7 @@ export const GRAPHQL_DEFAULTS: GraphqlHeadSource["settings"] = {
 export function readGraphqlHead(report: Reporter, node: YamlNode): GraphqlHeadSource | undefined {
   const fields = readFields(report, node, "`graphql`", [
     "paths",
+    "other_paths",
     "schema",
     "multipart",
     "introspection",
@@ -27,18 +28,21 @@ export function readGraphqlHead(report: Reporter, node: YamlNode): GraphqlHeadSo
   ]);
   if (fields === undefined) return undefined;
   const paths = fields.get("paths");
+  const otherPaths = fields.get("other_paths");
   const schema = fields.get("schema");
   const multipart = fields.get("multipart");
   const introspection = fields.get("introspection");
   const limits = fields.get("limits");
   const choice = (value: YamlNode, what: string) => readChoice(report, value, what, ["allow", "deny"]);
-  const patterns = paths && readPaths(report, paths);
+  const patterns = paths && readPaths(report, paths, "`paths`");
+  const others = otherPaths && readPaths(report, otherPaths, "`other_paths`");
   const file = schema && readSchema(report, schema);
   return {
     parameters: (patterns ?? []).flatMap(({ segments }) => parametersOf(segments)),
     ...(file && { schema: file }),
     settings: {
-      paths: patterns?.map(({ text }) => text) ?? GRAPHQL_DEFAULTS.paths,
+      paths: patterns?.map(withoutRest) ?? GRAPHQL_DEFAULTS.paths,
+      ...(others && { otherPaths: others.map(({ text }) => text) }),
       multipart: (multipart && choice(multipart, "`multipart`")) ?? GRAPHQL_DEFAULTS.multipart,
       introspection:
         (introspection && choice(introspection, "`introspection`")) ?? GRAPHQL_DEFAULTS.introspection,
@@ -47,12 +51,17 @@ export function readGraphqlHead(report: Reporter, node: YamlNode): GraphqlHeadSo
   };
 }
 
-function readPaths(report: Reporter, node: YamlNode) {
-  const items = readItems(report, node, "`paths`");
+/** An endpoint takes what is below it, whether or not that is written. */
+function withoutRest({ text }: PatternSource): string {
+  return text.endsWith("/**") ? text.slice(0, -3) || "/" : text;
+}
+
+function readPaths(report: Reporter, node: YamlNode, what: string) {
+  const items = readItems(report, node, what);
   if (node.kind === "sequence" && items.length === 0)
-    report.error(placeOf(node), "empty-value", "`paths` is empty");
+    report.error(placeOf(node), "empty-value", `${what} is empty`);
   return items.flatMap(
-    (item) => readPattern(report, item, "a path", { method: "none", wildcards: "none" }) ?? [],
+    (item) => readPattern(report, item, "a path", { method: "none", wildcards: "rest" }) ?? [],
   );
 }
 

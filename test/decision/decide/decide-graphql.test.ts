@@ -83,6 +83,101 @@ response_masks:
     assert.equal(decision.plan.websocket.plain, false);
     assert.equal(outcome(await decide({ path: "/elsewhere", headers })), "DENY NO_MATCHING_RULE");
   });
+  describe("below an endpoint, and in other letter case", () => {
+    const below = snapshotOf(`
+policies:
+- { resource: "* /graphql/**", condition: exists(user.id) }
+- { resource: "GET /of/{tenant}/graphql", condition: true }
+graphql: { paths: [/graphql, "/of/{tenant}/graphql/**"], other_paths: [/graphql/health, "/graphql/assets/**"] }
+graphql_policies:
+- { query: me, condition: true }
+- { query: salary, condition: user.role == "admin" }
+- { query: tenant, condition: path.tenant == "t-1" }
+response_masks:
+- { api_pattern: /graphql, fields: [{ name: ssn, condition: true, mask_type: full }] }
+`);
+    const lax = snapshotOf(
+      `
+policies: [{ resource: "* /**", condition: exists(user.id) }]
+graphql_policies: [{ query: me, condition: true }, { query: salary, condition: false }]
+response_masks: [{ api_pattern: /graphql, fields: [{ name: ssn, condition: true, mask_type: full }] }]
+`,
+      true,
+    );
+    const send = async (policies: typeof below, path: string, query?: string, method = "POST") => {
+      const body = query === undefined ? "" : JSON.stringify({ query });
+      const headers = [
+        ...(query === undefined ? [] : [["content-type", "application/json"] as const]),
+        ["content-length", String(body.length)] as const,
+        bearer(await issuer.token({})),
+      ];
+      return deciderOf(policies, { verifier })(accessOf({ method, path, headers, body }));
+    };
+
+    it("judges operations as at the endpoint, and masks their answers", async () => {
+      for (const path of ["/graphql/x", "/graphql/x/y", "/graphql/X/"]) {
+        assert.equal(outcome(await send(below, path, "{ me { id } salary }")), "DENY GRAPHQL_DENIED", path);
+        const allowed = await send(below, path, "{ me { id } }");
+        assert.equal(outcome(allowed), "ALLOW CONDITION_TRUE", path);
+        assert.deepEqual(
+          allowed.plan?.response?.fields.map(({ keys }) => keys.join(".")),
+          ["ssn"],
+        );
+        assert.deepEqual(allowed.verdict === "ALLOW" ? allowed.alsoRead?.map((other) => other.path) : [], [
+          "/graphql",
+        ]);
+      }
+      assert.equal(outcome(await send(below, "/graphql/x", undefined)), "DENY GRAPHQL_MALFORMED");
+      assert.equal(
+        outcome(await send(below, "/graphql/x?query=%7Bsalary%7D", undefined, "GET")),
+        "DENY GRAPHQL_DENIED",
+      );
+    });
+
+    it("takes the parameters of the endpoint's path, and asks the rules for the path that was sent", async () => {
+      assert.equal(outcome(await send(below, "/of/t-1/graphql", "{ tenant }")), "ALLOW GRAPHQL_ALLOWED");
+      assert.equal(outcome(await send(below, "/of/t-2/graphql", "{ tenant }")), "DENY GRAPHQL_DENIED");
+      // it may be a place of something else, and no rule is for it
+      assert.equal(outcome(await send(below, "/of/t-1/graphql/x", "{ tenant }")), "DENY NO_MATCHING_RULE");
+    });
+
+    it("judges every letter case, whether or not the set tells letter case apart", async () => {
+      assert.equal(outcome(await send(lax, "/GRAPHQL", "{ salary }")), "DENY GRAPHQL_DENIED");
+      assert.equal(outcome(await send(lax, "/GraphQL/x", "{ salary }")), "DENY GRAPHQL_DENIED");
+      const allowed = await send(lax, "/GraphQL", "{ me }");
+      assert.equal(outcome(allowed), "ALLOW CONDITION_TRUE");
+      assert.ok(allowed.plan?.response?.fields.every(({ keys }) => keys.join(".") === "ssn"));
+      assert.equal(outcome(await send(below, "/GRAPHQL", "{ salary }")), "DENY AMBIGUOUS_CASE");
+    });
+
+    it("leaves alone what the set says is no endpoint", async () => {
+      for (const path of ["/graphql/health", "/graphql/assets/app.js", "/graphql/assets"]) {
+        const decision = await send(below, path, undefined, "GET");
+        assert.equal(outcome(decision), "ALLOW CONDITION_TRUE", path);
+      }
+      assert.equal(outcome(await send(below, "/graphql/health/x", undefined)), "DENY GRAPHQL_MALFORMED");
+    });
+
+    it("shows browsers the page of an endpoint where a path rule permits it, and no operation", async () => {
+      const page = async (path: string, body = "", accept = "text/html,application/xhtml+xml;q=0.9") => {
+        const headers = [
+          ["accept", accept] as const,
+          ["content-length", String(body.length)] as const,
+          bearer(await issuer.token({})),
+        ];
+        return outcome(await deciderOf(below, { verifier })(accessOf({ path, headers, body })));
+      };
+      assert.equal(await page("/of/t-1/graphql"), "ALLOW CONDITION_TRUE");
+      assert.equal(await page("/of/t-1/graphql?utm=x"), "ALLOW CONDITION_TRUE");
+      for (const path of ["?query=%7Bsalary%7D", "?queryId=x", "?extensions=%7B%7D", "?x=%7Bsalary%7D"]) {
+        assert.match(await page(`/of/t-1/graphql${path}`), /^DENY GRAPHQL_(?:DENIED|MALFORMED)$/, path);
+      }
+      assert.equal(await page("/of/t-1/graphql", '{"query":"{ salary }"}'), "DENY GRAPHQL_MALFORMED");
+      assert.equal(await page("/of/t-1/graphql", "", "application/json"), "DENY GRAPHQL_MALFORMED");
+      // without a rule for the path there is no page
+      assert.equal(outcome(await send(set, "/graphql", undefined, "GET")), "DENY GRAPHQL_MALFORMED");
+    });
+  });
   it("asks who it is before it says no", async () => {
     const body = '{"query":"{ salary }"}';
     const headers = [["content-type", "application/json"]] as const;

@@ -39,7 +39,11 @@ describe("decision: handshakes to a GraphQL endpoint", () => {
     await issuer.close();
   });
 
-  const knock = async (set: string, path: string) =>
+  const knock = async (
+    set: string,
+    path: string,
+    more: readonly (readonly [name: string, value: string])[] = [],
+  ) =>
     deciderOf(snapshotOf(set), { verifier })(
       accessOf({
         path,
@@ -47,6 +51,7 @@ describe("decision: handshakes to a GraphQL endpoint", () => {
           ["connection", "Upgrade"],
           ["upgrade", "websocket"],
           bearer(await issuer.token({ role: "viewer" })),
+          ...more,
         ],
       }),
     );
@@ -77,6 +82,42 @@ describe("decision: handshakes to a GraphQL endpoint", () => {
   it("are judged by the path's rules first", async () => {
     const set = `policies:\n  - { resource: "GET /graphql", condition: user.role == "admin" }\n${OPERATIONS}`;
     assert.equal(outcome(await knock(set, "/graphql?query=%7Bme%7D")), "DENY CONDITION_FALSE");
+  });
+
+  it("that ask for GraphQL have their operations judged on every path", async () => {
+    const everywhere = 'policies:\n  - { resource: "GET /**", condition: true }\n';
+    const open = (set: string, path: string, ...protocols: string[]) =>
+      knock(
+        set,
+        path,
+        protocols.map((protocol) => ["sec-websocket-protocol", protocol] as const),
+      );
+    for (const protocols of [["graphql-transport-ws"], ["x", "Graphql-WS"], ["x, graphql-transport-ws"]]) {
+      const decision = await open(everywhere + OPERATIONS, "/elsewhere", ...protocols);
+      assert.equal(outcome(decision), "ALLOW CONDITION_TRUE");
+      assert.equal(decision.plan?.websocket?.graphql?.rules.length, 2, protocols.join());
+      assert.equal(decision.plan.websocket.plain, false);
+      const carrying = await open(everywhere + OPERATIONS, "/elsewhere?query=%7Bpayroll%7D", ...protocols);
+      assert.equal(outcome(carrying), "DENY GRAPHQL_MALFORMED");
+    }
+    const protocol = "graphql-transport-ws";
+    assert.equal(outcome(await open(OPERATIONS, "/elsewhere", protocol)), "DENY NO_MATCHING_RULE");
+    assert.equal(
+      (await open(everywhere + OPERATIONS, "/elsewhere", "mqtt")).plan?.websocket?.graphql,
+      undefined,
+    );
+    assert.equal((await open(everywhere, "/elsewhere", protocol)).plan?.websocket?.graphql, undefined);
+    // rules for messages say all that may pass
+    const messages =
+      "websocket_policies:\n  - { connection: { path: /elsewhere, condition: true }, message_types: [{ type: chat, condition: true }] }\n";
+    const socket = (await open(messages + OPERATIONS, "/elsewhere", protocol)).plan?.websocket;
+    assert.equal(socket?.graphql, undefined);
+    assert.ok(socket?.send);
+    // below an endpoint it is one connection to it
+    const below = await open(everywhere + OPERATIONS, "/graphql/x", protocol);
+    assert.equal(outcome(below), "ALLOW CONDITION_TRUE");
+    assert.equal(below.plan?.websocket?.graphql?.rules.length, 2);
+    assert.equal(below.plan.websocket.plain, false);
   });
 
   it("are like others where the set has no GraphQL policies", async () => {

@@ -111,6 +111,26 @@ describe("end to end: GraphQL", () => {
     );
   });
 
+  it("judges operations below a mount, in every letter case", async () => {
+    const secret = { query: '{ customer(id: "c-1") { ssn } }' };
+    const open = { query: '{ customer(id: "c-1") { name } }' };
+    const to = (path: string, payload: object) =>
+      send(path, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(payload),
+      });
+    for (const path of ["/mounted", "/mounted/x", "/mounted/x/Y"]) {
+      const { status, body } = await to(path, secret);
+      assert.equal(status, 403, path);
+      assert.deepEqual(body.errors?.[0]?.path, ["customer", "ssn"]);
+      const allowed = await to(path, open);
+      assert.deepEqual(allowed.body.data, { customer: { name: "Ada" } }, path);
+    }
+    for (const path of ["/MOUNTED", "/Mounted/x"]) assert.equal((await to(path, secret)).status, 400, path);
+    assert.equal((await send(`/mounted/x?query=${encodeURIComponent(secret.query)}`, {})).status, 403);
+  });
+
   it("nulls fields of rules that say so, and says that it did", async () => {
     const { status, body } = await post({ query: '{ c: customer(id: "c-1") { id n: notes } me { notes } }' });
     assert.equal(status, 200);

@@ -37,14 +37,14 @@ describe("end to end: GraphQL over WebSocket", () => {
     for (const client of clients.splice(0)) await client.dispose();
   });
 
-  async function subscriber(claims: Record<string, unknown>) {
+  async function subscriber(claims: Record<string, unknown>, path = "/graphql") {
     const authorization = `Bearer ${await issuer.token(claims)}`;
     class Socket extends WebSocket {
       constructor(url: string, protocols: string | string[]) {
         super(url, protocols, { headers: { authorization } });
       }
     }
-    const url = `${gateway.url.replace("http", "ws")}/graphql`;
+    const url = `${gateway.url.replace("http", "ws")}${path}`;
     const client = createClient({ url, webSocketImpl: Socket, retryAttempts: 0, lazy: true });
     clients.push(client);
     return (query: string) => {
@@ -74,6 +74,16 @@ describe("end to end: GraphQL over WebSocket", () => {
     assert.equal(application.operations(), before);
     const after = run("{ me { name } }");
     await eventually("the connection lives on", () => after.done);
+  });
+
+  it("judges operations of a server that takes connections on any path", async () => {
+    const run = await subscriber(VIEWER, "/live");
+    const bad = run("{ me { ssn } }");
+    await eventually("the refusal", () => bad.error);
+    assert.match(JSON.stringify(bad.error), /ACCESS_DENIED/);
+    const good = run("{ me { id } }");
+    await eventually("the answer", () => good.done);
+    assert.deepEqual(good.got, [{ data: { me: { id: "c-1" } } }]);
   });
 
   it("delivers only the events that the condition permits", async () => {

@@ -2,7 +2,9 @@ import { createServer, type IncomingMessage, type RequestListener } from "node:h
 import { createRequire } from "node:module";
 import type { AddressInfo, Socket } from "node:net";
 import { execute, subscribe, type ExecutionArgs, type GraphQLSchema } from "graphql";
+import { createHandler } from "graphql-http/lib/use/express";
 import { useServer } from "graphql-ws/use/ws";
+import express from "express";
 import { SubscriptionServer } from "subscriptions-transport-ws";
 import { WebSocketServer } from "ws";
 
@@ -27,7 +29,9 @@ type Subscription { orderUpdated: Order }
 
 /** Policies for it: administrators may do everything, others see a customer of their own. */
 export const POLICIES = `
-graphql: { schema: api.graphql }
+graphql: { schema: api.graphql, paths: [/graphql, /mounted] }
+policies:
+  - { resource: "* /mounted/**", condition: exists(user.id) }
 graphql_policies:
   - { query: customer, condition: user.role == "admin" or args.id == user.customer_id }
   - { query: me, condition: exists(user.id) }
@@ -38,6 +42,7 @@ graphql_policies:
   - { subscription: orderUpdated, condition: order.customer_id == user.customer_id }
 websocket_policies:
   - connection: { path: /graphql, condition: exists(user.id) }
+  - connection: { path: /live, condition: exists(user.id) }
 `;
 
 interface OrderEvent {
@@ -45,7 +50,10 @@ interface OrderEvent {
   readonly customer_id: string;
 }
 
-/** A GraphQL server as people run it: graphql-yoga, graphql-ws, and the older subscriptions-transport-ws, on one path. */
+/**
+ * A GraphQL server as people run it: graphql-yoga at `/graphql`, graphql-http mounted in Express at `/mounted`, and graphql-ws
+ * and the older subscriptions-transport-ws on any path.
+ */
 export interface GraphqlApplication {
   readonly url: string;
   /** Root fields that were resolved so far. */
@@ -109,7 +117,8 @@ export async function startGraphqlApplication(): Promise<GraphqlApplication> {
     },
   });
   const yoga = createYoga({ schema, logging: false, batching: true, maskedErrors: false });
-  const server = createServer({ keepAliveTimeout: 0 }, yoga);
+  const application = express().use("/mounted", createHandler({ schema })).use(yoga);
+  const server = createServer({ keepAliveTimeout: 0 }, application);
 
   const modern = new WebSocketServer({ noServer: true, handleProtocols: () => "graphql-transport-ws" });
   const disposable = useServer({ schema }, modern);

@@ -1,0 +1,39 @@
+import { quoted } from "../../text/index.ts";
+import { placeOf } from "../diagnostics/reporter.ts";
+import type { SegmentIR } from "../ir.ts";
+import { parsePattern } from "../pattern/parse-pattern.ts";
+import { GRAPHQL_DEFAULTS, type PathRuleSource } from "../read/index.ts";
+import type { PolicySetCheck } from "./policy-set-check.ts";
+
+/**
+ * A rule for a whole tree of paths that holds a GraphQL endpoint permits every other path of it, too. Where a GraphQL
+ * server answers there as well, nobody judges its operations.
+ */
+export const unjudgedOperations: PolicySetCheck = (set, report) => {
+  if (set.graphql.length === 0) return;
+  const { paths } = set.head.graphql?.settings ?? GRAPHQL_DEFAULTS;
+  for (const rule of set.rules) {
+    const endpoint = paths.find((path) => holds(rule, parsePattern(path, "none").segments));
+    if (endpoint === undefined) continue;
+    report.warning(
+      placeOf(rule.pattern.node),
+      "unjudged-operations",
+      `${quoted(rule.pattern.text)} permits more paths than the GraphQL endpoint ${quoted(endpoint)}, and operations are judged only there`,
+      "list every path at which a GraphQL server answers in `graphql.paths`, or name the other paths in rules of their own",
+    );
+  }
+};
+
+/** Methods by which servers take operations, or begin to. */
+const METHODS: readonly string[] = ["*", "GET", "POST"];
+
+function holds({ pattern, condition }: PathRuleSource, endpoint: readonly SegmentIR[]): boolean {
+  if (pattern.segments.at(-1)?.kind !== "rest" || !METHODS.includes(pattern.method)) return false;
+  if (condition.ast.op === "literal" && condition.ast.value !== true) return false;
+  const above = pattern.segments.slice(0, -1);
+  return above.length < endpoint.length && above.every((segment, index) => overlap(segment, endpoint[index]));
+}
+
+function overlap(a: SegmentIR, b: SegmentIR | undefined): boolean {
+  return a.kind !== "literal" || b?.kind !== "literal" || a.value === b.value;
+}
