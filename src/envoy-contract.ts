@@ -34,6 +34,7 @@ export const DECISION = names(
   "state_file",
   "state_epoch",
   "expires_at",
+  "handshake_accept",
   "slot",
   "generation",
   // for access logs

@@ -1,3 +1,4 @@
+import { handshakeAccept } from "../decision/headers/handshake-key.ts";
 import type { CarriedPlan } from "../decision/point/index.ts";
 import type { AccessRequest } from "../decision/types.ts";
 import { HEADER, PLAN_VERSION, type DECISION } from "../envoy-contract.ts";
@@ -20,12 +21,14 @@ export function planMetadata(
   access: AccessRequest,
   place: StatePlace,
 ): DecisionMetadata {
+  const accept = websocket ? handshakeAccept(access.raw) : undefined;
   return {
     plan: text,
     decision_id: decisionId,
     method: access.raw.method,
     request_id: access.requestId,
     ...(websocket && { state_file: place.file, state_epoch: place.epoch, expires_at: expiresAt }),
+    ...(accept !== undefined && { handshake_accept: accept }),
     ...(slot && { slot: slot.slot, generation: slot.generation }),
   };
 }

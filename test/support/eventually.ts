@@ -1,5 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 
+/** Thrown by a probe where waiting is of no use any more. */
+export class Hopeless extends Error {}
+
 /**
  * Waits until `probe` gives something other than `undefined` or false, for at most `boundMs`: the machine may be busy. It looks
  * every 25 ms at first, and less often the longer it takes: what is waited for needs the processor more.
@@ -18,6 +21,7 @@ export async function eventually<T>(
       if (found !== undefined && found !== null && found !== false)
         return found as Exclude<NonNullable<T>, false>;
     } catch (error) {
+      if (error instanceof Hopeless) throw error;
       last = error;
     }
     await delay(Math.min(250, Math.max(25, (Date.now() - start) / 10)));

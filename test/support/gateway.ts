@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { dump } from "js-yaml";
 import { envoyBinary } from "./envoy.ts";
-import { eventually } from "./eventually.ts";
+import { eventually, Hopeless } from "./eventually.ts";
 
 const CLI = fileURLToPath(new URL("../../bin/gatehouse.js", import.meta.url));
 
@@ -80,7 +80,8 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
   const running = () => {
-    if (child.exitCode !== null || child.signalCode !== null) throw new Error(`the gateway ended: ${stderr}`);
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new Hopeless(`the gateway ended: ${stderr}`);
   };
   const find = (pattern: RegExp, text: () => string) => () => {
     const found = pattern.exec(text());

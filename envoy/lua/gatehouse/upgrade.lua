@@ -128,6 +128,16 @@ local function fault(headers, connection)
   return nil
 end
 
+-- Between a side that speaks HTTP/2 and one that speaks HTTP/1.1 (src/decision/headers/handshake-key.ts): a client over
+-- HTTP/2 sent no key, and an application over HTTP/2 answers none.
+local function accept(headers, protocol, value)
+  if protocol ~= "HTTP/1.1" then
+    headers:remove("sec-websocket-accept")
+  elseif value and not headers:get("sec-websocket-accept") then
+    headers:add("sec-websocket-accept", value)
+  end
+end
+
 -- upgrade.response(handle, plan, decision): server to client, when the server has answered 101. Yields.
 function upgrade.response(handle, plan, decision)
   local connection = open[decision[DECISION.decision_id]]
@@ -139,6 +149,7 @@ function upgrade.response(handle, plan, decision)
     connection:close(1002, CLOSE.UPGRADE_NOT_DELIVERED, CLOSED_BY.protocol)
     return upgrade.refuse(handle, reason)
   end
+  accept(handle:headers(), handle:streamInfo():protocol(), decision[DECISION.handshake_accept])
   stream.note(handle, NOTE.state, STATE.stream)
   pump(handle, "from_server", connection, decision, NOTE.chunks)
 end

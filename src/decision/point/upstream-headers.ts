@@ -1,5 +1,6 @@
 import type { Identity } from "../../identity/types.ts";
 import type { IdentityHeaders } from "../headers/identity-headers.ts";
+import { handshakeKey } from "../headers/handshake-key.ts";
 import { removedForPlan } from "../headers/plan-headers.ts";
 import { removedForPreflight } from "../headers/preflight-headers.ts";
 import { withoutCookie } from "../headers/withheld-cookie.ts";
@@ -49,7 +50,7 @@ export function createUpstreamHeaders({
     const cookies =
       cookieWithheld === true && cookie !== undefined ? withoutCookie(raw.headers, cookie) : undefined;
     return {
-      set: [...set, ...(cookies?.set ?? [])],
+      set: [...set, ...(cookies?.set ?? []), ...(plan?.websocket === undefined ? [] : handshakeKey(raw))],
       remove: [
         ...remove,
         ...(cookies?.remove ?? []),
