@@ -155,4 +155,31 @@ describe("following: statistics", () => {
     }
     assert.equal(new Set(reports().map(({ instance }) => instance)).size, 2);
   });
+
+  describe("the last statistics of a process", () => {
+    const told = () =>
+      plane.statistics.reduce((sum, { audit }) => sum + (audit as { recorded: number }).recorded, 0);
+
+    it("hold what was counted while an earlier report was under way", async () => {
+      const reporter = reporterOf();
+      metrics.auditRecorded.inc(2);
+      const underWay = reporter.report();
+      // its figures are taken by the first turn
+      await new Promise((resolve) => setImmediate(resolve));
+      metrics.auditRecorded.inc(3);
+      await Promise.all([underWay, reporter.close()]);
+      assert.equal(told(), 5);
+    });
+
+    it("hold what was counted since a report that failed", async () => {
+      const reporter = reporterOf();
+      metrics.auditRecorded.inc(2);
+      plane.fault = () => ({ status: 503 });
+      await reporter.report();
+      plane.fault = () => undefined;
+      metrics.auditRecorded.inc(3);
+      await reporter.close();
+      assert.equal(told(), 5);
+    });
+  });
 });

@@ -8,18 +8,18 @@ import { OTHER_KEY, SIGN_IN_KEY, startSignInBench, type SignInBench } from "../s
 
 const MINUTE = 60_000;
 
-describe("review: sessions that end", () => {
-  describe("after a policy that was stricter for a while", () => {
-    let bench: SignInBench;
-    let skip = 0;
-    before(async () => {
-      bench = await startSignInBench({ clock: () => Date.now() + skip });
-    });
-    after(() => bench.close());
-    beforeEach(() => {
-      skip = 0;
-    });
+describe("sessions that end", () => {
+  let bench: SignInBench;
+  let skip = 0;
+  before(async () => {
+    bench = await startSignInBench({ clock: () => Date.now() + skip });
+  });
+  after(() => bench.close());
+  beforeEach(() => {
+    skip = 0;
+  });
 
+  describe("after a policy that was stricter for a while", () => {
     /** Signs in, and refreshes under a policy that leaves the second token less time than the first one has. */
     async function shortened() {
       const customer = await bench.customer();
@@ -55,26 +55,21 @@ describe("review: sessions that end", () => {
   });
 
   it("tell the hint for the provider's logout, an ID token, to the key of the sign-in alone", async () => {
-    const bench = await startSignInBench();
-    try {
-      const customer = await bench.customer();
-      for (const [key, told] of [
-        [SIGN_IN_KEY, true],
-        [OTHER_KEY, false],
-      ] as const) {
-        for (const member of ["session_id", "user_id"] as const) {
-          const { session, user } = await bench.signIn(customer);
-          const id = member === "session_id" ? session.id : user.id;
-          const answer = await bench.request("DELETE", `/auth/logout?${member}=${id}`, { as: key });
-          assert.equal(answer.body.data.ended, 1, answer.text);
-          const url = new URL(answer.body.data.end_session_url as string);
-          assert.equal(url.searchParams.has("id_token_hint"), told, member);
-          // by which the provider knows who asks, too
-          assert.equal(url.searchParams.get("client_id"), bench.provider.clientId);
-        }
+    const customer = await bench.customer();
+    for (const [key, told] of [
+      [SIGN_IN_KEY, true],
+      [OTHER_KEY, false],
+    ] as const) {
+      for (const member of ["session_id", "user_id"] as const) {
+        const { session, user } = await bench.signIn(customer);
+        const id = member === "session_id" ? session.id : user.id;
+        const answer = await bench.request("DELETE", `/auth/logout?${member}=${id}`, { as: key });
+        assert.equal(answer.body.data.ended, 1, answer.text);
+        const url = new URL(answer.body.data.end_session_url as string);
+        assert.equal(url.searchParams.has("id_token_hint"), told, member);
+        // by which the provider knows who asks, too
+        assert.equal(url.searchParams.get("client_id"), bench.provider.clientId);
       }
-    } finally {
-      await bench.close();
     }
   });
 

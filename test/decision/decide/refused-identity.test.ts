@@ -10,7 +10,7 @@ policies:
   - { resource: "GET /own", condition: exists(user.id) }
 `;
 
-describe("review: an identity that is refused by where it stands", () => {
+describe("decision: an identity that is refused by where it stands", () => {
   let issuer: TestIssuer;
   let verifier: RunningTokenVerifier;
 

@@ -30,16 +30,18 @@ describe("records of gateways: what is refused, and what is taken all the same",
   const stored = () => storedRecords(database.db);
 
   /** The body as text, for what `JSON.stringify` does not write. */
-  async function sendText(text: string): Promise<{ status: number; body: { data: unknown } }> {
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what an answer holds is what tests find out
+  async function sendText(text: string, headers: object = {}): Promise<{ status: number; body: any }> {
     const answer = await fetch(`${control.url}/v1/gateway/records`, {
       method: "POST",
       headers: {
         "content-type": "application/json",
         authorization: `Bearer ${Buffer.from(JSON.stringify(GATEWAY_KEY)).toString("base64url")}`,
+        ...headers,
       },
       body: text,
     });
-    return { status: answer.status, body: (await answer.json()) as { data: unknown } };
+    return { status: answer.status, body: await answer.json() };
   }
 
   it("rejects a bad record by itself", async () => {
@@ -180,5 +182,79 @@ describe("records of gateways: what is refused, and what is taken all the same",
           status,
         );
     }
+  });
+
+  describe("a record that must not hold up the others of its batch", () => {
+    for (const [name, parts] of [
+      ["of the year 10000, by its zone", { timestamp: "9999-12-31T23:59:59-14:00" }],
+      ["of the last moment that has four digits", { timestamp: "9999-12-31T23:59:59.999Z" }],
+      ["that took as long as a number can say", { evaluation_time_us: Number.MAX_SAFE_INTEGER }],
+      [
+        "with the longest texts",
+        {
+          customer_id: "c".repeat(512),
+          user_id: "u".repeat(1024),
+          rule: "r".repeat(1024),
+          rule_resource: "g".repeat(4096),
+        },
+      ],
+      [
+        "with texts of many bytes",
+        {
+          customer_id: "\u{1f600}".repeat(128),
+          user_id: "\u{1f600}".repeat(256),
+          rule_resource: "\u{1f600}".repeat(400),
+          rule: "x",
+        },
+      ],
+      [
+        "of a violation with all of that",
+        {
+          decision: "DENY",
+          reason: "MFA_REQUIRED",
+          customer_id: "\u{1f600}".repeat(128),
+          user_id: "\u{1f600}".repeat(256),
+          customer_policy_set: "s".repeat(9000),
+          resource: `/${"r".repeat(16_000)}`,
+        },
+      ],
+    ] as const) {
+      it(`one ${name}`, async () => {
+        const records = [decisionRecord(parts), decisionRecord()];
+        const answer = await control.request("POST", "/gateway/records", {
+          body: { records },
+          as: GATEWAY_KEY,
+        });
+        assert.equal(answer.status, 200, answer.text);
+        const { accepted, rejected } = answer.body.data as { accepted: number; rejected: object[] };
+        assert.equal(accepted + rejected.length, 2);
+        assert.ok(accepted >= 1);
+      });
+    }
+  });
+
+  describe("a batch that is nested deeper than a function can walk", () => {
+    const deep = (depth: number) => {
+      const record = JSON.stringify(decisionRecord()).slice(0, -1);
+      return `{"records":[${record},"deep":${"[".repeat(depth)}${"]".repeat(depth)}}]}`;
+    };
+
+    for (const headers of [{}, { "idempotency-key": "deep" }] as const)
+      it(`is refused, and as deep as is read its record alone is: ${JSON.stringify(headers)}`, async () => {
+        const send = async (text: string) => {
+          const { status, body } = await sendText(text, headers);
+          return [status, body] as const;
+        };
+        for (const depth of [998, 100_000]) {
+          const [status, body] = await send(deep(depth));
+          assert.deepEqual(
+            [status, body.error.code, body.error.message],
+            [400, "MALFORMED_JSON", "the body is nested more than 1000 deep"],
+          );
+        }
+        // three levels are around it
+        const [status, body] = await send(deep(997));
+        assert.deepEqual([status, body.data.accepted, body.data.rejected.length], [200, 0, 1]);
+      });
   });
 });

@@ -58,4 +58,16 @@ describe("statistics of gateways", () => {
     const paths = (answer.body.error.details.fields as { path: string }[]).map(({ path }) => path);
     assert.deepEqual(paths.sort(), ["caches.0.hits", "sequence"]);
   });
+
+  describe("of a time that cannot be counted by", () => {
+    for (const to of ["0000-01-01T00:00:00Z", "0000-01-01T00:00:00+01:00", "9999-12-31T23:59:59-14:00"]) {
+      it(`${to} is refused`, async () => {
+        const audit = { decided: 1, recorded: 1, dropped: 0 };
+        const body = { instance: "gw", sequence: 1, from: "2026-03-01T12:00:00Z", to, caches: [], audit };
+        const answer = await tell(body);
+        assert.equal(answer.status, 422, answer.text);
+        assert.equal(answer.body.error.details.fields[0].path, "to");
+      });
+    }
+  });
 });

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { ok, writeRoute } from "../../../../src/control/platform/frame/route.ts";
 import { startControl, type RunningControl } from "../../../support/control.ts";
 
-describe("review: a database that takes nothing at the moment", () => {
+describe("a database that takes nothing at the moment", () => {
   let api: RunningControl;
 
   before(async () => {

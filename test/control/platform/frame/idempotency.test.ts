@@ -4,7 +4,7 @@ import { ApiError } from "../../../../src/control/platform/errors.ts";
 import { created, writeRoute, type Route } from "../../../../src/control/platform/frame/route.ts";
 import { startControl, type RunningControl } from "../../../support/control.ts";
 
-describe("review: a request that is repeated with its Idempotency-Key", () => {
+describe("a request that is repeated with its Idempotency-Key", () => {
   let api: RunningControl;
   let isAway = false;
   let prepared = 0;

@@ -17,7 +17,7 @@ interface Answer {
   readonly cursor: string;
 }
 
-describe("review: the end of a control plane", () => {
+describe("the end of a control plane", () => {
   let directory: string;
   let database: TestDatabase;
   let plane: ControlPlane;

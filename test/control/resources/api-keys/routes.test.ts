@@ -13,6 +13,9 @@ import {
   type Person,
 } from "../../../support/guarded-control.ts";
 
+/** In the year 10000, and before the year 0, by UTC: ISO 8601 with four digits cannot say when that is. */
+const BEYOND = ["9999-12-31T23:59:59-01:00", "0000-01-01T00:00:00+01:00"];
+
 describe("/api-keys", () => {
   let control: RunningControl;
   let now: number;
@@ -276,5 +279,24 @@ describe("/api-keys", () => {
       written.events.map(({ type }) => type),
       ["api_key.revoked"],
     );
+  });
+
+  describe("times at the ends of the calendar", () => {
+    it("are refused where no answer could tell them, and break no list", async () => {
+      for (const expires_at of BEYOND) {
+        const body = { name: "long", scope: "read_only", expires_at };
+        const answer = await ask("POST", "/api-keys", body);
+        assert.equal(answer.status, 422, `${expires_at}: ${answer.text}`);
+        assert.equal(answer.body.error.details.fields[0].path, "expires_at");
+      }
+      assert.equal((await ask("GET", "/api-keys")).status, 200);
+    });
+
+    it("may be the last that there is", async () => {
+      const body = { name: "long", scope: "read_only", expires_at: "9999-12-31T23:59:59Z" };
+      const answer = await ask("POST", "/api-keys", body);
+      assert.equal(answer.status, 201, answer.text);
+      assert.equal(answer.body.data.expires_at, "9999-12-31T23:59:59.000Z");
+    });
   });
 });

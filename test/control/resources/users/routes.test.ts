@@ -150,6 +150,15 @@ describe("users", () => {
       assert.deepEqual(before?.attributes, good);
     });
 
+    it("bounds its attributes as a whole", async () => {
+      const list = Array.from({ length: 200 }, () => "x".repeat(400));
+      const answer = await control.request("POST", `/customers/${customer}/users`, {
+        body: { subject: "s", attributes: { list } },
+      });
+      assert.equal(answer.status, 422, answer.text.slice(0, 200));
+      assert.equal(answer.body.error.details.fields[0].path, "attributes");
+    });
+
     it("refuses an empty change, other fields and other values of status", async () => {
       const { id } = await signIn("s-1");
       for (const body of [{}, { subject: "x" }, { status: "deleted" }, { status: null }, []])

@@ -9,7 +9,7 @@ import { startSpecified, type Specified } from "../../support/specified.ts";
 
 type Data = Readonly<Record<string, unknown>>;
 
-describe("specification 6: events, delivered to the registered url", () => {
+describe("webhooks: registration and events, specification 2.6, 4.5 and 6", () => {
   let api: Specified;
   let receiver: WebhookReceiver;
   let secret: string;
@@ -90,8 +90,31 @@ describe("specification 6: events, delivered to the registered url", () => {
 
   const deliveriesOf = (type: EventType) => receiver.received.filter(({ json }) => json.type === type);
 
+  it("2.6 webhook registration: url, events, secret", async () => {
+    const sent = {
+      url: "http://127.0.0.1:9/hook",
+      events: ["user.authenticated", "policy.violated"],
+      secret: "chosen-by-the-caller",
+    };
+    const answer = await api.call("POST", "/webhooks", sent);
+    assert.equal(answer.status, 201, answer.text);
+    const { url, events, secret } = answer.body.data;
+    assert.deepEqual({ url, events, secret }, sent);
+    const short = await api.call("POST", "/webhooks", { ...sent, secret: "s3cr3t!?" });
+    assert.deepEqual([short.status, short.body.data.secret], [201, "s3cr3t!?"]);
+    for (const bad of [{ url: "no url" }, { events: ["no.event"] }, { events: [] }, { secret: 7 }])
+      assert.equal((await api.call("POST", "/webhooks", { ...sent, ...bad })).status, 422);
+  });
+
+  it("4.5 webhooks: POST /webhooks", async () => {
+    const body = { url: "http://127.0.0.1:9/", events: ["policy.violated"], secret: "chosen-by-the-caller" };
+    const { status, body: answered } = await api.call("POST", "/webhooks", body);
+    assert.equal(status, 201);
+    assert.equal((await api.data("GET", `/webhooks/${answered.data.id}`)).url, body.url);
+  });
+
   for (const type of EVENT_TYPES)
-    it(`${type}: delivered, signed, with what happened`, () => {
+    it(`6 ${type}: delivered, signed, with what happened`, () => {
       const found = deliveriesOf(type).map(({ json }) => json.data as Data);
       const wanted = expected.get(type);
       assert.ok(wanted !== undefined);
@@ -102,7 +125,7 @@ describe("specification 6: events, delivered to the registered url", () => {
       for (const delivery of deliveriesOf(type)) verify(delivery);
     });
 
-  it("delivery payload: id, type, timestamp, data.user.*, data.session.*, and nothing else", () => {
+  it("6 delivery payload: id, type, timestamp, data.user.*, data.session.*, and nothing else", () => {
     const [delivery] = deliveriesOf("user.authenticated");
     const { id, type, timestamp, data, ...rest } = delivery?.json;
     assert.match(id, /^evt_/);
@@ -111,7 +134,7 @@ describe("specification 6: events, delivered to the registered url", () => {
     assert.deepEqual([data, rest], [expected.get("user.authenticated"), {}]);
   });
 
-  it("an event that was not asked for is not delivered", async () => {
+  it("6 an event that was not asked for is not delivered", async () => {
     const other = await startReceiver();
     await api.data("POST", "/webhooks", { url: other.url, events: ["policy.updated"] });
     await api.data("POST", "/customers", { name: "Not told" });

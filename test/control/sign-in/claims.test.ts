@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
-import { exactClaims, withoutInexactNumbers } from "../../src/control/sign-in/exact-json.ts";
-import { readIdentity } from "../../src/control/sign-in/claims.ts";
-import { startControl, type RunningControl } from "../support/control.ts";
+import { exactClaims, withoutInexactNumbers } from "../../../src/control/sign-in/exact-json.ts";
+import { readIdentity } from "../../../src/control/sign-in/claims.ts";
 
 /** What a page of a hundred users can be made of. */
 const BOUND = 32_768;
 
-describe("review: sizes that others choose", () => {
+describe("claims of a provider that are taken over", () => {
   it("a provider's profile is bounded as a whole, the largest claims being left out", () => {
     const large = Array.from({ length: 200 }, (_, at) => `${at}`.padEnd(256, "x"));
     const mapping = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`copy_${at}`, "large"]));
@@ -45,23 +44,5 @@ describe("review: sizes that others choose", () => {
       "f",
     ]);
     assert.throws(() => withoutInexactNumbers('{"a":9007199254740993,"a":1,}'));
-  });
-
-  describe("of an administrator", () => {
-    let control: RunningControl;
-    before(async () => {
-      control = await startControl();
-    });
-    after(() => control.close());
-
-    it("attributes are bounded as a whole", async () => {
-      const { body } = await control.request("POST", "/customers", { body: { name: "Acme" } });
-      const list = Array.from({ length: 200 }, () => "x".repeat(400));
-      const answer = await control.request("POST", `/customers/${body.data.id as string}/users`, {
-        body: { subject: "s", attributes: { list } },
-      });
-      assert.equal(answer.status, 422, answer.text.slice(0, 200));
-      assert.equal(answer.body.error.details.fields[0].path, "attributes");
-    });
   });
 });
