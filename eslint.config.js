@@ -15,7 +15,7 @@ const rooms = {
   runtime: [],
   policy: ["names"],
   request: ["names"],
-  graphql: ["names", "policy", "request", "envoy-contract"],
+  graphql: ["names", "policy", "request"],
   telemetry: ["runtime"],
   demo: [],
   config: ["policy", "request", "identity", "pages", "runtime"],
@@ -93,13 +93,40 @@ const decisionRooms = {
 /** The same within src/control; the reasons are in its README. Files beside these folders compose them. */
 const controlRooms = {
   platform: [],
-  resources: ["platform", "sign-in", "analytics", "gateway", "unit-writers"],
-  "sign-in": ["platform", "resources"],
-  analytics: ["platform", "resources"],
-  gateway: ["platform", "resources"],
+  tenancy: ["platform"],
+  resources: ["platform", "tenancy"],
+  analytics: ["platform"],
+  "sign-in": ["platform", "tenancy", "resources"],
+  gateway: ["platform", "tenancy", "resources"],
+  export: ["platform", "resources", "analytics"],
   // the list of what is sealed has every room's
-  encryption: ["platform", "resources", "sign-in", "sandbox"],
-  sandbox: ["platform", "resources", "sign-in", "analytics", "encryption", "unit-writers"],
+  encryption: ["platform", "tenancy", "resources", "sign-in", "sandbox"],
+  sandbox: ["platform", "tenancy", "resources", "sign-in", "analytics", "unit-writers"],
+};
+
+/** The same one level below. What ends with a customer or a user is imported by them, and never the other way about. */
+const resourceRooms = {
+  "api-keys": [],
+  clients: [],
+  erasure: [],
+  policies: [],
+  "policy-sets": [],
+  sessions: [],
+  webhooks: [],
+  "dashboard-users": ["erasure"],
+  users: ["erasure", "sessions"],
+  customers: ["api-keys", "clients", "erasure", "policies", "sessions", "users", "webhooks"],
+};
+const signInRooms = { issuer: [] };
+const analyticsRooms = { rollups: [], records: ["rollups"], audit: ["rollups", "records"] };
+const policyRooms = {
+  diagnostics: ["diagnostic"],
+  syntax: ["diagnostics", "diagnostic"],
+  pattern: ["ir"],
+  condition: ["ir", "value", "roots"],
+  mask: ["condition", "plan", "value"],
+  message: ["condition", "mask", "plan", "value"],
+  match: ["condition", "ir", "value"],
 };
 
 function zonesOf(folder, rooms) {
@@ -119,6 +146,10 @@ const zones = [
   }),
   ...zonesOf("src/decision", decisionRooms),
   ...zonesOf("src/control", controlRooms),
+  ...zonesOf("src/control/resources", resourceRooms),
+  ...zonesOf("src/control/sign-in", signInRooms),
+  ...zonesOf("src/control/analytics", analyticsRooms),
+  ...zonesOf("src/policy", policyRooms),
 ];
 
 export default defineConfig(

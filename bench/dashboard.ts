@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import pg from "pg";
 import { analyticsRoutes } from "../src/control/analytics/routes.ts";
-import { countDecisions } from "../src/control/analytics/count-decisions.ts";
+import { countDecisions } from "../src/control/analytics/rollups/count-decisions.ts";
 import { auditRoutes } from "../src/control/analytics/audit/routes.ts";
 import { writeEvents } from "../src/control/analytics/write-events.ts";
 import type { EventType } from "../src/control/platform/events.ts";

@@ -131,7 +131,7 @@ async function inTurns<Name extends string>(
 const LUA_DRIVER = `
 local json = require("gatehouse.json")
 local decode = require("gatehouse.graphql_payload").decode
-local judge = require("gatehouse.graphql_judge").judge
+local judge = require("gatehouse.graphql_evaluate").evaluate
 function run(input)
   local case = json.plain(input)
   judge(case.plan, decode(case.body))

@@ -1,4 +1,4 @@
-/** How an operation of a benchmark is written and judged. */
+/** How an operation of a benchmark is written and evaluated. */
 export interface Shape {
   /** The policy set has an SDL file. */
   readonly schema: boolean;

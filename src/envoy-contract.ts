@@ -1,3 +1,4 @@
+import { GRAPHQL, GRAPHQL_TEXT } from "./graphql/refusals.ts";
 import { IR_VERSION } from "./policy/ir.ts";
 import type { MessageCode } from "./policy/message/evaluate-message.ts";
 
@@ -117,29 +118,6 @@ export const MESSAGE_TEXT = {
   AMBIGUOUS: "a name in the message could be read as another one",
   CONDITION: "the message was denied",
 } as const satisfies Record<Exclude<MessageCode, "PERMITTED">, string>;
-
-/** Codes of what GraphQL's `errors` say, and the texts that both judges have. `%s` is filled in. */
-export const GRAPHQL = names(
-  "ACCESS_DENIED",
-  "INTROSPECTION_DENIED",
-  "GRAPHQL_MALFORMED",
-  "GRAPHQL_LIMIT_EXCEEDED",
-);
-export const GRAPHQL_TEXT = {
-  denied: 'access to "%s" is denied',
-  introspection: "introspection is denied",
-  renamed: '"%s" cannot be renamed here',
-  not_selected: 'select "%s" to subscribe',
-  similar_name: "the name of an argument or a variable could be read as another one",
-  variable_twice: "a variable is defined twice",
-  fragment_missing: "a fragment that is spread is not defined",
-  fragment_of_itself: "a fragment spreads itself",
-} as const;
-
-/** @returns a text of these tables with its `%s` filled in */
-export function filledIn(text: string, value: string): string {
-  return text.replace("%s", () => value);
-}
 
 /** Subprotocols of GraphQL over WebSocket: of the library graphql-ws, and of the older subscriptions-transport-ws. */
 export const SUBPROTOCOL = { current: "graphql-transport-ws", older: "graphql-ws" } as const;

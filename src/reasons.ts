@@ -57,7 +57,7 @@ export const REASONS = {
   GRAPHQL_CONNECTION: {
     status: 200,
     code: "ALLOWED",
-    message: "a connection to a GraphQL endpoint, whose operations are judged one by one",
+    message: "a connection to a GraphQL endpoint, whose operations are evaluated one by one",
   },
   GRAPHQL_ALLOWED: { status: 200, code: "ALLOWED", message: "every field of the operation is permitted" },
 
@@ -244,7 +244,7 @@ export const REASONS = {
   POLICY_SETS_CONFLICT: {
     status: 503,
     code: "SERVICE_UNAVAILABLE",
-    message: "two policy sets judge the same GraphQL connection",
+    message: "two policy sets evaluate the same GraphQL connection",
   },
   AUDIT_UNAVAILABLE: {
     status: 503,
@@ -285,7 +285,7 @@ export type ProxyReason = keyof typeof PROXY_REFUSALS;
 export const PROXY_REASONS = Object.keys(PROXY_REFUSALS) as readonly ProxyReason[];
 
 /** Reasons that the state of customer, user and session gives, whatever the rules say. */
-export const STANDING_REASONS = [
+export const STATE_REASONS = [
   "SESSION_ENDED",
   "SESSION_TOO_OLD",
   "MFA_REQUIRED",
@@ -295,7 +295,7 @@ export const STANDING_REASONS = [
   "USER_SUSPENDED",
   "STANDING_NOT_READY",
 ] as const satisfies readonly DenialReason[];
-export type StateReason = (typeof STANDING_REASONS)[number];
+export type StateReason = (typeof STATE_REASONS)[number];
 
 /** Which reason a refused request is answered with. */
 export const REFUSAL_REASONS = {

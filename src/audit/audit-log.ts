@@ -6,7 +6,7 @@ import { minimalOutcome, minimalRecord } from "./minimal-record.ts";
 import { Retry } from "./retry.ts";
 import { MAX_LINE, MAX_TRACED_LINE, serializeOutcome, serializeRecord } from "./serialize.ts";
 import { RateBudget } from "./rate-budget.ts";
-import { Tally, type AuditMetrics } from "./tally.ts";
+import { AuditTally, type AuditMetrics } from "./tally.ts";
 import type { AuditLog, AuditLogger, DurableRecord, OutcomeLog, RefusalLog } from "./types.ts";
 import type { AuditRecord, OutcomeRecord } from "../protocol/record.ts";
 
@@ -78,7 +78,7 @@ export class QueuedAuditLog implements AuditLog, OutcomeLog, RefusalLog {
   readonly #options: QueueOptions;
   readonly #dependencies: QueueDependencies;
   readonly #maxLine: number;
-  readonly #tallies: Readonly<Record<Kind, Tally>>;
+  readonly #tallies: Readonly<Record<Kind, AuditTally>>;
   readonly #refusals: RateBudget;
   #waiting: Waiting[] = [];
   /** Serialized, in order; what is being written stays here until it is written. */
@@ -103,7 +103,7 @@ export class QueuedAuditLog implements AuditLog, OutcomeLog, RefusalLog {
     this.#refusals = new RateBudget(options.refusalRate ?? REFUSALS_PER_SECOND);
     const { metrics } = dependencies;
     this.#retry = new Retry(dependencies.log);
-    this.#tallies = { decision: Tally.ofDecisions(metrics), outcome: Tally.ofOutcomes(metrics) };
+    this.#tallies = { decision: AuditTally.ofDecisions(metrics), outcome: AuditTally.ofOutcomes(metrics) };
   }
 
   record(decision: AuditRecord["decision"], build: () => AuditRecord, required = false): boolean {

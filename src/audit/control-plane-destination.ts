@@ -3,7 +3,7 @@ import { inTime } from "../runtime/in-time.ts";
 import { sleep } from "../runtime/sleep.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { AuditLogger } from "./types.ts";
-import { Delivery, type Away, type RecordIntake } from "./delivery.ts";
+import { RecordDelivery, type Away, type RecordIntake } from "./delivery.ts";
 import { writeError, type Destination, type WriteError, type WriteResult } from "./destination.ts";
 import { Spool } from "./spool.ts";
 
@@ -51,7 +51,7 @@ const REOPEN_MS = 1_000;
 export class ControlPlaneDestination implements Destination {
   readonly #options: ControlPlaneDestinationOptions;
   readonly #dependencies: ControlPlaneDestinationDependencies;
-  readonly #delivery: Delivery;
+  readonly #delivery: RecordDelivery;
   readonly #closing = new AbortController();
   #spool: Spool | undefined;
   #spoolError: WriteError | undefined;
@@ -70,7 +70,7 @@ export class ControlPlaneDestination implements Destination {
   constructor(options: ControlPlaneDestinationOptions, dependencies: ControlPlaneDestinationDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
-    this.#delivery = new Delivery({
+    this.#delivery = new RecordDelivery({
       ...dependencies,
       signal: this.#closing.signal,
       onRejected: async (line) => this.#spool?.setAside(line),

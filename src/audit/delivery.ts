@@ -1,4 +1,4 @@
-import type { RecordsAnswer, Rejection } from "../protocol/records.ts";
+import type { RecordsAnswer, RecordRejection } from "../protocol/records.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 
 /** Takes audit records: the control plane, as far as this room knows it. */
@@ -46,13 +46,13 @@ export interface DeliveryDependencies {
 }
 
 /** Codes of records that are refused for their `timestamp`. */
-const OF_TIME: ReadonlySet<string> = new Set<Rejection>(["CLOCK_AHEAD", "TOO_OLD"]);
+const OF_TIME: ReadonlySet<string> = new Set<RecordRejection>(["CLOCK_AHEAD", "TOO_OLD"]);
 
 /**
  * Hands lines over. A line that is not accepted is counted and logged, and holds nothing up: where a batch is refused
  * as a whole, halves of it are tried, down to the lines that are the cause.
  */
-export class Delivery {
+export class RecordDelivery {
   readonly #dependencies: DeliveryDependencies;
   /** Said once, until records are accepted again: with a clock that is off, all of them are refused. */
   #saidOfTime = false;

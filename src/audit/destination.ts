@@ -1,4 +1,5 @@
 import { errorCode } from "../runtime/error-code.ts";
+import { errorMessage } from "../text/index.ts";
 
 /** Where records go. One call of `write` at a time. */
 export interface Destination {
@@ -57,5 +58,5 @@ export function completeLines(lines: readonly string[], bytes: number): number {
 export function writeError(error: unknown): WriteError {
   const code = errorCode(error) ?? "UNKNOWN";
   const busy = code === "EAGAIN" || code === "EWOULDBLOCK" || code === "EINTR";
-  return { busy, code, message: error instanceof Error ? error.message : String(error) };
+  return { busy, code, message: errorMessage(error) };
 }

@@ -67,7 +67,7 @@ function held(path: string, text: string): ProcessLock {
 }
 
 /**
- * Renaming hands a lock to exactly one of those who judge it stale. Should it turn out to be a newer one, taken between
+ * Renaming hands a lock to exactly one of those who find it stale. Should it turn out to be a newer one, taken between
  * the look and the renaming, it is put back.
  */
 function removeStale(path: string): boolean {

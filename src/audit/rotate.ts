@@ -60,7 +60,7 @@ function createLock(lock: string): number | undefined {
 }
 
 /**
- * Renaming hands a lock file to exactly one of those who judge it stale. Should it turn out to be a newer one, taken
+ * Renaming hands a lock file to exactly one of those who find it stale. Should it turn out to be a newer one, taken
  * between the look and the renaming, it is put back.
  */
 function breakStaleLock(lock: string): boolean {

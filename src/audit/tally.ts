@@ -3,7 +3,7 @@ import type { Metrics } from "../telemetry/metrics.ts";
 /** Why a record was not written. */
 export type DropCause = "level" | "queue_full" | "write_failed" | "rate";
 
-/** What {@link Tally} counts with. */
+/** What {@link AuditTally} counts with. */
 export type AuditMetrics = Pick<
   Metrics,
   | "auditRecorded"
@@ -21,7 +21,7 @@ interface Series {
 }
 
 /** Where the records of one kind are: each is in exactly one of the metrics recorded, dropped and queue, at any moment. */
-export class Tally {
+export class AuditTally {
   readonly #recorded: Series["recorded"];
   readonly #queue: Series["queue"];
   readonly #dropped: Readonly<Record<DropCause, { inc(count: number): void }>>;
@@ -37,13 +37,13 @@ export class Tally {
     };
   }
 
-  static ofDecisions({ auditRecorded, auditDropped, auditQueue }: AuditMetrics): Tally {
-    return new Tally({ recorded: auditRecorded, dropped: auditDropped, queue: auditQueue });
+  static ofDecisions({ auditRecorded, auditDropped, auditQueue }: AuditMetrics): AuditTally {
+    return new AuditTally({ recorded: auditRecorded, dropped: auditDropped, queue: auditQueue });
   }
 
-  static ofOutcomes(metrics: AuditMetrics): Tally {
+  static ofOutcomes(metrics: AuditMetrics): AuditTally {
     const { auditOutcomesRecorded, auditOutcomesDropped, auditOutcomesQueue } = metrics;
-    return new Tally({
+    return new AuditTally({
       recorded: auditOutcomesRecorded,
       dropped: auditOutcomesDropped,
       queue: auditOutcomesQueue,

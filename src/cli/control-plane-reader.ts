@@ -3,6 +3,7 @@ import { ControlPlaneError, Transport } from "../sync/index.ts";
 import type { PolicyFile, ValueObject } from "../policy/index.ts";
 import { GATEWAY_ROUTES, MAX_USER_KEY, pathTo, policySetData } from "../protocol/index.ts";
 import { EXIT_USAGE, ExitError } from "./exit.ts";
+import { errorMessage } from "../text/index.ts";
 
 /** A version of a policy set as the control plane has it. */
 export interface PublishedSet {
@@ -28,7 +29,7 @@ export class ControlPlaneReader {
     try {
       this.#transport = new Transport({ url, apiKey });
     } catch (error) {
-      throw new ExitError(error instanceof Error ? error.message : String(error), EXIT_USAGE);
+      throw new ExitError(errorMessage(error), EXIT_USAGE);
     }
   }
 

@@ -9,6 +9,7 @@ import { compilePublished, type ExplainedGateway } from "./explained-gateway.ts"
 import { compileSet } from "./policy-sets.ts";
 import { rawRequest } from "./raw-request.ts";
 import { REQUEST_REFUSALS } from "./through-envoy.ts";
+import { errorMessage } from "../text/index.ts";
 
 export interface PastOptions {
   readonly requestId: string;
@@ -150,7 +151,7 @@ async function recordsInFile(file: string, id: string): Promise<Readonly<Record<
       if (record?.["request_id"] === id || record?.["decision_id"] === id) found.push(record);
     }
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorMessage(error);
     throw new ExitError(`the audit file ${file} cannot be read: ${why}`, EXIT_USAGE);
   }
   return found;

@@ -12,6 +12,7 @@ import { EXIT_USAGE, ExitError } from "./exit.ts";
 import { loadConfig } from "./options.ts";
 import { compileSet, withoutErrors } from "./policy-sets.ts";
 import { throughEnvoy, type ThroughEnvoy } from "./through-envoy.ts";
+import { errorMessage } from "../text/index.ts";
 
 export interface GatewayOptions {
   readonly config?: string;
@@ -79,9 +80,7 @@ export async function openGateway(options: GatewayOptions): Promise<ExplainedGat
       const source = sources.get(ir.attributes[root]?.source?.name ?? "");
       if (source === undefined) throw new Error(`${root} is not given`);
       const failed = (error: unknown): never => {
-        problems.push(
-          `${root} cannot be looked up: ${error instanceof Error ? error.message : String(error)}`,
-        );
+        problems.push(`${root} cannot be looked up: ${errorMessage(error)}`);
         throw error;
       };
       const entry = source.lookup(key, root);
@@ -129,7 +128,7 @@ function readKey(file: string): string {
   try {
     return readFileSync(file, "utf8").trim();
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorMessage(error);
     throw new ExitError(`the API key cannot be read from ${file}: ${why}`, EXIT_USAGE);
   }
 }

@@ -20,12 +20,7 @@ import type { UnitOrigin } from "../control/platform/unit.ts";
 import { EXIT_USAGE, ExitError } from "./exit.ts";
 import { CONFIG_OPTION, DATA_DIR_OPTION } from "./options.ts";
 import { beforeSignals } from "./run.ts";
-
-/** One environment's database, opened beside a control plane that may be running. */
-export interface OpenedEnvironment {
-  readonly context: ControlContext;
-  close(): Promise<void>;
-}
+import type { OpenedEnvironment } from "../processes/control-plane/start.ts";
 
 /** What tells where that is. */
 export interface OpenOptions {

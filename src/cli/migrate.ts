@@ -11,6 +11,7 @@ import { EXIT_FINDINGS, ExitError } from "./exit.ts";
 import { progressLog } from "./progress.ts";
 import { CONFIG_OPTION, DATA_DIR_OPTION } from "./options.ts";
 import { beforeSignals } from "./run.ts";
+import { errorMessage } from "../text/index.ts";
 
 /** Which configuration, as for the other commands of the control plane. */
 export interface LocateOptions {
@@ -79,6 +80,6 @@ async function run(environment: DatabaseEnvironment, db: Database, isStatus: boo
 
 /** What goes wrong here is the operator's to put right: the message says it, a stack does not help. */
 function fail(error: unknown, environment?: DatabaseEnvironment): never {
-  const why = error instanceof Error ? error.message : String(error);
+  const why = errorMessage(error);
   throw new ExitError(`${environment === undefined ? "" : `${environment}: `}${why}`, EXIT_FINDINGS);
 }

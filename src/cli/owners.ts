@@ -3,8 +3,9 @@ import { resetOwner } from "../control/resources/dashboard-users/reset-owner.ts"
 import { emailAddress } from "../control/platform/frame/schemas.ts";
 import { newId } from "../control/platform/ids.ts";
 import { ExitError, EXIT_USAGE } from "./exit.ts";
-import { environmentCommand, withEnvironment, type OpenedEnvironment, type OpenOptions } from "./keys.ts";
+import { environmentCommand, withEnvironment, type OpenOptions } from "./keys.ts";
 import { addressOf, URL_OPTION } from "./owner-link.ts";
+import type { OpenedEnvironment } from "../processes/control-plane/start.ts";
 
 interface ResetOptions extends OpenOptions {
   readonly email: string;

@@ -10,18 +10,18 @@ import {
   renderExplanation,
   type Direction,
   type ExplainedAnswer,
-  type SampleAnswer,
 } from "../decision/explain/index.ts";
 import { createSnapshot } from "../decision/policies/snapshot.ts";
 import { isObject, parseJson, type JsonObject } from "../json/index.ts";
 import type { PolicySetIR, ValueObject } from "../policy/index.ts";
-import { HANDSHAKE_HEADERS } from "../policy/suite/index.ts";
+import { HANDSHAKE_HEADERS, type SampleAnswer } from "../policy/suite/index.ts";
 import { REASONS, type ProxyReason } from "../reasons.ts";
 import { readOrigin, type RawRequest } from "../request/index.ts";
 import { EXIT_USAGE, ExitError } from "./exit.ts";
 import { explainPast } from "./explain-past.ts";
 import { openGateway, type ExplainedGateway } from "./explained-gateway.ts";
 import { rawRequest } from "./raw-request.ts";
+import { errorMessage } from "../text/index.ts";
 
 interface ExplainOptions {
   readonly config?: string;
@@ -167,7 +167,7 @@ async function explain(
         ...explained.explanation,
         ...(answer && { answer: { ...answer.outcome, fields: answer.fields } }),
         ...(deliveries.length > 0 && {
-          messages: deliveries.map((delivery) => ({ ...delivery, judged: undefined })),
+          messages: deliveries.map((delivery) => ({ ...delivery, evaluated: undefined })),
         }),
       },
       null,
@@ -225,7 +225,7 @@ async function sampleOf(options: ExplainOptions): Promise<SampleAnswer | undefin
 
 function unreadable(name: string): (error: unknown) => never {
   return (error) => {
-    throw usage(`${name} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw usage(`${name} cannot be read: ${errorMessage(error)}`);
   };
 }
 
@@ -234,7 +234,7 @@ function answerOf(explained: () => ExplainedAnswer): ExplainedAnswer {
   try {
     return explained();
   } catch (error) {
-    throw usage(error instanceof Error ? error.message : String(error));
+    throw usage(errorMessage(error));
   }
 }
 

@@ -18,6 +18,7 @@ import {
 import { EXIT_USAGE, ExitError } from "./exit.ts";
 import { compileSet, directoryOption, withoutErrors } from "./policy-sets.ts";
 import { createSuiteSubject } from "./suite-subject.ts";
+import { errorMessage } from "../text/index.ts";
 
 interface TestOptions {
   readonly directory: string;
@@ -68,10 +69,7 @@ async function suiteNames(directory: string): Promise<readonly string[]> {
 
 function unreadable(name: string): (error: unknown) => never {
   return (error) => {
-    throw new ExitError(
-      `${name} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-      EXIT_USAGE,
-    );
+    throw new ExitError(`${name} cannot be read: ${errorMessage(error)}`, EXIT_USAGE);
   };
 }
 

@@ -4,7 +4,8 @@ import { rotateMasterKey, sealedOtherwise } from "../control/encryption/rotate.t
 import { newId } from "../control/platform/ids.ts";
 import { inBackticks } from "../text/index.ts";
 import { ExitError, EXIT_FINDINGS } from "./exit.ts";
-import { environmentCommand, withEnvironment, type OpenedEnvironment, type OpenOptions } from "./keys.ts";
+import { environmentCommand, withEnvironment, type OpenOptions } from "./keys.ts";
+import type { OpenedEnvironment } from "../processes/control-plane/start.ts";
 
 interface RotateOptions extends OpenOptions {
   readonly status?: boolean;

@@ -5,7 +5,6 @@ import {
   openConnection,
   renderExplanation,
   type ExplainedDecision,
-  type SampleAnswer,
 } from "../decision/explain/index.ts";
 import { createSnapshot, type Snapshot } from "../decision/policies/snapshot.ts";
 import { UNAVAILABLE, type PolicySetIR } from "../policy/index.ts";
@@ -16,6 +15,7 @@ import {
   type SuiteDelivery,
   type SuiteInput,
   type SuiteSubject,
+  type SampleAnswer,
 } from "../policy/suite/index.ts";
 import { createRawRequest, wireText } from "./raw-request.ts";
 
@@ -48,34 +48,34 @@ async function decide(snapshot: Snapshot, input: SuiteInput): Promise<SuiteDecis
     ...(request.clientIp !== undefined && { clientIp: request.clientIp }),
   });
   const explained = await explainOffline(offline);
-  const { decision, explanation, judged } = explained;
+  const { decision, explanation, evaluated } = explained;
   const connection = await openConnection(offline);
   return {
     decision: decision.verdict === "ALLOW" ? "allow" : "deny",
     reason: decision.reason,
     rules: decidingRules(explained),
     denied: explanation.operation?.denied.map(({ path }) => path) ?? [],
-    judged,
+    evaluated,
     explanation: renderExplanation(decision, explanation),
     answer: (sample) => answer(explained, sample),
     message(direction, text): SuiteDelivery {
       if (connection === undefined) throw new Error("the request opens no connection that is looked into");
-      const { delivered, code, rule, judged } = connection.message(direction, text);
+      const { delivered, code, rule, evaluated } = connection.message(direction, text);
       return {
         ...(delivered !== undefined && { text: delivered }),
         reason: code,
         ...(rule && { rule: rule.id }),
-        judged,
+        evaluated,
       };
     },
   };
 }
 
 function answer(explained: ExplainedDecision, sample: SampleAnswer): SuiteAnswer {
-  const { outcome, judged } = explainAnswer(explained, sample);
+  const { outcome, evaluated } = explainAnswer(explained, sample);
   return outcome.ok
-    ? { text: outcome.text, masked: outcome.paths, judged }
-    : { reason: outcome.reason, masked: [], judged };
+    ? { text: outcome.text, masked: outcome.paths, evaluated }
+    : { reason: outcome.reason, masked: [], evaluated };
 }
 
 /** The rule of the path or the connection; of an operation all that denied it, or else all that permitted it. */

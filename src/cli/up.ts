@@ -157,7 +157,7 @@ function policyDirectory(): string {
   return existsSync("policies") ? resolve("policies") : PACKAGED_POLICIES;
 }
 
-interface Surroundings {
+interface WelcomeDetails {
   readonly application: string;
   readonly admin: string;
   readonly directory: string;
@@ -168,7 +168,7 @@ interface Surroundings {
 
 function welcome(
   url: string,
-  { application, admin, directory, controlPlane, sandbox, apiKeyFile }: Surroundings,
+  { application, admin, directory, controlPlane, sandbox, apiKeyFile }: WelcomeDetails,
 ): string {
   const { environments } = controlPlane;
   const production = environments.find(({ environment }) => environment === "production");

@@ -4,16 +4,16 @@ import { DEFAULT_IDENTITY_HEADERS } from "./schema-identity.ts";
 import type { GatewayConfig } from "./schema.ts";
 
 /** A contradiction between keys. */
-export interface Contradiction {
+export interface ConfigContradiction {
   /** The key that is at fault. */
   readonly path: readonly string[];
   readonly message: string;
 }
 
-type Check = (config: GatewayConfig) => Contradiction | undefined;
+type ConfigCheck = (config: GatewayConfig) => ConfigContradiction | undefined;
 
 /** What a schema cannot say: how keys fit together. One check each; all are run. */
-const CHECKS: readonly Check[] = [
+const CHECKS: readonly ConfigCheck[] = [
   ({ gateway: { security } }) =>
     security.tls_certificate !== undefined && security.tls_private_key === undefined
       ? fault("gateway.security.tls_certificate", "needs `gateway.security.tls_private_key`")
@@ -88,17 +88,17 @@ function needsControlPlane(
   { url }: GatewayConfig["control_plane"],
   value: string,
   name: string,
-): Contradiction | undefined {
+): ConfigContradiction | undefined {
   return value === "control_plane" && url === undefined
     ? fault(name, "needs `control_plane.url`")
     : undefined;
 }
 
-function fault(name: string, message: string): Contradiction {
+function fault(name: string, message: string): ConfigContradiction {
   return { path: name.split("."), message };
 }
 
 /** @returns every contradiction of a configuration whose keys are good each for itself. */
-export function contradictions(config: GatewayConfig): readonly Contradiction[] {
+export function contradictions(config: GatewayConfig): readonly ConfigContradiction[] {
   return CHECKS.map((check) => check(config)).filter((found) => found !== undefined);
 }

@@ -3,10 +3,10 @@ import { CONFIG_KEYS, SECTIONS } from "./keys.ts";
 import type { ConfigKey } from "./keys.ts";
 
 /** Variables by name, as `process.env` has them. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 /** The environment of this process; nothing else in src reads it. */
-export function processEnvironment(): Environment {
+export function processEnvironment(): EnvironmentVariables {
   return process.env;
 }
 
@@ -43,7 +43,7 @@ export interface EnvironmentProblem {
  *
  * @returns the values, and a problem for each variable under a known section that names no key.
  */
-export function readEnvironment(environment: Environment): {
+export function readEnvironment(environment: EnvironmentVariables): {
   readonly values: readonly EnvironmentValue[];
   readonly problems: readonly EnvironmentProblem[];
 } {

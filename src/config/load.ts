@@ -4,12 +4,12 @@ import type * as z from "zod";
 import { nearestName } from "../text/index.ts";
 import { contradictions } from "./checks.ts";
 import { processEnvironment, readEnvironment } from "./environment.ts";
-import type { Environment } from "./environment.ts";
+import type { EnvironmentVariables } from "./environment.ts";
 import { CONFIG_KEYS, namesAt } from "./keys.ts";
 import { errorCode } from "../runtime/error-code.ts";
 import { resolvePaths } from "./paths.ts";
 import { formatFindings, locate } from "./report.ts";
-import type { Finding } from "./report.ts";
+import type { ConfigFinding } from "./report.ts";
 import { gatewaySchema } from "./schema.ts";
 import type { GatewayConfig } from "./schema.ts";
 import { Sources } from "./sources.ts";
@@ -19,7 +19,7 @@ export interface LoadOptions {
   /** Path of gateway.yaml. Without it the configuration comes from the environment and the defaults alone. */
   readonly file?: string;
   /** Default: the environment of this process. */
-  readonly env?: Environment;
+  readonly env?: EnvironmentVariables;
   /** Values by key name (`gateway.listen_port`), as they would stand in the file; they win over everything. */
   readonly overrides?: Readonly<Record<string, unknown>>;
   /** Names of keys that the caller cannot do without, though the schema can. */
@@ -29,7 +29,7 @@ export interface LoadOptions {
 export type LoadResult =
   | { readonly ok: true; readonly config: GatewayConfig }
   /** `errors`: everything that is wrong, for people, several lines. */
-  | { readonly ok: false; readonly errors: string; readonly findings: readonly Finding[] };
+  | { readonly ok: false; readonly errors: string; readonly findings: readonly ConfigFinding[] };
 
 const MOST_BYTES = 1024 * 1024;
 
@@ -40,7 +40,7 @@ const MOST_BYTES = 1024 * 1024;
 export function loadGatewayConfig(options: LoadOptions = {}): LoadResult {
   const file = options.file === undefined ? undefined : resolve(options.file);
   const shownFile = file === undefined ? "gateway.yaml" : shortest(file);
-  const findings: Finding[] = [];
+  const findings: ConfigFinding[] = [];
   const sources = new Sources(shownFile);
 
   const text = file === undefined ? "" : readText(file, shownFile, findings);
@@ -83,7 +83,7 @@ export function loadGatewayConfig(options: LoadOptions = {}): LoadResult {
   return { ok: false, errors: formatFindings(sorted), findings: sorted };
 }
 
-function readText(file: string, shownFile: string, findings: Finding[]): string | undefined {
+function readText(file: string, shownFile: string, findings: ConfigFinding[]): string | undefined {
   try {
     if (statSync(file).size <= MOST_BYTES) return readFileSync(file, "utf8");
     findings.push(
@@ -97,7 +97,7 @@ function readText(file: string, shownFile: string, findings: Finding[]): string 
 }
 
 /** One issue of the schema as findings, each at the place where its value came from. */
-function describe(issue: z.core.$ZodIssue, sources: Sources): readonly Finding[] {
+function describe(issue: z.core.$ZodIssue, sources: Sources): readonly ConfigFinding[] {
   const path = issue.path;
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((key) => {
@@ -134,7 +134,7 @@ function elsewhere(key: string): string | undefined {
   return found.length === 0 ? undefined : `there is ${found.join(" and ")}`;
 }
 
-function unplaced(code: string, file: string, message: string, hint?: string): Finding {
+function unplaced(code: string, file: string, message: string, hint?: string): ConfigFinding {
   const place = { line: 0, column: 0, length: 1 };
   const diagnostic = { severity: "error" as const, code, message, file, ...place };
   return { diagnostic: hint === undefined ? diagnostic : { ...diagnostic, hint } };

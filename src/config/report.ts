@@ -1,7 +1,7 @@
 import type { Diagnostic } from "../policy/diagnostic.ts";
 
 /** A finding, and the text it is about where it stands in a file (findings about variables and options do not). */
-export interface Finding {
+export interface ConfigFinding {
   readonly diagnostic: Diagnostic;
   readonly text?: string;
 }
@@ -9,13 +9,13 @@ export interface Finding {
 const MOST_SHOWN = 50;
 
 /** All findings as one text for people: place and message, the source line, a caret, and a hint. */
-export function formatFindings(findings: readonly Finding[]): string {
+export function formatFindings(findings: readonly ConfigFinding[]): string {
   const shown = findings.slice(0, MOST_SHOWN).map(formatFinding);
   const rest = findings.length - shown.length;
   return [...shown, ...(rest > 0 ? [`and ${String(rest)} more`] : [])].join("\n");
 }
 
-function formatFinding({ diagnostic, text }: Finding): string {
+function formatFinding({ diagnostic, text }: ConfigFinding): string {
   const { file, line, column, length, message, hint } = diagnostic;
   const place = text === undefined ? file : `${file}:${String(line)}:${String(column)}`;
   const lines = [`${place}: ${message}`];

@@ -1,8 +1,8 @@
 import { isObject } from "../json/index.ts";
 import { namesAt } from "./keys.ts";
 import { locate } from "./report.ts";
-import type { Finding } from "./report.ts";
-import type { YamlMapping, YamlNode } from "./yaml.ts";
+import type { ConfigFinding } from "./report.ts";
+import type { YamlMapping, ConfigNode } from "./yaml.ts";
 
 type Tree = Record<string, unknown>;
 
@@ -13,13 +13,13 @@ export class Sources {
   /** What set a key instead of the file, by dotted name. */
   readonly #setBy = new Map<string, string>();
   #text = "";
-  #root: YamlNode | undefined;
+  #root: ConfigNode | undefined;
 
   constructor(file: string) {
     this.#file = file;
   }
 
-  addFile(text: string, root: YamlNode | undefined): void {
+  addFile(text: string, root: ConfigNode | undefined): void {
     this.#text = text;
     this.#root = root;
     if (root?.kind === "mapping") Object.assign(this.#tree, plainMapping(root, []));
@@ -70,7 +70,7 @@ export class Sources {
     path: readonly PropertyKey[],
     message: string,
     { hint, mark = "value" }: { readonly hint?: string | undefined; readonly mark?: "key" | "value" } = {},
-  ): Finding {
+  ): ConfigFinding {
     const base = { severity: "error" as const, code, message, ...(hint === undefined ? {} : { hint }) };
     const origin = this.#origin(path);
     const found = this.#nodeAt(path);
@@ -107,7 +107,7 @@ export class Sources {
   }
 }
 
-function plain(node: YamlNode, path: readonly PropertyKey[]): unknown {
+function plain(node: ConfigNode, path: readonly PropertyKey[]): unknown {
   switch (node.kind) {
     case "scalar":
       // `gateway:` with nothing below it is a section whose keys are all commented out

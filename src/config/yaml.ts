@@ -13,7 +13,7 @@ import {
 import type { Event, ScalarEvent } from "js-yaml";
 
 /** A YAML value that knows where it stands: offsets into the text, in UTF-16 units, end exclusive. */
-export type YamlNode = YamlScalar | YamlSequence | YamlMapping;
+export type ConfigNode = YamlScalar | YamlSequence | YamlMapping;
 interface Span {
   readonly start: number;
   readonly end: number;
@@ -24,7 +24,7 @@ export interface YamlScalar extends Span {
 }
 export interface YamlSequence extends Span {
   readonly kind: "sequence";
-  readonly items: readonly YamlNode[];
+  readonly items: readonly ConfigNode[];
 }
 export interface YamlMapping extends Span {
   readonly kind: "mapping";
@@ -33,7 +33,7 @@ export interface YamlMapping extends Span {
 export interface YamlEntry {
   readonly key: string;
   readonly at: Span;
-  readonly value: YamlNode;
+  readonly value: ConfigNode;
 }
 export interface YamlProblem extends Span {
   readonly code: "yaml-syntax" | "duplicate-key" | "unsupported-yaml";
@@ -47,7 +47,7 @@ export interface YamlProblem extends Span {
  * @returns the document (absent when it is empty or cannot be parsed) and everything that is wrong with it.
  */
 export function readYaml(text: string): {
-  readonly root?: YamlNode;
+  readonly root?: ConfigNode;
   readonly problems: readonly YamlProblem[];
 } {
   let events: Event[];
@@ -74,7 +74,7 @@ class Reader {
   }
 
   read() {
-    let root: YamlNode | undefined;
+    let root: ConfigNode | undefined;
     const documents = this.#events.filter((event) => event.type === EVENT_ID.DOCUMENT).length;
     if (documents > 1) this.#report("unsupported-yaml", "only one document is read", { start: 0, end: 1 });
     if (this.#events[this.#next++]?.type === EVENT_ID.DOCUMENT) root = this.#node();
@@ -83,7 +83,7 @@ class Reader {
   }
 
   /** Undefined at the end of the collection that is open. */
-  #node(): YamlNode | undefined {
+  #node(): ConfigNode | undefined {
     const event = this.#events[this.#next++];
     switch (event?.type) {
       case EVENT_ID.SCALAR:
@@ -96,7 +96,7 @@ class Reader {
       }
       case EVENT_ID.SEQUENCE: {
         this.#refuseTag(event);
-        const items: YamlNode[] = [];
+        const items: ConfigNode[] = [];
         for (let item = this.#node(); item !== undefined; item = this.#node()) items.push(item);
         return { kind: "sequence", items, start: event.start, end: this.#endAfter(event.start) };
       }

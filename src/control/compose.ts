@@ -11,7 +11,7 @@ import { createApplication } from "./platform/frame/server.ts";
 import { createGatewayFeed } from "./gateway/feed.ts";
 import { healthRouter } from "./health.ts";
 import { createKeyring } from "./sign-in/issuer/keyring.ts";
-import { wellKnownRouter } from "./sign-in/issuer/well-known.ts";
+import { wellKnownRouter } from "./sign-in/oauth/well-known.ts";
 import { startMaintenance } from "./maintenance.ts";
 import { oauthRouter } from "./sign-in/oauth/router.ts";
 import { createPolicySetCompiler } from "./resources/policy-sets/compiler.ts";

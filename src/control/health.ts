@@ -21,7 +21,7 @@ export function healthRouter(
   checks: Readonly<Record<string, HealthCheck>> = {},
 ): Router {
   const router = Router();
-  let told = "";
+  let logged = "";
   router.get("/healthz", (_request, response) => {
     response.json({ status: "ok" });
   });
@@ -35,9 +35,9 @@ export function healthRouter(
     ]);
     const problems = [database, ...others.map(([, status]) => status)].filter(({ ok }) => !ok);
     const problem = problems.map((status) => status.detail).join("; ");
-    if (problem !== "" && problem !== told)
+    if (problem !== "" && problem !== logged)
       log.error(error === undefined ? {} : { err: error }, `not ready: ${problem}`);
-    told = problem;
+    logged = problem;
     const ok = problem === "";
     const all = { database, ...Object.fromEntries(others) };
     response.status(ok ? 200 : 503).json({ status: ok ? "ok" : "unavailable", checks: all });

@@ -4,6 +4,7 @@ import { auditRoutes } from "./analytics/audit/routes.ts";
 import { clientRoutes } from "./resources/clients/routes.ts";
 import type { WorkloadContexts } from "./platform/connection-budgets.ts";
 import type { ControlContext } from "./platform/context.ts";
+import { exportRoutes } from "./export/routes.ts";
 import { customerRoutes } from "./resources/customers/routes.ts";
 import { dashboardRoutes } from "./resources/dashboard-users/routes.ts";
 import { erasureRoutes } from "./resources/erasure/routes.ts";
@@ -18,7 +19,7 @@ import { recordsRoutes } from "./analytics/records/routes.ts";
 import { createSandboxIdp } from "./sandbox/idp.ts";
 import { sandboxRoutes } from "./sandbox/routes.ts";
 import type { SandboxSeed } from "./sandbox/seed/types.ts";
-import { sessionRoutes } from "./sign-in/sessions/routes.ts";
+import { sessionRoutes } from "./resources/sessions/routes.ts";
 import { signInRoutes } from "./sign-in/routes.ts";
 import { userRoutes } from "./resources/users/routes.ts";
 import { webhookRoutes } from "./resources/webhooks/routes.ts";
@@ -49,7 +50,8 @@ export function allRoutes(
     }),
     ...sessionRoutes(context),
     ...customerRoutes(context),
-    ...userRoutes(context, analytics),
+    ...userRoutes(context),
+    ...exportRoutes(analytics),
     ...erasureRoutes(context),
     ...policyRoutes(context),
     ...policySetRoutes(context, compile),

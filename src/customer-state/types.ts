@@ -1,4 +1,4 @@
-/** Where a customer stands: what of it matters to every request of its users, wherever that is judged. */
+/** Where a customer stands: what of it matters to every request of its users, wherever that is evaluated. */
 export interface CustomerState {
   readonly id: string;
   readonly status: "active" | "suspended" | "archived" | "deleted";
@@ -29,7 +29,7 @@ export interface AuthenticationRules {
   readonly allowed_ip_ranges: readonly (readonly string[])[];
 }
 
-/** What a user is judged by. */
+/** What a user is evaluated by. */
 export interface AuthenticationFacts {
   readonly email: string | undefined;
   readonly clientIp: string;

@@ -42,7 +42,7 @@ interface Facts {
   readonly auditRequired?: true;
   /** Of `policies` or `web_policies`. */
   readonly rule?: PathRuleIR;
-  /** Where a WebSocket handshake was judged. */
+  /** Where a WebSocket handshake was evaluated. */
   readonly connection?: WebsocketConnectionIR;
   readonly request?: CanonicalRequest;
   readonly identity?: Identity;

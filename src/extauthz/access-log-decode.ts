@@ -1,13 +1,7 @@
-import { DECISION, NAMESPACE, NOTE } from "../envoy-contract.ts";
-import { eachField, MAX_NAME, milliseconds, readMapEntry } from "./access-log-fields.ts";
-import {
-  readAddress,
-  readFlags,
-  readRequest,
-  type LoggedFlags,
-  type LoggedRequest,
-} from "./access-log-request.ts";
-import { lengthField, MessageReader, varintField } from "./wire.ts";
+import { DECISION, NOTE } from "../envoy-contract.ts";
+import { DOWNSTREAM_PERIODIC, readEntry, type RawEntry } from "./access-log-entry.ts";
+import type { LoggedFlags, LoggedRequest } from "./access-log-request.ts";
+import { lengthField, MessageReader } from "./wire.ts";
 
 /** One request that had a plan, or was allowed and not sent on, and is over, as Envoy's access log tells it. */
 export interface AccessLogEntry {
@@ -82,9 +76,6 @@ export interface AccessLogReaders {
 /** Why an entry is passed over: not the end of a request; decided, and nothing more to say; not well-formed. */
 export type PassedOver = "intermediate" | "no_plan" | "malformed";
 
-/** Bytes. */
-const MAX_OUTCOME = 65_536;
-
 /** Of our own ids (audit/decision-id.ts), with room for others. */
 const DECISION_ID = /^[\w-]{1,64}$/;
 
@@ -145,61 +136,8 @@ function entriesOf(bytes: Buffer): readonly (Buffer | undefined)[] {
   return entries;
 }
 
-/** What has been read of one entry so far. */
-class Draft {
-  type = NOT_SET;
-  start: number | undefined;
-  lastByte: number | undefined;
-  firstByteSent: number | undefined;
-  lastByteReceived: number | undefined;
-  cluster = "";
-  total: number | undefined;
-  responseCode = 0;
-  responseBytes = 0;
-  details = "";
-  /** With which the client was answered. */
-  answeredId = "";
-  peer = "";
-  flags: LoggedFlags = {};
-  forwarded = false;
-  isFinal = false;
-  /** Read where it is needed: where no decision was made, or nothing was sent on. */
-  requestBytes: Buffer | undefined;
-  request: LoggedRequest = readRequest(undefined);
-  readonly noted = new Map<string, string>();
-  readonly decision = new Map<string, string>();
-}
-
-/** AccessLogType: what it is where Envoy writes at the end only, and where it writes at other moments, too. */
-const NOT_SET = 0;
-const DOWNSTREAM_PERIODIC = 5;
-const DOWNSTREAM_END = 6;
-
-const COMMON = lengthField(1);
-const REQUEST = lengthField(3);
-const RESPONSE = lengthField(4);
-
-function readEntry(bytes: Buffer): Draft | "intermediate" | "malformed" {
-  const draft = new Draft();
-  try {
-    eachField(bytes, (reader, tag) => {
-      if (tag === COMMON) readCommon(reader.bytes(), draft);
-      else if (tag === REQUEST) draft.requestBytes = reader.bytes();
-      else if (tag === RESPONSE) readResponse(reader.bytes(), draft);
-      else reader.skip(tag);
-    });
-    // a connection that is still open must not be taken for one that is gone
-    if (draft.type === DOWNSTREAM_PERIODIC) return draft;
-    if (draft.type !== NOT_SET && draft.type !== DOWNSTREAM_END) return "intermediate";
-    if (!draft.isFinal || !draft.forwarded) draft.request = readRequest(draft.requestBytes);
-    return draft;
-  } catch {
-    return "malformed";
-  }
-}
-
 function finish(
-  draft: Draft,
+  draft: RawEntry,
   { everyRequest }: AccessLogOptions,
 ): AccessLogEntry | UndecidedEntry | "no_plan" | "malformed" {
   const { noted, decision, flags } = draft;
@@ -235,12 +173,12 @@ function finish(
 /** Envoy's words for answers that are not its own refusals. */
 const ANSWERED = new Set(["via_upstream", "direct_response", "ext_authz_denied"]);
 
-function stoppedIn({ forwarded, flags, details, request }: Draft): Stopped | undefined {
+function stoppedIn({ forwarded, flags, details, request }: RawEntry): Stopped | undefined {
   if (forwarded || flags.denied === true || ANSWERED.has(details)) return undefined;
   return { requestId: request.id };
 }
 
-function upstreamIn({ cluster, firstByteSent, lastByteReceived, noted }: Draft): LoggedUpstream {
+function upstreamIn({ cluster, firstByteSent, lastByteReceived, noted }: RawEntry): LoggedUpstream {
   const took =
     firstByteSent === undefined || lastByteReceived === undefined
       ? undefined
@@ -253,7 +191,7 @@ function upstreamIn({ cluster, firstByteSent, lastByteReceived, noted }: Draft):
   };
 }
 
-function undecided(draft: Draft): UndecidedEntry {
+function undecided(draft: RawEntry): UndecidedEntry {
   return {
     startedAt: draft.start,
     responseCode: draft.responseCode,
@@ -264,156 +202,4 @@ function undecided(draft: Draft): UndecidedEntry {
     request: draft.answeredId === "" ? draft.request : { ...draft.request, id: draft.answeredId },
     forwarded: draft.forwarded,
   };
-}
-
-const START_TIME = lengthField(5);
-const FIRST_BYTE_SENT = lengthField(7);
-const LAST_BYTE_RECEIVED = lengthField(10);
-const LAST_BYTE = lengthField(12);
-const UPSTREAM_ADDRESS = lengthField(13);
-const CLUSTER = lengthField(15);
-const FLAGS = lengthField(16);
-const METADATA = lengthField(17);
-const PEER = lengthField(20);
-const DURATION = lengthField(23);
-const TYPE = varintField(33);
-
-function readCommon(bytes: Buffer, draft: Draft): void {
-  eachField(bytes, (reader, tag) => {
-    switch (tag) {
-      case START_TIME:
-        draft.start = milliseconds(reader.bytes());
-        break;
-      case LAST_BYTE:
-        draft.lastByte = milliseconds(reader.bytes());
-        break;
-      case FIRST_BYTE_SENT:
-        draft.firstByteSent = milliseconds(reader.bytes());
-        break;
-      case LAST_BYTE_RECEIVED:
-        draft.lastByteReceived = milliseconds(reader.bytes());
-        break;
-      case CLUSTER:
-        draft.cluster = reader.bytes().toString("latin1", 0, MAX_NAME);
-        break;
-      case DURATION:
-        draft.total = milliseconds(reader.bytes());
-        break;
-      case UPSTREAM_ADDRESS:
-        draft.forwarded = reader.bytes().length > 0;
-        break;
-      case FLAGS:
-        draft.flags = readFlags(reader.bytes());
-        break;
-      case PEER:
-        draft.peer = readAddress(reader.bytes());
-        break;
-      case METADATA:
-        readMetadata(reader.bytes(), draft);
-        break;
-      case TYPE:
-        draft.type = reader.uint32();
-        break;
-      default:
-        reader.skip(tag);
-    }
-  });
-}
-
-const RESPONSE_CODE = lengthField(1);
-const BODY_BYTES = varintField(3);
-const RESPONSE_HEADERS = lengthField(4);
-const DETAILS = lengthField(6);
-// UInt32Value
-const WRAPPED = varintField(1);
-
-function readResponse(bytes: Buffer, draft: Draft): void {
-  eachField(bytes, (reader, tag) => {
-    switch (tag) {
-      case RESPONSE_CODE:
-        eachField(reader.bytes(), (inner, innerTag) => {
-          if (innerTag === WRAPPED) draft.responseCode = inner.uint32();
-          else inner.skip(innerTag);
-        });
-        break;
-      case BODY_BYTES:
-        draft.responseBytes = reader.int64();
-        break;
-      case RESPONSE_HEADERS: {
-        const { key, value } = readMapEntry(reader.bytes());
-        if (key === "x-request-id") draft.answeredId = value.toString("latin1", 0, MAX_NAME);
-        break;
-      }
-      case DETAILS:
-        draft.details = reader.bytes().toString("utf8", 0, MAX_NAME);
-        break;
-      default:
-        reader.skip(tag);
-    }
-  });
-}
-
-const FILTER_METADATA = lengthField(1);
-
-/** Under these names: what Lua noted, and what the service itself sent along with its permission. */
-function readMetadata(bytes: Buffer, draft: Draft): void {
-  eachField(bytes, (reader, tag) => {
-    if (tag !== FILTER_METADATA) {
-      reader.skip(tag);
-      return;
-    }
-    const { key, value } = readMapEntry(reader.bytes());
-    if (key === NAMESPACE.notes) readStrings(value, NOTES_READ, draft.noted);
-    else if (key === NAMESPACE.decision) {
-      readStrings(value, DECISION_READ, draft.decision);
-      draft.isFinal = readFinal(value);
-    }
-  });
-}
-
-const NOTES_READ: readonly string[] = [NOTE.decision_id, NOTE.outcome, NOTE.state, NOTE.status];
-const DECISION_READ: readonly string[] = [DECISION.decision_id, DECISION.record_id, DECISION.state_epoch];
-
-const STRUCT_FIELDS = lengthField(1);
-const STRING_VALUE = lengthField(3);
-const BOOL_VALUE = varintField(4);
-
-/** Whether the answer that it came with was a decision (encode.ts). */
-function readFinal(struct: Buffer): boolean {
-  let final = false;
-  eachField(struct, (reader, tag) => {
-    if (tag !== STRUCT_FIELDS) {
-      reader.skip(tag);
-      return;
-    }
-    const { key, value } = readMapEntry(reader.bytes());
-    if (key !== DECISION.final) return;
-    eachField(value, (inner, kind) => {
-      if (kind === BOOL_VALUE) final = inner.uint32() !== 0;
-      else inner.skip(kind);
-    });
-  });
-  return final;
-}
-
-/** The members of a google.protobuf.Struct of these names, as far as they are strings. */
-function readStrings(struct: Buffer, names: readonly string[], found: Map<string, string>): void {
-  eachField(struct, (reader, tag) => {
-    if (tag !== STRUCT_FIELDS) {
-      reader.skip(tag);
-      return;
-    }
-    const { key, value } = readMapEntry(reader.bytes());
-    if (!names.includes(key)) return;
-    found.delete(key);
-    eachField(value, (inner, kind) => {
-      if (kind === STRING_VALUE) {
-        const text = inner.bytes();
-        found.set(key, text.length > MAX_OUTCOME ? "" : text.toString("utf8"));
-      } else {
-        inner.skip(kind);
-        found.delete(key);
-      }
-    });
-  });
 }

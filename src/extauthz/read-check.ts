@@ -1,4 +1,4 @@
-import type { Asked, Call, Task } from "../decision/point/index.ts";
+import type { Asked, DoorCall, Task } from "../decision/point/index.ts";
 import type { AccessRequest } from "../decision/types.ts";
 import { EXTENSION, PLAN_VERSION, REPORTS } from "../envoy-contract.ts";
 import { decodeCheck } from "./decode.ts";
@@ -16,7 +16,7 @@ const WITHOUT_FILTERS: ReadonlySet<Task> = new Set(["request_headers"]);
 /** @returns what reads a CheckRequest: as the decision point takes it, with what this route carries out */
 export function createCheckReader(log: {
   warn(object: object, message: string): void;
-}): (bytes: Buffer, call: Call) => Asked {
+}): (bytes: Buffer, call: DoorCall) => Asked {
   let warned = false;
   return (bytes, { deadline, traceparent: ofCall }) => {
     const call = decodeCheck(bytes);

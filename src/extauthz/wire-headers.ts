@@ -12,7 +12,7 @@ const MAX_KNOWN_NAMES = 1_000;
 
 /**
  * RFC 9110, section 5.1: a field name is a token. Lower case as in HTTP/2, and no pseudo-header: those would change the
- * request's method, path or host after it was judged. So would `host`.
+ * request's method, path or host after it was evaluated. So would `host`.
  */
 export function assertHeaderName(name: string): void {
   if (knownNames.has(name)) return;

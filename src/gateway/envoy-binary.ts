@@ -4,16 +4,16 @@ import { access, stat } from "node:fs/promises";
 import { delimiter, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { OTHER_VARIABLES, processEnvironment } from "../config/index.ts";
-import type { Environment } from "../config/index.ts";
+import type { EnvironmentVariables } from "../config/index.ts";
 import { installEnvoy, installedEnvoy } from "./envoy-install.ts";
-import type { Log } from "./log.ts";
+import type { MessageLog } from "./log.ts";
 
 export interface FindEnvoyOptions {
   /** Install Envoy into `folder` where there is none. */
   readonly installIfMissing: boolean;
-  readonly log: Log;
+  readonly log: MessageLog;
   /** Default: the environment of this process. */
-  readonly env?: Environment;
+  readonly env?: EnvironmentVariables;
   /** Where Envoy is installed. Default: `.gatehouse/envoy` of the working directory. */
   readonly folder?: string;
 }
@@ -45,7 +45,7 @@ export async function findEnvoy(options: FindEnvoyOptions): Promise<string> {
   );
 }
 
-async function searchPath(path: string, log: Log): Promise<string | undefined> {
+async function searchPath(path: string, log: MessageLog): Promise<string | undefined> {
   for (const folder of path.split(delimiter).filter((entry) => entry !== "")) {
     const candidate = resolve(folder, "envoy");
     if (!(await isExecutable(candidate))) continue;

@@ -7,14 +7,14 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { errorCode } from "../runtime/error-code.ts";
 import { sleep } from "../runtime/sleep.ts";
-import type { Log } from "./log.ts";
+import type { MessageLog } from "./log.ts";
 
 const REQUIREMENTS = fileURLToPath(new URL("../../envoy/requirements.txt", import.meta.url));
 const INSTALL_TIMEOUT = 300_000;
 
 export interface InstallOptions {
   readonly folder: string;
-  readonly log: Log;
+  readonly log: MessageLog;
   /** The Python to install with. Default: `python3`. */
   readonly python?: string;
 }

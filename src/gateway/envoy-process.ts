@@ -9,7 +9,7 @@ import { activeRequests, askAdmin, isLive, listenerPort } from "./envoy-admin.ts
 import type { AdminAddress } from "./envoy-admin.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 import { LISTENER_NAME } from "./listener.ts";
-import type { Log } from "./log.ts";
+import type { MessageLog } from "./log.ts";
 import { watch } from "./watchdog.ts";
 
 export interface StartEnvoyOptions {
@@ -19,7 +19,7 @@ export interface StartEnvoyOptions {
   /** Folder for the files of this run; made if it is missing. Its path must be short: sockets stand in it. */
   readonly runtimeDirectory: string;
   /** Envoy's own warnings go here. */
-  readonly log: Log;
+  readonly log: MessageLog;
   /** Lines of the access log, where it goes to stderr; Envoy's own lines do not begin with a brace. */
   readonly accessLog?: (line: string) => void;
   /** Called once when a running Envoy ends, whether or not it was told to. */

@@ -12,4 +12,4 @@ export { upstreamMetrics, upstreamNames } from "./upstream-stats.ts";
 export { askAdmin } from "./envoy-admin.ts";
 export type { AdminAddress } from "./envoy-admin.ts";
 export type { EnvoyJson } from "./envoy-json.ts";
-export type { Log } from "./log.ts";
+export type { MessageLog } from "./log.ts";

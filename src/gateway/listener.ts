@@ -96,7 +96,7 @@ function connectionManager(config: GatewayConfig, { luaDirectory }: ListenerOpti
 
 /**
  * Headers that only the gateway may set, removed before anything looks at the request; and those by which some
- * applications let a client replace the path that was judged. A second line: the service has every spelling removed,
+ * applications let a client replace the path that was evaluated. A second line: the service has every spelling removed,
  * and other names of their kind, of which expressions here would need more than Envoy takes.
  */
 function removeForgedHeaders(config: GatewayConfig): EnvoyJson {

@@ -20,15 +20,17 @@ interface LocalReply {
 /** The size policy of the RBAC filter, as Envoy names it in the details of its reply. */
 export const TOO_LARGE = "request_too_large";
 
+const MALFORMED = { code: "BAD_REQUEST", message: "the request is malformed" };
+const LARGE = { code: "REQUEST_TOO_LARGE", message: "the request is larger than allowed" };
+
 /** Every answer that Envoy makes itself; the first that fits is taken. */
 export const LOCAL_REPLIES: readonly LocalReply[] = [
   {
     when: [status("EQ", 403), detail(`rbac_access_denied_matched_policy[${TOO_LARGE}]`)],
+    ...LARGE,
     status: 413,
-    code: "REQUEST_TOO_LARGE",
-    message: "the request is larger than allowed",
   },
-  { when: [status("EQ", 400)], code: "BAD_REQUEST", message: "the request is malformed" },
+  { when: [status("EQ", 400)], ...MALFORMED },
   {
     when: [status("EQ", 403), detail("upgrade_failed")],
     code: "UPGRADE_NOT_SUPPORTED",
@@ -36,16 +38,14 @@ export const LOCAL_REPLIES: readonly LocalReply[] = [
   },
   {
     when: [status("EQ", 403), detail("http1.https_url_on_plaintext_connection")],
+    ...MALFORMED,
     status: 400,
-    code: "BAD_REQUEST",
-    message: "the request is malformed",
   },
   {
     // `*`
     when: [status("EQ", 404), detail("absolute_path_rejected")],
+    ...MALFORMED,
     status: 400,
-    code: "BAD_REQUEST",
-    message: "the request is malformed",
   },
   { when: [status("EQ", 404)], code: "NOT_FOUND", message: "there is no backend for this request" },
   {
@@ -53,7 +53,7 @@ export const LOCAL_REPLIES: readonly LocalReply[] = [
     code: "REQUEST_TIMEOUT",
     message: "the request did not arrive in time",
   },
-  { when: [status("EQ", 413)], code: "REQUEST_TOO_LARGE", message: "the request is larger than allowed" },
+  { when: [status("EQ", 413)], ...LARGE },
   { when: [status("EQ", 405)], code: "METHOD_NOT_ALLOWED", message: "CONNECT is not supported" },
   {
     when: [status("EQ", 426)],

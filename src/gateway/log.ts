@@ -1,5 +1,5 @@
 /** Where the parts of this room say what happens; a pino logger is one. */
-export interface Log {
+export interface MessageLog {
   info(message: string): void;
   warn(message: string): void;
   error(message: string): void;

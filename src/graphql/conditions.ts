@@ -1,5 +1,4 @@
 import type { FieldNode } from "graphql";
-import { GRAPHQL_TEXT } from "../envoy-contract.ts";
 import { memberNames, similarMember, type LookedAt, type MemberNames } from "../names/index.ts";
 import {
   evaluate,
@@ -15,6 +14,7 @@ import { lateReads } from "./late-reads.ts";
 import { argumentsOf, type Variables } from "./literals.ts";
 import { malformed, overLimit, type InputObject, type InputValue } from "./types.ts";
 import type { Occurrence } from "./walk.ts";
+import { GRAPHQL_TEXT } from "./refusals.ts";
 
 /** What a rule's condition comes to before anything is delivered. */
 export interface ConditionVerdict {
@@ -24,7 +24,7 @@ export interface ConditionVerdict {
   readonly late: readonly AttributePath[];
 }
 
-interface JudgedField {
+interface KnownField {
   readonly defaults: Readonly<Record<string, unknown>> | undefined;
   readonly args: InputObject;
   readonly conditions: Map<PlannedGraphqlRule, ConditionVerdict>;
@@ -37,15 +37,15 @@ interface JudgedField {
 const MAX_NAMES = 50_000;
 
 /**
- * Judges conditions at the fields of one operation. Fragments lead to a field again and again, and its arguments may be
- * as long as a document: each field is judged once.
+ * Evaluates conditions at the fields of one operation. Fragments lead to a field again and again, and its arguments may be
+ * as long as a document: each field is evaluated once.
  */
 export class Conditions {
   readonly #variables: Variables;
   readonly #given: InputObject;
   readonly #env: InputValue;
   readonly #lookedAt: LookedAt;
-  readonly #fields = new Map<FieldNode, JudgedField>();
+  readonly #fields = new Map<FieldNode, KnownField>();
   /** Found out when a condition first reads arguments. */
   #similarVariable: boolean | undefined;
 
@@ -65,17 +65,17 @@ export class Conditions {
     this.#lookedAt = of.lookedAt;
   }
 
-  judge(occurrence: Occurrence, rule: PlannedGraphqlRule): ConditionVerdict {
+  verdict(occurrence: Occurrence, rule: PlannedGraphqlRule): ConditionVerdict {
     const { args, conditions } = this.#field(occurrence);
-    let judged = conditions.get(rule);
-    if (judged === undefined) {
-      judged = { args, ...this.#condition(rule, args) };
-      conditions.set(rule, judged);
+    let verdict = conditions.get(rule);
+    if (verdict === undefined) {
+      verdict = { args, ...this.#condition(rule, args) };
+      conditions.set(rule, verdict);
     }
-    return judged;
+    return verdict;
   }
 
-  #field({ node, fields }: Occurrence): JudgedField {
+  #field({ node, fields }: Occurrence): KnownField {
     const defaults = fields.at(-1)?.defaults;
     const known = this.#fields.get(node);
     if (known !== undefined && known.defaults === defaults) return known;

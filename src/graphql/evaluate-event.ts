@@ -14,7 +14,7 @@ export type EventVerdict =
 const KNOWN: readonly string[] = ["data", "errors", "extensions"];
 
 /**
- * Judges what a subscription delivers by the conditions that were left when it was subscribed to: all must be true.
+ * Evaluates what a subscription delivers by the conditions that were left when it was subscribed to: all must be true.
  *
  * @param payload - the object around `data`
  */

@@ -1,4 +1,3 @@
-import { filledIn, GRAPHQL, GRAPHQL_TEXT } from "../envoy-contract.ts";
 import { LookedAt } from "../names/index.ts";
 import type { GraphqlPlanIR, PlannedGraphqlRule } from "../policy/index.ts";
 import { Conditions } from "./conditions.ts";
@@ -19,9 +18,10 @@ import {
   type OperationKind,
 } from "./types.ts";
 import { Walk, type Occurrence } from "./walk.ts";
+import { filledIn, GRAPHQL, GRAPHQL_TEXT } from "./refusals.ts";
 
 /**
- * Judges a request by a plan: every operation of its documents, whichever of them is to be run. Takes bounded time
+ * Evaluates a request by a plan: every operation of its documents, whichever of them is to be run. Takes bounded time
  * whatever the documents are; what is thrown is a fault of ours.
  */
 export function evaluateGraphql(
@@ -30,14 +30,14 @@ export function evaluateGraphql(
   options: EvaluationOptions,
 ): GraphqlVerdict {
   try {
-    return judge(plan, request, options);
+    return evaluateRequest(plan, request, options);
   } catch (error) {
     if (error instanceof GraphqlRefusal) return { kind: "refused", code: error.code, message: error.message };
     throw error;
   }
 }
 
-function judge(
+function evaluateRequest(
   plan: GraphqlPlanIR,
   { payloads, batch, kinds, nullable }: GraphqlRequest,
   options: EvaluationOptions,
@@ -49,7 +49,7 @@ function judge(
 
   const parents = new Parents(plan);
   for (const { operations } of documents) for (const { operation } of operations) parents.rootOf(operation);
-  const judgement: Judgement = {
+  const evaluation: Evaluation = {
     plan,
     options,
     parents,
@@ -59,8 +59,8 @@ function judge(
     lookedAt: new LookedAt(),
     outcome: new Outcome(nullable && !batch),
   };
-  for (const document of documents) judgeDocument(judgement, document);
-  return judgement.outcome.verdict();
+  for (const document of documents) evaluateDocument(evaluation, document);
+  return evaluation.outcome.verdict();
 }
 
 /** A document of so many characters is never too long; a longer one where its limit of tokens lets expect it. */
@@ -75,7 +75,7 @@ function checkLength({ limits }: GraphqlPlanIR, payloads: readonly GraphqlPayloa
   }
 }
 
-interface Judgement {
+interface Evaluation {
   readonly plan: GraphqlPlanIR;
   readonly options: EvaluationOptions;
   readonly parents: Parents;
@@ -86,11 +86,11 @@ interface Judgement {
   readonly outcome: Outcome;
 }
 
-function judgeDocument(
-  judgement: Judgement,
+function evaluateDocument(
+  evaluation: Evaluation,
   { payload, operations, fragments }: ExecutableDocument & { readonly payload: GraphqlPayload },
 ): void {
-  const { plan, options, parents, counters, lookedAt, outcome } = judgement;
+  const { plan, options, parents, counters, lookedAt, outcome } = evaluation;
   const { variables: given } = payload;
   for (const operation of operations) {
     const kind = operation.operation;
@@ -102,15 +102,15 @@ function judgeDocument(
     });
     const visit = (occurrence: Occurrence) => {
       outcome.visit(kind, occurrence);
-      judgeName(judgement, occurrence);
-      judgeField(judgement, occurrence, { kind, conditions, fragments });
+      denyRenaming(evaluation, occurrence);
+      evaluateField(evaluation, occurrence, { kind, conditions, fragments });
     };
     new Walk({ limits: plan.limits, parents, operation, fragments, counters, visit }).run();
   }
 }
 
 /** Masking looks for fields by their names: what is masked keeps its name, and nothing else takes it. */
-function judgeName({ guarded, outcome }: Judgement, { node: { name, alias } }: Occurrence): void {
+function denyRenaming({ guarded, outcome }: Evaluation, { node: { name, alias } }: Occurrence): void {
   if (alias === undefined || alias.value === name.value) return;
   if (!guarded.has(name.value) && !guarded.has(alias.value)) return;
   outcome.deny({ message: filledIn(GRAPHQL_TEXT.renamed, name.value) });
@@ -121,8 +121,8 @@ interface OperationContext extends Pick<ExecutableDocument, "fragments"> {
   readonly conditions: Conditions;
 }
 
-function judgeField(judgement: Judgement, occurrence: Occurrence, operation: OperationContext): void {
-  const { plan, rules, outcome } = judgement;
+function evaluateField(evaluation: Evaluation, occurrence: Occurrence, operation: OperationContext): void {
+  const { plan, rules, outcome } = evaluation;
   const { name, parent } = occurrence;
   if (parent.introspection || name === "__typename") return;
   if (name === "__schema" || name === "__type") {
@@ -133,20 +133,20 @@ function judgeField(judgement: Judgement, occurrence: Occurrence, operation: Ope
   const matching = rules.matching(name, parent, operation.kind);
   const unnamed = parent.root !== undefined && !matching.some(({ type }) => parent.root?.includes(type));
   if (unnamed && plan.default === "deny") outcome.deny({});
-  for (const rule of matching) judgeRule(judgement, occurrence, operation, rule);
+  for (const rule of matching) evaluateRule(evaluation, occurrence, operation, rule);
 }
 
-function judgeRule(
-  { options, outcome, parents }: Judgement,
+function evaluateRule(
+  { options, outcome, parents }: Evaluation,
   occurrence: Occurrence,
   { kind, conditions, fragments }: OperationContext,
   rule: PlannedGraphqlRule,
 ): void {
   const { path, rootField } = occurrence;
-  const { args, verdict, late } = conditions.judge(occurrence, rule);
+  const { args, verdict, late } = conditions.verdict(occurrence, rule);
   // what a subscription delivers is known with each event, and which event that is, at its root field alone
   const event = verdict === undefined && late.length > 0 && rootField && kind === "subscription";
-  options.judged?.({ rule: rule.rule, path, args, verdict, event });
+  options.evaluated?.({ rule: rule.rule, path, args, verdict, event });
   if (verdict === true) return;
   if (!event || !rule.when) {
     outcome.deny(rule);

@@ -6,14 +6,14 @@ import type { Occurrence } from "./walk.ts";
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
-interface Surroundings {
+interface DocumentScope {
   readonly fragments: Fragments;
   readonly parents: Parents;
 }
 
 /**
  * Finds where a condition's reads stand in what a subscription delivers. All of it must be selected under its own name:
- * what is not delivered cannot be judged, and what has another's name would be judged in its place.
+ * what is not delivered cannot be evaluated, and what has another's name would be evaluated in its place.
  *
  * @param reads - paths below roots that name what is delivered
  * @returns the path that is missing, where one is
@@ -21,7 +21,7 @@ interface Surroundings {
 export function eventOf(
   { node, fields }: Occurrence,
   reads: readonly AttributePath[],
-  { fragments, parents }: Surroundings,
+  { fragments, parents }: DocumentScope,
 ): Pick<GraphqlEvent, "roots" | "members" | "paths"> | { readonly missing: string } {
   const delivered = node.selectionSet === undefined ? [] : [node.selectionSet];
   const roots = [...new Set(reads.map(([root = ""]) => root))];

@@ -1,7 +1,7 @@
 import { malformed } from "./types.ts";
 
 /** One part of `multipart/form-data` (RFC 7578). */
-export interface Part {
+export interface MultipartPart {
   readonly name: string;
   /** True where it has a file name, and so is a file. */
   readonly filename: boolean;
@@ -23,7 +23,7 @@ const MAX_PARTS = 100;
  *
  * @throws GraphqlRefusal
  */
-export function readParts(contentType: string, body: Uint8Array): Part[] {
+export function readParts(contentType: string, body: Uint8Array): MultipartPart[] {
   const [, token, quoted] = CONTENT_TYPE.exec(contentType) ?? [];
   const boundary = token ?? quoted ?? malformed("the content type has not one boundary alone");
   const [preamble, ...pieces] = latin1(body).split(`--${boundary}`);
@@ -36,7 +36,7 @@ export function readParts(contentType: string, body: Uint8Array): Part[] {
 }
 
 /** CRLF, headers, an empty line, the content, CRLF. */
-function readPart(piece: string): Part {
+function readPart(piece: string): MultipartPart {
   const head = piece.indexOf("\r\n\r\n");
   if (!piece.startsWith("\r\n") || head < 0 || head + 4 > piece.length - 2 || !piece.endsWith("\r\n")) {
     return malformed("a part is not well-formed");

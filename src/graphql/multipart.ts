@@ -2,7 +2,7 @@ import { isList, isObject } from "../json/index.ts";
 import { UNAVAILABLE } from "../policy/index.ts";
 import { memberOf } from "./input.ts";
 import { decodeLatin1 } from "../request/decode.ts";
-import { readParts, type Part } from "./multipart-parts.ts";
+import { readParts, type MultipartPart } from "./multipart-parts.ts";
 import { readJson } from "./read-json.ts";
 import { malformed, type InputValue } from "./types.ts";
 
@@ -28,7 +28,7 @@ export function readMultipart(contentType: string, body: Uint8Array): InputValue
   return operations;
 }
 
-function readJsonPart(part: Part | undefined, name: string): InputValue {
+function readJsonPart(part: MultipartPart | undefined, name: string): InputValue {
   if (
     part?.name !== name ||
     part.filename ||
@@ -40,7 +40,7 @@ function readJsonPart(part: Part | undefined, name: string): InputValue {
   return valid ? readJson(text) : malformed("a part is not UTF-8");
 }
 
-function checkFiles(files: readonly Part[], names: readonly string[]): void {
+function checkFiles(files: readonly MultipartPart[], names: readonly string[]): void {
   const given = new Set(files.map(({ name }) => name));
   const listed = files.length === names.length && names.every((name) => given.has(name));
   if (!listed || files.some(({ filename }) => !filename))

@@ -1,4 +1,3 @@
-import { filledIn, GRAPHQL, GRAPHQL_TEXT } from "../envoy-contract.ts";
 import type { PlannedField } from "../policy/index.ts";
 import { graphqlErrors } from "./errors.ts";
 import {
@@ -9,6 +8,7 @@ import {
   type OperationKind,
 } from "./types.ts";
 import type { Occurrence } from "./walk.ts";
+import { filledIn, GRAPHQL, GRAPHQL_TEXT } from "./refusals.ts";
 
 /** Fields that are nulled in one answer; where more are denied, the request is. */
 const MAX_NULLS = 100;
@@ -47,7 +47,7 @@ export class Outcome {
     this.#denials.push({ ...(rule !== undefined && { rule }), code, message: text, path, onDeny });
   }
 
-  /** The events of a subscription are to be judged. */
+  /** The events of a subscription are to be evaluated. */
   await(event: GraphqlEvent): void {
     this.#events.push(event);
   }

@@ -9,7 +9,7 @@ export interface Parent {
   readonly type?: string;
   /** Names of the root type that it is, or may be: a field that no rule for one of these names gets the default. */
   readonly root?: readonly string[];
-  /** Below `__schema` and `__type`: the same for everybody, and judged as a whole. */
+  /** Below `__schema` and `__type`: the same for everybody, and evaluated as a whole. */
   readonly introspection: boolean;
 }
 

@@ -6,10 +6,10 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from "graphql";
-import { GRAPHQL_TEXT } from "../envoy-contract.ts";
 import { checkMembers, checkUnique } from "./literals.ts";
 import { syntaxErrorAt } from "./scan-tokens.ts";
 import { malformed, type GraphqlPayload, type OperationKind } from "./types.ts";
+import { GRAPHQL_TEXT } from "./refusals.ts";
 
 /** An executable document: its fragments are all there, and none holds itself. */
 export interface ExecutableDocument {
@@ -19,7 +19,7 @@ export interface ExecutableDocument {
 
 /**
  * Reads a document whose tokens were counted (GraphQL, section 2.2). Which of its operations is run is not asked: servers
- * differ, and so all of them are judged.
+ * differ, and so all of them are evaluated.
  *
  * @throws GraphqlRefusal
  */

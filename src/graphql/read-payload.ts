@@ -6,7 +6,7 @@ const MEMBERS: readonly string[] = ["query", "operationName", "variables", "exte
 
 /**
  * Reads one operation that is asked for. The document must be there: one that the server finds by a hash or an id is
- * nothing that can be judged.
+ * nothing that can be evaluated.
  *
  * @throws GraphqlRefusal
  */

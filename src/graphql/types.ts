@@ -1,5 +1,5 @@
-import { GRAPHQL } from "../envoy-contract.ts";
 import type { Expression, GraphqlErrorIR, PlannedField, UNAVAILABLE, Verdict } from "../policy/index.ts";
+import { GRAPHQL } from "./refusals.ts";
 
 export type OperationKind = "query" | "mutation" | "subscription";
 
@@ -49,7 +49,7 @@ export interface GraphqlDenial {
   readonly onDeny: "reject" | "null";
 }
 
-/** A condition on what a subscription delivers, judged for each event. */
+/** A condition on what a subscription delivers, evaluated for each event. */
 export interface GraphqlEvent {
   readonly rule: string;
   readonly when: Expression;
@@ -86,7 +86,7 @@ export interface EvaluationOptions {
   /** The root `env` of conditions. */
   readonly env: InputValue;
   /** Told of each rule at each field that it is for, in order: for explanations and coverage. */
-  readonly judged?: (judged: EvaluatedRule) => void;
+  readonly evaluated?: (evaluated: EvaluatedRule) => void;
 }
 
 export interface EvaluatedRule {

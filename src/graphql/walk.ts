@@ -34,7 +34,7 @@ export interface Counters {
   aliases: number;
 }
 
-interface Place {
+interface SelectionPlace {
   readonly parent: Parent;
   readonly path: readonly string[];
   readonly fields: readonly (GraphqlFieldIR | undefined)[];
@@ -80,11 +80,11 @@ export class Walk {
     if (this.#kind === "subscription" && this.#rootFields === 0) malformed("a subscription without a field");
   }
 
-  #selections(selections: readonly SelectionNode[], place: Place): void {
+  #selections(selections: readonly SelectionNode[], place: SelectionPlace): void {
     for (const selection of selections) this.#selection(selection, place);
   }
 
-  #selection(selection: SelectionNode, place: Place): void {
+  #selection(selection: SelectionNode, place: SelectionPlace): void {
     this.#counters.selections += 1;
     if (this.#counters.selections > MAX_SELECTIONS) overLimit(`more than ${MAX_SELECTIONS} selections`);
     if (place.level > MAX_LEVELS) overLimit(`selections are nested deeper than ${MAX_LEVELS} levels`);
@@ -106,11 +106,11 @@ export class Walk {
     }
   }
 
-  #within({ parent, path }: Place, condition: string | undefined): Parent {
+  #within({ parent, path }: SelectionPlace, condition: string | undefined): Parent {
     return condition === undefined ? parent : this.#parents.within(parent, condition, path.length === 0);
   }
 
-  #field(node: FieldNode, { parent, path: around, fields: outer, level }: Place): void {
+  #field(node: FieldNode, { parent, path: around, fields: outer, level }: SelectionPlace): void {
     const name = node.name.value;
     const path = [...around, node.alias?.value ?? name];
     const rootField = around.length === 0 && name !== "__typename";

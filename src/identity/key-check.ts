@@ -1,9 +1,9 @@
 import type { CheckStatus } from "../telemetry/check-status.ts";
 import { counted } from "../text/index.ts";
-import type { KeyStatus } from "./key-store.ts";
+import type { KeyStoreStatus } from "./key-store.ts";
 
 /** @returns how it is with the issuer's keys, for `/readyz` */
-export function keysCheck({ ready, keys, loadedAt, staleAt, lastError }: KeyStatus): CheckStatus {
+export function keysCheck({ ready, keys, loadedAt, staleAt, lastError }: KeyStoreStatus): CheckStatus {
   if (loadedAt === undefined || staleAt === undefined)
     return { ok: false, detail: lastError ?? "not fetched yet" };
   const problem = lastError === undefined ? "" : `: ${lastError}`;

@@ -1,14 +1,8 @@
+import type { JobLog } from "../runtime/every.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { importKeySet, type KeySet } from "./key-set.ts";
 import type { KeySource } from "./key-source.ts";
 import type { ResolvedOptions } from "./options.ts";
-
-/** The part of a log that this room writes to; pino has it. */
-export interface Log {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
 
 /** One state of the issuer's keys; what was concluded from it holds while it is the current one. */
 export interface KeySnapshot {
@@ -18,7 +12,7 @@ export interface KeySnapshot {
 }
 
 /** For the readiness page. */
-export interface KeyStatus {
+export interface KeyStoreStatus {
   readonly ready: boolean;
   readonly source: string;
   readonly keys: number;
@@ -45,7 +39,7 @@ export class KeyStore {
   readonly #source: KeySource;
   readonly #timing: Timing;
   readonly #clock: () => number;
-  readonly #log: Log;
+  readonly #log: JobLog;
   readonly #metrics: Metrics;
   readonly #closing = new AbortController();
   readonly #listeners = new Set<(ready: boolean) => void>();
@@ -64,7 +58,7 @@ export class KeyStore {
   constructor(
     source: KeySource,
     timing: Timing,
-    dependencies: { readonly clock: () => number; readonly log: Log; readonly metrics: Metrics },
+    dependencies: { readonly clock: () => number; readonly log: JobLog; readonly metrics: Metrics },
   ) {
     this.#source = source;
     this.#timing = timing;
@@ -115,7 +109,7 @@ export class KeyStore {
     };
   }
 
-  status(): KeyStatus {
+  status(): KeyStoreStatus {
     const snapshot = this.#snapshot;
     return {
       ready: this.current !== undefined,

@@ -9,13 +9,13 @@ export interface TokenHeader {
   readonly keyId: string | undefined;
 }
 
-export interface Rejection {
+export interface TokenRejection {
   readonly ok: false;
   readonly reason: IdentityFailure;
   readonly detail: string;
 }
 
-export type HeaderReading = { readonly ok: true; readonly header: TokenHeader } | Rejection;
+export type TokenHeaderReading = { readonly ok: true; readonly header: TokenHeader } | TokenRejection;
 
 /**
  * The checks that need no key: size, form (RFC 7515, section 7.1), algorithm, type. Key material that the header
@@ -24,7 +24,7 @@ export type HeaderReading = { readonly ok: true; readonly header: TokenHeader } 
 export function readTokenHeader(
   token: string,
   options: Pick<ResolvedOptions, "maxTokenBytes" | "algorithms" | "tokenTypes">,
-): HeaderReading {
+): TokenHeaderReading {
   if (token.length > options.maxTokenBytes) {
     return reject("TOKEN_TOO_LARGE", `the token is longer than ${options.maxTokenBytes} bytes`);
   }
@@ -82,6 +82,6 @@ function decodeSegment(segment: string): Buffer | undefined {
   return bytes.toString("base64url") === segment ? bytes : undefined;
 }
 
-export function reject(reason: IdentityFailure, detail: string): Rejection {
+export function reject(reason: IdentityFailure, detail: string): TokenRejection {
   return { ok: false, reason, detail };
 }

@@ -1,16 +1,17 @@
 import type { Metrics } from "../telemetry/metrics.ts";
 import { selectKeys } from "./key-set.ts";
+import type { JobLog } from "../runtime/every.ts";
 import { createKeySource } from "./key-source.ts";
-import { KeyStore, type KeySnapshot, type KeyStatus, type Log } from "./key-store.ts";
+import { KeyStore, type KeySnapshot, type KeyStoreStatus } from "./key-store.ts";
 import { resolveOptions, type IdentityOptions, type ResolvedOptions } from "./options.ts";
 import { TokenCache, type CachedResult } from "./token-cache.ts";
-import { readTokenHeader, reject, type Rejection, type TokenHeader } from "./token-header.ts";
+import { readTokenHeader, reject, type TokenRejection, type TokenHeader } from "./token-header.ts";
 import type { IdentityFailure, IdentityResult, TokenVerifier } from "./types.ts";
 import { verifyToken } from "./verify-token.ts";
 
 export interface VerifierDependencies {
   readonly metrics: Metrics;
-  readonly log: Log;
+  readonly log: JobLog;
   /** Unix ms; by default the system's. */
   readonly clock?: () => number;
   readonly fetch?: typeof fetch;
@@ -23,7 +24,7 @@ export interface RunningTokenVerifier extends TokenVerifier {
   /** Ends refreshing and what is being fetched. */
   close(): void;
   /** For `/readyz`. */
-  status(): KeyStatus;
+  status(): KeyStoreStatus;
   /** Calls `listener` whenever {@link ready} changes. @returns how to stop. */
   onReadyChange(listener: (ready: boolean) => void): () => void;
 }
@@ -132,7 +133,7 @@ async function snapshotFor(header: TokenHeader, store: KeyStore): Promise<KeySna
   return store.current;
 }
 
-function refused(result: Rejection, snapshot: KeySnapshot | undefined, now: number): Outcome {
+function refused(result: TokenRejection, snapshot: KeySnapshot | undefined, now: number): Outcome {
   if (snapshot === undefined || !isLasting(result.reason)) return { result };
   return { result, remember: { generation: snapshot.generation, from: 0, until: now + REFUSED_TTL_MS } };
 }

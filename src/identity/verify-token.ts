@@ -2,7 +2,7 @@ import { errors, jwtVerify } from "jose";
 import type { ValueObject } from "../policy/value.ts";
 import type { PublicKey } from "./key-set.ts";
 import type { ResolvedOptions } from "./options.ts";
-import { decodeObject, reject, type Rejection } from "./token-header.ts";
+import { decodeObject, reject, type TokenRejection } from "./token-header.ts";
 import type { Identity } from "./types.ts";
 
 /** What a token says once its signature and claims are verified, and when that holds, in Unix ms. */
@@ -29,7 +29,7 @@ export async function verifyToken(
   keys: readonly PublicKey[],
   options: ResolvedOptions,
   now: number,
-): Promise<Verified | Rejection> {
+): Promise<Verified | TokenRejection> {
   const rejection = await checkWithJose(token, keys, options, now);
   if (rejection !== undefined) return rejection;
 
@@ -61,7 +61,7 @@ async function checkWithJose(
   keys: readonly PublicKey[],
   options: ResolvedOptions,
   now: number,
-): Promise<Rejection | undefined> {
+): Promise<TokenRejection | undefined> {
   let rejection = reject("TOKEN_KEY_UNKNOWN", "no key fits the token");
   for (const key of keys) {
     try {
@@ -83,7 +83,7 @@ async function checkWithJose(
 }
 
 /** jose's errors hold the payload, so that nothing of them but code and claim name is passed on. */
-function rejectionFor(error: unknown): Rejection {
+function rejectionFor(error: unknown): TokenRejection {
   if (error instanceof errors.JWTExpired) return reject("TOKEN_EXPIRED", "the token has expired");
   if (error instanceof errors.JWTClaimValidationFailed) return rejectionForClaim(error.claim, error.reason);
   if (error instanceof errors.JWSInvalid || error instanceof errors.JWTInvalid) {
@@ -95,7 +95,7 @@ function rejectionFor(error: unknown): Rejection {
   return reject("TOKEN_SIGNATURE_INVALID", "the token's signature does not match the issuer's key");
 }
 
-function rejectionForClaim(claim: string, reason: string): Rejection {
+function rejectionForClaim(claim: string, reason: string): TokenRejection {
   if (reason === "check_failed") {
     if (claim === "iss")
       return reject("TOKEN_ISSUER_MISMATCH", "the token's `iss` is not the one configured");

@@ -13,7 +13,7 @@ export {
   recordsBody,
   recordsData,
   type RecordsAnswer,
-  type Rejection,
+  type RecordRejection,
 } from "./records.ts";
 export { GATEWAY_NAME_HEADER, gatewayNameOn, GATEWAY_ROUTES, isGatewayName, pathTo } from "./routes.ts";
 export { stateAnswer, stateData, stateQuery, type StateAnswer, type StateData } from "./state.ts";

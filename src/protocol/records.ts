@@ -21,7 +21,7 @@ export const recordsBody = z.strictObject({
 
 /** Why a record is not taken: it is none, or its time cannot be. */
 export const REJECTIONS = ["INVALID_RECORD", "CLOCK_AHEAD", "TOO_OLD"] as const;
-export type Rejection = (typeof REJECTIONS)[number];
+export type RecordRejection = (typeof REJECTIONS)[number];
 
 const index = z.int().nonnegative();
 

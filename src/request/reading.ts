@@ -5,7 +5,7 @@ import { splitTarget } from "./split-target.ts";
 import type { RawRequest } from "./types.ts";
 
 /** A part of the target as it came and as it was decoded. */
-export interface Part extends Decoded {
+export interface TargetPart extends Decoded {
   readonly kind: "segment" | "name" | "value";
   /** From 1; a value has the number of its name. */
   readonly position: number;
@@ -17,7 +17,7 @@ export interface DecodedTarget {
   readonly segments: readonly string[];
   readonly parameters: readonly (readonly [name: string, value: string])[];
   /** Every segment, parameter name and parameter value, unless the target is plain. */
-  readonly parts: readonly Part[];
+  readonly parts: readonly TargetPart[];
 }
 
 /**
@@ -81,15 +81,15 @@ export function read(raw: RawRequest): Reading {
   };
 }
 
-const NO_PARTS: readonly Part[] = [];
+const NO_PARTS: readonly TargetPart[] = [];
 
 function asItIs(segments: readonly string[], rawParameters: readonly string[]): DecodedTarget {
   return { segments, parameters: rawParameters.map(splitParameter), parts: NO_PARTS };
 }
 
 function decode(rawSegments: readonly string[], rawParameters: readonly string[]): DecodedTarget {
-  const parts: Part[] = [];
-  const decodePart = (kind: Part["kind"], position: number, raw: string): string => {
+  const parts: TargetPart[] = [];
+  const decodePart = (kind: TargetPart["kind"], position: number, raw: string): string => {
     const decoded = decodePercent(raw);
     parts.push({ kind, position, raw, ...decoded });
     return decoded.text;

@@ -46,7 +46,7 @@ export interface CanonicalRequest {
   /** Lower case, without port and final dot. Empty where nobody can say: `conflicting_host` is switched off. */
   readonly host: string;
   readonly protocol: string;
-  /** The body, not looked at yet: `readBody` judges it when a rule reads it. Absent: it was not handed over. */
+  /** The body, not looked at yet: `readBody` checks it when a rule reads it. Absent: it was not handed over. */
   readonly body?: RawBody;
 }
 

@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { access, mkdir, open, readFile, stat } from "node:fs/promises";
 import { errorCode } from "../runtime/error-code.ts";
+import { errorMessage } from "../text/index.ts";
 
 const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
 
@@ -71,5 +72,5 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 function reasonOf(error: unknown): string {
-  return REASONS[errorCode(error) ?? ""] ?? (error instanceof Error ? error.message : String(error));
+  return REASONS[errorCode(error) ?? ""] ?? errorMessage(error);
 }

@@ -8,6 +8,7 @@ import { connectionUrl, endLease, takeLease } from "./postgres-lease.ts";
 import type { Lease } from "./postgres-lease.ts";
 import { runningPid } from "./postmaster.ts";
 import type { Postmaster } from "./postmaster.ts";
+import { errorMessage } from "../text/index.ts";
 
 export interface EmbeddedPostgresOptions {
   /** The data are in its folder `postgres`. */
@@ -118,7 +119,7 @@ function keep(
         return watch(await takeLease(server, isClosing));
       } catch (error) {
         if (isClosing()) break;
-        log.warn(`PostgreSQL is still away: ${error instanceof Error ? error.message : String(error)}`);
+        log.warn(`PostgreSQL is still away: ${errorMessage(error)}`);
         await sleep(RETRY_MS);
       }
     }

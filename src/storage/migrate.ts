@@ -4,6 +4,7 @@ import { ADVISORY_LOCKS, lockUntilEnd } from "./advisory-locks.ts";
 import { MIGRATIONS, listMigrations, numberOf } from "./migration-files.ts";
 import type { LoadedMigration, Migration } from "./migration-files.ts";
 import { withSession, type Database } from "./database.ts";
+import { errorMessage } from "../text/index.ts";
 
 export interface MigrateOptions {
   readonly log?: { info(message: string): void };
@@ -148,7 +149,7 @@ async function apply(
   try {
     await up(db);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorMessage(error);
     throw new Error(`migration ${name} failed: ${why}`, { cause: error });
   }
   // one that only adds asks for nothing

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { watchFile } from "../identity/watch-file.ts";
+import { errorMessage } from "../text/index.ts";
 
 /** The key that a gateway shows to the control plane. */
 export interface ApiKey {
@@ -52,7 +53,7 @@ export function apiKeyInFile(path: string, log: Log): ApiKey {
       current = text;
       log.info({ file: path }, "there is another API key for the control plane, which is used from now on");
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = errorMessage(error);
       if (message !== problem)
         log.error(
           { file: path, problem: message },

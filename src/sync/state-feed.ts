@@ -54,7 +54,7 @@ const SWEEP_MS = 10_000;
 /**
  * Follows the control plane: asks for the whole state once, then for what changes, each question waiting there for the
  * next change. An answer is applied aside and put in force by one assignment, and so is each page of a large change: until
- * its page is there, a customer is judged as before. While there is no answer, the last good one stays until it is too old, or
+ * its page is there, a customer is evaluated as before. While there is no answer, the last good one stays until it is too old, or
  * for a short while where the control plane answers and refuses the key.
  */
 export class StateFeed {
@@ -85,7 +85,7 @@ export class StateFeed {
   #staleness: NodeJS.Timeout | undefined;
   #refusal: NodeJS.Timeout | undefined;
   #sweeping: Job | undefined;
-  #following: Promise<void> | undefined;
+  #polling: Promise<void> | undefined;
 
   constructor(options: StateFeedOptions, dependencies: StateFeedDependencies) {
     this.#client = dependencies.client;
@@ -129,7 +129,7 @@ export class StateFeed {
 
   /** Asks for the first time and goes on following. Never rejects; look at {@link current}. */
   async start(): Promise<void> {
-    if (this.#following !== undefined || this.#isClosed()) return;
+    if (this.#polling !== undefined || this.#isClosed()) return;
     this.#sweeping = every(
       SWEEP_MS,
       () => {
@@ -138,7 +138,7 @@ export class StateFeed {
       { what: "forget ended sessions", log: this.#log },
     );
     const first = this.#ask();
-    this.#following = first.then((pause) => this.#follow(pause));
+    this.#polling = first.then((pause) => this.#follow(pause));
     await first;
   }
 

@@ -37,8 +37,8 @@ export class StatisticsReporter {
   readonly #clock: () => number;
   /** Of this run of this process: its counters begin at zero. */
   readonly #instance: string;
-  #told: Totals = NOTHING;
-  #toldAt: number;
+  #reported: Totals = NOTHING;
+  #reportedAt: number;
   #sequence = 0;
   #pending: StatisticsReport | undefined;
   #reporting: Promise<void> | undefined;
@@ -50,7 +50,7 @@ export class StatisticsReporter {
     this.#instance = `${name}-${randomUUID()}`;
     this.#dependencies = dependencies;
     this.#clock = dependencies.clock ?? Date.now;
-    this.#toldAt = this.#clock();
+    this.#reportedAt = this.#clock();
   }
 
   start(): void {
@@ -93,9 +93,9 @@ export class StatisticsReporter {
   async #next(): Promise<StatisticsReport | undefined> {
     const totals = await this.#totals();
     const now = this.#clock();
-    const told = this.#told;
+    const reported = this.#reported;
     const caches = [...totals.caches].map(([name, { hits, misses, evictions }]) => {
-      const before = told.caches.get(name) ?? NO_FIGURES;
+      const before = reported.caches.get(name) ?? NO_FIGURES;
       return {
         name,
         hits: hits - before.hits,
@@ -104,15 +104,15 @@ export class StatisticsReporter {
       };
     });
     const audit = {
-      decided: totals.audit.decided - told.audit.decided,
-      recorded: totals.audit.recorded - told.audit.recorded,
-      dropped: totals.audit.dropped - told.audit.dropped,
+      decided: totals.audit.decided - reported.audit.decided,
+      recorded: totals.audit.recorded - reported.audit.recorded,
+      dropped: totals.audit.dropped - reported.audit.dropped,
     };
     const active = caches.filter(({ hits, misses, evictions }) => hits + misses + evictions > 0);
     if (active.length === 0 && audit.decided + audit.recorded + audit.dropped === 0) return undefined;
-    const [from, to] = [this.#toldAt, now].map((at) => new Date(at).toISOString()) as [string, string];
-    this.#told = totals;
-    this.#toldAt = now;
+    const [from, to] = [this.#reportedAt, now].map((at) => new Date(at).toISOString()) as [string, string];
+    this.#reported = totals;
+    this.#reportedAt = now;
     this.#sequence += 1;
     return { instance: this.#instance, sequence: this.#sequence, from, to, caches: active, audit };
   }

@@ -1,6 +1,7 @@
 /** Small tools for text that people read. Imports nothing. */
 export { clip } from "./clip.ts";
 export { counted } from "./count.ts";
+export { errorMessage } from "./error-message.ts";
 export { escapeHtml } from "./escape-html.ts";
 export { HIDDEN } from "./hidden.ts";
 export { nearestHint, nearestName } from "./nearest-name.ts";

@@ -226,11 +226,12 @@ describe("shipped rules for GraphQL", () => {
       const kinds = ["query", "mutation", "subscription"] as const;
       return evaluateGraphql(graphql, { payloads: [payload], batch: false, kinds, nullable: false }, { env });
     };
-    const judged = await subscribe("support", "customer_id item");
-    assert.ok(judged.kind === "allowed");
+    const evaluated = await subscribe("support", "customer_id item");
+    assert.ok(evaluated.kind === "allowed");
     const delivered = ["c-1", "c-2", "c-3", "c-4"].filter(
       (customer_id) =>
-        evaluateEvent(judged.events, { data: { orderUpdated: { customer_id, item: "x" } } }, { env }).deliver,
+        evaluateEvent(evaluated.events, { data: { orderUpdated: { customer_id, item: "x" } } }, { env })
+          .deliver,
     );
     assert.deepEqual(delivered, ["c-2", "c-3"]);
     assert.equal((await subscribe("support", "item")).kind, "denied"); // nothing to judge by

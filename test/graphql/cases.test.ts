@@ -14,7 +14,7 @@ import { allCases, type GraphqlCase } from "./support/cases.ts";
 
 const KINDS = ["query", "mutation", "subscription"] as const;
 
-function judged({ plan, json, env }: GraphqlCase, nullable: boolean): GraphqlVerdict {
+function evaluated({ plan, json, env }: GraphqlCase, nullable: boolean): GraphqlVerdict {
   let request: GraphqlRequest;
   try {
     request = { payloads: [readPayload(readJson(json))], batch: false, kinds: KINDS, nullable };
@@ -75,7 +75,7 @@ function assertNulls(one: GraphqlCase, verdict: GraphqlVerdict): void {
     one.nulls,
   );
   for (const { anchored, action } of verdict.nulls) assert.deepEqual([anchored, action.kind], [true, "null"]);
-  const denied = judged(one, false);
+  const denied = evaluated(one, false);
   assert.deepEqual(verdict.errors, denied.kind === "denied" ? graphqlErrors(denied.denials) : []);
 }
 
@@ -83,8 +83,8 @@ for (const [name, cases] of allCases()) {
   describe(`GraphQL cases: ${name}`, () => {
     for (const [index, one] of cases.entries()) {
       it(`${index + 1}: ${one.name}`, () => {
-        assertVerdict(one, judged(one, false));
-        assertNulls(one, judged(one, true));
+        assertVerdict(one, evaluated(one, false));
+        assertNulls(one, evaluated(one, true));
       });
     }
   });

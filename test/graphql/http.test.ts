@@ -221,12 +221,12 @@ describe("GraphQL over HTTP: verdicts", () => {
     introspection: "deny",
     default: "deny",
   };
-  const judged = (read: ReturnType<typeof readSent>) => {
+  const evaluated = (read: ReturnType<typeof readSent>) => {
     assert.ok(read.ok, JSON.stringify(read));
     return evaluateGraphql(plan, read, { env: {} });
   };
   const verdictOf = (read: ReturnType<typeof readSent>) => {
-    const verdict = judged(read);
+    const verdict = evaluated(read);
     return verdict.kind === "refused" ? verdict.code : verdict.kind;
   };
   const get = (query: string) => readSent({ method: "GET", target: `/graphql?query=${encoded(query)}` });
@@ -273,7 +273,7 @@ describe("GraphQL over HTTP: verdicts", () => {
   });
 
   it("a batch is denied where one of its operations is", () => {
-    const verdict = judged(
+    const verdict = evaluated(
       posted([{ query: "{ a }" }, { query: "{ x: secret gone }" }, { query: "{ secret }" }]),
     );
     assert.ok(verdict.kind === "denied");
@@ -295,7 +295,7 @@ describe("GraphQL over HTTP: verdicts", () => {
   });
 
   it("fields come back null where one document is answered, not in a batch", () => {
-    const verdict = judged(posted({ query: "{ a x: nullable }" }));
+    const verdict = evaluated(posted({ query: "{ a x: nullable }" }));
     assert.deepEqual(verdict, {
       kind: "allowed",
       nulls: [{ rule: "null", anchored: true, keys: ["data", "x"], action: { kind: "null" } }],
@@ -308,7 +308,7 @@ describe("GraphQL over HTTP: verdicts", () => {
   });
 
   it("say in GraphQL's way what is denied, and no data", () => {
-    const verdict = judged(posted({ query: "{ __schema { types { name } } x: secret { y } }" }));
+    const verdict = evaluated(posted({ query: "{ __schema { types { name } } x: secret { y } }" }));
     assert.ok(verdict.kind === "denied");
     assert.deepEqual(JSON.parse(graphqlErrorBody(verdict.denials)), {
       errors: [
@@ -333,7 +333,7 @@ describe("GraphQL over HTTP: verdicts", () => {
     assert.ok(read.ok);
     evaluateGraphql(plan, read, {
       env: {},
-      judged: ({ rule, path, args, verdict, event }) =>
+      evaluated: ({ rule, path, args, verdict, event }) =>
         seen.push([rule, path.join("."), { ...args }, verdict, event]),
     });
     assert.deepEqual(seen, [
@@ -343,7 +343,7 @@ describe("GraphQL over HTTP: verdicts", () => {
   });
 
   it("never say anything of a document that is not well-formed but where", () => {
-    const verdict = judged(posted({ query: "{ a\n  <script> }" }));
+    const verdict = evaluated(posted({ query: "{ a\n  <script> }" }));
     assert.ok(verdict.kind === "refused");
     assert.equal(verdict.message, "the document is not well-formed GraphQL at line 2, column 3");
   });

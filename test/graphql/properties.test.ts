@@ -11,7 +11,7 @@ const KINDS = ["query", "mutation", "subscription"] as const;
 const kinds = fc.constantFrom("query" as const, "mutation" as const);
 const choices = fc.infiniteStream(fc.integer({ min: 0, max: 9 }));
 
-function judged(plan: GraphqlPlanIR, payload: GraphqlPayload, nullable = false): GraphqlVerdict {
+function evaluated(plan: GraphqlPlanIR, payload: GraphqlPayload, nullable = false): GraphqlVerdict {
   return evaluateGraphql(plan, { payloads: [payload], batch: false, kinds: KINDS, nullable }, { env: {} });
 }
 
@@ -26,11 +26,11 @@ describe("GraphQL operations that are rewritten", () => {
     let denied = 0;
     fc.assert(
       fc.property(plans, kinds, fieldTrees, choices, (plan, kind, trees, numbers) => {
-        const plain = judged(plan, { query: plainQuery(kind, trees), variables: {} });
+        const plain = evaluated(plan, { query: plainQuery(kind, trees), variables: {} });
         if (plain.kind !== "denied") return;
         denied += 1;
         const rewritten = rewrite(kind, trees, numbers, { types: true });
-        const verdict = judged(plan, rewritten);
+        const verdict = evaluated(plan, rewritten);
         assert.notEqual(verdict.kind, "allowed", rewritten.query);
         const [before, after] = [denying(plain), denying(verdict)];
         for (const rule of (after && before) ?? [])
@@ -45,9 +45,9 @@ describe("GraphQL operations that are rewritten", () => {
     const seen = { allowed: 0, denied: 0, refused: 0 };
     fc.assert(
       fc.property(plans, kinds, fieldTrees, choices, (plan, kind, trees, numbers) => {
-        const plain = judged(plan, { query: plainQuery(kind, trees), variables: {} });
+        const plain = evaluated(plan, { query: plainQuery(kind, trees), variables: {} });
         const rewritten = rewrite(kind, trees, numbers, { types: false });
-        const verdict = judged(plan, rewritten);
+        const verdict = evaluated(plan, rewritten);
         assert.equal(verdict.kind, plain.kind, rewritten.query);
         seen[plain.kind] += 1;
         const [before, after] = [denying(plain), denying(verdict)];
@@ -77,8 +77,8 @@ describe("fields that come back null", () => {
     fc.assert(
       fc.property(plans, fieldTrees, choices, (plan, trees, numbers) => {
         const payload = rewrite("query", trees, numbers, { types: false });
-        const verdict = judged(plan, payload, true);
-        const rejected = judged(plan, payload);
+        const verdict = evaluated(plan, payload, true);
+        const rejected = evaluated(plan, payload);
         if (verdict.kind !== "allowed") {
           assert.equal(rejected.kind, "denied");
           return;
@@ -122,7 +122,7 @@ describe("hostile GraphQL documents", () => {
     );
     fc.assert(
       fc.property(plans, documents, (plan, query) => {
-        const verdict = judged(plan, { query, variables: {} });
+        const verdict = evaluated(plan, { query, variables: {} });
         if (verdict.kind !== "refused") parse(query);
       }),
       { numRuns: runs(3000) },
@@ -149,7 +149,7 @@ describe("hostile GraphQL documents", () => {
       [chain, 20_000],
     ] as const) {
       const query = `{...F0} ${fragments.join(" ")} fragment F${last} on Query {a}`;
-      const verdict = judged(plan, { query, variables: {} });
+      const verdict = evaluated(plan, { query, variables: {} });
       assert.ok(verdict.kind === "refused");
       assert.equal(verdict.code, "GRAPHQL_LIMIT_EXCEEDED");
     }
@@ -161,8 +161,8 @@ describe("hostile GraphQL documents", () => {
       onDeny: "reject",
       when: conditionOf("args.x.includes(2)"),
     } as const;
-    assert.equal(judged({ ...plan, rules: [rule] }, { query: long, variables: {} }).kind, "refused");
+    assert.equal(evaluated({ ...plan, rules: [rule] }, { query: long, variables: {} }).kind, "refused");
     const circle = `{a} ${chain.join(" ")} fragment F20000 on Query {...F0}`;
-    assert.equal(judged(plan, { query: circle, variables: {} }).kind, "refused");
+    assert.equal(evaluated(plan, { query: circle, variables: {} }).kind, "refused");
   });
 });

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { EVENT_ID, getScalarValue, parseEvents } from "js-yaml";
 import { readScalar } from "../../src/policy/syntax/read-scalar.ts";
 import { offsetsOf, sourceOffset } from "../../src/policy/syntax/scalar-offset.ts";
-import { SourceText } from "../../src/policy/syntax/source-text.ts";
+import { SourceText } from "../../src/policy/diagnostics/source-text.ts";
 import type { ScalarNode } from "../../src/policy/syntax/tree.ts";
 import { runs } from "../support/runs.ts";
 
@@ -65,12 +65,12 @@ const documents = fc.oneof(
 
 describe("offsets of a scalar", () => {
   it("are one for each unit of the decoded text, in order, within the content", () => {
-    let judged = 0;
+    let evaluated = 0;
     fc.assert(
       fc.property(documents, (document: string) => {
         const node = lastScalar(document);
         if (node === undefined) return;
-        judged++;
+        evaluated++;
         const offsets = offsetsOf(node);
         assert.equal(offsets.length, node.text.length);
         for (const [index, offset] of offsets.entries()) {
@@ -84,7 +84,7 @@ describe("offsets of a scalar", () => {
       }),
       { numRuns: runs(5000) },
     );
-    assert.ok(judged > 1000, `only ${judged} were YAML`);
+    assert.ok(evaluated > 1000, `only ${evaluated} were YAML`);
   });
 
   it("end at the end of the content", () => {

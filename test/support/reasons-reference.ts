@@ -1,4 +1,4 @@
-import { END_REASONS } from "../../src/control/sign-in/sessions/end.ts";
+import { END_REASONS } from "../../src/control/resources/sessions/end.ts";
 import { SIGN_IN_FAILURES } from "../../src/control/sign-in/failure.ts";
 import { LOCAL_REPLIES } from "../../src/gateway/local-replies.ts";
 import { PROXY_REASONS, REASONS, REFUSAL_REASONS, type Reason } from "../../src/reasons.ts";

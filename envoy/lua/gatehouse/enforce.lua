@@ -31,7 +31,7 @@ local function run_response(handle, decision)
   if plan.websocket then
     if status == "101" then return upgrade.response(handle, plan, decision) end
     -- an ordinary answer: what the connection's rule permits is a connection, and what response rules look into, or an
-    -- operation brought about, was judged for none
+    -- operation brought about, was evaluated for none
     if not plan.websocket.plain or plan.response or plan.websocket.graphql then
       return upgrade.refuse(handle, UNREAD.not_upgraded, tonumber(status) >= 400 and status or nil)
     end

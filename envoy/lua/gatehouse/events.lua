@@ -1,8 +1,8 @@
 -- Streams of JSON documents: lines of JSON (ndjson), and Server-Sent Events (WHATWG HTML, section 9.2). A document is
--- judged when all of it is there; until then nothing of it leaves.
+-- evaluated when all of it is there; until then nothing of it leaves.
 --
 -- Both kinds of stream are made with
---   judge(document) -> the text to deliver instead, or nil to drop the document
+--   edit(document) -> the text to deliver instead, or nil to drop the document
 --   options.limit   most bytes of a line or event (default: any); a longer one ends the stream
 -- and have
 --   stream:feed(chunk, last) -> output, or nil, "too_large": then and from then on nothing may be delivered
@@ -18,7 +18,7 @@ local events = {}
 local LF, CR = "\n", "\r"
 local BYTE_ORDER_MARK = "\239\187\191"
 
--- JSON's white space: there is nothing to judge in it.
+-- JSON's white space: there is nothing to evaluate in it.
 local function is_blank(text)
   return find(text, "^[ \t\r\n]*$") ~= nil
 end
@@ -63,9 +63,9 @@ local Lines = { lose = lose }
 Lines.__index = Lines
 
 -- `line` is without its line feed. A carriage return before that is white space of JSON.
-function Lines:judged(line, ending)
+function Lines:edited(line, ending)
   if is_blank(line) then return line .. ending end
-  local text = self.judge(line)
+  local text = self.edit(line)
   if text then return text .. ending end
   self:lose()
   return ""
@@ -79,16 +79,16 @@ function Lines:feed(chunk, last)
     self.pending:add(sub(chunk, at, stop and stop - 1))
     if self.pending.bytes > self.limit then return too_large(self) end
     if not stop then break end
-    output[#output + 1] = self:judged(self.pending:take(), LF)
+    output[#output + 1] = self:edited(self.pending:take(), LF)
     at = stop + 1
   end
-  if last then output[#output + 1] = self:judged(self.pending:take(), "") end
+  if last then output[#output + 1] = self:edited(self.pending:take(), "") end
   return table.concat(output)
 end
 
--- events.lines(judge, options) -> a stream of lines of JSON. Blank lines pass; a last line without a line feed counts.
-function events.lines(judge, options)
-  return setmetatable({ judge = judge, limit = limit_of(options), pending = new_pending(), dropped = 0 }, Lines)
+-- events.lines(edit, options) -> a stream of lines of JSON. Blank lines pass; a last line without a line feed counts.
+function events.lines(edit, options)
+  return setmetatable({ edit = edit, limit = limit_of(options), pending = new_pending(), dropped = 0 }, Lines)
 end
 
 local Sse = { lose = lose }
@@ -105,7 +105,7 @@ local function is_delay(value)
   return #value <= 9 and find(value, "^[0-9]+$") ~= nil
 end
 
--- Whether a value is of the strict form, by the field's name; `data` is judged instead. Clients do not agree on other
+-- Whether a value is of the strict form, by the field's name; `data` is evaluated instead. Clients do not agree on other
 -- fields, nor on names in capitals.
 local STRICT = { event = is_label, id = is_label, retry = is_delay }
 
@@ -147,10 +147,10 @@ local function printed(event, text)
 end
 
 -- -> the complete event as it may be delivered, or ""
-function Sse:judged(event)
+function Sse:edited(event)
   local text = #event.data > 0 and table.concat(event.data, LF) or nil
   if event.is_strict and text and not is_blank(text) then
-    text = self.judge(text)
+    text = self.edit(text)
     event.is_strict = text ~= nil
   end
   if event.is_strict then return printed(event, text) end
@@ -166,7 +166,7 @@ function Sse:line(line)
   if line == "" then
     self.event = nil
     -- blank lines between events keep a connection alive
-    return event and self:judged(event) or LF
+    return event and self:edited(event) or LF
   end
   if sub(line, 1, 1) == ":" then
     -- as do comments, of which nothing else is left
@@ -215,10 +215,10 @@ function Sse:feed(chunk, last)
   return table.concat(output)
 end
 
--- events.sse(judge, options) -> a stream of Server-Sent Events. What leaves is printed anew: `event`, `id` and `retry` of
--- a strict form, and `data` as judged. An event with anything else is dropped; comments are only left out.
-function events.sse(judge, options)
-  return setmetatable({ judge = judge, limit = limit_of(options), dropped = 0, pending = new_pending() }, Sse)
+-- events.sse(edit, options) -> a stream of Server-Sent Events. What leaves is printed anew: `event`, `id` and `retry` of
+-- a strict form, and `data` as evaluated. An event with anything else is dropped; comments are only left out.
+function events.sse(edit, options)
+  return setmetatable({ edit = edit, limit = limit_of(options), dropped = 0, pending = new_pending() }, Sse)
 end
 
 return events

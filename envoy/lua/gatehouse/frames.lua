@@ -240,7 +240,7 @@ function Reader:take_control(events)
   return true
 end
 
--- A piece of a message that nobody judges: as it came, but large frames as fragments of 64 KB, so that the message can
+-- A piece of a message that nobody evaluates: as it came, but large frames as fragments of 64 KB, so that the message can
 -- be broken off at any time.
 function Reader:pass_piece(events, n)
   local current = self.frame

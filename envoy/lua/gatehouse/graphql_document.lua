@@ -1,5 +1,5 @@
 -- Executable GraphQL documents (September 2025, sections 2.2 to 2.12): text to a tree, as graphql-js 16 `parse` reads
--- it. Directives are read and forgotten: what they switch is judged as if it were selected.
+-- it. Directives are read and forgotten: what they switch is evaluated as if it were selected.
 --
 --   document   { operations = {…}, fragments = {…}, tokens = n }, both lists in the order of the text
 --   operation  { operation = "query", name, variables = {{ name, value }}, selections, spreads }; the value is

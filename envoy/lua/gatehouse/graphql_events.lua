@@ -128,12 +128,12 @@ end
 
 local RESULT_MEMBERS = { data = true, errors = true, extensions = true }
 
--- Judges one delivered result.
+-- Evaluates one delivered result.
 --   events   of the operation: { { rule, when, key, args, members, paths } }
 --   payload  the execution result, a value of values.lua
 --   env      value of `env`, or nil
 -- -> true where it may be delivered; otherwise false, and the rule that withholds it, or nil where it cannot be read
-function graphql_events.judge(events, payload, env)
+function graphql_events.evaluate(events, payload, env)
   if type(payload) ~= "table" or payload.kind ~= "object" then return false end
   for _, name in ipairs(json.names(payload)) do
     if not RESULT_MEMBERS[name] then return false end

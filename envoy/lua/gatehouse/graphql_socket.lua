@@ -3,7 +3,7 @@
 -- subscriptions-transport-ws, PROTOCOL.md).
 local contract = require("gatehouse.contract")
 local graphql_events = require("gatehouse.graphql_events")
-local graphql_judge = require("gatehouse.graphql_judge")
+local graphql_evaluate = require("gatehouse.graphql_evaluate")
 local graphql_payload = require("gatehouse.graphql_payload")
 local json = require("gatehouse.json")
 local GRAPHQL, SUBPROTOCOL = contract.GRAPHQL, contract.SUBPROTOCOL
@@ -53,7 +53,7 @@ function graphql_socket.new(plan, protocol)
     protocol = graphql_socket.protocols[protocol],
     -- operations that run, by id: { events = … or nil, bytes = how many are kept }
     running = {}, n_running = 0, kept_bytes = 0,
-    -- ids that the client ended while results may be on their way, which nothing judges any more
+    -- ids that the client ended while results may be on their way, which nothing evaluates any more
     retired = {}, n_retired = 0,
   }, Socket)
 end
@@ -101,7 +101,7 @@ function Socket:start(text, message, id, env)
     return self:refusal_of(id, GRAPHQL.GRAPHQL_MALFORMED, "the id of a subscription cannot be used again")
   end
   if self.n_running == MOST_OPERATIONS then return self:refusal_of(id, GRAPHQL.GRAPHQL_LIMIT_EXCEEDED, TOO_MANY) end
-  local verdict = graphql_judge.judge(self.plan, message.members.payload, env)
+  local verdict = graphql_evaluate.evaluate(self.plan, message.members.payload, env)
   if verdict.kind == "refused" then return self:refusal_of(id, verdict.code, verdict.message) end
   if verdict.kind ~= "allowed" then return self:refusal(id, errors_of(verdict.denials), verdict.denials[1].rule) end
   local has_events = #verdict.events > 0
@@ -125,7 +125,7 @@ function Socket:finish(id)
 end
 
 -- The client ends an operation. The server may have sent results before it reads that; under a new operation of the
--- same id they would be judged by the new one's rules.
+-- same id they would be evaluated by the new one's rules.
 function Socket:stop(text, id)
   local operation = id and self.running[id]
   if operation then
@@ -161,7 +161,7 @@ function Socket:result(text, message, id, env)
   local operation = id and self.running[id]
   if not operation then return { drop = true } end
   if not operation.events then return { deliver = text } end
-  local permitted, rule = graphql_events.judge(operation.events, message.members.payload, env)
+  local permitted, rule = graphql_events.evaluate(operation.events, message.members.payload, env)
   if permitted then return { deliver = text } end
   return { drop = true, rule = rule, code = GRAPHQL.ACCESS_DENIED }
 end

@@ -63,14 +63,14 @@ local function holds(rule, message, context)
   return context.evaluate(rule.when, { message = message, env = context.env() }) == true
 end
 
--- messages.judge(rules, text, context, limits) -> { permit, type, rule, on_deny = "drop" or "close", code, fields }
+-- messages.evaluate(rules, text, context, limits) -> { permit, type, rule, on_deny = "drop" or "close", code, fields }
 --   rules    PlannedMessage by type (src/policy/plan.ts), as plain tables
 --   text     of the message; nil for a binary one
 --   context  { evaluate = condition.evaluate, env = function() -> the value of `env` }
 --   limits   of json.scan, or nil; `messages.from_client` for what a client sends
 -- `code` is one of the contract's MESSAGE. `type` and `rule` are nil where they cannot be told. Denied
 -- messages have `on_deny`; permitted ones have the `fields` of their rule, if any.
-function messages.judge(rules, text, context, limits)
+function messages.evaluate(rules, text, context, limits)
   local message, name
   if text then message, name = read(text, limits) end
   if not name then return denied(MESSAGE.UNREADABLE) end

@@ -179,14 +179,14 @@ end
 -- -> what changes a stream of documents, and a function that says what happened to them so far
 local function documents_of(kind, plan, context)
   local total = tally()
-  local function judge(document)
+  local function edit(document)
     local result = mask.apply(document, plan, context)
     if not result then return nil end
     total.add(result)
     return result.text
   end
   local make = kind == "lines" and events.lines or events.sse
-  local documents = make(judge, { limit = plan.limit })
+  local documents = make(edit, { limit = plan.limit })
   return documents, function(reason) return total.result(documents.dropped, reason) end
 end
 

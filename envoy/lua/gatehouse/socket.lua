@@ -78,7 +78,7 @@ function Socket:close(code, reason, by)
 end
 
 -- socket:replan(plan): another plan for the same connection, from the next message on. Running GraphQL operations, and
--- messages that have passed in part, cannot be judged again: the client has to connect anew (1012, IANA's registry).
+-- messages that have passed in part, cannot be evaluated again: the client has to connect anew (1012, IANA's registry).
 function Socket:replan(plan)
   local client, server = collected(plan)
   local client_fits = self.client:set(plan.limit, client)
@@ -165,7 +165,7 @@ function Socket:message_from_client(event, out)
   if self.plan.graphql then return self:operation(event, out) end
   if self.plan.send then
     local text = not event.binary and event.payload or nil
-    local verdict = self.messages.judge(self.plan.send, text, self.context, self.messages.from_client)
+    local verdict = self.messages.evaluate(self.plan.send, text, self.context, self.messages.from_client)
     if not verdict.permit then
       self:deny(DIRECTION.send, self.sent, verdict)
       if not self.closing then self:notify(self.messages.notice(verdict), out) end
@@ -175,23 +175,23 @@ function Socket:message_from_client(event, out)
   self:deliver_to_server(event.payload, event.binary, out)
 end
 
--- What the rules say of a text from the server: a verdict as of messages.judge.
-function Socket:judge_from_server(text)
+-- What the rules say of a text from the server: a verdict as of messages.evaluate.
+function Socket:evaluate_from_server(text)
   if self.plan.graphql then
     local action = self.graphql:from_server(text, self.env())
     return { permit = action.deliver ~= nil, rule = action.rule }
   end
-  if self.plan.receive then return self.messages.judge(self.plan.receive, text, self.context) end
+  if self.plan.receive then return self.messages.evaluate(self.plan.receive, text, self.context) end
   return { permit = true }
 end
 
 function Socket:message_from_server(event, out)
   local plan, payload, result = self.plan, event.payload, nil
   if event.binary then
-    -- what cannot be read can be neither judged nor masked
+    -- what cannot be read can be neither evaluated nor masked
     if plan.graphql or plan.receive or is_listed(plan.fields) then return self:deny(DIRECTION.receive, self.received, {}) end
   else
-    local verdict = self:judge_from_server(payload)
+    local verdict = self:evaluate_from_server(payload)
     if not verdict.permit then return self:deny(DIRECTION.receive, self.received, verdict) end
     payload, result = self.messages.apply(payload, verdict.fields, plan.fields, self.context)
     if not payload then
@@ -251,7 +251,7 @@ function Socket:read(reader, handle, bytes, out)
   if code then self:close(code, reason, CLOSED_BY.protocol) end
 end
 
--- The last resort of a direction: whatever is raised closes the connection. What was put out before that was judged.
+-- The last resort of a direction: whatever is raised closes the connection. What was put out before that was evaluated.
 function Socket:guarded(reader, handle, bytes, out)
   if self.closing then return end
   local ok = pcall(self.read, self, reader, handle, bytes, out)

@@ -1,13 +1,13 @@
 import type { Knex } from "knex";
 import type { ControlSettings } from "../platform/context.ts";
-import { percentileOf } from "./latency.ts";
-import { countedSince } from "./prune-rollups.ts";
-import { rangeOf, type Range } from "./range.ts";
+import { percentileOf } from "./rollups/latency.ts";
+import { countedSince } from "./rollups/prune-rollups.ts";
+import { rangeOf, type TimeRange } from "./range.ts";
 import type { Dashboard, DashboardQuery } from "./schemas.ts";
 import { overTime } from "./series.ts";
-import { isCounted, spansOf, within, type Span } from "./spans.ts";
-import { dayOf } from "./count-decisions.ts";
-import { PERIOD_MS } from "./tally.ts";
+import { isCounted, spansOf, within, type RollupSpan } from "./rollups/spans.ts";
+import { dayOf } from "./rollups/count-decisions.ts";
+import { PERIOD_MS } from "./rollups/tally.ts";
 import { eventCounts, groups, ofCustomer, withOther } from "./traffic.ts";
 
 const DAY_MS = PERIOD_MS.day;
@@ -71,7 +71,7 @@ export async function readDashboard(
 async function byReason(
   trx: Knex,
   customer: string | undefined,
-  spans: readonly Span[],
+  spans: readonly RollupSpan[],
 ): Promise<Dashboard["by_reason"]> {
   const counts =
     customer === undefined
@@ -85,7 +85,12 @@ async function byReason(
   return rows.map((row) => ({ ...row, requests: Number(row.requests) }));
 }
 
-async function byResource(trx: Knex, customer: string | undefined, spans: readonly Span[], top: number) {
+async function byResource(
+  trx: Knex,
+  customer: string | undefined,
+  spans: readonly RollupSpan[],
+  top: number,
+) {
   const counts: Knex.QueryBuilder =
     customer === undefined
       ? within(trx("rollup_resources"), spans).sum({ denied: "denied" })
@@ -96,7 +101,7 @@ async function byResource(trx: Knex, customer: string | undefined, spans: readon
   return rows.map(({ name, requests, denied }) => ({ resource: name, requests, denied }));
 }
 
-async function byCustomer(trx: Knex, spans: readonly Span[], top: number) {
+async function byCustomer(trx: Knex, spans: readonly RollupSpan[], top: number) {
   const rows = await groups(
     within(trx("rollup_customers"), spans)
       .select({ name: "customer_id" })
@@ -109,7 +114,7 @@ async function byCustomer(trx: Knex, spans: readonly Span[], top: number) {
 async function countEvents(
   trx: Knex,
   customer: string | undefined,
-  spans: readonly Span[],
+  spans: readonly RollupSpan[],
 ): Promise<Map<string, number>> {
   const rows = await within(eventCounts(trx, customer), spans)
     .groupBy("type")
@@ -122,7 +127,7 @@ async function countEvents(
 async function activeUsers(
   trx: Knex,
   customer: string | undefined,
-  { from, to }: Range,
+  { from, to }: TimeRange,
   now: number,
 ): Promise<Dashboard["users"]> {
   const [seen] = await ofCustomer(trx("rollup_users"), customer).select<Dashboard["users"][]>(
@@ -155,7 +160,7 @@ async function activeSessions(trx: Knex, customer: string | undefined, now: numb
   return row?.sessions ?? 0;
 }
 
-async function latencyOf(trx: Knex, spans: readonly Span[]): Promise<Dashboard["latency"]> {
+async function latencyOf(trx: Knex, spans: readonly RollupSpan[]): Promise<Dashboard["latency"]> {
   const rows = await within(trx("rollup_latency"), spans)
     .groupBy("bucket")
     .select("bucket")
@@ -173,7 +178,7 @@ async function latencyOf(trx: Knex, spans: readonly Span[]): Promise<Dashboard["
   };
 }
 
-async function cachesOf(trx: Knex, spans: readonly Span[]): Promise<Dashboard["caches"]> {
+async function cachesOf(trx: Knex, spans: readonly RollupSpan[]): Promise<Dashboard["caches"]> {
   const rows = (await within(trx("rollup_caches"), spans)
     .select({ name: "cache" })
     .sum({ hits: "hits", misses: "misses", evictions: "evictions" })
@@ -191,7 +196,7 @@ async function cachesOf(trx: Knex, spans: readonly Span[]): Promise<Dashboard["c
   });
 }
 
-async function auditOf(trx: Knex, spans: readonly Span[]): Promise<Dashboard["audit"]> {
+async function auditOf(trx: Knex, spans: readonly RollupSpan[]): Promise<Dashboard["audit"]> {
   const [row] = await within(trx("rollup_audit"), spans).sum<
     Record<"decided" | "recorded" | "dropped", string | null>[]
   >({ decided: "decided", recorded: "recorded", dropped: "dropped" });

@@ -2,8 +2,8 @@ import type { Knex } from "knex";
 import type { ControlSettings } from "../platform/context.ts";
 import type { EventType } from "../platform/events.ts";
 import { countWithin } from "./records/trail.ts";
-import { countedSince } from "./prune-rollups.ts";
-import { isCounted, spansOf, within } from "./spans.ts";
+import { countedSince } from "./rollups/prune-rollups.ts";
+import { isCounted, spansOf, within } from "./rollups/spans.ts";
 import { eventCounts, ofCustomer } from "./traffic.ts";
 
 /** A row of the history of events. */

@@ -1,10 +1,10 @@
 import type { ControlSettings } from "../platform/context.ts";
 import { ApiError } from "../platform/errors.ts";
-import { countedSince } from "./prune-rollups.ts";
-import { PERIOD_MS, type Granularity } from "./tally.ts";
+import { countedSince } from "./rollups/prune-rollups.ts";
+import { PERIOD_MS, type Granularity } from "./rollups/tally.ts";
 
 /** A range of time in whole periods. */
-export interface Range {
+export interface TimeRange {
   /** Unix ms. */
   readonly from: number;
   readonly to: number;
@@ -35,7 +35,7 @@ export function rangeOf(
   ofCustomer: boolean,
   now: number,
   retention: ControlSettings["retention"],
-): Range {
+): TimeRange {
   const to = asked.to ?? now;
   const from = asked.from ?? to - DAY_MS;
   if (from >= to) throw notValid("from", "must be before `to`");

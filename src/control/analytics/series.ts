@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
-import type { Range } from "./range.ts";
+import type { TimeRange } from "./range.ts";
 import type { Dashboard } from "./schemas.ts";
-import { PERIOD_MS } from "./tally.ts";
+import { PERIOD_MS } from "./rollups/tally.ts";
 import { eventCounts } from "./traffic.ts";
 
 type Point = Dashboard["over_time"][number];
@@ -10,7 +10,7 @@ type Point = Dashboard["over_time"][number];
 export async function overTime(
   db: Knex,
   customer: string | undefined,
-  { from, to, interval }: Range,
+  { from, to, interval }: TimeRange,
 ): Promise<Point[]> {
   const period = PERIOD_MS[interval];
   const counts = new Map<number, { allowed: number; denied: number; signIns: number; failures: number }>();
@@ -38,7 +38,7 @@ export async function overTime(
 async function traffic(
   db: Knex,
   customer: string | undefined,
-  { from, to, interval }: Range,
+  { from, to, interval }: TimeRange,
 ): Promise<{ start: Date; decision: "ALLOW" | "DENY"; requests: string }[]> {
   const rows =
     customer === undefined
@@ -53,7 +53,7 @@ async function traffic(
 async function signIns(
   db: Knex,
   customer: string | undefined,
-  { from, to, interval }: Range,
+  { from, to, interval }: TimeRange,
 ): Promise<{ start: Date; type: string; events: string }[]> {
   const rows = eventCounts(db, customer)
     .where({ granularity: interval })

@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
-import { dayOf } from "./count-decisions.ts";
+import { dayOf } from "./rollups/count-decisions.ts";
 import type { UsersQuery } from "./schemas.ts";
-import { PERIOD_MS } from "./tally.ts";
+import { PERIOD_MS } from "./rollups/tally.ts";
 import { ofCustomer } from "./traffic.ts";
 
 const RECENT_DAYS = 30;

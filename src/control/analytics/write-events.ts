@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
 import type { StoredEvent } from "../platform/events.ts";
-import { countEvents } from "./count-events.ts";
+import { countEvents } from "./rollups/count-events.ts";
 
 /** Rows of one statement: a customer's suspension may end any number of sessions. */
 const BATCH = 5_000;

@@ -1,4 +1,4 @@
-import { SEALED_IDP } from "../resources/customers/idp.ts";
+import { SEALED_IDP } from "../tenancy/idp.ts";
 import { SEALED_ANSWERS } from "../platform/frame/idempotency.ts";
 import { SEALED_SIGNING_KEYS } from "../sign-in/issuer/key-store.ts";
 import { SEALED_PROVIDER_KEYS } from "../sandbox/provider/keys.ts";

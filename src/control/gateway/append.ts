@@ -2,22 +2,17 @@ import { randomBytes } from "node:crypto";
 import type { Knex } from "knex";
 import { lockUntilEnd } from "../../storage/index.ts";
 import type { GatewayChange } from "../platform/gateway-change.ts";
-
-/** Where commits are announced; a notification says no more than that there is something. */
-export const CHANNEL = "gatehouse_gateway_changes";
-
-/** What a notification says where gateways are to ask again, whether there is a change or not. */
-export const ASK_AGAIN = "ask again";
+import { CHANNEL } from "../platform/gateway-signal.ts";
 
 /** Rows of one statement. */
 const BATCH = 5_000;
 
 /** Stands for its customers: they are found in the database, for there may be a million of them. */
-type PolicyChange = Extract<GatewayChange, { type: "policy_changed" }>;
+type PolicyChanged = Extract<GatewayChange, { type: "policy_changed" }>;
 
 /** As it stands in the table. */
 interface ChangeColumns {
-  readonly type: Exclude<GatewayChange, PolicyChange>["type"];
+  readonly type: Exclude<GatewayChange, PolicyChanged>["type"];
   readonly session_id?: string;
   readonly until?: string;
   readonly customer_id?: string;
@@ -51,16 +46,7 @@ export async function appendGatewayChanges(trx: Knex, changes: readonly GatewayC
   await trx.raw("select pg_notify(?, '')", [CHANNEL]);
 }
 
-/**
- * Has every gateway ask again as soon as the transaction has committed. A key that is revoked in it is then refused at once,
- * and not when the gateway's question has waited for its time. Where nobody listens at that moment, whoever waits finds out
- * by looking (change-signal.ts).
- */
-export async function haveGatewaysAskAgain(trx: Knex): Promise<void> {
-  await trx.raw("select pg_notify(?, ?)", [CHANNEL, ASK_AGAIN]);
-}
-
-async function appendCustomersOf(trx: Knex, policies: readonly PolicyChange[], tag: string): Promise<void> {
+async function appendCustomersOf(trx: Knex, policies: readonly PolicyChanged[], tag: string): Promise<void> {
   if (policies.length === 0) return;
   await trx.raw(
     `insert into gateway_changes (tag, type, customer_id)
@@ -69,12 +55,12 @@ async function appendCustomersOf(trx: Knex, policies: readonly PolicyChange[], t
   );
 }
 
-function distinct(changes: readonly Exclude<GatewayChange, PolicyChange>[]): ChangeColumns[] {
+function distinct(changes: readonly Exclude<GatewayChange, PolicyChanged>[]): ChangeColumns[] {
   const byText = new Map(changes.map((change) => [JSON.stringify(change), change]));
   return [...byText.values()].map(columnsOf);
 }
 
-function columnsOf(change: Exclude<GatewayChange, PolicyChange>): ChangeColumns {
+function columnsOf(change: Exclude<GatewayChange, PolicyChanged>): ChangeColumns {
   switch (change.type) {
     case "session_ended":
       return { type: change.type, session_id: change.session_id, until: change.until };

@@ -2,7 +2,7 @@ import type { Knex } from "knex";
 import { every, type Job } from "../../runtime/every.ts";
 import { listen, type Listening } from "../../storage/index.ts";
 import type { Log } from "../../telemetry/log.ts";
-import { ASK_AGAIN, CHANNEL } from "./append.ts";
+import { ASK_AGAIN, CHANNEL } from "../platform/gateway-signal.ts";
 
 /** How often it is looked for changes and revoked keys that no notification told of. */
 const POLL_MS = 1_000;

@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 
 /** A place between changes: behind the one with this number; 0 is before the first. */
-export interface Place {
+export interface FeedPosition {
   readonly seq: number;
   /** Of that change, or of the beginning: after a restore a number may be given again, and then to another change. */
   readonly tag: string;
@@ -9,7 +9,7 @@ export interface Place {
 
 /** Where the feed ends, and from where on it is whole. */
 export interface Extent {
-  readonly end: Place;
+  readonly end: FeedPosition;
   readonly startTag: string;
   /** What follows this number is there, what stands before it may be gone. */
   readonly prunedThrough: number;
@@ -33,7 +33,11 @@ export async function readExtent(trx: Knex): Promise<Extent> {
 }
 
 /** @returns the place; `undefined` where what came after it cannot be told, because it is too old or of another database */
-export async function resumeFrom(trx: Knex, place: Place, extent: Extent): Promise<Place | undefined> {
+export async function resumeFrom(
+  trx: Knex,
+  place: FeedPosition,
+  extent: Extent,
+): Promise<FeedPosition | undefined> {
   if (place.seq < extent.prunedThrough) return undefined;
   if (place.seq === 0) return place.tag === extent.startTag ? place : undefined;
   // one that was pruned may stand there still: a session that gateways must know of for longer
@@ -48,13 +52,13 @@ export async function resumeFrom(trx: Knex, place: Place, extent: Extent): Promi
  * The cursor behind an answer, opaque to followers. Behind a page that is not the last one it also says how much the
  * database held when the page was read: such a page shows its customers as of then, so none that was read before it may follow.
  */
-export function cursorOf({ seq, tag }: Place, { end }: Extent): string {
+export function cursorOf({ seq, tag }: FeedPosition, { end }: Extent): string {
   return seq === end.seq ? `${seq}.${tag}` : `${seq}.${tag}.${end.seq}`;
 }
 
 /** What a cursor says; only the database knows whether it is one. */
 export interface ParsedCursor {
-  readonly place: Place;
+  readonly place: FeedPosition;
   /** The newest change that the follower's state may hold already. */
   readonly seenThrough: number;
 }

@@ -1,7 +1,7 @@
 import type { BackgroundWork, ControlContext } from "../platform/context.ts";
 import { ChangeSignal } from "./change-signal.ts";
 import { SharedStates, type SharedState } from "./shared-states.ts";
-import { Turns } from "./turns.ts";
+import { TurnQueue } from "./turn-queue.ts";
 
 /** What a follower is told. */
 export interface FeedAnswer {
@@ -34,7 +34,7 @@ export function createGatewayFeed(
 ): GatewayFeed {
   const signal = new ChangeSignal(db, log);
   const states = new SharedStates({ db, clock, ...options });
-  const turns = new Turns();
+  const turns = new TurnQueue();
   return {
     async read(after, waitMs, gone) {
       const end = performance.now() + waitMs;

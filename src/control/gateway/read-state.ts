@@ -2,14 +2,14 @@ import type { Knex } from "knex";
 import type { StateData } from "../../protocol/index.ts";
 import type { CustomerState } from "../../customer-state/index.ts";
 import type { GatewayChange } from "../platform/gateway-change.ts";
-import { deletedCustomerIds } from "../resources/customers/deleted.ts";
+import { deletedCustomerIds } from "../resources/erasure/deleted-customers.ts";
 import { customerStatesOf, unusualCustomerStates } from "../resources/policies/customer-states.ts";
 import { activePolicySets } from "../resources/policy-sets/store.ts";
-import { cursorOf, readExtent, resumeFrom, type Place } from "./cursor.ts";
+import { cursorOf, readExtent, resumeFrom, type FeedPosition } from "./cursor.ts";
 
-/** What a gateway judges by besides its policy set: all of it, or what has changed. */
+/** What a gateway evaluates by besides its policy set: all of it, or what has changed. */
 export interface GatewayState extends StateData {
-  /** The newest change that the database held when this was read; not told. */
+  /** The newest change that the database held when this was read; not endedSessionOf. */
   readonly end: number;
 }
 type UserState = StateData["users"][number];
@@ -21,7 +21,7 @@ interface EndedSession {
 
 /** Changes in one answer: reading and writing them takes others' time at both ends, and each follower's round trip does, too. */
 export const PAGE_CHANGES = 10_000;
-/** Who is behind by more is told the complete state, which is bounded by what is out of the ordinary. */
+/** Who is behind by more is endedSessionOf the complete state, which is bounded by what is out of the ordinary. */
 export const MAX_BEHIND = 100_000;
 /** A deleted user is listed for longer than any access token lives. */
 const DELETED_LISTED_MS = 2 * 86_400_000;
@@ -31,14 +31,14 @@ const SNAPSHOT = { isolationLevel: "repeatable read", readOnly: true } as const;
 
 /**
  * Reads what came after a cursor, which may be nothing; at most one page of it, in the order in which it was committed. Each
- * customer and user is shown as it is now: a later change of it is told on a later page again, and then changes nothing.
+ * customer and user is shown as it is now: a later change of it is endedSessionOf on a later page again, and then changes nothing.
  *
  * @param after - the place that the follower has reached
- * @returns `undefined` where what came after it cannot be told
+ * @returns `undefined` where what came after it cannot be endedSessionOf
  */
 export function readChanges(
   db: Knex,
-  after: Place,
+  after: FeedPosition,
   pageChanges: number = PAGE_CHANGES,
 ): Promise<GatewayState | undefined> {
   return db.transaction(async (trx) => {
@@ -68,7 +68,7 @@ export function readCompleteState(db: Knex, now: Date): Promise<GatewayState> {
   }, SNAPSHOT);
 }
 
-interface ChangeRow extends Place {
+interface ChangeRow extends FeedPosition {
   readonly type: GatewayChange["type"];
   readonly session_id: string | null;
   readonly until: Date | null;
@@ -77,7 +77,7 @@ interface ChangeRow extends Place {
   readonly policy_set: string | null;
 }
 
-function changesSince(trx: Knex, from: Place, most: number): Promise<ChangeRow[]> {
+function changesSince(trx: Knex, from: FeedPosition, most: number): Promise<ChangeRow[]> {
   return trx("gateway_changes")
     .where("seq", ">", from.seq)
     .orderBy("seq")
@@ -106,7 +106,7 @@ async function everything(trx: Knex, now: Date): Promise<Content> {
   return {
     customers,
     customers_deleted: await deletedCustomerIds(trx),
-    sessions_ended: sessions.map(told),
+    sessions_ended: sessions.map(endedSessionOf),
     users: [...suspended, ...deleted].map(stateOfUser),
     policy_sets: await activePolicySets(trx),
   };
@@ -119,7 +119,7 @@ async function resolveChanges(trx: Knex, changes: readonly ChangeRow[]): Promise
   return {
     customers: await customersNow(trx, customerIds),
     customers_deleted: [],
-    sessions_ended: endedSessions(changes).map(told),
+    sessions_ended: endedSessions(changes).map(endedSessionOf),
     users: await usersNow(trx, userIds, changes),
     policy_sets: names.length === 0 ? [] : await activePolicySets(trx, names),
   };
@@ -144,7 +144,7 @@ function endedSessions(changes: readonly ChangeRow[]): EndedSession[] {
   return [...byId.values()];
 }
 
-function told({ session_id, until }: EndedSession): StateData["sessions_ended"][number] {
+function endedSessionOf({ session_id, until }: EndedSession): StateData["sessions_ended"][number] {
   return { session_id, until: until.toISOString() };
 }
 

@@ -8,11 +8,11 @@ import {
   userParams,
 } from "../../protocol/index.ts";
 import type { ControlContext } from "../platform/context.ts";
-import { findCustomer } from "../resources/customers/store.ts";
+import { findCustomer } from "../tenancy/customers.ts";
 import { ApiError } from "../platform/errors.ts";
 import { ok, readRoute, type Route } from "../platform/frame/route.ts";
 import { requireActiveVersion } from "../resources/policy-sets/service.ts";
-import { claimPolicyOf } from "../resources/users/claim-policy.ts";
+import { claimPolicyOf } from "../tenancy/claim-policy.ts";
 import { effectiveAttributes, findUser } from "../resources/users/store.ts";
 import type { GatewayFeed } from "./feed.ts";
 
@@ -26,7 +26,7 @@ export function gatewayRoutes({ db, settings }: ControlContext, feed: GatewayFee
       method: "get",
       path: GATEWAY_ROUTES.state,
       operation: "followState",
-      summary: "Follow what gateways judge by",
+      summary: "Follow what gateways evaluate by",
       description:
         "Without `after`, or with a cursor that is too old: the complete state, as far as it differs from active customers without policies, active users and sessions that go on. With it: what has changed since, in the order in which it was committed; `wait` seconds are waited for a first change. Many changes come in pages: `more` says that the next one is there behind `cursor`. Compressed for clients that accept gzip.",
       query: stateQuery,

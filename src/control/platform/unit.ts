@@ -70,7 +70,7 @@ export function createUnits(db: Knex, writers: UnitWriters, clock: () => number 
       const now = new Date(clock());
       const changes: RecordedChange[] = [];
       const events: StoredEvent[] = [];
-      const told: GatewayChange[] = [];
+      const gatewayChanges: GatewayChange[] = [];
       const result = await work({
         trx,
         now,
@@ -82,7 +82,7 @@ export function createUnits(db: Knex, writers: UnitWriters, clock: () => number 
           events.push({ ...event, id: newId("event"), timestamp: now });
         },
         notifyGateways(change) {
-          told.push(change);
+          gatewayChanges.push(change);
         },
       });
       if (changes.length > 0) {
@@ -98,7 +98,10 @@ export function createUnits(db: Knex, writers: UnitWriters, clock: () => number 
         await writers.deliveries(trx, events);
       }
       // last: its lock is held until the transaction ends
-      if (told.length > 0) await writers.gateways(trx, told);
+      if (gatewayChanges.length > 0) await writers.gateways(trx, gatewayChanges);
       return result;
     });
 }
+
+/** Compares a row that is locked with what the request expects of it (`If-Match`). @throws ApiError */
+export type RowCheck<Row> = (before: Row) => void;

@@ -1,6 +1,6 @@
 import { provesMultipleFactors } from "../../customer-state/index.ts";
-import type { IdpRow } from "../resources/customers/idp.ts";
-import { mfaAcrValues, PAPE_MULTI_FACTOR } from "../resources/customers/mfa-acr-values.ts";
+import type { IdpRow } from "../tenancy/idp.ts";
+import { mfaAcrValues, PAPE_MULTI_FACTOR } from "../tenancy/mfa-acr-values.ts";
 
 /**
  * The values of `acr` that the sandbox's provider vouches for several factors with: those of the provider that the customer

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { ControlContext } from "../platform/context.ts";
-import { findIdp, sealClientSecret, type IdpRow } from "../resources/customers/idp.ts";
-import type { CustomerRow } from "../resources/customers/store.ts";
+import { findIdp, sealClientSecret, type IdpRow } from "../tenancy/idp.ts";
+import type { CustomerRow } from "../tenancy/customers.ts";
 import { attributeNames, CLAIMS_OF_SCOPES, mappingOf } from "./claims.ts";
 import { sandboxAcrValues } from "./evidence.ts";
 import { sandboxIssuer } from "../platform/sandbox-issuer.ts";

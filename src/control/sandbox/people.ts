@@ -3,7 +3,7 @@ import { onlyCustomerOf, type Actor } from "../platform/actor.ts";
 import { ApiError } from "../platform/errors.ts";
 import { newId } from "../platform/ids.ts";
 import type { UnitOfWork } from "../platform/unit.ts";
-import type { UserAttributes } from "../resources/users/attributes.ts";
+import type { UserAttributes } from "../tenancy/attributes.ts";
 import { isUniqueViolation } from "../../storage/index.ts";
 
 /** A row of `sandbox_people`: somebody whom one can sign in as. */

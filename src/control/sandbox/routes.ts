@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import { onlyCustomerOf } from "../platform/actor.ts";
 import type { ControlContext } from "../platform/context.ts";
-import { requireCustomer } from "../resources/customers/store.ts";
+import { requireCustomer } from "../tenancy/customers.ts";
 import { ApiError, validationFailed } from "../platform/errors.ts";
 import { readPage } from "../platform/frame/list.ts";
 import { created, ok, page, readRoute, writeRoute, type Route } from "../platform/frame/route.ts";

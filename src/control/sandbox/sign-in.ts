@@ -14,7 +14,7 @@ import type { UnitOfWork } from "../platform/unit.ts";
 import { CLAIMS_OF_SCOPES, claimsOf, mappingOf, type Described } from "./claims.ts";
 import { sandboxIssuer } from "../platform/sandbox-issuer.ts";
 
-export type Scope = keyof typeof CLAIMS_OF_SCOPES;
+export type UserTokenScope = keyof typeof CLAIMS_OF_SCOPES;
 
 /** Somebody who signs in, without a browser. */
 export interface HeadlessSignIn {
@@ -22,7 +22,7 @@ export interface HeadlessSignIn {
   /** Who it is, as the provider's `sub` says it. */
   readonly subject: string;
   readonly person: Described & { readonly amr: readonly string[] };
-  readonly scopes?: readonly Scope[] | undefined;
+  readonly scopes?: readonly UserTokenScope[] | undefined;
   /** Lifetime of the access token, in seconds. */
   readonly expiresIn?: number | undefined;
   readonly clientIp: string;
@@ -67,7 +67,7 @@ function proofOf(
   { now, origin }: UnitOfWork,
   { customerId, subject, person, scopes = SCOPES }: HeadlessSignIn,
 ): ProvedFlow {
-  const granted = new Set<Scope>(["openid", ...scopes]);
+  const granted = new Set<UserTokenScope>(["openid", ...scopes]);
   const names: readonly string[] = [...granted].flatMap((scope) => [...CLAIMS_OF_SCOPES[scope]]);
   const claims = Object.entries(claimsOf(person)).filter(([name]) => names.includes(name));
   const idToken = {
@@ -101,7 +101,7 @@ function proofOf(
   };
 }
 
-const SCOPES = Object.keys(CLAIMS_OF_SCOPES) as Scope[];
+const SCOPES = Object.keys(CLAIMS_OF_SCOPES) as UserTokenScope[];
 
 /** The codes of a refresh that is refused for the same reason. */
 function refusalOf({ reason }: SignInFailure): ApiError {

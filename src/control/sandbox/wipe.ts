@@ -1,8 +1,8 @@
 import type { Knex } from "knex";
 import { refuseTokensOf, type ClientRow } from "../resources/clients/store.ts";
-import { keepDeletedIds } from "../resources/customers/deleted.ts";
-import { refuseTokens } from "../sign-in/sessions/end.ts";
-import type { SessionRow } from "../sign-in/sessions/store.ts";
+import { keepDeletedIds } from "../resources/erasure/deleted-customers.ts";
+import { refuseTokens } from "../resources/sessions/end.ts";
+import type { SessionRow } from "../resources/sessions/store.ts";
 import type { UnitOfWork } from "../platform/unit.ts";
 
 /** Emptied row by row: tables that stay refer to the first, and of the others a part stays. */

@@ -1,8 +1,8 @@
 import * as client from "openid-client";
 import { clientOf } from "../platform/actor.ts";
 import type { ControlContext } from "../platform/context.ts";
-import { requireCustomer } from "../resources/customers/store.ts";
-import type { IdpRow } from "../resources/customers/idp.ts";
+import { requireCustomer } from "../tenancy/customers.ts";
+import type { IdpRow } from "../tenancy/idp.ts";
 import { ApiError, validationFailed } from "../platform/errors.ts";
 import type { Call } from "../platform/frame/route.ts";
 import { newId } from "../platform/ids.ts";

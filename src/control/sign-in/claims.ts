@@ -1,8 +1,9 @@
 import type { Value } from "../../policy/index.ts";
 import { isStorable } from "../platform/frame/json-text.ts";
+import { DEFAULT_CLAIMS } from "../tenancy/idp.ts";
 
 /** Who has signed in, as far as the provider says: data of somebody else's, bounded and of known types. */
-export interface Identity {
+export interface ProviderIdentity {
   readonly subject: string;
   readonly email: string | undefined;
   readonly name: string | undefined;
@@ -17,9 +18,6 @@ export interface Identity {
 }
 
 type Claims = Readonly<Record<string, unknown>>;
-
-/** Taken over under the same name, unless the configuration maps them. */
-export const DEFAULT_CLAIMS = ["role", "roles", "department", "permissions", "groups"] as const;
 
 const MAX_TEXT = 1000;
 const MAX_ITEM = 256;
@@ -36,7 +34,7 @@ export function readIdentity(
   mapping: Readonly<Record<string, string>>,
   idToken: Claims,
   userInfo: Claims,
-): Identity {
+): ProviderIdentity {
   const both: Claims = { ...userInfo, ...idToken };
   const names = { ...Object.fromEntries(DEFAULT_CLAIMS.map((name) => [name, name])), ...mapping };
   const profile: Record<string, Value> = {};

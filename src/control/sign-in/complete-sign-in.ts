@@ -1,28 +1,28 @@
 import type { ControlContext } from "../platform/context.ts";
-import type { CustomerRow } from "../resources/customers/store.ts";
+import type { CustomerRow } from "../tenancy/customers.ts";
 import type { SealedColumns } from "../platform/sealed-columns.ts";
 import type { EventUser } from "../platform/events.ts";
 import type { Answer } from "../platform/frame/route.ts";
 import { newId } from "../platform/ids.ts";
-import { userScope } from "./issuer/user-scopes.ts";
-import { insertSession } from "./sessions/store.ts";
+import { userScope } from "../resources/sessions/user-scopes.ts";
+import { insertSession } from "../resources/sessions/store.ts";
 import type { UnitOfWork } from "../platform/unit.ts";
-import { claimPolicyOf } from "../resources/users/claim-policy.ts";
+import { claimPolicyOf } from "../tenancy/claim-policy.ts";
 import type { DroppedClaim } from "../platform/events.ts";
-import { permitClaims } from "../resources/users/permit-claims.ts";
+import { permitClaims } from "../tenancy/permit-claims.ts";
 import { lockBySubject, upsertOnSignIn, type UserRow } from "../resources/users/store.ts";
 import { makeCode } from "./code-store.ts";
 import {
   describeFailure,
   failedBecause,
   failedByPolicy,
-  subjectDetail,
   withParameters,
   type SignInFailure,
 } from "./failure.ts";
 import type { FlowRow } from "./flow-store.ts";
 import type { Proof } from "./exchange-callback.ts";
 import { boundOf, earlier, lockCustomerOfSignIn, rulesOf, violatedBy } from "./session-policies.ts";
+import { subjectDetail } from "../platform/personal-data.ts";
 
 /** How long an application has to exchange a code. */
 export const CODE_SECONDS = 60;
@@ -79,7 +79,7 @@ function stepUpParameters({ stepUp }: SignInFailure): Readonly<Record<string, st
   return Object.fromEntries(Object.entries(stepUp ?? {}).map(([name, value]) => [name, String(value)]));
 }
 
-/** Judges who has proved who they are, and lets them in; the customer is held, and active. */
+/** Evaluates who has proved who they are, and lets them in; the customer is held, and active. */
 export async function checkSignIn(
   context: ControlContext,
   unit: UnitOfWork,

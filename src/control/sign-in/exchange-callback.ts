@@ -2,17 +2,18 @@ import * as client from "openid-client";
 import { errorCode } from "../../runtime/error-code.ts";
 import type { ControlContext } from "../platform/context.ts";
 import { requiredClaims } from "../resources/customers/idp-issuer.ts";
-import type { IdpRow } from "../resources/customers/idp.ts";
-import { findCustomer } from "../resources/customers/store.ts";
+import type { IdpRow } from "../tenancy/idp.ts";
+import { findCustomer } from "../tenancy/customers.ts";
 import { ApiError } from "../platform/errors.ts";
 import { hashSecret } from "../platform/secret-box.ts";
 import { callbackUrl } from "./authorize.ts";
-import { readIdentity, type Identity } from "./claims.ts";
+import { readIdentity, type ProviderIdentity } from "./claims.ts";
 import { exactClaims } from "./exact-json.ts";
-import { failedBecause, refusedByProvider, subjectDetail, type SignInFailure } from "./failure.ts";
+import { failedBecause, refusedByProvider, type SignInFailure } from "./failure.ts";
 import { claimFlow, flowSecretsPurpose, type FlowRow, type FlowSecrets } from "./flow-store.ts";
 import { failureText, type Providers } from "./provider.ts";
 import type { CallbackQuery } from "./schemas.ts";
+import { subjectDetail } from "../platform/personal-data.ts";
 
 /** What a browser brings from the provider. */
 export type Proof =
@@ -22,7 +23,7 @@ export type Proof =
   | ({ readonly kind: "proved"; readonly flow: FlowRow } & Proved);
 
 export interface Proved {
-  readonly identity: Identity;
+  readonly identity: ProviderIdentity;
   readonly idToken: string | undefined;
   /** Anybody may have an account at the provider: whether this one belongs to the customer. */
   readonly ofCustomer: boolean;

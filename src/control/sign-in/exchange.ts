@@ -4,8 +4,8 @@ import { ApiError } from "../platform/errors.ts";
 import { ok, type Answer, type Call } from "../platform/frame/route.ts";
 import type { SigningKey } from "./issuer/keyring.ts";
 import { hashSecret } from "../platform/secret-box.ts";
-import { endSessions, type EndReason } from "./sessions/end.ts";
-import { findSession } from "./sessions/store.ts";
+import { revokeSession, type EndReason } from "../resources/sessions/end.ts";
+import { findSession } from "../resources/sessions/store.ts";
 import type { UnitOfWork } from "../platform/unit.ts";
 import {
   findCode,
@@ -49,11 +49,11 @@ export async function exchangeCode(
     (body.state === undefined || hashSecret(body.state) === code.state_hash) &&
     (body.return_url === undefined || body.return_url === code.return_url);
   if (code.expires_at <= unit.now || !fits) throw refused;
-  const judged = await evaluateSession(unit, held);
-  if (judged instanceof ApiError) return { kind: "refusal", error: judged };
+  const evaluated = await evaluateSession(unit, held);
+  if (evaluated instanceof ApiError) return { kind: "refusal", error: evaluated };
   await useCode(unit.trx, body.code, unit.now);
-  const refreshToken = await issueRefreshToken(context, unit, judged, firstRefreshToken());
-  return ok(await grant(context, unit, key, judged, { clientId: clientOf(actor), refreshToken }));
+  const refreshToken = await issueRefreshToken(context, unit, evaluated, firstRefreshToken());
+  return ok(await grant(context, unit, key, evaluated, { clientId: clientOf(actor), refreshToken }));
 }
 
 /**
@@ -79,16 +79,16 @@ export async function refreshTokens(
   const next = token.used_at === null ? undefined : await findGivenOut(unit.trx, candidates);
   if (token.used_at !== null && !isRepeated(token, next, clientId, unit.now))
     return endAsReused(unit, held, "refresh_reuse", refused);
-  const judged = await evaluateSession(unit, held);
-  if (judged instanceof ApiError) return { kind: "refusal", error: judged };
+  const evaluated = await evaluateSession(unit, held);
+  if (evaluated instanceof ApiError) return { kind: "refusal", error: evaluated };
   if ((next ?? token).expires_at <= unit.now) throw refused;
   if (next === undefined)
     await useRefreshToken(unit.trx, body.refresh_token, { used_at: unit.now, used_by: clientId });
   const refreshToken =
     next === undefined
-      ? await issueRefreshToken(context, unit, judged, candidates[0])
+      ? await issueRefreshToken(context, unit, evaluated, candidates[0])
       : { text: next.text, expiresAt: next.expires_at };
-  return ok(await grant(context, unit, key, judged, { clientId, refreshToken }));
+  return ok(await grant(context, unit, key, evaluated, { clientId, refreshToken }));
 }
 
 /**
@@ -113,14 +113,6 @@ async function endAsReused(
   reason: EndReason,
   error: ApiError,
 ): Promise<Answer> {
-  const ended = await endSessions(unit, { sessionId: session.id }, reason);
-  if (ended > 0)
-    unit.record({
-      action: "session.revoked",
-      target: { type: "session", id: session.id },
-      customerId: session.customer_id,
-      before: { user_id: session.user_id, status: "active" },
-      after: { user_id: session.user_id, status: "ended", reason },
-    });
+  await revokeSession(unit, session, reason);
   return { kind: "refusal", error };
 }

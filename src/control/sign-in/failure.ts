@@ -5,7 +5,7 @@ import {
   type StepUp,
   type Violation,
 } from "../../customer-state/index.ts";
-import { withoutAddresses } from "../resources/erasure/pseudonym.ts";
+import { printable, withoutAddresses } from "../platform/personal-data.ts";
 import { ApiError } from "../platform/errors.ts";
 
 /** Why a sign-in fails, once it is known whose it is. The browser carries it to the application as `reason`. */
@@ -99,23 +99,13 @@ export function policyViolated(
   details: Readonly<Record<string, unknown>>,
 ): ApiError {
   const stepUp = stepUpOf(rules, violation);
-  const told = { reason: violation, ...details };
-  if (stepUp === undefined) return new ApiError("POLICY_VIOLATED", { details: told });
+  const allDetails = { reason: violation, ...details };
+  if (stepUp === undefined) return new ApiError("POLICY_VIOLATED", { details: allDetails });
   return new ApiError("POLICY_VIOLATED", {
     status: 401,
-    details: { ...told, ...stepUp },
+    details: { ...allDetails, ...stepUp },
     headers: { "www-authenticate": stepUpChallenge(describeFailure(violation), stepUp) },
   });
-}
-
-/** Who it was to the provider, where there is no user yet. */
-export function subjectDetail(subject: string): string {
-  return printable(`sub ${subject}`);
-}
-
-/** One line of bounded length, whatever a provider has sent. */
-function printable(text: string): string {
-  return text.replace(/[^\x20-\x7e]/g, "?").slice(0, 300);
 }
 
 /**

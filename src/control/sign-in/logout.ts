@@ -1,12 +1,12 @@
 import type { Knex } from "knex";
 import { clientOf, onlyCustomerOf, type Actor } from "../platform/actor.ts";
 import type { ControlContext } from "../platform/context.ts";
-import { findCustomer } from "../resources/customers/store.ts";
+import { findCustomer } from "../tenancy/customers.ts";
 import { ApiError, validationFailed } from "../platform/errors.ts";
 import { ok, writeRoute, type Route } from "../platform/frame/route.ts";
 import type { SecretBox } from "../platform/secret-box.ts";
-import { endSessions, type SessionsOf } from "./sessions/end.ts";
-import { findSession, type SessionRow } from "./sessions/store.ts";
+import { endSessions, type SessionsOf } from "../resources/sessions/end.ts";
+import { findSession, type SessionRow } from "../resources/sessions/store.ts";
 import { findUser } from "../resources/users/store.ts";
 import { findRefreshToken } from "./code-store.ts";
 import { idTokenPurpose } from "./complete-sign-in.ts";

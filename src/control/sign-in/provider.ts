@@ -3,7 +3,7 @@ import * as client from "openid-client";
 import { errorCode } from "../../runtime/error-code.ts";
 import type { ControlContext } from "../platform/context.ts";
 import { isReachable } from "../resources/customers/idp-issuer.ts";
-import { openClientSecret, type IdpRow } from "../resources/customers/idp.ts";
+import { openClientSecret, type IdpRow } from "../tenancy/idp.ts";
 import { ApiError } from "../platform/errors.ts";
 import { guardedFetch } from "../platform/outbound/guarded-fetch.ts";
 import { ownProviderUrl } from "../platform/sandbox-issuer.ts";

@@ -1,5 +1,5 @@
-import type { IdpRow } from "../resources/customers/idp.ts";
-import { mfaAcrValues } from "../resources/customers/mfa-acr-values.ts";
+import type { IdpRow } from "../tenancy/idp.ts";
+import { mfaAcrValues } from "../tenancy/mfa-acr-values.ts";
 import type { AuthenticationRules } from "../../customer-state/index.ts";
 import type { AuthorizeBody } from "./schemas.ts";
 

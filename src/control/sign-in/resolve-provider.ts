@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
-import { findIdp, type IdpRow } from "../resources/customers/idp.ts";
-import type { CustomerRow } from "../resources/customers/store.ts";
+import { findIdp, type IdpRow } from "../tenancy/idp.ts";
+import type { CustomerRow } from "../tenancy/customers.ts";
 
 /** Where the users of a customer sign in; `undefined`: nowhere. */
 export type ResolveProvider = (

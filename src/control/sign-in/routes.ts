@@ -93,7 +93,7 @@ export function signInRoutes(context: ControlContext, { keyring, providerOf }: S
       operation: "refreshTokens",
       summary: "Exchange a refresh token for new tokens",
       description:
-        "A refresh token is good once, and for every API key that may act for the customer; the tokens name who asks for them (`client_id`). Used a second time it ends the session, except by the same application within 10 seconds and before the next one is used: that brings the same next refresh token. To repeat a request later, send it with an `Idempotency-Key`. Customer, user and policies are judged anew, by what was proved at the sign-in; where another sign-in would satisfy them, 401 `POLICY_VIOLATED` says in `WWW-Authenticate` which (RFC 9470).",
+        "A refresh token is good once, and for every API key that may act for the customer; the tokens name who asks for them (`client_id`). Used a second time it ends the session, except by the same application within 10 seconds and before the next one is used: that brings the same next refresh token. To repeat a request later, send it with an `Idempotency-Key`. Customer, user and policies are evaluated again, by what was proved at the sign-in; where another sign-in would satisfy them, 401 `POLICY_VIOLATED` says in `WWW-Authenticate` which (RFC 9470).",
       permission: "authenticate",
       body: refreshBody,
       answers: { 200: tokenAnswer },

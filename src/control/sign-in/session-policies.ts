@@ -1,8 +1,8 @@
 import type { Knex } from "knex";
 import { violationOf, type AuthenticationRules, type Violation } from "../../customer-state/index.ts";
-import { CUSTOMER_COLUMNS, customers, type CustomerRow } from "../resources/customers/store.ts";
+import { CUSTOMER_COLUMNS, customers, type CustomerRow } from "../tenancy/customers.ts";
 import { customerStatesOf } from "../resources/policies/customer-states.ts";
-import type { SessionRow } from "./sessions/store.ts";
+import type { SessionRow } from "../resources/sessions/store.ts";
 
 /**
  * Reads a customer and keeps it from being suspended or deleted until the transaction ends. Whoever does that ends its
@@ -25,7 +25,7 @@ export async function rulesOf(db: Knex, customerId: string): Promise<Authenticat
   return state.authentication;
 }
 
-/** What a sign-in, or the session that came of it, is judged by. */
+/** What a sign-in, or the session that came of it, is evaluated by. */
 export interface ProvedFacts {
   readonly email: string | null | undefined;
   /** Of the browser that signed in. */

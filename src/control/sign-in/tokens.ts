@@ -1,16 +1,16 @@
 import { randomUUID } from "node:crypto";
 import type { Knex } from "knex";
 import type { ControlContext } from "../platform/context.ts";
-import type { CustomerRow } from "../resources/customers/store.ts";
+import type { CustomerRow } from "../tenancy/customers.ts";
 import { ApiError } from "../platform/errors.ts";
 import { makeAccessToken, type TokenFacts } from "./issuer/access-token.ts";
 import { makeIdToken } from "./issuer/id-token.ts";
 import type { SigningKey } from "./issuer/keyring.ts";
-import { userScope } from "./issuer/user-scopes.ts";
-import { endSessions } from "./sessions/end.ts";
-import { keepAlive, lockSession, type SessionRow } from "./sessions/store.ts";
+import { userScope } from "../resources/sessions/user-scopes.ts";
+import { endSessions } from "../resources/sessions/end.ts";
+import { keepAlive, lockSession, type SessionRow } from "../resources/sessions/store.ts";
 import type { UnitOfWork } from "../platform/unit.ts";
-import { claimPolicyOf } from "../resources/users/claim-policy.ts";
+import { claimPolicyOf } from "../tenancy/claim-policy.ts";
 import { effectiveAttributes, USER_COLUMNS, users, type UserRow } from "../resources/users/store.ts";
 import { insertRefreshToken } from "./code-store.ts";
 import { policyViolated } from "./failure.ts";
@@ -47,7 +47,7 @@ export async function lockSessionForUse(
 }
 
 /**
- * Judges everything anew before tokens are made: the customer, the user, the session, and the policies by what was
+ * Evaluates everything anew before tokens are made: the customer, the user, the session, and the policies by what was
  * proved at the sign-in.
  *
  * @returns the session, or why it has no tokens: then the event of it, and the session's end, are to be kept

@@ -4,7 +4,7 @@ import type { ConnectionSlot } from "./connection-slots.ts";
 import type { LiveConnection, Reevaluation } from "./connection-types.ts";
 
 /** What is kept of one open connection. */
-export interface Entry {
+export interface ConnectionEntry {
   /** Of the decisions that permitted it, the first one included: which of them Envoy carries out is not known. */
   readonly ids: string[];
   readonly connection: Omit<LiveConnection, "planText">;
@@ -14,7 +14,7 @@ export interface Entry {
   /** In place of the first one. */
   newPlan?: string;
   closing?: Closing;
-  /** The round it was last judged in. */
+  /** The round it was last evaluated in. */
   round: number;
   readonly slot: ConnectionSlot;
   readonly bytes: number;
@@ -23,18 +23,18 @@ export interface Entry {
 }
 
 /** Whether Envoy has to hear of it. */
-export function isListed({ closing, newPlan }: Entry): boolean {
+export function isListed({ closing, newPlan }: ConnectionEntry): boolean {
   return closing !== undefined || newPlan !== undefined;
 }
 
-/** How a connection ends that was judged again, or how it gets the plan by which it goes on. */
+/** How a connection ends that was evaluated again, or how it gets the plan by which it goes on. */
 export function endOf(
-  { connection }: Entry,
-  judged: Reevaluation,
+  { connection }: ConnectionEntry,
+  evaluated: Reevaluation,
 ): Closing | { readonly plan: () => string } {
-  if (judged.verdict === "DENY") return closingFor(judged.reason);
-  if (judged.identity !== undefined && connection.identity === undefined) return NOW_IDENTIFIED;
-  return { plan: () => judged.planText };
+  if (evaluated.verdict === "DENY") return closingFor(evaluated.reason);
+  if (evaluated.identity !== undefined && connection.identity === undefined) return NOW_IDENTIFIED;
+  return { plan: () => evaluated.planText };
 }
 
 export function hashOf(text: string): string {

@@ -1,7 +1,6 @@
 import { every, type Job } from "../../runtime/every.ts";
-import { inTime } from "../../runtime/in-time.ts";
 import { NO_ROOM_FOR_PLAN, SESSION_ENDED, type Closing } from "./connection-closing.ts";
-import { endOf, hashOf, isListed, type Entry } from "./connection-entry.ts";
+import { endOf, hashOf, isListed, type ConnectionEntry } from "./connection-entry.ts";
 import { ConnectionSlots, type ConnectionSlot, type SlotTable } from "./connection-slots.ts";
 import { bytesOf, ConnectionSpace } from "./connection-space.ts";
 import type {
@@ -10,8 +9,8 @@ import type {
   LiveConnection,
   Reevaluation,
 } from "./connection-types.ts";
+import { EvaluationRounds, type ConnectionChange } from "./evaluation-rounds.ts";
 import { RecentIds } from "./recent-ids.ts";
-import { Turns } from "./turns.ts";
 
 export type {
   ConnectionRegistryOptions,
@@ -20,15 +19,6 @@ export type {
   Reevaluation,
 } from "./connection-types.ts";
 
-/** What a round came to. */
-interface Findings {
-  closed: number;
-  replanned: number;
-  failed: number;
-}
-
-/** Judged at a time, of those that have to wait for something. */
-const MOST_WAITING = 50;
 const SWEEP_MS = 5_000;
 /** Envoy reports every ten seconds (src/gateway/listener.ts): three of them may be lost. */
 const UNREPORTED_MS = 40_000;
@@ -37,15 +27,13 @@ const KEEP_MS = 60_000;
 /** A request for a WebSocket has no body; what somebody sends all the same is not kept for hours. */
 const MAX_BODY = 16_384;
 
-const LATE: Reevaluation = { verdict: "DENY", reason: "DEADLINE_EXCEEDED" };
-
-/** Handshakes whose clients left that are remembered, far more than can be waiting to be judged. */
+/** Handshakes whose clients left that are remembered, far more than can be waiting to be evaluated. */
 const MOST_ABANDONED = 5_000;
 /** Decisions about one handshake: Envoy asks three times at most. */
 const MOST_DECISIONS = 8;
 
 /**
- * WebSocket connections live long after their handshake was allowed: here they are remembered, and judged again when
+ * WebSocket connections live long after their handshake was allowed: here they are remembered, and evaluated again when
  * something has changed. What no longer is permitted is closed for good; what is permitted in another way gets a new plan.
  */
 export class ConnectionRegistry {
@@ -55,12 +43,12 @@ export class ConnectionRegistry {
   readonly #clock: () => number;
   readonly #stopwatch: () => number;
   /** By the id of the first decision. */
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, ConnectionEntry>();
   /** By the ids of further ones. */
-  readonly #again = new Map<string, Entry>();
-  readonly #handshakes = new Map<string, Entry>();
+  readonly #again = new Map<string, ConnectionEntry>();
+  readonly #handshakes = new Map<string, ConnectionEntry>();
   /** By request id. */
-  readonly #requests = new Map<string, Entry>();
+  readonly #requests = new Map<string, ConnectionEntry>();
   /** By request id: the clients that left. */
   readonly #abandoned = new RecentIds(MOST_ABANDONED);
   readonly #slots = new ConnectionSlots();
@@ -68,13 +56,7 @@ export class ConnectionRegistry {
   /** By the stopwatch. */
   #sweptAt: number;
   #planCharacters = 0;
-  #round = 0;
-  /** Unix ms: who asked before this may have been judged by what was in force before. */
-  #changedAt = 0;
-  #circumstances: readonly unknown[] = [];
-  #pending = false;
-  #working: Promise<void> | undefined;
-  readonly #turns: Turns;
+  readonly #rounds: EvaluationRounds;
   #jobs: Job[] = [];
 
   constructor(options: ConnectionRegistryOptions) {
@@ -85,14 +67,20 @@ export class ConnectionRegistry {
     this.#clock = options.clock ?? Date.now;
     this.#stopwatch = options.stopwatch ?? (() => performance.now());
     this.#sweptAt = this.#stopwatch();
-    this.#turns = new Turns(this.#stopwatch);
+    this.#rounds = new EvaluationRounds({
+      ...options,
+      clock: this.#clock,
+      stopwatch: this.#stopwatch,
+      entries: () => this.#entries.values(),
+      apply: (entry, evaluated) => this.#apply(entry, evaluated),
+    });
   }
 
   get size(): number {
     return this.#entries.size;
   }
 
-  /** Begins to forget what has expired and, where asked for, to judge again by itself. */
+  /** Begins to forget what has expired and, where asked for, to evaluate again by itself. */
   start(): void {
     const { every: refreshMs, log } = this.#options;
     const what = "forget connections that are over";
@@ -117,10 +105,8 @@ export class ConnectionRegistry {
     if ((access.raw.body?.bytes.length ?? 0) > MAX_BODY) return false;
     const bytes = bytesOf(access);
     if (!this.#space.hasRoomFor(bytes)) return false;
-    // the judgement that let it in may have begun before the last change
-    const late = access.receivedAt <= this.#changedAt;
-    const round = late ? this.#round - 1 : this.#round;
-    const entry: Entry = {
+    const { current: round } = this.#rounds;
+    const entry: ConnectionEntry = {
       ...{ ids: [decisionId], connection, planHash: hashOf(planText), steady, round, bytes },
       slot: this.#slots.take(),
       reportedAt: reported ? this.#stopwatch() : undefined,
@@ -131,7 +117,8 @@ export class ConnectionRegistry {
     this.#space.add(holder, bytes);
     if (holder !== undefined) this.#options.perHolder?.counts.add(holder, 1);
     this.#count();
-    if (late) void this.#work();
+    // the evaluation that let it in may have begun before the last change
+    if (access.receivedAt <= this.#rounds.changedAt) void this.#rounds.repeat(entry);
     return true;
   }
 
@@ -193,7 +180,7 @@ export class ConnectionRegistry {
     }
   }
 
-  #forgetAll(entries: readonly (Entry | undefined)[]): void {
+  #forgetAll(entries: readonly (ConnectionEntry | undefined)[]): void {
     let listed = false;
     for (const entry of entries) {
       // one that is named twice is forgotten once
@@ -239,8 +226,8 @@ export class ConnectionRegistry {
   }
 
   /**
-   * Closes the connections for which `predicate` holds. Those whose handshake is being judged at the moment are not here
-   * yet: they are judged again when they come.
+   * Closes the connections for which `predicate` holds. Those whose handshake is being evaluated at the moment are not here
+   * yet: they are evaluated again when they come.
    *
    * @returns how many
    */
@@ -248,7 +235,7 @@ export class ConnectionRegistry {
     predicate: (connection: Omit<LiveConnection, "planText">) => boolean,
     closing: Closing = SESSION_ENDED,
   ): number {
-    this.#changedAt = this.#clock();
+    this.#rounds.noteChange();
     let count = 0;
     for (const entry of this.#entries.values()) {
       if (entry.closing !== undefined || !predicate(entry.connection)) continue;
@@ -258,34 +245,14 @@ export class ConnectionRegistry {
     return count;
   }
 
-  /**
-   * Judges open connections again, a few at a time. Resolves when that is done, and never rejects. A call while this
-   * is under way begins anew: who was judged already may have been by what was in force before.
-   *
-   * @param concerns - which of the steady ones may be decided in another way now; absent: all
-   */
-  rejudge(concerns?: (connection: Omit<LiveConnection, "planText">) => boolean): Promise<void> {
-    this.#changedAt = this.#clock();
-    if (concerns === undefined) this.#round += 1;
-    else {
-      for (const entry of this.#entries.values())
-        if (!this.#isSteady(entry) || concerns(entry.connection)) entry.round = this.#round - 1;
-    }
-    return this.#work();
+  /** Evaluates open connections again; see {@link EvaluationRounds.reevaluate}. */
+  reevaluate(concerns?: (connection: Omit<LiveConnection, "planText">) => boolean): Promise<void> {
+    return this.#rounds.reevaluate(concerns);
   }
 
-  /** Evaluates what may be decided in another way although nobody has said so: time passes, and sources change. */
+  /** Evaluates what may be decided in another way although nobody has said so; see {@link EvaluationRounds.refresh}. */
   refresh(): Promise<void> {
-    const before = this.#circumstances;
-    const now = this.#options.circumstances?.() ?? [];
-    this.#circumstances = now;
-    const changed = now.length !== before.length || now.some((value, at) => !Object.is(value, before[at]));
-    return this.rejudge(changed ? undefined : () => false);
-  }
-
-  /** What has expired and is still here, Envoy was to close. */
-  #isSteady({ steady, connection: { expiresAt } }: Entry): boolean {
-    return steady && (expiresAt === undefined || this.#clock() < expiresAt * 1000);
+    return this.#rounds.refresh();
   }
 
   directives(): ConnectionDirectives {
@@ -304,96 +271,17 @@ export class ConnectionRegistry {
     return this.#slots.table();
   }
 
-  #work(): Promise<void> {
-    this.#pending = true;
-    return (this.#working ??= this.#judgeAll());
-  }
-
-  async #judgeAll(): Promise<void> {
-    // also so that whoever called has the promise before this ends
-    await this.#turns.next();
-    const found: Findings = { closed: 0, replanned: 0, failed: 0 };
-    while (this.#isPending()) {
-      this.#pending = false;
-      let waiting: Promise<void>[] = [];
-      // a Map's iterator also comes to what is added meanwhile
-      for (const entry of this.#entries.values()) {
-        if (entry.round === this.#round || entry.closing !== undefined) continue;
-        entry.round = this.#round;
-        const judging = this.#judge(entry, found);
-        if (judging !== undefined) waiting.push(judging);
-        if (waiting.length >= MOST_WAITING) {
-          await Promise.all(waiting);
-          waiting = [];
-        }
-        if (this.#turns.isOver()) await this.#turns.next();
-      }
-      await Promise.all(waiting);
-    }
-    this.#working = undefined;
-    if (found.closed + found.replanned > 0)
-      this.#options.log.info(found, "open connections were judged again");
-  }
-
-  /** A method, because it may have changed while something was awaited. */
-  #isPending(): boolean {
-    return this.#pending;
-  }
-
-  /** @returns nothing where nothing had to be waited for; never rejects */
-  #judge(entry: Entry, found: Findings): Promise<void> | undefined {
-    const { access } = entry.connection;
-    const { judge, judgeWithin = 5_000 } = this.#options;
-    const now = this.#clock();
-    const failed = (error: unknown) => {
-      this.#failed(entry, error, found);
-    };
-    const apply = (judged: Reevaluation) => {
-      try {
-        this.#apply(entry, judged, found);
-      } catch (error) {
-        failed(error);
-      }
-    };
-    try {
-      const answer = judge({ ...access, receivedAt: now, deadline: now + judgeWithin });
-      if (answer instanceof Promise) {
-        return inTime(answer, judgeWithin, LATE).then(
-          (judged) =>
-            this.#turns.run(() => {
-              apply(judged);
-            }),
-          failed,
-        );
-      }
-      apply(answer);
-    } catch (error) {
-      failed(error);
-    }
-    return undefined;
-  }
-
-  #failed(entry: Entry, error: unknown, found: Findings): void {
-    // one is told of: the next ten thousand will fail in the same way
-    found.failed += 1;
-    if (found.failed === 1)
-      this.#options.log.error(
-        { err: error, decision_id: entry.connection.decisionId },
-        "an open connection could not be judged again",
-      );
-    this.#apply(entry, { verdict: "DENY", reason: "INTERNAL_ERROR" }, found);
-  }
-
-  #apply(entry: Entry, judged: Reevaluation, found: Findings): void {
+  #apply(entry: ConnectionEntry, evaluated: Reevaluation): ConnectionChange | undefined {
     // it may have ended, or been revoked, meanwhile
-    if (this.#entries.get(entry.connection.decisionId) !== entry || entry.closing !== undefined) return;
-    const end = endOf(entry, judged);
+    if (this.#entries.get(entry.connection.decisionId) !== entry || entry.closing !== undefined)
+      return undefined;
+    const end = endOf(entry, evaluated);
     const change = "plan" in end ? this.#replan(entry, end.plan()) : this.#close(entry, end);
-    entry.steady = judged.verdict === "ALLOW" && judged.steady === true;
-    if (change !== undefined) found[change] += 1;
+    entry.steady = evaluated.verdict === "ALLOW" && evaluated.steady === true;
+    return change;
   }
 
-  #close(entry: Entry, closing: Closing): "closed" {
+  #close(entry: ConnectionEntry, closing: Closing): "closed" {
     this.#planCharacters -= entry.newPlan?.length ?? 0;
     delete entry.newPlan;
     entry.closing = closing;
@@ -401,7 +289,7 @@ export class ConnectionRegistry {
     return "closed";
   }
 
-  #replan(entry: Entry, planText: string): "replanned" | "closed" | undefined {
+  #replan(entry: ConnectionEntry, planText: string): ConnectionChange | undefined {
     const planHash = hashOf(planText);
     if (planHash === entry.planHash) return undefined;
     const characters = this.#planCharacters - (entry.newPlan?.length ?? 0) + planText.length;
@@ -413,11 +301,11 @@ export class ConnectionRegistry {
     return "replanned";
   }
 
-  #find(decisionId: string): Entry | undefined {
+  #find(decisionId: string): ConnectionEntry | undefined {
     return this.#entries.get(decisionId) ?? this.#again.get(decisionId);
   }
 
-  #addAgain(entry: Entry, decisionId: string, planText: string): boolean {
+  #addAgain(entry: ConnectionEntry, decisionId: string, planText: string): boolean {
     if (entry.ids.length >= MOST_DECISIONS) return false;
     entry.ids.push(decisionId);
     this.#again.set(decisionId, entry);
@@ -425,13 +313,12 @@ export class ConnectionRegistry {
     if (entry.planHash !== hashOf(planText)) {
       // one of the two plans is not what is in force: whichever Envoy has is replaced
       entry.planHash = "";
-      entry.round = this.#round - 1;
-      void this.#work();
+      void this.#rounds.repeat(entry);
     }
     return true;
   }
 
-  #forget(entry: Entry): void {
+  #forget(entry: ConnectionEntry): void {
     const { decisionId, handshake = decisionId, holder, access } = entry.connection;
     this.#entries.delete(decisionId);
     for (const id of entry.ids) this.#again.delete(id);

@@ -63,7 +63,7 @@ export class ConnectionState {
     await this.#write();
   }
 
-  /** The standings have changed. */
+  /** The directives have changed. */
   changed(): void {
     if (this.#closed) return;
     this.#collecting ??= setTimeout(() => {

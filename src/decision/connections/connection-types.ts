@@ -20,13 +20,13 @@ export interface LiveConnection {
   readonly handshake?: string | undefined;
   /** Who counts as its holder. */
   readonly holder?: string | undefined;
-  /** It is decided in the same way until a call of ConnectionRegistry.rejudge concerns it. */
+  /** It is decided in the same way until a call of ConnectionRegistry.reevaluate concerns it. */
   readonly steady?: boolean;
   /** Envoy reports it every few seconds while it is open: one that is no longer reported is over. */
   readonly reported?: boolean;
 }
 
-/** What a judge says about a connection's handshake, looked at again. */
+/** What an evaluation says about a connection's handshake, looked at again. */
 export type Reevaluation =
   | {
       readonly verdict: "ALLOW";
@@ -47,8 +47,8 @@ export interface ConnectionDirectives {
 }
 
 export interface ConnectionRegistryOptions {
-  readonly judge: (access: AccessRequest) => Reevaluation | Promise<Reevaluation>;
-  /** Called when ConnectionRegistry.standings has changed. */
+  readonly evaluate: (access: AccessRequest) => Reevaluation | Promise<Reevaluation>;
+  /** Called when ConnectionRegistry.directives has changed. */
   readonly changed: () => void;
   readonly metrics: Pick<Metrics, "connections" | "connectionsUnreported">;
   readonly log: JobLog;
@@ -58,15 +58,15 @@ export interface ConnectionRegistryOptions {
   readonly perHolder?: { readonly limit: number; readonly counts: ConnectionCounts };
   /**
    * How often those that are not steady are evaluated again, besides; ms. Absent: only when
-   * ConnectionRegistry.rejudge is called.
+   * ConnectionRegistry.reevaluate is called.
    */
   readonly every?: number;
   /** Values that all decisions depend on: when one of them is another one by then, all are evaluated again. */
   readonly circumstances?: () => readonly unknown[];
   /** Characters of all new plans together, which Envoy reads every second; 2 Mi. */
   readonly planSpace?: number;
-  /** How long one judgement may take; ms. */
-  readonly judgeWithin?: number;
+  /** How long one evaluation may take; ms. */
+  readonly evaluateWithin?: number;
   /** Unix ms. */
   readonly clock?: () => number;
   /** Milliseconds that never go back. */

@@ -37,10 +37,10 @@ export interface DeciderDependencies extends EvaluationDependencies {
   readonly frontProxy: FrontProxyOptions;
   /** Name of a cookie that may hold the token. */
   readonly cookie?: string;
-  /** Judges the origin of requests whose caller is known by a cookie; absent where that is switched off. */
+  /** Evaluates the origin of requests whose caller is known by a cookie; absent where that is switched off. */
   readonly originCheck?: OriginCheck;
   /** Where a control plane is followed. */
-  readonly following?: {
+  readonly controlPlane?: {
     /** What is known at the moment of the call; `undefined` where it is nothing, or too old. */
     readonly state: () => KnownState | undefined;
     /** Why nothing is; for logs and audit. */
@@ -72,7 +72,7 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
     const known: Draft = { clientIp: proxy.clientIp, trustedPeer: proxy.trusted, accepted: [] };
     if (policies === undefined) return deny(known, "POLICY_NOT_READY");
     const snapshot = policies.main;
-    const state = dependencies.following?.state();
+    const state = dependencies.controlPlane?.state();
     const draft = { ...known, snapshot };
     if (proxy.refusal !== undefined) return deny(draft, proxy.refusal.reason, proxy.refusal.detail);
 
@@ -95,11 +95,11 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
           ? canonical
           : readingsWithoutCookie(canonical, access.raw.headers, dependencies.cookie);
       const caller =
-        dependencies.following === undefined
+        dependencies.controlPlane === undefined
           ? meant
           : checkSession(meant, {
               state,
-              whyUnknown: dependencies.following.whyUnknown,
+              whyUnknown: dependencies.controlPlane.whyUnknown,
               clientIp: proxy.clientIp,
               now: access.receivedAt,
             });
@@ -108,7 +108,7 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
       if (caller.failure?.final === true) return denyCaller(identified, caller.failure);
       const refused = identity !== undefined && caller.identity === undefined;
       // the application is told who it is by the draft's identity: a refused one is nobody's
-      const judged =
+      const known =
         withheld !== undefined
           ? { ...read, cookieWithheld: true as const, detail: `the cookie is not used: ${withheld}` }
           : refused
@@ -117,15 +117,15 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
       const names = state && caller.identity ? (customerOf(caller.identity, state)?.policy_sets ?? []) : [];
       const own = names.map((name) => ({ name, set: policies.customers.get(name) }));
       const sets = [snapshot, ...own.flatMap(({ set }) => set ?? [])];
-      const judgement = { with: dependencies, snapshot, sets, request, access, caller, draft: judged };
+      const evaluation = { with: dependencies, snapshot, sets, request, access, caller, draft: known };
       const bySets = (one: EvaluationContext): PromiseOrValue<Decision> =>
         own.reduce<PromiseOrValue<Decision>>(
           (sofar, set) => andThen(sofar, (decision) => alsoBy(set, decision, one, variants)),
           withVariants(one, variants),
         );
       const decided = others.reduce<PromiseOrValue<Decision>>(
-        (sofar, other) => andThen(sofar, (decision) => alsoAs(other, decision, judgement, bySets)),
-        bySets(judgement),
+        (sofar, other) => andThen(sofar, (decision) => alsoAs(other, decision, evaluation, bySets)),
+        bySets(evaluation),
       );
       if (!refused) return decided;
       // a denial's record says whom it has met
@@ -140,16 +140,20 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
   function alsoBy(
     { name, set: snapshot }: OwnSet,
     decision: Decision,
-    judgement: EvaluationContext,
+    evaluation: EvaluationContext,
     variants: readonly Variant[],
   ): PromiseOrValue<Decision> {
     if (decision.verdict === "DENY") return decision;
     if (snapshot === undefined)
-      return deny(judgement.draft, "POLICY_NOT_READY", `the customer's policy set \`${name}\` is not loaded`);
+      return deny(
+        evaluation.draft,
+        "POLICY_NOT_READY",
+        `the customer's policy set \`${name}\` is not loaded`,
+      );
     // the same rules once more would say the same
-    if (snapshot.digest === judgement.snapshot.digest) return decision;
-    const draft = { ...judgement.draft, snapshot, customerPolicySet: snapshot.label };
-    return andThen(withVariants({ ...judgement, snapshot, draft }, variants), (second) => {
+    if (snapshot.digest === evaluation.snapshot.digest) return decision;
+    const draft = { ...evaluation.draft, snapshot, customerPolicySet: snapshot.label };
+    return andThen(withVariants({ ...evaluation, snapshot, draft }, variants), (second) => {
       if (second.verdict === "DENY") return second;
       return bothPermit(decision, second) ?? deny(draft, "POLICY_SETS_CONFLICT");
     });
@@ -161,20 +165,20 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
  *
  * @param variants - each behind the one that it is another reading of
  */
-function withVariants(judgement: EvaluationContext, variants: readonly Variant[]): PromiseOrValue<Decision> {
+function withVariants(evaluation: EvaluationContext, variants: readonly Variant[]): PromiseOrValue<Decision> {
   // nearly every request
-  if (variants.length === 0) return judge(judgement);
-  const readings = new Set([judgement.request]);
+  if (variants.length === 0) return evaluateRules(evaluation);
+  const readings = new Set([evaluation.request]);
   return variants.reduce<PromiseOrValue<Decision>>((sofar, variant) => {
     if (!readings.has(variant.of)) return sofar;
     readings.add(variant.request);
     return andThen(sofar, (decision) => {
-      if (decision.verdict === "DENY" || !hasOtherRules(judgement.snapshot, variant)) return decision;
-      return andThen(alsoAs(variant.request, decision, judgement, judge, variant.by), (both) =>
+      if (decision.verdict === "DENY" || !hasOtherRules(evaluation.snapshot, variant)) return decision;
+      return andThen(alsoAs(variant.request, decision, evaluation, evaluateRules, variant.by), (both) =>
         both.verdict === "DENY" && REASONS[both.reason].code === "ACCESS_DENIED" ? ambiguous(both) : both,
       );
     });
-  }, judge(judgement));
+  }, evaluateRules(evaluation));
 }
 
 /** A denial of one reading alone, which says nothing of what GraphQL would be told there. */
@@ -190,17 +194,17 @@ function ambiguous({ graphqlErrors, denials, ...denial }: Denial): Denial {
 function alsoAs(
   other: CanonicalRequest,
   decision: Decision,
-  judgement: EvaluationContext,
-  decide: (judgement: EvaluationContext) => PromiseOrValue<Decision>,
+  evaluation: EvaluationContext,
+  decide: (evaluation: EvaluationContext) => PromiseOrValue<Decision>,
   by?: Variant["by"] | "graphql_endpoint",
 ): PromiseOrValue<Decision> {
   if (decision.verdict === "DENY") return decision;
-  const draft = { ...judgement.draft, request: other };
-  return andThen(decide({ ...judgement, request: other, draft }), (second) => {
+  const draft = { ...evaluation.draft, request: other };
+  return andThen(decide({ ...evaluation, request: other, draft }), (second) => {
     const joined = second.verdict === "DENY" ? undefined : bothPermit(decision, second);
     if (joined !== undefined) return { ...joined, alsoRead: [...(joined.alsoRead ?? []), other] };
     if (second.reason === "BODY_NEEDED") return second;
-    const why = by === undefined ? `accepted ${judgement.draft.accepted.join(", ")}, and` : `${by}:`;
+    const why = by === undefined ? `accepted ${evaluation.draft.accepted.join(", ")}, and` : `${by}:`;
     const readAs = `${why} could be ${other.method} ${spellOut(other.path)}`;
     return second.verdict === "DENY"
       ? { ...second, detail: second.detail === undefined ? readAs : `${second.detail}; ${readAs}` }
@@ -221,40 +225,40 @@ function bothPermit(decision: Permit, second: Permit): Permit | undefined {
   return { ...both, plan };
 }
 
-/** What the path rules say comes first: where one matches, it must permit, whatever else judges the request. */
-function judge(judgement: EvaluationContext): PromiseOrValue<Decision> {
-  return andThen(evaluatePath(judgement), (path) => {
+/** What the path rules say comes first: where one matches, it must permit, whatever else evaluates the request. */
+function evaluateRules(evaluation: EvaluationContext): PromiseOrValue<Decision> {
+  return andThen(evaluatePath(evaluation), (path) => {
     if (path?.verdict === "DENY" || path?.reason === "PREFLIGHT_ALLOWED") return path;
-    const { snapshot, request, draft } = judgement;
+    const { snapshot, request, draft } = evaluation;
     const endpoint = snapshot.endpoints.at(request);
     if (endpoint === "case") return deny(draft, "AMBIGUOUS_CASE");
     // the same facts; what they come to is decided anew
-    const further = path === undefined ? judgement : { ...judgement, draft: path };
+    const further = path === undefined ? evaluation : { ...evaluation, draft: path };
     if (isWebsocketUpgrade(request))
-      return asEndpoint(evaluateUpgrade(further, path, endpoint), judgement, endpoint);
-    if (endpoint === undefined) return withResponsePlan(further, path ?? byDefault(judgement));
+      return asEndpoint(evaluateUpgrade(further, path, endpoint), evaluation, endpoint);
+    if (endpoint === undefined) return withResponsePlan(further, path ?? byDefault(evaluation));
     if (endpoint.as === undefined) return evaluateOperations(further, path, endpoint.params);
-    return asEndpoint(withResponsePlan(further, path ?? byDefault(judgement)), judgement, endpoint);
+    return asEndpoint(withResponsePlan(further, path ?? byDefault(evaluation)), evaluation, endpoint);
   });
 }
 
 /** What is sent below a GraphQL endpoint must be permitted there as well as by the rules for its own path. */
 function asEndpoint(
   decided: PromiseOrValue<Decision>,
-  judgement: EvaluationContext,
+  evaluation: EvaluationContext,
   endpoint: GraphqlEndpoint | undefined,
 ): PromiseOrValue<Decision> {
   if (endpoint?.as === undefined) return decided;
-  const other = { ...judgement.request, ...endpoint.as };
-  return andThen(decided, (decision) => alsoAs(other, decision, judgement, judge, "graphql_endpoint"));
+  const other = { ...evaluation.request, ...endpoint.as };
+  return andThen(decided, (decision) => alsoAs(other, decision, evaluation, evaluateRules, "graphql_endpoint"));
 }
 
 /** Response rules judge what an allowed request is answered with. */
-function withResponsePlan(judgement: EvaluationContext, decision: Decision): PromiseOrValue<Decision> {
+function withResponsePlan(evaluation: EvaluationContext, decision: Decision): PromiseOrValue<Decision> {
   if (decision.verdict === "DENY") return decision;
-  return andThen(evaluateResponses(judgement), (responses) => {
+  return andThen(evaluateResponses(evaluation), (responses) => {
     if (!responses.ok) return responses.denial;
-    const answer = planAnswer(judgement.with.limits.response, responses.fields, responses);
+    const answer = planAnswer(evaluation.with.limits.response, responses.fields, responses);
     return answer.response === undefined ? decision : { ...decision, plan: { ir: IR_VERSION, ...answer } };
   });
 }

@@ -30,14 +30,14 @@ export type GraphqlPlanned =
  * @param fields - response rules of the set that apply at the endpoint
  */
 export function planOperations(
-  judgement: EvaluationContext,
+  evaluation: EvaluationContext,
   params: GraphqlEndpoint["params"],
   fields: readonly PlannedField[],
 ): PromiseOrValue<GraphqlPlanned> {
-  const { snapshot } = judgement;
-  return andThen(gather(judgement, snapshot.graphql.needs, params), (gathered) => {
+  const { snapshot } = evaluation;
+  return andThen(gather(evaluation, snapshot.graphql.needs, params), (gathered) => {
     if (!gathered.ok) return gathered;
-    return andThen(guardedByOthers(judgement, fields), (guarded) =>
+    return andThen(guardedByOthers(evaluation, fields), (guarded) =>
       guarded.ok
         ? { ok: true, graphql: planGraphql(snapshot, gathered.attributes, guarded.fields) }
         : guarded,
@@ -47,18 +47,18 @@ export function planOperations(
 
 /** What other sets mask keeps its name, too: only here is it known what an operation calls it. */
 function guardedByOthers(
-  judgement: EvaluationContext,
+  evaluation: EvaluationContext,
   fields: readonly PlannedField[],
 ): PromiseOrValue<ResponseFields> {
-  const { snapshot, sets } = judgement;
+  const { snapshot, sets } = evaluation;
   return sets
     .filter(({ digest }) => digest !== snapshot.digest)
     .reduce<PromiseOrValue<ResponseFields>>(
       (sofar, other) =>
         andThen(sofar, (before) => {
           if (!before.ok) return before;
-          const draft = { ...judgement.draft, snapshot: other };
-          return andThen(evaluateResponses({ ...judgement, snapshot: other, draft }), (found) =>
+          const draft = { ...evaluation.draft, snapshot: other };
+          return andThen(evaluateResponses({ ...evaluation, snapshot: other, draft }), (found) =>
             found.ok ? { ...before, fields: [...before.fields, ...found.fields] } : found,
           );
         }),
@@ -67,58 +67,58 @@ function guardedByOthers(
 }
 
 /**
- * Judges the operations of a request to a GraphQL endpoint. The path rules have not denied it.
+ * Evaluates the operations of a request to a GraphQL endpoint. The path rules have not denied it.
  *
  * @param path - what the path rules say; `undefined` where none matches
  */
 export function evaluateOperations(
-  judgement: EvaluationContext,
+  evaluation: EvaluationContext,
   path: BarePermit | undefined,
   params: GraphqlEndpoint["params"],
 ): PromiseOrValue<Decision> {
-  return andThen(evaluateResponses(judgement), (responses) => {
+  return andThen(evaluateResponses(evaluation), (responses) => {
     if (!responses.ok) return responses.denial;
-    return andThen(planOperations(judgement, params, responses.fields), (planned) => {
+    return andThen(planOperations(evaluation, params, responses.fields), (planned) => {
       if (!planned.ok) return planned.denial;
-      switch (bodyProblem(judgement)) {
+      switch (bodyProblem(evaluation)) {
         case "BODY_NEEDED":
-          return judgeBeforeBody(judgement, path, planned.graphql, responses.fields);
+          return evaluateBeforeBody(evaluation, path, planned.graphql, responses.fields);
         case "BODY_TOO_LARGE":
-          return deny(judgement.draft, "BODY_TOO_LARGE");
+          return deny(evaluation.draft, "BODY_TOO_LARGE");
         case undefined:
-          return judge(judgement, path, planned.graphql, responses.fields);
+          return evaluateReadOperations(evaluation, path, planned.graphql, responses.fields);
       }
     });
   });
 }
 
 /** Whatever the method is, an application may find an operation in the body: every request is asked for its body. */
-function judgeBeforeBody(
-  judgement: EvaluationContext,
+function evaluateBeforeBody(
+  evaluation: EvaluationContext,
   page: BarePermit | undefined,
   graphql: GraphqlPlanIR,
   fields: readonly PlannedField[],
 ): Denial {
-  const { request, draft } = judgement;
+  const { request, draft } = evaluation;
   const needed = deny(draft, "BODY_NEEDED");
   if (request.method === "POST") return needed;
   // what the URL alone asks for may be denied at once
-  const decision = judge({ ...judgement, request: { ...request, body: NO_BODY } }, page, graphql, fields);
+  const decision = evaluateReadOperations({ ...evaluation, request: { ...request, body: NO_BODY } }, page, graphql, fields);
   return decision.verdict === "DENY" ? decision : needed;
 }
 
 /** @param page - what permits the page that servers show at their endpoint, to browsers that ask for no operation */
-function judge(
-  judgement: EvaluationContext,
+function evaluateReadOperations(
+  evaluation: EvaluationContext,
   page: BarePermit | undefined,
   graphql: GraphqlPlanIR,
   fields: readonly PlannedField[],
 ): Decision {
-  const { snapshot, request, draft, caller, access } = judgement;
-  if (page !== undefined && asksForPage(request)) return withAnswerPlan(judgement, page, fields, []);
+  const { snapshot, request, draft, caller, access } = evaluation;
+  if (page !== undefined && asksForPage(request)) return withAnswerPlan(evaluation, page, fields, []);
   const read = readGraphqlRequest(request, snapshot.ir.graphql.settings);
   if (!read.ok) return { ...deny(draft, read.code, read.message), graphqlErrors: graphqlErrors([read]) };
-  const env = environmentAttributes(access.receivedAt, judgement.with.environment);
+  const env = environmentAttributes(access.receivedAt, evaluation.with.environment);
   const verdict = evaluateGraphql(graphql, read, { env });
   switch (verdict.kind) {
     case "refused":
@@ -137,7 +137,7 @@ function judge(
     }
     case "allowed":
       return withAnswerPlan(
-        judgement,
+        evaluation,
         allow(draft, "GRAPHQL_ALLOWED"),
         [...fields, ...verdict.nulls],
         verdict.errors,

@@ -14,34 +14,34 @@ import type { Denial } from "../types.ts";
 import { andThen, type PromiseOrValue } from "../promise-or-value.ts";
 
 /**
- * Judges a request by `policies` and `web_policies`: the most specific rule decides.
+ * Evaluates a request by `policies` and `web_policies`: the most specific rule decides.
  *
  * @returns `undefined` where no rule matches
  */
 export function evaluatePath(
-  judgement: EvaluationContext,
+  evaluation: EvaluationContext,
 ): PromiseOrValue<BarePermit | PreflightPermit | Denial | undefined> {
-  const { snapshot, request, draft, caller } = judgement;
+  const { snapshot, request, draft, caller } = evaluation;
   const match = snapshot.matcher.match(request.method, request.segments);
   if (match.kind === "case") return deny(draft, "AMBIGUOUS_CASE");
   const explicit = match.kind === "rule" && match.rule.method === "OPTIONS";
-  const preflight = explicit ? undefined : evaluatePreflight(judgement);
+  const preflight = explicit ? undefined : evaluatePreflight(evaluation);
   if (preflight !== undefined) return preflight;
   if (match.kind === "none") return undefined;
 
   const { rule, params } = match;
   const needs = snapshot.needs.get(rule);
   if (needs === undefined) throw new Error(`rule ${rule.id} is not of this snapshot`);
-  const judged = { ...draft, rule };
-  if (needs.body && bodyProblem(judgement) === "BODY_NEEDED") {
-    return judgeBeforeBody({ ...judgement, draft: judged }, rule.condition, needs, params);
+  const evaluated = { ...draft, rule };
+  if (needs.body && bodyProblem(evaluation) === "BODY_NEEDED") {
+    return evaluateBeforeBody({ ...evaluation, draft: evaluated }, rule.condition, needs, params);
   }
-  return andThen(gather({ ...judgement, draft: judged }, needs, params), (gathered) => {
+  return andThen(gather({ ...evaluation, draft: evaluated }, needs, params), (gathered) => {
     if (!gathered.ok) return gathered.denial;
     const { attributes } = gathered;
-    const accepted = [...judged.accepted, ...gathered.accepted];
-    const verdict = verdictOf(judgement, rule.condition, needs, attributes);
-    return fromVerdict({ ...judged, accepted, attributes }, needs, caller, verdict);
+    const accepted = [...evaluated.accepted, ...gathered.accepted];
+    const verdict = verdictOf(evaluation, rule.condition, needs, attributes);
+    return fromVerdict({ ...evaluated, accepted, attributes }, needs, caller, verdict);
   });
 }
 
@@ -50,14 +50,14 @@ export function evaluatePath(
  *
  * @returns a denial, or BODY_NEEDED
  */
-function judgeBeforeBody(
-  judgement: EvaluationContext,
+function evaluateBeforeBody(
+  evaluation: EvaluationContext,
   { expression }: PathRuleIR["condition"],
   needs: RuleNeeds,
   params: Readonly<Record<string, string>>,
 ): PromiseOrValue<BarePermit | Denial> {
-  const { draft, caller } = judgement;
-  return andThen(gather(judgement, { ...needs, body: false }, params), (gathered) => {
+  const { draft, caller } = evaluation;
+  return andThen(gather(evaluation, { ...needs, body: false }, params), (gathered) => {
     if (!gathered.ok) return gathered.denial;
     const { attributes } = gathered;
     const rest = specialize(expression, attributes, REQUEST);

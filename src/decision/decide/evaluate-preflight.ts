@@ -9,20 +9,20 @@ export interface PreflightPermit extends Permit {
 }
 
 /**
- * Judges a CORS preflight. It carries no identity, so that no rule could permit it: what passes asks whether another
+ * Evaluates a CORS preflight. It carries no identity, so that no rule could permit it: what passes asks whether another
  * request may be sent, and nothing else. The application does not learn who has sent it, gets no body, and of its answer
  * only headers of CORS are delivered.
  *
  * @returns `undefined` where the request is none
  */
-export function evaluatePreflight(judgement: EvaluationContext): PreflightPermit | Denial | undefined {
-  const { snapshot, request, draft } = judgement;
+export function evaluatePreflight(evaluation: EvaluationContext): PreflightPermit | Denial | undefined {
+  const { snapshot, request, draft } = evaluation;
   const form = formOf(request);
   if (form === "other") return undefined;
   if (snapshot.ir.preflight !== "allow") return deny(draft, "PREFLIGHT_DENIED");
   if (form === "malformed") return deny(draft, "PREFLIGHT_MALFORMED");
   // a body need not be announced: only one that was handed over and is empty is none
-  const problem = request.body === undefined ? (bodyProblem(judgement) ?? "BODY_UNAVAILABLE") : undefined;
+  const problem = request.body === undefined ? (bodyProblem(evaluation) ?? "BODY_UNAVAILABLE") : undefined;
   if (problem !== undefined) return deny(draft, problem);
   const nobody: { -readonly [Key in keyof Draft]: Draft[Key] } = { ...draft };
   delete nobody.identity;

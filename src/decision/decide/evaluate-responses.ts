@@ -16,19 +16,19 @@ export type ResponseFields =
 
 const NOTHING: ResponseFields = { ok: true, fields: [], othersPass: true };
 
-/** Judges every response rule that matches the request, as far as the request tells. */
-export function evaluateResponses(judgement: EvaluationContext): PromiseOrValue<ResponseFields> {
-  const { snapshot, request } = judgement;
+/** Evaluates every response rule that matches the request, as far as the request tells. */
+export function evaluateResponses(evaluation: EvaluationContext): PromiseOrValue<ResponseFields> {
+  const { snapshot, request } = evaluation;
   const rules = snapshot.responses.all(request.method, request.segments);
   return rules.reduce<PromiseOrValue<ResponseFields>>(
     (sofar, { rule, needs }) =>
       andThen(sofar, (before) => {
         if (!before.ok) return before;
         // who is asking matters only to conditions: without an identity they are unknown, and that masks
-        const { identity } = judgement.caller;
+        const { identity } = evaluation.caller;
         const caller = identity === undefined ? {} : { identity };
         return andThen(
-          gather({ ...judgement, caller }, needs, paramsOf(rule, request.segments)),
+          gather({ ...evaluation, caller }, needs, paramsOf(rule, request.segments)),
           (gathered) => {
             if (!gathered.ok) return gathered;
             const fields = planFields(rule.id, rule.fields, gathered.attributes);

@@ -50,37 +50,37 @@ export function isGraphqlHandshake({ graphql }: Snapshot, { headers }: Canonical
 const GRAPHQL_PROTOCOLS: ReadonlySet<string> = new Set(Object.values(SUBPROTOCOL));
 
 /**
- * Judges a WebSocket handshake and plans what may pass on the connection.
+ * Evaluates a WebSocket handshake and plans what may pass on the connection.
  *
  * @param path - what the path rules say; none is needed, and one that matches has permitted
  * @param endpoint - where the path is one of GraphQL. Elsewhere, a connection that speaks GraphQL has its operations judged,
  *   too, unless its messages have rules: servers such as `new WebSocketServer({ server })` take it on any path
  */
 export function evaluateUpgrade(
-  judgement: EvaluationContext,
+  evaluation: EvaluationContext,
   path: BarePermit | undefined,
   endpoint: GraphqlEndpoint | undefined,
 ): PromiseOrValue<Decision> {
   const own = endpoint?.as === undefined ? endpoint?.params : undefined;
-  const refused = own && carriesOperation(judgement);
+  const refused = own && carriesOperation(evaluation);
   if (refused) return refused;
-  const connection = judgeConnection(judgement, path, own !== undefined);
+  const connection = evaluateConnection(evaluation, path, own !== undefined);
   return andThen(connection, ({ decision, entry }) => {
     if (decision.verdict === "DENY") return decision;
     const unruled = (entry?.rule.messages.length ?? 0) === 0;
     const elsewhere =
-      endpoint === undefined && unruled && isGraphqlHandshake(judgement.snapshot, judgement.request);
-    const carried = elsewhere ? carriesOperation(judgement) : undefined;
+      endpoint === undefined && unruled && isGraphqlHandshake(evaluation.snapshot, evaluation.request);
+    const carried = elsewhere ? carriesOperation(evaluation) : undefined;
     if (carried) return carried;
     const params = elsewhere ? {} : own;
-    return andThen(evaluateResponses(judgement), (responses) => {
+    return andThen(evaluateResponses(evaluation), (responses) => {
       if (!responses.ok) return responses.denial;
       const { fields } = responses;
-      // an answer that is no upgrade: operations were not judged for it, and what is masked is not looked for in it
+      // an answer that is no upgrade: operations were not evaluated for it, and what is masked is not looked for in it
       const plain = path !== undefined && params === undefined && fields.length === 0;
-      const part = params ? planSocket(judgement, params, fields) : planEntry(judgement, entry);
+      const part = params ? planSocket(evaluation, params, fields) : planEntry(evaluation, entry);
       return andThen(part, (planned) =>
-        planned.ok ? { ...decision, plan: plan(judgement, planned, fields, plain) } : planned.denial,
+        planned.ok ? { ...decision, plan: plan(evaluation, planned, fields, plain) } : planned.denial,
       );
     });
   });
@@ -93,32 +93,32 @@ function carriesOperation({ request, draft }: EvaluationContext): Denial | undef
   return { ...deny(draft, refused.code, refused.message), graphqlErrors: graphqlErrors([refused]) };
 }
 
-interface JudgedConnection {
+interface EvaluatedConnection {
   readonly decision: BarePermit | Denial;
   readonly entry?: PreparedConnection;
 }
 
-function judgeConnection(
-  judgement: EvaluationContext,
+function evaluateConnection(
+  evaluation: EvaluationContext,
   path: BarePermit | undefined,
   endpoint: boolean,
-): PromiseOrValue<JudgedConnection> {
-  const { snapshot, request, draft, caller } = judgement;
+): PromiseOrValue<EvaluatedConnection> {
+  const { snapshot, request, draft, caller } = evaluation;
   // without any websocket_policies it is a path like others; a GraphQL endpoint needs no rule for its path
   if (snapshot.connections.rules.length === 0) {
-    const otherwise = endpoint ? allow(draft, "GRAPHQL_CONNECTION") : byDefault(judgement);
+    const otherwise = endpoint ? allow(draft, "GRAPHQL_CONNECTION") : byDefault(evaluation);
     return { decision: path ?? otherwise };
   }
   const match = snapshot.connections.match(request.method, request.segments);
   if (match.kind === "case") return { decision: deny(draft, "AMBIGUOUS_CASE") };
-  if (match.kind === "none") return { decision: byDefault(judgement) };
+  if (match.kind === "none") return { decision: byDefault(evaluation) };
   const { rule: entry, params } = match;
-  const judged = { ...draft, connection: entry.rule };
-  return andThen(gather({ ...judgement, draft: judged }, entry.needs, params), (gathered) => {
+  const evaluated = { ...draft, connection: entry.rule };
+  return andThen(gather({ ...evaluation, draft: evaluated }, entry.needs, params), (gathered) => {
     if (!gathered.ok) return { decision: gathered.denial };
-    const verdict = verdictOf(judgement, entry.rule.condition, entry.needs, gathered.attributes);
-    const accepted = [...judged.accepted, ...gathered.accepted];
-    const decided = { ...judged, accepted, attributes: gathered.attributes };
+    const verdict = verdictOf(evaluation, entry.rule.condition, entry.needs, gathered.attributes);
+    const accepted = [...evaluated.accepted, ...gathered.accepted];
+    const decided = { ...evaluated, accepted, attributes: gathered.attributes };
     return { decision: fromVerdict(decided, entry.needs, caller, verdict), entry };
   });
 }
@@ -130,22 +130,22 @@ interface Part {
 type Planned = Part | { readonly ok: false; readonly denial: Denial };
 
 function planSocket(
-  judgement: EvaluationContext,
+  evaluation: EvaluationContext,
   params: GraphqlEndpoint["params"],
   fields: readonly PlannedField[],
 ): PromiseOrValue<Planned> {
-  return andThen(planOperations(judgement, params, fields), (planned) =>
+  return andThen(planOperations(evaluation, params, fields), (planned) =>
     planned.ok ? { ok: true, rules: { graphql: planned.graphql } } : planned,
   );
 }
 
 function planEntry(
-  judgement: EvaluationContext,
+  evaluation: EvaluationContext,
   entry: PreparedConnection | undefined,
 ): PromiseOrValue<Planned> {
   if (entry === undefined || entry.rule.messages.length === 0) return { ok: true, rules: {} };
-  const params = paramsOf(entry, judgement.request.segments);
-  return andThen(gather(judgement, entry.messageNeeds, params), (gathered): Planned => {
+  const params = paramsOf(entry, evaluation.request.segments);
+  return andThen(gather(evaluation, entry.messageNeeds, params), (gathered): Planned => {
     if (!gathered.ok) return gathered;
     const send = planMessages(entry.rule.messages, "send", gathered.attributes);
     const receive = planMessages(entry.rule.messages, "receive", gathered.attributes);

@@ -16,7 +16,7 @@ import type { AccessRequest, Decision, Denial, Draft, Permit } from "../types.ts
 import type { VerdictCache } from "./verdict-cache.ts";
 import type { PromiseOrValue } from "../promise-or-value.ts";
 
-/** What rules are judged with, whatever the request. */
+/** What rules are evaluated with, whatever the request. */
 export interface EvaluationDependencies {
   readonly cache: VerdictCache;
   readonly sources: ReadonlyMap<string, AttributeSource>;
@@ -37,7 +37,7 @@ export interface PlanLimits {
 /** One request that is read and whose caller is known, before its rules. */
 export interface EvaluationContext {
   readonly with: EvaluationDependencies;
-  /** The policy set that judges. */
+  /** The policy set that evaluates. */
   readonly snapshot: Snapshot;
   /** Every policy set in force for the request, this one among them. */
   readonly sets: readonly Snapshot[];
@@ -99,11 +99,11 @@ export type Gathered =
  * @param params - path parameters of the rule
  */
 export function gather(
-  judgement: EvaluationContext,
+  evaluation: EvaluationContext,
   needs: RuleNeeds,
   params: Readonly<Record<string, string>>,
 ): PromiseOrValue<Gathered> {
-  const { with: dependencies, request, access, caller, draft } = judgement;
+  const { with: dependencies, request, access, caller, draft } = evaluation;
   if (needs.identity && caller.failure !== undefined) {
     return { ok: false, denial: denyCaller(draft, caller.failure) };
   }
@@ -111,7 +111,7 @@ export function gather(
   const names = checkNames(request, needs.names, { switchedOff });
   if (!names.ok) return { ok: false, denial: refuse(draft, names.refusal) };
   const { members } = needs.names;
-  const problem = needs.body ? bodyProblem(judgement) : undefined;
+  const problem = needs.body ? bodyProblem(evaluation) : undefined;
   if (problem !== undefined) return { ok: false, denial: deny(draft, problem) };
   const read = needs.body
     ? readBody(request, { switchedOff, ...(members && { names: members }) })
@@ -144,7 +144,7 @@ export function bodyProblem({
   return access.bodies === "handed_over" && request.body?.complete === false ? "BODY_TOO_LARGE" : undefined;
 }
 
-/** Judges one condition; the answer is remembered where it may be. */
+/** Evaluates one condition; the answer is remembered where it may be. */
 export function verdictOf(
   { with: { cache }, caller }: Pick<EvaluationContext, "with" | "caller">,
   condition: ConditionIR,

@@ -13,7 +13,7 @@ type Messages = Readonly<Record<string, PlannedMessage>>;
  * Joins what two policy sets ask of one answer or connection: what either changes is changed, and what passes must be
  * permitted by both.
  *
- * @returns `undefined` where that cannot be said in one plan: both judge the operations of a GraphQL connection
+ * @returns `undefined` where that cannot be said in one plan: both evaluate the operations of a GraphQL connection
  */
 export function joinPlans(a: PlanIR | undefined, b: PlanIR | undefined): PlanIR | undefined {
   if (a === undefined || b === undefined) return a ?? b;
@@ -45,8 +45,8 @@ function joinResponses(
 
 function joinSockets(a: WebsocketPlanIR, b: WebsocketPlanIR): WebsocketPlanIR | undefined {
   const operations = a.graphql ?? b.graphql;
-  // rules of two sets mean their own schema and limits; messages that both list have no operations to judge
-  if (operations !== undefined && [a, b].some((plan) => plan.graphql !== operations && judges(plan)))
+  // rules of two sets mean their own schema and limits; messages that both list have no operations to evaluate
+  if (operations !== undefined && [a, b].some((plan) => plan.graphql !== operations && readsMessages(plan)))
     return undefined;
   const send = joinMessages(a.send, b.send);
   const receive = joinMessages(a.receive, b.receive);
@@ -62,7 +62,7 @@ function joinSockets(a: WebsocketPlanIR, b: WebsocketPlanIR): WebsocketPlanIR | 
   };
 }
 
-function judges({ send, receive, graphql }: WebsocketPlanIR): boolean {
+function readsMessages({ send, receive, graphql }: WebsocketPlanIR): boolean {
   return send !== undefined || receive !== undefined || graphql !== undefined;
 }
 

@@ -35,7 +35,7 @@ export function planFields(
 
 /**
  * @param options.errors - added to a GraphQL answer
- * @param options.othersPass - answers of other types pass; never where an operation was judged, whose answer is JSON
+ * @param options.othersPass - answers of other types pass; never where an operation was evaluated, whose answer is JSON
  * @returns the plan of an answer; none where nothing is changed in it
  */
 export function planAnswer(

@@ -11,8 +11,8 @@ import { readingsOf } from "./explain-readings.ts";
 import { evaluatePath } from "../decide/evaluate-path.ts";
 import { isWebsocketUpgrade } from "../decide/evaluate-upgrade.ts";
 import type { OfflineDecision } from "./offline.ts";
-import { maskAnswer, responseOf, type AnswerOutcome, type SampleAnswer } from "./sample-answer.ts";
-import type { EvaluatedCondition } from "../../policy/suite/index.ts";
+import { maskAnswer, responseOf, type AnswerOutcome } from "./sample-answer.ts";
+import type { EvaluatedCondition, SampleAnswer } from "../../policy/suite/index.ts";
 import type { Reason } from "../../reasons.ts";
 import type { Decision } from "../types.ts";
 
@@ -20,7 +20,7 @@ import type { Decision } from "../types.ts";
 export interface ExplainedDecision extends OfflineDecision {
   readonly explanation: OfflineExplanation;
   /** Of path rules, connections and GraphQL rules, and of fields where the request alone decides. */
-  readonly judged: readonly EvaluatedCondition[];
+  readonly evaluated: readonly EvaluatedCondition[];
   readonly fields: readonly EvaluatedField[];
 }
 
@@ -34,17 +34,17 @@ export interface OfflineExplanation extends Explanation {
 export interface ExplainedAnswer {
   readonly outcome: AnswerOutcome;
   readonly fields: readonly FieldExplanation[];
-  readonly judged: readonly EvaluatedCondition[];
+  readonly evaluated: readonly EvaluatedCondition[];
 }
 
 /** Asks again, rule by rule, what led to a decision. */
 export async function explainOffline(offline: OfflineDecision): Promise<ExplainedDecision> {
-  const { decision, judgement } = offline;
+  const { decision, evaluation } = offline;
   const explanation = explainDecision(decision);
-  if (judgement === undefined)
-    return { ...offline, explanation: { ...explanation, fields: [] }, judged: [], fields: [] };
-  const path = await evaluatePath(judgement);
-  const asked = path?.verdict !== "DENY" && !isWebsocketUpgrade(judgement.request);
+  if (evaluation === undefined)
+    return { ...offline, explanation: { ...explanation, fields: [] }, evaluated: [], fields: [] };
+  const path = await evaluatePath(evaluation);
+  const asked = path?.verdict !== "DENY" && !isWebsocketUpgrade(evaluation.request);
   const readings = readingsOf(offline);
   const operation = asked ? await explainRequest(readings) : undefined;
   const fields = decision.verdict === "ALLOW" ? await evaluateFields(readings) : [];
@@ -57,7 +57,7 @@ export async function explainOffline(offline: OfflineDecision): Promise<Explaine
       ...(operation && { operation }),
       fields: fields.map((field) => explainField(field)),
     },
-    judged: [
+    evaluated: [
       ...(path?.rule === undefined ? [] : [{ rule: path.rule.id, verdict: verdictOf(path) }]),
       ...(decision.connection === undefined
         ? []
@@ -80,7 +80,7 @@ export function explainAnswer(
   return {
     outcome,
     fields: fields.map((field) => explainField(field, sample)),
-    judged: verdictsOf(waiting, sample),
+    evaluated: verdictsOf(waiting, sample),
   };
 }
 

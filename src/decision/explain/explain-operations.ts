@@ -28,7 +28,7 @@ export interface FieldRuleExplanation {
   readonly path: string;
   readonly verdict: VerdictName;
   readonly condition: TraceNode;
-  /** What is judged for each event of a subscription. */
+  /** What is evaluated for each event of a subscription. */
   readonly left?: string;
 }
 
@@ -48,7 +48,7 @@ export interface OperationExplanation {
 
 /** What decides about operations at an endpoint, and what it was made from. */
 export interface OperationDesk {
-  readonly judgement: EvaluationContext;
+  readonly evaluation: EvaluationContext;
   readonly plan: GraphqlPlanIR;
   readonly attributes: Attributes;
 }
@@ -58,14 +58,14 @@ export async function openOperations(asked: EvaluationContext): Promise<Operatio
   const { snapshot, request } = asked;
   const endpoint = snapshot.endpoints.at(request);
   if (endpoint === undefined || endpoint === "case") return undefined;
-  const judgement = endpoint.as === undefined ? asked : { ...asked, request: { ...request, ...endpoint.as } };
-  const responses = await evaluateResponses(judgement);
+  const evaluation = endpoint.as === undefined ? asked : { ...asked, request: { ...request, ...endpoint.as } };
+  const responses = await evaluateResponses(evaluation);
   if (!responses.ok) return undefined;
   const { params } = endpoint;
-  const planned = await planOperations(judgement, params, responses.fields);
-  const gathered = await gather(judgement, snapshot.graphql.needs, params);
+  const planned = await planOperations(evaluation, params, responses.fields);
+  const gathered = await gather(evaluation, snapshot.graphql.needs, params);
   if (!planned.ok || !gathered.ok) return undefined;
-  return { judgement, plan: planned.graphql, attributes: gathered.attributes };
+  return { evaluation, plan: planned.graphql, attributes: gathered.attributes };
 }
 
 /** Explains the operations of a request to a GraphQL endpoint; `undefined` where none of its readings is one. */
@@ -89,25 +89,25 @@ export async function explainRequest(
   };
 }
 
-async function explainRequestAs(judgement: EvaluationContext): Promise<OperationExplanation | undefined> {
-  const desk = await openOperations(judgement);
+async function explainRequestAs(evaluation: EvaluationContext): Promise<OperationExplanation | undefined> {
+  const desk = await openOperations(evaluation);
   if (desk === undefined) return undefined;
-  const read = readGraphqlRequest(judgement.request, judgement.snapshot.ir.graphql.settings);
+  const read = readGraphqlRequest(evaluation.request, evaluation.snapshot.ir.graphql.settings);
   if (!read.ok) return { verdict: "refused", message: read.message, denied: [], rules: [] };
   return explainOperations(desk, read).explanation;
 }
 
-/** Judges operations, and says for every rule that was asked what it came to. */
+/** Evaluates operations, and says for every rule that was asked what it came to. */
 export function explainOperations(
-  { judgement, plan, attributes }: OperationDesk,
+  { evaluation, plan, attributes }: OperationDesk,
   request: GraphqlRequest,
 ): { readonly verdict: GraphqlVerdict; readonly explanation: OperationExplanation } {
-  const { snapshot, access } = judgement;
-  const env = environmentAttributes(access.receivedAt, judgement.with.environment);
+  const { snapshot, access } = evaluation;
+  const env = environmentAttributes(access.receivedAt, evaluation.with.environment);
   const rules: FieldRuleExplanation[] = [];
   const verdict = evaluateGraphql(plan, request, {
     env,
-    judged({ rule: id, path, args, event }) {
+    evaluated({ rule: id, path, args, event }) {
       const prepared = snapshot.graphql.rules.find(({ rule }) => rule.id === id);
       const when = plan.rules.find(({ rule }) => rule === id)?.when;
       if (prepared === undefined) return;

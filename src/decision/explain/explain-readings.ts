@@ -1,13 +1,13 @@
 import type { EvaluationContext } from "../decide/evaluation-context.ts";
 import type { OfflineDecision } from "./offline.ts";
 
-/** @returns everything that the request was judged as: what it is, and what else it could be and is permitted as */
-export function readingsOf({ decision, judgement }: OfflineDecision): readonly EvaluationContext[] {
-  if (judgement === undefined) return [];
-  return [judgement.request, ...(decision.alsoRead ?? [])].map((request) => ({
-    ...judgement,
+/** @returns everything that the request was evaluated as: what it is, and what else it could be and is permitted as */
+export function readingsOf({ decision, evaluation }: OfflineDecision): readonly EvaluationContext[] {
+  if (evaluation === undefined) return [];
+  return [evaluation.request, ...(decision.alsoRead ?? [])].map((request) => ({
+    ...evaluation,
     request,
-    draft: { ...judgement.draft, request },
+    draft: { ...evaluation.draft, request },
   }));
 }
 

@@ -45,12 +45,12 @@ export interface FieldExplanation {
   readonly masked?: readonly string[];
 }
 
-/** Judges every response rule that matches one of the readings of a request, field by field. */
+/** Evaluates every response rule that matches one of the readings of a request, field by field. */
 export async function evaluateFields(
   readings: readonly EvaluationContext[],
 ): Promise<readonly EvaluatedField[]> {
   const found = [];
-  for (const reading of readings) found.push(await judgeFieldsAs(reading));
+  for (const reading of readings) found.push(await evaluateFieldsAs(reading));
   return fieldsOfAll(found);
 }
 
@@ -62,14 +62,14 @@ export function fieldsOfAll(readings: readonly (readonly EvaluatedField[])[]): r
   ]);
 }
 
-async function judgeFieldsAs(judgement: EvaluationContext): Promise<readonly EvaluatedField[]> {
-  const { snapshot, request } = judgement;
-  const judged: EvaluatedField[] = [];
+async function evaluateFieldsAs(evaluation: EvaluationContext): Promise<readonly EvaluatedField[]> {
+  const { snapshot, request } = evaluation;
+  const evaluated: EvaluatedField[] = [];
   for (const { rule, needs } of snapshot.responses.all(request.method, request.segments)) {
-    const gathered = await gather(judgement, needs, paramsOf(rule, request.segments));
-    if (gathered.ok) judged.push(...fieldsOf(rule, ruleReference(rule), gathered.attributes));
+    const gathered = await gather(evaluation, needs, paramsOf(rule, request.segments));
+    if (gathered.ok) evaluated.push(...fieldsOf(rule, ruleReference(rule), gathered.attributes));
   }
-  return judged;
+  return evaluated;
 }
 
 /** @returns the fields of one rule over the attributes of a request. */
@@ -90,13 +90,13 @@ export function fieldsOf(
 export function verdictsOf(fields: readonly EvaluatedField[], sample?: Sample): EvaluatedCondition[] {
   return fields.flatMap((field) => {
     const { reference, ir, planned, trace } = field;
-    const judged = (verdict: VerdictName): EvaluatedCondition => ({
+    const evaluated = (verdict: VerdictName): EvaluatedCondition => ({
       rule: reference.id,
       field: fieldText(ir.field),
       verdict,
     });
-    if (planned?.when === undefined) return [judged(trace.verdict)];
-    return sample === undefined ? [] : verdictsIn(planned, sample).map(judged);
+    if (planned?.when === undefined) return [evaluated(trace.verdict)];
+    return sample === undefined ? [] : verdictsIn(planned, sample).map(evaluated);
   });
 }
 

@@ -32,7 +32,7 @@ export interface DeniedField {
 export interface Explanation {
   /** Of `policies` or `web_policies`. */
   readonly rule?: ExplainedRule;
-  /** Of `websocket_policies`, where a handshake was judged. */
+  /** Of `websocket_policies`, where a handshake was evaluated. */
   readonly connection?: ExplainedRule;
   /** Fields of a GraphQL operation that are not permitted. */
   readonly denied?: readonly DeniedField[];
@@ -48,9 +48,9 @@ export function explainDecision(decision: Decision): Explanation {
   const { snapshot, request, connection, denials, graphqlErrors } = decision;
   if (snapshot === undefined || request === undefined) return { near: [] };
   if (connection !== undefined) {
-    // the attributes are the connection's where it was judged; path rules, if there are any, have permitted before
+    // the attributes are the connection's where it was evaluated; path rules, if there are any, have permitted before
     const { attributes } = decision;
-    if (attributes === undefined || !JUDGED.includes(decision.reason)) return { near: [] };
+    if (attributes === undefined || !EVALUATED.includes(decision.reason)) return { near: [] };
     const trace = explain(connection.condition.expression, attributes);
     return { connection: { ...ruleReference(connection), condition: trace }, near: [] };
   }
@@ -76,7 +76,7 @@ function deniedField({ path, code, message, rule: id }: GraphqlDenial, { graphql
 }
 
 /** Reasons that a condition gave. */
-const JUDGED: readonly Reason[] = [
+const EVALUATED: readonly Reason[] = [
   "CONDITION_TRUE",
   "CONDITION_FALSE",
   "CONDITION_UNKNOWN",

@@ -9,4 +9,3 @@ export type { Direction } from "./message-verdict.ts";
 export { decideOffline, type OfflineSettings } from "./offline.ts";
 export { openConnection } from "./offline-connection.ts";
 export { renderAnswer, renderDelivery, renderExplanation } from "./render-explanation.ts";
-export type { SampleAnswer } from "./sample-answer.ts";

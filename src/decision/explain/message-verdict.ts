@@ -12,8 +12,8 @@ export function mostValues(direction: Direction): number {
   return direction === "send" ? MAX_VALUES : Infinity;
 }
 
-/** What became of a message, and why. All but `judged` is plain JSON. */
-export interface Delivery {
+/** What became of a message, and why. All but `evaluated` is plain JSON. */
+export interface ExplainedMessage {
   readonly direction: Direction;
   /** What is delivered; absent where the message is not. */
   readonly delivered?: string;
@@ -22,13 +22,13 @@ export interface Delivery {
   readonly condition?: TraceNode;
   readonly fields: readonly FieldExplanation[];
   readonly operation?: OperationExplanation;
-  readonly judged: readonly EvaluatedCondition[];
+  readonly evaluated: readonly EvaluatedCondition[];
 }
 
 /** The verdict about a message, before anything in it is changed. */
-export interface MessageVerdict extends Pick<
-  Delivery,
-  "code" | "rule" | "condition" | "operation" | "judged"
+export interface ExplainedMessageVerdict extends Pick<
+  ExplainedMessage,
+  "code" | "rule" | "condition" | "operation" | "evaluated"
 > {
   readonly permit: boolean;
   readonly close: boolean;

@@ -26,28 +26,33 @@ import {
 import { gather, type EvaluationContext } from "../decide/evaluation-context.ts";
 import type { OfflineDecision } from "./offline.ts";
 import { GraphqlConversation } from "./offline-graphql-socket.ts";
-import { mostValues, type Delivery, type Direction, type MessageVerdict } from "./message-verdict.ts";
+import {
+  mostValues,
+  type ExplainedMessage,
+  type Direction,
+  type ExplainedMessageVerdict,
+} from "./message-verdict.ts";
 import { planMessages } from "../decide/plan.ts";
 import { ruleReference } from "../policies/rule-reference.ts";
 
 /** A connection that was permitted, and what passes on it. */
 export interface OfflineConnection {
-  /** Messages come one after the other: what they are judged by may depend on those before. */
-  message(direction: Direction, text: string): Delivery;
+  /** Messages come one after the other: what they are evaluated by may depend on those before. */
+  message(direction: Direction, text: string): ExplainedMessage;
 }
 
 /** @returns the connection; `undefined` where the decision opens none */
 export async function openConnection(offline: OfflineDecision): Promise<OfflineConnection | undefined> {
-  const { decision, judgement } = offline;
+  const { decision, evaluation } = offline;
   const plan = decision.plan?.websocket;
-  if (plan === undefined || judgement === undefined) return undefined;
-  const env = environmentAttributes(judgement.access.receivedAt, plan.environment);
+  if (plan === undefined || evaluation === undefined) return undefined;
+  const env = environmentAttributes(evaluation.access.receivedAt, plan.environment);
   const readings = readingsOf(offline);
   const everywhere = plan.fields === undefined ? [] : await evaluateFields(readings);
   if (plan.graphql !== undefined) {
     const desk = await openFirst(readings);
     if (desk === undefined) return undefined;
-    const conversation = new GraphqlConversation(desk, env, judgement.request.headers);
+    const conversation = new GraphqlConversation(desk, env, evaluation.request.headers);
     return new Connection((direction, text) => conversation.message(direction, text), everywhere);
   }
   const lists: Listed[] = [];
@@ -63,7 +68,7 @@ export async function openConnection(offline: OfflineDecision): Promise<OfflineC
   return new Connection(listed(plan, lists, env), everywhere);
 }
 
-/** Operations are judged in one reading at most: plans of two cannot be joined. */
+/** Operations are evaluated in one reading at most: plans of two cannot be joined. */
 async function openFirst(readings: readonly EvaluationContext[]): Promise<OperationDesk | undefined> {
   for (const reading of readings) {
     const desk = await openOperations(reading);
@@ -78,24 +83,24 @@ interface Listed {
   readonly attributes: Attributes;
 }
 
-type Judge = (direction: Direction, text: string) => MessageVerdict;
+type MessageEvaluator = (direction: Direction, text: string) => ExplainedMessageVerdict;
 
 class Connection implements OfflineConnection {
-  readonly #judge: Judge;
+  readonly #evaluate: MessageEvaluator;
   readonly #everywhere: readonly EvaluatedField[];
   #closed = false;
 
   /** @param everywhere - fields of response rules, which hold in every message from the server */
-  constructor(judge: Judge, everywhere: readonly EvaluatedField[]) {
-    this.#judge = judge;
+  constructor(evaluate: MessageEvaluator, everywhere: readonly EvaluatedField[]) {
+    this.#evaluate = evaluate;
     this.#everywhere = everywhere;
   }
 
-  message(direction: Direction, text: string): Delivery {
-    if (this.#closed) return { direction, code: "CLOSED", fields: [], judged: [] };
-    const { permit, close, fields, judged, ...why } = this.#judge(direction, text);
+  message(direction: Direction, text: string): ExplainedMessage {
+    if (this.#closed) return { direction, code: "CLOSED", fields: [], evaluated: [] };
+    const { permit, close, fields, evaluated, ...why } = this.#evaluate(direction, text);
     this.#closed = close;
-    if (!permit) return { direction, ...why, fields: [], judged };
+    if (!permit) return { direction, ...why, fields: [], evaluated };
     const applied = direction === "receive" ? [...fields, ...this.#everywhere] : [];
     const sample: Sample = { text, response: NO_RESPONSE };
     const masked = masking(
@@ -108,7 +113,7 @@ class Connection implements OfflineConnection {
       ...why,
       ...(masked === undefined && { code: MESSAGE.UNREADABLE }),
       fields: applied.map((field) => explainField(field, sample)),
-      judged: [...judged, ...verdictsOf(applied, sample)],
+      evaluated: [...evaluated, ...verdictsOf(applied, sample)],
     };
   }
 }
@@ -122,8 +127,8 @@ function masking({ text, response }: Sample, fields: readonly PlannedField[]): s
   return outcome.ok ? outcome.text : undefined;
 }
 
-/** Judges messages by their types: the plan says what becomes of them, the rules of each reading why. */
-function listed(plan: WebsocketPlanIR, lists: readonly Listed[], env: ValueObject): Judge {
+/** Evaluates messages by their types: the plan says what becomes of them, the rules of each reading why. */
+function listed(plan: WebsocketPlanIR, lists: readonly Listed[], env: ValueObject): MessageEvaluator {
   const planned = lists.map((list) => ({
     ...list,
     send: planMessages(list.messages, "send", list.attributes),
@@ -132,12 +137,12 @@ function listed(plan: WebsocketPlanIR, lists: readonly Listed[], env: ValueObjec
   return (direction, text) => {
     const rules = plan[direction];
     if (rules === undefined)
-      return { permit: true, close: false, code: "NOT_LISTED", fields: [], judged: [] };
+      return { permit: true, close: false, code: "NOT_LISTED", fields: [], evaluated: [] };
     const context = { env, values: mostValues(direction) };
     const { permit, rule, onDeny, code } = evaluateMessage(rules, text, context);
     const outcome = { permit, close: !permit && onDeny === "close", code };
     // a type that one of the lists lacks has no rule that could be named
-    if (rule === undefined) return { ...outcome, fields: [], judged: [] };
+    if (rule === undefined) return { ...outcome, fields: [], evaluated: [] };
     const message = readMessage(text, context.values) ?? UNAVAILABLE;
     const asked = planned.flatMap(({ messages, attributes, [direction]: own }) => {
       const verdict = own && evaluateMessage(own, text, context);
@@ -151,7 +156,7 @@ function listed(plan: WebsocketPlanIR, lists: readonly Listed[], env: ValueObjec
       ...outcome,
       ...(why && { rule: ruleReference(why.ir), condition: why.condition }),
       fields: fieldsOfAll(asked.map(({ fields }) => fields)),
-      judged: eachOnce(asked.map(({ ir, condition }) => [{ rule: ir.id, verdict: condition.verdict }])),
+      evaluated: eachOnce(asked.map(({ ir, condition }) => [{ rule: ir.id, verdict: condition.verdict }])),
     };
   };
 }

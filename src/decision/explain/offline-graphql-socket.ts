@@ -1,5 +1,6 @@
-import { GRAPHQL, MESSAGE, SUBPROTOCOL } from "../../envoy-contract.ts";
+import { MESSAGE, SUBPROTOCOL } from "../../envoy-contract.ts";
 import {
+  GRAPHQL,
   GraphqlRefusal,
   evaluateEvent,
   readJson,
@@ -17,7 +18,7 @@ import {
 } from "../../policy/index.ts";
 import type { EvaluatedCondition } from "../../policy/suite/index.ts";
 import { explainOperations, verdictsOfRules, type OperationDesk } from "./explain-operations.ts";
-import { mostValues, type Direction, type MessageVerdict } from "./message-verdict.ts";
+import { mostValues, type Direction, type ExplainedMessageVerdict } from "./message-verdict.ts";
 import { ruleReference } from "../policies/rule-reference.ts";
 
 type Effect = "pass" | "start" | "stop" | "result" | "finish";
@@ -46,15 +47,15 @@ function isProtocol(name: string): name is keyof typeof PROTOCOLS {
   return Object.hasOwn(PROTOCOLS, name);
 }
 
-const DENIED: MessageVerdict = {
+const DENIED: ExplainedMessageVerdict = {
   permit: false,
   close: false,
   code: MESSAGE.UNREADABLE,
   fields: [],
-  judged: [],
+  evaluated: [],
 };
-const CLOSED: MessageVerdict = { ...DENIED, close: true };
-const PASSED: MessageVerdict = { ...DENIED, permit: true, code: MESSAGE.PERMITTED };
+const CLOSED: ExplainedMessageVerdict = { ...DENIED, close: true };
+const PASSED: ExplainedMessageVerdict = { ...DENIED, permit: true, code: MESSAGE.PERMITTED };
 
 /** Operations and their events on one connection. */
 export class GraphqlConversation {
@@ -72,7 +73,7 @@ export class GraphqlConversation {
     this.#effects = PROTOCOLS[protocol ?? SUBPROTOCOL.current];
   }
 
-  message(direction: Direction, text: string): MessageVerdict {
+  message(direction: Direction, text: string): ExplainedMessageVerdict {
     const message = read(text, mostValues(direction));
     const unreadable = direction === "send" ? CLOSED : DENIED;
     if (message === undefined) return unreadable;
@@ -95,46 +96,46 @@ export class GraphqlConversation {
     }
   }
 
-  #start(id: string, payload: InputValue): MessageVerdict {
+  #start(id: string, payload: InputValue): ExplainedMessageVerdict {
     if (id === "" || this.#running.has(id)) return CLOSED;
     try {
       const request = { payloads: [readPayload(payload)], batch: false, kinds: KINDS, nullable: false };
       const { verdict, explanation } = explainOperations(this.#desk, request);
-      const judged = verdictsOfRules(explanation);
+      const evaluated = verdictsOfRules(explanation);
       if (verdict.kind !== "allowed") {
         const code =
           verdict.kind === "refused" ? verdict.code : (verdict.denials[0]?.code ?? GRAPHQL.ACCESS_DENIED);
         const rule = verdict.kind === "denied" ? this.#rule(verdict.denials[0]?.rule) : {};
-        return { ...DENIED, code, operation: explanation, judged, ...rule };
+        return { ...DENIED, code, operation: explanation, evaluated, ...rule };
       }
       this.#running.set(id, verdict.events);
-      return { ...PASSED, operation: explanation, judged, ...this.#rule(explanation.rules[0]?.rule.id) };
+      return { ...PASSED, operation: explanation, evaluated, ...this.#rule(explanation.rules[0]?.rule.id) };
     } catch (error) {
       if (error instanceof GraphqlRefusal) return { ...DENIED, code: error.code };
       throw error;
     }
   }
 
-  #result(id: string, payload: InputValue): MessageVerdict {
+  #result(id: string, payload: InputValue): ExplainedMessageVerdict {
     const events = this.#running.get(id);
     if (events === undefined) return DENIED;
     const { deliver, rule } = { rule: undefined, ...evaluateEvent(events, payload, { env: this.#env }) };
-    const judged = events.flatMap((event) => this.#verdict(event, payload) ?? []);
-    const asked = rule ?? judged[0]?.rule;
-    const why = { judged, ...this.#rule(asked), ...this.#condition(asked, events, payload) };
+    const evaluated = events.flatMap((event) => this.#verdict(event, payload) ?? []);
+    const asked = rule ?? evaluated[0]?.rule;
+    const why = { evaluated, ...this.#rule(asked), ...this.#condition(asked, events, payload) };
     return deliver ? { ...PASSED, ...why } : { ...DENIED, code: GRAPHQL.ACCESS_DENIED, ...why };
   }
 
-  /** The condition over what is delivered; nothing for a list, of which each item is judged. */
+  /** The condition over what is delivered; nothing for a list, of which each item is evaluated. */
   #condition(
     id: string | undefined,
     events: readonly GraphqlEvent[],
     payload: InputValue,
-  ): Pick<MessageVerdict, "condition"> {
+  ): Pick<ExplainedMessageVerdict, "condition"> {
     const event = events.find(({ rule }) => rule === id);
     const data = event === undefined ? undefined : memberOf(payload, "data");
     const delivered = data && memberOf(data, event?.key ?? "");
-    const prepared = this.#desk.judgement.snapshot.graphql.rules.find(({ rule }) => rule.id === id);
+    const prepared = this.#desk.evaluation.snapshot.graphql.rules.find(({ rule }) => rule.id === id);
     if (event === undefined || delivered === undefined || !isObject(delivered) || prepared === undefined)
       return {};
     const roots = event.roots.map((root): [string, InputValue] => [
@@ -150,7 +151,7 @@ export class GraphqlConversation {
     return { condition: explain(prepared.rule.condition.expression, attributes as Attributes) };
   }
 
-  /** Nothing where nothing is delivered that the condition could be judged on. A list that is true in part is neither. */
+  /** Nothing where nothing is delivered that the condition could be evaluated on. A list that is true in part is neither. */
   #verdict(event: GraphqlEvent, payload: InputValue): EvaluatedCondition | undefined {
     const delivers = (when: Expression) =>
       evaluateEvent([{ ...event, when }], payload, { env: this.#env }).deliver;
@@ -160,8 +161,8 @@ export class GraphqlConversation {
     return { rule: event.rule, verdict: isTrue ? "true" : isFalse ? "false" : "unknown" };
   }
 
-  #rule(id: string | undefined): Pick<MessageVerdict, "rule"> {
-    const found = this.#desk.judgement.snapshot.graphql.rules.find(({ rule }) => rule.id === id);
+  #rule(id: string | undefined): Pick<ExplainedMessageVerdict, "rule"> {
+    const found = this.#desk.evaluation.snapshot.graphql.rules.find(({ rule }) => rule.id === id);
     return found === undefined ? {} : { rule: ruleReference(found.rule) };
   }
 }

@@ -48,7 +48,7 @@ const DEFAULT_SETTINGS: OfflineSettings = {
 export interface OfflineDecision {
   readonly decision: Decision;
   /** Absent where the request was refused before any rule. */
-  readonly judgement?: EvaluationContext;
+  readonly evaluation?: EvaluationContext;
 }
 
 /**
@@ -98,7 +98,7 @@ export async function decideOffline(snapshot: Snapshot, input: OfflineRequest): 
   };
   return {
     decision,
-    judgement: { with: dependencies, snapshot, sets: [snapshot], request, access, caller: meant, draft },
+    evaluation: { with: dependencies, snapshot, sets: [snapshot], request, access, caller: meant, draft },
   };
 }
 

@@ -4,7 +4,7 @@ import type { ExplainedRule, Explanation } from "./explain.ts";
 import type { ExplainedAnswer, OfflineExplanation } from "./explain-offline.ts";
 import type { FieldRuleExplanation, OperationExplanation } from "./explain-operations.ts";
 import type { FieldExplanation } from "./explain-responses.ts";
-import type { Delivery } from "./message-verdict.ts";
+import type { ExplainedMessage } from "./message-verdict.ts";
 import type { RuleReference } from "../policies/rule-reference.ts";
 import type { Decision } from "../types.ts";
 
@@ -50,7 +50,7 @@ export function renderAnswer({ outcome, fields }: ExplainedAnswer): string {
 }
 
 /** What becomes of a message. */
-export function renderDelivery(delivery: Delivery): string {
+export function renderDelivery(delivery: ExplainedMessage): string {
   const { direction, delivered, code, rule, condition, fields, operation } = delivery;
   const what = direction === "send" ? "the client's message" : "the server's message";
   const lines = [

@@ -1,16 +1,9 @@
 import { UNREAD } from "../../envoy-contract.ts";
 import type { PlanIR } from "../../policy/index.ts";
+import type { SampleAnswer } from "../../policy/suite/index.ts";
 import { fitsKind, maskDocument, mediaKind, otherKind } from "../../policy/mask/index.ts";
 
 type ResponsePlan = NonNullable<PlanIR["response"]>;
-
-/** What the application is taken to answer. */
-export interface SampleAnswer {
-  readonly status: number;
-  /** Names in lower case. */
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly text: string;
-}
 
 /** What becomes of an answer: changed as the plan says, or withheld. */
 export type AnswerOutcome =
@@ -21,7 +14,7 @@ export type AnswerOutcome =
 /**
  * Does to a sample what the gateway does to an answer (envoy/lua/gatehouse/response.lua).
  *
- * @throws where the answer is a stream, of which only the gateway judges the documents one by one
+ * @throws where the answer is a stream, of which only the gateway evaluates the documents one by one
  */
 export function maskAnswer(plan: PlanIR["response"], sample: SampleAnswer): AnswerOutcome {
   const { status, text } = sample;

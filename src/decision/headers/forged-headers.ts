@@ -38,7 +38,7 @@ const FOREIGN = [
 ];
 const FOREIGN_PREFIXES = ["x-auth-request-", "x-webauth-", "x-remote-extra-"];
 /**
- * Well spelled they are Envoy's to judge. It removes what clients send under `x-envoy-`; it replaces `x-forwarded-proto`
+ * Well spelled they are Envoy's to handle. It removes what clients send under `x-envoy-`; it replaces `x-forwarded-proto`
  * and adds to `x-forwarded-for`; others of that kind reach the application as they were sent.
  */
 const PROXY_PREFIXES = ["x-envoy-", "x-forwarded-"];

@@ -27,7 +27,7 @@ const LONGEST_WAIT_MS = 5_000;
 const ANSWER_MS = 20;
 
 /**
- * The policy decision point that every door asks, in two steps: {@link judge} says what the policies say and never
+ * The policy decision point that every door asks, in two steps: {@link decide} says what the policies say and never
  * throws; {@link conclude} makes it final - still in time, recorded, counted - after the door has prepared its answer.
  */
 export class DecisionPoint {
@@ -41,7 +41,7 @@ export class DecisionPoint {
   }
 
   /** Decides. Whatever goes wrong inside is a denial, INTERNAL_ERROR. */
-  judge(access: AccessRequest): PromiseOrValue<Decision> {
+  decide(access: AccessRequest): PromiseOrValue<Decision> {
     try {
       const decision = this.#dependencies.decide(access);
       return decision instanceof Promise
@@ -76,23 +76,23 @@ export class DecisionPoint {
    */
   conclude(denial: Denial, context: RecordContext, deadline: number, started: number): Denial;
   conclude(
-    judged: Decision,
+    decided: Decision,
     context: RecordContext,
     deadline: number,
     started: number,
   ): PromiseOrValue<Decision>;
   conclude(
-    judged: Decision,
+    decided: Decision,
     context: RecordContext,
     deadline: number,
     started: number,
   ): PromiseOrValue<Decision> {
     try {
-      switch (judged.verdict) {
+      switch (decided.verdict) {
         case "DENY":
-          return this.#recorded(judged, context, started);
+          return this.#recorded(decided, context, started);
         case "ALLOW":
-          return this.#concludePermit(judged, context, deadline, started);
+          return this.#concludePermit(decided, context, deadline, started);
       }
     } catch (error) {
       return this.#unrecorded(error, context, started);

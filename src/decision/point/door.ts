@@ -8,12 +8,12 @@ import type { HeaderChanges } from "./upstream-headers.ts";
  *
  * `request_headers`: headers are taken from the request that the application must not get.
  * `response`: the answer is masked. `preflight`: of the answer only headers of CORS are delivered.
- * `messages`: WebSocket messages are judged one by one. `connection`: a WebSocket connection ends when its permission does.
+ * `messages`: WebSocket messages are evaluated one by one. `connection`: a WebSocket connection ends when its permission does.
  */
 export type Task = "request_headers" | "response" | "preflight" | "messages" | "connection";
 
 /** What a call says beside its message. */
-export interface Call {
+export interface DoorCall {
   /** Unix ms, or Infinity: an answer after this is worthless. */
   readonly deadline: number;
   /** W3C trace context of the call itself, where whoever asks traces it. */
@@ -67,7 +67,7 @@ export interface Encoder<Answer> {
 /** A way to be asked for decisions. */
 export interface Door<Message, Answer> {
   /** Reads a message. What it throws becomes a denial. */
-  decode(message: Message, call: Call): Asked;
+  decode(message: Message, call: DoorCall): Asked;
   readonly encode: Encoder<Answer>;
   /** Each decision has its id before it is recorded, and the answer says it. */
   readonly namesDecisions?: boolean;

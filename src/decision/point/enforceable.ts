@@ -34,15 +34,15 @@ function isCarried({ response, preflight, websocket }: PlanIR, carries: Readonly
   if (response !== undefined && !carries.has("response")) return false;
   if (preflight === true && !carries.has("preflight")) return false;
   if (websocket === undefined) return true;
-  return carries.has("connection") && (carries.has("messages") || !judgesMessages(websocket));
+  return carries.has("connection") && (carries.has("messages") || !readsMessages(websocket));
 }
 
-function judgesMessages({ send, receive, fields, graphql, plain }: WebsocketPlanIR): boolean {
+function readsMessages({ send, receive, fields, graphql, plain }: WebsocketPlanIR): boolean {
   return !plain || [send, receive, fields, graphql].some((part) => part !== undefined);
 }
 
 /** There is no more in it than that a connection, which a path rule permits, ends in time. */
 function isOnlyAnEnd({ response, preflight, websocket }: PlanIR): boolean {
   if (response !== undefined || preflight === true || websocket === undefined) return false;
-  return !judgesMessages(websocket);
+  return !readsMessages(websocket);
 }

@@ -1,7 +1,7 @@
 /** The decision point: what a door is made of, and what it is served with. */
 export type { CarriedPlan } from "./carried-plan.ts";
 export { DecisionPoint } from "./decision-point.ts";
-export type { Asked, Call, Door, Effects, Encoder, Task } from "./door.ts";
+export type { Asked, DoorCall, Door, Effects, Encoder, Task } from "./door.ts";
 export { createLoadShedding } from "./load-shedding.ts";
 export { nextDecisionId } from "./record.ts";
 export { serveDoor, type ServingDependencies } from "./serve-door.ts";

@@ -7,7 +7,7 @@ import type { AccessRequest, Decision, Denial, Permit } from "../types.ts";
 import { carriedPlan, type CarriedPlan } from "./carried-plan.ts";
 import type { DecisionPoint } from "./decision-point.ts";
 import { createDenialResponse, type DenialResponseOptions } from "./denial-response.ts";
-import type { Asked, Call, Door } from "./door.ts";
+import type { Asked, DoorCall, Door } from "./door.ts";
 import { enforceable, keepsHeaders } from "./enforceable.ts";
 import { createUpstreamHeaders, type UpstreamHeadersOptions } from "./upstream-headers.ts";
 
@@ -45,13 +45,13 @@ interface Prepared<Answer> {
 export function serveDoor<Message, Answer>(
   door: Door<Message, Answer>,
   dependencies: ServingDependencies,
-): (message: Message, call: Call) => PromiseOrValue<Answer> {
+): (message: Message, call: DoorCall) => PromiseOrValue<Answer> {
   const { point, tracing, log, connections, nextDecisionId, forgedHeaders, withoutForged } = dependencies;
   const { encode } = door;
   const upstreamHeaders = createUpstreamHeaders(dependencies);
   const denialResponse = createDenialResponse(dependencies);
 
-  function decode(message: Message, call: Call): Asked {
+  function decode(message: Message, call: DoorCall): Asked {
     const asked = door.decode(message, call);
     const { access } = asked;
     const forged = forgedHeaders(access.raw.headers);
@@ -68,7 +68,7 @@ export function serveDoor<Message, Answer>(
     }
   }
 
-  function undecodable(error: unknown, { deadline }: Call, started: number): Answer {
+  function undecodable(error: unknown, { deadline }: DoorCall, started: number): Answer {
     const denial = point.failed(error, undefined);
     return encodeDenial(point.conclude(denial, { access: undefined, at: Date.now() }, deadline, started));
   }
@@ -97,12 +97,12 @@ export function serveDoor<Message, Answer>(
     return { decision, answer: encodeDenial(decision, asked, decisionId), decisionId, isConnection };
   }
 
-  function prepare(judged: Decision, asked: Asked): Prepared<Answer> {
+  function prepare(decided: Decision, asked: Asked): Prepared<Answer> {
     let decisionId: string | undefined;
     let isConnection = false;
     try {
       if (door.namesDecisions === true) decisionId = nextDecisionId();
-      const decision = judged.verdict === "ALLOW" ? enforceable(judged, asked) : judged;
+      const decision = decided.verdict === "ALLOW" ? enforceable(decided, asked) : decided;
       if (decision.verdict === "DENY") return denied(decision, asked, decisionId, isConnection);
       const headers = upstreamHeaders(decision, asked);
       if (keepsHeaders(headers, asked))
@@ -137,23 +137,23 @@ export function serveDoor<Message, Answer>(
   }
 
   function conclude(
-    judged: Decision,
+    decided: Decision,
     asked: Asked,
-    { isCancelled }: Call,
+    { isCancelled }: DoorCall,
     started: number,
     span: Span,
   ): PromiseOrValue<Answer> {
     const { access } = asked;
     if (
-      judged.reason === "BODY_NEEDED" &&
+      decided.reason === "BODY_NEEDED" &&
       access.bodies === "on_request" &&
       encode.bodyRequest !== undefined
     ) {
       // no decision, and so no record: that of the question with the body is the request's only one
-      span.end({ "gatehouse.reason": judged.reason });
+      span.end({ "gatehouse.reason": decided.reason });
       return encode.bodyRequest;
     }
-    const { decision, answer, decisionId, isConnection } = prepare(judged, asked);
+    const { decision, answer, decisionId, isConnection } = prepare(decided, asked);
     const concluded = point.conclude(decision, contextOf(access, decisionId), access.deadline, started);
     return andThen(concluded, (final) => {
       // nobody hears the answer to a call that was cancelled, or whose client has left
@@ -184,7 +184,7 @@ export function serveDoor<Message, Answer>(
     const turnedAway = shed(asked, started);
     if (turnedAway !== undefined) return turnedAway;
     const span = tracing.span("gatehouse.check", asked.access.traceparent);
-    return andThen(point.judge(asked.access), (judged) => conclude(judged, asked, call, started, span));
+    return andThen(point.decide(asked.access), (decided) => conclude(decided, asked, call, started, span));
   };
 }
 

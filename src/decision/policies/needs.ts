@@ -2,7 +2,7 @@ import { headerNames, memberNames, parameterNames } from "../../names/index.ts";
 import type { AttributePath, PolicySetIR } from "../../policy/index.ts";
 import type { NamesRead } from "../../request/index.ts";
 
-/** What conditions need to be judged, worked out once so that a request builds nothing that nobody reads. */
+/** What conditions need to be evaluated, worked out once so that a request builds nothing that nobody reads. */
 export interface RuleNeeds {
   readonly roots: ReadonlySet<string>;
   /** Who is asking is read: without an identity the answer is 401, not 403. */
@@ -26,7 +26,7 @@ export interface RuleNeeds {
 
 /**
  * @param reads - every attribute path that the conditions of `id` read
- * @returns what has to be there before they are judged
+ * @returns what has to be there before they are evaluated
  */
 export function needsOf(
   reads: readonly AttributePath[],

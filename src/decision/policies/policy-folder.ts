@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { mentionedSchemaFiles, type Diagnostic, type PolicyFile } from "../../policy/index.ts";
+import { errorMessage } from "../../text/index.ts";
 
 /** The files of one policy set as they were at one moment, or what keeps them from being read. */
 export interface PolicyFolder {
@@ -67,7 +68,7 @@ async function readAll(directory: string, names: readonly string[], root: string
         finding(
           name,
           invalid ? "not-utf8" : "unreadable-file",
-          invalid ? "the file is not valid UTF-8" : text(error),
+          invalid ? "the file is not valid UTF-8" : errorMessage(error),
         ),
       );
     }
@@ -114,8 +115,4 @@ function unreadable(file: string, message: string, hint: string | undefined): Po
 function finding(file: string, code: string, message: string, hint?: string): Diagnostic {
   const at = { severity: "error", code, message, file, line: 1, column: 1, length: 1 } as const;
   return hint === undefined ? at : { ...at, hint };
-}
-
-function text(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -7,6 +7,7 @@ import { findNotProvided, type Provisions } from "./not-provided.ts";
 import type { PolicySource, SourcedSet } from "./policy-source.ts";
 import { ruleReference } from "./rule-reference.ts";
 import { createSnapshot, type Snapshot } from "./snapshot.ts";
+import { errorMessage } from "../../text/index.ts";
 
 /** Where the set comes from and how often it is looked at. */
 export interface PolicyStoreOptions {
@@ -255,5 +256,5 @@ export class PolicyStore {
 }
 
 function unexpected(what: string, error: unknown): Problem {
-  return { what, summary: error instanceof Error ? error.message : String(error), fields: { err: error } };
+  return { what, summary: errorMessage(error), fields: { err: error } };
 }

@@ -27,7 +27,7 @@ export interface Snapshot {
   readonly needs: ReadonlyMap<PathRuleIR, RuleNeeds>;
   /** Response rules, of which all apply that match. */
   readonly responses: RuleIndex<PreparedResponse>;
-  /** Where WebSocket connections are judged: the most specific entry counts, with its messages. */
+  /** Where WebSocket connections are evaluated: the most specific entry counts, with its messages. */
   readonly connections: Matcher<PreparedConnection>;
   /** None where the set has no GraphQL policies. */
   readonly endpoints: GraphqlEndpoints;
@@ -42,13 +42,13 @@ export interface PreparedResponse {
 }
 
 /** As the matcher takes it: for every method. */
-interface Place {
+interface ConnectionPattern {
   readonly section: "policies";
   readonly method: "*";
   readonly segments: readonly SegmentIR[];
 }
 
-export interface PreparedConnection extends Place {
+export interface PreparedConnection extends ConnectionPattern {
   readonly rule: WebsocketConnectionIR;
   readonly needs: RuleNeeds;
   /** Of all its messages and their fields together. */
@@ -121,7 +121,7 @@ function connection(
   };
 }
 
-function place(segments: readonly SegmentIR[]): Place {
+function place(segments: readonly SegmentIR[]): ConnectionPattern {
   return { section: "policies", method: "*", segments };
 }
 

@@ -1,5 +1,5 @@
 import { checkCondition, checkKey, compileCondition } from "../condition/index.ts";
-import { reportWithin } from "../diagnostics/report-within.ts";
+import { reportWithin } from "../syntax/report-within.ts";
 import { BASE_ROOTS, rootsOf } from "../roots.ts";
 import type { PolicySetCheck } from "./policy-set-check.ts";
 import { conditionsOf } from "./uses.ts";

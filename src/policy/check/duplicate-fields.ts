@@ -1,6 +1,7 @@
 import { quoted } from "../../text/index.ts";
-import { placeName, placeOf } from "../diagnostics/reporter.ts";
+import { placeName } from "../diagnostics/reporter.ts";
 import type { PolicySetCheck } from "./policy-set-check.ts";
+import { placeOf } from "../syntax/place-of.ts";
 
 /** The same field, masked twice in the same way under the same condition, was probably meant to be another one. */
 export const duplicateFields: PolicySetCheck = (set, report) => {

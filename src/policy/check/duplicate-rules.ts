@@ -1,8 +1,9 @@
 import { quoted } from "../../text/index.ts";
-import { placeName, placeOf } from "../diagnostics/reporter.ts";
+import { placeName } from "../diagnostics/reporter.ts";
 import { shapeOf } from "../pattern/shape.ts";
 import type { YamlNode } from "../syntax/tree.ts";
 import type { PolicySetCheck } from "./policy-set-check.ts";
+import { placeOf } from "../syntax/place-of.ts";
 
 /** Of two rules for the same thing only one could ever count. */
 export const duplicateRules: PolicySetCheck = (set, report) => {

@@ -1,5 +1,5 @@
-import { placeOf } from "../diagnostics/reporter.ts";
 import type { PolicySetCheck } from "./policy-set-check.ts";
+import { placeOf } from "../syntax/place-of.ts";
 
 /** A set without rules is legal, and seldom meant. */
 export const emptySet: PolicySetCheck = (set, report) => {

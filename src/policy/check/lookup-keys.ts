@@ -1,8 +1,8 @@
 import { quoted } from "../../text/index.ts";
 import { compileCondition } from "../condition/index.ts";
-import { placeOf } from "../diagnostics/reporter.ts";
 import type { PolicySetCheck } from "./policy-set-check.ts";
 import { conditionsOf } from "./uses.ts";
+import { placeOf } from "../syntax/place-of.ts";
 
 /** What is looked up by a path parameter is missing in every rule whose path has no such parameter. */
 export const lookupKeys: PolicySetCheck = (set, report) => {

@@ -1,6 +1,6 @@
-import { placeOf } from "../diagnostics/reporter.ts";
 import type { PolicySetCheck } from "./policy-set-check.ts";
 import { conditionsOf } from "./uses.ts";
+import { placeOf } from "../syntax/place-of.ts";
 
 /** `condition: false` has a meaning, but seldom the one that was meant. */
 export const neverTrue: PolicySetCheck = (set, report) => {

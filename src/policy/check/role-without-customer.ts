@@ -1,7 +1,7 @@
 import { quoted } from "../../text/index.ts";
 import { bindsCustomer, findRoleGrant, formatPath, type GrantScope } from "../condition/index.ts";
 import type { AttributeNode } from "../condition/ast.ts";
-import { reportWithin } from "../diagnostics/report-within.ts";
+import { reportWithin } from "../syntax/report-within.ts";
 import type { AttributeRootSource, ConditionSource, PolicySetSource } from "../read/index.ts";
 import type { PolicySetCheck } from "./policy-set-check.ts";
 import { conditionsOf } from "./uses.ts";

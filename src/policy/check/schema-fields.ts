@@ -1,8 +1,9 @@
-import { placeOf, type DiagnosticContent } from "../diagnostics/reporter.ts";
+import { type DiagnosticContent } from "../diagnostics/reporter.ts";
 import { nearestHint, quoted } from "../../text/index.ts";
 import type { GraphqlSchemaIR } from "../graphql-ir.ts";
 import type { GraphqlRuleSource } from "../read/index.ts";
 import type { PolicySetCheck } from "./policy-set-check.ts";
+import { placeOf } from "../syntax/place-of.ts";
 
 /** A rule for a field that the schema does not have guards nothing, and its author believes that it does. */
 export const schemaFields: PolicySetCheck = ({ schema, graphql }, report) => {

@@ -1,5 +1,5 @@
 import { quoted } from "../../text/index.ts";
-import { placeOf } from "../diagnostics/reporter.ts";
+import { placeOf } from "../syntax/place-of.ts";
 import type { SegmentIR } from "../ir.ts";
 import { parsePattern } from "../pattern/parse-pattern.ts";
 import { GRAPHQL_DEFAULTS, type PathRuleSource } from "../read/index.ts";

@@ -1,8 +1,9 @@
 import { quoted } from "../../text/index.ts";
-import { placeName, placeOf } from "../diagnostics/reporter.ts";
+import { placeName } from "../diagnostics/reporter.ts";
 import type { SegmentIR } from "../ir.ts";
 import type { PathRuleSource } from "../read/index.ts";
 import type { PolicySetCheck } from "./policy-set-check.ts";
+import { placeOf } from "../syntax/place-of.ts";
 
 /** A tree of patterns as the matcher has it, with the rules that end at each node. */
 interface PatternNode {

@@ -27,7 +27,7 @@ import {
 } from "graphql";
 import type { Reporter, SourceRange } from "../diagnostics/reporter.ts";
 import type { GraphqlFieldIR, GraphqlSchemaIR, GraphqlTypeIR } from "../graphql-ir.ts";
-import type { SourceText } from "../syntax/source-text.ts";
+import type { SourceText } from "../diagnostics/source-text.ts";
 
 /** What the SDL of a schema must hold to (GraphQL, section 3). Directives decide nothing here, and may be unknown. */
 const SDL_RULES = [

@@ -1,9 +1,10 @@
 import { quoted } from "../../text/index.ts";
 import type { PolicyFile } from "../diagnostic.ts";
-import { placeOf, type Reporter } from "../diagnostics/reporter.ts";
+import { type Reporter } from "../diagnostics/reporter.ts";
 import type { PolicySetSource } from "../read/index.ts";
-import { SourceText } from "../syntax/source-text.ts";
+import { SourceText } from "../diagnostics/source-text.ts";
 import { compileSchema } from "./compile-schema.ts";
+import { placeOf } from "../syntax/place-of.ts";
 
 /** @returns the set with the schema that it names among `files`; a file that is not there is reported. */
 export function withSchema(

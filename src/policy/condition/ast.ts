@@ -1,7 +1,7 @@
 import type { AttributePath, ComparisonOperator, LiteralValue, StringMethod } from "../ir.ts";
 
 /** A stretch of a condition's text, in UTF-16 units from its beginning; `end` is exclusive. */
-export interface Span {
+export interface TextSpan {
   readonly start: number;
   readonly end: number;
 }
@@ -22,23 +22,23 @@ export type ConditionNode =
   | ListNode;
 
 /** Two or more arguments, as written: `a and (b and c)` is nested here, and flat only in the IR. */
-export interface LogicalNode extends Span {
+export interface LogicalNode extends TextSpan {
   readonly op: "and" | "or";
   readonly args: readonly ConditionNode[];
 }
 
-export interface NotNode extends Span {
+export interface NotNode extends TextSpan {
   readonly op: "not";
   readonly arg: ConditionNode;
 }
 
-export interface ComparisonNode extends Span {
+export interface ComparisonNode extends TextSpan {
   readonly op: ComparisonOperator;
   readonly left: ConditionNode;
   readonly right: ConditionNode;
 }
 
-export interface MembershipNode extends Span {
+export interface MembershipNode extends TextSpan {
   readonly op: "in";
   /** `value in list`, or `list.includes(value)`. */
   readonly form: "in" | "includes";
@@ -46,32 +46,32 @@ export interface MembershipNode extends Span {
   readonly list: ConditionNode;
 }
 
-export interface StringTestNode extends Span {
+export interface StringTestNode extends TextSpan {
   readonly op: StringMethod;
   readonly target: ConditionNode;
   readonly arg: ConditionNode;
 }
 
-export interface ExistsNode extends Span {
+export interface ExistsNode extends TextSpan {
   readonly op: "exists";
   readonly path: AttributePath;
   /** What stands between the parentheses. */
   readonly attribute: AttributeNode;
 }
 
-export interface AttributeNode extends Span {
+export interface AttributeNode extends TextSpan {
   readonly op: "attribute";
   readonly path: AttributePath;
 }
 
-export interface LiteralNode extends Span {
+export interface LiteralNode extends TextSpan {
   readonly op: "literal";
   readonly value: LiteralValue;
   /** The literal as written. */
   readonly text: string;
 }
 
-export interface ListNode extends Span {
+export interface ListNode extends TextSpan {
   readonly op: "list";
   readonly items: readonly ConditionNode[];
 }

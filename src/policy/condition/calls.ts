@@ -1,11 +1,11 @@
 import { STRING_METHODS } from "../ir.ts";
 import { nearestHint, quoted } from "../../text/index.ts";
-import type { ConditionNode, Span } from "./ast.ts";
+import type { ConditionNode, TextSpan } from "./ast.ts";
 import { errorAt, type ConditionFinding } from "./finding.ts";
 import { functionHint, methodHint } from "./foreign.ts";
 
 /** The name of a function or method where it is called. */
-export interface CalledName extends Span {
+export interface CalledName extends TextSpan {
   readonly name: string;
 }
 

@@ -1,7 +1,7 @@
-import type { Span } from "./ast.ts";
+import type { TextSpan } from "./ast.ts";
 
 /** One thing wrong with a condition: a diagnostic whose position is still relative to the condition's own text. */
-export interface ConditionFinding extends Span {
+export interface ConditionFinding extends TextSpan {
   readonly severity: "error" | "warning";
   /** Stable and kebab-case; tests and tools match it, never the message. */
   readonly code: FindingCode;
@@ -66,12 +66,17 @@ export type FindingCode = (typeof FINDING_CODES)[number];
 export const MAX_FINDINGS = 50;
 
 /** @returns an error at `span`. */
-export function errorAt(span: Span, code: FindingCode, message: string, hint?: string): ConditionFinding {
+export function errorAt(span: TextSpan, code: FindingCode, message: string, hint?: string): ConditionFinding {
   return finding("error", span, code, message, hint);
 }
 
 /** @returns a warning at `span`. */
-export function warningAt(span: Span, code: FindingCode, message: string, hint?: string): ConditionFinding {
+export function warningAt(
+  span: TextSpan,
+  code: FindingCode,
+  message: string,
+  hint?: string,
+): ConditionFinding {
   return finding("warning", span, code, message, hint);
 }
 
@@ -82,7 +87,7 @@ export function arrange(findings: readonly ConditionFinding[]): ConditionFinding
 
 function finding(
   severity: ConditionFinding["severity"],
-  { start, end }: Span,
+  { start, end }: TextSpan,
   code: FindingCode,
   message: string,
   hint?: string,

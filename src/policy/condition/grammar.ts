@@ -4,7 +4,7 @@ import type { ConditionNode } from "./ast.ts";
 import type { ConditionFinding } from "./finding.ts";
 import { wordHint } from "./foreign.ts";
 import { comparisonNode, logicalNode, membershipNode, notNode, SKIPPED } from "./nodes.ts";
-import { OperandParser, OR_SKIPPED, type Rule } from "./operand-grammar.ts";
+import { OperandParser, OR_SKIPPED, type GrammarRule } from "./operand-grammar.ts";
 import { findingOf, messages, TooManyErrors } from "./syntax-error.ts";
 import * as token from "./tokens.ts";
 
@@ -19,10 +19,10 @@ class ConditionParser extends OperandParser {
   }
 
   // condition = disjunction EOF
-  readonly condition: Rule = this.RULE("condition", () => this.SUBRULE(this.disjunction), OR_SKIPPED);
+  readonly condition: GrammarRule = this.RULE("condition", () => this.SUBRULE(this.disjunction), OR_SKIPPED);
 
   // disjunction = conjunction { "or" conjunction }
-  readonly disjunction: Rule = this.RULE(
+  readonly disjunction: GrammarRule = this.RULE(
     "disjunction",
     () => {
       const args = [this.SUBRULE(this.conjunction)];
@@ -36,7 +36,7 @@ class ConditionParser extends OperandParser {
   );
 
   // conjunction = negation { "and" negation }
-  readonly conjunction: Rule = this.RULE(
+  readonly conjunction: GrammarRule = this.RULE(
     "conjunction",
     () => {
       const args = [this.SUBRULE(this.negation)];
@@ -50,7 +50,7 @@ class ConditionParser extends OperandParser {
   );
 
   // negation = "not" negation | comparison
-  readonly negation: Rule = this.RULE(
+  readonly negation: GrammarRule = this.RULE(
     "negation",
     () =>
       this.OR([
@@ -67,7 +67,7 @@ class ConditionParser extends OperandParser {
   );
 
   // comparison = operand [ ( "==" | "!=" | "<" | "<=" | ">" | ">=" | [ "not" ] "in" ) operand ]
-  readonly comparison: Rule = this.RULE(
+  readonly comparison: GrammarRule = this.RULE(
     "comparison",
     () => {
       let node = this.SUBRULE(this.operand);

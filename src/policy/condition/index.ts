@@ -11,7 +11,7 @@ export type {
   LogicalNode,
   MembershipNode,
   NotNode,
-  Span,
+  TextSpan,
   StringTestNode,
 } from "./ast.ts";
 export { FINDING_CODES, type ConditionFinding, type FindingCode } from "./finding.ts";

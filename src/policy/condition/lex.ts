@@ -1,6 +1,6 @@
 import { Lexer, type ILexingError, type IToken, type TokenType } from "chevrotain";
 import { quoted } from "../../text/index.ts";
-import type { Span } from "./ast.ts";
+import type { TextSpan } from "./ast.ts";
 import { errorAt, type ConditionFinding } from "./finding.ts";
 import { operatorHint, regexHint } from "./foreign.ts";
 import { codePointName, decodeNumber, decodeString, encodeString } from "./literal.ts";
@@ -41,11 +41,11 @@ export function lex(text: string): { tokens: IToken[]; findings: ConditionFindin
 }
 
 /** @returns where `token` stands; nowhere useful for one that recovery made up. */
-export function tokenSpan({ image, startOffset }: IToken): Span {
+export function tokenSpan({ image, startOffset }: IToken): TextSpan {
   return { start: startOffset, end: startOffset + image.length };
 }
 
-type Examiner = (image: string, start: number, span: Span) => readonly ConditionFinding[];
+type Examiner = (image: string, start: number, span: TextSpan) => readonly ConditionFinding[];
 
 /** Tokens that may be wrong in themselves. */
 const EXAMINERS: ReadonlyMap<TokenType, Examiner> = new Map<TokenType, Examiner>([

@@ -2,7 +2,7 @@ import { errorAt, type ConditionFinding } from "./finding.ts";
 import { quoted } from "../../text/index.ts";
 
 /** What a literal's text stands for. With findings, the value is only there for parsing to go on. */
-export interface Decoded<T> {
+export interface DecodedLiteral<T> {
   readonly value: T;
   readonly findings: readonly ConditionFinding[];
 }
@@ -30,7 +30,7 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
 const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/;
 
 /** @param image a string with its quotes; @param start where it stands in the condition. */
-export function decodeString(image: string, start: number): Decoded<string> {
+export function decodeString(image: string, start: number): DecodedLiteral<string> {
   const findings: ConditionFinding[] = [];
   const body = image.slice(1, -1);
   const hidden = HIDDEN.exec(body);
@@ -77,7 +77,7 @@ export function decodeString(image: string, start: number): Decoded<string> {
 }
 
 /** @param image what looks like a number; @param start where it stands in the condition. */
-export function decodeNumber(image: string, start: number): Decoded<number> {
+export function decodeNumber(image: string, start: number): DecodedLiteral<number> {
   const span = { start, end: start + image.length };
   if (!JSON_NUMBER.test(image)) {
     const finding = errorAt(

@@ -2,19 +2,19 @@ import type { ConditionNode } from "./ast.ts";
 import { childrenOf } from "./walk.ts";
 
 /** A node of a condition below `and`, `or` and `not`, and the verdict of it that gives access; `undefined`: either may. */
-export interface Part {
+export interface ConditionPart {
   readonly node: ConditionNode;
   readonly opens: boolean | undefined;
 }
 
 /** @returns the parts of `node`, without attributes and literals; `(..) == false` is what it compares, negated. */
-export function partsOf(node: ConditionNode, opens: boolean | undefined): readonly Part[] {
-  const parts: Part[] = [];
+export function partsOf(node: ConditionNode, opens: boolean | undefined): readonly ConditionPart[] {
+  const parts: ConditionPart[] = [];
   addParts(node, opens, parts);
   return parts;
 }
 
-function addParts(node: ConditionNode, opens: boolean | undefined, parts: Part[]): void {
+function addParts(node: ConditionNode, opens: boolean | undefined, parts: ConditionPart[]): void {
   if (node.op === "attribute" || node.op === "literal") return;
   if (node.op === "and" || node.op === "or") {
     for (const arg of node.args) addParts(arg, opens, parts);

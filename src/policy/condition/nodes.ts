@@ -1,6 +1,6 @@
 import type { IToken } from "chevrotain";
 import { COMPARISON_OPERATORS } from "../ir.ts";
-import type { ConditionNode, LiteralNode, NotNode, Span } from "./ast.ts";
+import type { ConditionNode, LiteralNode, NotNode, TextSpan } from "./ast.ts";
 import { tokenSpan } from "./lex.ts";
 import { decodeNumber, decodeString } from "./literal.ts";
 import { False, Null, NumberLiteral, True } from "./tokens.ts";
@@ -53,6 +53,6 @@ export function literalNode(token: IToken): LiteralNode {
 }
 
 /** @returns what reaches from `first` to `last`. */
-export function between(first: Span, last: Span): Span {
+export function between(first: TextSpan, last: TextSpan): TextSpan {
   return { start: first.start, end: last.end };
 }

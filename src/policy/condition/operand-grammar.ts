@@ -1,6 +1,6 @@
 import { EmbeddedActionsParser, type IToken, type ParserMethod, type TokenType } from "chevrotain";
 import { quoted } from "../../text/index.ts";
-import type { AttributeNode, ConditionNode, LiteralNode, Span } from "./ast.ts";
+import type { AttributeNode, ConditionNode, LiteralNode, TextSpan } from "./ast.ts";
 import { callNode, methodNode } from "./calls.ts";
 import { errorAt, type ConditionFinding } from "./finding.ts";
 import { tokenSpan } from "./lex.ts";
@@ -8,9 +8,9 @@ import { between, literalNode, SKIPPED } from "./nodes.ts";
 import { messages } from "./syntax-error.ts";
 import * as token from "./tokens.ts";
 
-export type Rule<Result = ConditionNode> = ParserMethod<[], Result>;
+export type GrammarRule<Result = ConditionNode> = ParserMethod<[], Result>;
 
-interface Arguments extends Span {
+interface Arguments extends TextSpan {
   readonly nodes: readonly ConditionNode[];
 }
 
@@ -30,10 +30,10 @@ export abstract class OperandParser extends EmbeddedActionsParser {
   }
 
   /** The grammar's upper half: it is all allowed again within brackets. */
-  abstract readonly disjunction: Rule;
+  abstract readonly disjunction: GrammarRule;
 
   // operand = primary [ "." method "(" disjunction ")" ]
-  readonly operand: Rule = this.RULE(
+  readonly operand: GrammarRule = this.RULE(
     "operand",
     () => {
       let node = this.SUBRULE(this.primary);
@@ -73,7 +73,7 @@ export abstract class OperandParser extends EmbeddedActionsParser {
   );
 
   // primary = literal | list | "(" disjunction ")" | "exists" "(" attribute ")" | attribute
-  readonly primary: Rule = this.RULE(
+  readonly primary: GrammarRule = this.RULE(
     "primary",
     () =>
       this.OR([
@@ -86,7 +86,7 @@ export abstract class OperandParser extends EmbeddedActionsParser {
     OR_SKIPPED,
   );
 
-  readonly parenthesized: Rule = this.RULE(
+  readonly parenthesized: GrammarRule = this.RULE(
     "parenthesized",
     () => {
       const open = this.CONSUME(token.LeftParenthesis);
@@ -104,7 +104,7 @@ export abstract class OperandParser extends EmbeddedActionsParser {
     OR_SKIPPED,
   );
 
-  readonly call: Rule = this.RULE(
+  readonly call: GrammarRule = this.RULE(
     "call",
     () => {
       const name = this.CONSUME(token.Identifier);
@@ -118,7 +118,7 @@ export abstract class OperandParser extends EmbeddedActionsParser {
     OR_SKIPPED,
   );
 
-  readonly arguments: Rule<Arguments> = this.RULE(
+  readonly arguments: GrammarRule<Arguments> = this.RULE(
     "arguments",
     (): Arguments => {
       const nodes: ConditionNode[] = [];
@@ -131,7 +131,7 @@ export abstract class OperandParser extends EmbeddedActionsParser {
   );
 
   // attribute = identifier { "." name | "[" string "]" }
-  readonly attribute: Rule<AttributeNode | LiteralNode> = this.RULE(
+  readonly attribute: GrammarRule<AttributeNode | LiteralNode> = this.RULE(
     "attribute",
     (): AttributeNode | LiteralNode => {
       const root = this.CONSUME(token.Identifier);
@@ -179,7 +179,7 @@ export abstract class OperandParser extends EmbeddedActionsParser {
   );
 
   // list = "[" [ disjunction { "," disjunction } ] "]"
-  readonly list: Rule = this.RULE(
+  readonly list: GrammarRule = this.RULE(
     "list",
     (): ConditionNode => {
       const items: ConditionNode[] = [];
@@ -196,7 +196,7 @@ export abstract class OperandParser extends EmbeddedActionsParser {
   );
 
   // literal = string | number | "true" | "false" | "null"
-  readonly literal: Rule<LiteralNode> = this.RULE(
+  readonly literal: GrammarRule<LiteralNode> = this.RULE(
     "literal",
     () => {
       const written = this.OR([
@@ -236,7 +236,7 @@ export abstract class OperandParser extends EmbeddedActionsParser {
     this.found.push(errorAt(tokenSpan(at), code, message, hint));
   }
 
-  private reportIndex(span: Span): void {
+  private reportIndex(span: TextSpan): void {
     const hint = "a list is searched by `.includes(value)`; the members of an object have string names";
     this.found.push(errorAt(span, "index-access", "members are named by a string", hint));
   }

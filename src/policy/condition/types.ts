@@ -22,7 +22,7 @@ export interface ConditionContext {
 }
 
 /** One static check: called with every node of a condition, and the node above it. */
-export type Rule = (
+export type ConditionCheck = (
   node: ConditionNode,
   context: ConditionContext,
   parent: ConditionNode | undefined,

@@ -1,6 +1,6 @@
 import { UNPRINTABLE, visible } from "../../text/index.ts";
 import type { Diagnostic, PolicyFile } from "../diagnostic.ts";
-import { SourceText } from "../syntax/source-text.ts";
+import { SourceText } from "./source-text.ts";
 
 /** Columns of a source line that are shown. */
 const WIDTH = 100;

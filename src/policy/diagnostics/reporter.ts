@@ -1,7 +1,6 @@
 import { counted } from "../../text/index.ts";
 import type { Diagnostic } from "../diagnostic.ts";
-import type { Range, SourceText } from "../syntax/source-text.ts";
-import type { YamlNode } from "../syntax/tree.ts";
+import type { Range, SourceText } from "./source-text.ts";
 
 /** More than this many findings are counted, not listed. */
 export const MAX_DIAGNOSTICS = 100;
@@ -77,25 +76,10 @@ export class Reporter {
   }
 }
 
-/** @returns where a node is marked: all of a scalar, the first key of a block mapping, else one character. */
-export function placeOf(node: YamlNode): SourceRange {
-  const { source } = node;
-  if (node.kind === "scalar")
-    return { source, ...(node.indent < 0 ? node : withoutIndent(node.content, source)) };
-  const first = node.kind === "mapping" ? node.entries[0]?.key : undefined;
-  if (first?.start === node.start) return placeOf(first);
-  return { source, start: node.start, end: node.start + 1 };
-}
-
 /** @returns `file:line:column`, for messages that name another place. */
 export function placeName({ source, start }: SourceRange): string {
   const { line, column } = source.position(start);
   return `${source.file}:${line}:${column}`;
-}
-
-function withoutIndent({ start, end }: Range, { text }: SourceText): Range {
-  const shown = start + (/^\s*/.exec(text.slice(start, end))?.[0].length ?? 0);
-  return { start: shown, end };
 }
 
 function isWarning({ severity }: Entry): boolean {

@@ -3,11 +3,11 @@ import { formatCondition } from "../condition/index.ts";
 import type { PolicySetSource } from "../read/index.ts";
 import { NOT_ACCEPTED } from "../syntax/build-tree.ts";
 import { resolvePlain } from "../syntax/read-scalar.ts";
-import type { Range } from "../syntax/source-text.ts";
+import type { Range } from "../diagnostics/source-text.ts";
 import type { ScalarNode } from "../syntax/tree.ts";
 
 /** Puts `text` in the place of a stretch of the file. */
-export interface Edit extends Range {
+export interface SourceEdit extends Range {
   readonly text: string;
 }
 
@@ -15,8 +15,8 @@ export interface Edit extends Range {
 const WIDTH = 100;
 
 /** @returns the edits that put every condition in canonical form. */
-export function conditionEdits(set: PolicySetSource): Edit[] {
-  const edits = new Map<number, Edit>(); // an alias leads to a condition more than once
+export function conditionEdits(set: PolicySetSource): SourceEdit[] {
+  const edits = new Map<number, SourceEdit>(); // an alias leads to a condition more than once
   for (const { condition } of conditionsOf(set)) {
     const { node, ast } = condition;
     const edit = editOf(node, formatCondition(ast));
@@ -25,7 +25,7 @@ export function conditionEdits(set: PolicySetSource): Edit[] {
   return [...edits.values()];
 }
 
-function editOf(node: ScalarNode, formatted: string): Edit | undefined {
+function editOf(node: ScalarNode, formatted: string): SourceEdit | undefined {
   const { source, start, end, indent } = node;
   const isBlock = node.style === "literal" || node.style === "folded";
   const written = source.text.slice(start, end);

@@ -4,9 +4,9 @@ import type { Diagnostic, PolicyFile } from "../diagnostic.ts";
 import { Reporter } from "../diagnostics/reporter.ts";
 import { readPolicySet, type PolicySetSource } from "../read/index.ts";
 import { parseDocument } from "../syntax/parse-document.ts";
-import { SourceText } from "../syntax/source-text.ts";
+import { SourceText } from "../diagnostics/source-text.ts";
 import type { YamlNode } from "../syntax/tree.ts";
-import { conditionEdits, type Edit } from "./condition-edits.ts";
+import { conditionEdits, type SourceEdit } from "./condition-edits.ts";
 import { tidyLines } from "./tidy-lines.ts";
 
 /**
@@ -44,7 +44,7 @@ function contentOf(set: PolicySetSource): string {
   return canonicalContent(compileSource(set, ""));
 }
 
-function applyEdits({ text }: SourceText, edits: readonly Edit[]): string {
+function applyEdits({ text }: SourceText, edits: readonly SourceEdit[]): string {
   let result = "";
   let done = 0;
   for (const edit of edits.toSorted((a, b) => a.start - b.start)) {

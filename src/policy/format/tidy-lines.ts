@@ -1,4 +1,4 @@
-import type { SourceText } from "../syntax/source-text.ts";
+import type { SourceText } from "../diagnostics/source-text.ts";
 import type { ScalarNode, YamlNode } from "../syntax/tree.ts";
 
 /**

@@ -31,7 +31,7 @@ export interface MessageVerdict {
 }
 
 /**
- * Judges a text message by the rules of its direction: one that is not listed is denied. Pure; never throws. The same as
+ * Evaluates a text message by the rules of its direction: one that is not listed is denied. Pure; never throws. The same as
  * `envoy/lua/gatehouse/messages.lua` does in Envoy.
  *
  * @param rules - by type

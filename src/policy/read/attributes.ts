@@ -1,7 +1,7 @@
 import { nearestHint, quoted } from "../../text/index.ts";
 import { compileCondition, parseCondition, type AttributeNode } from "../condition/index.ts";
-import { reportWithin } from "../diagnostics/report-within.ts";
-import { placeOf, type Reporter } from "../diagnostics/reporter.ts";
+import { reportWithin } from "../syntax/report-within.ts";
+import { type Reporter } from "../diagnostics/reporter.ts";
 import type { AttributePath, AttributeType } from "../ir.ts";
 import { BASE_ROOTS, isIdentifier, KEYWORDS, OUTSIDE_ROOTS } from "../roots.ts";
 import type { MappingEntry, ScalarNode, YamlNode } from "../syntax/tree.ts";
@@ -15,6 +15,7 @@ import {
   wrongType,
   type Fields,
 } from "./reader.ts";
+import { placeOf } from "../syntax/place-of.ts";
 
 const TYPES: readonly AttributeType[] = ["string", "number", "boolean", "list", "object"];
 const MAX_MEMBER_LENGTH = 200;

@@ -1,5 +1,5 @@
 import { parseCondition, type ConditionNode } from "../condition/index.ts";
-import { reportWithin } from "../diagnostics/report-within.ts";
+import { reportWithin } from "../syntax/report-within.ts";
 import type { Reporter } from "../diagnostics/reporter.ts";
 import type { ConditionSource } from "./policy-source.ts";
 import { wrongType, type Fields } from "./reader.ts";

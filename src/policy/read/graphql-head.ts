@@ -1,5 +1,5 @@
 import { quoted } from "../../text/index.ts";
-import { placeOf, type Reporter } from "../diagnostics/reporter.ts";
+import { type Reporter } from "../diagnostics/reporter.ts";
 import type { GraphqlSettingsIR } from "../ir.ts";
 import { parametersOf } from "../pattern/parse-pattern.ts";
 import type { YamlNode } from "../syntax/tree.ts";
@@ -7,6 +7,7 @@ import { readPattern } from "./pattern.ts";
 import type { GraphqlHeadSource, PatternSource } from "./policy-source.ts";
 import { readChoice, readFields, readInteger, readItems, readString } from "./reader.ts";
 import { schemaFileName } from "./schema-file.ts";
+import { placeOf } from "../syntax/place-of.ts";
 
 /** What holds where a set says nothing. */
 export const GRAPHQL_DEFAULTS: GraphqlHeadSource["settings"] = {

@@ -1,10 +1,11 @@
 import { quoted } from "../../text/index.ts";
-import { placeOf, type Reporter } from "../diagnostics/reporter.ts";
+import { type Reporter } from "../diagnostics/reporter.ts";
 import type { YamlNode } from "../syntax/tree.ts";
 import { readCondition } from "./condition.ts";
 import type { GraphqlRuleSource } from "./policy-source.ts";
 import { placeOfKey, readChoice, readString, type Fields } from "./reader.ts";
 import { readRule } from "./rule.ts";
+import { placeOf } from "../syntax/place-of.ts";
 
 const OPERATIONS = ["query", "mutation", "subscription"] as const;
 type Operation = (typeof OPERATIONS)[number];

@@ -1,11 +1,12 @@
 import { quoted } from "../../text/index.ts";
-import { placeName, placeOf, type Reporter } from "../diagnostics/reporter.ts";
+import { placeName, type Reporter } from "../diagnostics/reporter.ts";
 import type { MappingEntry, ScalarNode, YamlNode } from "../syntax/tree.ts";
 import { readAttributes } from "./attributes.ts";
 import { readGraphqlHead } from "./graphql-head.ts";
 import type { HeadSource } from "./policy-source.ts";
 import { readChoice, readString } from "./reader.ts";
 import { readAudit } from "./rule.ts";
+import { placeOf } from "../syntax/place-of.ts";
 
 /** Reads one head key's value into what it says. */
 type HeadReader = (report: Reporter, node: YamlNode) => HeadSource;

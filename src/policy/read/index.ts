@@ -1,5 +1,5 @@
 import { nearestHint, quoted } from "../../text/index.ts";
-import { placeOf, type Reporter } from "../diagnostics/reporter.ts";
+import { type Reporter } from "../diagnostics/reporter.ts";
 import type { SectionName } from "../ir.ts";
 import type { YamlNode } from "../syntax/tree.ts";
 import { readGraphqlRule } from "./graphql-rules.ts";
@@ -9,6 +9,7 @@ import type { PolicySetSource } from "./policy-source.ts";
 import { wrongType } from "./reader.ts";
 import { readResponseRule } from "./response-rules.ts";
 import { readWebsocketEntry } from "./websocket-rules.ts";
+import { placeOf } from "../syntax/place-of.ts";
 
 export type * from "./policy-source.ts";
 export { GRAPHQL_DEFAULTS } from "./graphql-head.ts";

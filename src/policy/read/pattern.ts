@@ -1,5 +1,5 @@
 import { nearestHint, quoted } from "../../text/index.ts";
-import { reportWithin } from "../diagnostics/report-within.ts";
+import { reportWithin } from "../syntax/report-within.ts";
 import type { Reporter } from "../diagnostics/reporter.ts";
 import { METHODS } from "../pattern/methods.ts";
 import { parsePattern, type Wildcards } from "../pattern/parse-pattern.ts";

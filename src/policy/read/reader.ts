@@ -1,6 +1,7 @@
-import { placeOf, type Reporter, type SourceRange } from "../diagnostics/reporter.ts";
+import { type Reporter, type SourceRange } from "../diagnostics/reporter.ts";
 import { nearestHint, quoted } from "../../text/index.ts";
 import type { MappingNode, ScalarNode, YamlNode } from "../syntax/tree.ts";
+import { placeOf } from "../syntax/place-of.ts";
 
 /** The entries of a mapping whose keys are all known. */
 export class Fields {

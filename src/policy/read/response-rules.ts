@@ -1,6 +1,6 @@
 import { quoted } from "../../text/index.ts";
-import { reportWithin } from "../diagnostics/report-within.ts";
-import { placeOf, type Reporter } from "../diagnostics/reporter.ts";
+import { reportWithin } from "../syntax/report-within.ts";
+import { type Reporter } from "../diagnostics/reporter.ts";
 import type { FieldPathIR, MaskAction } from "../ir.ts";
 import type { ScalarNode, YamlNode } from "../syntax/tree.ts";
 import { readCondition } from "./condition.ts";
@@ -8,6 +8,7 @@ import { readPattern } from "./pattern.ts";
 import type { ResponseFieldSource, ResponseRuleSource } from "./policy-source.ts";
 import { readChoice, readFields, readItems, readString, wrongType, type Fields } from "./reader.ts";
 import { readRule } from "./rule.ts";
+import { placeOf } from "../syntax/place-of.ts";
 
 type Section = ResponseRuleSource["section"];
 

@@ -31,11 +31,11 @@ export function fieldText({ anchored, keys }: ResponseFieldIR["field"]): string 
 /** Which conditions the cases reached, and what they came to. */
 export function countVerdicts(
   conditions: SuiteSubject["conditions"],
-  cases: readonly { readonly judged: readonly EvaluatedCondition[] }[],
+  cases: readonly { readonly evaluated: readonly EvaluatedCondition[] }[],
 ): readonly RuleCoverage[] {
   const counts = new Map(conditions.map((one) => [keyOf(one), { true: 0, false: 0, unknown: 0 }]));
-  for (const { judged } of cases) {
-    for (const { rule, field, verdict } of judged) {
+  for (const { evaluated } of cases) {
+    for (const { rule, field, verdict } of evaluated) {
       const count = counts.get(keyOf({ id: rule, field }));
       if (count !== undefined) count[verdict] += 1;
     }
@@ -53,7 +53,7 @@ export function coverageBySet(results: readonly SuiteResult[]): ReadonlyMap<stri
   return sets;
 }
 
-/** How often the condition was judged at all. */
+/** How often the condition was evaluated at all. */
 export function timesReached(rule: RuleCoverage): number {
   return rule.true + rule.false + rule.unknown;
 }

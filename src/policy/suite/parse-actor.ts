@@ -1,16 +1,17 @@
 import { nearestHint, quoted } from "../../text/index.ts";
-import { placeOf, type Reporter } from "../diagnostics/reporter.ts";
+import { type Reporter } from "../diagnostics/reporter.ts";
 import { readString } from "../read/reader.ts";
 import type { YamlNode } from "../syntax/tree.ts";
 import type { ValueObject } from "../value.ts";
 import type { ParseContext } from "./parse-context.ts";
 import { readEntries, readObject } from "./read-value.ts";
+import { placeOf } from "../syntax/place-of.ts";
 
 /** Stands for nobody where a person or a customer is asked for. */
 const NONE = "none";
 
 /** Who sends a request. An absent member is not known to the gateway. */
-export interface Actor {
+export interface SuiteActor {
   readonly user?: ValueObject;
   readonly customer?: ValueObject;
 }
@@ -53,7 +54,7 @@ export function withCustomer(
   user: ValueObject | undefined,
   node: YamlNode | undefined,
   report: Reporter,
-): Actor {
+): SuiteActor {
   const customer = node === undefined ? customerOf(user) : parseCustomer(node, report);
   return { ...(user !== undefined && { user }), ...(customer !== undefined && { customer }) };
 }

@@ -1,9 +1,10 @@
-import { placeOf, type Reporter } from "../diagnostics/reporter.ts";
+import { type Reporter } from "../diagnostics/reporter.ts";
 import { placeOfKey, readFields, readInteger, readItems, readString, type Fields } from "../read/reader.ts";
 import type { YamlNode } from "../syntax/tree.ts";
 import { parseHeaders } from "./parse-request.ts";
 import { documentText, readValue } from "./read-value.ts";
 import type { ExpectedDocument, Expectation, SampleAnswer } from "./types.ts";
+import { placeOf } from "../syntax/place-of.ts";
 
 /** What a test may expect of the answer. */
 export const ANSWER_KEYS = ["expect_body", "expect_refused", "masked"] as const;

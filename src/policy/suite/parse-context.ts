@@ -1,9 +1,10 @@
 import { quoted } from "../../text/index.ts";
-import { placeOf, type Reporter } from "../diagnostics/reporter.ts";
+import { type Reporter } from "../diagnostics/reporter.ts";
 import type { SourcePosition } from "../ir.ts";
 import { readString, type Fields } from "../read/reader.ts";
 import type { YamlNode } from "../syntax/tree.ts";
 import type { ValueObject } from "../value.ts";
+import { placeOf } from "../syntax/place-of.ts";
 
 /** What reading one test needs to know of its file. */
 export interface ParseContext {

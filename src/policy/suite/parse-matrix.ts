@@ -1,13 +1,13 @@
 import { counted } from "../../text/index.ts";
-import { placeOf } from "../diagnostics/reporter.ts";
 import { readChoice, readFields, readItems } from "../read/reader.ts";
 import type { YamlNode } from "../syntax/tree.ts";
 import { parsePerson, withCustomer } from "./parse-actor.ts";
 import { positionOf, readName, type ParseContext } from "./parse-context.ts";
 import { parseHeaders, parseRequestLine } from "./parse-request.ts";
-import { parseSurroundings } from "./parse-surroundings.ts";
+import { parseCaseAttributes } from "./parse-case-attributes.ts";
 import { readEntries } from "./read-value.ts";
 import { VERDICTS, type SuiteCase } from "./types.ts";
+import { placeOf } from "../syntax/place-of.ts";
 
 const KEYS = ["name", "people", "requests", "headers", "customer", "attributes", "env"];
 
@@ -33,7 +33,7 @@ export function parseMatrix(node: YamlNode, context: ParseContext, room: number)
     label: column.kind === "scalar" ? column.text : "",
     actor: withCustomer(parsePerson(column, context), fields.get("customer"), report),
   }));
-  const surroundings = parseSurroundings(fields, report);
+  const caseAttributes = parseCaseAttributes(fields, report);
   const headers = parseHeaders(fields.get("headers"), report);
 
   return rows.flatMap(({ key, value }) => {
@@ -51,7 +51,7 @@ export function parseMatrix(node: YamlNode, context: ParseContext, room: number)
         {
           name: `${name}: ${label}, ${key.text}`,
           at: positionOf(cell),
-          input: { request, ...actor, ...surroundings },
+          input: { request, ...actor, ...caseAttributes },
           expected: { decision },
         },
       ];

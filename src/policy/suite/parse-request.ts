@@ -1,9 +1,10 @@
 import { quoted } from "../../text/index.ts";
-import { placeOf, type Reporter } from "../diagnostics/reporter.ts";
+import { type Reporter } from "../diagnostics/reporter.ts";
 import { readFields, readString, wrongType } from "../read/reader.ts";
 import type { YamlNode } from "../syntax/tree.ts";
 import { readEntries, readValue } from "./read-value.ts";
 import type { SuiteRequest } from "./types.ts";
+import { placeOf } from "../syntax/place-of.ts";
 
 /** RFC 9110 section 5.6.2. */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;

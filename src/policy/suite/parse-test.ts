@@ -1,5 +1,5 @@
 import { quoted } from "../../text/index.ts";
-import { placeOf, type Reporter } from "../diagnostics/reporter.ts";
+import { type Reporter } from "../diagnostics/reporter.ts";
 import { placeOfKey, readChoice, readFields, readString, type Fields } from "../read/reader.ts";
 import type { YamlNode } from "../syntax/tree.ts";
 import { parseUser, withCustomer } from "./parse-actor.ts";
@@ -7,9 +7,10 @@ import { ANSWER_KEYS, parseAnswer, parseAnswerExpectation, readNames } from "./p
 import { positionOf, readName, type ParseContext } from "./parse-context.ts";
 import { parseGraphql } from "./parse-graphql.ts";
 import { parseRequest } from "./parse-request.ts";
-import { parseSurroundings } from "./parse-surroundings.ts";
+import { parseCaseAttributes } from "./parse-case-attributes.ts";
 import { parseMessages, parseWebsocket } from "./parse-websocket.ts";
 import { VERDICTS, type Expectation, type SuiteCase, type SuiteRequest } from "./types.ts";
+import { placeOf } from "../syntax/place-of.ts";
 
 /** What is decided about; a test has one of them. */
 const SUBJECTS: Readonly<Record<string, (node: YamlNode, report: Reporter) => SuiteRequest>> = {
@@ -31,7 +32,7 @@ export function parseTest(node: YamlNode, context: ParseContext): SuiteCase | un
   const name = readName(fields, context);
   const request = parseSubject(fields, report);
   const actor = withCustomer(parseUser(fields.get("user"), context), fields.get("customer"), report);
-  const surroundings = parseSurroundings(fields, report);
+  const caseAttributes = parseCaseAttributes(fields, report);
   const expected = parseExpectation(fields, report);
   checkKeys(fields, expected, report);
   const responseNode = fields.get("response");
@@ -42,7 +43,7 @@ export function parseTest(node: YamlNode, context: ParseContext): SuiteCase | un
   return {
     name,
     at: positionOf(node),
-    input: { request, ...actor, ...surroundings },
+    input: { request, ...actor, ...caseAttributes },
     ...(answer && { answer }),
     ...(messages && { messages }),
     expected,

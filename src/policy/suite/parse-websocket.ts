@@ -1,4 +1,4 @@
-import { placeOf, type Reporter } from "../diagnostics/reporter.ts";
+import { type Reporter } from "../diagnostics/reporter.ts";
 import { placeOfKey, readChoice, readFields, readItems, readString, type Fields } from "../read/reader.ts";
 import type { YamlNode } from "../syntax/tree.ts";
 import { parseDocument } from "./parse-answer.ts";
@@ -6,6 +6,7 @@ import { positionOf } from "./parse-context.ts";
 import { checkPath, parseHeaders } from "./parse-request.ts";
 import { documentText } from "./read-value.ts";
 import { VERDICTS, type SuiteMessage, type SuiteRequest } from "./types.ts";
+import { placeOf } from "../syntax/place-of.ts";
 
 /** RFC 6455, section 4.1: a handshake. The key is that of no connection, and nobody looks at it. */
 export const HANDSHAKE_HEADERS: SuiteRequest["headers"] = [

@@ -1,13 +1,14 @@
 import type { Diagnostic, PolicyFile } from "../diagnostic.ts";
-import { placeOf, Reporter } from "../diagnostics/reporter.ts";
+import { Reporter } from "../diagnostics/reporter.ts";
 import { readFields, readItems, readString, type Fields } from "../read/reader.ts";
 import { parseDocument } from "../syntax/parse-document.ts";
-import { SourceText } from "../syntax/source-text.ts";
+import { SourceText } from "../diagnostics/source-text.ts";
 import type { YamlNode } from "../syntax/tree.ts";
 import { parsePeople } from "./parse-actor.ts";
 import { parseMatrix } from "./parse-matrix.ts";
 import { parseTest } from "./parse-test.ts";
 import type { Suite, SuiteCase } from "./types.ts";
+import { placeOf } from "../syntax/place-of.ts";
 
 /** Cases in one file, tables written out. */
 export const MAX_CASES = 10_000;

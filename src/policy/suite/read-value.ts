@@ -1,8 +1,9 @@
 import { quoted } from "../../text/index.ts";
-import { placeOf, type Reporter } from "../diagnostics/reporter.ts";
+import { type Reporter } from "../diagnostics/reporter.ts";
 import { wrongType } from "../read/reader.ts";
 import type { MappingEntry, MappingNode, YamlNode } from "../syntax/tree.ts";
 import type { Value, ValueObject } from "../value.ts";
+import { placeOf } from "../syntax/place-of.ts";
 
 /** @returns the entries of a mapping of names that the author chooses; another kind of node is reported. */
 export function readEntries(

@@ -1,4 +1,4 @@
-import { nearestHint } from "../../text/index.ts";
+import { nearestHint, errorMessage } from "../../text/index.ts";
 import { countVerdicts } from "./coverage.ts";
 import { documentDifferences, setDifferences } from "./differences.ts";
 import type {
@@ -36,18 +36,18 @@ async function runCase(test: SuiteCase, subject: SuiteSubject): Promise<CaseResu
   const result = { name: test.name, line: test.at.line, expected: test.expected };
   const unknownRule = unknownRuleProblem(test, subject);
   if (unknownRule !== undefined)
-    return { ...result, ok: false, problem: unknownRule, differences: [], judged: [] };
-  const judged: EvaluatedCondition[] = [];
+    return { ...result, ok: false, problem: unknownRule, differences: [], evaluated: [] };
+  const evaluated: EvaluatedCondition[] = [];
   let actual: SuiteDecision | undefined;
   try {
     actual = await subject.decide(test.input);
-    judged.push(...actual.judged);
-    const differences = differencesOf(test, actual, judged, subject);
+    evaluated.push(...actual.evaluated);
+    const differences = differencesOf(test, actual, evaluated, subject);
     const ok = meets(actual, test.expected, subject) && differences.length === 0;
-    return { ...result, ok, actual, differences, judged };
+    return { ...result, ok, actual, differences, evaluated };
   } catch (error) {
-    const problem = `deciding failed: ${error instanceof Error ? error.message : String(error)}`;
-    return { ...result, ok: false, ...(actual && { actual }), problem, differences: [], judged };
+    const problem = `deciding failed: ${errorMessage(error)}`;
+    return { ...result, ok: false, ...(actual && { actual }), problem, differences: [], evaluated };
   }
 }
 
@@ -67,14 +67,15 @@ function isCalled(id: string, called: string | undefined, { conditions }: SuiteS
 function differencesOf(
   { answer, messages = [], expected }: SuiteCase,
   actual: SuiteDecision,
-  judged: EvaluatedCondition[],
+  evaluated: EvaluatedCondition[],
   subject: SuiteSubject,
 ): string[] {
   const denied = expected.denied === undefined ? [] : setDifferences(expected.denied, actual.denied);
   const differences = denied.map((line) => `denied fields: ${line}`);
   if (actual.decision === "deny") return differences; // there is no answer, and no connection
-  if (answer !== undefined) differences.push(...answerDifferences(answer, expected, actual, judged));
-  for (const message of messages) differences.push(...messageDifferences(message, actual, judged, subject));
+  if (answer !== undefined) differences.push(...answerDifferences(answer, expected, actual, evaluated));
+  for (const message of messages)
+    differences.push(...messageDifferences(message, actual, evaluated, subject));
   return differences;
 }
 
@@ -82,10 +83,10 @@ function answerDifferences(
   sample: SampleAnswer,
   { answer: expected = {} }: Expectation,
   actual: SuiteDecision,
-  judged: EvaluatedCondition[],
+  evaluated: EvaluatedCondition[],
 ): string[] {
-  const { text, reason, masked, judged: conditions } = actual.answer(sample);
-  judged.push(...conditions);
+  const { text, reason, masked, evaluated: conditions } = actual.answer(sample);
+  evaluated.push(...conditions);
   if (text === undefined) {
     return expected.refused ? [] : [`the answer is withheld: ${reason ?? "it cannot be read"}`];
   }
@@ -98,11 +99,11 @@ function answerDifferences(
 function messageDifferences(
   { at, direction, text: sent, expected }: SuiteMessage,
   actual: SuiteDecision,
-  judged: EvaluatedCondition[],
+  evaluated: EvaluatedCondition[],
   subject: SuiteSubject,
 ): string[] {
-  const { text, reason, rule, judged: conditions } = actual.message(direction, sent);
-  judged.push(...conditions);
+  const { text, reason, rule, evaluated: conditions } = actual.message(direction, sent);
+  evaluated.push(...conditions);
   const decision = text === undefined ? "deny" : "allow";
   const differences: string[] = [];
   if (decision !== expected.decision) {

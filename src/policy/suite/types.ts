@@ -89,7 +89,7 @@ export interface Suite {
   readonly cases: readonly SuiteCase[];
 }
 
-/** A condition that was judged, and what it came to. */
+/** A condition that was evaluated, and what it came to. */
 export interface EvaluatedCondition {
   /** Id of the rule. */
   readonly rule: string;
@@ -107,7 +107,7 @@ export interface SuiteDecision {
   /** Why, for people; may have several lines. */
   readonly explanation?: string;
   readonly denied: readonly string[];
-  readonly judged: readonly EvaluatedCondition[];
+  readonly evaluated: readonly EvaluatedCondition[];
   /** What becomes of the application's answer. */
   readonly answer: (sample: SampleAnswer) => SuiteAnswer;
   /** What becomes of the next message on the connection that was decided about. */
@@ -120,7 +120,7 @@ export interface SuiteAnswer {
   /** Why it is. */
   readonly reason?: string;
   readonly masked: readonly string[];
-  readonly judged: readonly EvaluatedCondition[];
+  readonly evaluated: readonly EvaluatedCondition[];
 }
 
 export interface SuiteDelivery {
@@ -128,7 +128,7 @@ export interface SuiteDelivery {
   readonly text?: string;
   readonly reason: string;
   readonly rule?: string;
-  readonly judged: readonly EvaluatedCondition[];
+  readonly evaluated: readonly EvaluatedCondition[];
 }
 
 /** A rule, or a field of one: what has a condition that tests can show from both sides. */
@@ -156,12 +156,12 @@ export interface CaseResult {
   readonly actual?: SuiteDecision;
   /** What is not as expected, beside the decision itself. */
   readonly differences: readonly string[];
-  /** Why the case could not be judged at all. */
+  /** Why the case could not be evaluated at all. */
   readonly problem?: string;
-  readonly judged: readonly EvaluatedCondition[];
+  readonly evaluated: readonly EvaluatedCondition[];
 }
 
-/** How often one condition was judged, by what it came to. */
+/** How often one condition was evaluated, by what it came to. */
 export interface RuleCoverage extends CoveredCondition {
   readonly true: number;
   readonly false: number;

@@ -1,10 +1,11 @@
 import { EVENT_ID, type AliasEvent, type Event, type ScalarEvent } from "js-yaml";
-import { placeName, placeOf, type Reporter, type SourceRange } from "../diagnostics/reporter.ts";
+import { placeName, type Reporter, type SourceRange } from "../diagnostics/reporter.ts";
 import { counted, quoted } from "../../text/index.ts";
 import { readScalar } from "./read-scalar.ts";
 import { sourceOffset } from "./scalar-offset.ts";
-import type { SourceText } from "./source-text.ts";
+import type { SourceText } from "../diagnostics/source-text.ts";
 import type { MappingEntry, ScalarNode, YamlNode } from "./tree.ts";
+import { placeOf } from "./place-of.ts";
 
 /** Aliases in one file. */
 export const MAX_ALIASES = 1000;

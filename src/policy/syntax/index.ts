@@ -1,7 +1,7 @@
 import type { PolicyFile } from "../diagnostic.ts";
 import type { Reporter } from "../diagnostics/reporter.ts";
 import { parseDocument } from "./parse-document.ts";
-import { SourceText } from "./source-text.ts";
+import { SourceText } from "../diagnostics/source-text.ts";
 import type { YamlNode } from "./tree.ts";
 
 /** @returns the documents of the files, in the order of the files' names; what cannot be read is reported. */

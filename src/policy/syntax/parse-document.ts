@@ -1,7 +1,7 @@
 import { EVENT_ID, parseEvents, YAMLException, type Event } from "js-yaml";
 import type { Reporter } from "../diagnostics/reporter.ts";
 import { TreeBuilder } from "./build-tree.ts";
-import type { SourceText } from "./source-text.ts";
+import type { SourceText } from "../diagnostics/source-text.ts";
 import type { YamlNode } from "./tree.ts";
 
 /** In UTF-16 units. */

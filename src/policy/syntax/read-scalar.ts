@@ -9,7 +9,7 @@ import {
   SCALAR_STYLE,
   type ScalarEvent,
 } from "js-yaml";
-import type { SourceText } from "./source-text.ts";
+import type { SourceText } from "../diagnostics/source-text.ts";
 import type { ScalarNode, ScalarStyle } from "./tree.ts";
 
 const STYLES: Readonly<Record<ScalarEvent["style"], ScalarStyle>> = {

@@ -1,4 +1,4 @@
-import type { Range, SourceText } from "./source-text.ts";
+import type { Range, SourceText } from "../diagnostics/source-text.ts";
 
 /**
  * A YAML document as a tree that knows where everything stands. Mappings are lists of entries, never objects:

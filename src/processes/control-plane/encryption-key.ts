@@ -53,7 +53,7 @@ async function readKey(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+    if (errorCode(error) !== "ENOENT") throw error;
     throw new Error(
       `there is no encryption key in \`${path}\`: name the data directory of the control plane, or set \`api.encryption_key\``,
       { cause: error },

@@ -14,7 +14,7 @@ import { compareEncryptionKey, registerEncryptionKey } from "../../control/encry
 import { createSecretBox } from "../../control/platform/secret-box.ts";
 import { createUnits } from "../../control/platform/unit.ts";
 import { unitWriters } from "../../control/unit-writers.ts";
-import { startDeliveryThread } from "../../control/resources/webhooks/start-delivery-thread.ts";
+import { startDeliveryThread } from "./start-delivery-thread.ts";
 import { controlSettings, publicUrlOf } from "./settings.ts";
 import { openPool, openWorkloads, type PoolsOptions } from "./pools.ts";
 import { masterKeys, type MasterKeys } from "./encryption-key.ts";
@@ -96,14 +96,14 @@ export async function startControlPlane(
   return { environments: running.map(({ served }) => served), close };
 }
 
-interface Surroundings {
+interface Dependencies {
   readonly keys: MasterKeys;
   readonly databases: ProvidedDatabases;
   readonly log: Log;
   readonly metrics?: ControlPlaneOptions["metrics"] | undefined;
 }
 
-async function serveEnvironment(config: GatewayConfig, environment: Environment, surroundings: Surroundings) {
+async function serveEnvironment(config: GatewayConfig, environment: Environment, dependencies: Dependencies) {
   const server = createApiServer(notReady);
   const url = await listen(server, portOf(config, environment));
   let opened: OpenedEnvironment | undefined;
@@ -129,8 +129,8 @@ async function serveEnvironment(config: GatewayConfig, environment: Environment,
   };
   try {
     const publicUrl = publicUrlOf(config, environment, url);
-    const pools = poolsOf(config, environment, surroundings);
-    opened = await open(config, { publicUrl, ownUrl: fromHere(url) }, pools, surroundings, "serve");
+    const pools = poolsOf(config, environment, dependencies);
+    opened = await open(config, { publicUrl, ownUrl: fromHere(url) }, pools, dependencies, "serve");
     const { context } = opened;
     others = openWorkloads(context, pools);
     composed = await composeEnvironment(context, {
@@ -138,8 +138,8 @@ async function serveEnvironment(config: GatewayConfig, environment: Environment,
       seed: sandboxSeed(config),
       deliver: (started) =>
         startDeliveryThread(started, {
-          databaseUrl: surroundings.databases.url(environment),
-          keys: surroundings.keys,
+          databaseUrl: dependencies.databases.url(environment),
+          keys: dependencies.keys,
           logLevel: config.telemetry.log_level,
         }),
       ...(config.api.publish_policies.includes(environment) && {
@@ -147,7 +147,7 @@ async function serveEnvironment(config: GatewayConfig, environment: Environment,
           directory: config.policies.directory,
           policySet: config.policies.policy_set,
           onAttempt: (failed: boolean) => {
-            surroundings.metrics?.policyReloadFailed.set({ source: "folder", environment }, failed ? 1 : 0);
+            dependencies.metrics?.policyReloadFailed.set({ source: "folder", environment }, failed ? 1 : 0);
           },
         },
       }),
@@ -202,9 +202,9 @@ export async function openEnvironment(
     const { api } = config;
     const own = `http://${hostPort(api.listen_address, environment === "production" ? api.port : api.sandbox_port)}`;
     const publicUrl = publicUrlOf(config, environment, own);
-    const surroundings = { keys, databases, log };
-    const pools = poolsOf(config, environment, surroundings);
-    const opened = await open(config, { publicUrl }, pools, surroundings, openedFor);
+    const dependencies = { keys, databases, log };
+    const pools = poolsOf(config, environment, dependencies);
+    const opened = await open(config, { publicUrl }, pools, dependencies, openedFor);
     return {
       context: opened.context,
       async close() {
@@ -221,7 +221,7 @@ export async function openEnvironment(
 function poolsOf(
   { database }: GatewayConfig,
   environment: Environment,
-  { databases, log, metrics }: Surroundings,
+  { databases, log, metrics }: Dependencies,
 ): PoolsOptions {
   const budgets = connectionBudgets(database.pool_size);
   return { environment, url: databases.url(environment), budgets, log, metrics };
@@ -231,7 +231,7 @@ async function open(
   config: GatewayConfig,
   urls: Pick<ControlSettings, "publicUrl" | "ownUrl">,
   pools: PoolsOptions,
-  { keys, log }: Surroundings,
+  { keys, log }: Dependencies,
   openedFor: OpenedFor,
 ): Promise<OpenedEnvironment> {
   const db = openPool("api", pools);

@@ -48,10 +48,10 @@ export function createControlPlaneLink(
 }
 
 /** How the policy store of the supervisor is set up. */
-export function storeOptions(config: GatewayConfig, following: ControlPlaneLink | undefined) {
+export function storeOptions(config: GatewayConfig, link: ControlPlaneLink | undefined) {
   const { policies } = config;
   return {
-    source: policySource(config, following),
+    source: policySource(config, link),
     policySet: policies.policy_set,
     refreshIntervalMs: policies.refresh_interval,
     caseSensitive: caseSensitive(config),
@@ -59,9 +59,9 @@ export function storeOptions(config: GatewayConfig, following: ControlPlaneLink 
   };
 }
 
-function policySource({ policies }: GatewayConfig, following: ControlPlaneLink | undefined): PolicySource {
-  return policies.source === "control_plane" && following !== undefined
-    ? controlPlaneSource(following.client, following.feed)
+function policySource({ policies }: GatewayConfig, link: ControlPlaneLink | undefined): PolicySource {
+  return policies.source === "control_plane" && link !== undefined
+    ? controlPlaneSource(link.client, link.feed)
     : folderSource(policies.directory);
 }
 

@@ -38,14 +38,14 @@ export function createPolicyPublishing(
   { workers, runtime, metrics, log }: PolicyPublishingDependencies,
 ): PolicyPublishing {
   const publisher = new ReleasePublisher({ directory: join(runtime, "policies") }, { workers, log });
-  const following = createControlPlaneLink(config, { metrics, log });
-  const store = new PolicyStore(storeOptions(config, following), { metrics, log });
+  const link = createControlPlaneLink(config, { metrics, log });
+  const store = new PolicyStore(storeOptions(config, link), { metrics, log });
   store.beforeChange((main) => publisher.publish({ main }));
   const sets =
-    following &&
+    link &&
     new PolicySets(
       {
-        source: controlPlaneSource(following.client, following.feed),
+        source: controlPlaneSource(link.client, link.feed),
         refreshIntervalMs: config.policies.refresh_interval,
         caseSensitive: caseSensitive(config),
         provisions: provisionsOf(config),
@@ -53,13 +53,13 @@ export function createPolicyPublishing(
       },
       { metrics, log },
     );
-  following?.feed.onChange(() => {
+  link?.feed.onChange(() => {
     // where nothing is known any more, what is loaded stays: nobody is let in by it
-    if (following.feed.current !== undefined) sets?.want(following.feed.current.namedPolicySets());
+    if (link.feed.current !== undefined) sets?.want(link.feed.current.namedPolicySets());
   });
   return {
     async start() {
-      await following?.start();
+      await link?.start();
       await sets?.settled();
       await store.start();
     },
@@ -76,7 +76,7 @@ export function createPolicyPublishing(
     close() {
       store.close();
       sets?.close();
-      following?.close();
+      link?.close();
     },
   };
 }

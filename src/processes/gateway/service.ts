@@ -1,5 +1,5 @@
 import { RateBudget } from "../../audit/rate-budget.ts";
-import { createAuditLog, type AuditDestination } from "../../audit/index.ts";
+import { createAuditLog } from "../../audit/index.ts";
 import { DEFAULT_IDENTITY_HEADERS, type GatewayConfig } from "../../config/index.ts";
 import { ConnectionCounts } from "../../decision/connections/connection-counts.ts";
 import { ConnectionState } from "../../decision/connections/connection-state.ts";
@@ -21,8 +21,6 @@ import { createOpenConnections } from "../../decision/connections/open-connectio
 import { reevaluationOf } from "../../decision/connections/reevaluation.ts";
 import { isReleaseOrder, type ReleaseReport } from "../../decision/policies/release-messages.ts";
 import { ReleaseReceiver } from "../../decision/policies/release-receiver.ts";
-import { FileSource, type AttributeSource } from "../../decision/attributes/sources.ts";
-import { UserSource } from "../../decision/attributes/user-source.ts";
 import { VerdictCache } from "../../decision/decide/verdict-cache.ts";
 import { createAccessLog, type AccessLogHandler } from "../../extauthz/access-log.ts";
 import { createOutcomeHandler } from "../../extauthz/access-log-record.ts";
@@ -30,7 +28,9 @@ import { createRefusalHandler } from "../../extauthz/access-log-refusal.ts";
 import { Backlog } from "../../extauthz/backlog.ts";
 import { createCheck } from "../../extauthz/check.ts";
 import type { CheckHandler } from "../../extauthz/server.ts";
-import { recordIntake, StatisticsReporter } from "../../sync/index.ts";
+import { StatisticsReporter } from "../../sync/index.ts";
+import { attributeSources } from "./attribute-sources.ts";
+import { auditOptions, identityOptions } from "./service-options.ts";
 import { caseSensitive, createControlPlaneLink, type ControlPlaneLink } from "./control-plane-link.ts";
 import { upstreamNames } from "../../gateway/index.ts";
 import { createTokenVerifier, keysCheck } from "../../identity/index.ts";
@@ -87,14 +87,14 @@ export async function createService(
     sampleRatio: telemetry.tracing.sample_ratio,
     serviceName: "gatehouse",
   });
-  const following = createControlPlaneLink(config, { metrics, log });
-  const audit = createAuditLog(auditOptions(config, following, worker), { metrics, log });
+  const link = createControlPlaneLink(config, { metrics, log });
+  const audit = createAuditLog(auditOptions(config, link, worker), { metrics, log });
   const verifier = createTokenVerifier(identityOptions(config), { metrics, log });
   const inForce = new ReleaseReceiver(
     { caseSensitive: caseSensitive(config) },
     { send: sendRelease, metrics, log },
   );
-  const { sources, refreshSources } = attributeSources(config, following, { metrics, log });
+  const { sources, refreshSources } = attributeSources(config, link, { metrics, log });
   let refreshing: Job | undefined;
 
   const cookie = identity.cookie === undefined ? {} : { cookie: identity.cookie };
@@ -113,18 +113,19 @@ export async function createService(
     ),
     sources,
     ...decisionSettings(config),
-    ...(following && {
-      following: {
-        state: () => following.feed.current,
-        whyUnknown: () => following.feed.status().detail,
+    ...(link && {
+      controlPlane: {
+        state: () => link.feed.current,
+        whyUnknown: () => link.feed.status().detail,
       },
     }),
   });
-  const decidedBy = (): DecidedBy => ({ policies: inForce.current, state: following?.feed.current });
+  const decidedBy = (): DecidedBy => ({ policies: inForce.current, state: link?.feed.current });
   const counts = new ConnectionCounts({ worker, broadcast });
   const registry = new ConnectionRegistry({
     perHolder: { limit: connectionsPerUser(config), counts },
-    judge: (access) => andThen(decide(access), (decision) => reevaluationOf(access, decision, decidedBy())),
+    evaluate: (access) =>
+      andThen(decide(access), (decision) => reevaluationOf(access, decision, decidedBy())),
     changed: () => {
       state.changed();
     },
@@ -140,10 +141,10 @@ export async function createService(
     metrics,
     log,
   });
-  inForce.afterChange(() => void registry.rejudge());
-  if (following) rejudgeOnChange(registry, following);
+  inForce.afterChange(() => void registry.reevaluate());
+  if (link) reevaluateOnChange(registry, link);
   const statistics =
-    following && new StatisticsReporter(`worker-${worker}`, { client: following.client, metrics, log });
+    link && new StatisticsReporter(`worker-${worker}`, { client: link.client, metrics, log });
   const ended = gatherIds(broadcast, "connections_ended");
   const open = gatherIds(broadcast, "connections_open");
   const abandoned = gatherIds(broadcast, "handshakes_abandoned");
@@ -222,13 +223,13 @@ export async function createService(
     readiness: () => ({
       policies: inForce.status(),
       issuer_keys: keysCheck(verifier.status()),
-      ...(following && { control_plane: following.feed.status() }),
+      ...(link && { control_plane: link.feed.status() }),
     }),
     async start() {
       await state.start();
       registry.start();
       counts.start();
-      await following?.start();
+      await link?.start();
       inForce.start();
       await Promise.all([verifier.start(), refreshSources()]);
       statistics?.start();
@@ -244,7 +245,7 @@ export async function createService(
       await Promise.all([state.close(), audit.close(), tracing.shutdown()]);
       await statistics?.close();
       // last: the audit's records go through it
-      following?.close();
+      link?.close();
     },
   };
 }
@@ -263,103 +264,13 @@ function clientIpReader({ gateway }: GatewayConfig): (peer: string, realIp: read
     read({ ...nothing, headers: realIp.map((value) => ["x-real-ip", value]) }, peer).clientIp;
 }
 
-/** What the control plane says ends connections, or has them judged again. */
-function rejudgeOnChange(registry: ConnectionRegistry, { feed }: ControlPlaneLink): void {
+/** What the control plane says ends connections, or has them evaluated again. */
+function reevaluateOnChange(registry: ConnectionRegistry, { feed }: ControlPlaneLink): void {
   feed.onChange(({ sessions, customers, users, complete }) => {
     const ended = new Set(sessions);
     if (ended.size > 0) registry.revoke(({ identity }) => ended.has(identity?.session.id ?? ""));
-    if (complete) void registry.rejudge();
-    else if (customers.length > 0 || users.length > 0) void registry.rejudge(belongsTo({ customers, users }));
+    if (complete) void registry.reevaluate();
+    else if (customers.length > 0 || users.length > 0)
+      void registry.reevaluate(belongsTo({ customers, users }));
   });
-}
-
-/** The sources that policy sets may look attributes up in. */
-function attributeSources(
-  config: GatewayConfig,
-  following: ControlPlaneLink | undefined,
-  { metrics, log }: { readonly metrics: Metrics; readonly log: Log },
-): {
-  readonly sources: ReadonlyMap<string, AttributeSource>;
-  readonly refreshSources: () => Promise<unknown>;
-} {
-  const files: FileSource[] = [];
-  const sources = new Map<string, AttributeSource>();
-  for (const [name, source] of Object.entries(config.attribute_sources)) {
-    if (source.type === "file") {
-      const file = new FileSource(source.path, log);
-      files.push(file);
-      sources.set(name, file);
-    } else if (following !== undefined) {
-      const users = new UserSource({}, { fetchUser: (id) => following.client.user(id), metrics, log });
-      following.feed.onChange(({ users: changed, complete }) => {
-        if (complete) users.invalidateAll();
-        else users.invalidate(changed);
-      });
-      sources.set(name, users);
-    }
-  }
-  return { sources, refreshSources: () => Promise.all(files.map((file) => file.refresh())) };
-}
-
-function auditOptions(
-  { audit, gateway }: GatewayConfig,
-  following: ControlPlaneLink | undefined,
-  worker: number,
-) {
-  return {
-    enabled: audit.enabled,
-    destination: auditDestination(audit, gateway.cluster.nodes, following, worker),
-    level: audit.level,
-    queueSize: audit.queue_size,
-    refusalRate: audit.refusal_rate,
-  };
-}
-
-function auditDestination(
-  audit: GatewayConfig["audit"],
-  workers: number,
-  following: ControlPlaneLink | undefined,
-  worker: number,
-): AuditDestination {
-  switch (audit.destination) {
-    case "stdout":
-      return { kind: "stdout" };
-    case "file":
-      return {
-        kind: "file",
-        path: audit.path,
-        maxBytes: audit.max_file_size,
-        maxFiles: audit.max_files,
-        sync: audit.sync,
-      };
-    case "control_plane":
-      if (following === undefined) throw new Error("no control plane is followed");
-      return {
-        kind: "control_plane",
-        intake: recordIntake(following.client),
-        spoolDirectory: audit.spool_directory,
-        spoolBytes: audit.spool_size,
-        worker,
-        workers,
-      };
-  }
-}
-
-function identityOptions({ gateway, identity, policies }: GatewayConfig) {
-  return {
-    issuer: identity.issuer,
-    audience: identity.audience,
-    ...(identity.jwks !== undefined && { jwks: identity.jwks }),
-    algorithms: identity.algorithms,
-    clockToleranceSeconds: identity.clock_tolerance / 1000,
-    cooldownMs: identity.jwks_cooldown,
-    refreshIntervalMs: identity.jwks_refresh_interval,
-    maxStaleMs: identity.jwks_max_stale,
-    // a token without `typ` is a JWT (RFC 7519, section 5.1)
-    tokenTypes: identity.token_types.includes("JWT") ? [...identity.token_types, ""] : identity.token_types,
-    claims: identity.claims,
-    // 0 is about decisions: tokens are kept all the same, as many as by default
-    ...(policies.cache_size > 0 && { cacheSize: policies.cache_size }),
-    cacheTtlMs: gateway.performance.policy_cache_ttl,
-  };
 }

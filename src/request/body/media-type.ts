@@ -19,7 +19,7 @@ const QUOTED_STRING = /"(?:[^"\\]|\\.)*"/y;
 /** `application/json` and `application/*+json` (RFC 6839, section 3.1). */
 const JSON_TYPE = /^application\/(?:json|.+\+json)$/;
 
-/** Judges the values of Content-Type. RFC 8259, section 8.1: JSON is UTF-8, and other charsets mean different bytes. */
+/** Checks the values of Content-Type. RFC 8259, section 8.1: JSON is UTF-8, and other charsets mean different bytes. */
 export function bodyFormat(contentTypes: readonly string[]): BodyFormat {
   const [contentType, ...others] = contentTypes;
   if (contentType === undefined) return OTHER;

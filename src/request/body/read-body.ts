@@ -25,22 +25,22 @@ export function readBody(
   { switchedOff, maxDepth = DEFAULT_MAX_DEPTH, names }: ReadBodyOptions = {},
 ): BodyRead {
   const accepted: RefusalCheck[] = [];
-  for (const finding of judge(request, maxDepth, names)) {
-    if ("json" in finding) return { ok: true, json: finding.json, accepted };
-    if (switchedOff?.has(finding.check) !== true) return { ok: false, refusal: finding };
-    accepted.push(finding.check);
+  for (const problem of problemsOf(request, maxDepth, names)) {
+    if ("json" in problem) return { ok: true, json: problem.json, accepted };
+    if (switchedOff?.has(problem.check) !== true) return { ok: false, refusal: problem };
+    accepted.push(problem.check);
   }
   return { ok: true, json: undefined, accepted };
 }
 
-type Finding = Refusal | { readonly json: JsonValue | undefined };
+type BodyProblem = Refusal | { readonly json: JsonValue | undefined };
 
 /** What speaks against the body, in order, then the value, when there is one to rely on. */
-function* judge(
+function* problemsOf(
   request: CanonicalRequest,
   maxDepth: number,
   names: MemberNames | undefined,
-): Generator<Finding, void> {
+): Generator<BodyProblem, void> {
   const { body, headers } = request;
   if (body === undefined) return;
   const announced = headers["content-length"]?.[0];

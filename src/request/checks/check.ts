@@ -1,5 +1,5 @@
 import { quotedAscii, redactTarget } from "../../text/index.ts";
-import type { Part, Reading } from "../reading.ts";
+import type { TargetPart, Reading } from "../reading.ts";
 import type { RefusalCheck } from "../types.ts";
 
 /** One thing that makes a request ambiguous. */
@@ -16,7 +16,7 @@ export type Finder = (reading: Reading) => string | undefined;
 /** @returns what is wrong with the first part that something is wrong with, and where it is. Values are not quoted. */
 export function findPart(
   reading: Reading,
-  isWrong: (part: Part) => boolean,
+  isWrong: (part: TargetPart) => boolean,
   what: string,
 ): string | undefined {
   const part = reading.decoded().parts.find(isWrong);
@@ -34,7 +34,7 @@ export function findPart(
 /** {@link findPart} among the segments of the path. */
 export function findSegment(
   reading: Reading,
-  isWrong: (segment: Part) => boolean,
+  isWrong: (segment: TargetPart) => boolean,
   what: string,
 ): string | undefined {
   return findPart(reading, (part) => part.kind === "segment" && isWrong(part), what);

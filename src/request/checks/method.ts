@@ -7,7 +7,7 @@ const MAX_METHOD = 64;
 
 /**
  * A method that is no token, or not in capitals: `get` is another method than `GET` (RFC 9110, section 9.1), yet many
- * stacks take it for the same. CONNECT asks for a tunnel and has no path to judge (section 9.3.6); TRACE sends back the
+ * stacks take it for the same. CONNECT asks for a tunnel and has no path to check (section 9.3.6); TRACE sends back the
  * credentials it came with (section 9.3.8).
  */
 export const malformedMethod: Finder = ({ raw: { method } }) => {

@@ -5,7 +5,7 @@ import { foldName, hasParameter } from "./query.ts";
 const METHOD_HEADERS = ["x-http-method-override", "x-http-method", "x-method-override"] as const;
 const METHOD_PARAMETERS: ReadonlySet<string> = new Set(["_method", "x-http-method-override"]);
 
-/** What makes Rails, Laravel, Symfony, ASP.NET, Spring or Express middleware take another method than the one judged. */
+/** What makes Rails, Laravel, Symfony, ASP.NET, Spring or Express middleware take another method than the one evaluated. */
 export const methodOverride: Finder = (reading) => {
   const header = METHOD_HEADERS.find((name) => reading.headers.byName[name] !== undefined);
   if (header !== undefined) return `the header \`${header}\``;
@@ -22,7 +22,7 @@ export function methodOverrides({ headers: { byName }, decoded }: Reading): read
 
 const PATH_HEADERS = ["x-original-url", "x-rewrite-url"] as const;
 
-/** What makes IIS, Symfony or Zend take another path than the one judged. */
+/** What makes IIS, Symfony or Zend take another path than the one evaluated. */
 export const pathOverride: Finder = ({ headers: { byName } }) => {
   const header = PATH_HEADERS.find((name) => byName[name] !== undefined);
   return header && `the header \`${header}\``;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { bucketOf, longestIn, percentileOf } from "../../../src/control/analytics/latency.ts";
-import { spansOf } from "../../../src/control/analytics/spans.ts";
+import { bucketOf, longestIn, percentileOf } from "../../../src/control/analytics/rollups/latency.ts";
+import { spansOf } from "../../../src/control/analytics/rollups/spans.ts";
 import { runs } from "../../support/runs.ts";
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];

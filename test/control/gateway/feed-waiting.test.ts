@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
 import { createAuthenticator } from "../../../src/control/authenticator.ts";
 import { createApiKey, revokeApiKey } from "../../../src/control/resources/api-keys/store.ts";
-import { CHANNEL } from "../../../src/control/gateway/append.ts";
+import { CHANNEL } from "../../../src/control/platform/gateway-signal.ts";
 import { ChangeSignal } from "../../../src/control/gateway/change-signal.ts";
 import type { Database } from "../../../src/storage/index.ts";
 import { FULL_KEY } from "../../support/control.ts";

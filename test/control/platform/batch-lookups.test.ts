@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { batchLookups } from "../../../src/control/platform/batch-lookups.ts";
-import { Turns } from "../../../src/control/gateway/turns.ts";
+import { TurnQueue } from "../../../src/control/gateway/turn-queue.ts";
 
 describe("look-ups in batches", () => {
   it("are one for those of one turn, each with its own answer", async () => {
@@ -65,7 +65,7 @@ describe("look-ups in batches", () => {
 
 describe("turns of followers", () => {
   it("keep their order, and leave room for what else there is to do", async () => {
-    const turns = new Turns();
+    const turns = new TurnQueue();
     const order: (number | string)[] = [];
     const all = Array.from({ length: 40 }, (_, index) => turns.take().then(() => order.push(index)));
     const other = (left: number): void => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { decodeJwt } from "jose";
-import { endSessions } from "../../../src/control/sign-in/sessions/end.ts";
+import { endSessions } from "../../../src/control/resources/sessions/end.ts";
 import { newId } from "../../../src/control/platform/ids.ts";
 import { startControl } from "../../support/control.ts";
 import { OPERATOR } from "../../support/guarded-control.ts";

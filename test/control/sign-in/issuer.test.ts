@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { createLocalJWKSet, jwtVerify, type JSONWebKeySet } from "jose";
 import { makeAccessToken, type TokenFacts } from "../../../src/control/sign-in/issuer/access-token.ts";
 import { createKeyring } from "../../../src/control/sign-in/issuer/keyring.ts";
-import { wellKnownRouter } from "../../../src/control/sign-in/issuer/well-known.ts";
+import { wellKnownRouter } from "../../../src/control/sign-in/oauth/well-known.ts";
 import type { StoredChange } from "../../../src/control/platform/unit.ts";
 import { resolveOptions } from "../../../src/identity/options.ts";
 import { startControl, type RunningControl } from "../../support/control.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { IdpCapabilities, IdpRow } from "../../../src/control/resources/customers/idp.ts";
+import type { IdpCapabilities, IdpRow } from "../../../src/control/tenancy/idp.ts";
 import { requestedEvidence } from "../../../src/control/sign-in/requested-evidence.ts";
 
 type Rules = Parameters<typeof requestedEvidence>[0];

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { sealClientSecret } from "../../../src/control/resources/customers/idp.ts";
+import { sealClientSecret } from "../../../src/control/tenancy/idp.ts";
 import { createKeyring } from "../../../src/control/sign-in/issuer/keyring.ts";
 import { createAdapter } from "../../../src/control/sandbox/provider/adapter.ts";
 import { providerKeys } from "../../../src/control/sandbox/provider/keys.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { newId } from "../../../src/control/platform/ids.ts";
-import { insertSession } from "../../../src/control/sign-in/sessions/store.ts";
+import { insertSession } from "../../../src/control/resources/sessions/store.ts";
 import { OPERATOR, send } from "../../support/guarded-control.ts";
 import type { WholeControl } from "../../support/whole-control.ts";
 import { decisionRecord, outcomeRecord } from "./gateway-records.ts";

@@ -5,10 +5,10 @@ import { customerRoutes } from "../../../src/control/resources/customers/routes.
 import type { StoredEvent } from "../../../src/control/platform/events.ts";
 import { appendGatewayChanges } from "../../../src/control/gateway/append.ts";
 import type { GatewayChange } from "../../../src/control/platform/gateway-change.ts";
-import { wellKnownRouter } from "../../../src/control/sign-in/issuer/well-known.ts";
+import { wellKnownRouter } from "../../../src/control/sign-in/oauth/well-known.ts";
 import { oauthRouter } from "../../../src/control/sign-in/oauth/router.ts";
 import { policyRoutes } from "../../../src/control/resources/policies/routes.ts";
-import { sessionRoutes } from "../../../src/control/sign-in/sessions/routes.ts";
+import { sessionRoutes } from "../../../src/control/resources/sessions/routes.ts";
 import { signInRoutes } from "../../../src/control/sign-in/routes.ts";
 import type { StoredChange } from "../../../src/control/platform/unit.ts";
 import { userRoutes } from "../../../src/control/resources/users/routes.ts";

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import type { Actor } from "../../../src/control/platform/actor.ts";
-import { insertCustomer } from "../../../src/control/resources/customers/store.ts";
 import type { NewEvent } from "../../../src/control/platform/events.ts";
 import { newId } from "../../../src/control/platform/ids.ts";
 import type { UnitOfWork } from "../../../src/control/platform/unit.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { RunningControl } from "../../support/control.ts";
+import { insertCustomer } from "../../../src/control/resources/customers/store.ts";
 
 /** Where nobody listens. */
 export const URL_OF_NOBODY = "http://127.0.0.1:9/hook";

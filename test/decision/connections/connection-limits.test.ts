@@ -72,7 +72,7 @@ describe("decision: a handshake that is asked about twice", () => {
   });
 
   it("gets the plan that is in force, where its decisions had two", async () => {
-    const { connections } = registry({ judge: byId({ a: allow("new") }) });
+    const { connections } = registry({ evaluate: byId({ a: allow("new") }) });
     connections.add(connection("a", { handshake: "h", planText: "old" }));
     connections.add(connection("b", { handshake: "h", planText: "new" }));
     await until(() => Object.keys(connections.directives().plans).length > 0, "the plans");
@@ -80,9 +80,9 @@ describe("decision: a handshake that is asked about twice", () => {
   });
 
   it("is closed under both where it is denied when it is judged again", async () => {
-    const { connections } = registry({ judge: () => deny("CONDITION_FALSE") });
+    const { connections } = registry({ evaluate: () => deny("CONDITION_FALSE") });
     for (const id of ["a", "b"]) connections.add(connection(id, { handshake: "h" }));
-    await connections.rejudge();
+    await connections.reevaluate();
     assert.deepEqual(Object.keys(connections.directives().closed), ["a", "b"]);
   });
 

@@ -11,25 +11,25 @@ import { accessOf } from "../support.ts";
 
 describe("decision: open connections", () => {
   it("go on as they are while nothing has changed", async () => {
-    const { connections, state, logged } = registry({ judge: () => allow("plan") });
+    const { connections, state, logged } = registry({ evaluate: () => allow("plan") });
     connections.add(connection("a"));
-    await connections.rejudge();
+    await connections.reevaluate();
     assert.deepEqual(connections.directives(), { closed: {}, plans: {} });
     assert.deepEqual([state.changes, logged], [0, []]);
   });
 
   it("are closed, go on, or go on with a new plan", async () => {
-    const judge = byId({ a: deny("CONDITION_FALSE"), b: allow("plan"), c: allow("new plan") });
-    const { connections, state, logged } = registry({ judge });
+    const evaluate = byId({ a: deny("CONDITION_FALSE"), b: allow("plan"), c: allow("new plan") });
+    const { connections, state, logged } = registry({ evaluate });
     for (const id of ["a", "b", "c"]) assert.equal(connections.add(connection(id)), true);
-    await connections.rejudge();
+    await connections.reevaluate();
     assert.deepEqual(connections.directives(), { closed: { a: POLICY_CHANGED }, plans: { c: "new plan" } });
     assert.equal(state.changes, 2);
     assert.deepEqual(logged, [
       {
         level: "info",
         object: { closed: 1, replanned: 1, failed: 0 },
-        message: "open connections were judged again",
+        message: "open connections were evaluated again",
       },
     ]);
   });
@@ -41,29 +41,29 @@ describe("decision: open connections", () => {
       session: { amr: [] },
       expiresAt: START / 1000 + 900,
     };
-    const { connections } = registry({ judge: () => ({ ...allow("new plan"), identity, steady: true }) });
+    const { connections } = registry({ evaluate: () => ({ ...allow("new plan"), identity, steady: true }) });
     connections.add(connection("a"));
     connections.add(connection("b", { identity }));
-    await connections.rejudge();
+    await connections.reevaluate();
     assert.deepEqual(connections.directives(), {
       closed: { a: { code: 1012, reason: "IDENTITY_CHANGED" } },
       plans: { b: "new plan" },
     });
   });
 
-  it("are judged as of now, with a deadline ahead", async () => {
+  it("are evaluated as of now, with a deadline ahead", async () => {
     const seen: AccessRequest[] = [];
     const { connections, state } = registry({
-      judge: (access) => {
+      evaluate: (access) => {
         seen.push(access);
         return allow("plan");
       },
-      judgeWithin: 700,
+      evaluateWithin: 700,
     });
     const { access } = connection("a");
     connections.add(connection("a", { access: { ...access, deadline: START + 2 } }));
     state.now = START + 60_000;
-    await connections.rejudge();
+    await connections.reevaluate();
     assert.deepEqual(seen, [{ ...access, receivedAt: START + 60_000, deadline: START + 60_700 }]);
   });
 
@@ -78,24 +78,24 @@ describe("decision: open connections", () => {
       INTERNAL_ERROR: { code: 1011, reason: "INTERNAL_ERROR" },
     };
     for (const [reason, closing] of Object.entries(told)) {
-      const { connections } = registry({ judge: () => deny(reason as DenialReason) });
+      const { connections } = registry({ evaluate: () => deny(reason as DenialReason) });
       connections.add(connection("a"));
-      await connections.rejudge();
+      await connections.reevaluate();
       assert.deepEqual(connections.directives().closed, { a: closing }, reason);
     }
   });
 
   it("are closed when judging them fails, or takes too long", async () => {
     const { connections, logged } = registry({
-      judge: ({ requestId }) => {
+      evaluate: ({ requestId }) => {
         if (requestId === "a") throw new Error("no");
         if (requestId === "d") return { verdict: "ALLOW" } as Reevaluation;
         return requestId === "b" ? Promise.reject(new Error("no")) : new Promise(() => undefined);
       },
-      judgeWithin: 20,
+      evaluateWithin: 20,
     });
     for (const id of ["a", "b", "c", "d"]) connections.add(connection(id));
-    await connections.rejudge();
+    await connections.reevaluate();
     assert.deepEqual(connections.directives().closed, {
       a: { code: 1011, reason: "INTERNAL_ERROR" },
       b: { code: 1011, reason: "INTERNAL_ERROR" },
@@ -104,18 +104,21 @@ describe("decision: open connections", () => {
     });
     assert.deepEqual(
       logged.map(({ level, message }) => `${level}: ${message}`),
-      ["error: an open connection could not be judged again", "info: open connections were judged again"],
+      [
+        "error: an open connection could not be evaluated again",
+        "info: open connections were evaluated again",
+      ],
     );
     assert.deepEqual(logged[1]?.object, { closed: 4, replanned: 0, failed: 3 });
   });
 
   it("stay closed, whatever is said later", async () => {
     let verdict = deny("CONDITION_FALSE");
-    const { connections } = registry({ judge: () => verdict });
+    const { connections } = registry({ evaluate: () => verdict });
     connections.add(connection("a"));
-    await connections.rejudge();
+    await connections.reevaluate();
     verdict = allow("plan");
-    await connections.rejudge();
+    await connections.reevaluate();
     assert.equal(
       connections.revoke(() => true),
       0,
@@ -125,11 +128,11 @@ describe("decision: open connections", () => {
 
   it("get back their first plan where it holds again: Envoy has the other one by now", async () => {
     let planText = "other";
-    const { connections } = registry({ judge: () => allow(planText) });
+    const { connections } = registry({ evaluate: () => allow(planText) });
     connections.add(connection("a"));
-    await connections.rejudge();
+    await connections.reevaluate();
     planText = "plan";
-    await connections.rejudge();
+    await connections.reevaluate();
     assert.deepEqual(connections.directives().plans, { a: "plan" });
   });
 
@@ -149,10 +152,10 @@ describe("decision: open connections", () => {
   });
 
   it("are forgotten when they have ended; others' ids mean nothing", async () => {
-    const judge = byId({ a: deny("CONDITION_FALSE"), b: allow("new") });
-    const { connections, state, live } = registry({ judge });
+    const evaluate = byId({ a: deny("CONDITION_FALSE"), b: allow("new") });
+    const { connections, state, live } = registry({ evaluate });
     for (const id of ["a", "b", "c"]) connections.add(connection(id));
-    await connections.rejudge();
+    await connections.reevaluate();
     state.changes = 0;
     connections.ended(["c", "unknown"]);
     assert.equal(state.changes, 0, "nothing that Envoy is told has changed");
@@ -215,13 +218,13 @@ describe("decision: open connections", () => {
       fc.record({ kind: fc.constant("add" as const), id }),
       fc.record({ kind: fc.constant("ended" as const), id }),
       fc.record({ kind: fc.constant("revoke" as const), id }),
-      fc.record({ kind: fc.constant("rejudge" as const), verdicts: fc.dictionary(id, verdict) }),
+      fc.record({ kind: fc.constant("reevaluate" as const), verdicts: fc.dictionary(id, verdict) }),
     );
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
         let verdicts: Record<string, Reevaluation> = {};
         const { connections, live, state } = registry({
-          judge: (access) => byId(verdicts)(access),
+          evaluate: (access) => byId(verdicts)(access),
           capacity: 4,
         });
         const model = new Map<string, { plan: string; listed: boolean; closed?: object }>();
@@ -241,17 +244,17 @@ describe("decision: open connections", () => {
             if (entry) entry.closed ??= { code: 1008, reason: "SESSION_ENDED" };
           } else {
             ({ verdicts } = one);
-            await connections.rejudge();
+            await connections.reevaluate();
             state.now += 1;
             for (const [key, entry] of model) {
-              const judged = verdicts[key] ?? allow("plan");
-              if (judged.verdict === "DENY") {
+              const evaluated = verdicts[key] ?? allow("plan");
+              if (evaluated.verdict === "DENY") {
                 entry.closed ??=
-                  judged.reason === "CONDITION_FALSE"
+                  evaluated.reason === "CONDITION_FALSE"
                     ? POLICY_CHANGED
                     : { code: 1013, reason: "SERVICE_UNAVAILABLE" };
-              } else if (judged.planText !== entry.plan) {
-                entry.plan = judged.planText;
+              } else if (evaluated.planText !== entry.plan) {
+                entry.plan = evaluated.planText;
                 entry.listed = true;
               }
             }
@@ -272,23 +275,23 @@ describe("decision: open connections", () => {
     );
   });
 
-  describe("a session that ends while a handshake is being judged", () => {
+  describe("a session that ends while a handshake is being evaluated", () => {
     it("closes its connection, which was not there yet when the session ended", async () => {
-      const { connections, state } = registry({ judge: byId({ "dec-1": deny("SESSION_ENDED") }) });
+      const { connections, state } = registry({ evaluate: byId({ "dec-1": deny("SESSION_ENDED") }) });
       state.now = START + 5;
       connections.revoke(() => true);
-      // asked for at START + 1, and judged by what was known then
+      // asked for at START + 1, and evaluated by what was known then
       connections.add(connection("dec-1"));
       connections.add(connection("dec-2"));
       await until(() => "dec-1" in connections.directives().closed, "it is closed");
       assert.deepEqual(Object.keys(connections.directives().closed), ["dec-1"]);
     });
 
-    it("judges again nobody who was there, or asked later", async () => {
-      const judged: string[] = [];
+    it("evaluates again nobody who was there, or asked later", async () => {
+      const evaluated: string[] = [];
       const { connections, state } = registry({
-        judge: ({ requestId }) => {
-          judged.push(requestId);
+        evaluate: ({ requestId }) => {
+          evaluated.push(requestId);
           return allow("plan");
         },
       });
@@ -297,8 +300,8 @@ describe("decision: open connections", () => {
       connections.revoke(() => false);
       connections.add(connection("later", { access: accessOf({ requestId: "later", at: START + 6 }) }));
       connections.add(connection("meanwhile"));
-      await until(() => judged.length > 0, "one is judged");
-      assert.deepEqual(judged, ["meanwhile"]);
+      await until(() => evaluated.length > 0, "one is evaluated");
+      assert.deepEqual(evaluated, ["meanwhile"]);
     });
   });
 });

@@ -14,7 +14,7 @@ import { accessOf, bearer, deciderOf, outcome, snapshotOf, verifierFor } from ".
 function watched(options: Parameters<typeof registry>[0] = {}) {
   const seen: string[] = [];
   const world = registry({
-    judge: ({ requestId }) => {
+    evaluate: ({ requestId }) => {
       seen.push(requestId);
       return { ...allow("plan"), steady: requestId.startsWith("steady") };
     },
@@ -57,10 +57,10 @@ describe("decision: connections that are evaluated only when something has chang
     const world = watched();
     add(world, ["steady-1", "steady-2", "other"]);
     const concerned = world.evaluated(() =>
-      world.connections.rejudge(({ decisionId }) => decisionId === "steady-2"),
+      world.connections.reevaluate(({ decisionId }) => decisionId === "steady-2"),
     );
     assert.deepEqual(await concerned, ["steady-2", "other"]);
-    assert.deepEqual(await world.evaluated(() => world.connections.rejudge()), [
+    assert.deepEqual(await world.evaluated(() => world.connections.reevaluate()), [
       "steady-1",
       "steady-2",
       "other",
@@ -68,9 +68,9 @@ describe("decision: connections that are evaluated only when something has chang
   });
 
   it("are closed by a set that denies, like all others", async () => {
-    const world = registry({ judge: () => deny("CONDITION_FALSE") });
+    const world = registry({ evaluate: () => deny("CONDITION_FALSE") });
     for (const id of ["a", "b"]) world.connections.add(connection(id, { steady: id === "a" }));
-    await world.connections.rejudge();
+    await world.connections.reevaluate();
     assert.deepEqual(world.connections.directives().closed, { a: POLICY_CHANGED, b: POLICY_CHANGED });
   });
 
@@ -78,13 +78,13 @@ describe("decision: connections that are evaluated only when something has chang
     let steady = false;
     const seen: string[] = [];
     const { connections } = registry({
-      judge: ({ requestId }) => {
+      evaluate: ({ requestId }) => {
         seen.push(requestId);
         return { ...allow("plan"), steady };
       },
     });
     connections.add(connection("a", { steady: true }));
-    await connections.rejudge();
+    await connections.reevaluate();
     await connections.refresh();
     steady = true;
     await connections.refresh();
@@ -106,20 +106,20 @@ describe("decision: connections that are evaluated only when something has chang
   it("are evaluated when they come after a change that concerned somebody else", async () => {
     const world = watched();
     world.state.now = START + 10;
-    await world.connections.rejudge(() => false);
+    await world.connections.reevaluate(() => false);
     const access = accessOf({ requestId: "steady", at: START + 9 });
     world.connections.add(connection("steady", { access, steady: true }));
-    const done = world.evaluated(() => world.connections.rejudge(() => false));
+    const done = world.evaluated(() => world.connections.reevaluate(() => false));
     assert.deepEqual(await done, ["steady"]);
   });
 
   it("are evaluated again although the same one is being waited for", async () => {
-    const answers: ((judged: ReturnType<typeof allow>) => void)[] = [];
-    const { connections } = registry({ judge: () => new Promise((resolve) => answers.push(resolve)) });
+    const answers: ((evaluated: ReturnType<typeof allow>) => void)[] = [];
+    const { connections } = registry({ evaluate: () => new Promise((resolve) => answers.push(resolve)) });
     connections.add(connection("a"));
-    const first = connections.rejudge();
+    const first = connections.reevaluate();
     while (answers.length < 1) await new Promise(setImmediate);
-    const second = connections.rejudge(() => true);
+    const second = connections.reevaluate(() => true);
     answers[0]?.(allow("plan"));
     while (answers.length < 2) await new Promise(setImmediate);
     answers[1]?.(deny("CONDITION_FALSE"));
@@ -197,7 +197,7 @@ describe("decision: whether a connection is steady", () => {
     const source: Pick<FileSource, "lookup"> = { lookup: () => ({ name: "a" }) };
     const decision = await deciderOf(main, {
       verifier,
-      following: { state: () => standings },
+      controlPlane: { state: () => standings },
       sets,
       sources: new Map([["users", source]]),
       switchedOff: new Set(ACCEPTABLE_CHECKS),

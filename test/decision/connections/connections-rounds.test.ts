@@ -7,9 +7,9 @@ import { accessOf } from "../support.ts";
 describe("decision: open connections, round by round", () => {
   describe("and time", () => {
     it("whoever was judged before the change and comes after it, is judged again", async () => {
-      const { connections, state } = registry({ judge: () => deny("CONDITION_FALSE") });
+      const { connections, state } = registry({ evaluate: () => deny("CONDITION_FALSE") });
       state.now = START + 10;
-      await connections.rejudge();
+      await connections.reevaluate();
       const asked = (at: number) => accessOf({ at });
       connections.add(connection("before", { access: asked(START + 9) }));
       connections.add(connection("same", { access: asked(START + 10) }));
@@ -20,26 +20,26 @@ describe("decision: open connections, round by round", () => {
     });
 
     it("a change while judging is under way begins anew", async () => {
-      const answers: ((judged: Reevaluation) => void)[] = [];
-      const { connections } = registry({ judge: () => new Promise((resolve) => answers.push(resolve)) });
+      const answers: ((evaluated: Reevaluation) => void)[] = [];
+      const { connections } = registry({ evaluate: () => new Promise((resolve) => answers.push(resolve)) });
       connections.add(connection("a"));
-      const first = connections.rejudge();
-      await until(() => answers.length === 1, "it is judged");
-      const second = connections.rejudge();
+      const first = connections.reevaluate();
+      await until(() => answers.length === 1, "it is evaluated");
+      const second = connections.reevaluate();
       answers[0]?.(allow("by the old set"));
-      await until(() => answers.length === 2, "it is judged again");
+      await until(() => answers.length === 2, "it is evaluated again");
       answers[1]?.(deny("CONDITION_FALSE"));
       await Promise.all([first, second]);
       assert.deepEqual(connections.directives(), { closed: { a: POLICY_CHANGED }, plans: {} });
     });
 
     it("one that ends while it is judged leaves nothing behind, nor does its successor inherit", async () => {
-      const answers: ((judged: Reevaluation) => void)[] = [];
-      const { connections } = registry({ judge: () => new Promise((resolve) => answers.push(resolve)) });
+      const answers: ((evaluated: Reevaluation) => void)[] = [];
+      const { connections } = registry({ evaluate: () => new Promise((resolve) => answers.push(resolve)) });
       connections.add(connection("a"));
       connections.add(connection("b"));
-      const done = connections.rejudge();
-      await until(() => answers.length === 2, "both are judged");
+      const done = connections.reevaluate();
+      await until(() => answers.length === 2, "both are evaluated");
       connections.ended(["a", "b"]);
       connections.add(connection("b", { access: accessOf({ at: START + 5 }) }));
       for (const answer of answers) answer(deny("CONDITION_FALSE"));
@@ -47,20 +47,20 @@ describe("decision: open connections, round by round", () => {
       assert.deepEqual(connections.directives(), { closed: {}, plans: {} });
     });
 
-    /** Looks at the event loop from outside: how many were judged between two turns of other work. */
-    const longestTurn = async (work: () => Promise<void>, judged: () => number) => {
+    /** Looks at the event loop from outside: how many were evaluated between two turns of other work. */
+    const longestTurn = async (work: () => Promise<void>, evaluated: () => number) => {
       let before = 0;
       let longest = 0;
       let done = false;
       const look = () => {
-        longest = Math.max(longest, judged() - before);
-        before = judged();
+        longest = Math.max(longest, evaluated() - before);
+        before = evaluated();
         if (!done) setImmediate(look);
       };
       look();
       await work();
       done = true;
-      return Math.max(longest, judged() - before);
+      return Math.max(longest, evaluated() - before);
     };
 
     it("other work has its turn while many are judged, by the time that this takes", async () => {
@@ -69,20 +69,20 @@ describe("decision: open connections, round by round", () => {
         [3, 2],
         [1000, 1],
       ] as const) {
-        let judged = 0;
+        let evaluated = 0;
         const { connections } = registry({
-          judge: () => {
-            judged += 1;
+          evaluate: () => {
+            evaluated += 1;
             return allow("plan");
           },
-          stopwatch: () => judged * each,
+          stopwatch: () => evaluated * each,
         });
         for (let i = 0; i < 400; i += 1) connections.add(connection(String(i)));
         const longest = await longestTurn(
-          () => connections.rejudge(),
-          () => judged,
+          () => connections.reevaluate(),
+          () => evaluated,
         );
-        assert.equal(judged, 400);
+        assert.equal(evaluated, 400);
         assert.ok(longest <= atMost, `${longest} of ${each} ms`);
       }
     });
@@ -97,12 +97,12 @@ describe("decision: open connections, round by round", () => {
         },
       };
       const { connections } = registry({
-        judge: () => Promise.resolve(answer),
+        evaluate: () => Promise.resolve(answer),
         stopwatch: () => planned * 3,
       });
       for (let i = 0; i < 400; i += 1) connections.add(connection(String(i)));
       const longest = await longestTurn(
-        () => connections.rejudge(),
+        () => connections.reevaluate(),
         () => planned,
       );
       assert.equal(planned, 400);
@@ -110,17 +110,17 @@ describe("decision: open connections, round by round", () => {
     });
 
     it("a set that denies closes every one of many, however long each takes", async () => {
-      let judged = 0;
+      let evaluated = 0;
       const { connections } = registry({
-        judge: () => {
-          judged += 1;
+        evaluate: () => {
+          evaluated += 1;
           const denied = deny("CONDITION_FALSE");
-          return judged % 2 === 0 ? denied : Promise.resolve(denied);
+          return evaluated % 2 === 0 ? denied : Promise.resolve(denied);
         },
-        stopwatch: () => judged * 4,
+        stopwatch: () => evaluated * 4,
       });
       for (let i = 0; i < 300; i += 1) connections.add(connection(String(i)));
-      await connections.rejudge();
+      await connections.reevaluate();
       assert.equal(Object.keys(connections.directives().closed).length, 300);
     });
 
@@ -131,41 +131,41 @@ describe("decision: open connections, round by round", () => {
           throw new Error("no text");
         },
       };
-      for (const judge of [() => unwritable, () => Promise.resolve(unwritable)]) {
-        const { connections, logged } = registry({ judge });
+      for (const evaluate of [() => unwritable, () => Promise.resolve(unwritable)]) {
+        const { connections, logged } = registry({ evaluate });
         connections.add(connection("a"));
-        await connections.rejudge();
+        await connections.reevaluate();
         assert.deepEqual(connections.directives().closed["a"], { code: 1011, reason: "INTERNAL_ERROR" });
         assert.equal(logged[0]?.level, "error");
       }
     });
 
     it("they are judged again by themselves where that is asked for, until the end", async () => {
-      const judged: string[] = [];
+      const evaluated: string[] = [];
       const { connections } = registry({
-        judge: ({ requestId }) => {
-          judged.push(requestId);
+        evaluate: ({ requestId }) => {
+          evaluated.push(requestId);
           return allow("plan");
         },
         every: 2,
       });
       connections.add(connection("a"));
       connections.start();
-      while (judged.length < 3) await new Promise((resolve) => setTimeout(resolve, 1));
+      while (evaluated.length < 3) await new Promise((resolve) => setTimeout(resolve, 1));
       connections.close();
-      await connections.rejudge();
-      const { length } = judged;
+      await connections.reevaluate();
+      const { length } = evaluated;
       await new Promise((resolve) => setTimeout(resolve, 20));
-      assert.equal(judged.length, length);
+      assert.equal(evaluated.length, length);
     });
   });
 
   describe("new plans have only so much room", () => {
     it("who finds none has to come again", async () => {
       let planText = "x".repeat(40);
-      const { connections } = registry({ judge: () => allow(planText), planSpace: 100 });
+      const { connections } = registry({ evaluate: () => allow(planText), planSpace: 100 });
       for (const id of ["a", "b", "c"]) connections.add(connection(id));
-      await connections.rejudge();
+      await connections.reevaluate();
       const comeAgain = { code: 1012, reason: "POLICY_CHANGED" };
       assert.deepEqual(connections.directives(), {
         closed: { c: comeAgain },
@@ -175,33 +175,33 @@ describe("decision: open connections, round by round", () => {
       connections.ended(["a"]);
       planText = "y".repeat(50);
       connections.add(connection("d"));
-      await connections.rejudge();
+      await connections.reevaluate();
       assert.deepEqual(connections.directives(), {
         closed: { c: comeAgain },
         plans: { b: planText, d: planText },
       });
       connections.revoke(({ decisionId }) => decisionId === "b");
       connections.add(connection("e"));
-      await connections.rejudge();
+      await connections.reevaluate();
       assert.deepEqual(Object.keys(connections.directives().plans), ["d", "e"]);
     });
 
     it("and one that ends while it is judged takes none", async () => {
-      const answers: ((judged: Reevaluation) => void)[] = [];
+      const answers: ((evaluated: Reevaluation) => void)[] = [];
       const { connections, state } = registry({
-        judge: () => new Promise((resolve) => answers.push(resolve)),
+        evaluate: () => new Promise((resolve) => answers.push(resolve)),
         planSpace: 100,
       });
       connections.add(connection("a"));
-      const first = connections.rejudge();
-      await until(() => answers.length === 1, "it is judged");
+      const first = connections.reevaluate();
+      await until(() => answers.length === 1, "it is evaluated");
       connections.ended(["a"]);
       answers[0]?.(allow("x".repeat(60)));
       await first;
       assert.equal(state.changes, 0);
       connections.add(connection("b"));
-      const second = connections.rejudge();
-      await until(() => answers.length === 2, "the other is judged");
+      const second = connections.reevaluate();
+      await until(() => answers.length === 2, "the other is evaluated");
       answers[1]?.(allow("y".repeat(60)));
       await second;
       assert.deepEqual(connections.directives(), { closed: {}, plans: { b: "y".repeat(60) } });

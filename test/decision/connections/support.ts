@@ -21,7 +21,7 @@ export function registry(options: Partial<ConnectionRegistryOptions> = {}) {
   };
   const state = { now: START, changes: 0 };
   const connections = new ConnectionRegistry({
-    judge: never,
+    evaluate: never,
     changed: () => (state.changes += 1),
     metrics,
     log: { info: write("info"), warn: write("warn"), error: write("error") },

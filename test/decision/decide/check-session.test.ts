@@ -75,7 +75,7 @@ describe("decision: where a caller stands", () => {
     const decide = deciderOf(snapshotOf(world.set ?? POLICIES), {
       verifier,
       cookie: "session",
-      following: {
+      controlPlane: {
         state: () => (world.unknown === true ? undefined : standings),
       },
       sets,

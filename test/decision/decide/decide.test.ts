@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { PROXY_REASONS, REASONS, STANDING_REASONS, type Reason } from "../../../src/reasons.ts";
+import { PROXY_REASONS, REASONS, STATE_REASONS, type Reason } from "../../../src/reasons.ts";
 import type { RefusalCheck } from "../../../src/request/index.ts";
 import { createDecider } from "../../../src/decision/decide/decide.ts";
 import { createIdentify } from "../../../src/decision/decide/identify.ts";
@@ -345,7 +345,7 @@ describe("decision: decide", () => {
         "BODY_NEEDED", // bodies.test.ts, as the next two
         "BODY_TOO_LARGE",
         "BODY_UNAVAILABLE",
-        ...STANDING_REASONS, // standing.test.ts, as the next one
+        ...STATE_REASONS, // standing.test.ts, as the next one
         "POLICY_SETS_CONFLICT",
         "GRAPHQL_ALLOWED", // decide-graphql.test.ts, as the next four
         "GRAPHQL_CONNECTION",

@@ -41,7 +41,7 @@ describe("decision: names that another policy set guards", () => {
     const decider = deciderOf(snapshotOf(set), {
       verifier,
       sets: Object.fromEntries(names.map((name, index) => [name, sets[index]])),
-      following: { state: () => standings },
+      controlPlane: { state: () => standings },
     });
     const token = bearer(await issuer.token({ customer_id: "cus_1" }));
     if (query === undefined)

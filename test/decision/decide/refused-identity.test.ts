@@ -35,7 +35,7 @@ describe("decision: an identity that is refused by where it stands", () => {
     const decider = deciderOf(snapshotOf(POLICIES), {
       verifier,
       cookie: "session",
-      following: { state: () => standings },
+      controlPlane: { state: () => standings },
     });
     const credentials = how === "cookie" ? (["cookie", `session=${token}`] as const) : bearer(token);
     return decider(accessOf({ path, headers: [credentials] }));

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { explainAnswer, explainOffline } from "../../../src/decision/explain/explain-offline.ts";
 import { decideOffline, type OfflineRequest } from "../../../src/decision/explain/offline.ts";
 import { renderAnswer, renderExplanation } from "../../../src/decision/explain/render-explanation.ts";
-import type { SampleAnswer } from "../../../src/decision/explain/sample-answer.ts";
 import { accessOf, snapshotOf, type RequestParts } from "../support.ts";
+import type { SampleAnswer } from "../../../src/policy/suite/index.ts";
 
 const POLICIES = `
 graphql: { limits: { depth: 5 } }
@@ -63,7 +63,7 @@ describe("decision: explained answers", () => {
   });
 
   it("name every field of every rule, what the request decides, and what is left", async () => {
-    const { explanation, judged } = await explained(person, viewer);
+    const { explanation, evaluated } = await explained(person, viewer);
     assert.deepEqual(
       explanation.fields.map(({ rule, field, action, verdict, left }) => [
         rule.id,
@@ -78,7 +78,7 @@ describe("decision: explained answers", () => {
         ["response_masks[0]", "ssn", "partial", "unknown"],
       ],
     );
-    assert.deepEqual(judged, [
+    assert.deepEqual(evaluated, [
       { rule: "policies[0]", verdict: "true" },
       { rule: "response_filters[0]", field: "salary", verdict: "true" },
       { rule: "response_filters[0]", field: "$.trace", verdict: "false" },
@@ -88,7 +88,7 @@ describe("decision: explained answers", () => {
 
   it("say what each rule changes in a sample, and what comes out", async () => {
     const decided = await explained(person, viewer);
-    const { outcome, fields, judged } = explainAnswer(
+    const { outcome, fields, evaluated } = explainAnswer(
       decided,
       answerOf('{ "salary": 5, "phone":"1", "owner": "u-9", "ssn":"123-45-6789", "trace": 1 }'),
     );
@@ -104,7 +104,7 @@ describe("decision: explained answers", () => {
         ["ssn", ["$.ssn"]],
       ],
     );
-    assert.deepEqual(judged, [{ rule: "response_filters[0]", field: "phone", verdict: "true" }]);
+    assert.deepEqual(evaluated, [{ rule: "response_filters[0]", field: "phone", verdict: "true" }]);
   });
 
   it("say what conditions came to where the sample has the field, and nothing where it has not", async () => {
@@ -113,7 +113,7 @@ describe("decision: explained answers", () => {
       explainAnswer(
         decided,
         answerOf(owners.map((owner) => ({ phone: "***", ...(owner !== undefined && { owner }) }))),
-      ).judged.map(({ verdict }) => verdict);
+      ).evaluated.map(({ verdict }) => verdict);
     assert.deepEqual(phones(), []);
     assert.deepEqual(phones("u-9"), ["true"]);
     assert.deepEqual(phones("u-1"), ["false"]);
@@ -164,7 +164,7 @@ describe("decision: explained answers", () => {
     it(`withholds ${what}`, async () => {
       const answer = explainAnswer(await explained(person, viewer), sample);
       assert.deepEqual(answer.outcome, { ok: false, reason, status });
-      assert.deepEqual(answer.judged, []);
+      assert.deepEqual(answer.evaluated, []);
       assert.equal(renderAnswer(answer), `the answer is withheld (${status}): ${reason}\n`);
     });
   }
@@ -194,7 +194,7 @@ describe("decision: explained answers", () => {
     const open = snapshotOf("default: allow");
     const offline = await decideOffline(open, { raw: accessOf().raw, lookup: () => undefined, now: 0 });
     const answer = explainAnswer(await explainOffline(offline), answerOf("<p>", { status: 206 }));
-    assert.deepEqual(answer, { outcome: { ok: true, text: "<p>", paths: [] }, fields: [], judged: [] });
+    assert.deepEqual(answer, { outcome: { ok: true, text: "<p>", paths: [] }, fields: [], evaluated: [] });
     assert.equal(renderAnswer(answer), "the answer is delivered as it is\n\n<p>\n");
   });
 
@@ -215,9 +215,9 @@ describe("decision: explained answers", () => {
   it("are of no interest where the request is denied, or never came to a rule", async () => {
     const denied = await explained(person);
     assert.deepEqual(denied.explanation.fields, []);
-    assert.deepEqual(denied.judged, [{ rule: "policies[0]", verdict: "unknown" }]);
+    assert.deepEqual(denied.evaluated, [{ rule: "policies[0]", verdict: "unknown" }]);
     const refused = await explained({ path: "/a//b" }, viewer);
-    assert.deepEqual([refused.explanation, refused.judged], [{ near: [], fields: [] }, []]);
+    assert.deepEqual([refused.explanation, refused.evaluated], [{ near: [], fields: [] }, []]);
   });
 });
 
@@ -229,7 +229,7 @@ describe("decision: explained operations", () => {
   };
 
   it("name the rules at each field, with the arguments that they saw", async () => {
-    const { decision, explanation, judged } = await operation(
+    const { decision, explanation, evaluated } = await operation(
       "query($n: Int) { all: people(limit: $n) { salary } }",
       viewer,
       {
@@ -255,7 +255,7 @@ describe("decision: explained operations", () => {
     ]);
     assert.equal(rule?.name, "whole");
     assert.deepEqual(near, []);
-    assert.deepEqual(judged, [
+    assert.deepEqual(evaluated, [
       { rule: "policies[1]", verdict: "true" },
       { rule: "graphql_policies[0]", verdict: "false" },
     ]);
@@ -309,12 +309,12 @@ describe("decision: explained operations", () => {
   });
 
   it("are not asked where a path rule denies", async () => {
-    const { decision, explanation, judged } = await operation("{ people }", {
+    const { decision, explanation, evaluated } = await operation("{ people }", {
       user: { id: "u", role: "nobody" },
     });
     assert.equal(decision.reason, "CONDITION_FALSE");
     assert.equal(explanation.operation, undefined);
-    assert.deepEqual(judged, [{ rule: "policies[1]", verdict: "false" }]);
+    assert.deepEqual(evaluated, [{ rule: "policies[1]", verdict: "false" }]);
   });
 
   it("are rendered for people", async () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { explainAnswer, explainOffline } from "../../../src/decision/explain/explain-offline.ts";
 import { decideOffline, type OfflineDecision } from "../../../src/decision/explain/offline.ts";
 import { openConnection, type OfflineConnection } from "../../../src/decision/explain/offline-connection.ts";
-import type { Delivery, Direction } from "../../../src/decision/explain/message-verdict.ts";
+import type { ExplainedMessage, Direction } from "../../../src/decision/explain/message-verdict.ts";
 import { HANDSHAKE_HEADERS } from "../../../src/policy/suite/index.ts";
 import { accessOf, snapshotOf, type RequestParts } from "../support.ts";
 
@@ -19,7 +19,11 @@ async function connect(policies: string, path: string): Promise<OfflineConnectio
   return connection;
 }
 
-function sendOn(connection: OfflineConnection, message: object, direction: Direction = "send"): Delivery {
+function sendOn(
+  connection: OfflineConnection,
+  message: object,
+  direction: Direction = "send",
+): ExplainedMessage {
   return connection.message(direction, JSON.stringify(message));
 }
 
@@ -48,7 +52,7 @@ response_masks:
       ],
     );
     assert.deepEqual(
-      explained.judged.filter(({ field }) => field === "ssn").map(({ verdict }) => verdict),
+      explained.evaluated.filter(({ field }) => field === "ssn").map(({ verdict }) => verdict),
       ["false", "true"],
     );
     const { outcome, fields } = explainAnswer(explained, {
@@ -80,8 +84,8 @@ graphql_policies:
       const offline = await decided(policies, { method: "POST", path, headers, body });
       const { decision, explanation } = await explainOffline(offline);
       const { verdict, rules = [], denied = [] } = explanation.operation ?? {};
-      const judged = rules.map((one) => `${one.rule.id} ${one.verdict}`);
-      return [decision.reason, verdict, judged, denied.map((one) => `${one.path} ${one.rule ?? "-"}`)];
+      const evaluated = rules.map((one) => `${one.rule.id} ${one.verdict}`);
+      return [decision.reason, verdict, evaluated, denied.map((one) => `${one.path} ${one.rule ?? "-"}`)];
     };
     const me = "graphql_policies[0] true";
     // path rules alone judge the first reading
@@ -127,7 +131,7 @@ websocket_policies:
 
     it("mask by the rules of each", async () => {
       const message = { type: "a", mail: 1, ssn: 2, pin: 3, tel: 4 };
-      const { delivered, fields, judged } = sendOn(await open(), message, "receive");
+      const { delivered, fields, evaluated } = sendOn(await open(), message, "receive");
       assert.equal(delivered, '{"type":"a","mail":"***","ssn":"***","pin":3}');
       assert.deepEqual(
         fields.map(({ field, verdict, masked }) => [field, verdict, masked]),
@@ -140,15 +144,15 @@ websocket_policies:
         ],
       );
       assert.deepEqual(
-        judged.filter(({ field }) => field === undefined).map(({ rule }) => rule),
+        evaluated.filter(({ field }) => field === undefined).map(({ rule }) => rule),
         ["websocket_policies[0].message_types[3]", "websocket_policies[1].message_types[2]"],
       );
     });
 
     it("deliver what each permits, and name the rule that does not", async () => {
       const sent = async (message: object) => {
-        const { code, rule, condition, judged } = sendOn(await open(), message);
-        return [code, rule?.name ?? rule?.id, condition?.verdict, judged.map(({ verdict }) => verdict)];
+        const { code, rule, condition, evaluated } = sendOn(await open(), message);
+        return [code, rule?.name ?? rule?.id, condition?.verdict, evaluated.map(({ verdict }) => verdict)];
       };
       assert.deepEqual(await sent({ type: "a" }), ["CONDITION", "feed", "false", ["true", "false"]]);
       assert.deepEqual(await sent({ type: "b", n: 2 }), ["CONDITION", "any", "false", ["false", "true"]]);

@@ -100,19 +100,19 @@ describe("decision: offline connections", () => {
 
   it("say why, with the message's own values", async () => {
     const open = await orders();
-    const { rule, condition, judged } = open!.message("send", '{"type":"subscribe","customer":"c-2"}');
+    const { rule, condition, evaluated } = open!.message("send", '{"type":"subscribe","customer":"c-2"}');
     assert.deepEqual([rule?.name, rule?.resource], ["own orders", "send subscribe"]);
     assert.deepEqual(condition?.reads, [
       { path: "message.customer", state: "present", value: "c-2" },
       { path: "user.customer", state: "present", value: "c-1" },
     ]);
-    assert.deepEqual(judged, [{ rule: "websocket_policies[0].message_types[0]", verdict: "false" }]);
+    assert.deepEqual(evaluated, [{ rule: "websocket_policies[0].message_types[0]", verdict: "false" }]);
   });
 
   it("mask what the server sends, by the message's fields and by response rules", async () => {
     const open = await orders();
     const text = '{ "type":"order", "hour":12, "email":"a@b", "phone":"1", "owner":"u-9", "secret":5 }';
-    const { delivered, fields, judged } = open!.message("receive", text);
+    const { delivered, fields, evaluated } = open!.message("receive", text);
     assert.equal(delivered, '{ "type":"order", "hour":12, "email":"***", "owner":"u-9", "secret":"***" }');
     assert.deepEqual(
       fields.map(({ field, masked, left }) => [field, masked, left]),
@@ -123,7 +123,7 @@ describe("decision: offline connections", () => {
       ],
     );
     const message = "websocket_policies[0].message_types[2]";
-    assert.deepEqual(judged, [
+    assert.deepEqual(evaluated, [
       { rule: message, verdict: "true" },
       { rule: message, field: "email", verdict: "true" },
       { rule: message, field: "phone", verdict: "true" },
@@ -131,7 +131,7 @@ describe("decision: offline connections", () => {
     ]);
     const mine = open!.message("receive", '{"type":"order","hour":12,"phone":"1","owner":"u-1"}');
     assert.equal(mine.delivered, '{"type":"order","hour":12,"phone":"1","owner":"u-1"}');
-    assert.ok(mine.judged.some(({ field, verdict }) => field === "phone" && verdict === "false"));
+    assert.ok(mine.evaluated.some(({ field, verdict }) => field === "phone" && verdict === "false"));
   });
 
   it("deliver nothing after a message that closes them", async () => {
@@ -255,7 +255,7 @@ describe("decision: offline GraphQL connections", () => {
     assert.deepEqual([tooMany.delivered, tooMany.code], [undefined, "ACCESS_DENIED"]);
     assert.equal(tooMany.rule?.resource, "subscription orders");
     assert.equal(tooMany.operation?.rules[0]?.condition.children[0]?.verdict, "false");
-    assert.deepEqual(tooMany.judged, [{ rule: "graphql_policies[1]", verdict: "false" }]);
+    assert.deepEqual(tooMany.evaluated, [{ rule: "graphql_policies[1]", verdict: "false" }]);
     assert.match(renderDelivery(tooMany), /^the operation is denied$/m);
 
     const unselected = send(subscribe("1", "subscription { orders(limit: 1) { id } }"));
@@ -269,11 +269,11 @@ describe("decision: offline GraphQL connections", () => {
   it("count what conditions on events came to", async () => {
     const open = await modern();
     const subscribed = open!.message("send", JSON.stringify(subscribe("1", ORDERS)));
-    assert.deepEqual(subscribed.judged, []);
+    assert.deepEqual(subscribed.evaluated, []);
     assert.equal(subscribed.operation?.rules[0]?.left, 'args.limit < 5 and order.customer == "c-1"');
     const verdictOf = (message: unknown) => {
-      const { judged, condition } = open!.message("receive", JSON.stringify(message));
-      return [judged.find(({ field }) => field === undefined)?.verdict, condition?.verdict];
+      const { evaluated, condition } = open!.message("receive", JSON.stringify(message));
+      return [evaluated.find(({ field }) => field === undefined)?.verdict, condition?.verdict];
     };
     assert.deepEqual(verdictOf(next("1", "c-1")), ["true", "true"]);
     assert.deepEqual(verdictOf(next("1", "c-2")), ["false", "false"]);

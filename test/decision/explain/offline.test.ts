@@ -62,7 +62,7 @@ describe("decision: offline", () => {
   it("trusts no header of a front proxy and accepts what is switched off", async () => {
     const headers = [["x-backend-url", "http://a.test"]] as const;
     assert.equal(outcome(await decide({ headers })), "DENY UNTRUSTED_PROXY_HEADER");
-    const { decision: off, judgement } = await decideOffline(
+    const { decision: off, evaluation } = await decideOffline(
       createSnapshot(compileText("default: allow"), { caseSensitive: false }),
       {
         raw: accessOf({ path: "/a//b" }).raw,
@@ -78,6 +78,6 @@ describe("decision: offline", () => {
     );
     assert.equal(outcome(off), "ALLOW DEFAULT_ALLOW");
     assert.deepEqual(off.accepted, ["empty_segment"]);
-    assert.deepEqual(judgement?.draft.accepted, ["empty_segment"]);
+    assert.deepEqual(evaluation?.draft.accepted, ["empty_segment"]);
   });
 });

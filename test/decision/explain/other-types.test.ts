@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { explainAnswer, explainOffline } from "../../../src/decision/explain/explain-offline.ts";
 import { decideOffline } from "../../../src/decision/explain/offline.ts";
-import type { SampleAnswer } from "../../../src/decision/explain/sample-answer.ts";
 import { accessOf, snapshotOf } from "../support.ts";
+import type { SampleAnswer } from "../../../src/policy/suite/index.ts";
 
 const typed = (type: string, text: string): SampleAnswer => ({
   status: 200,

@@ -194,8 +194,8 @@ describe("decision: decision point", () => {
       it(`is a denial with one record when deciding ${what}`, async () => {
         const { point, errors, records, metrics } = pointOf(decide);
         const access = accessOf({ requestId: "r-7", peer: "192.0.2.1" });
-        const judged = await point.judge(access);
-        const final = await point.conclude(judged, { access, at: 0 }, Infinity, performance.now());
+        const evaluated = await point.decide(access);
+        const final = await point.conclude(evaluated, { access, at: 0 }, Infinity, performance.now());
         assert.equal(outcome(final), "DENY INTERNAL_ERROR");
         assert.equal(errors.length, 1);
         const written = await records();
@@ -221,8 +221,8 @@ describe("decision: decision point", () => {
     });
     it("hands through what was decided, waiting or not", async () => {
       const decision = decisionOf(open);
-      assert.equal(pointOf(() => decision).point.judge(accessOf()), decision);
-      assert.equal(await pointOf(() => Promise.resolve(decision)).point.judge(accessOf()), decision);
+      assert.equal(pointOf(() => decision).point.decide(accessOf()), decision);
+      assert.equal(await pointOf(() => Promise.resolve(decision)).point.decide(accessOf()), decision);
     });
   });
 

@@ -8,7 +8,7 @@ import type { OpenConnections } from "../../../src/decision/connections/open-con
 import { createForgedHeaders, withoutHeaders } from "../../../src/decision/headers/forged-headers.ts";
 import { createIdentityHeaders } from "../../../src/decision/headers/identity-headers.ts";
 import { DecisionPoint } from "../../../src/decision/point/decision-point.ts";
-import type { Call, Door, Effects, Task } from "../../../src/decision/point/door.ts";
+import type { DoorCall, Door, Effects, Task } from "../../../src/decision/point/door.ts";
 import { serveDoor, type ServingDependencies } from "../../../src/decision/point/serve-door.ts";
 import type { Denial } from "../../../src/decision/types.ts";
 import type { RunningTokenVerifier } from "../../../src/identity/index.ts";
@@ -98,7 +98,7 @@ describe("decision: a door is decode and encode", () => {
         ...serving,
       },
     );
-    const ask = async (question: Question, call: Partial<Call> = {}): Promise<Answer> =>
+    const ask = async (question: Question, call: Partial<DoorCall> = {}): Promise<Answer> =>
       serve(question, { deadline: Number.POSITIVE_INFINITY, ...call });
     /** What is written of the answers so far: `DENY INTERNAL_ERROR`. */
     const recorded = async () => {

@@ -199,7 +199,7 @@ describe("decision: an allow whose record is required", () => {
       const decide = deciderOf(NOBODY_ASKED, {
         verifier,
         sets,
-        following: { state: () => standings },
+        controlPlane: { state: () => standings },
       });
       const point = new DecisionPoint({
         decide,
@@ -218,9 +218,9 @@ describe("decision: an allow whose record is required", () => {
       });
       const token = await issuer.token({ customer_id: "cus_1" });
       const access = accessOf({ headers: [bearer(token)] });
-      const judged = await point.judge(access);
+      const decided = await point.decide(access);
       return outcome(
-        await point.conclude(judged, { access, at: Date.now() }, access.deadline, performance.now()),
+        await point.conclude(decided, { access, at: Date.now() }, access.deadline, performance.now()),
       );
     };
 

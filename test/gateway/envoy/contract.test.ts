@@ -26,12 +26,14 @@ const SPEAKERS = ["extauthz", "gateway", "decision", "graphql"];
 const OTHERWISE: Readonly<Record<string, readonly string[]>> = {
   // Envoy's own filter, by its usual name
   "src/gateway/http-filters.ts": [NAMESPACE.decision],
+  // where these words are from
+  "src/graphql/refusals.ts": [LUA_CONTRACT.GRAPHQL, LUA_CONTRACT.GRAPHQL_TEXT].flatMap(leavesOf),
   // what is wrong with a document or a plan: test/lua compares it with policy/mask
   "gatehouse/json_tape.lua": ["too_large"],
   "gatehouse/mask.lua": ["plan"],
   "gatehouse/mask_errors.lua": ["plan"],
   // kinds of a verdict, which stay in Lua; members and types of messages
-  "gatehouse/graphql_judge.lua": ["refused", "denied"],
+  "gatehouse/graphql_evaluate.lua": ["refused", "denied"],
   "gatehouse/graphql_socket.lua": ["refused", "result", "error"],
   "gatehouse/graphql_payload.lua": ["extensions"],
   "gatehouse/messages.lua": ["type"],
@@ -46,6 +48,7 @@ const OTHERWISE: Readonly<Record<string, readonly string[]>> = {
 /** Where also its ordinary words would be meant. */
 const SPEAK_OF_NOTHING_ELSE = [
   ...["extauthz/encode", "extauthz/plan-metadata", "extauthz/record-metadata", "extauthz/access-log-decode"],
+  "extauthz/access-log-entry",
   ...["gateway/decision-metadata", "gateway/access-log-lines", "decision/connections/connection-slots"],
 ];
 

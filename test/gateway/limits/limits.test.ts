@@ -324,7 +324,7 @@ describe("gateway with gRPC", () => {
       call.end();
       const plain = session.request({ ":method": "POST", ":path": "/plain", "content-type": "text/plain" });
       plain.write("first");
-      await until(() => gateway.authz.checks.length === 2, "the second request is judged");
+      await until(() => gateway.authz.checks.length === 2, "the second request is evaluated");
       assert.deepEqual(started, ["/grpc"]);
       plain.end();
       await until(() => started.length === 2, "the second request is forwarded");

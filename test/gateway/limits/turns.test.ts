@@ -27,14 +27,14 @@ describe("gateway: many requests of one connection at once", () => {
   const bodyOf = (index: number) => Buffer.alloc(1 + index * 400, `${index},`);
 
   for (const [way, onRequest] of [
-    ["are judged without their bodies", false],
+    ["are evaluated without their bodies", false],
     ["are asked about again, with their bodies", true],
   ] as const) {
     it(`${way} and reach the application whole`, async () => {
-      const judged = new Map<string, string>();
+      const evaluated = new Map<string, string>();
       gateway.authz.decide = ({ attributes: { contextExtensions, request } }) => {
         if (onRequest && contextExtensions["gatehouse_body"] === "on_request") return ASK_AGAIN;
-        judged.set(request.http.path, digestOf(request.http.rawBody));
+        evaluated.set(request.http.path, digestOf(request.http.rawBody));
         return ALLOW;
       };
       const received = new Map<string, string>();
@@ -56,7 +56,7 @@ describe("gateway: many requests of one connection at once", () => {
         assert.deepEqual(await Promise.all(answers), expected);
         for (const [index, path] of expected.entries()) {
           assert.equal(received.get(path), digestOf(bodyOf(index)), path);
-          if (onRequest) assert.equal(judged.get(path), digestOf(bodyOf(index)), path);
+          if (onRequest) assert.equal(evaluated.get(path), digestOf(bodyOf(index)), path);
         }
       } finally {
         session.destroy();

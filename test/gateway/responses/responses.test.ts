@@ -232,7 +232,7 @@ describe("gateway: responses", () => {
       assert.ok(!body.includes(SECRET), body);
       assert.match(body, /^\nid: 1\ndata: \{"ssn":"\*\*\*"\}\n\n/);
       assert.equal(body.match(/\*\*\*/g)?.length, 2);
-      assert.ok(!body.includes("[DONE]"), "what cannot be judged is not delivered");
+      assert.ok(!body.includes("[DONE]"), "what cannot be evaluated is not delivered");
     });
   });
 

@@ -53,7 +53,7 @@ const Case = z.strictObject({
 });
 const CaseFile = z.strictObject({ about: z.string(), plan: Plan, cases: z.array(Case).min(1) });
 
-/** One published case, ready to be judged. */
+/** One published case, ready to be evaluated. */
 export interface GraphqlCase extends Omit<z.infer<typeof Case>, "plan" | "query" | "json"> {
   readonly plan: GraphqlPlanIR;
   /** The payload. */

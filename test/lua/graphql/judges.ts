@@ -26,10 +26,10 @@ export interface Judged {
   readonly delivered?: readonly (boolean | string)[];
 }
 
-/** Lua that judges one case, as JSON, by `graphql_judge` and `graphql_events`. */
+/** Lua that judges one case, as JSON, by `graphql_evaluate` and `graphql_events`. */
 export const JUDGE = `
 local json = require("gatehouse.json")
-local judge = require("gatehouse.graphql_judge").judge
+local judge = require("gatehouse.graphql_evaluate").evaluate
 local events = require("gatehouse.graphql_events")
 local decode = require("gatehouse.graphql_payload").decode
 function one(text)
@@ -38,7 +38,7 @@ function one(text)
   local payload = decode(case.payload)
   if payload == nil then return json.encode({ kind = "refused", code = "GRAPHQL_MALFORMED" }) end
   local verdict = judge(case.plan, payload, env)
-  assert(verdict.message ~= "the operation cannot be judged", "an error in Lua")
+  assert(verdict.message ~= "the operation cannot be evaluated", "an error in Lua")
   if verdict.kind ~= "allowed" then
     return json.encode({ kind = verdict.kind, code = verdict.code, denials = verdict.denials })
   end
@@ -49,7 +49,7 @@ function one(text)
   for index, event in ipairs(case.events) do
     local value = decode(event)
     local permitted, rule = #named == 0, nil
-    if not permitted then permitted, rule = events.judge(verdict.events, value, env) end
+    if not permitted then permitted, rule = events.evaluate(verdict.events, value, env) end
     delivered[index] = permitted or rule or false
   end
   return json.encode({ kind = "allowed", events = named, delivered = delivered })

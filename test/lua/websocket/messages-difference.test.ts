@@ -24,7 +24,7 @@ function run(input)
   local verdicts = {}
   for index, case in ipairs(json.plain(input)) do
     local context = { evaluate = condition.evaluate, env = function() return json.from_plain(case.env) end }
-    local verdict = messages.judge(case.rules, case.text, context, case.bounded and messages.from_client)
+    local verdict = messages.evaluate(case.rules, case.text, context, case.bounded and messages.from_client)
     local fields = {}
     for _, field in ipairs(verdict.fields or {}) do fields[#fields + 1] = field.keys[1] end
     verdicts[index] = string.format('{"permit":%s,"type":%s,"rule":%s,"code":%s,"onDeny":%s,"fields":%s}',

@@ -17,8 +17,8 @@ local context = {
   env = function() return values.object({ environment = "test" }) end,
 }
 local tasks = {}
-function tasks.judge(rules, text) return json.encode(messages.judge(json.plain(rules), text, context)) end
-function tasks.binary(rules) return json.encode(messages.judge(json.plain(rules), nil, context)) end
+function tasks.judge(rules, text) return json.encode(messages.evaluate(json.plain(rules), text, context)) end
+function tasks.binary(rules) return json.encode(messages.evaluate(json.plain(rules), nil, context)) end
 function tasks.label(name) return messages.label(name) end
 function tasks.notice(code, name) return messages.notice({ code = code, type = name }) end
 -- twice, since the second time everything is remembered

@@ -38,7 +38,7 @@ local function options_of(setup)
     env = function() options.env = raise end,
     condition = function() options.condition = { evaluate = raise } end,
     mask = function() options.mask = { apply = raise } end,
-    messages = function() options.messages = { judge = raise } end,
+    messages = function() options.messages = { evaluate = raise } end,
   }
   if setup.broken then broken[setup.broken]() end
   local function answer()

@@ -21,7 +21,7 @@ async function run(changes: Partial<SuiteCase>, actual: ReturnType<typeof decide
 
 describe("policy suite: answers of a run", () => {
   const answered = (expected: SuiteCase["expected"]["answer"], outcome: Partial<SuiteAnswer>) => {
-    const answer = () => ({ masked: [], judged: [], ...outcome });
+    const answer = () => ({ masked: [], evaluated: [], ...outcome });
     return run(
       { answer: SAMPLE, expected: { decision: "allow", ...(expected && { answer: expected }) } },
       decided("allow", "CONDITION_TRUE", "policies[0]", { answer }),
@@ -70,11 +70,11 @@ describe("policy suite: answers of a run", () => {
   });
 
   it("count what fields came to", async () => {
-    const judged = [
+    const evaluated = [
       { rule: "response_masks[0]", field: "ssn", verdict: "true" },
       { rule: "response_masks[0]", field: "other", verdict: "true" },
     ] as const;
-    const { result } = await answered(undefined, { text: "{}", judged });
+    const { result } = await answered(undefined, { text: "{}", evaluated });
     assert.deepEqual(
       result.coverage.map((one) => [one.true, one.false, one.unknown]),
       [
@@ -112,7 +112,7 @@ describe("policy suite: messages of a run", () => {
     outcome: Partial<SuiteDelivery>,
   ) => {
     const at = { file: "a.test.yaml", line: 9, column: 1 };
-    const message = () => ({ reason: "PERMITTED", judged: [], ...outcome });
+    const message = () => ({ reason: "PERMITTED", evaluated: [], ...outcome });
     return run(
       { messages: [{ at, direction: "send", text: '{"type":"ping"}', expected }] },
       decided("allow", "CONDITION_TRUE", "policies[0]", { message }),

@@ -4,7 +4,7 @@ import { renderSuite } from "../../../src/policy/suite/render.ts";
 import type { CaseResult, SuiteResult } from "../../../src/policy/suite/types.ts";
 import { decided } from "./support.ts";
 
-const NOTHING_ELSE = { differences: [], judged: [] } as const;
+const NOTHING_ELSE = { differences: [], evaluated: [] } as const;
 
 const passed: CaseResult = {
   name: "a manager reads a customer",

@@ -21,7 +21,7 @@ describe("policy suite: run", () => {
   it("hands each case's input to the decision, in order", async () => {
     const seen: SuiteInput[] = [];
     const cases = [testCase("a", { decision: "allow" }), testCase("b", { decision: "allow" })];
-    const nothingElse = { differences: [], judged: ALLOW.judged };
+    const nothingElse = { differences: [], evaluated: ALLOW.evaluated };
     const result = await runSuite(suiteOf(...cases), {
       conditions,
       decide: (input) => {

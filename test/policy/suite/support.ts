@@ -18,7 +18,7 @@ export function decided(
     reason,
     rules: id === undefined ? [] : [id],
     denied: [],
-    judged: id === undefined ? [] : [{ rule: id, verdict }],
+    evaluated: id === undefined ? [] : [{ rule: id, verdict }],
     answer: () => {
       throw new Error("there is no answer");
     },

@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
-import { countedSince } from "../prune-rollups.ts";
-import { isCounted, spansOf, within, type AnySpan, type Span } from "../spans.ts";
+import { countedSince } from "../rollups/prune-rollups.ts";
+import { isCounted, spansOf, within, type AnySpan, type RollupSpan } from "../rollups/spans.ts";
 import type { ControlSettings } from "../../platform/context.ts";
 import { countWithin } from "../records/trail.ts";
 import { auditRows, type AuditFilters } from "./store.ts";
@@ -55,7 +55,7 @@ function spansFor(
   return spansOf(from, to, since);
 }
 
-async function countByRollup(db: Knex, filters: AuditFilters, spans: readonly Span[]): Promise<number> {
+async function countByRollup(db: Knex, filters: AuditFilters, spans: readonly RollupSpan[]): Promise<number> {
   if (spans.length === 0) return 0;
   const { customer_id: customer, decision, reason } = filters;
   const query =

@@ -1,24 +1,12 @@
 import type { Knex } from "knex";
-import { OUTCOME_PREFIX } from "../records/read-record.ts";
+import { OUTCOME_PREFIX, type RecordRow } from "../records/read-record.ts";
 import type { Kind } from "./schemas.ts";
 
 /** A row of the trail. */
-export interface AuditRow {
+export interface AuditRow extends Omit<RecordRow, "timestamp" | "kind" | "record"> {
   readonly [column: string]: unknown;
   readonly timestamp: Date;
   readonly kind: "decision" | "response" | "connection" | "change";
-  readonly id: string;
-  readonly request_id: string;
-  readonly customer_id: string | null;
-  readonly user_id: string;
-  readonly decision: "ALLOW" | "DENY" | null;
-  readonly reason: string | null;
-  readonly resource: string;
-  readonly action: string;
-  readonly rule: string | null;
-  readonly policy_set: string | null;
-  readonly client_ip: string | null;
-  readonly evaluation_time_us: number | null;
   readonly ingested_by: string | null;
   readonly gateway: string | null;
   readonly received_at: Date | null;

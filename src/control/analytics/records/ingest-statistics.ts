@@ -1,12 +1,12 @@
 import type { StatisticsReport } from "../../../protocol/index.ts";
-import { addCounts } from "../add-counts.ts";
-import { periods } from "../count-decisions.ts";
-import { Tally } from "../tally.ts";
+import { addCounts } from "../rollups/add-counts.ts";
+import { periods } from "../rollups/count-decisions.ts";
+import { PeriodTally } from "../rollups/tally.ts";
 import type { UnitOfWork } from "../../platform/unit.ts";
 
 /** Counts what a gateway did since it told last; once, however often it is sent. @returns whether it was new */
-export async function takeStatistics(unit: UnitOfWork, told: StatisticsReport): Promise<boolean> {
-  const { instance, sequence, caches, audit } = told;
+export async function ingestStatistics(unit: UnitOfWork, report: StatisticsReport): Promise<boolean> {
+  const { instance, sequence, caches, audit } = report;
   const fresh = await unit
     .trx("gateway_statistics")
     .insert({ instance, sequence, received_at: unit.now })
@@ -15,10 +15,10 @@ export async function takeStatistics(unit: UnitOfWork, told: StatisticsReport): 
     .returning("sequence");
   if (fresh.length === 0) return false;
   // a clock that is ahead must not count into the future
-  const at = Math.min(Date.parse(told.to), unit.now.getTime());
-  const ofCaches = new Tally("minute");
+  const at = Math.min(Date.parse(report.to), unit.now.getTime());
+  const ofCaches = new PeriodTally("minute");
   for (const { name, hits, misses, evictions } of caches) ofCaches.add(at, [name], [hits, misses, evictions]);
-  const ofAudit = new Tally("minute");
+  const ofAudit = new PeriodTally("minute");
   ofAudit.add(at, [], [audit.decided, audit.recorded, audit.dropped]);
   await addCounts(unit.trx, "rollup_caches", periods(ofCaches, ["cache"], ["hits", "misses", "evictions"]));
   await addCounts(unit.trx, "rollup_audit", periods(ofAudit, [], ["decided", "recorded", "dropped"]));

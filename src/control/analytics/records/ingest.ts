@@ -1,8 +1,8 @@
-import type { Rejection } from "../../../protocol/index.ts";
+import type { RecordRejection } from "../../../protocol/index.ts";
 import type { ControlContext } from "../../platform/context.ts";
 import type { NewEvent } from "../../platform/events.ts";
 import type { UnitOfWork } from "../../platform/unit.ts";
-import { countDecisions, type CountedDecision } from "../count-decisions.ts";
+import { countDecisions, type CountedDecision } from "../rollups/count-decisions.ts";
 import { insertRecords, type Provenance } from "./insert-records.ts";
 import { keptSince, makePartition, startOfDay } from "./partitions.ts";
 import { readRecord, type RecordFacts } from "./read-record.ts";
@@ -17,7 +17,7 @@ export interface ReadBatch {
 }
 interface Rejected {
   readonly index: number;
-  readonly code: Rejection;
+  readonly code: RecordRejection;
   readonly message: string;
 }
 

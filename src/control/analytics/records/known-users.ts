@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import { withoutPerson } from "../../resources/erasure/pseudonym.ts";
+import { withoutPerson } from "../../platform/personal-data.ts";
 import type { RecordFacts } from "./read-record.ts";
 
 interface KnownUser {

@@ -1,5 +1,5 @@
 import type { ControlContext } from "../../platform/context.ts";
-import { pruneRollups } from "../prune-rollups.ts";
+import { pruneRollups } from "../rollups/prune-rollups.ts";
 import { dropPartitions, keptSince, makePartition, startOfDay, type DailyTable } from "./partitions.ts";
 
 const DAY_MS = 86_400_000;

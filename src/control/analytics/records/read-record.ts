@@ -199,7 +199,7 @@ function bounded(name: string, value: string, bytes: number): string {
 }
 
 /** Without what PostgreSQL cannot hold: U+0000 and halves of surrogate pairs stand as U+FFFD. */
-function storable(text: string): string {
+export function storable(text: string): string {
   return (text.includes("\0") ? text.replaceAll("\0", "\ufffd") : text).toWellFormed();
 }
 

@@ -10,7 +10,7 @@ import type { ControlContext } from "../../platform/context.ts";
 import { ok, writeRoute, type Route } from "../../platform/frame/route.ts";
 import { gatewayNameOf } from "./gateway-name.ts";
 import { Intake } from "./ingest.ts";
-import { takeStatistics } from "./ingest-statistics.ts";
+import { ingestStatistics } from "./ingest-statistics.ts";
 
 /** What gateways tell: their records and their statistics. */
 export function recordsRoutes(context: ControlContext): Route[] {
@@ -53,7 +53,7 @@ export function recordsRoutes(context: ControlContext): Route[] {
       body: statisticsBody,
       answers: { 200: statisticsTaken },
       units,
-      write: async ({ body }, unit) => ok({ accepted: await takeStatistics(unit, body) }),
+      write: async ({ body }, unit) => ok({ accepted: await ingestStatistics(unit, body) }),
     }),
   ];
 }

@@ -23,7 +23,7 @@ export interface TrailRequest {
   readonly page: number;
   readonly limit: number;
   readonly order: "asc" | "desc";
-  readonly cursor?: Position | undefined;
+  readonly cursor?: TrailPosition | undefined;
 }
 
 export interface TrailPage<Row> {
@@ -33,7 +33,7 @@ export interface TrailPage<Row> {
 }
 
 /** Where reading goes on: the key of the last record that was read. */
-export type Position = readonly [Date, ...string[]];
+export type TrailPosition = readonly [Date, ...string[]];
 
 /** Any record with its key. */
 type Keyed = Readonly<Record<string, unknown>> & { readonly timestamp: Date };
@@ -115,7 +115,7 @@ export function cursorParameter() {
     .meta({ type: "string", maxLength: 1000, description: "`X-Next-Cursor` of the page before." });
 }
 
-function keyOf(row: Keyed, table: DailyTable): Position {
+function keyOf(row: Keyed, table: DailyTable): TrailPosition {
   const [, ...rest] = KEYS[table];
   return [row.timestamp, ...rest.map((name) => String(row[name]))];
 }
@@ -128,7 +128,7 @@ function after(
   query: Knex.QueryBuilder,
   table: DailyTable,
   order: "asc" | "desc",
-  position: Position,
+  position: TrailPosition,
 ): Knex.QueryBuilder {
   const names = KEYS[table];
   if (position.length !== names.length) throw notValid("cursor", "is not a cursor of this list");
@@ -144,11 +144,11 @@ function after(
   );
 }
 
-function encodeCursor([timestamp, ...rest]: Position): string {
+function encodeCursor([timestamp, ...rest]: TrailPosition): string {
   return Buffer.from(JSON.stringify([timestamp.getTime(), ...rest])).toString("base64url");
 }
 
-function decodeCursor(text: string): Position | undefined {
+function decodeCursor(text: string): TrailPosition | undefined {
   try {
     const parsed: unknown = JSON.parse(Buffer.from(text, "base64url").toString());
     if (!Array.isArray(parsed) || parsed.length > 3) return undefined;

@@ -2,6 +2,7 @@ import type { Reason, REFUSAL_REASONS } from "../../../reasons.ts";
 import type { Violation } from "../../../customer-state/index.ts";
 import type { EventData, NewEvent } from "../../platform/events.ts";
 import type { RecordFacts } from "./read-record.ts";
+import { storable } from "./read-record.ts";
 
 /** Reasons that say which rule of a customer's policies was violated. */
 const VIOLATIONS: ReadonlySet<string> = new Set([
@@ -38,7 +39,7 @@ export function violationEvent({ row, members, isForeignUser }: RecordFacts): Ne
     reason,
     detail:
       set !== undefined
-        ? `denied by the policy set ${storable(set)}`
+        ? `denied by the policy set ${storable(set.slice(0, 512))}`
         : `denied at the gateway${isForeignUser === true ? "" : `: ${row.action} ${row.resource}`}`,
     decision_id: row.id,
   };
@@ -60,12 +61,8 @@ function deniedBy(row: RecordFacts["row"], members: RecordFacts["members"]): str
   return isOfSet && userId !== "" && set !== null && set !== "" ? set : undefined;
 }
 
-/** Whether a rule denied what else the path could be read as. What is refused before any rule is judged names none. */
+/** Whether a rule denied what else the path could be read as. What is refused before any rule is evaluated names none. */
 function isDeniedReading({ reason, rule }: RecordFacts["row"], { detail }: RecordFacts["members"]): boolean {
   const isOfNames = typeof detail === "string" && detail.startsWith(`${SIMILAR}:`);
   return reason === ("AMBIGUOUS_PATH" satisfies Reason) && rule !== null && !isOfNames;
-}
-
-function storable(text: string): string {
-  return text.slice(0, 512).replaceAll("\0", "\ufffd").toWellFormed();
 }

@@ -113,7 +113,7 @@ export async function keepAnswer(
   await trx("idempotency_keys").where({ actor_id: actorId, key }).update({ answer: sealed });
 }
 
-/** Gives a key back: what was refused is judged anew when it is asked again. */
+/** Gives a key back: what was refused is evaluated again when it is asked again. */
 export async function releaseKey(
   trx: Knex.Transaction,
   { actorId, key }: Pick<IdempotentRequest, "actorId" | "key">,

@@ -2,8 +2,18 @@ import type * as z from "zod";
 import { inBackticks } from "../../../text/index.ts";
 import { namesWith, ROLE_PERMISSIONS, SCOPE_PERMISSIONS } from "../actor.ts";
 import { ERROR_CODES, type ErrorCode } from "../errors.ts";
-import { WARNING_CODES } from "../warnings.ts";
 import { isIdempotent } from "./idempotency.ts";
+import {
+  COMMON_HEADERS,
+  ERROR,
+  IDEMPOTENCY_KEY,
+  IF_MATCH,
+  LOCATION,
+  META,
+  PAGE,
+  PAGINATION,
+  WARNING,
+} from "./openapi-components.ts";
 import { createSchemaWriter, schemaRef, type Json, type SchemaWriter } from "./openapi-schema.ts";
 import type { Route } from "./route.ts";
 
@@ -260,84 +270,3 @@ function statusesOf(code: ErrorCode, route: Route): readonly number[] {
 function servesBrowsers({ answers }: Route): boolean {
   return Object.values(answers).includes(null);
 }
-
-const META: Json = {
-  type: "object",
-  required: ["timestamp", "request_id"],
-  additionalProperties: false,
-  properties: { timestamp: { type: "string", format: "date-time" }, request_id: { type: "string" } },
-};
-
-const PAGINATION: Json = {
-  type: "object",
-  required: ["current_page", "total_pages", "total_items", "page_size"],
-  additionalProperties: false,
-  properties: Object.fromEntries(
-    ["current_page", "total_pages", "total_items", "page_size"].map((name) => [
-      name,
-      { type: "integer", minimum: 0 },
-    ]),
-  ),
-};
-
-const WARNING: Json = {
-  type: "object",
-  required: ["code", "message"],
-  additionalProperties: false,
-  properties: {
-    code: { type: "string", enum: Object.keys(WARNING_CODES) },
-    message: { type: "string" },
-    policy_id: { type: "string", description: "The policy that asks for it." },
-    customers: { type: "integer", minimum: 1, description: "How many of its customers it concerns." },
-  },
-};
-
-const ERROR: Json = {
-  type: "object",
-  required: ["success", "error", "meta"],
-  additionalProperties: false,
-  properties: {
-    success: { const: false },
-    error: {
-      type: "object",
-      required: ["code", "message", "details"],
-      additionalProperties: false,
-      properties: {
-        code: { type: "string", enum: Object.keys(ERROR_CODES) },
-        message: { type: "string" },
-        details: { type: "object" },
-      },
-    },
-    meta: schemaRef("Meta"),
-  },
-};
-
-const COMMON_HEADERS: Json = {
-  ...Object.fromEntries(
-    ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"].map((name) => [
-      name,
-      { required: true, schema: { type: "integer" } },
-    ]),
-  ),
-  "X-Request-Id": { required: true, schema: { type: "string" } },
-};
-
-const LOCATION: Json = { schema: { type: "string", format: "uri-reference" } };
-const PAGE: Json = { "text/html": { schema: { type: "string" } } };
-
-const IDEMPOTENCY_KEY: Json = {
-  name: "Idempotency-Key",
-  in: "header",
-  required: false,
-  description: "A request that is repeated with the same key within 24 hours is carried out once.",
-  schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[!-~]+$" },
-};
-
-const IF_MATCH: Json = {
-  name: "If-Match",
-  in: "header",
-  required: false,
-  description: "Refuses the change where the resource's ETag is another one.",
-  // any other text is no ETag of ours (412); what a header cannot hold at all does not get this far
-  schema: { type: "string", minLength: 1, pattern: "^[!-~]([ -~]*[!-~])?$" },
-};

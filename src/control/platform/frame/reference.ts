@@ -1,5 +1,13 @@
 import { inBackticks } from "../../../text/index.ts";
-import { namesWith, ROLE_PERMISSIONS, ROLES, SCOPE_PERMISSIONS, SCOPES, type Permission } from "../actor.ts";
+import {
+  namesWith,
+  ROLE_PERMISSIONS,
+  ROLES,
+  SCOPE_PERMISSIONS,
+  SCOPES,
+  type Permission,
+  PERMISSIONS,
+} from "../actor.ts";
 import { ERROR_CODES } from "../errors.ts";
 import { ID_PREFIXES } from "../ids.ts";
 import { WARNING_CODES } from "../warnings.ts";
@@ -44,26 +52,15 @@ function routeTable(routes: readonly Route[]): string {
 
 function matrix(): string {
   const cells = (permissions: readonly Permission[]) =>
-    GRANTED.map((permission) => (permissions.includes(permission) ? "yes" : ""));
+    PERMISSIONS.map((permission) => (permissions.includes(permission) ? "yes" : ""));
   return table(
-    ["", ...GRANTED],
+    ["", ...PERMISSIONS],
     [
       ...SCOPES.map((scope) => [`scope \`${scope}\``, ...cells(SCOPE_PERMISSIONS[scope])]),
       ...ROLES.map((role) => [`role \`${role}\``, ...cells(ROLE_PERMISSIONS[role])]),
     ],
   );
 }
-
-const GRANTED = [
-  "read",
-  "configure",
-  "authenticate",
-  "gateway",
-  "sandbox",
-  "keys",
-  "team",
-  "self",
-] as const satisfies readonly Permission[];
 
 function warningTable(): string {
   return table(

@@ -233,6 +233,6 @@ export function page<Item>(
 }
 
 /** The ETag of a resource at one revision; strong, for the same revision is the same in every byte. */
-export function etagOf(id: string, revision: number): string {
+export function etagOf({ id, revision }: { readonly id: string; readonly revision: number }): string {
   return `"${id}.${revision}"`;
 }

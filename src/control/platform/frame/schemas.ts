@@ -31,6 +31,16 @@ export function nameText(max = 200) {
     .refine((value) => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(value), "must not hold control characters");
 }
 
+/** A filter of lists of what has a name. */
+export function nameFilter() {
+  return z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .meta({ description: "The beginning of the name, in upper or lower case." });
+}
+
 /** Text of several lines. */
 export function longText(max = 2000) {
   return z.string().max(max, `must have at most ${max} characters`);

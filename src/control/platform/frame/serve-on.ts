@@ -33,19 +33,19 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: "REQUEST_TIMEOUT",
 };
 
-/** What is no HTTP has no caller to count and no route: it is told so, and the connection ends. */
+/** What is no HTTP has no caller to count and no route: it is failure so, and the connection ends. */
 function refuseUnreadable(error: Error, socket: Duplex, now: Date): void {
   const code = errorCode(error) ?? "";
   if (code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;
   }
-  const told = new ApiError(CODES[code] ?? "MALFORMED_REQUEST");
+  const failure = new ApiError(CODES[code] ?? "MALFORMED_REQUEST");
   const requestId = newId("request");
-  const body = JSON.stringify(errorEnvelope(told, requestId, now));
+  const body = JSON.stringify(errorEnvelope(failure, requestId, now));
   socket.end(
     [
-      `HTTP/1.1 ${told.status} ${REASON_PHRASES[told.status] ?? "Bad Request"}`,
+      `HTTP/1.1 ${failure.status} ${REASON_PHRASES[failure.status] ?? "Bad Request"}`,
       "Content-Type: application/json; charset=utf-8",
       `Content-Length: ${Buffer.byteLength(body)}`,
       "Cache-Control: no-store",

@@ -120,14 +120,15 @@ function onError({ context }: ServerOptions): ErrorRequestHandler {
   // Express tells error handlers by their four parameters
   // eslint-disable-next-line @typescript-eslint/no-unused-vars -- see above
   return (error: unknown, request, response, _next) => {
-    const told = asApiError(error);
+    const failure = asApiError(error);
     const about = { request_id: requestIdOf(response), method: request.method, path: request.path };
-    if (told.status >= 500) context.log.error({ ...about, err: told.cause ?? told }, "a request failed");
+    if (failure.status >= 500)
+      context.log.error({ ...about, err: failure.cause ?? failure }, "a request failed");
     if (response.headersSent) {
       response.destroy();
       return;
     }
     response.setHeader("cache-control", "no-store");
-    sendError(told, response, context);
+    sendError(failure, response, context);
   };
 }

@@ -74,13 +74,13 @@ export function createRateLimiter(
     async take(group, subject) {
       const key = countedSubject(subject);
       const counted = group === "gateway" ? await consume(alone.gateway, key) : await count(group, key);
-      return standingOf(counted, limits[group]);
+      return resultOf(counted, limits[group]);
     },
     close: () => counts.close(),
   };
 }
 
-function standingOf({ allowed, result }: Counted, limit: number): RateLimitResult {
+function resultOf({ allowed, result }: Counted, limit: number): RateLimitResult {
   return {
     allowed,
     limit,

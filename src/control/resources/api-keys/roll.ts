@@ -1,8 +1,8 @@
-import { lockCustomerShared } from "../customers/store.ts";
+import { lockCustomerShared } from "../../tenancy/customers.ts";
 import type { Environment } from "../../platform/environment.ts";
 import { ApiError, invalidCustomer } from "../../platform/errors.ts";
-import { haveGatewaysAskAgain } from "../../gateway/append.ts";
-import type { UnitOfWork } from "../../platform/unit.ts";
+import { haveGatewaysAskAgain } from "../../platform/gateway-signal.ts";
+import type { RowCheck, UnitOfWork } from "../../platform/unit.ts";
 import {
   requireApiKey,
   announceKey,
@@ -41,7 +41,7 @@ export interface RolledKey {
 export async function rollApiKey(
   unit: UnitOfWork,
   { environment, id, overlap }: Roll,
-  check: (before: ApiKeyRow) => void = () => undefined,
+  check: RowCheck<ApiKeyRow> = () => undefined,
 ): Promise<RolledKey> {
   const { trx, now } = unit;
   // the customer first, as who deletes it does

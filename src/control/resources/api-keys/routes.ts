@@ -35,7 +35,6 @@ export function apiKeyRoutes({ settings, db, clock }: ControlContext): Route[] {
     status: statusOfKey(row, new Date(clock())),
   });
   const locationOf = ({ id }: ApiKeyRow) => `${settings.publicUrl}/v1/api-keys/${id}`;
-  const tagOf = ({ id, revision }: ApiKeyRow) => etagOf(id, revision);
   return [
     readRoute({
       ...shared,
@@ -71,7 +70,7 @@ export function apiKeyRoutes({ settings, db, clock }: ControlContext): Route[] {
           ...(customerId !== undefined && { customerId }),
           ...(expiresAt !== undefined && { expiresAt }),
         });
-        return created({ ...view(row), key: secret }, { etag: tagOf(row), location: locationOf(row) });
+        return created({ ...view(row), key: secret }, { etag: etagOf(row), location: locationOf(row) });
       },
     }),
     readRoute({
@@ -86,7 +85,7 @@ export function apiKeyRoutes({ settings, db, clock }: ControlContext): Route[] {
       errors: ["API_KEY_NOT_FOUND"],
       async read({ params }) {
         const row = await requireApiKey(db, params.id);
-        return ok(view(row), { etag: tagOf(row) });
+        return ok(view(row), { etag: etagOf(row) });
       },
     }),
     writeRoute({
@@ -109,9 +108,9 @@ export function apiKeyRoutes({ settings, db, clock }: ControlContext): Route[] {
           ...(expires_at !== undefined && { expires_at }),
         };
         const row = await updateApiKey(unit, call.params.id, change, (before) => {
-          call.ifMatch(tagOf(before));
+          call.ifMatch(etagOf(before));
         });
-        return ok(view(row), { etag: tagOf(row) });
+        return ok(view(row), { etag: etagOf(row) });
       },
     }),
     writeRoute({
@@ -133,12 +132,12 @@ export function apiKeyRoutes({ settings, db, clock }: ControlContext): Route[] {
           unit,
           { environment, id: call.params.id, overlap },
           (before) => {
-            call.ifMatch(tagOf(before));
+            call.ifMatch(etagOf(before));
           },
         );
         return created(
           { ...view(row), key: secret, previous: view(previous) },
-          { etag: tagOf(row), location: locationOf(row) },
+          { etag: etagOf(row), location: locationOf(row) },
         );
       },
     }),
@@ -155,9 +154,9 @@ export function apiKeyRoutes({ settings, db, clock }: ControlContext): Route[] {
       errors: ["API_KEY_NOT_FOUND"],
       async write(call, unit) {
         const row = await revokeApiKey(unit, call.params.id, (before) => {
-          call.ifMatch(tagOf(before));
+          call.ifMatch(etagOf(before));
         });
-        return ok(view(row), { etag: tagOf(row) });
+        return ok(view(row), { etag: etagOf(row) });
       },
     }),
   ];

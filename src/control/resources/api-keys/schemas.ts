@@ -5,7 +5,7 @@ import { listQuery, timestampParameter } from "../../platform/frame/list.ts";
 import { nameText, pathId, timestamp } from "../../platform/frame/schemas.ts";
 
 export const KEY_STATUSES = ["active", "expired", "revoked"] as const;
-export type KeyStatus = (typeof KEY_STATUSES)[number];
+export type ApiKeyStatus = (typeof KEY_STATUSES)[number];
 
 /** How long both keys are good when one is rolled, in seconds, unless it is said otherwise. */
 export const DEFAULT_OVERLAP = 86_400;

@@ -1,16 +1,16 @@
 import type { Knex } from "knex";
 import type { Scope } from "../../platform/actor.ts";
-import { requireCustomerShared } from "../customers/store.ts";
+import { requireCustomerShared } from "../../tenancy/customers.ts";
 import type { Environment } from "../../platform/environment.ts";
 import { ApiError, validationFailed } from "../../platform/errors.ts";
-import { haveGatewaysAskAgain } from "../../gateway/append.ts";
+import { haveGatewaysAskAgain } from "../../platform/gateway-signal.ts";
 import { readPage, type ListRequest } from "../../platform/frame/list.ts";
 import { newId } from "../../platform/ids.ts";
 import { namedActor, type NamedActor } from "../../platform/named-actor.ts";
 import { hashSecret } from "../../platform/secret-box.ts";
-import type { UnitOfWork } from "../../platform/unit.ts";
+import type { RowCheck, UnitOfWork } from "../../platform/unit.ts";
 import { newApiKeySecret } from "./secret.ts";
-import type { KeyStatus } from "./schemas.ts";
+import type { ApiKeyStatus } from "./schemas.ts";
 
 export interface ApiKeyRow {
   readonly id: string;
@@ -128,7 +128,7 @@ export async function updateApiKey(
   unit: UnitOfWork,
   id: string,
   change: { readonly name?: string; readonly expires_at?: Date | null },
-  check: (before: ApiKeyRow) => void,
+  check: RowCheck<ApiKeyRow>,
 ): Promise<ApiKeyRow> {
   const before = await lockApiKey(unit.trx, id);
   check(before);
@@ -142,7 +142,7 @@ export async function updateApiKey(
 export async function revokeApiKey(
   unit: UnitOfWork,
   id: string,
-  check: (before: ApiKeyRow) => void = () => undefined,
+  check: RowCheck<ApiKeyRow> = () => undefined,
 ): Promise<ApiKeyRow> {
   const before = await lockApiKey(unit.trx, id);
   check(before);
@@ -206,7 +206,7 @@ export async function findPresentedKeys(
 }
 
 export interface ApiKeyFilters {
-  readonly status?: KeyStatus | undefined;
+  readonly status?: ApiKeyStatus | undefined;
   readonly scope?: Scope | undefined;
   readonly customer_id?: string | undefined;
   readonly family_id?: string | undefined;
@@ -230,7 +230,7 @@ export function listApiKeys(
   return readPage(query, request, { created_at: "created_at", name: "name", id: "id" });
 }
 
-export function statusOfKey(row: Pick<ApiKeyRow, "revoked_at" | "expires_at">, now: Date): KeyStatus {
+export function statusOfKey(row: Pick<ApiKeyRow, "revoked_at" | "expires_at">, now: Date): ApiKeyStatus {
   if (row.revoked_at !== null) return "revoked";
   return row.expires_at !== null && row.expires_at <= now ? "expired" : "active";
 }

@@ -17,7 +17,6 @@ import {
   requireClient,
   rotateClientSecret,
   updateClient,
-  type ClientRow,
 } from "./store.ts";
 
 /** `/clients`: machine clients. For people of the dashboard alone, like API keys: a key never makes an identity. */
@@ -26,10 +25,6 @@ export function clientRoutes(context: ControlContext): Route[] {
 }
 
 const ABOUT = { tag: "Clients", group: "management", permission: "keys", tenancy: "all" } as const;
-
-function tagOf({ id, revision }: ClientRow): string {
-  return etagOf(id, revision);
-}
 
 function collection({ db, settings }: ControlContext): Route[] {
   return [
@@ -68,7 +63,7 @@ function collection({ db, settings }: ControlContext): Route[] {
         });
         return created(
           { ...row, client_secret: secret },
-          { etag: tagOf(row), location: `${settings.publicUrl}/v1/clients/${row.id}` },
+          { etag: etagOf(row), location: `${settings.publicUrl}/v1/clients/${row.id}` },
         );
       },
     }),
@@ -89,7 +84,7 @@ function single({ db }: ControlContext): Route[] {
       errors: ["CLIENT_NOT_FOUND"],
       async read({ params }) {
         const row = await requireClient(db, params.id);
-        return ok(row, { etag: tagOf(row) });
+        return ok(row, { etag: etagOf(row) });
       },
     }),
     writeRoute({
@@ -109,9 +104,9 @@ function single({ db }: ControlContext): Route[] {
         const { name, scopes } = call.body;
         const change = { ...(name !== undefined && { name }), ...(scopes !== undefined && { scopes }) };
         const row = await updateClient(unit, call.params.id, change, (before) => {
-          call.ifMatch(tagOf(before));
+          call.ifMatch(etagOf(before));
         });
-        return ok(row, { etag: tagOf(row) });
+        return ok(row, { etag: etagOf(row) });
       },
     }),
     writeRoute({
@@ -127,7 +122,7 @@ function single({ db }: ControlContext): Route[] {
       async write(call, unit) {
         const { id } = call.params;
         await deleteClient(unit, id, (before) => {
-          call.ifMatch(tagOf(before));
+          call.ifMatch(etagOf(before));
         });
         return ok({ id });
       },
@@ -148,9 +143,9 @@ function single({ db }: ControlContext): Route[] {
       async write(call, unit) {
         const { params, body } = call;
         const { row, secret } = await rotateClientSecret(unit, params.id, body.overlap_seconds, (before) => {
-          call.ifMatch(tagOf(before));
+          call.ifMatch(etagOf(before));
         });
-        return ok({ ...row, client_secret: secret }, { etag: tagOf(row) });
+        return ok({ ...row, client_secret: secret }, { etag: etagOf(row) });
       },
     }),
   ];

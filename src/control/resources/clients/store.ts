@@ -1,11 +1,11 @@
 import type { Knex } from "knex";
-import { requireCustomerShared } from "../customers/store.ts";
+import { requireCustomerShared } from "../../tenancy/customers.ts";
 import { ApiError } from "../../platform/errors.ts";
 import { readPage, type ListRequest } from "../../platform/frame/list.ts";
 import { newId } from "../../platform/ids.ts";
 import { namedActor, type NamedActor } from "../../platform/named-actor.ts";
 import { hashSecret, newSecret, sameSecret } from "../../platform/secret-box.ts";
-import type { UnitOfWork } from "../../platform/unit.ts";
+import type { RowCheck, UnitOfWork } from "../../platform/unit.ts";
 
 /** A machine client: a program that asks for tokens of its own. */
 export interface ClientRow {
@@ -45,9 +45,6 @@ export interface ClientWithSecret {
   readonly row: ClientRow;
   readonly secret: string;
 }
-
-/** Compares a row that is about to be changed with what the request expects. */
-type Check = (before: ClientRow) => void;
 
 /** Its beginning tells scanners for leaked secrets what it is. */
 const SECRET_PREFIX = "ghc_";
@@ -90,7 +87,7 @@ export async function updateClient(
   unit: UnitOfWork,
   id: string,
   change: { readonly name?: string; readonly scopes?: readonly string[] },
-  check: Check,
+  check: RowCheck<ClientRow>,
 ): Promise<ClientRow> {
   const before = await lockClient(unit.trx, id, check);
   return write(unit, "client.updated", before, change);
@@ -106,7 +103,7 @@ export async function rotateClientSecret(
   unit: UnitOfWork,
   id: string,
   overlapSeconds: number,
-  check: Check,
+  check: RowCheck<ClientRow>,
 ): Promise<ClientWithSecret> {
   const before = await lockClient(unit.trx, id, check);
   const { secret, columns } = makeSecret();
@@ -123,7 +120,7 @@ export async function rotateClientSecret(
 }
 
 /** Deletes a client: it gets no more tokens, and gateways refuse those that it has. @throws ApiError 404 */
-export async function deleteClient(unit: UnitOfWork, id: string, check: Check): Promise<void> {
+export async function deleteClient(unit: UnitOfWork, id: string, check: RowCheck<ClientRow>): Promise<void> {
   const before = await lockClient(unit.trx, id, check);
   await unit.trx("clients").where({ id }).update({ deleted_at: unit.now });
   unit.record({ action: "client.deleted", ...about(before), before: recorded(before) });
@@ -211,7 +208,7 @@ function active(db: Knex, id: string): Knex.QueryBuilder {
     );
 }
 
-async function lockClient(trx: Knex.Transaction, id: string, check: Check): Promise<ClientRow> {
+async function lockClient(trx: Knex.Transaction, id: string, check: RowCheck<ClientRow>): Promise<ClientRow> {
   const row =
     (await clients(trx)
       .where({ id })

@@ -1,9 +1,8 @@
 import * as z from "zod";
-import { RESERVED_CLAIMS } from "../../sign-in/issuer/reserved-claims.ts";
+import { RESERVED_CLAIMS } from "../../tenancy/reserved-claims.ts";
 import { inBackticks } from "../../../text/index.ts";
-import { RESERVED_NAMES } from "../users/attributes.ts";
-import { ANYTHING, LIST_OF } from "../users/permit-claims.ts";
-import { attributeName } from "../users/schemas.ts";
+import { RESERVED_NAMES, attributeName } from "../../tenancy/attributes.ts";
+import { ANYTHING, LIST_OF } from "../../tenancy/permit-claims.ts";
 
 const MAX_ENTRIES = 200;
 const MAX_ROLES = 20;

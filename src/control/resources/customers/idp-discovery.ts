@@ -2,7 +2,7 @@ import * as z from "zod";
 import { ApiError } from "../../platform/errors.ts";
 import { TargetNotAllowed } from "../../platform/outbound/target.ts";
 import { isReachable, type DerivedIssuer } from "./idp-issuer.ts";
-import type { IdpCapabilities } from "./idp.ts";
+import type { IdpCapabilities } from "../../tenancy/idp.ts";
 
 /** Why a provider's configuration is not confirmed. */
 export type DiscoveryFailure =

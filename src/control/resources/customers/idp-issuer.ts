@@ -1,6 +1,6 @@
 import { validationFailed, type ApiError } from "../../platform/errors.ts";
 import type { IdpConfiguration } from "./idp-schemas.ts";
-import type { IdpRow } from "./idp.ts";
+import type { IdpRow } from "../../tenancy/idp.ts";
 import { isLoopback } from "./return-url.ts";
 
 /** What is told of a provider by its configuration alone. */

@@ -2,7 +2,6 @@ import type { ControlContext } from "../../platform/context.ts";
 import { ApiError } from "../../platform/errors.ts";
 import { created, etagOf, ok, readRoute, writeRoute, type Route } from "../../platform/frame/route.ts";
 import { guardedFetch } from "../../platform/outbound/guarded-fetch.ts";
-import { DEFAULT_CLAIMS } from "../../sign-in/claims.ts";
 import { warningsOfCustomer } from "../policies/provider-warnings.ts";
 import { attributesAwaitSomebody } from "../users/store.ts";
 import { warning } from "../../platform/warnings.ts";
@@ -10,11 +9,11 @@ import { confirmIssuer, type ConfiguredIssuer } from "./idp-discovery.ts";
 import { deriveIssuer } from "./idp-issuer.ts";
 import { deletedIdp, idp, idpConfiguration } from "./idp-schemas.ts";
 import { configureIdp, evidenceBefore, forgetIdp, requireOperatorForEvidence } from "./idp-service.ts";
-import { findIdp, type IdpRow } from "./idp.ts";
-import { mfaAcrValues } from "./mfa-acr-values.ts";
+import { DEFAULT_CLAIMS, findIdp, type IdpRow } from "../../tenancy/idp.ts";
+import { mfaAcrValues } from "../../tenancy/mfa-acr-values.ts";
 import { customerPath } from "./schemas.ts";
-import { requireOperator } from "./service.ts";
-import { lockCustomer, requireCustomer } from "./store.ts";
+import { lockCustomer, requireCustomer } from "../../tenancy/customers.ts";
+import { requireOperator } from "../../tenancy/operator.ts";
 
 const common = {
   tag: "Customers",
@@ -140,7 +139,7 @@ function requireIdp(row: IdpRow | undefined, customerId: string): IdpRow {
 }
 
 function etag({ customer_id, revision }: IdpRow): string {
-  return etagOf(`${customer_id}.idp`, revision);
+  return etagOf({ id: `${customer_id}.idp`, revision });
 }
 
 function answerOf({ client_secret, ...row }: IdpRow) {

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { timestamp } from "../../platform/frame/schemas.ts";
-import { RESERVED_CLAIMS } from "../../sign-in/issuer/reserved-claims.ts";
-import { IDP_TYPES } from "./idp.ts";
+import { RESERVED_CLAIMS } from "../../tenancy/reserved-claims.ts";
+import { IDP_TYPES } from "../../tenancy/idp.ts";
 
 /** RFC 6749, section 3.3. */
 const scope = z.string().regex(/^[!#-[\]-~]{1,100}$/, "must be a scope: 1 to 100 visible ASCII characters");

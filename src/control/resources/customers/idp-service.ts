@@ -5,10 +5,11 @@ import type { SecretBox } from "../../platform/secret-box.ts";
 import type { UnitOfWork } from "../../platform/unit.ts";
 import type { ConfiguredIssuer } from "./idp-discovery.ts";
 import type { IdpConfiguration } from "./idp-schemas.ts";
-import { sealClientSecret, type IdpRow, type IdpType } from "./idp.ts";
-import { asDocumented, mfaAcrValues, type MfaEvidence } from "./mfa-acr-values.ts";
-import { announceUpdate, requireOperator } from "./service.ts";
-import type { CustomerRow } from "./store.ts";
+import { sealClientSecret, type IdpRow, type IdpType } from "../../tenancy/idp.ts";
+import { asDocumented, mfaAcrValues, type MfaEvidence } from "../../tenancy/mfa-acr-values.ts";
+import type { CustomerRow } from "../../tenancy/customers.ts";
+import { announceUpdate } from "../../tenancy/announce-update.ts";
+import { requireOperator } from "../../tenancy/operator.ts";
 
 /**
  * What satisfies `mfa_required` is for those who require it: a customer's own key would else call a password several factors.
@@ -109,7 +110,7 @@ export async function forgetIdp(unit: UnitOfWork, customer: CustomerRow, row: Id
   notifyOfEvidence(unit, customer, row, undefined);
 }
 
-/** Gateways judge tokens by what counts as multi-factor authentication. */
+/** Gateways evaluate tokens by what counts as multi-factor authentication. */
 function notifyOfEvidence(
   unit: UnitOfWork,
   { id }: CustomerRow,

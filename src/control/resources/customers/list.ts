@@ -1,8 +1,9 @@
 import type { Knex } from "knex";
 import { readPage } from "../../platform/frame/list.ts";
-import { prefixPattern } from "./fold-name.ts";
+import { prefixPattern } from "../../platform/fold-name.ts";
 import type { CustomerList } from "./schemas.ts";
-import { countCustomers, CUSTOMER_COLUMNS, customers, type CustomerRow } from "./store.ts";
+import { CUSTOMER_COLUMNS, customers, type CustomerRow } from "../../tenancy/customers.ts";
+import { countCustomers } from "./store.ts";
 
 const SORT_COLUMNS = {
   id: "id",

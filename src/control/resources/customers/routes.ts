@@ -11,16 +11,10 @@ import {
   deletedCustomer,
   newCustomer,
 } from "./schemas.ts";
-import {
-  changeCustomer,
-  createCustomer,
-  deleteCustomer,
-  lockCustomerForOperator,
-  requireOperator,
-  requireOperatorForClaims,
-} from "./service.ts";
-import { lockCustomer, requireCustomer, type CustomerRow } from "./store.ts";
+import { changeCustomer, createCustomer, deleteCustomer, requireOperatorForClaims } from "./service.ts";
+import { lockCustomer, requireCustomer } from "../../tenancy/customers.ts";
 import * as z from "zod";
+import { lockCustomerForOperator, requireOperator } from "../../tenancy/operator.ts";
 
 const common = { tag: "Customers", group: "management" } as const;
 
@@ -61,7 +55,7 @@ function ownRoutes({ db }: ControlContext): Route[] {
       errors: ["DUPLICATE"],
       write: async ({ body }, unit) => {
         const row = await createCustomer(unit, body);
-        return created(row, { etag: etag(row), location: `/v1/customers/${row.id}` });
+        return created(row, { etag: etagOf(row), location: `/v1/customers/${row.id}` });
       },
     }),
     readRoute({
@@ -78,7 +72,7 @@ function ownRoutes({ db }: ControlContext): Route[] {
       errors: ["INVALID_CUSTOMER"],
       read: async ({ params, actor }) => {
         const row = await requireCustomer(db, actor, params.id, "path");
-        return ok(row, { etag: etag(row) });
+        return ok(row, { etag: etagOf(row) });
       },
     }),
     writeRoute({
@@ -103,13 +97,13 @@ function ownRoutes({ db }: ControlContext): Route[] {
       errors: ["INVALID_CUSTOMER", "CUSTOMER_KEY_NOT_ALLOWED", "INVALID_TRANSITION", "DUPLICATE"],
       write: async ({ params, body, actor, ...call }, unit) => {
         const row = await lockCustomer(unit.trx, actor, params.id);
-        call.ifMatch(etag(row));
+        call.ifMatch(etagOf(row));
         // of external ids no two are the same, so a key that could try them out would learn of other customers
         const { status = row.status, external_id = row.external_id } = body;
         if (status !== row.status || external_id !== row.external_id) requireOperator(actor);
         requireOperatorForClaims(actor, body);
         const after = await changeCustomer(unit, row, body);
-        return ok(after, { etag: etag(after) });
+        return ok(after, { etag: etagOf(after) });
       },
     }),
     writeRoute({
@@ -129,14 +123,10 @@ function ownRoutes({ db }: ControlContext): Route[] {
       errors: ["INVALID_CUSTOMER", "CUSTOMER_KEY_NOT_ALLOWED"],
       write: async ({ params, actor, ...call }, unit) => {
         const row = await lockCustomerForOperator(unit, actor, params.id);
-        call.ifMatch(etag(row));
+        call.ifMatch(etagOf(row));
         await deleteCustomer(unit, row);
         return ok({ id: row.id, deleted: true });
       },
     }),
   ];
-}
-
-function etag({ id, revision }: CustomerRow): string {
-  return etagOf(id, revision);
 }

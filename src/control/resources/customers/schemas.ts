@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { listQuery, timestampParameter } from "../../platform/frame/list.ts";
-import { metadata, nameText, pathId, someOf, timestamp } from "../../platform/frame/schemas.ts";
+import { metadata, nameText, pathId, someOf, timestamp, nameFilter } from "../../platform/frame/schemas.ts";
 import { claimRules } from "./claim-rule-schemas.ts";
 import { returnUrls } from "./return-url.ts";
-import { CUSTOMER_STATUSES } from "./store.ts";
+import { CUSTOMER_STATUSES } from "../../tenancy/customers.ts";
 
 export const customerPath = z.object({ id: pathId() });
 
@@ -60,12 +60,7 @@ export const deletedCustomer = z.object({ id: z.string(), deleted: z.literal(tru
 /** The query of GET /customers. */
 export const customerList = listQuery(["created_at", "updated_at", "name", "status"], {
   status: z.enum(CUSTOMER_STATUSES).optional(),
-  name: z
-    .string()
-    .min(1)
-    .max(200)
-    .optional()
-    .meta({ description: "The beginning of the name, in upper or lower case." }),
+  name: nameFilter(),
   external_id: externalId.optional(),
   created_after: timestampParameter().optional(),
   created_before: timestampParameter().optional(),

@@ -1,24 +1,24 @@
 import { isDeepStrictEqual } from "node:util";
 import { inBackticks } from "../../../text/index.ts";
-import { onlyCustomerOf, type Actor } from "../../platform/actor.ts";
+import type { Actor } from "../../platform/actor.ts";
 import { endClientTokens } from "../clients/store.ts";
 import { requestErasure } from "../erasure/store.ts";
 import { ApiError } from "../../platform/errors.ts";
+import { announceUpdate, customerPayload } from "../../tenancy/announce-update.ts";
+import { requireOperator } from "../../tenancy/operator.ts";
 import { newId } from "../../platform/ids.ts";
-import { endSessions, type EndReason } from "../../sign-in/sessions/end.ts";
+import { endSessions, type EndReason } from "../sessions/end.ts";
 import type { UnitOfWork } from "../../platform/unit.ts";
 import { revokeApiKeysOf } from "../api-keys/store.ts";
 import { disableWebhooksOf } from "../webhooks/service.ts";
 import {
   CLAIM_RULES,
-  insertCustomer,
-  lockCustomer,
-  updateCustomer,
   type CustomerFields,
   type CustomerRow,
   type CustomerStatus,
   type NewCustomerFields,
-} from "./store.ts";
+} from "../../tenancy/customers.ts";
+import { insertCustomer, updateCustomer } from "./store.ts";
 
 /** Where a customer's status may go. */
 const TRANSITIONS = {
@@ -37,7 +37,7 @@ const ENDS_SESSIONS = {
 export async function createCustomer(unit: UnitOfWork, fields: NewCustomerFields): Promise<CustomerRow> {
   const row = await insertCustomer(unit.trx, newId("customer"), fields, unit.now);
   unit.record({ ...about("customer.created", row), after: writtenOf(row) });
-  unit.emit({ type: "customer.created", customerId: row.id, data: { customer: told(row) } });
+  unit.emit({ type: "customer.created", customerId: row.id, data: { customer: customerPayload(row) } });
   if (row.status !== "active") unit.notifyGateways({ type: "customer_changed", customer_id: row.id });
   return row;
 }
@@ -82,49 +82,11 @@ export async function deleteCustomer(unit: UnitOfWork, row: CustomerRow): Promis
   unit.emit({
     type: "customer.updated",
     customerId: row.id,
-    data: { customer: { ...told(row), status: "deleted" }, detail: "deleted" },
+    data: { customer: { ...customerPayload(row), status: "deleted" }, detail: "deleted" },
   });
   await requestErasure(unit, { kind: "customer", id: row.id, customerId: row.id });
   await endSessions(unit, { customerId: row.id }, "customer_deleted");
   unit.notifyGateways({ type: "customer_changed", customer_id: row.id });
-}
-
-/** Announces that something about a customer changed; `detail` says what. */
-export function announceUpdate(unit: UnitOfWork, row: CustomerRow, detail: string): void {
-  unit.emit({ type: "customer.updated", customerId: row.id, data: { customer: told(row), detail } });
-}
-
-/**
- * Locks a customer for what its own keys may not do to it: a key that is limited to a customer keeps its settings, and
- * whoever runs the platform decides on its status.
- *
- * @throws ApiError CUSTOMER_KEY_NOT_ALLOWED
- */
-export async function lockCustomerForOperator(
-  unit: UnitOfWork,
-  actor: Actor,
-  id: string,
-): Promise<CustomerRow> {
-  const row = await lockCustomer(unit.trx, actor, id);
-  requireOperator(actor);
-  return row;
-}
-
-/**
- * @param refused - what of the request is for those who run the platform, where it is not all of it
- * @throws ApiError CUSTOMER_KEY_NOT_ALLOWED for a key that is limited to one customer
- */
-export function requireOperator(
-  actor: Actor,
-  refused?: { readonly message: string; readonly fields: readonly string[] },
-): void {
-  const only = onlyCustomerOf(actor);
-  if (only === undefined) return;
-  const { message, fields } = refused ?? {};
-  throw new ApiError("CUSTOMER_KEY_NOT_ALLOWED", {
-    ...(message !== undefined && { message }),
-    details: { customer_id: only, ...(fields && { fields }) },
-  });
 }
 
 /**
@@ -153,17 +115,13 @@ function requireTransition(from: CustomerStatus, to: CustomerStatus): void {
 
 async function enterStatus(unit: UnitOfWork, row: CustomerRow): Promise<void> {
   if (row.status === "suspended")
-    unit.emit({ type: "customer.suspended", customerId: row.id, data: { customer: told(row) } });
+    unit.emit({ type: "customer.suspended", customerId: row.id, data: { customer: customerPayload(row) } });
   if (row.status !== "active") {
     await endSessions(unit, { customerId: row.id }, ENDS_SESSIONS[row.status]);
   }
   // also on the way back: an instance of the release before may have suspended it
   await endClientTokens(unit, row.id);
   unit.notifyGateways({ type: "customer_changed", customer_id: row.id });
-}
-
-function told({ id, name, status }: CustomerRow) {
-  return { id, name, status };
 }
 
 function about(action: string, { id }: CustomerRow) {

@@ -1,125 +1,15 @@
 import type { Knex } from "knex";
-import { onlyCustomerOf, type Actor } from "../../platform/actor.ts";
-import { ApiError, invalidCustomer } from "../../platform/errors.ts";
 import { isUniqueViolation } from "../../../storage/index.ts";
-import type { ClaimRules } from "../users/permit-claims.ts";
-import { foldName } from "./fold-name.ts";
-
-export const CUSTOMER_STATUSES = ["active", "suspended", "archived"] as const;
-export type CustomerStatus = (typeof CUSTOMER_STATUSES)[number];
-
-/** What of a customer says which claims of its identity provider count; for those who run the platform alone. */
-export const CLAIM_RULES = [
-  "allowed_roles",
-  "allowed_permissions",
-  "allowed_groups",
-  "allowed_claims",
-  "role_mapping",
-] as const satisfies readonly (keyof ClaimRules)[];
-
-/** A row of `customers`. */
-export interface CustomerRow extends ClaimRules {
-  readonly id: string;
-  readonly external_id: string | null;
-  readonly name: string;
-  readonly status: CustomerStatus;
-  readonly allowed_return_urls: string[];
-  readonly metadata: Record<string, unknown>;
-  readonly created_at: Date;
-  readonly updated_at: Date;
-  readonly deleted_at: Date | null;
-  readonly revision: number;
-}
-
-/** What of a customer can be written. */
-export type CustomerFields = Pick<
-  CustomerRow,
-  "external_id" | "name" | "status" | "allowed_return_urls" | "metadata" | keyof ClaimRules
->;
-
-/** Claims of a new customer's provider count only where that is said. */
-export type NewCustomerFields = Omit<CustomerFields, keyof ClaimRules> & Partial<ClaimRules>;
-
-export const CUSTOMER_COLUMNS = [
-  "id",
-  "external_id",
-  "name",
-  "status",
-  "allowed_return_urls",
-  "metadata",
-  ...CLAIM_RULES,
-  "created_at",
-  "updated_at",
-  "deleted_at",
-  "revision",
-] as const satisfies readonly (keyof CustomerRow)[];
-
-/** Customers that are not deleted. */
-export function customers(db: Knex): Knex.QueryBuilder {
-  return db("customers").whereNull("customers.deleted_at");
-}
-
-/** @returns the customer, unless it is deleted. */
-export async function findCustomer(db: Knex, id: string): Promise<CustomerRow | undefined> {
-  return customers(db)
-    .where({ id })
-    .first<CustomerRow | undefined>(...CUSTOMER_COLUMNS);
-}
-
-/**
- * Reads a customer that a request names.
- *
- * @throws ApiError INVALID_CUSTOMER where there is none, or the actor's key must not see it
- */
-export async function requireCustomer(
-  db: Knex,
-  actor: Actor,
-  id: string,
-  where: "path" | "body",
-): Promise<CustomerRow> {
-  const found = maySee(actor, id) ? await findCustomer(db, id) : undefined;
-  if (found === undefined) throw invalidCustomer(id, where);
-  return found;
-}
-
-/**
- * Like {@link requireCustomer} with an id of a path, and keeps the row from being changed until the transaction ends.
- * Other rows may go on referring to it: sign-ins do not wait.
- */
-export async function lockCustomer(trx: Knex.Transaction, actor: Actor, id: string): Promise<CustomerRow> {
-  const found = maySee(actor, id)
-    ? await customers(trx)
-        .where({ id })
-        .forNoKeyUpdate()
-        .first<CustomerRow | undefined>(...CUSTOMER_COLUMNS)
-    : undefined;
-  if (found === undefined) throw invalidCustomer(id, "path");
-  return found;
-}
-
-/** Like {@link requireCustomer}, and keeps the customer from being deleted or suspended until the transaction ends. */
-export async function requireCustomerShared(
-  trx: Knex.Transaction,
-  actor: Actor,
-  id: string,
-  where: "path" | "body",
-): Promise<void> {
-  if (!maySee(actor, id) || !(await lockCustomerShared(trx, id))) throw invalidCustomer(id, where);
-}
-
-/**
- * Keeps a customer from being changed or deleted until the transaction ends; others may do the same.
- *
- * @returns whether it is there
- */
-export async function lockCustomerShared(trx: Knex.Transaction, id: string): Promise<boolean> {
-  const row: unknown = await customers(trx).where({ id }).forShare().first("id");
-  return row !== undefined;
-}
-
-function maySee(actor: Actor, id: string): boolean {
-  return [undefined, id].includes(onlyCustomerOf(actor));
-}
+import { ApiError } from "../../platform/errors.ts";
+import { foldName } from "../../platform/fold-name.ts";
+import {
+  CUSTOMER_COLUMNS,
+  CUSTOMER_STATUSES,
+  type CustomerFields,
+  type CustomerRow,
+  type CustomerStatus,
+  type NewCustomerFields,
+} from "../../tenancy/customers.ts";
 
 /** @throws ApiError DUPLICATE for an `external_id` that another customer has */
 export async function insertCustomer(

@@ -10,18 +10,17 @@ import {
   invitedUser,
   newDashboardUser,
 } from "./schemas.ts";
-import { listDashboardUsers, requireDashboardUser, viewOfUser, type DashboardUserRow } from "./store.ts";
+import { listDashboardUsers, requireDashboardUser, viewOfUser } from "./store.ts";
 import { deleteUser, inviteAgain, inviteUser, updateUser, type Invited } from "./team.ts";
 
 /** `/dashboard/users`: for owners. */
 export function teamRoutes({ settings, db }: ControlContext): Route[] {
   const { publicUrl } = settings;
   const shared = { tag: "Dashboard", group: "management", permission: "team", tenancy: "all" } as const;
-  const etag = ({ id, revision }: DashboardUserRow) => etagOf(id, revision);
   const answerInvited = ({ user, invitation }: Invited) =>
     created(
       { ...viewOfUser(user), invitation },
-      { etag: etag(user), location: `${publicUrl}/v1/dashboard/users/${user.id}` },
+      { etag: etagOf(user), location: `${publicUrl}/v1/dashboard/users/${user.id}` },
     );
   return [
     readRoute({
@@ -64,7 +63,7 @@ export function teamRoutes({ settings, db }: ControlContext): Route[] {
       errors: ["DASHBOARD_USER_NOT_FOUND"],
       async read({ params }) {
         const row = await requireDashboardUser(db, params.id);
-        return ok(viewOfUser(row), { etag: etag(row) });
+        return ok(viewOfUser(row), { etag: etagOf(row) });
       },
     }),
     writeRoute({
@@ -83,9 +82,9 @@ export function teamRoutes({ settings, db }: ControlContext): Route[] {
         const { name, role } = call.body;
         const change = { ...(name !== undefined && { name }), ...(role !== undefined && { role }) };
         const row = await updateUser(unit, call.params.id, change, (before) => {
-          call.ifMatch(etag(before));
+          call.ifMatch(etagOf(before));
         });
-        return ok(viewOfUser(row), { etag: etag(row) });
+        return ok(viewOfUser(row), { etag: etagOf(row) });
       },
     }),
     writeRoute({
@@ -102,7 +101,7 @@ export function teamRoutes({ settings, db }: ControlContext): Route[] {
       async write(call, unit) {
         const { id } = call.params;
         await deleteUser(unit, id, (before) => {
-          call.ifMatch(etag(before));
+          call.ifMatch(etagOf(before));
         });
         return ok({ id, deleted: true });
       },

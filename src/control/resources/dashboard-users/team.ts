@@ -1,6 +1,6 @@
 import { requestErasure } from "../erasure/store.ts";
 import { ApiError } from "../../platform/errors.ts";
-import type { UnitOfWork } from "../../platform/unit.ts";
+import type { RowCheck, UnitOfWork } from "../../platform/unit.ts";
 import { forgetAttempts } from "./attempts.ts";
 import { newUser } from "./entry.ts";
 import { makeInvitation } from "./links.ts";
@@ -16,8 +16,6 @@ export interface Invited {
   readonly user: DashboardUserRow;
   readonly invitation: { readonly url: string; readonly expires_at: Date };
 }
-
-type Check = (before: DashboardUserRow) => void;
 
 /** Makes a user without a password, and the link that sets one. */
 export async function inviteUser(
@@ -45,7 +43,7 @@ export async function updateUser(
   unit: UnitOfWork,
   id: string,
   change: Partial<Pick<DashboardUserRow, "name" | "role">>,
-  check: Check,
+  check: RowCheck<DashboardUserRow>,
 ): Promise<DashboardUserRow> {
   const { trx, now } = unit;
   const owners = await lockOwners(trx);
@@ -69,7 +67,11 @@ export async function updateUser(
  * Deletes a user, with sessions and links. What they did stays, under their id alone.
  *
  * @throws ApiError 404; 409 where no owner would be left */
-export async function deleteUser(unit: UnitOfWork, id: string, check: Check): Promise<void> {
+export async function deleteUser(
+  unit: UnitOfWork,
+  id: string,
+  check: RowCheck<DashboardUserRow>,
+): Promise<void> {
   const owners = await lockOwners(unit.trx);
   const before = await lockDashboardUser(unit.trx, id);
   check(before);

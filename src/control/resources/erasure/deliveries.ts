@@ -1,5 +1,6 @@
 import type { Knex } from "knex";
-import { HIDDEN, IMPERSONAL_DATA, withoutAddresses } from "./pseudonym.ts";
+import { IMPERSONAL_DATA, withoutAddresses } from "../../platform/personal-data.ts";
+import { HIDDEN } from "../../../text/index.ts";
 
 interface Payload {
   readonly data?: {

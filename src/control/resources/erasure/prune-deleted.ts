@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import { transaction } from "../../../storage/index.ts";
 import type { ControlContext } from "../../platform/context.ts";
-import { keepDeletedIds } from "../customers/deleted.ts";
+import { keepDeletedIds } from "./deleted-customers.ts";
 
 /** Rows of one transaction. */
 const BATCH = 1_000;

@@ -1,15 +1,15 @@
 import type { Knex } from "knex";
 import type { UnitOfWork } from "../../platform/unit.ts";
-import { subjectDetail } from "../../sign-in/failure.ts";
 import { eraseDeliveries } from "./deliveries.ts";
 import {
   ADDRESS_PATTERN,
-  HIDDEN,
   IMPERSONAL_DATA,
   IMPERSONAL_MEMBERS,
   IMPERSONAL_OUTCOME,
-} from "./pseudonym.ts";
-import { ERASED_USER, type ErasureRow, type Position, type StepName } from "./store.ts";
+  subjectDetail,
+} from "../../platform/personal-data.ts";
+import { ERASED_USER, type ErasureRow, type ErasurePosition, type StepName } from "./store.ts";
+import { HIDDEN } from "../../../text/index.ts";
 
 /** Rows of one transaction. */
 const BATCH = 1_000;
@@ -24,7 +24,7 @@ export interface Batch {
   /** Rows that were looked at. */
   readonly rows: number;
   /** Where the next one goes on; `undefined`: the step is done. */
-  readonly position: Position | undefined;
+  readonly position: ErasurePosition | undefined;
 }
 
 interface Key {

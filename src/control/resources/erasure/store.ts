@@ -14,7 +14,7 @@ export type StepName = (typeof STEPS)[ErasureKind][number];
 export const STEP_NAMES: readonly StepName[] = [...new Set(Object.values(STEPS).flat())];
 
 /** The key of the row that a step has come to. */
-export type Position = readonly string[];
+export type ErasurePosition = readonly string[];
 
 /** An erasure, and how far it has come. */
 export interface ErasureRow {
@@ -25,7 +25,7 @@ export interface ErasureRow {
   readonly requested_at: Date;
   readonly finished_at: Date | null;
   readonly step: StepName;
-  readonly position: Position | null;
+  readonly position: ErasurePosition | null;
   /** Who a user is to the identity provider, as long as something has to be found by it. */
   readonly subject: string | null;
   /** Rows that were looked at. */

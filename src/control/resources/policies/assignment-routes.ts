@@ -1,7 +1,6 @@
 import * as z from "zod";
 import type { ControlContext } from "../../platform/context.ts";
-import { lockCustomerForOperator } from "../customers/service.ts";
-import { requireCustomer } from "../customers/store.ts";
+import { requireCustomer } from "../../tenancy/customers.ts";
 import { readPage } from "../../platform/frame/list.ts";
 import { ok, page, readRoute, writeRoute, type Route } from "../../platform/frame/route.ts";
 import { pathId } from "../../platform/frame/schemas.ts";
@@ -18,6 +17,7 @@ import {
   unassigned,
 } from "./schemas.ts";
 import { countAssignees, filterPolicies, policiesOf, POLICY_SORT_COLUMNS, requirePolicy } from "./store.ts";
+import { lockCustomerForOperator } from "../../tenancy/operator.ts";
 
 const common = { tag: "Policies", group: "management" } as const;
 const ofCustomer = {

@@ -1,10 +1,10 @@
 import type { Knex } from "knex";
-import { announceUpdate } from "../customers/service.ts";
-import type { CustomerRow } from "../customers/store.ts";
+import type { CustomerRow } from "../../tenancy/customers.ts";
 import { ApiError, validationFailed } from "../../platform/errors.ts";
 import type { UnitOfWork } from "../../platform/unit.ts";
 import { requireActiveSet } from "./service.ts";
 import { policiesOf, POLICY_COLUMNS, type PolicyRow } from "./store.ts";
+import { announceUpdate } from "../../tenancy/announce-update.ts";
 
 /** A policy of a customer. */
 export interface AssignedRow extends PolicyRow {
@@ -13,7 +13,7 @@ export interface AssignedRow extends PolicyRow {
 
 export const ASSIGNED_COLUMNS = [...POLICY_COLUMNS, "policy_assignments.assigned_at"] as const;
 
-/** Most policies of one customer: each is judged at each of its sign-ins and requests. */
+/** Most policies of one customer: each is evaluated at each of its sign-ins and requests. */
 export const MAX_ASSIGNED = 100;
 
 /**

@@ -5,8 +5,8 @@ import {
   type AuthenticationRules,
   type CustomerState,
 } from "../../../customer-state/index.ts";
-import type { IdpRow } from "../customers/idp.ts";
-import { mfaAcrValues } from "../customers/mfa-acr-values.ts";
+import type { IdpRow } from "../../tenancy/idp.ts";
+import { mfaAcrValues } from "../../tenancy/mfa-acr-values.ts";
 
 /** Gateways of earlier releases are told of a deletion for so long; others know the ids of all for good. */
 const DELETED_MATTERS_MS = 2 * 24 * 3_600_000;

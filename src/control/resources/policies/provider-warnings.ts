@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
-import { customers } from "../customers/store.ts";
-import type { IdpRow } from "../customers/idp.ts";
-import { mfaAcrValues } from "../customers/mfa-acr-values.ts";
+import { customers } from "../../tenancy/customers.ts";
+import type { IdpRow } from "../../tenancy/idp.ts";
+import { mfaAcrValues } from "../../tenancy/mfa-acr-values.ts";
 import { warning, type Warning, type WarningCode } from "../../platform/warnings.ts";
 import { policiesOf, type PolicyRow } from "./store.ts";
 

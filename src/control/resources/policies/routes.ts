@@ -66,7 +66,7 @@ function ownRoutes({ db }: ControlContext): Route[] {
       errors: ["POLICY_SET_NOT_ACTIVE"],
       write: async ({ body }, unit) => {
         const row = await createPolicy(unit, body);
-        return created(row, { etag: etag(row), location: `/v1/policies/${row.id}` });
+        return created(row, { etag: etagOf(row), location: `/v1/policies/${row.id}` });
       },
     }),
     readRoute({
@@ -83,7 +83,7 @@ function ownRoutes({ db }: ControlContext): Route[] {
       errors: ["POLICY_NOT_FOUND"],
       read: async ({ params, actor }) => {
         const row = await requirePolicy(db, params.id, onlyCustomerOf(actor));
-        return ok(row, { etag: etag(row) });
+        return ok(row, { etag: etagOf(row) });
       },
     }),
     writeRoute({
@@ -105,9 +105,9 @@ function ownRoutes({ db }: ControlContext): Route[] {
       errors: ["POLICY_NOT_FOUND", "POLICY_SET_NOT_ACTIVE"],
       write: async ({ params, body, ...call }, unit) => {
         const row = await lockPolicy(unit.trx, params.id);
-        call.ifMatch(etag(row));
+        call.ifMatch(etagOf(row));
         const after = await changePolicy(unit, row, body);
-        return ok(after, { etag: etag(after), warnings: await warningsOfPolicy(unit.trx, after) });
+        return ok(after, { etag: etagOf(after), warnings: await warningsOfPolicy(unit.trx, after) });
       },
     }),
     writeRoute({
@@ -125,14 +125,10 @@ function ownRoutes({ db }: ControlContext): Route[] {
       errors: ["POLICY_NOT_FOUND", "CONFLICT"],
       write: async ({ params, ...call }, unit) => {
         const row = await lockPolicy(unit.trx, params.id);
-        call.ifMatch(etag(row));
+        call.ifMatch(etagOf(row));
         await deletePolicy(unit, row);
         return ok({ id: row.id, deleted: true });
       },
     }),
   ];
-}
-
-function etag({ id, revision }: PolicyRow): string {
-  return etagOf(id, revision);
 }

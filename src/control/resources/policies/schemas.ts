@@ -1,6 +1,14 @@
 import * as z from "zod";
 import { listQuery } from "../../platform/frame/list.ts";
-import { idOf, longText, nameText, pathId, someOf, timestamp } from "../../platform/frame/schemas.ts";
+import {
+  idOf,
+  longText,
+  nameText,
+  pathId,
+  someOf,
+  timestamp,
+  nameFilter,
+} from "../../platform/frame/schemas.ts";
 import { authenticationConditions, authorizationConditions } from "./conditions.ts";
 import { POLICY_STATUSES, POLICY_TYPES } from "./store.ts";
 
@@ -75,12 +83,7 @@ export const assignment = z.strictObject({
 const filters = {
   type: z.enum(POLICY_TYPES).optional(),
   status: z.enum(POLICY_STATUSES).optional(),
-  name: z
-    .string()
-    .min(1)
-    .max(200)
-    .optional()
-    .meta({ description: "The beginning of the name, in upper or lower case." }),
+  name: nameFilter(),
 };
 
 export const policyList = listQuery(["created_at", "updated_at", "name"], filters);

@@ -34,7 +34,7 @@ export async function changePolicy(
   unit.record({ ...about("policy.updated", row), before: writtenOf(row), after: writtenOf(after) });
   unit.emit({
     type: "policy.updated",
-    data: { policy: told(after), detail: Object.keys(changes).sort().join(", ") },
+    data: { policy: policyPayload(after), detail: Object.keys(changes).sort().join(", ") },
   });
   if (changes.conditions !== undefined || changes.status !== undefined)
     unit.notifyGateways({ type: "policy_changed", policy_id: row.id });
@@ -51,7 +51,7 @@ export async function deletePolicy(unit: UnitOfWork, row: PolicyRow): Promise<vo
     });
   await unit.trx("policies").where({ id: row.id }).delete();
   unit.record({ ...about("policy.deleted", row), before: writtenOf(row) });
-  unit.emit({ type: "policy.updated", data: { policy: told(row), detail: "deleted" } });
+  unit.emit({ type: "policy.updated", data: { policy: policyPayload(row), detail: "deleted" } });
 }
 
 async function changesOf(
@@ -101,7 +101,7 @@ export async function requireActiveSet(
     });
 }
 
-function told({ id, name, type }: PolicyRow) {
+function policyPayload({ id, name, type }: PolicyRow) {
   return { id, name, type };
 }
 

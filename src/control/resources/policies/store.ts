@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
 import { ApiError } from "../../platform/errors.ts";
-import { foldName, prefixPattern } from "../customers/fold-name.ts";
+import { foldName, prefixPattern } from "../../platform/fold-name.ts";
 
 export const POLICY_TYPES = ["authentication", "authorization"] as const;
 export type PolicyType = (typeof POLICY_TYPES)[number];

@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { resolve } from "node:path";
 import { readPolicyFolder, type PolicyFolder } from "../../../decision/policies/policy-folder.ts";
 import type { ControlContext } from "../../platform/context.ts";
-import { haveSeveralProviders } from "../customers/idp.ts";
+import { haveSeveralProviders } from "../../tenancy/idp.ts";
 import { newId } from "../../platform/ids.ts";
 import type { UnitOfWork } from "../../platform/unit.ts";
 import { failed } from "./compile-thread.ts";

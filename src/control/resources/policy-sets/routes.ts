@@ -1,5 +1,5 @@
 import type { ControlContext } from "../../platform/context.ts";
-import { haveSeveralProviders } from "../customers/idp.ts";
+import { haveSeveralProviders } from "../../tenancy/idp.ts";
 import { readPage } from "../../platform/frame/list.ts";
 import {
   created,

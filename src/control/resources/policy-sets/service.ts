@@ -168,7 +168,7 @@ export async function requireActiveVersion(db: Knex, name: string): Promise<Vers
 }
 
 export function policySetEtag({ name, revision }: PolicySetRow): string {
-  return etagOf(name, revision);
+  return etagOf({ id: name, revision });
 }
 
 /** As it is answered. */

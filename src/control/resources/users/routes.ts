@@ -9,10 +9,10 @@ import {
   writeRoute,
   type Answer,
   type Route,
+  etagOf,
 } from "../../platform/frame/route.ts";
 import { onlyCustomerOf, type Actor } from "../../platform/actor.ts";
-import { requireCustomer } from "../customers/store.ts";
-import { exportUser, userExport } from "./export.ts";
+import { requireCustomer } from "../../tenancy/customers.ts";
 import {
   deletedUserData,
   newUserBody,
@@ -28,7 +28,6 @@ import {
   presentUsers,
   requireUser,
   updateUser,
-  userEtag,
   selectUsers,
   type UserFilters,
 } from "./service.ts";
@@ -44,12 +43,8 @@ const COLUMNS = {
 
 const common = { tag: "Users", group: "management" } as const;
 
-/**
- * The directory of users.
- *
- * @param analytics - over the connections that long reads of the trail have
- */
-export function userRoutes(context: ControlContext, analytics: ControlContext = context): Route[] {
+/** The directory of users. */
+export function userRoutes(context: ControlContext): Route[] {
   const { db, settings } = context;
   return [
     readRoute({
@@ -85,7 +80,7 @@ export function userRoutes(context: ControlContext, analytics: ControlContext = 
       async write({ params, body }, unit) {
         const row = await createUser(unit, params.id, body, settings.environment);
         const [data] = await presentUsers(context, unit.trx, [row]);
-        return created(data, { etag: userEtag(row), location: `/v1/users/${row.id}` });
+        return created(data, { etag: etagOf(row), location: `/v1/users/${row.id}` });
       },
     }),
     readRoute({
@@ -116,31 +111,6 @@ export function userRoutes(context: ControlContext, analytics: ControlContext = 
       errors: ["USER_NOT_FOUND"],
       async read({ params, actor }) {
         return answer(db, await requireUser(db, actor, params.id));
-      },
-    }),
-    writeRoute({
-      ...common,
-      group: "analytics",
-      method: "get",
-      path: "/users/{id}/export",
-      operation: "exportUser",
-      summary: "Export everything that is kept of a user",
-      description:
-        "One JSON document: profile, activity, sessions, events, refused sign-ins, decisions and changes, as far back as they are kept. Keys that are limited to the customer get what is recorded under it. The audit trail says who asked for it.",
-      permission: "read",
-      tenancy: "handler",
-      params: userParams,
-      answers: { 200: userExport },
-      errors: ["USER_NOT_FOUND"],
-      async write({ params, actor }, unit) {
-        const row = await requireUser(unit.trx, actor, params.id);
-        unit.record({
-          action: "user.exported",
-          target: { type: "user", id: row.id },
-          customerId: row.customer_id,
-        });
-        const options = { now: unit.now, only: onlyCustomerOf(actor) };
-        return { kind: "document", name: row.id, parts: exportUser(analytics, row, options) };
       },
     }),
     writeRoute({
@@ -186,7 +156,7 @@ export function userRoutes(context: ControlContext, analytics: ControlContext = 
 
   async function answer(db: Knex, row: UserRow): Promise<Answer> {
     const [data] = await presentUsers(context, db, [row]);
-    return ok(data, { etag: userEtag(row) });
+    return ok(data, { etag: etagOf(row) });
   }
 
   async function list(actor: Actor, request: ListRequest, filters: UserFilters): Promise<Answer> {

@@ -1,23 +1,13 @@
 import * as z from "zod";
-import { inBackticks } from "../../../text/index.ts";
 import { listQuery } from "../../platform/frame/list.ts";
 import { emailAddress, longText, nameText, pathId, someOf, timestamp } from "../../platform/frame/schemas.ts";
-import { RESERVED_NAMES } from "./attributes.ts";
+import { attributeName } from "../../tenancy/attributes.ts";
 
 const MAX_ATTRIBUTES = 50;
 const MAX_LIST = 200;
 const MAX_TEXT = 500;
 /** Of all attributes of a user, as JSON. */
 const MAX_BYTES = 32_768;
-
-/** As a condition can spell it: `user.<name>`. */
-export const attributeName = z
-  .string()
-  .regex(/^[A-Za-z_]\w{0,63}$/, "must be a name of at most 64 letters, digits and `_`, no digit first")
-  .refine((name) => !RESERVED_NAMES.includes(name), {
-    error: `must not be one of ${inBackticks(RESERVED_NAMES)}`,
-  })
-  .refine((name) => name !== "__proto__", "must not be `__proto__`");
 
 /** What of a provider's claims does not count, of a user or of a sign-in. */
 export const droppedClaim = z.object({

@@ -2,17 +2,16 @@ import { isDeepStrictEqual } from "node:util";
 import type { Knex } from "knex";
 import { onlyCustomerOf, type Actor } from "../../platform/actor.ts";
 import type { ControlContext } from "../../platform/context.ts";
-import { findIdp } from "../customers/idp.ts";
-import { requireOperator } from "../customers/service.ts";
-import { customers, findCustomer, lockCustomerShared, requireCustomer } from "../customers/store.ts";
+import { findIdp } from "../../tenancy/idp.ts";
+import { customers, findCustomer, lockCustomerShared, requireCustomer } from "../../tenancy/customers.ts";
 import type { Environment } from "../../platform/environment.ts";
 import { ERASED_USER, requestErasure } from "../erasure/store.ts";
 import { ApiError, invalidCustomer } from "../../platform/errors.ts";
 import { etagOf, type Call } from "../../platform/frame/route.ts";
-import { endSessions } from "../../sign-in/sessions/end.ts";
+import { endSessions } from "../sessions/end.ts";
 import type { UnitOfWork } from "../../platform/unit.ts";
-import type { UserAttributes } from "./attributes.ts";
-import { claimPolicyOf, claimRulesOf, NO_CLAIMS } from "./claim-policy.ts";
+import type { UserAttributes } from "../../tenancy/attributes.ts";
+import { claimPolicyOf, claimRulesOf, NO_CLAIMS } from "../../tenancy/claim-policy.ts";
 import {
   changeUser,
   effectiveAttributes,
@@ -24,6 +23,7 @@ import {
   users,
   type UserRow,
 } from "./store.ts";
+import { requireOperator } from "../../tenancy/operator.ts";
 
 /** The part of a call that compares ETags. */
 type Conditional = Pick<Call<unknown, unknown, unknown>, "ifMatch">;
@@ -112,7 +112,7 @@ export async function updateUser(
 ): Promise<UserRow> {
   const { trx, origin } = unit;
   const before = await requireVisible(trx, origin.actor, id, await lockUser(trx, id));
-  call.ifMatch(userEtag(before));
+  call.ifMatch(etagOf(before));
   const { status = before.status, attributes = before.attributes } = change;
   const same = status === before.status && isDeepStrictEqual(attributes, before.attributes);
   if (same) return before;
@@ -134,7 +134,7 @@ export async function deleteUser(unit: UnitOfWork, id: string, call: Conditional
   const before = await requireVisible(trx, origin.actor, id, await lockUser(trx, id));
   // the next sign-in would make a user without the attributes and the status that were set
   requireOperator(origin.actor);
-  call.ifMatch(userEtag(before));
+  call.ifMatch(etagOf(before));
   await trx("users")
     .where({ id })
     .update({
@@ -174,10 +174,6 @@ export async function presentUsers(
       effective_attributes: effectiveAttributes(row, policy),
     };
   });
-}
-
-export function userEtag({ id, revision }: UserRow): string {
-  return etagOf(id, revision);
 }
 
 async function requireVisible(

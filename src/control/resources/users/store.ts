@@ -3,8 +3,8 @@ import type { Knex } from "knex";
 import type { Value } from "../../../policy/index.ts";
 import { newId } from "../../platform/ids.ts";
 import type { UnitOfWork } from "../../platform/unit.ts";
-import { RESERVED_NAMES, type UserAttributes } from "./attributes.ts";
-import { permitClaims, type ClaimPolicy } from "./permit-claims.ts";
+import { RESERVED_NAMES, type UserAttributes } from "../../tenancy/attributes.ts";
+import { permitClaims, type ClaimPolicy } from "../../tenancy/permit-claims.ts";
 
 /** A user of a customer. */
 export interface UserRow {
@@ -264,7 +264,7 @@ export function effectiveAttributes(row: UserRow, policy: ClaimPolicy): Record<s
 /** What the audit trail keeps of a user; all that the provider claimed only where not all of it counted. */
 export function recordedUser(row: UserRow): Record<string, unknown> {
   const { subject, email, name, status, profile, attributes } = row;
-  const told = { subject, email, name, status, profile, attributes };
+  const written = { subject, email, name, status, profile, attributes };
   const claimed = claimsOf(row);
-  return isDeepStrictEqual(claimed, profile) ? told : { ...told, claimed };
+  return isDeepStrictEqual(claimed, profile) ? written : { ...written, claimed };
 }

@@ -9,7 +9,7 @@ import { signedHeaders } from "./signature.ts";
 const READ_BYTES = 4_096;
 const KEPT_CHARACTERS = 1_024;
 
-export interface Sending {
+export interface DeliveryRequest {
   readonly url: string;
   readonly eventId: string;
   readonly payload: string;
@@ -21,7 +21,7 @@ export interface Sending {
 }
 
 /** Sends one delivery once, and tells what came of it: any status from 200 to 299 is a success. Never rejects. */
-export async function attempt(send: typeof fetch, sending: Sending): Promise<AttemptRecord> {
+export async function attempt(send: typeof fetch, sending: DeliveryRequest): Promise<AttemptRecord> {
   const { url, eventId, payload, secrets, now, signal } = sending;
   const begun = performance.now();
   const record = (parts: Omit<AttemptRecord, "duration_ms">): AttemptRecord => ({

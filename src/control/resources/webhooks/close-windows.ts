@@ -51,16 +51,16 @@ function closeSome(db: Knex, now: Date): Promise<number> {
        for update of v skip locked`,
       { type: TYPE, every: EVERY_EVENT, most: AT_ONCE },
     );
-    const isTold = ({ count, wanted }: Due) => count > 0 && wanted;
-    const told = rows.filter(isTold);
+    const isDelivered = ({ count, wanted }: Due) => count > 0 && wanted;
+    const delivered = rows.filter(isDelivered);
     await forget(
       trx,
-      rows.filter((row) => !isTold(row)),
+      rows.filter((row) => !isDelivered(row)),
     );
-    await goOn(trx, told);
+    await goOn(trx, delivered);
     await insertDeliveries(
       trx,
-      told.map((row) => deliveryOf(row, now)),
+      delivered.map((row) => deliveryOf(row, now)),
     );
     return rows.length;
   });

@@ -21,7 +21,7 @@ export const MAX_KINDS_OF_OWNER = 100;
 export const OTHERS = "others ";
 
 /** An event and a webhook that asks for it. */
-export interface Sending {
+export interface WebhookEvent {
   readonly webhook: { readonly id: string; readonly customer_id: string | null };
   readonly event: StoredEvent;
 }
@@ -34,7 +34,7 @@ export type LastEvent = Pick<StoredEvent, "customerId" | "data">;
 
 /** Violations of one kind that one transaction announces to one webhook. */
 interface Kind {
-  readonly webhook: Sending["webhook"];
+  readonly webhook: WebhookEvent["webhook"];
   readonly key: string;
   readonly first: StoredEvent;
   last: StoredEvent;
@@ -48,7 +48,10 @@ interface Kind {
  *
  * @returns what is to be sent now
  */
-export async function coalesce(trx: Knex, sendings: readonly Sending[]): Promise<readonly Sending[]> {
+export async function coalesce(
+  trx: Knex,
+  sendings: readonly WebhookEvent[],
+): Promise<readonly WebhookEvent[]> {
   const kinds = kindsOf(sendings.filter(isCoalesced));
   if (kinds.length === 0) return sendings;
   const opened = await count(trx, await withinBounds(trx, kinds));
@@ -57,11 +60,11 @@ export async function coalesce(trx: Knex, sendings: readonly Sending[]): Promise
   );
 }
 
-function isCoalesced({ event: { type } }: Sending): boolean {
+function isCoalesced({ event: { type } }: WebhookEvent): boolean {
   return type === "policy.violated";
 }
 
-function kindsOf(sendings: readonly Sending[]): readonly Kind[] {
+function kindsOf(sendings: readonly WebhookEvent[]): readonly Kind[] {
   const kinds = new Map<string, Kind>();
   for (const { webhook, event } of sendings) {
     const key = keyOf(event);

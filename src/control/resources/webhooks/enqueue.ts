@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import type { EventType, StoredEvent } from "../../platform/events.ts";
 import { newId } from "../../platform/ids.ts";
-import { coalesce, type Sending } from "./coalesce.ts";
+import { coalesce, type WebhookEvent } from "./coalesce.ts";
 import { payloadOf } from "./payload.ts";
 
 /** Where commits are announced that leave something to deliver. */
@@ -39,12 +39,12 @@ export type Priority = (typeof PRIORITIES)[number];
 export async function enqueueDeliveries(trx: Knex, events: readonly StoredEvent[]): Promise<void> {
   const webhooks = await subscribers(trx, events);
   const wanted = events.flatMap((event) =>
-    webhooks.filter((webhook) => isFor(webhook, event)).map((webhook): Sending => ({ webhook, event })),
+    webhooks.filter((webhook) => isFor(webhook, event)).map((webhook): WebhookEvent => ({ webhook, event })),
   );
   await insertDeliveries(trx, (await coalesce(trx, wanted)).map(deliveryOf));
 }
 
-function deliveryOf({ webhook, event }: Sending): NewDelivery {
+function deliveryOf({ webhook, event }: WebhookEvent): NewDelivery {
   const { id: event_id, type: event_type, timestamp: created_at } = event;
   const priority = OF_ANYBODY.has(event_type) ? 2 : 1;
   const about = {

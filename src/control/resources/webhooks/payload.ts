@@ -3,8 +3,8 @@ import type { EventData, EventType, StoredEvent } from "../../platform/events.ts
 /** The event that a test sends; nothing else has this type, and nobody subscribes to it. */
 export const TEST_EVENT = "webhook.test";
 
-/** What of each member can be told: what is added to one is not told before it stands here. */
-const TOLD = {
+/** What of each member can be payload: what is added to one is not payload before it stands here. */
+const MEMBERS = {
   user: ["id", "email", "customer_id"],
   session: ["id", "ip_address", "user_agent"],
   customer: ["id", "name", "status"],
@@ -53,11 +53,11 @@ export function summaryPayload(event: StoredEvent, summary: Summary): string {
 
 /** The body of a delivery (specification, section 6): the bytes that are signed and sent, at every attempt the same. */
 export function payloadOf({ id, type, timestamp, customerId, data }: StoredEvent): string {
-  const told = toldOf(type, data);
+  const payload = dataOf(type, data);
   // a receiver of all customers' events knows whose it is: by the user, or by this
-  if (customerId !== undefined && !("user" in told) && !("customer" in told))
-    told["customer"] = { id: customerId };
-  return JSON.stringify({ id, type, timestamp: timestamp.toISOString(), data: told });
+  if (customerId !== undefined && !("user" in payload) && !("customer" in payload))
+    payload["customer"] = { id: customerId };
+  return JSON.stringify({ id, type, timestamp: timestamp.toISOString(), data: payload });
 }
 
 /** The body of a test. */
@@ -66,15 +66,15 @@ export function testPayload(id: string, timestamp: Date, webhookId: string): str
   return JSON.stringify({ id, type: TEST_EVENT, timestamp: timestamp.toISOString(), data });
 }
 
-function toldOf(type: EventType, data: EventData): Record<string, unknown> {
-  const told: Record<string, unknown> = {};
+function dataOf(type: EventType, data: EventData): Record<string, unknown> {
+  const payload: Record<string, unknown> = {};
   for (const name of EVENT_MEMBERS[type]) {
     const value = data[name];
     if (value === undefined) continue;
-    const members = TOLD[name];
-    told[name] = members === true ? value : pick(value as Record<string, unknown>, members);
+    const members = MEMBERS[name];
+    payload[name] = members === true ? value : pick(value as Record<string, unknown>, members);
   }
-  return told;
+  return payload;
 }
 
 function pick(value: Readonly<Record<string, unknown>>, members: readonly string[]): Record<string, unknown> {

@@ -71,7 +71,7 @@ function collection({ db, box, settings }: ControlContext): Route[] {
         const { row, secret } = await createWebhook(unit, box, body);
         return created(
           { ...row, secret },
-          { etag: tagOf(row), location: `/v1/webhooks/${row.id}`, warnings: secretWarnings(secret) },
+          { etag: etagOf(row), location: `/v1/webhooks/${row.id}`, warnings: secretWarnings(secret) },
         );
       },
     }),
@@ -112,7 +112,7 @@ function single({ db, settings }: ControlContext): Route[] {
       },
       async write(call, unit) {
         const row = await changeWebhook(unit, call.params.id, call.body, (before) => {
-          call.ifMatch(tagOf(before));
+          call.ifMatch(etagOf(before));
         });
         return answered(row);
       },
@@ -129,7 +129,7 @@ function single({ db, settings }: ControlContext): Route[] {
       async write(call, unit) {
         const { id } = call.params;
         await removeWebhook(unit, id, (before) => {
-          call.ifMatch(tagOf(before));
+          call.ifMatch(etagOf(before));
         });
         return ok({ id, deleted: true });
       },
@@ -157,7 +157,7 @@ function secretAndSwitch({ box }: ControlContext): Route[] {
       errors: ["WEBHOOK_NOT_FOUND"],
       async write({ params, body }, unit) {
         const { row, secret } = await rotateSecret(unit, box, params.id, body);
-        return ok({ ...row, secret }, { etag: tagOf(row), warnings: secretWarnings(secret) });
+        return ok({ ...row, secret }, { etag: etagOf(row), warnings: secretWarnings(secret) });
       },
     }),
     writeRoute({
@@ -182,11 +182,7 @@ function secretAndSwitch({ box }: ControlContext): Route[] {
 }
 
 function answered(row: WebhookRow) {
-  return ok(row, { etag: tagOf(row) });
-}
-
-function tagOf({ id, revision }: WebhookRow): string {
-  return etagOf(id, revision);
+  return ok(row, { etag: etagOf(row) });
 }
 
 function targets({ webhooks }: ControlContext["settings"]) {

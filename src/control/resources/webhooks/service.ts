@@ -1,11 +1,11 @@
 import type * as z from "zod";
 import { onlyCustomerOf, type Actor } from "../../platform/actor.ts";
-import { lockCustomerShared, requireCustomerShared } from "../customers/store.ts";
+import { lockCustomerShared, requireCustomerShared } from "../../tenancy/customers.ts";
 import type { SealedColumns } from "../../platform/sealed-columns.ts";
 import { ApiError } from "../../platform/errors.ts";
 import { newId } from "../../platform/ids.ts";
 import type { SecretBox } from "../../platform/secret-box.ts";
-import type { UnitOfWork } from "../../platform/unit.ts";
+import type { RowCheck, UnitOfWork } from "../../platform/unit.ts";
 import { cancelPending } from "./delivery-store.ts";
 import type { newWebhook, rotation, webhookChanges } from "./schemas.ts";
 import { newWebhookSecret } from "./secret.ts";
@@ -24,9 +24,6 @@ import {
 
 /** Of one customer, or of none: each of them is a row for each event, in the transaction that makes it. */
 export const MAX_WEBHOOKS = 100;
-
-/** Checks a row that is locked against the request, as `If-Match` asks for. */
-type Check = (row: WebhookRow) => void;
 
 /** A webhook, and its secret in the clear: for the one answer that shows it. */
 export interface WithSecret {
@@ -76,7 +73,7 @@ export async function changeWebhook(
   unit: UnitOfWork,
   id: string,
   { url, events, description, enabled }: z.output<typeof webhookChanges>,
-  check: Check,
+  check: RowCheck<WebhookRow>,
 ): Promise<WebhookRow> {
   const { trx, now } = unit;
   const before = await (enabled === true ? lockToEnable(unit, id) : lockWebhook(trx, unit.origin.actor, id));
@@ -165,7 +162,11 @@ export async function rotateSecret(
   return { row, secret };
 }
 
-export async function removeWebhook(unit: UnitOfWork, id: string, check: Check): Promise<void> {
+export async function removeWebhook(
+  unit: UnitOfWork,
+  id: string,
+  check: RowCheck<WebhookRow>,
+): Promise<void> {
   const before = await lockWebhook(unit.trx, unit.origin.actor, id);
   check(before);
   await deleteWebhook(unit.trx, id);

@@ -3,7 +3,7 @@ import type { Knex } from "knex";
 import type { Adapter, AdapterFactory, AdapterPayload } from "oidc-provider";
 import type { ControlContext } from "../../platform/context.ts";
 import type { SealedColumns } from "../../platform/sealed-columns.ts";
-import { findCustomer } from "../../resources/customers/store.ts";
+import { findCustomer } from "../../tenancy/customers.ts";
 import { callbackUrl } from "../../sign-in/authorize.ts";
 import { ALGORITHM, clientSecretOf, type ProviderKeys } from "./keys.ts";
 

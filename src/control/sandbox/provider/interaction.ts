@@ -1,8 +1,8 @@
 import type { Request, Response } from "express";
 import type Provider from "oidc-provider";
 import type { ControlContext } from "../../platform/context.ts";
-import { findIdp } from "../../resources/customers/idp.ts";
-import { findCustomer, type CustomerRow } from "../../resources/customers/store.ts";
+import { findIdp } from "../../tenancy/idp.ts";
+import { findCustomer, type CustomerRow } from "../../tenancy/customers.ts";
 import { isStorable } from "../../platform/frame/json-text.ts";
 import { countingOf, evidenceOf, sandboxAcrValues } from "../evidence.ts";
 import { findPersonByEmail, peopleOf, type PersonRow } from "../people.ts";

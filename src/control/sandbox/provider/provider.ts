@@ -1,8 +1,8 @@
 import type { EventEmitter } from "node:events";
 import Provider, { interactionPolicy, type Configuration, type KoaContextWithOIDC } from "oidc-provider";
 import type { ControlContext } from "../../platform/context.ts";
-import { findIdp } from "../../resources/customers/idp.ts";
-import { PAPE_MULTI_FACTOR } from "../../resources/customers/mfa-acr-values.ts";
+import { findIdp } from "../../tenancy/idp.ts";
+import { PAPE_MULTI_FACTOR } from "../../tenancy/mfa-acr-values.ts";
 import { claimsOf, CLAIMS_OF_SCOPES } from "../claims.ts";
 import { countingOf, sandboxAcrValues } from "../evidence.ts";
 import { sandboxIssuer } from "../../platform/sandbox-issuer.ts";

@@ -1,4 +1,4 @@
-import type { CustomerStatus } from "../../resources/customers/store.ts";
+import type { CustomerStatus } from "../../tenancy/customers.ts";
 import type { NewPolicy } from "../../resources/policies/schemas.ts";
 import type { NewPerson } from "../people.ts";
 import type { SeedPerson } from "./types.ts";

@@ -4,7 +4,7 @@ import type { Reason } from "../../../reasons.ts";
 import { pick } from "./random.ts";
 
 /** Who sends requests. */
-export interface Caller {
+export interface SeedCaller {
   readonly id: string;
   readonly customerId: string;
   readonly role: string | null;
@@ -59,7 +59,7 @@ const REFUSALS: readonly (readonly [number, Reason])[] = [
 
 /** What the records have in common. */
 export interface DecisionOptions {
-  readonly callers: readonly [Caller, ...Caller[]];
+  readonly callers: readonly [SeedCaller, ...SeedCaller[]];
   readonly count: number;
   readonly from: number;
   readonly to: number;
@@ -92,7 +92,7 @@ export function decisionRecords({ callers, count, from, to, policySet, random }:
   });
 }
 
-type Judged = Pick<
+type DecidedFields = Pick<
   AuditRecord,
   | "user_id"
   | "resource"
@@ -106,7 +106,7 @@ type Judged = Pick<
   | "client_ip"
 >;
 
-function decisionOf(caller: Caller, at: number, random: () => number): Judged {
+function decisionOf(caller: SeedCaller, at: number, random: () => number): DecidedFields {
   const asked = pick(random, GUARDED);
   const common = {
     resource: asked.path.replace("{customer_id}", `c-${1 + Math.floor(random() * 6)}`),
@@ -140,7 +140,7 @@ function decisionOf(caller: Caller, at: number, random: () => number): Judged {
   };
 }
 
-function who({ id, customerId }: Caller) {
+function who({ id, customerId }: SeedCaller) {
   return { user_id: id, customer_id: customerId };
 }
 

@@ -3,7 +3,7 @@ import type { Actor } from "../../platform/actor.ts";
 import { createApiKey, revokeApiKey } from "../../resources/api-keys/store.ts";
 import type { ControlContext } from "../../platform/context.ts";
 import { changeCustomer, createCustomer } from "../../resources/customers/service.ts";
-import { lockCustomer, type CustomerRow } from "../../resources/customers/store.ts";
+import { lockCustomer, type CustomerRow } from "../../tenancy/customers.ts";
 import { newId } from "../../platform/ids.ts";
 import type { SigningKey } from "../../sign-in/issuer/keyring.ts";
 import { assignPolicies } from "../../resources/policies/assignments.ts";
@@ -12,15 +12,15 @@ import { publishAndActivate } from "../../resources/policy-sets/publish-folder.t
 import type { PublishableSet } from "../../resources/policy-sets/service.ts";
 import { readRecord, type RecordFacts } from "../../analytics/records/read-record.ts";
 import { Intake } from "../../analytics/records/ingest.ts";
-import { takeStatistics } from "../../analytics/records/ingest-statistics.ts";
-import { endSessions } from "../../sign-in/sessions/end.ts";
+import { ingestStatistics } from "../../analytics/records/ingest-statistics.ts";
+import { endSessions } from "../../resources/sessions/end.ts";
 import { createUnits, type UnitOfWork, type UnitOrigin } from "../../platform/unit.ts";
 import { unitWriters } from "../../unit-writers.ts";
 import { createWebhook } from "../../resources/webhooks/service.ts";
 import { insertPerson, type PersonRow } from "../people.ts";
 import { signInHeadless } from "../sign-in.ts";
 import { customers, EVERYWHERE, policies, RETURN_URLS, type SeedCustomer } from "./content.ts";
-import { decisionRecords, type Caller } from "./decisions.ts";
+import { decisionRecords, type SeedCaller } from "./decisions.ts";
 import { createRandom } from "./random.ts";
 import type { SandboxSeed } from "./types.ts";
 
@@ -162,9 +162,9 @@ async function plantIntegrations(
 async function plantSignIns(
   { context, prepared, now, start, then }: Garden,
   planted: readonly Planted[],
-): Promise<Caller[]> {
+): Promise<SeedCaller[]> {
   const random = createRandom(1);
-  const callers = new Map<string, Caller>();
+  const callers = new Map<string, SeedCaller>();
   for (const { seed, row, people } of planted) {
     const suspendedAt = seed.status === "active" ? undefined : now - DAY_MS;
     for (const person of people) {
@@ -202,7 +202,7 @@ function signInTimes(start: number, end: number, random: () => number): readonly
 /** A day at a time, as gateways tell them. */
 async function plantDecisions(
   { context, prepared, now, start, then }: Garden,
-  callers: readonly Caller[],
+  callers: readonly SeedCaller[],
 ): Promise<void> {
   const [first, ...others] = callers;
   if (first === undefined) return;
@@ -225,7 +225,7 @@ async function plantDecisions(
     const today = facts.filter(({ row }) => row.timestamp >= from && row.timestamp < to);
     await then(to, async (unit) => {
       await intake.take(unit, { records: today, rejected: [] }, { ingestedBy: ACTOR.id, gateway: "sandbox" });
-      await takeStatistics(unit, statisticsOf(sequence, from, to, today.length));
+      await ingestStatistics(unit, statisticsOf(sequence, from, to, today.length));
     });
   }
 }

@@ -2,7 +2,7 @@ import { SignJWT } from "jose";
 import type { Value } from "../../../policy/index.ts";
 import { ALGORITHM } from "./key-store.ts";
 import type { SigningKey } from "./keyring.ts";
-import { RESERVED_CLAIMS } from "./reserved-claims.ts";
+import { RESERVED_CLAIMS } from "../../tenancy/reserved-claims.ts";
 
 /** What an access token says besides the user's attributes. */
 export interface TokenFacts {

@@ -1,10 +1,10 @@
 import type { Request } from "express";
 import { isKeyOfFamily } from "../../resources/api-keys/store.ts";
 import type { ControlContext } from "../../platform/context.ts";
-import { findCustomer } from "../../resources/customers/store.ts";
+import { findCustomer } from "../../tenancy/customers.ts";
 import type { Answer } from "../../platform/frame/route.ts";
-import { endSessions } from "../sessions/end.ts";
-import type { SessionRow } from "../sessions/store.ts";
+import { endSessions } from "../../resources/sessions/end.ts";
+import type { SessionRow } from "../../resources/sessions/store.ts";
 import { withParameters } from "../failure.ts";
 import type { UnitOrigin } from "../../platform/unit.ts";
 import type { IssuedTokens } from "./issued-tokens.ts";

@@ -1,6 +1,6 @@
 import { onlyCustomerOf, type Actor } from "../../platform/actor.ts";
 import type { ControlSettings } from "../../platform/context.ts";
-import { userScope } from "../issuer/user-scopes.ts";
+import { userScope } from "../../resources/sessions/user-scopes.ts";
 import type { AccessToken, IssuedTokens } from "./issued-tokens.ts";
 import { required, type Form } from "./read-form.ts";
 

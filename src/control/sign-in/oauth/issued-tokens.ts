@@ -2,11 +2,11 @@ import { compactVerify, createLocalJWKSet, errors, jwtVerify, type JWTPayload } 
 import type { Knex } from "knex";
 import { findActiveClient, type ClientRow } from "../../resources/clients/store.ts";
 import type { ControlContext } from "../../platform/context.ts";
-import { findCustomer, type CustomerRow } from "../../resources/customers/store.ts";
+import { findCustomer, type CustomerRow } from "../../tenancy/customers.ts";
 import { ID_TOKEN_TYPE } from "../issuer/id-token.ts";
 import { ALGORITHM } from "../issuer/key-store.ts";
 import type { Keyring } from "../issuer/keyring.ts";
-import { statusOf, type SessionRow } from "../sessions/store.ts";
+import { statusOf, type SessionRow } from "../../resources/sessions/store.ts";
 import { findRefreshToken, type RefreshTokenRow } from "../code-store.ts";
 import { evaluateSessionPolicies, rulesOf } from "../session-policies.ts";
 import { findUser, type UserRow } from "../../resources/users/store.ts";
@@ -127,7 +127,7 @@ async function unlessForged<T>(verification: Promise<T>): Promise<T | undefined>
   }
 }
 
-/** Judges a session as a refresh would, without holding anything: what is changed meanwhile counts the next time. */
+/** Evaluates a session as a refresh would, without holding anything: what is changed meanwhile counts the next time. */
 async function findActiveSession(db: Knex, id: string, now: Date): Promise<ActiveSession | undefined> {
   const session = await db("sessions").where({ id }).first<SessionRow | undefined>();
   if (session === undefined || statusOf(session, now) !== "active") return undefined;

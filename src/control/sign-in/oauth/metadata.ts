@@ -1,6 +1,6 @@
 import { ALGORITHM } from "../issuer/key-store.ts";
 import { GRANT_TYPES } from "./token.ts";
-import { CLAIMS_OF_SCOPES } from "../issuer/user-scopes.ts";
+import { CLAIMS_OF_SCOPES } from "../../resources/sessions/user-scopes.ts";
 
 /** Beside `/v1`: what is here speaks as its standards have it, and not in the API's envelope. */
 export const OAUTH_PATHS = {

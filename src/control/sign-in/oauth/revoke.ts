@@ -1,7 +1,7 @@
 import type { Actor } from "../../platform/actor.ts";
 import type { ControlContext } from "../../platform/context.ts";
-import { endSessions } from "../sessions/end.ts";
-import { findSession } from "../sessions/store.ts";
+import { revokeSession } from "../../resources/sessions/end.ts";
+import { findSession } from "../../resources/sessions/store.ts";
 import { findRefreshToken } from "../code-store.ts";
 import type { UnitOrigin } from "../../platform/unit.ts";
 import { customerOf, maySee } from "./introspect.ts";
@@ -30,16 +30,7 @@ export async function revoke(
   if (sessionId === undefined) return;
   await units(origin, async (unit) => {
     const session = await findSession(unit.trx, origin.actor, sessionId);
-    if (session === undefined) return;
-    const ended = await endSessions(unit, { sessionId }, "revoked");
-    if (ended === 0) return;
-    unit.record({
-      action: "session.revoked",
-      target: { type: "session", id: sessionId },
-      customerId: session.customer_id,
-      before: { user_id: session.user_id, status: "active" },
-      after: { user_id: session.user_id, status: "ended" },
-    });
+    if (session !== undefined) await revokeSession(unit, session);
   });
 }
 

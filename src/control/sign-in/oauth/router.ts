@@ -153,14 +153,14 @@ function sendError(
   response: Response,
   { log }: Pick<ControlContext, "log">,
 ): void {
-  const told = asOAuthError(error);
-  if (told.status >= 500) {
+  const failure = asOAuthError(error);
+  if (failure.status >= 500) {
     const about = { request_id: requestIdOf(response), method: request.method, path: request.path };
-    log.error({ ...about, err: told.cause ?? told }, "a request failed");
+    log.error({ ...about, err: failure.cause ?? failure }, "a request failed");
   }
-  for (const [name, value] of Object.entries(told.headers)) response.setHeader(name, value);
+  for (const [name, value] of Object.entries(failure.headers)) response.setHeader(name, value);
   response
-    .status(told.status)
+    .status(failure.status)
     .type("application/json")
-    .send(JSON.stringify(errorBody(told)));
+    .send(JSON.stringify(errorBody(failure)));
 }

@@ -1,8 +1,8 @@
 import type { Request } from "express";
 import { readBearer } from "../../platform/authentication/bearer.ts";
 import type { ControlSettings } from "../../platform/context.ts";
-import { CLAIMS_OF_SCOPES } from "../issuer/user-scopes.ts";
-import { claimPolicyOf } from "../../resources/users/claim-policy.ts";
+import { CLAIMS_OF_SCOPES } from "../../resources/sessions/user-scopes.ts";
+import { claimPolicyOf } from "../../tenancy/claim-policy.ts";
 import { effectiveAttributes } from "../../resources/users/store.ts";
 import type { AccessToken, IssuedTokens } from "./issued-tokens.ts";
 import { OAuthError } from "./oauth-error.ts";

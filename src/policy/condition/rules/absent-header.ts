@@ -1,7 +1,7 @@
 import { quoted } from "../../../text/index.ts";
 import { warningAt } from "../finding.ts";
 import { formatPath } from "../format.ts";
-import type { Rule } from "../types.ts";
+import type { ConditionCheck } from "../types.ts";
 
 /** RFC 9110, section 5.6.2. */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
@@ -15,7 +15,7 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** A header that no request has: `not exists(request.headers.host)` is true of all. */
-export const absentHeader: Rule = (node) => {
+export const absentHeader: ConditionCheck = (node) => {
   if (node.op !== "attribute") return [];
   const [root, member, name] = node.path;
   if (root !== "request" || member !== "headers" || name === undefined) return [];

@@ -3,14 +3,14 @@ import { warningAt, type ConditionFinding } from "../finding.ts";
 import { clip, quoted } from "../../../text/index.ts";
 import { formatCondition, formatPath } from "../format.ts";
 import { partsOf } from "../logic.ts";
-import type { Rule } from "../types.ts";
+import type { ConditionCheck } from "../types.ts";
 import { isSentSeveralTimes } from "../values.ts";
 
 /**
  * A query parameter or header may be sent several times. `.includes` is true where any of the values is the one that is
  * looked for, and the application may use another one: no good ground for access.
  */
-export const anyValue: Rule = (node, { opensWhen }, parent) =>
+export const anyValue: ConditionCheck = (node, { opensWhen }, parent) =>
   opensWhen === undefined || parent !== undefined
     ? []
     : partsOf(node, opensWhen).flatMap((part) => (part.opens === false ? [] : searched(part.node)));

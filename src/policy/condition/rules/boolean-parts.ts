@@ -1,10 +1,10 @@
 import { clip } from "../../../text/index.ts";
 import { errorAt } from "../finding.ts";
 import { formatCondition } from "../format.ts";
-import { typeName, typeOf, type Rule } from "../types.ts";
+import { typeName, typeOf, type ConditionCheck } from "../types.ts";
 
 /** A condition, and each part of `and`, `or` and `not`, is true or false. */
-export const booleanParts: Rule = (node, context, parent) => {
+export const booleanParts: ConditionCheck = (node, context, parent) => {
   const isCondition =
     parent === undefined || parent.op === "and" || parent.op === "or" || parent.op === "not";
   const type = typeOf(node, context);

@@ -4,7 +4,7 @@ import { errorAt, warningAt, type ConditionFinding } from "../finding.ts";
 import { formatPath } from "../format.ts";
 import { partsOf } from "../logic.ts";
 import { isTest, operandsOf, TESTS } from "../operators.ts";
-import type { Rule } from "../types.ts";
+import type { ConditionCheck } from "../types.ts";
 
 /** How much of an attribute a text is compared with. */
 type Extent = "whole" | "start" | "end";
@@ -49,7 +49,7 @@ const SPELLINGS: ReadonlyMap<string, Spelling> = new Map([
 ]);
 
 /** `request.method != "delete"` is true of every request. Only what gives access so is an error. */
-export const canonicalSpelling: Rule = (node, { opensWhen }, parent) =>
+export const canonicalSpelling: ConditionCheck = (node, { opensWhen }, parent) =>
   parent !== undefined
     ? []
     : partsOf(node, opensWhen).flatMap((part) =>

@@ -3,10 +3,17 @@ import type { ConditionNode } from "../ast.ts";
 import { errorAt, type ConditionFinding } from "../finding.ts";
 import { formatCondition } from "../format.ts";
 import { isTest, operandsOf, TESTS } from "../operators.ts";
-import { isNeverNull, typeName, typeOf, type ConditionContext, type KnownType, type Rule } from "../types.ts";
+import {
+  isNeverNull,
+  typeName,
+  typeOf,
+  type ConditionContext,
+  type KnownType,
+  type ConditionCheck,
+} from "../types.ts";
 
 /** Comparisons take scalars of one type; only numbers and strings have an order. */
-export const comparableTypes: Rule = (node, context) => {
+export const comparableTypes: ConditionCheck = (node, context) => {
   if (!isTest(node)) return [];
   const [left, right] = operandsOf(node);
   switch (TESTS[node.op].takes) {

@@ -4,11 +4,11 @@ import { evaluate } from "../evaluate.ts";
 import { verdictName } from "../explain.ts";
 import { warningAt } from "../finding.ts";
 import { formatCondition } from "../format.ts";
-import type { Rule } from "../types.ts";
+import type { ConditionCheck } from "../types.ts";
 import { childrenOf } from "../walk.ts";
 
 /** A part that reads no attribute decides nothing; only `true` or `false` alone is meant that way. */
-export const constantParts: Rule = (node, _, parent) => {
+export const constantParts: ConditionCheck = (node, _, parent) => {
   if (!isConstantCondition(node, parent) || (parent !== undefined && isConstant(parent))) return [];
   const text = clip(formatCondition(node), 60);
   return [warningAt(node, "constant-part", `\`${text}\` is always ${verdictName(evaluate(node, {}))}`)];

@@ -7,14 +7,14 @@ import { formatCondition } from "../format.ts";
 import { flippedIf } from "../logic.ts";
 import { isTest, TESTS } from "../operators.ts";
 import { domainOf, samplesFor } from "../samples.ts";
-import type { Rule } from "../types.ts";
+import type { ConditionCheck } from "../types.ts";
 import { childrenOf } from "../walk.ts";
 
 /**
  * Parts of `and` that are never true together, and parts of `or` of which one always is. Where that gives access, it is
  * an error: `user.role != "a" or user.role != "b"` lets everybody in who has a role.
  */
-export const contradictoryParts: Rule = (node, { opensWhen }, parent) =>
+export const contradictoryParts: ConditionCheck = (node, { opensWhen }, parent) =>
   parent === undefined ? inside(node, opensWhen, fullBudget()) : [];
 
 /** @param opens - the verdict of `node` that gives access; `undefined`: either may, or it is not known */

@@ -1,9 +1,9 @@
 import { nearestHint, quoted } from "../../../text/index.ts";
 import { errorAt } from "../finding.ts";
-import type { Rule } from "../types.ts";
+import type { ConditionCheck } from "../types.ts";
 
 /** `args.x` needs an argument `x` of the rule's field, where the schema tells which it has. */
-export const fieldArguments: Rule = (node, { fieldArguments: known }) => {
+export const fieldArguments: ConditionCheck = (node, { fieldArguments: known }) => {
   if (node.op !== "attribute" || known === undefined) return [];
   const [root, name] = node.path;
   if (root !== "args" || name === undefined || known.includes(name)) return [];

@@ -1,4 +1,4 @@
-import type { Rule } from "../types.ts";
+import type { ConditionCheck } from "../types.ts";
 import { absentHeader } from "./absent-header.ts";
 import { anyValue } from "./any-value.ts";
 import { booleanParts } from "./boolean-parts.ts";
@@ -17,7 +17,7 @@ import { stringMethods } from "./string-methods.ts";
 import { uniqueEntries } from "./unique-entries.ts";
 
 /** All checks; findings at the same place come in this order. */
-export const RULES: readonly Rule[] = [
+export const RULES: readonly ConditionCheck[] = [
   knownRoots,
   pathParameters,
   fieldArguments,

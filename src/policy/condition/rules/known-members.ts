@@ -4,10 +4,10 @@ import type { AttributeNode } from "../ast.ts";
 import { errorAt, warningAt, type ConditionFinding } from "../finding.ts";
 import { formatPath } from "../format.ts";
 import { lookUp } from "../shapes.ts";
-import { typeName, typeOfPath, type ConditionContext, type Rule } from "../types.ts";
+import { typeName, typeOfPath, type ConditionContext, type ConditionCheck } from "../types.ts";
 
 /** Only objects have members, and those that are known or declared are all, unless it is said that there are others. */
-export const knownMembers: Rule = (node, context) => {
+export const knownMembers: ConditionCheck = (node, context) => {
   if (node.op !== "attribute") return [];
   return belowValue(node, context) ?? unknownMember(node, context) ?? [];
 };

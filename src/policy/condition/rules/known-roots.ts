@@ -1,9 +1,9 @@
 import { nearestHint, quoted } from "../../../text/index.ts";
 import { errorAt } from "../finding.ts";
-import type { Rule } from "../types.ts";
+import type { ConditionCheck } from "../types.ts";
 
 /** An attribute starts at a root that conditions of this section can read. */
-export const knownRoots: Rule = (node, { roots }) => {
+export const knownRoots: ConditionCheck = (node, { roots }) => {
   if (node.op !== "attribute") return [];
   const [root = ""] = node.path;
   if (roots.includes(root)) return [];

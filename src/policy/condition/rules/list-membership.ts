@@ -1,10 +1,10 @@
 import { errorAt, type ConditionFinding } from "../finding.ts";
 import { clip } from "../../../text/index.ts";
 import { formatCondition } from "../format.ts";
-import { typeName, typeOf, typeOfEntries, typeOfList, type Rule } from "../types.ts";
+import { typeName, typeOf, typeOfEntries, typeOfList, type ConditionCheck } from "../types.ts";
 
 /** `in` and `.includes` search a list for one scalar. */
-export const listMembership: Rule = (node, context) => {
+export const listMembership: ConditionCheck = (node, context) => {
   if (node.op !== "in") return [];
   const { value, list, form } = node;
   const findings: ConditionFinding[] = [];

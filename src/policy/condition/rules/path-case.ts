@@ -5,14 +5,14 @@ import { warningAt, type ConditionFinding } from "../finding.ts";
 import { formatCondition } from "../format.ts";
 import { partsOf } from "../logic.ts";
 import { isTest, TESTS } from "../operators.ts";
-import type { Rule } from "../types.ts";
+import type { ConditionCheck } from "../types.ts";
 import { childrenOf } from "../walk.ts";
 
 /**
  * A rule for `/admin` also catches `/Admin`, which many applications take for it. A condition that keeps `/admin` from being
  * permitted does not, nor one that keeps `admin` from being permitted as a parameter of the path.
  */
-export const pathCase: Rule = (node, { opensWhen }, parent) =>
+export const pathCase: ConditionCheck = (node, { opensWhen }, parent) =>
   opensWhen === undefined || parent !== undefined
     ? []
     : partsOf(node, opensWhen).flatMap((part) =>

@@ -1,9 +1,9 @@
 import { nearestHint, quoted } from "../../../text/index.ts";
 import { errorAt } from "../finding.ts";
-import type { Rule } from "../types.ts";
+import type { ConditionCheck } from "../types.ts";
 
 /** `path.x` needs an `{x}` in the rule's pattern. */
-export const pathParameters: Rule = (node, { parameters }) => {
+export const pathParameters: ConditionCheck = (node, { parameters }) => {
   if (node.op !== "attribute" || parameters === undefined) return [];
   const [root, name] = node.path;
   if (root !== "path" || name === undefined || parameters.includes(name)) return [];

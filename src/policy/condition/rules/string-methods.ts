@@ -2,10 +2,10 @@ import { clip } from "../../../text/index.ts";
 import { errorAt } from "../finding.ts";
 import { formatCondition } from "../format.ts";
 import { isTest, operandsOf, TESTS } from "../operators.ts";
-import { typeName, typeOf, type Rule } from "../types.ts";
+import { typeName, typeOf, type ConditionCheck } from "../types.ts";
 
 /** `.startsWith`, `.endsWith` and the like are for strings. */
-export const stringMethods: Rule = (node, context) => {
+export const stringMethods: ConditionCheck = (node, context) => {
   if (!isTest(node) || TESTS[node.op].takes !== "strings") return [];
   return operandsOf(node).flatMap((operand) => {
     const type = typeOf(operand, context);

@@ -1,10 +1,10 @@
 import { warningAt, type ConditionFinding } from "../finding.ts";
 import { quoted } from "../../../text/index.ts";
 import { formatCondition } from "../format.ts";
-import type { Rule } from "../types.ts";
+import type { ConditionCheck } from "../types.ts";
 
 /** The same entry twice in a list is one too many, and often a slip. */
-export const uniqueEntries: Rule = (node) => {
+export const uniqueEntries: ConditionCheck = (node) => {
   if (node.op !== "list") return [];
   const seen = new Set<string>();
   const findings: ConditionFinding[] = [];

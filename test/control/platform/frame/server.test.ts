@@ -85,7 +85,7 @@ function routes(): readonly Route[] {
       etag: true,
       read: ({ params: { id } }) => {
         if (id === "none") throw new ApiError("NOT_FOUND");
-        return Promise.resolve(ok({ id, name: "n" }, { etag: etagOf(id, 3) }));
+        return Promise.resolve(ok({ id, name: "n" }, { etag: etagOf({ id, revision: 3 }) }));
       },
     }),
     writeRoute({
@@ -102,8 +102,8 @@ function routes(): readonly Route[] {
       answers: { 200: thing },
       etag: true,
       write: ({ params: { id }, body, ...call }) => {
-        call.ifMatch(etagOf(id, 3));
-        return Promise.resolve(ok({ id, name: body.name }, { etag: etagOf(id, 4) }));
+        call.ifMatch(etagOf({ id, revision: 3 }));
+        return Promise.resolve(ok({ id, name: body.name }, { etag: etagOf({ id, revision: 4 }) }));
       },
     }),
   ];

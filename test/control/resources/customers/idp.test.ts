@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { findIdp, openClientSecret } from "../../../../src/control/resources/customers/idp.ts";
+import { findIdp, openClientSecret } from "../../../../src/control/tenancy/idp.ts";
 import { customerStatesOf } from "../../../../src/control/resources/policies/customer-states.ts";
 import { startOpenIdProvider, type OpenIdProvider } from "../../../support/providers/openid-provider.ts";
 import { refusal, startManagement, type Management } from "../../support/management.ts";

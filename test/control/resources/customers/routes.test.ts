@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { requireApiKey, statusOfKey } from "../../../../src/control/resources/api-keys/store.ts";
 import { idPattern, newId } from "../../../../src/control/platform/ids.ts";
-import { insertSession } from "../../../../src/control/sign-in/sessions/store.ts";
+import { insertSession } from "../../../../src/control/resources/sessions/store.ts";
 import { upsertOnSignIn } from "../../../../src/control/resources/users/store.ts";
 import { FULL_KEY } from "../../../support/control.ts";
 import { makeKey } from "../../../support/guarded-control.ts";

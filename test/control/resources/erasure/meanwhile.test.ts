@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { lockCustomer } from "../../../../src/control/resources/customers/store.ts";
+import { lockCustomer } from "../../../../src/control/tenancy/customers.ts";
 import { eraseDeliveries } from "../../../../src/control/resources/erasure/deliveries.ts";
 import { runErasures } from "../../../../src/control/resources/erasure/jobs.ts";
 import { lockDeliveryShared } from "../../../../src/control/resources/webhooks/delivery-store.ts";

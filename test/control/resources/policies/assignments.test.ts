@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { requireCustomer } from "../../../../src/control/resources/customers/store.ts";
+import { requireCustomer } from "../../../../src/control/tenancy/customers.ts";
 import { newId } from "../../../../src/control/platform/ids.ts";
 import { assignPolicies } from "../../../../src/control/resources/policies/assignments.ts";
 import {

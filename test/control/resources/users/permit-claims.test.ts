@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { claimPolicyOf } from "../../../../src/control/resources/users/claim-policy.ts";
-import { permitClaims, type ClaimPolicy } from "../../../../src/control/resources/users/permit-claims.ts";
-import type { UserAttributes } from "../../../../src/control/resources/users/attributes.ts";
+import { claimPolicyOf } from "../../../../src/control/tenancy/claim-policy.ts";
+import { permitClaims, type ClaimPolicy } from "../../../../src/control/tenancy/permit-claims.ts";
+import type { UserAttributes } from "../../../../src/control/tenancy/attributes.ts";
 
 const NOTHING: ClaimPolicy = {
   allowed_roles: null,

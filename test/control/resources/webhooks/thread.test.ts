@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import type { Worker } from "node:worker_threads";
 import { webhookRoutes } from "../../../../src/control/resources/webhooks/routes.ts";
-import { startDeliveryThread } from "../../../../src/control/resources/webhooks/start-delivery-thread.ts";
+import { startDeliveryThread } from "../../../../src/processes/control-plane/start-delivery-thread.ts";
 import { startControl, type RunningControl } from "../../../support/control.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { startReceiver, type WebhookReceiver } from "../../../support/webhook-receiver.ts";

@@ -1,4 +1,4 @@
-import type { Asked, Call, Task } from "../../../../src/decision/point/index.ts";
+import type { Asked, DoorCall, Task } from "../../../../src/decision/point/index.ts";
 import { NO_BODY } from "../../../../src/request/index.ts";
 
 /** A proxy's question about a request, as a request of its own: what is asked about is in headers. */
@@ -15,7 +15,10 @@ const ABOUT = "x-original-";
 const NOTHING: ReadonlySet<Task> = new Set();
 
 /** @throws where it is not said once what is asked about */
-export function decode({ headers, peer, carries = NOTHING, bodiless }: Question, { deadline }: Call): Asked {
+export function decode(
+  { headers, peer, carries = NOTHING, bodiless }: Question,
+  { deadline }: DoorCall,
+): Asked {
   const about = (name: string): string => {
     const [value, ...more] = headers.flatMap(([header, text]) => (header === ABOUT + name ? [text] : []));
     if (value === undefined || more.length > 0) throw new Error(`${ABOUT}${name} has to be there once`);

@@ -1,13 +1,13 @@
 import type { Knex } from "knex";
-import type { StoredEvent } from "../platform/events.ts";
+import type { StoredEvent } from "../../platform/events.ts";
 import { addCounts } from "./add-counts.ts";
 import { periods, Users } from "./count-decisions.ts";
-import { Tally } from "./tally.ts";
+import { PeriodTally } from "./tally.ts";
 
 /** Counts events, and sign-ins of users, within the transaction that announces them. */
 export async function countEvents(trx: Knex.Transaction, events: readonly StoredEvent[]): Promise<void> {
-  const counted = new Tally("minute");
-  const ofCustomers = new Tally("minute");
+  const counted = new PeriodTally("minute");
+  const ofCustomers = new PeriodTally("minute");
   const users = new Users();
   for (const { timestamp, type, customerId = "", userId } of events) {
     counted.add(timestamp.getTime(), [type], [1]);

@@ -16,7 +16,7 @@ export interface Tallied {
 }
 
 /** Counts by period and key, in memory. */
-export class Tally {
+export class PeriodTally {
   readonly granularity: Granularity;
   readonly #rows = new Map<string, Tallied>();
 
@@ -34,10 +34,10 @@ export class Tally {
   }
 
   /** The same by the next longer period; of days there is none. */
-  longer(): Tally | undefined {
+  longer(): PeriodTally | undefined {
     const granularity = LONGER[this.granularity];
     if (granularity === undefined) return undefined;
-    const tally = new Tally(granularity);
+    const tally = new PeriodTally(granularity);
     for (const { start, key, counts } of this.#rows.values()) tally.add(start, key, counts);
     return tally;
   }

@@ -1,17 +1,18 @@
 import { quoted } from "../../text/index.ts";
-import { placeOf, type Reporter } from "../diagnostics/reporter.ts";
+import { type Reporter } from "../diagnostics/reporter.ts";
 import { readFields, readString, type Fields } from "../read/reader.ts";
 import { BASE_ROOTS } from "../roots.ts";
 import type { YamlNode } from "../syntax/tree.ts";
 import { UNAVAILABLE, type ValueObject } from "../value.ts";
 import { readEntries, readObject } from "./read-value.ts";
 import type { SuiteInput } from "./types.ts";
+import { placeOf } from "../syntax/place-of.ts";
 
 /** Everything about a case that is neither the request nor who sends it. */
-export type Surroundings = Pick<SuiteInput, "attributes" | "env">;
+export type CaseAttributes = Pick<SuiteInput, "attributes" | "env">;
 
 /** Reads `attributes` and `env` of a test or a table. */
-export function parseSurroundings(fields: Fields, report: Reporter): Surroundings {
+export function parseCaseAttributes(fields: Fields, report: Reporter): CaseAttributes {
   return {
     attributes: parseAttributes(fields.get("attributes"), report),
     env: parseEnvironment(fields.get("env"), report),

@@ -1,7 +1,7 @@
 import { Router, type Response } from "express";
 import type { ControlContext } from "../../platform/context.ts";
-import { issuerMetadata } from "../oauth/metadata.ts";
-import type { Keyring } from "./keyring.ts";
+import { issuerMetadata } from "./metadata.ts";
+import type { Keyring } from "../issuer/keyring.ts";
 
 /** So long a copy may be used; a key is published longer than that before it signs. */
 const MAX_AGE_SECONDS = 300;

@@ -1,5 +1,5 @@
-import type { AuditRecord, OutcomeRecord } from "../../../protocol/index.ts";
-import type { RecordRow } from "../../analytics/records/read-record.ts";
+import type { AuditRecord, OutcomeRecord } from "../../protocol/index.ts";
+import { HIDDEN } from "../../text/index.ts";
 
 /**
  * Members of a decision's record that say nothing of who it was: what the rules and their set were, and ids. Whatever else a
@@ -59,8 +59,6 @@ const AT =
 export const ADDRESS_PATTERN = `[^/[:space:]]+(${AT})[^/[:space:]]+`;
 const SEGMENT = /[^/\s]+/g;
 const ADDRESS = new RegExp(`.(?:${AT}).`, "s");
-/** What stands in place of it. */
-export const HIDDEN = "***";
 
 /**
  * Hides what looks like an e-mail address.
@@ -71,12 +69,30 @@ export function withoutAddresses(text: string, isKept: (segment: string) => bool
   return text.replace(SEGMENT, (segment) => (ADDRESS.test(segment) && !isKept(segment) ? HIDDEN : segment));
 }
 
+/** What of a recorded row may say who it was; `record` is JSON. */
+interface RecordedRow {
+  readonly kind: string;
+  readonly client_ip: string | null;
+  readonly resource: string;
+  readonly record: string;
+}
+
 /** What a gateway recorded of somebody who was erased: the ids stay, so that counts and the trail hold together. */
-export function withoutPerson(row: RecordRow): RecordRow {
+export function withoutPerson<Row extends RecordedRow>(row: Row): Row {
   const isDecision = row.kind === "decision";
   const kept = isDecision ? IMPERSONAL_MEMBERS : IMPERSONAL_OUTCOME;
   const members = Object.entries(JSON.parse(row.record) as Record<string, unknown>);
   const record = JSON.stringify(Object.fromEntries(members.filter(([name]) => kept.includes(name))));
   if (!isDecision) return { ...row, record };
   return { ...row, client_ip: "", resource: withoutAddresses(row.resource), record };
+}
+
+/** What an event says of who it was to the provider, where there is no user yet. */
+export function subjectDetail(subject: string): string {
+  return printable(`sub ${subject}`);
+}
+
+/** One line of bounded length, whatever a provider has sent. */
+export function printable(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, "?").slice(0, 300);
 }

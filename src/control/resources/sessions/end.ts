@@ -71,6 +71,23 @@ export async function endSessions(unit: UnitOfWork, where: SessionsOf, reason: E
   return ended.length;
 }
 
+/** Ends one session that goes on, and records that; one that is over stays as it is. */
+export async function revokeSession(
+  unit: UnitOfWork,
+  { id, customer_id: customerId, user_id }: Pick<EndedRow, "id" | "customer_id" | "user_id">,
+  reason: EndReason = "revoked",
+): Promise<void> {
+  const ended = await endSessions(unit, { sessionId: id }, reason);
+  if (ended === 0) return;
+  unit.record({
+    action: "session.revoked",
+    target: { type: "session", id },
+    customerId,
+    before: { user_id, status: "active" },
+    after: { user_id, status: "ended", ...(reason !== "revoked" && { reason }) },
+  });
+}
+
 /** In one order, so that two that end overlapping sets wait for each other rather than deadlock. */
 function lockAlive(
   trx: Knex.Transaction,

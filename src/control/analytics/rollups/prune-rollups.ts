@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import type { ControlSettings } from "../platform/context.ts";
+import type { ControlSettings } from "../../platform/context.ts";
 import { PERIOD_MS, type Granularity } from "./tally.ts";
 
 const DAY_MS = PERIOD_MS.day;

@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
-import type { ControlSettings } from "../../platform/context.ts";
-import { CLAIM_RULES, customers } from "../customers/store.ts";
-import { sandboxIssuer } from "../../platform/sandbox-issuer.ts";
+import type { ControlSettings } from "../platform/context.ts";
+import { CLAIM_RULES, customers } from "./customers.ts";
+import { sandboxIssuer } from "../platform/sandbox-issuer.ts";
 import type { ClaimPolicy, ClaimRules } from "./permit-claims.ts";
 
 type Environment = Pick<ControlSettings, "environment" | "publicUrl">;

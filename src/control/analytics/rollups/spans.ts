@@ -2,14 +2,14 @@ import type { Knex } from "knex";
 import { PERIOD_MS, type Granularity } from "./tally.ts";
 
 /** A part of a range of time, and by what it is counted. Unix ms; the end is not in it, and may be infinite. */
-export interface Span<G extends string = Granularity> {
+export interface RollupSpan<G extends string = Granularity> {
   readonly granularity: G;
   readonly from: number;
   readonly to: number;
 }
 
 /** What no period covers is counted by its records. */
-export type AnySpan = Span<Granularity | "record">;
+export type AnySpan = RollupSpan<Granularity | "record">;
 
 /**
  * Cuts a range into as few periods as possible: whole days in the middle, then hours, then minutes at its ends.
@@ -36,12 +36,12 @@ export function spansOf(
   ];
 }
 
-export function isCounted(span: AnySpan): span is Span {
+export function isCounted(span: AnySpan): span is RollupSpan {
   return span.granularity !== "record";
 }
 
 /** Keeps the rows of a rollup that lie in one of the spans. */
-export function within(query: Knex.QueryBuilder, spans: readonly Span[]): Knex.QueryBuilder {
+export function within(query: Knex.QueryBuilder, spans: readonly RollupSpan[]): Knex.QueryBuilder {
   return query.where((either) => {
     // no span, no row
     if (spans.length === 0) either.whereRaw("false");

@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import { addAndTellNew, addCounts, type CountRow } from "./add-counts.ts";
 import { bucketOf } from "./latency.ts";
-import { PERIOD_MS, Tally } from "./tally.ts";
+import { PERIOD_MS, PeriodTally } from "./tally.ts";
 
 /** What of a decision is counted. */
 export interface CountedDecision {
@@ -21,11 +21,11 @@ export async function countDecisions(
   trx: Knex.Transaction,
   decisions: readonly CountedDecision[],
 ): Promise<void> {
-  const verdicts = new Tally("minute");
-  const resources = new Tally("minute");
-  const latency = new Tally("minute");
-  const customers = new Tally("minute");
-  const ofCustomers = new Tally("hour");
+  const verdicts = new PeriodTally("minute");
+  const resources = new PeriodTally("minute");
+  const latency = new PeriodTally("minute");
+  const customers = new PeriodTally("minute");
+  const ofCustomers = new PeriodTally("hour");
   const users = new Users();
   for (const decided of decisions) {
     const { timestamp, decision, reason, guarded, user_id: user } = decided;
@@ -57,12 +57,12 @@ export async function countDecisions(
  * @param counters - columns of the counts
  */
 export function periods(
-  counted: Tally,
+  counted: PeriodTally,
   keys: readonly string[],
   counters: readonly string[],
 ): readonly CountRow[] {
   const rows: CountRow[] = [];
-  for (let tally: Tally | undefined = counted; tally !== undefined; tally = tally.longer()) {
+  for (let tally: PeriodTally | undefined = counted; tally !== undefined; tally = tally.longer()) {
     const { granularity } = tally;
     for (const { start, key, counts } of tally.rows())
       rows.push({
@@ -77,7 +77,7 @@ export function periods(
 
 /** Counts what users do: by the day, and over all. */
 export class Users {
-  readonly #days = new Tally("day");
+  readonly #days = new PeriodTally("day");
   readonly #seen = new Map<string, { first: number; last: number }>();
 
   /** @param counts - requests, denials, sign-ins */

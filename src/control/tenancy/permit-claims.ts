@@ -1,7 +1,7 @@
-import type { DroppedClaim } from "../../platform/events.ts";
-import { isList } from "../../../json/index.ts";
-import type { Value } from "../../../policy/index.ts";
-import { clip } from "../../../text/index.ts";
+import type { DroppedClaim } from "../platform/events.ts";
+import { isList } from "../../json/index.ts";
+import type { Value } from "../../policy/index.ts";
+import { clip } from "../../text/index.ts";
 import { RESERVED_NAMES, type UserAttributes } from "./attributes.ts";
 
 /** What the operator lets the identity provider of a customer say. A list that is `null` was never set. */
@@ -50,7 +50,7 @@ export function permitClaims(
       ? permitValues(name as keyof typeof LIST_OF, value, policy)
       : permitName(name, value, policy);
     if (outcome.kept !== undefined) permitted.set(name, outcome.kept);
-    if (outcome.lost.length > 0) dropped.push(toldOf(name, outcome.lost, outcome.reason));
+    if (outcome.lost.length > 0) dropped.push(droppedClaim(name, outcome.lost, outcome.reason));
   }
   const mapped = [...new Set(textsOf(claimed["groups"]).flatMap((group) => rolesOf(group, policy)))];
   if (mapped.length > 0) {
@@ -111,7 +111,7 @@ function reasonOf(setting: keyof ClaimRules, list: readonly string[] | null): st
     : `\`${setting}\` of the customer does not list it`;
 }
 
-function toldOf(claim: string, lost: readonly Value[], reason: string): DroppedClaim {
+function droppedClaim(claim: string, lost: readonly Value[], reason: string): DroppedClaim {
   const values = lost.slice(0, SHOWN_VALUES).map(shortened);
   return { claim, values, count: lost.length, reason };
 }

@@ -1,7 +1,7 @@
-import { sourceOffset } from "../syntax/scalar-offset.ts";
-import type { Range } from "../syntax/source-text.ts";
-import type { ScalarNode } from "../syntax/tree.ts";
-import type { DiagnosticContent, Reporter } from "./reporter.ts";
+import { sourceOffset } from "./scalar-offset.ts";
+import type { Range } from "../diagnostics/source-text.ts";
+import type { ScalarNode } from "./tree.ts";
+import type { DiagnosticContent, Reporter } from "../diagnostics/reporter.ts";
 
 /** Reports a finding about a stretch of a scalar's decoded text at its place in the file. */
 export function reportWithin(report: Reporter, scalar: ScalarNode, finding: DiagnosticContent & Range): void {

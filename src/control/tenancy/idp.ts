@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
-import type { SealedColumns } from "../../platform/sealed-columns.ts";
-import type { SecretBox } from "../../platform/secret-box.ts";
+import type { SealedColumns } from "../platform/sealed-columns.ts";
+import type { SecretBox } from "../platform/secret-box.ts";
 
 export const IDP_TYPES = ["oidc", "okta", "auth0", "entra", "google", "keycloak"] as const;
 export type IdpType = (typeof IDP_TYPES)[number];
@@ -42,6 +42,9 @@ export interface IdpRow {
   readonly created_at: Date;
   readonly updated_at: Date;
 }
+
+/** Claims that are taken over under the same name, unless the configuration maps them. */
+export const DEFAULT_CLAIMS = ["role", "roles", "department", "permissions", "groups"] as const;
 
 /** @returns the identity provider of a customer. */
 export async function findIdp(db: Knex, customerId: string): Promise<IdpRow | undefined> {

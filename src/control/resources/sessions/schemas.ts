@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { listQuery, timestampParameter } from "../../platform/frame/list.ts";
 import { pathId, timestamp } from "../../platform/frame/schemas.ts";
-import { userScope } from "../issuer/user-scopes.ts";
+import { userScope } from "./user-scopes.ts";
 import { END_REASONS } from "./end.ts";
 import { SESSION_STATUSES, statusOf, type SessionRow } from "./store.ts";
 

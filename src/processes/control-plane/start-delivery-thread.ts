@@ -1,10 +1,10 @@
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import { inTime } from "../../../runtime/in-time.ts";
-import { listen } from "../../../storage/index.ts";
-import type { BackgroundWork, ControlContext } from "../../platform/context.ts";
+import { inTime } from "../../runtime/in-time.ts";
+import { listen } from "../../storage/index.ts";
+import type { BackgroundWork, ControlContext } from "../../control/platform/context.ts";
 import type { DeliveryThreadData } from "./delivery-thread.ts";
-import { CHANNEL } from "./enqueue.ts";
+import { CHANNEL } from "../../control/resources/webhooks/enqueue.ts";
 
 /** After so long a thread that died is started again, and the database asked again that was away. */
 const AGAIN_MS = 1_000;

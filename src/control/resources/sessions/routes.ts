@@ -3,7 +3,7 @@ import type { ControlContext } from "../../platform/context.ts";
 import { ApiError } from "../../platform/errors.ts";
 import { readPage } from "../../platform/frame/list.ts";
 import { ok, page, readRoute, writeRoute, type Route } from "../../platform/frame/route.ts";
-import { endSessions } from "./end.ts";
+import { revokeSession } from "./end.ts";
 import { sessionAnswer, sessionList, sessionParams, sessionSchema } from "./schemas.ts";
 import { findSession, sessions, type SessionRow } from "./store.ts";
 
@@ -79,15 +79,7 @@ export function sessionRoutes(context: ControlContext): Route[] {
       async write({ params, actor }, unit) {
         const row = await findSession(unit.trx, actor, params.id);
         if (row === undefined) throw new ApiError("SESSION_NOT_FOUND");
-        const ended = await endSessions(unit, { sessionId: row.id }, "revoked");
-        if (ended > 0)
-          unit.record({
-            action: "session.revoked",
-            target: { type: "session", id: row.id },
-            customerId: row.customer_id,
-            before: { user_id: row.user_id, status: "active" },
-            after: { user_id: row.user_id, status: "ended" },
-          });
+        await revokeSession(unit, row);
         const after = await findSession(unit.trx, actor, params.id);
         return ok(sessionAnswer(after ?? row, unit.now));
       },

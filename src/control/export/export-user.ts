@@ -1,20 +1,19 @@
 import type { Knex } from "knex";
 import * as z from "zod";
-import { eventRows, type EventRow } from "../../analytics/events.ts";
-import { eventItems } from "../../analytics/schemas.ts";
-import { logEntries } from "../../analytics/audit/schemas.ts";
-import { entryOf, type AuditRow } from "../../analytics/audit/store.ts";
-import type { ControlContext } from "../../platform/context.ts";
-import { withoutAddresses } from "../erasure/pseudonym.ts";
-import { timestamp } from "../../platform/frame/schemas.ts";
-import { keptSince } from "../../analytics/records/partitions.ts";
-import { exportTrail } from "../../analytics/records/trail.ts";
-import { subjectDetail } from "../../sign-in/failure.ts";
-import { sessionAnswer, sessionSchema } from "../../sign-in/sessions/schemas.ts";
-import type { SessionRow } from "../../sign-in/sessions/store.ts";
-import { userData } from "./schemas.ts";
-import { presentUsers } from "./service.ts";
-import type { UserRow } from "./store.ts";
+import { eventRows, type EventRow } from "../analytics/events.ts";
+import { eventItems } from "../analytics/schemas.ts";
+import { logEntries } from "../analytics/audit/schemas.ts";
+import { entryOf, type AuditRow } from "../analytics/audit/store.ts";
+import type { ControlContext } from "../platform/context.ts";
+import { subjectDetail, withoutAddresses } from "../platform/personal-data.ts";
+import { timestamp } from "../platform/frame/schemas.ts";
+import { keptSince } from "../analytics/records/partitions.ts";
+import { exportTrail } from "../analytics/records/trail.ts";
+import { sessionAnswer, sessionSchema } from "../resources/sessions/schemas.ts";
+import type { SessionRow } from "../resources/sessions/store.ts";
+import { userData } from "../resources/users/schemas.ts";
+import { presentUsers } from "../resources/users/service.ts";
+import type { UserRow } from "../resources/users/store.ts";
 
 /** Everything that is kept of one user. */
 export const userExport = z.object({

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 const TURN_MS = 5;
 
 /** Long work in parts, between which others have their turn. */
-export class Turns {
+export class TimeSlices {
   readonly #stopwatch: () => number;
   /** When other work had its turn last. */
   #began = 0;

@@ -2,7 +2,7 @@
 const AT_ONCE = 8;
 
 /** Lets callers go on in the order in which they came, a few in each turn of the event loop. */
-export class Turns {
+export class TurnQueue {
   #waiting: (() => void)[] = [];
 
   take(): Promise<void> {

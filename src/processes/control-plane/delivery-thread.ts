@@ -1,12 +1,12 @@
 import { getPriority, setPriority } from "node:os";
 import { isMainThread, parentPort, workerData } from "node:worker_threads";
-import { closeDatabase, openDatabase } from "../../../storage/index.ts";
-import { createLog, type LogOptions } from "../../../telemetry/log.ts";
-import type { ControlSettings } from "../../platform/context.ts";
-import { createSecretBox } from "../../platform/secret-box.ts";
-import { unitWriters } from "../../unit-writers.ts";
-import { createUnits } from "../../platform/unit.ts";
-import { startDeliveries } from "./start-deliveries.ts";
+import { closeDatabase, openDatabase } from "../../storage/index.ts";
+import { createLog, type LogOptions } from "../../telemetry/log.ts";
+import type { ControlSettings } from "../../control/platform/context.ts";
+import { createSecretBox } from "../../control/platform/secret-box.ts";
+import { unitWriters } from "../../control/unit-writers.ts";
+import { createUnits } from "../../control/platform/unit.ts";
+import { startDeliveries } from "../../control/resources/webhooks/start-deliveries.ts";
 
 /** What the thread of one environment is given. */
 export interface DeliveryThreadData {

@@ -10,7 +10,7 @@ local names = require("gatehouse.names")
 local values = require("gatehouse.values")
 local GRAPHQL, TEXT = contract.GRAPHQL, contract.GRAPHQL_TEXT
 
-local graphql_judge = {}
+local graphql_evaluate = {}
 
 -- Selections visited, fragments followed as often as they are spread; and how many stand inside one another.
 local MOST_SELECTIONS = 10000
@@ -21,7 +21,7 @@ local MOST_NAMES = 50000
 
 local MOST_DENIALS = 20
 
--- Ends the walk; caught in `judge`.
+-- Ends the walk; caught in `evaluate`.
 local function refuse(code, message)
   error({ kind = "refused", code = code, message = message }, 0)
 end
@@ -65,7 +65,7 @@ local function deny(walk, depth, denial)
 end
 
 -- Leaves a rule on the root field of a subscription, which reads what is delivered, to each event.
-local function judge_by_event(walk, rule, field, definition, args)
+local function evaluate_by_event(walk, rule, field, definition, args)
   local reads = walk.index.late[rule]
   local resolved, missing =
     graphql_events.resolve(field, reads, walk.fragments, walk.index.schema, definition and definition.type)
@@ -95,16 +95,16 @@ end
 -- What a field's arguments are, and what rules say of them. It is the same wherever fragments lead to the field, which
 -- they may do often: it is found once.
 -- -> { args, verdicts = { [rule] = { verdict } } }
-local function judged_before(walk, field, definition)
-  local by_definition = walk.judged[field] or {}
-  walk.judged[field] = by_definition
-  local judged = by_definition[definition or false]
-  if not judged then
+local function known_field(walk, field, definition)
+  local by_definition = walk.evaluated[field] or {}
+  walk.evaluated[field] = by_definition
+  local evaluated = by_definition[definition or false]
+  if not evaluated then
     local args = graphql_arguments.read(field.arguments, walk.scope, definition and definition.defaults)
-    judged = { args = args, verdicts = {} }
-    by_definition[definition or false] = judged
+    evaluated = { args = args, verdicts = {} }
+    by_definition[definition or false] = evaluated
   end
-  return judged
+  return evaluated
 end
 
 local function is_named(walk, root_names, rules)
@@ -114,23 +114,23 @@ local function is_named(walk, root_names, rules)
   return false
 end
 
--- Judges one field by the rules.
+-- Evaluates one field by the rules.
 --   place       of the selections it stands in
 --   definition  GraphqlFieldIR, or nil
-local function judge_field(walk, field, place, definition)
+local function evaluate_field(walk, field, place, definition)
   local parents = place.names or graphql_rules.related(walk.index, place.type)
   local rules = graphql_rules.matching(walk.index, field.name, walk.kind, parents)
   if place.root_names and walk.plan.default ~= "allow" and not is_named(walk, place.root_names, rules) then
     deny(walk, place.depth, {})
   end
   if #rules == 0 then return end
-  local judged = judged_before(walk, field, definition)
+  local evaluated = known_field(walk, field, definition)
   for _, rule in ipairs(rules) do
-    local known = judged.verdicts[rule] or { verdict_of(walk, rule, judged.args) }
-    judged.verdicts[rule] = known
+    local known = evaluated.verdicts[rule] or { verdict_of(walk, rule, evaluated.args) }
+    evaluated.verdicts[rule] = known
     local verdict = known[1]
     if verdict == nil and place.root and walk.kind == "subscription" and #walk.index.late[rule] > 0 then
-      judge_by_event(walk, rule, field, definition, judged.args)
+      evaluate_by_event(walk, rule, field, definition, evaluated.args)
     elseif verdict ~= true then
       deny(walk, place.depth, { rule = rule.rule, onDeny = rule.onDeny })
     end
@@ -139,7 +139,7 @@ end
 
 local INTROSPECTION = { __schema = true, __type = true }
 
-local function judge_names(walk, field, depth)
+local function deny_renaming(walk, field, depth)
   local guarded = walk.guarded
   if field.key == field.name or not (guarded[field.name] or guarded[field.key]) then return end
   deny(walk, depth, { message = TEXT.renamed:format(field.name) })
@@ -207,7 +207,7 @@ local function visit_field(walk, field, place, level)
     malformed("an argument is given twice")
   end
   walk.visited[field] = true
-  judge_names(walk, field, place.depth)
+  deny_renaming(walk, field, place.depth)
   local definition
   if not place.introspection and field.name ~= "__typename" then
     local schema = walk.index.schema
@@ -218,7 +218,7 @@ local function visit_field(walk, field, place, level)
       end
     else
       definition = definition_of(walk, field, place)
-      judge_field(walk, field, place, definition)
+      evaluate_field(walk, field, place, definition)
     end
   end
   if field.selections then visit(walk, field.selections, place_below(walk, field, place, definition), level + 1) end
@@ -267,7 +267,7 @@ end
 
 local function visit_operation(walk, operation, variables)
   local root = walk.index.roots[operation.operation]
-  walk.kind, walk.root_fields, walk.judged = operation.operation, 0, {}
+  walk.kind, walk.root_fields, walk.evaluated = operation.operation, 0, {}
   walk.scope = graphql_arguments.scope(operation, variables, walk.looked_at)
   local place = { root = true, depth = 1 }
   if walk.index.schema then with_type(walk, place, root) else with_name(walk, place, root) end
@@ -275,7 +275,7 @@ local function visit_operation(walk, operation, variables)
   if walk.kind == "subscription" and walk.root_fields == 0 then malformed("a subscription has one root field") end
 end
 
-local function judge(plan, payload, env)
+local function evaluate(plan, payload, env)
   local index = graphql_rules.index(plan)
   local request = graphql_payload.read(payload, malformed)
   local document, code, message = graphql_document.parse(request.query, { tokens = plan.limits.tokens })
@@ -292,18 +292,18 @@ local function judge(plan, payload, env)
   return { kind = "allowed", events = walk.events }
 end
 
--- Judges one request: every operation of its document.
+-- Evaluates one request: every operation of its document.
 --   plan     GraphqlPlanIR as plain tables
 --   payload  the request, a value of values.lua
 --   env      value of `env`, or nil
 -- -> { kind = "refused", code, message }
 --    { kind = "denied", denials = { { rule, code, message, path, onDeny } } }
---    { kind = "allowed", events } with what `graphql_events.judge` takes
-function graphql_judge.judge(plan, payload, env)
-  local ok, verdict = pcall(judge, plan, payload, env)
+--    { kind = "allowed", events } with what `graphql_events.evaluate` takes
+function graphql_evaluate.evaluate(plan, payload, env)
+  local ok, verdict = pcall(evaluate, plan, payload, env)
   if ok then return verdict end
   if type(verdict) == "table" and verdict.kind == "refused" then return verdict end
-  return { kind = "refused", code = GRAPHQL.GRAPHQL_MALFORMED, message = "the operation cannot be judged" }
+  return { kind = "refused", code = GRAPHQL.GRAPHQL_MALFORMED, message = "the operation cannot be evaluated" }
 end
 
-return graphql_judge
+return graphql_evaluate

@@ -1,0 +1,18 @@
+import * as z from "zod";
+import { inBackticks } from "../../text/index.ts";
+import type { Value } from "../../policy/index.ts";
+
+/** Values by name: roles, departments, whatever policies read of a user. */
+export type UserAttributes = Readonly<Record<string, Value>>;
+
+/** What a user is apart from attributes: neither a provider nor an administrator can say it by an attribute. */
+export const RESERVED_NAMES: readonly string[] = ["id", "customer_id", "email", "name", "status"];
+
+/** The name of an attribute. As a condition can spell it: `user.<name>`. */
+export const attributeName = z
+  .string()
+  .regex(/^[A-Za-z_]\w{0,63}$/, "must be a name of at most 64 letters, digits and `_`, no digit first")
+  .refine((name) => !RESERVED_NAMES.includes(name), {
+    error: `must not be one of ${inBackticks(RESERVED_NAMES)}`,
+  })
+  .refine((name) => name !== "__proto__", "must not be `__proto__`");

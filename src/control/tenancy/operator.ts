@@ -1,0 +1,37 @@
+import { onlyCustomerOf, type Actor } from "../platform/actor.ts";
+import { ApiError } from "../platform/errors.ts";
+import type { UnitOfWork } from "../platform/unit.ts";
+import { lockCustomer, type CustomerRow } from "./customers.ts";
+
+/**
+ * Locks a customer for what its own keys may not do to it: a key that is limited to a customer keeps its settings, and
+ * whoever runs the platform decides on its status.
+ *
+ * @throws ApiError CUSTOMER_KEY_NOT_ALLOWED
+ */
+export async function lockCustomerForOperator(
+  unit: UnitOfWork,
+  actor: Actor,
+  id: string,
+): Promise<CustomerRow> {
+  const row = await lockCustomer(unit.trx, actor, id);
+  requireOperator(actor);
+  return row;
+}
+
+/**
+ * @param refused - what of the request is for those who run the platform, where it is not all of it
+ * @throws ApiError CUSTOMER_KEY_NOT_ALLOWED for a key that is limited to one customer
+ */
+export function requireOperator(
+  actor: Actor,
+  refused?: { readonly message: string; readonly fields: readonly string[] },
+): void {
+  const only = onlyCustomerOf(actor);
+  if (only === undefined) return;
+  const { message, fields } = refused ?? {};
+  throw new ApiError("CUSTOMER_KEY_NOT_ALLOWED", {
+    ...(message !== undefined && { message }),
+    details: { customer_id: only, ...(fields && { fields }) },
+  });
+}

@@ -1,0 +1,33 @@
+import type { GatewayConfig } from "../../config/index.ts";
+import { FileSource, type AttributeSource } from "../../decision/attributes/sources.ts";
+import { UserSource } from "../../decision/attributes/user-source.ts";
+import type { Log } from "../../telemetry/log.ts";
+import type { Metrics } from "../../telemetry/metrics.ts";
+import type { ControlPlaneLink } from "./control-plane-link.ts";
+/** The sources that policy sets may look attributes up in. */
+export function attributeSources(
+  config: GatewayConfig,
+  link: ControlPlaneLink | undefined,
+  { metrics, log }: { readonly metrics: Metrics; readonly log: Log },
+): {
+  readonly sources: ReadonlyMap<string, AttributeSource>;
+  readonly refreshSources: () => Promise<unknown>;
+} {
+  const files: FileSource[] = [];
+  const sources = new Map<string, AttributeSource>();
+  for (const [name, source] of Object.entries(config.attribute_sources)) {
+    if (source.type === "file") {
+      const file = new FileSource(source.path, log);
+      files.push(file);
+      sources.set(name, file);
+    } else if (link !== undefined) {
+      const users = new UserSource({}, { fetchUser: (id) => link.client.user(id), metrics, log });
+      link.feed.onChange(({ users: changed, complete }) => {
+        if (complete) users.invalidateAll();
+        else users.invalidate(changed);
+      });
+      sources.set(name, users);
+    }
+  }
+  return { sources, refreshSources: () => Promise.all(files.map((file) => file.refresh())) };
+}
