@@ -9,7 +9,7 @@ import { lookupKeys } from "./lookup-keys.ts";
 import { neverTrue } from "./never-true.ts";
 import { roleWithoutCustomer } from "./role-without-customer.ts";
 import { schemaFields } from "./schema-fields.ts";
-import { unjudgedOperations } from "./unjudged-operations.ts";
+import { uncheckedOperations } from "./unchecked-operations.ts";
 import { unreachableRules } from "./unreachable-rules.ts";
 
 const CHECKS: readonly PolicySetCheck[] = [
@@ -21,7 +21,7 @@ const CHECKS: readonly PolicySetCheck[] = [
   neverTrue,
   lookupKeys,
   schemaFields,
-  unjudgedOperations,
+  uncheckedOperations,
 ];
 
 /** What is known of where a set will be in force. */

@@ -44,7 +44,7 @@ export const POLICY_CODES = [
   "unreachable-rule",
   "never-true",
   "missing-path-parameter",
-  "unjudged-operations",
+  "unchecked-operations",
   "role-without-customer",
   "more-findings",
 ] as const;

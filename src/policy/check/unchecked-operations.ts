@@ -9,7 +9,7 @@ import type { PolicySetCheck } from "./policy-set-check.ts";
  * A rule for a whole tree of paths that holds a GraphQL endpoint permits every other path of it, too. Where a GraphQL
  * server answers there as well, nobody judges its operations.
  */
-export const unjudgedOperations: PolicySetCheck = (set, report) => {
+export const uncheckedOperations: PolicySetCheck = (set, report) => {
   if (set.graphql.length === 0) return;
   const { paths } = set.head.graphql?.settings ?? GRAPHQL_DEFAULTS;
   for (const rule of set.rules) {
@@ -17,7 +17,7 @@ export const unjudgedOperations: PolicySetCheck = (set, report) => {
     if (endpoint === undefined) continue;
     report.warning(
       placeOf(rule.pattern.node),
-      "unjudged-operations",
+      "unchecked-operations",
       `${quoted(rule.pattern.text)} permits more paths than the GraphQL endpoint ${quoted(endpoint)}, and operations are judged only there`,
       "list every path at which a GraphQL server answers in `graphql.paths`, or name the other paths in rules of their own",
     );
