@@ -99,8 +99,7 @@ const controlRooms = {
   "sign-in": ["platform", "tenancy", "resources"],
   gateway: ["platform", "tenancy", "resources"],
   export: ["platform", "resources", "analytics"],
-  // the list of what is sealed has every room's
-  encryption: ["platform", "tenancy", "resources", "sign-in", "sandbox"],
+  encryption: ["platform"],
   sandbox: ["platform", "tenancy", "resources", "sign-in", "analytics", "unit-writers"],
 };
 
@@ -129,12 +128,13 @@ const policyRooms = {
   match: ["condition", "ir", "value"],
 };
 
-function zonesOf(folder, rooms) {
+/** @param where - what has the reasons */
+function zonesOf(folder, rooms, where = `${folder}/README.md`) {
   return Object.entries(rooms).map(([room, allowed]) => ({
     target: `./${folder}/${room}`,
     from: `./${folder}`,
     except: [room, ...allowed].flatMap((name) => [`./${name}`, `./${name}.ts`]),
-    message: `${folder}/${room} may import only: ${[room, ...allowed].join(", ")} (see ${folder}/README.md)`,
+    message: `${folder}/${room} may import only: ${[room, ...allowed].join(", ")} (see ${where})`,
   }));
 }
 
@@ -146,9 +146,9 @@ const zones = [
   }),
   ...zonesOf("src/decision", decisionRooms),
   ...zonesOf("src/control", controlRooms),
-  ...zonesOf("src/control/resources", resourceRooms),
-  ...zonesOf("src/control/sign-in", signInRooms),
-  ...zonesOf("src/control/analytics", analyticsRooms),
+  ...zonesOf("src/control/resources", resourceRooms, "src/control/README.md"),
+  ...zonesOf("src/control/sign-in", signInRooms, "src/control/README.md"),
+  ...zonesOf("src/control/analytics", analyticsRooms, "src/control/README.md"),
   ...zonesOf("src/policy", policyRooms),
 ];
 

@@ -6,6 +6,7 @@ import { inBackticks } from "../text/index.ts";
 import { ExitError, EXIT_FINDINGS } from "./exit.ts";
 import { environmentCommand, withEnvironment, type OpenOptions } from "./keys.ts";
 import type { OpenedEnvironment } from "../processes/control-plane/start.ts";
+import { SEALED_COLUMNS } from "../control/sealed-columns.ts";
 
 interface RotateOptions extends OpenOptions {
   readonly status?: boolean;
@@ -30,7 +31,7 @@ export function rotateMasterCommand(open: (options: OpenOptions) => Promise<Open
 }
 
 async function tellStatus({ db, box, settings }: ControlContext): Promise<void> {
-  const counts = await sealedOtherwise(db, box.keyIds[0]);
+  const counts = await sealedOtherwise(db, box.keyIds[0], SEALED_COLUMNS);
   const left = counts.filter((row) => row.left > 0);
   print(
     settings.environment,
@@ -43,7 +44,7 @@ async function rotate(context: ControlContext): Promise<void> {
   const { box, settings } = context;
   const actor = { kind: "system", id: "cli", name: "gatehouse keys rotate-master" } as const;
   const origin = { actor, requestId: newId("request"), clientIp: "127.0.0.1" };
-  const { keyId, tables } = await rotateMasterKey(context, origin);
+  const { keyId, tables } = await rotateMasterKey(context, origin, SEALED_COLUMNS);
   const done = tables.filter(({ resealed }) => resealed > 0);
   const lines = done.length === 0 ? [] : [`encrypted with the key \`${keyId}\`: ${listed(done, "resealed")}`];
   const unreadable = tables.filter((table) => table.unreadable > 0);

@@ -12,6 +12,7 @@ import { maintainPartitions } from "./analytics/records/maintain-partitions.ts";
 import { forgetExpiredState } from "./sandbox/provider/adapter.ts";
 import { pruneSignIns } from "./sign-in/prune.ts";
 import { sweep } from "./resources/webhooks/sweep.ts";
+import { SEALED_COLUMNS } from "./sealed-columns.ts";
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -91,7 +92,7 @@ const JOBS: readonly MaintenanceJob[] = [
     everyMs: DAY_MS,
     now: true,
     async run({ context: { db, box, log } }) {
-      const tables = await sealedWithUnknownKeys(db, box);
+      const tables = await sealedWithUnknownKeys(db, box, SEALED_COLUMNS);
       if (tables.length > 0)
         log.error(
           { tables },

@@ -1,10 +1,10 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { Knex } from "knex";
 import { ADVISORY_LOCKS, lockUntilEnd } from "./advisory-locks.ts";
 import { MIGRATIONS, listMigrations, numberOf } from "./migration-files.ts";
 import type { LoadedMigration, Migration } from "./migration-files.ts";
 import { withSession, type Database } from "./database.ts";
 import { errorMessage } from "../text/index.ts";
+import { sleep } from "../runtime/sleep.ts";
 
 export interface MigrateOptions {
   readonly log?: { info(message: string): void };
@@ -124,7 +124,7 @@ async function applyNext(
 async function applyOutside(db: Database, migrations: readonly Migration[], name: string): Promise<boolean> {
   return withSession(db, async (session) => {
     // CREATE INDEX CONCURRENTLY waits for every statement that runs: one that waited for the lock would be a deadlock
-    while (!(await tryLock(session))) await delay(POLL_MS);
+    while (!(await tryLock(session))) await sleep(POLL_MS);
     const [next] = pending(migrations, await readApplied(session));
     if (next?.name !== name) return false;
     await apply(session, next, await next.load());

@@ -7,7 +7,11 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { startWorkerPool, type WorkerPool, type WorkerPoolOptions } from "../../src/extauthz/worker-pool.ts";
+import {
+  startWorkerPool,
+  type WorkerPool,
+  type WorkerPoolOptions,
+} from "../../src/processes/gateway/worker-pool.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { codeOf, connectClient, until } from "./support/client.ts";
 

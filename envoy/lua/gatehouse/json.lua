@@ -13,7 +13,7 @@ local json = {}
 json.scan = json_tape.scan
 
 -- Values of a message from a client: what is read of it takes time by its values far more than by its bytes
--- (src/request/body/parse-json.ts).
+-- (src/json/parse-json.ts).
 json.MOST_VALUES = 10000
 
 -- json.release(doc): see json_tape.release

@@ -2,8 +2,7 @@ import type { Knex } from "knex";
 import { inBackticks } from "../../text/index.ts";
 import type { ControlContext } from "../platform/context.ts";
 import type { SecretBox } from "../platform/secret-box.ts";
-import { SEALED_COLUMNS } from "./sealed-columns.ts";
-import type { RowKey } from "../platform/sealed-columns.ts";
+import type { RowKey, SealedColumns } from "../platform/sealed-columns.ts";
 
 /** A master key that values in the database are sealed with. */
 interface KeyRow {
@@ -17,11 +16,15 @@ interface KeyRow {
  *
  * Where this database has not been compared before, one of its secrets stands for all.
  *
+ * @param sealed - everything that may be sealed
  * @throws Error saying which setting is wrong, and what to do
  */
-export async function compareEncryptionKey({ db, box }: Pick<ControlContext, "db" | "box">): Promise<void> {
+export async function compareEncryptionKey(
+  { db, box }: Pick<ControlContext, "db" | "box">,
+  sealed: readonly SealedColumns[],
+): Promise<void> {
   const used = await requireKeysInUse(db, box);
-  if (used.length === 0 && !(await opensAnySecret(db, box))) throw wrongKey(box, []);
+  if (used.length === 0 && !(await opensAnySecret(db, box, sealed))) throw wrongKey(box, []);
 }
 
 /**
@@ -66,9 +69,13 @@ export async function encryptionKeyProblem(db: Knex, box: SecretBox): Promise<st
  *
  * @returns names of the tables that have such a value
  */
-export async function sealedWithUnknownKeys(db: Knex, box: SecretBox): Promise<string[]> {
+export async function sealedWithUnknownKeys(
+  db: Knex,
+  box: SecretBox,
+  sealed: readonly SealedColumns[],
+): Promise<string[]> {
   const found: string[] = [];
-  for (const { table, columns } of SEALED_COLUMNS) {
+  for (const { table, columns } of sealed) {
     // earlier releases did not name the key within the value
     const where = columns.map(() => "split_part(??, '.', 3) <> all(?::text[])").join(" or ");
     const known = ["", ...box.keyIds];
@@ -104,8 +111,8 @@ function opensCheckValue(box: SecretBox, { key_id: id, check_value: value }: Key
 }
 
 /** @returns whether a secret of the first resource that has any can be opened; where there is none, any key is right */
-async function opensAnySecret(db: Knex, box: SecretBox): Promise<boolean> {
-  for (const { table, key, columns, purpose: purposeOf } of SEALED_COLUMNS) {
+async function opensAnySecret(db: Knex, box: SecretBox, sealed: readonly SealedColumns[]): Promise<boolean> {
+  for (const { table, key, columns, purpose: purposeOf } of sealed) {
     const [column] = columns;
     const row = await db(table)
       .whereNotNull(column)

@@ -4,7 +4,6 @@ import type { ControlContext } from "../platform/context.ts";
 import type { SecretBox } from "../platform/secret-box.ts";
 import type { UnitOfWork, UnitOrigin } from "../platform/unit.ts";
 import { registerEncryptionKey } from "./key-check.ts";
-import { SEALED_COLUMNS } from "./sealed-columns.ts";
 import type { RowKey, SealedColumns } from "../platform/sealed-columns.ts";
 
 /** Rows of one transaction: what a request that needs one of them waits for. */
@@ -44,6 +43,7 @@ export interface RotationOptions {
 export async function rotateMasterKey(
   { db, units, box }: Pick<ControlContext, "db" | "units" | "box">,
   origin: UnitOrigin,
+  sealed: readonly SealedColumns[],
   options: RotationOptions = {},
 ): Promise<Rotation> {
   const [keyId] = box.keyIds;
@@ -53,19 +53,19 @@ export async function rotateMasterKey(
   for (let pass = 1; pass <= PASSES; pass += 1) {
     if (pass > 1) await sleep(PAUSE_MS);
     const unreadable = new Map<string, number>();
-    for (const sealed of SEALED_COLUMNS) {
-      const result = await resealTable((work) => units(origin, work), box, sealed, options);
-      resealed.set(sealed.table, (resealed.get(sealed.table) ?? 0) + result.resealed);
-      unreadable.set(sealed.table, result.unreadable);
+    for (const columns of sealed) {
+      const result = await resealTable((work) => units(origin, work), box, columns, options);
+      resealed.set(columns.table, (resealed.get(columns.table) ?? 0) + result.resealed);
+      unreadable.set(columns.table, result.unreadable);
     }
-    left = (await sealedOtherwise(db, keyId)).map((row) => ({
+    left = (await sealedOtherwise(db, keyId, sealed)).map((row) => ({
       ...row,
       resealed: resealed.get(row.table) ?? 0,
       unreadable: unreadable.get(row.table) ?? 0,
     }));
     if (left.every((row) => row.left === row.unreadable)) break;
   }
-  const { counts, retired } = await units(origin, (unit) => finish(unit, keyId, resealed));
+  const { counts, retired } = await units(origin, (unit) => completeRotation(unit, keyId, sealed, resealed));
   // what an instance has sealed with another key since the last pass counts, too
   const leftOf = new Map(counts.map((row) => [row.table, row.left]));
   const tables = left.map((row) => ({ ...row, left: leftOf.get(row.table) ?? row.left }));
@@ -79,11 +79,15 @@ export interface SealedOtherwise {
 }
 
 /** @returns it of each table */
-export async function sealedOtherwise(db: Knex, keyId: string): Promise<SealedOtherwise[]> {
+export async function sealedOtherwise(
+  db: Knex,
+  keyId: string,
+  sealed: readonly SealedColumns[],
+): Promise<SealedOtherwise[]> {
   return db.transaction(async (trx) => {
     await forLong(trx);
     const counts: SealedOtherwise[] = [];
-    for (const { table, columns } of SEALED_COLUMNS) {
+    for (const { table, columns } of sealed) {
       const { rows } = await trx.raw<{ rows: { left: number }[] }>(
         `select count(*)::int as left from ?? where ${otherKey(columns)}`,
         [table, ...bindingsOf(columns, keyId)],
@@ -178,12 +182,13 @@ function reseal(
 }
 
 /** Retires the keys that nothing is sealed with any more, and records what was done, if anything was. */
-async function finish(
+async function completeRotation(
   unit: UnitOfWork,
   keyId: string,
+  sealed: readonly SealedColumns[],
   resealed: ReadonlyMap<string, number>,
 ): Promise<{ readonly counts: readonly SealedOtherwise[]; readonly retired: readonly string[] }> {
-  const counts = await sealedOtherwise(unit.trx, keyId);
+  const counts = await sealedOtherwise(unit.trx, keyId, sealed);
   const retired = counts.every((row) => row.left === 0)
     ? await unit
         .trx("encryption_keys")

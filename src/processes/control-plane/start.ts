@@ -34,6 +34,7 @@ import { assertPortIsFree, cannotListen, hostPort, type WantedPort } from "../..
 import type { Log } from "../../telemetry/log.ts";
 import type { ControlPlaneMetrics } from "../../telemetry/metrics.ts";
 import { counted } from "../../text/index.ts";
+import { SEALED_COLUMNS } from "../../control/sealed-columns.ts";
 
 /** One environment that is served. */
 export interface ServedEnvironment {
@@ -239,7 +240,7 @@ async function open(
   const box = createSecretBox(keys.sealing, keys.others);
   try {
     await (openedFor === "look" ? requireMigrated(db) : migrate(db, { log }));
-    await compareEncryptionKey({ db, box });
+    await compareEncryptionKey({ db, box }, SEALED_COLUMNS);
     if (openedFor === "serve")
       await transaction(db, (trx) => registerEncryptionKey(trx, box, new Date(clock())));
   } catch (error) {

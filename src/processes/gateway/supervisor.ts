@@ -7,7 +7,7 @@ import {
   isConnectionMessage,
   type ConnectionMessage,
 } from "../../decision/connections/connection-messages.ts";
-import { startWorkerPool, type WorkerPool } from "../../extauthz/worker-pool.ts";
+import { startWorkerPool, type WorkerPool } from "./worker-pool.ts";
 import { EnvoyKeeper } from "./envoy-keeper.ts";
 import { assertApiKey } from "../../sync/index.ts";
 import { createPolicyPublishing, type PolicyPublishing } from "./publish-policies.ts";

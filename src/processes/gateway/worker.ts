@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { GatewayConfig } from "../../config/index.ts";
 import { HealthState } from "../../extauthz/health.ts";
 import { startAuthzServer, type AuthzServer } from "../../extauthz/server.ts";
-import { connectToSupervisor } from "../../extauthz/worker-channel.ts";
+import { connectToSupervisor } from "./worker-channel.ts";
 import { createService } from "./service.ts";
 import { createLog } from "../../telemetry/log.ts";
 import { createMetrics } from "../../telemetry/metrics.ts";

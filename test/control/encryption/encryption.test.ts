@@ -11,7 +11,7 @@ import {
   registerEncryptionKey,
 } from "../../../src/control/encryption/key-check.ts";
 import { rotateMasterKey } from "../../../src/control/encryption/rotate.ts";
-import { SEALED_COLUMNS } from "../../../src/control/encryption/sealed-columns.ts";
+import { SEALED_COLUMNS } from "../../../src/control/sealed-columns.ts";
 import { createSecretBox, type SecretBox } from "../../../src/control/platform/secret-box.ts";
 import { transaction } from "../../../src/storage/index.ts";
 import { startControl, type RunningControl } from "../../support/control.ts";
@@ -83,7 +83,7 @@ describe("the encryption key", () => {
   };
   /** As a server does it. */
   const check = async (box: SecretBox) => {
-    await compareEncryptionKey({ db: database.db, box });
+    await compareEncryptionKey({ db: database.db, box }, SEALED_COLUMNS);
     await transaction(database.db, (trx) => registerEncryptionKey(trx, box, new Date()));
   };
   const problem = (box: SecretBox) => encryptionKeyProblem(database.db, box);
@@ -196,8 +196,8 @@ describe("the encryption key", () => {
       // beside requests, and twice at once
       const { context } = second;
       const [one, other] = await Promise.all([
-        rotateMasterKey(context, ORIGIN, { batch: 3 }),
-        rotateMasterKey(context, ORIGIN, { batch: 3 }),
+        rotateMasterKey(context, ORIGIN, SEALED_COLUMNS, { batch: 3 }),
+        rotateMasterKey(context, ORIGIN, SEALED_COLUMNS, { batch: 3 }),
         ...hooks.map(({ id }) => again(second, `meanwhile-${id}`, id)),
         register(second),
       ]);
@@ -259,7 +259,7 @@ describe("the encryption key", () => {
       );
 
       const { context } = await start(B, [A]);
-      const { tables, retired } = await rotateMasterKey(context, ORIGIN);
+      const { tables, retired } = await rotateMasterKey(context, ORIGIN, SEALED_COLUMNS);
       assert.deepEqual(retired, [idOf(A)]);
       assert.equal(tables.find(({ table }) => table === "sessions")?.resealed, 2);
       assert.deepEqual(Object.keys(await sealedByKey(database.db)), [idOf(B)]);

@@ -16,6 +16,7 @@ import { silentLog } from "../../decision/support.ts";
 import { temporaryDirectory, testDatabase, type TestDatabase } from "../../support/database.ts";
 import { databaseDirectory } from "../../support/temporary-directory.ts";
 import { eventually } from "../../support/eventually.ts";
+import { SEALED_COLUMNS } from "../../../src/control/sealed-columns.ts";
 
 const [A, B] = [randomBytes(32), randomBytes(32)] as const;
 const idOf = (key: Uint8Array) => createSecretBox(key).keyIds[0];
@@ -49,7 +50,7 @@ describe("the encryption key that is made known", () => {
   it("is one of two that are there first at once, whichever comes second is refused", async () => {
     const boxes = [createSecretBox(A), createSecretBox(B)] as const;
     // both have found nothing, and one registers while the other is about to
-    await Promise.all(boxes.map((box) => compareEncryptionKey({ db: database.db, box })));
+    await Promise.all(boxes.map((box) => compareEncryptionKey({ db: database.db, box }, SEALED_COLUMNS)));
     const first = await database.db.transaction();
     await registerEncryptionKey(first, boxes[0], new Date());
     const second = register(boxes[1]).then(() => "registered", String);

@@ -2,6 +2,7 @@ import { rotateMasterKey } from "../../../src/control/encryption/rotate.ts";
 import { createSecretBox } from "../../../src/control/platform/secret-box.ts";
 import { createUnits, type UnitWriters } from "../../../src/control/platform/unit.ts";
 import { openDatabase } from "../../../src/storage/index.ts";
+import { SEALED_COLUMNS } from "../../../src/control/sealed-columns.ts";
 
 /**
  * Rotates the master key of a database, says so in the middle of a batch, and goes no further until it is killed:
@@ -18,6 +19,7 @@ setInterval(() => undefined, 1_000);
 await rotateMasterKey(
   { db, units: createUnits(db, writers), box },
   { actor, requestId: "req_child", clientIp: "127.0.0.1" },
+  SEALED_COLUMNS,
   {
     batch: 2,
     async onBatch(table) {

@@ -1,4 +1,4 @@
-import { startWorkerPool } from "../../../src/extauthz/worker-pool.ts";
+import { startWorkerPool } from "../../../src/processes/gateway/worker-pool.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
 
 // A supervisor to be killed. Its arguments: the sockets. It prints its workers' process ids once they serve.

@@ -1,6 +1,6 @@
 import { HealthState } from "../../../src/extauthz/health.ts";
 import { startAuthzServer } from "../../../src/extauthz/server.ts";
-import { connectToSupervisor } from "../../../src/extauthz/worker-channel.ts";
+import { connectToSupervisor } from "../../../src/processes/gateway/worker-channel.ts";
 
 // A worker as the product has it, but for what it decides. Its arguments: the socket, and how to misbehave.
 const [socket = "", mode = ""] = process.argv.slice(2);

@@ -19,7 +19,7 @@ export async function withKnownUsers(
   // from here on an erasure waits for this transaction, or is seen below: src/control/resources/erasure/jobs.ts
   await trx.raw("select pg_current_xact_id()");
   const users = await usersOf(trx, distinct(records, "user_id"));
-  const gone = await goneCustomers(trx, distinct(records, "customer_id"));
+  const gone = await deletedCustomersIn(trx, distinct(records, "customer_id"));
   return records.map((facts) => {
     const { user_id: userId, customer_id: customerId } = facts.row;
     const user = users.get(userId);
@@ -47,7 +47,10 @@ async function usersOf(
   return new Map(rows.map((user) => [user.id, user]));
 }
 
-async function goneCustomers(trx: Knex.Transaction, ids: readonly string[]): Promise<ReadonlySet<string>> {
+async function deletedCustomersIn(
+  trx: Knex.Transaction,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set();
   const { rows } = await trx.raw<{ rows: { id: string }[] }>(
     `select id from customers where id = any(:ids) and deleted_at is not null

@@ -59,7 +59,7 @@ export async function readTrail<Row extends Keyed>(
     table,
     order,
   );
-  const found = (await inTime(ordered.limit(limit + 1).offset((page - 1) * limit))) as Row[];
+  const found = (await orTooMany(ordered.limit(limit + 1).offset((page - 1) * limit))) as Row[];
   const rows = found.slice(0, limit);
   const last = rows.at(-1);
   return {
@@ -77,7 +77,7 @@ export async function* exportTrail<Row extends Keyed>(
   let position = cursor;
   for (;;) {
     const rest = position === undefined ? query.clone() : after(query.clone(), table, order, position);
-    const rows = (await inTime(inOrder(rest, table, order).limit(EXPORT_CHUNK))) as Row[];
+    const rows = (await orTooMany(inOrder(rest, table, order).limit(EXPORT_CHUNK))) as Row[];
     yield* rows;
     const last = rows.at(-1);
     if (rows.length < EXPORT_CHUNK || last === undefined) return;
@@ -96,7 +96,7 @@ export async function countWithin(
     .clearOrder()
     .select(db.raw("1"))
     .limit(REACH + 1);
-  const rows = await inTime(db.from(some.as("some")).count({ total: "*" }));
+  const rows = await orTooMany(db.from(some.as("some")).count({ total: "*" }));
   const total = (rows as { total: number }[])[0]?.total ?? 0;
   return { total: Math.min(total, REACH), exact: total <= REACH };
 }
@@ -161,7 +161,7 @@ function decodeCursor(text: string): TrailPosition | undefined {
   }
 }
 
-async function inTime(query: Knex.QueryBuilder): Promise<unknown> {
+async function orTooMany(query: Knex.QueryBuilder): Promise<unknown> {
   try {
     return await query;
   } catch (error) {

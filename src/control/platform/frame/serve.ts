@@ -67,7 +67,7 @@ export async function serve(
     clientIp: clientIpOf(request),
     userAgent: (request.headers["user-agent"] ?? "").slice(0, 500),
     headers: request.headers,
-    signal: goneSignal(response),
+    signal: disconnectSignal(response),
     async identifyAgain() {
       await authority.seenNow();
     },
@@ -258,7 +258,7 @@ function idempotent(
   return { actorId: clientOf(actor), key, fingerprint };
 }
 
-function goneSignal(response: Response): AbortSignal {
+function disconnectSignal(response: Response): AbortSignal {
   const gone = new AbortController();
   response.once("close", () => {
     gone.abort();

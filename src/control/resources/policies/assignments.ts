@@ -28,7 +28,7 @@ export async function assignPolicies(
   policyIds: readonly string[],
 ): Promise<readonly AssignedRow[]> {
   const { trx, now } = unit;
-  const held = await holdPolicies(trx, policyIds);
+  const held = await lockPolicies(trx, policyIds);
   const before = await assignedIds(trx, customer.id);
   const added = policyIds.filter((id) => !before.includes(id));
   for (const { id, conditions } of held) if (added.includes(id)) await requireActiveSet(trx, conditions);
@@ -72,7 +72,7 @@ export async function unassignPolicy(
  * Keeps the policies as they are until the transaction ends. Whoever changes one meanwhile waits, and then finds this
  * customer among those that gateways must be told of.
  */
-async function holdPolicies(
+async function lockPolicies(
   trx: Knex.Transaction,
   ids: readonly string[],
 ): Promise<readonly Pick<PolicyRow, "id" | "conditions">[]> {

@@ -135,7 +135,7 @@ function claimedOf(row: ClaimedColumns): Claimed {
 }
 
 /** The delivery is over. @returns whether it was still this claim's to say so */
-export async function finish(
+export async function endDelivery(
   db: Knex,
   claim: Claimed,
   status: "delivered" | "failed",

@@ -1,6 +1,6 @@
 import type { ControlContext } from "../../platform/context.ts";
 import { isSuccess } from "./attempt.ts";
-import { finish, hasSucceeded, postpone, type AttemptRecord, type Claimed } from "./outbox.ts";
+import { endDelivery, hasSucceeded, postpone, type AttemptRecord, type Claimed } from "./outbox.ts";
 import { recordHealth } from "./receiver-health.ts";
 import { retryDelay } from "./retry-delay.ts";
 import { DELIVERER, disableWebhook } from "./service.ts";
@@ -16,7 +16,7 @@ export async function recordAttempt(context: Settling, claim: Claimed, record: A
   // first: when its place is free again, the next must not be sent to a receiver that is paused
   await recordHealth(db, claim, record, now);
   if (isSuccess(record)) {
-    await finish(db, claim, "delivered", record, now);
+    await endDelivery(db, claim, "delivered", record, now);
     return;
   }
   // RFC 9110, section 15.5.11: whoever is gone does not come back
@@ -25,7 +25,7 @@ export async function recordAttempt(context: Settling, claim: Claimed, record: A
     return;
   }
   if (!retried) {
-    await finish(db, claim, "failed", record, now);
+    await endDelivery(db, claim, "failed", record, now);
     return;
   }
   const end = created_at.getTime() + settings.webhooks.retryForMs;
@@ -46,7 +46,7 @@ async function giveUp(
 ): Promise<void> {
   const { id, webhook_id, created_at } = claim.delivery;
   await units({ actor: DELIVERER, requestId: id, clientIp: "" }, async (unit) => {
-    const mine = await finish(unit.trx, claim, "failed", record, unit.now);
+    const mine = await endDelivery(unit.trx, claim, "failed", record, unit.now);
     if (!mine) return;
     if (reason === "failing" && (await hasSucceeded(unit.trx, webhook_id, created_at))) return;
     await disableWebhook(unit, webhook_id, reason);

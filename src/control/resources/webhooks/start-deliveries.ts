@@ -88,7 +88,7 @@ export function startDeliveries(context: ControlContext, options: DeliveryOption
     const record = await attemptOf(claim);
     // ended from here, not by the receiver
     if (stop.signal.aborted && record.response_status === null) await release(db, claim, new Date(clock()));
-    else await settlePatiently(claim, record);
+    else await recordPatiently(claim, record);
   }
 
   async function attemptOf({ delivery, webhook }: Claimed): Promise<AttemptRecord> {
@@ -105,7 +105,7 @@ export function startDeliveries(context: ControlContext, options: DeliveryOption
   }
 
   /** While the database is away for a moment, for what is not written down is sent again. */
-  async function settlePatiently(claim: Claimed, record: AttemptRecord): Promise<void> {
+  async function recordPatiently(claim: Claimed, record: AttemptRecord): Promise<void> {
     for (let waited = 0; ; waited += LOOK_MS) {
       try {
         await recordAttempt(context, claim, record);

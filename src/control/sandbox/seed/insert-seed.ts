@@ -45,7 +45,7 @@ export interface Prepared {
   readonly seed: SandboxSeed;
 }
 
-interface Planted {
+interface Seeded {
   readonly seed: SeedCustomer;
   readonly row: CustomerRow;
   readonly people: readonly PersonRow[];
@@ -69,15 +69,15 @@ export async function insertSeed(
   };
   const garden: Garden = { context, prepared, now, start, then };
 
-  const planted: Planted[] = [];
+  const seeded: Seeded[] = [];
   for (const [index, seed] of customers(prepared.seed.people ?? []).entries())
-    planted.push(await then(start + index * 60_000, (unit) => plantCustomer(unit, seed)));
+    seeded.push(await then(start + index * 60_000, (unit) => plantCustomer(unit, seed)));
   await then(start, (unit) => insertPerson(unit, EVERYWHERE));
-  await plantPolicies(garden, planted);
-  await plantIntegrations(garden, planted);
-  const callers = await plantSignIns(garden, planted);
+  await plantPolicies(garden, seeded);
+  await plantIntegrations(garden, seeded);
+  const callers = await plantSignIns(garden, seeded);
   await plantDecisions(garden, callers);
-  for (const { seed, row } of planted)
+  for (const { seed, row } of seeded)
     if (seed.status !== "active") await then(now - DAY_MS, (unit) => enterStatus(unit, row, seed.status));
 }
 
@@ -89,7 +89,7 @@ interface Garden {
   readonly then: <T>(at: number, work: (unit: UnitOfWork) => Promise<T>) => Promise<T>;
 }
 
-async function plantCustomer(unit: UnitOfWork, seed: SeedCustomer): Promise<Planted> {
+async function plantCustomer(unit: UnitOfWork, seed: SeedCustomer): Promise<Seeded> {
   const row = await createCustomer(unit, {
     name: seed.name,
     external_id: seed.externalId,
@@ -110,7 +110,7 @@ async function enterStatus(
   await changeCustomer(unit, await lockCustomer(unit.trx, ACTOR, id), { status });
 }
 
-async function plantPolicies({ prepared, start, then }: Garden, planted: readonly Planted[]): Promise<void> {
+async function plantPolicies({ prepared, start, then }: Garden, seeded: readonly Seeded[]): Promise<void> {
   const { policySet } = prepared;
   if (policySet !== undefined)
     // as from its folder: the next start finds it published, and leaves what was activated since
@@ -122,7 +122,7 @@ async function plantPolicies({ prepared, start, then }: Garden, planted: readonl
     return ids;
   });
   await then(start + 3 * HOUR_MS, async (unit) => {
-    for (const { seed, row } of planted) {
+    for (const { seed, row } of seeded) {
       const ids = seed.policies.flatMap((name) => made.get(name) ?? []);
       if (ids.length > 0) await assignPolicies(unit, await lockCustomer(unit.trx, ACTOR, row.id), ids);
     }
@@ -130,10 +130,7 @@ async function plantPolicies({ prepared, start, then }: Garden, planted: readonl
 }
 
 /** Disabled and revoked: nothing is sent anywhere, and nobody knows the key. */
-async function plantIntegrations(
-  { context, start, then }: Garden,
-  planted: readonly Planted[],
-): Promise<void> {
+async function plantIntegrations({ context, start, then }: Garden, seeded: readonly Seeded[]): Promise<void> {
   const { box, settings } = context;
   await then(start + 4 * HOUR_MS, async (unit) => {
     const common = { url: "https://receiver.example/gatehouse", enabled: false } as const;
@@ -143,7 +140,7 @@ async function plantIntegrations(
       events: ["*"],
       customer_id: null,
     });
-    const [first] = planted;
+    const [first] = seeded;
     if (first === undefined) return;
     await createWebhook(unit, box, {
       ...common,
@@ -161,11 +158,11 @@ async function plantIntegrations(
 /** Everybody has signed in several times, some of them in vain; the last time not long ago. @returns who came in */
 async function plantSignIns(
   { context, prepared, now, start, then }: Garden,
-  planted: readonly Planted[],
+  seeded: readonly Seeded[],
 ): Promise<SeedCaller[]> {
   const random = createRandom(1);
   const callers = new Map<string, SeedCaller>();
-  for (const { seed, row, people } of planted) {
+  for (const { seed, row, people } of seeded) {
     const suspendedAt = seed.status === "active" ? undefined : now - DAY_MS;
     for (const person of people) {
       for (const at of signInTimes(start, suspendedAt ?? now, random)) {

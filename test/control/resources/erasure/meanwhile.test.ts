@@ -6,7 +6,7 @@ import { lockDeliveryShared } from "../../../../src/control/resources/webhooks/d
 import { insertDeliveries } from "../../../../src/control/resources/webhooks/enqueue.ts";
 import {
   claimDue,
-  finish,
+  endDelivery,
   postpone,
   type Claimed,
 } from "../../../../src/control/resources/webhooks/outbox.ts";
@@ -96,9 +96,9 @@ describe("erasure of what is being written meanwhile", () => {
     const answer = ({ delivery: { payload } }: Claimed) => ({
       ...{ response_status: 200, response_body: payload, duration_ms: 3, error: null },
     });
-    assert.ok(await finish(known.db, finished, "delivered", answer(finished), now));
+    assert.ok(await endDelivery(known.db, finished, "delivered", answer(finished), now));
     await postpone(known.db, postponed, answer(postponed), until);
-    await finish(known.db, untouched, "delivered", answer(untouched), now);
+    await endDelivery(known.db, untouched, "delivered", answer(untouched), now);
     const answered = known.db("webhook_deliveries").where({ response_status: 200 }).orderBy("sequence");
     assert.deepEqual(await answered.select("id", "response_body"), [
       { id: finished.delivery.id, response_body: null },

@@ -9,7 +9,7 @@ import {
 import {
   claimDue,
   explainClaim,
-  finish,
+  endDelivery,
   postpone,
   release,
   type AttemptRecord,
@@ -71,7 +71,7 @@ describe("webhooks: the outbox", () => {
     await enqueue(await webhook(), 6);
     const [first, second, third] = await claim(10);
     assert.ok(first && second && third);
-    assert.equal(await finish(db, first, "delivered", RECORD, at(11)), true);
+    assert.equal(await endDelivery(db, first, "delivered", RECORD, at(11)), true);
     await postpone(db, second, RECORD, at(100));
     await release(db, third, at(11));
     assert.deepEqual(eventsOf(await claim(11)), ["evt_2", "evt_4", "evt_5"]);
@@ -92,11 +92,11 @@ describe("webhooks: the outbox", () => {
     const [alive] = await claim(60);
     assert.ok(dead && alive);
     assert.deepEqual([dead.delivery.attempts, alive.delivery.attempts], [1, 2]);
-    assert.equal(await finish(db, dead, "failed", RECORD, at(61)), false);
+    assert.equal(await endDelivery(db, dead, "failed", RECORD, at(61)), false);
     await postpone(db, dead, RECORD, at(61));
     await release(db, dead, at(61));
     assert.deepEqual(await db("webhook_deliveries").pluck("status"), ["delivering"]);
-    assert.equal(await finish(db, alive, "delivered", RECORD, at(62)), true);
+    assert.equal(await endDelivery(db, alive, "delivered", RECORD, at(62)), true);
   });
 
   it("takes from each webhook before it takes more from one", async () => {
@@ -108,7 +108,7 @@ describe("webhooks: the outbox", () => {
     assert.equal(second.length, 9);
     // one that has some under way comes last
     for (const held of [...first, ...second])
-      if (held.webhook.id === ids[0]) await finish(db, held, "delivered", RECORD, at(101));
+      if (held.webhook.id === ids[0]) await endDelivery(db, held, "delivered", RECORD, at(101));
     assert.deepEqual(
       (await claim(101, 4)).map(({ webhook: { id } }) => id),
       [ids[0], ids[0], ids[0], ids[0]],
@@ -136,13 +136,13 @@ describe("webhooks: the outbox", () => {
     for (let round = 0; round < 4; round += 1) {
       const claims = (await Promise.all(Array.from({ length: 8 }, () => claim(100, 7)))).flat();
       given.push(...claims.map(({ delivery }) => delivery.id));
-      for (const one of claims) await finish(db, one, "delivered", RECORD, at(101));
+      for (const one of claims) await endDelivery(db, one, "delivered", RECORD, at(101));
     }
     assert.equal(new Set(given).size, given.length);
     while (given.length < 80) {
       const claims = await claim(100);
       assert.ok(claims.length > 0);
-      for (const one of claims) await finish(db, one, "delivered", RECORD, at(101));
+      for (const one of claims) await endDelivery(db, one, "delivered", RECORD, at(101));
       given.push(...claims.map(({ delivery }) => delivery.id));
     }
     assert.equal(new Set(given).size, 80);
@@ -155,7 +155,7 @@ describe("webhooks: the outbox", () => {
     await enqueue(id, 1, 5, 0);
     const first = await claim(10);
     assert.deepEqual(eventsOf(first), ["evt_5", "evt_2", "evt_3", "evt_4"]);
-    for (const one of first) await finish(db, one, "delivered", RECORD, at(10));
+    for (const one of first) await endDelivery(db, one, "delivered", RECORD, at(10));
     assert.deepEqual(eventsOf(await claim(10)), ["evt_0", "evt_1"]);
   });
 
@@ -190,7 +190,7 @@ describe("webhooks: the outbox", () => {
     const [lively] = await claim(104);
     assert.ok(lively);
     assert.equal(lively.delivery.event_id, "evt_7");
-    await finish(db, lively, "delivered", RECORD, at(104));
+    await endDelivery(db, lively, "delivered", RECORD, at(104));
     // of those under way when the pause began one is left
     const [last] = await db("webhook_deliveries")
       .where({ webhook_id: dead, status: "delivering" })
@@ -215,7 +215,7 @@ describe("webhooks: the outbox", () => {
       const [trying] = await claim(seconds);
       assert.ok(trying);
       await recordHealth(db, trying, { ...RECORD, response_status: 200 }, at(seconds));
-      await finish(db, trying, "delivered", RECORD, at(seconds));
+      await endDelivery(db, trying, "delivered", RECORD, at(seconds));
       assert.equal((await claim(seconds)).length, 4);
     }
     assert.deepEqual(pauses, [10, 20, 40, 80, 160, 300, 300, 300]);
@@ -290,7 +290,7 @@ describe("webhooks: the outbox", () => {
     await enqueue(gone, 1);
     const [old, waiting] = await claim(10);
     assert.ok(old && waiting);
-    await finish(db, old, "delivered", RECORD, at(10));
+    await endDelivery(db, old, "delivered", RECORD, at(10));
     await postpone(db, waiting, RECORD, at(1_000));
     const day = 86_400;
     await sweep({ db, clock: () => T0 + 29 * day * 1_000 });

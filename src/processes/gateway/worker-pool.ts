@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from "node:child_process";
-import { Backoff } from "../runtime/backoff.ts";
-import { inTime } from "../runtime/in-time.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
+import { Backoff } from "../../runtime/backoff.ts";
+import { inTime } from "../../runtime/in-time.ts";
+import type { Metrics } from "../../telemetry/metrics.ts";
 import type { SupervisorMessage, WorkerMessage } from "./worker-messages.ts";
 
 export interface WorkerPoolOptions {
