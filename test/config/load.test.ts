@@ -50,7 +50,7 @@ describe("configuration", () => {
     assert.equal(config.telemetry.tracing.endpoint, undefined);
   });
 
-  it("knows every key of the specification", () => {
+  it("knows every key of the specification, 2.10", () => {
     const config = good(`
 gateway:
   listen_port: 8443

@@ -6,7 +6,7 @@ import { VerdictCache } from "../../src/decision/decide/verdict-cache.ts";
 import { createTokenVerifier, type RunningTokenVerifier } from "../../src/identity/index.ts";
 import { compilePolicySet, renderDiagnostics, type PolicySetIR } from "../../src/policy/index.ts";
 import { createMetrics, type Metrics } from "../../src/telemetry/metrics.ts";
-import type { TestIssuer } from "../support/providers/issuer.ts";
+import { startIssuer, type TestIssuer } from "../support/providers/issuer.ts";
 
 export const silent = () => undefined;
 export const silentLog = { debug: silent, info: silent, warn: silent, error: silent };
@@ -73,6 +73,30 @@ export function verifierFor(issuer: TestIssuer, metrics: Metrics = createMetrics
     },
     { metrics, log: silentLog },
   );
+}
+
+/** Tokens of an issuer, and what verifies them, for the tests of the suite that calls this. */
+export function useIssuer() {
+  let issuer: TestIssuer;
+  let verifier: RunningTokenVerifier;
+  before(async () => {
+    issuer = await startIssuer();
+    verifier = verifierFor(issuer);
+    await verifier.start();
+  });
+  after(async () => {
+    verifier.close();
+    await issuer.close();
+  });
+  return {
+    token: (...parts: Parameters<TestIssuer["token"]>) => issuer.token(...parts),
+    get issuer() {
+      return issuer;
+    },
+    get verifier() {
+      return verifier;
+    },
+  };
 }
 
 export interface DeciderParts extends Partial<Omit<DeciderDependencies, "policies" | "identify">> {

@@ -332,7 +332,7 @@ function listening(lines: string[]): Log {
   return { debug: method("debug"), info: method("info"), warn: method("warn"), error: method("error") };
 }
 
-describe("rate limits of the API, specification 8", function () {
+describe("rate limits of the API, specification 7 (429) and 8", function () {
   this.timeout(200_000);
   let api: Specified;
   before(async () => {

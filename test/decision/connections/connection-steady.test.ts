@@ -3,12 +3,11 @@ import type { JWTPayload } from "jose";
 import type { KnownState } from "../../../src/decision/decide/check-session.ts";
 import { belongsTo, isSteady } from "../../../src/decision/connections/connection-steady.ts";
 import type { FileSource } from "../../../src/decision/attributes/sources.ts";
-import type { Identity, RunningTokenVerifier } from "../../../src/identity/index.ts";
+import type { Identity } from "../../../src/identity/index.ts";
 import { ACCEPTABLE_CHECKS } from "../../../src/request/index.ts";
 import type { AuthenticationRules } from "../../../src/customer-state/index.ts";
-import { startIssuer, type TestIssuer } from "../../support/providers/issuer.ts";
 import { allow, connection, deny, POLICY_CHANGED, registry, START } from "./support.ts";
-import { accessOf, bearer, deciderOf, outcome, snapshotOf, verifierFor } from "../support.ts";
+import { accessOf, bearer, deciderOf, outcome, snapshotOf, useIssuer } from "../support.ts";
 
 /** A registry that says which connections were evaluated. */
 function watched(options: Parameters<typeof registry>[0] = {}) {
@@ -129,17 +128,7 @@ describe("decision: connections that are evaluated only when something has chang
 });
 
 describe("decision: whether a connection is steady", () => {
-  let issuer: TestIssuer;
-  let verifier: RunningTokenVerifier;
-  before(async () => {
-    issuer = await startIssuer();
-    verifier = verifierFor(issuer);
-    await verifier.start();
-  });
-  after(async () => {
-    verifier.close();
-    await issuer.close();
-  });
+  const idp = useIssuer();
 
   const ATTRIBUTES = "attributes:\n  target: { source: users, key: user.id }\n";
   const FEED = "websocket_policies:\n  - connection: { path: /feed, condition: exists(user.id) }\n";
@@ -187,7 +176,7 @@ describe("decision: whether a connection is steady", () => {
     const main = snapshotOf(set);
     const auth_time = Math.floor(Date.now() / 1000);
     const token =
-      claims === null ? [] : [bearer(await issuer.token({ customer_id: "cus_1", auth_time, ...claims }))];
+      claims === null ? [] : [bearer(await idp.token({ customer_id: "cus_1", auth_time, ...claims }))];
     const upgrade = [
       ["upgrade", "websocket"],
       ["connection", "upgrade"],
@@ -196,7 +185,7 @@ describe("decision: whether a connection is steady", () => {
     const access = accessOf({ path, headers: [...upgrade, ...token, ...headers] });
     const source: Pick<FileSource, "lookup"> = { lookup: () => ({ name: "a" }) };
     const decision = await deciderOf(main, {
-      verifier,
+      verifier: idp.verifier,
       controlPlane: { state: () => standings },
       sets,
       sources: new Map([["users", source]]),

@@ -5,11 +5,9 @@ import {
   bearer,
   outcome,
   snapshotOf,
-  verifierFor,
+  useIssuer,
   type RequestParts,
 } from "../support.ts";
-import type { RunningTokenVerifier } from "../../../src/identity/index.ts";
-import { startIssuer, type TestIssuer } from "../../support/providers/issuer.ts";
 
 const JSON_TYPE = [["content-type", "application/json"]] as const;
 const TRUE = "ALLOW CONDITION_TRUE";
@@ -19,21 +17,10 @@ const UNAVAILABLE = "DENY BODY_UNAVAILABLE";
 const QUERY = "/graphql?query={me}";
 
 describe("decision: bodies", () => {
-  let issuer: TestIssuer;
-  let verifier: RunningTokenVerifier;
-
-  before(async () => {
-    issuer = await startIssuer();
-    verifier = verifierFor(issuer);
-    await verifier.start();
-  });
-  after(async () => {
-    verifier.close();
-    await issuer.close();
-  });
+  const idp = useIssuer();
 
   const decide = async (text: string, parts: RequestParts) =>
-    outcome(await deciderOf(snapshotOf(text), { verifier })(accessOf(parts)));
+    outcome(await deciderOf(snapshotOf(text), { verifier: idp.verifier })(accessOf(parts)));
 
   /** How a rule for every method decides: when asked without the body, with one, and where none was handed over. */
   const rules: readonly (readonly [
@@ -94,7 +81,7 @@ describe("decision: bodies", () => {
   for (const [condition, expected, role] of rules) {
     it(`${condition}${role === undefined ? "" : ` for a ${role}`}`, async () => {
       const set = `policies:\n  - { resource: "* /x", condition: ${JSON.stringify(condition)} }\n`;
-      const token = role === undefined ? [] : [bearer(await issuer.token({ role }))];
+      const token = role === undefined ? [] : [bearer(await idp.token({ role }))];
       const headers = [...JSON_TYPE, ...token];
       const at = (parts: RequestParts) => decide(set, { method: "POST", headers, ...parts });
       assert.equal(await at({ body: null, bodies: "on_request" }), expected.first, "first");

@@ -3,10 +3,8 @@ import type { JWTPayload } from "jose";
 import type { KnownState } from "../../../src/decision/decide/check-session.ts";
 import { renderDenial } from "../../../src/decision/denial/denial.ts";
 import type { Snapshot } from "../../../src/decision/policies/snapshot.ts";
-import type { RunningTokenVerifier } from "../../../src/identity/index.ts";
 import type { AuthenticationRules, CustomerState } from "../../../src/customer-state/index.ts";
-import { startIssuer, type TestIssuer } from "../../support/providers/issuer.ts";
-import { accessOf, bearer, deciderOf, outcome, snapshotOf, verifierFor } from "../support.ts";
+import { accessOf, bearer, deciderOf, outcome, snapshotOf, useIssuer } from "../support.ts";
 
 const POLICIES = `
 policies:
@@ -32,17 +30,7 @@ const standing = (parts: Partial<CustomerState> = {}): CustomerState => ({
 });
 
 describe("decision: where a caller stands", () => {
-  let issuer: TestIssuer;
-  let verifier: RunningTokenVerifier;
-  before(async () => {
-    issuer = await startIssuer();
-    verifier = verifierFor(issuer);
-    await verifier.start();
-  });
-  after(async () => {
-    verifier.close();
-    await issuer.close();
-  });
+  const idp = useIssuer();
 
   interface World {
     readonly customer?: CustomerState;
@@ -64,7 +52,7 @@ describe("decision: where a caller stands", () => {
       sessionEnded: (id) => ended.includes(id),
       userStatus: (id) => users[id] ?? "active",
     };
-    const token = await issuer.token({
+    const token = await idp.token({
       customer_id: "cus_1",
       sid: "ses_1",
       email: "iris@corp.example",
@@ -73,7 +61,7 @@ describe("decision: where a caller stands", () => {
       ...claims,
     });
     const decide = deciderOf(snapshotOf(world.set ?? POLICIES), {
-      verifier,
+      verifier: idp.verifier,
       cookie: "session",
       controlPlane: {
         state: () => (world.unknown === true ? undefined : standings),

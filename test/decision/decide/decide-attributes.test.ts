@@ -3,8 +3,6 @@ import type { AttributeSource } from "../../../src/decision/attributes/sources.t
 import { VerdictCache } from "../../../src/decision/decide/verdict-cache.ts";
 import type { ValueObject } from "../../../src/policy/index.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
-import { startIssuer, type TestIssuer } from "../../support/providers/issuer.ts";
-import type { RunningTokenVerifier } from "../../../src/identity/index.ts";
 import {
   accessOf,
   bearer,
@@ -12,7 +10,7 @@ import {
   outcome,
   ruleOf,
   snapshotOf,
-  verifierFor,
+  useIssuer,
   type DeciderParts,
   type RequestParts,
 } from "../support.ts";
@@ -22,21 +20,10 @@ const lookUp = (condition: string) =>
   `${TARGET}policies:\n  - { resource: "GET /u/{id}", condition: ${JSON.stringify(condition)} }\n`;
 
 describe("decision: attributes", () => {
-  let issuer: TestIssuer;
-  let verifier: RunningTokenVerifier;
-
-  before(async () => {
-    issuer = await startIssuer();
-    verifier = verifierFor(issuer);
-    await verifier.start();
-  });
-  after(async () => {
-    verifier.close();
-    await issuer.close();
-  });
+  const idp = useIssuer();
 
   const decide = async (text: string, parts: RequestParts = {}, options: Partial<DeciderParts> = {}) =>
-    outcome(await deciderOf(snapshotOf(text), { verifier, ...options })(accessOf(parts)));
+    outcome(await deciderOf(snapshotOf(text), { verifier: idp.verifier, ...options })(accessOf(parts)));
   const TRUE = "ALLOW CONDITION_TRUE";
   const FALSE = "DENY CONDITION_FALSE";
   const UNKNOWN = "DENY CONDITION_UNKNOWN";
@@ -117,7 +104,7 @@ describe("decision: attributes", () => {
     });
     it("is accepted, and reported, where the check is switched off", async () => {
       const decider = deciderOf(snapshotOf(set), {
-        verifier,
+        verifier: idp.verifier,
         switchedOff: new Set(["duplicate_json_member"]),
       });
       const decision = await decider(
@@ -126,7 +113,7 @@ describe("decision: attributes", () => {
       assert.deepEqual(decision.accepted, ["duplicate_json_member"]);
     });
     it("counts anew each time: no verdict over a body is remembered", async () => {
-      const decider = deciderOf(snapshotOf(set), { verifier });
+      const decider = deciderOf(snapshotOf(set), { verifier: idp.verifier });
       const ask = async (body: string) =>
         outcome(await decider(accessOf({ method: "POST", path: "/b", headers: json, body })));
       assert.equal(await ask('{"amount":1}'), TRUE);
@@ -149,12 +136,14 @@ describe("decision: attributes", () => {
       });
     }
     it("is of the moment: no verdict over it is remembered", async () => {
-      const decider = deciderOf(snapshotOf(ruleOf('env.time < "2026-02-01T00:00:00Z"')), { verifier });
+      const decider = deciderOf(snapshotOf(ruleOf('env.time < "2026-02-01T00:00:00Z"')), {
+        verifier: idp.verifier,
+      });
       assert.equal(outcome(await decider(accessOf({ at }))), TRUE);
       assert.equal(outcome(await decider(accessOf({ at: at + 1 }))), FALSE);
     });
     it("denies with an error where the time is none", async () => {
-      const decider = deciderOf(snapshotOf(ruleOf("env.hour >= 0")), { verifier });
+      const decider = deciderOf(snapshotOf(ruleOf("env.hour >= 0")), { verifier: idp.verifier });
       await assert.rejects(async () => decider(accessOf({ at: 1e300 })), RangeError);
     });
   });
@@ -214,7 +203,7 @@ describe("decision: attributes", () => {
       const changing: AttributeSource = { lookup: (key, root) => current.lookup(key, root) };
       const cache = new VerdictCache({ size: 10, ttlMs: 60_000 }, createMetrics());
       const decider = deciderOf(snapshotOf(lookUp('target.department == "sales"')), {
-        verifier,
+        verifier: idp.verifier,
         cache,
         ...from(changing),
       });
@@ -228,9 +217,9 @@ describe("decision: attributes", () => {
     it("asks for an identity where the key comes from it", async () => {
       const set = "attributes:\n  me: { source: users, key: user.id }\n" + ruleOf('me.department == "sales"');
       assert.equal(await decide(set, {}, from(source)), "DENY IDENTITY_REQUIRED");
-      const headers = [bearer(await issuer.token({ sub: "u-1" }))];
+      const headers = [bearer(await idp.token({ sub: "u-1" }))];
       assert.equal(await decide(set, { headers }, from(source)), TRUE);
-      const other = [bearer(await issuer.token({ sub: "u-2" }))];
+      const other = [bearer(await idp.token({ sub: "u-2" }))];
       assert.equal(await decide(set, { headers: other }, from(source)), UNKNOWN);
     });
     it("looks up by a header that was sent once", async () => {
@@ -262,7 +251,7 @@ describe("decision: attributes", () => {
         [true, UNKNOWN],
         [null, UNKNOWN],
       ] as const) {
-        const headers = [bearer(await issuer.token({ department }))];
+        const headers = [bearer(await idp.token({ department }))];
         assert.equal(await decide(set, { headers }, from(noting)), expected, JSON.stringify(department));
       }
       assert.deepEqual(keys, ["7", "7", "7"]);

@@ -1,29 +1,17 @@
 import assert from "node:assert/strict";
-import type { RunningTokenVerifier } from "../../../src/identity/index.ts";
-import { startIssuer, type TestIssuer } from "../../support/providers/issuer.ts";
 import {
   accessOf,
   bearer,
   deciderOf,
   outcome,
   snapshotOf,
-  verifierFor,
+  useIssuer,
   type RequestParts,
 } from "../support.ts";
 
 describe("decision: GraphQL", () => {
-  let issuer: TestIssuer;
-  let verifier: RunningTokenVerifier;
-  before(async () => {
-    issuer = await startIssuer();
-    verifier = verifierFor(issuer);
-    await verifier.start();
-  });
-  after(async () => {
-    verifier.close();
-    await issuer.close();
-  });
-  const decide = async (parts: RequestParts) => deciderOf(set, { verifier })(accessOf(parts));
+  const idp = useIssuer();
+  const decide = async (parts: RequestParts) => deciderOf(set, { verifier: idp.verifier })(accessOf(parts));
 
   const set = snapshotOf(`
 policies:
@@ -43,7 +31,7 @@ response_masks:
     const headers = [
       ["content-type", "application/json"],
       ["content-length", String(body.length)],
-      bearer(await issuer.token({ ...claims })),
+      bearer(await idp.token({ ...claims })),
     ] as const;
     return decide({ method: "POST", path, headers, body });
   };

@@ -5,8 +5,6 @@ import { createDecider } from "../../../src/decision/decide/decide.ts";
 import { createIdentify } from "../../../src/decision/decide/identify.ts";
 import { VerdictCache } from "../../../src/decision/decide/verdict-cache.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
-import { startIssuer, type TestIssuer } from "../../support/providers/issuer.ts";
-import type { RunningTokenVerifier } from "../../../src/identity/index.ts";
 import type { Snapshot } from "../../../src/decision/policies/snapshot.ts";
 import {
   accessOf,
@@ -15,6 +13,7 @@ import {
   outcome,
   ruleOf,
   snapshotOf,
+  useIssuer,
   verifierFor,
   type DeciderParts,
   type RequestParts,
@@ -35,34 +34,23 @@ web_policies:
 `;
 
 describe("decision: decide", () => {
-  let issuer: TestIssuer;
-  let verifier: RunningTokenVerifier;
+  const idp = useIssuer();
   const snapshot = snapshotOf(POLICIES);
   const seen = new Set<Reason>();
-
-  before(async () => {
-    issuer = await startIssuer();
-    verifier = verifierFor(issuer);
-    await verifier.start();
-  });
-  after(async () => {
-    verifier.close();
-    await issuer.close();
-  });
 
   const decide = async (
     parts: RequestParts,
     options: Partial<DeciderParts> = {},
     set: Snapshot | undefined = snapshot,
   ) => {
-    const decision = await deciderOf(set, { verifier, ...options })(accessOf(parts));
+    const decision = await deciderOf(set, { verifier: idp.verifier, ...options })(accessOf(parts));
     seen.add(decision.reason);
     return decision;
   };
   const expect = async (expected: string, parts: RequestParts, options: Partial<DeciderParts> = {}) => {
     assert.equal(outcome(await decide(parts, options)), expected);
   };
-  const withToken = async (claims = {}, header = {}) => [bearer(await issuer.token(claims, header))] as const;
+  const withToken = async (claims = {}, header = {}) => [bearer(await idp.token(claims, header))] as const;
 
   describe("rules", () => {
     it("allows what its rule says is true", () => expect("ALLOW CONDITION_TRUE", { path: "/public" }));
@@ -91,7 +79,7 @@ describe("decision: decide", () => {
       assert.equal(outcome(await decide({ path: "/public" }, {}, sensitive)), "ALLOW CONDITION_TRUE");
     });
     it("denies everything without a policy set, also what would be refused", async () => {
-      const decideWithout = deciderOf(undefined, { verifier });
+      const decideWithout = deciderOf(undefined, { verifier: idp.verifier });
       for (const path of ["/public", "/a//b"]) {
         const decision = await decideWithout(accessOf({ path }));
         seen.add(decision.reason);
@@ -119,30 +107,30 @@ describe("decision: decide", () => {
     const now = () => Math.floor(Date.now() / 1000);
     const bad: readonly [Reason, () => Promise<string>][] = [
       ["TOKEN_MALFORMED", () => Promise.resolve("a.b.c")],
-      ["TOKEN_TOO_LARGE", () => issuer.token({ name: "x".repeat(20_000) })],
+      ["TOKEN_TOO_LARGE", () => idp.token({ name: "x".repeat(20_000) })],
       [
         "TOKEN_ALGORITHM_NOT_ALLOWED",
         async () => {
-          const [, payload = ""] = (await issuer.token()).split(".");
+          const [, payload = ""] = (await idp.token()).split(".");
           return `${Buffer.from('{"alg":"none"}').toString("base64url")}.${payload}.`;
         },
       ],
-      ["TOKEN_KEY_UNKNOWN", () => issuer.token({}, { kid: "nobody's" })],
+      ["TOKEN_KEY_UNKNOWN", () => idp.token({}, { kid: "nobody's" })],
       [
         "TOKEN_SIGNATURE_INVALID",
         async () => {
-          const [header, , signature] = (await issuer.token()).split(".");
-          const [, payload] = (await issuer.token({ role: "admin" })).split(".");
+          const [header, , signature] = (await idp.token()).split(".");
+          const [, payload] = (await idp.token({ role: "admin" })).split(".");
           return `${header}.${payload}.${signature}`;
         },
       ],
-      ["TOKEN_ISSUER_MISMATCH", () => issuer.token({ iss: "http://elsewhere.test" })],
-      ["TOKEN_AUDIENCE_MISMATCH", () => issuer.token({ aud: "other" })],
-      ["TOKEN_TYPE_NOT_ALLOWED", () => issuer.token({}, { typ: "logout+jwt" })],
-      ["TOKEN_CLAIMS_INVALID", () => issuer.token({ sub: "" })],
-      ["TOKEN_PROOF_REQUIRED", () => issuer.token({ cnf: { jkt: "a-key" }, role: "admin" })],
-      ["TOKEN_NOT_YET_VALID", () => issuer.token({ nbf: now() + 3600 })],
-      ["TOKEN_EXPIRED", () => issuer.token({ iat: now() - 7200, exp: now() - 3600 })],
+      ["TOKEN_ISSUER_MISMATCH", () => idp.token({ iss: "http://elsewhere.test" })],
+      ["TOKEN_AUDIENCE_MISMATCH", () => idp.token({ aud: "other" })],
+      ["TOKEN_TYPE_NOT_ALLOWED", () => idp.token({}, { typ: "logout+jwt" })],
+      ["TOKEN_CLAIMS_INVALID", () => idp.token({ sub: "" })],
+      ["TOKEN_PROOF_REQUIRED", () => idp.token({ cnf: { jkt: "a-key" }, role: "admin" })],
+      ["TOKEN_NOT_YET_VALID", () => idp.token({ nbf: now() + 3600 })],
+      ["TOKEN_EXPIRED", () => idp.token({ iat: now() - 7200, exp: now() - 3600 })],
     ];
     for (const [reason, token] of bad) {
       it(`denies a bearer token with ${reason}, whatever the rule reads, twice`, async () => {
@@ -163,7 +151,7 @@ describe("decision: decide", () => {
     }
 
     it("lets a cookie that holds no token, or is there twice, matter only where the rule reads who it is", async () => {
-      const token = await issuer.token({ role: "admin" });
+      const token = await idp.token({ role: "admin" });
       for (const value of ["session=two words", `session=${token}; session=${token}`]) {
         const headers = [["cookie", value]] as const;
         await expect("ALLOW CONDITION_TRUE", { path: "/public", headers }, { cookie: "session" });
@@ -173,8 +161,8 @@ describe("decision: decide", () => {
       await expect("DENY TOKEN_MALFORMED", { path: "/public", headers }, { cookie: "session" });
     });
     it("takes a good cookie for the caller, and a bearer token before it", async () => {
-      const admin = await issuer.token({ role: "admin" });
-      const viewer = await issuer.token({ role: "viewer" });
+      const admin = await idp.token({ role: "admin" });
+      const viewer = await idp.token({ role: "viewer" });
       const cookie = ["cookie", `session=${admin}`] as const;
       await expect("ALLOW CONDITION_TRUE", { path: "/roles", headers: [cookie] }, { cookie: "session" });
       await expect(
@@ -185,18 +173,18 @@ describe("decision: decide", () => {
       await expect("DENY IDENTITY_REQUIRED", { path: "/roles", headers: [cookie] });
     });
     it("takes no cookie for a request whose origin is not right", async () => {
-      const cookie = ["cookie", `session=${await issuer.token({ role: "admin" })}`] as const;
+      const cookie = ["cookie", `session=${await idp.token({ role: "admin" })}`] as const;
       const options = { cookie: "session", originCheck: () => "wrong" };
       await expect("DENY ORIGIN_NOT_TRUSTED", { path: "/roles", headers: [cookie] }, options);
     });
-    it("takes X-User-Token from a trusted proxy only", async () => {
-      const headers = [["x-user-token", await issuer.token({ role: "admin" })]] as const;
+    it("takes X-User-Token from a trusted proxy only (specification 2.11)", async () => {
+      const headers = [["x-user-token", await idp.token({ role: "admin" })]] as const;
       const frontProxy = { trustedProxies: ["10.0.0.0/8"], backends: [] };
       await expect("ALLOW CONDITION_TRUE", { path: "/roles", headers, peer: "10.1.2.3" }, { frontProxy });
       await expect("DENY IDENTITY_REQUIRED", { path: "/roles", headers, peer: "11.1.2.3" }, { frontProxy });
     });
     it("refuses a trusted proxy's token that is bound to a key", async () => {
-      const token = await issuer.token({ cnf: { "x5t#S256": "a-certificate" }, role: "admin" });
+      const token = await idp.token({ cnf: { "x5t#S256": "a-certificate" }, role: "admin" });
       const frontProxy = { trustedProxies: ["10.0.0.0/8"], backends: [] };
       for (const value of [token, `Bearer ${token}`]) {
         const headers = [["x-user-token", value]] as const;
@@ -206,7 +194,7 @@ describe("decision: decide", () => {
     });
     it("takes no token of the DPoP scheme for a bearer token", async () => {
       const frontProxy = { trustedProxies: ["10.0.0.0/8"], backends: [] };
-      for (const token of [await issuer.token({ role: "admin" }), await issuer.token({ cnf: { jkt: "k" } })])
+      for (const token of [await idp.token({ role: "admin" }), await idp.token({ cnf: { jkt: "k" } })])
         for (const name of ["authorization", "x-user-token"])
           for (const scheme of ["DPoP", "dpop", "Bearer-DPoP"]) {
             const headers = [[name, `${scheme} ${token}`]] as const;
@@ -218,7 +206,7 @@ describe("decision: decide", () => {
           }
     });
     it("keeps open rules open while there are no keys, and answers 503 for the others", async () => {
-      const unready = verifierFor(issuer); // never started
+      const unready = verifierFor(idp.issuer); // never started
       const headers = await withToken({ role: "admin" });
       const options = { verifier: unready };
       await expect("ALLOW CONDITION_TRUE", { path: "/public", headers }, options);
@@ -309,7 +297,7 @@ describe("decision: decide", () => {
 
   it("takes its snapshot once: a set that changes meanwhile changes no decision under way", async () => {
     let current = snapshotOf(ruleOf('user.role == "admin"'));
-    const fresh = verifierFor(issuer);
+    const fresh = verifierFor(idp.issuer);
     await fresh.start();
     const decider = createDecider({
       policies: () => ({ main: current, customers: new Map() }),

@@ -4,7 +4,7 @@ import { accessOf } from "../support.ts";
 
 type Headers = readonly (readonly [string, string])[];
 
-describe("decision: front proxy", () => {
+describe("decision: front proxy, specification 2.11", () => {
   const backends = ["http://a.test:80", "https://b.test:443"];
   const trustedProxies = ["10.0.0.0/8", "192.0.2.1", "2001:db8::/32", "::1"];
   const reader = createFrontProxyReader({ trustedProxies, backends });

@@ -3,9 +3,7 @@ import { createOriginCheck } from "../../../src/decision/decide/origin-check.ts"
 import { renderExplanation } from "../../../src/decision/explain/render-explanation.ts";
 import { explainDecision } from "../../../src/decision/explain/explain.ts";
 import { auditRecord } from "../../../src/decision/point/record.ts";
-import type { RunningTokenVerifier } from "../../../src/identity/index.ts";
-import { startIssuer, type TestIssuer } from "../../support/providers/issuer.ts";
-import { accessOf, bearer, deciderOf, outcome, snapshotOf, verifierFor } from "../support.ts";
+import { accessOf, bearer, deciderOf, outcome, snapshotOf, useIssuer } from "../support.ts";
 
 const POLICIES = `
 policies:
@@ -47,18 +45,10 @@ interface Asked {
 }
 
 describe("decision: origin of requests with a cookie", () => {
-  let issuer: TestIssuer;
-  let verifier: RunningTokenVerifier;
+  const idp = useIssuer();
   let token: string;
   before(async () => {
-    issuer = await startIssuer();
-    verifier = verifierFor(issuer);
-    await verifier.start();
-    token = await issuer.token({ sub: "u-7", role: "viewer" });
-  });
-  after(async () => {
-    verifier.close();
-    await issuer.close();
+    token = await idp.token({ sub: "u-7", role: "viewer" });
   });
 
   const accessFor = ({ method = "POST", path = "/me", headers = [], body, ...asked }: Asked) => {
@@ -74,7 +64,7 @@ describe("decision: origin of requests with a cookie", () => {
   };
   const decide = async (asked: Asked) => {
     const decider = deciderOf(snapshotOf(asked.set ?? POLICIES), {
-      verifier,
+      verifier: idp.verifier,
       cookie: "session",
       frontProxy: { trustedProxies: ["10.0.0.0/8"], backends: [] },
       switchedOff: new Set(["method_override"]),
@@ -216,7 +206,7 @@ describe("decision: origin of requests with a cookie", () => {
     const alone = accessFor({ headers: evil, path: "/without" });
     const headers = [...evil, ["cookie", `session=${token}`] as const];
     const { verdict, request } = await deciderOf(snapshotOf(POLICIES), {
-      verifier,
+      verifier: idp.verifier,
       cookie: "session",
       originCheck: createOriginCheck([]),
     })({ ...alone, raw: { ...alone.raw, headers } });
@@ -248,7 +238,7 @@ describe("decision: origin of requests with a cookie", () => {
   });
 
   it("says that a token is bad before it asks where the request is from", async () => {
-    const expired = await issuer.token({ iat: 1, exp: 2 });
+    const expired = await idp.token({ iat: 1, exp: 2 });
     await expect("DENY TOKEN_EXPIRED", { headers: evil, token: expired });
     const { cookieWithheld } = await decide({ headers: evil, token: expired, path: "/public/a" });
     // and the application, which may read it in another way, does not get it

@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import type { KnownState } from "../../../src/decision/decide/check-session.ts";
-import type { RunningTokenVerifier } from "../../../src/identity/index.ts";
-import { startIssuer, type TestIssuer } from "../../support/providers/issuer.ts";
-import { accessOf, bearer, deciderOf, outcome, snapshotOf, verifierFor } from "../support.ts";
+import { accessOf, bearer, deciderOf, outcome, snapshotOf, useIssuer } from "../support.ts";
 
 const POLICIES = `
 policies:
@@ -11,18 +9,7 @@ policies:
 `;
 
 describe("decision: an identity that is refused by where it stands", () => {
-  let issuer: TestIssuer;
-  let verifier: RunningTokenVerifier;
-
-  before(async () => {
-    issuer = await startIssuer();
-    verifier = verifierFor(issuer);
-    await verifier.start();
-  });
-  after(async () => {
-    verifier.close();
-    await issuer.close();
-  });
+  const idp = useIssuer();
 
   const suspended: KnownState = {
     customer: () => undefined,
@@ -31,9 +18,9 @@ describe("decision: an identity that is refused by where it stands", () => {
   };
 
   const decide = async (how: "cookie" | "bearer", standings: KnownState | undefined, path: string) => {
-    const token = await issuer.token({ customer_id: "cus_1" });
+    const token = await idp.token({ customer_id: "cus_1" });
     const decider = deciderOf(snapshotOf(POLICIES), {
-      verifier,
+      verifier: idp.verifier,
       cookie: "session",
       controlPlane: { state: () => standings },
     });

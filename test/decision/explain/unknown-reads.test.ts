@@ -2,9 +2,7 @@ import assert from "node:assert/strict";
 import { decideOffline, type OfflineRequest } from "../../../src/decision/explain/offline.ts";
 import { auditRecord } from "../../../src/decision/point/record.ts";
 import { HANDSHAKE_HEADERS } from "../../../src/policy/suite/index.ts";
-import type { RunningTokenVerifier } from "../../../src/identity/index.ts";
-import { startIssuer, type TestIssuer } from "../../support/providers/issuer.ts";
-import { accessOf, bearer, deciderOf, snapshotOf, verifierFor, type RequestParts } from "../support.ts";
+import { accessOf, bearer, deciderOf, snapshotOf, useIssuer, type RequestParts } from "../support.ts";
 
 const snapshot = snapshotOf(`
 attributes:
@@ -20,19 +18,10 @@ websocket_policies:
 `);
 
 describe("decision: what a record says of a condition that is unknown", () => {
-  let issuer: TestIssuer;
-  let verifier: RunningTokenVerifier;
+  const idp = useIssuer();
   let token: string;
-
   before(async () => {
-    issuer = await startIssuer();
-    verifier = verifierFor(issuer);
-    await verifier.start();
-    token = await issuer.token();
-  });
-  after(async () => {
-    verifier.close();
-    await issuer.close();
+    token = await idp.token();
   });
 
   const recordOf = async (parts: RequestParts, more: Partial<OfflineRequest> = {}) => {
@@ -95,7 +84,7 @@ describe("decision: what a record says of a condition that is unknown", () => {
       "CONDITION_UNKNOWN",
       "user.tier: missing",
     ]);
-    const denied = await deciderOf(snapshot, { verifier, sources: new Map() })({
+    const denied = await deciderOf(snapshot, { verifier: idp.verifier, sources: new Map() })({
       ...accessOf({ method: "POST", path: "/body", body: null, headers: [...headers, bearer(token)] }),
       bodies: "on_request",
     });

@@ -11,12 +11,10 @@ import { DecisionPoint } from "../../../src/decision/point/decision-point.ts";
 import type { DoorCall, Door, Effects, Task } from "../../../src/decision/point/door.ts";
 import { serveDoor, type ServingDependencies } from "../../../src/decision/point/serve-door.ts";
 import type { Denial } from "../../../src/decision/types.ts";
-import type { RunningTokenVerifier } from "../../../src/identity/index.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
 import { DISK_FULL, FaultyDestination } from "../../audit/support/fault.ts";
 import { memoryLog } from "../../audit/support/records.ts";
-import { startIssuer, type TestIssuer } from "../../support/providers/issuer.ts";
-import { bearer, deciderOf, never, silentLog, verifierFor } from "../support.ts";
+import { bearer, deciderOf, never, silentLog, useIssuer } from "../support.ts";
 import { decode, type Question } from "./http-door/decode.ts";
 import { encode, type Answer } from "./http-door/encode.ts";
 import { EVERYTHING, HANDSHAKE, POLICIES, PREFLIGHT, SOCKETS } from "./http-door/fixtures.ts";
@@ -31,17 +29,7 @@ const FAULT = () => {
 };
 
 describe("decision: a door is decode and encode", () => {
-  let issuer: TestIssuer;
-  let verifier: RunningTokenVerifier;
-  before(async () => {
-    issuer = await startIssuer();
-    verifier = verifierFor(issuer);
-    await verifier.start();
-  });
-  after(async () => {
-    verifier.close();
-    await issuer.close();
-  });
+  const idp = useIssuer();
 
   const open: { readonly audit: QueuedAuditLog; readonly destination: FaultyDestination }[] = [];
   afterEach(async () => {
@@ -70,7 +58,7 @@ describe("decision: a door is decode and encode", () => {
     change?.(audit, destination);
     open.push({ audit, destination });
     const point = new DecisionPoint({
-      decide: deciderOf(policies, { verifier }),
+      decide: deciderOf(policies, { verifier: idp.verifier }),
       snapshot: () => policies,
       audit,
       metrics,
@@ -130,7 +118,7 @@ describe("decision: a door is decode and encode", () => {
     ...about("/public", PREFLIGHT, carries, "OPTIONS"),
     bodiless: true,
   });
-  const token = async (claims: Record<string, unknown> = {}) => bearer(await issuer.token(claims));
+  const token = async (claims: Record<string, unknown> = {}) => bearer(await idp.token(claims));
 
   it("permits, with who is asking", async () => {
     const { ask, recorded } = doorOf();

@@ -4,12 +4,10 @@ import { DecisionPoint } from "../../../src/decision/point/decision-point.ts";
 import type { KnownState } from "../../../src/decision/decide/check-session.ts";
 import type { Snapshot } from "../../../src/decision/policies/snapshot.ts";
 import type { Decision } from "../../../src/decision/types.ts";
-import type { RunningTokenVerifier } from "../../../src/identity/index.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
 import { DISK_FULL, FaultyDestination } from "../../audit/support/fault.ts";
 import { counts, memoryLog, outcomeCounts } from "../../audit/support/records.ts";
 import { until } from "../../audit/support/wait.ts";
-import { startIssuer, type TestIssuer } from "../../support/providers/issuer.ts";
 import {
   accessOf,
   bearer,
@@ -19,7 +17,7 @@ import {
   ruleOf,
   silentLog,
   snapshotOf,
-  verifierFor,
+  useIssuer,
 } from "../support.ts";
 
 const REQUIRED = snapshotOf(ruleOf("true", "audit: required"));
@@ -170,18 +168,7 @@ describe("decision: an allow whose record is required", () => {
   });
 
   describe("that a customer's own policy set requires", () => {
-    let issuer: TestIssuer;
-    let verifier: RunningTokenVerifier;
-
-    before(async () => {
-      issuer = await startIssuer();
-      verifier = verifierFor(issuer);
-      await verifier.start();
-    });
-    after(async () => {
-      verifier.close();
-      await issuer.close();
-    });
+    const idp = useIssuer();
 
     const standings: KnownState = {
       customer: (id) => ({
@@ -197,7 +184,7 @@ describe("decision: an allow whose record is required", () => {
     /** What comes of a request while the audit takes nothing. */
     const conclude = async (sets: Readonly<Record<string, Snapshot>>) => {
       const decide = deciderOf(NOBODY_ASKED, {
-        verifier,
+        verifier: idp.verifier,
         sets,
         controlPlane: { state: () => standings },
       });
@@ -216,7 +203,7 @@ describe("decision: an allow whose record is required", () => {
         metrics: createMetrics(),
         log: silentLog,
       });
-      const token = await issuer.token({ customer_id: "cus_1" });
+      const token = await idp.token({ customer_id: "cus_1" });
       const access = accessOf({ headers: [bearer(token)] });
       const decided = await point.decide(access);
       return outcome(
