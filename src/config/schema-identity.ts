@@ -131,7 +131,7 @@ export const identity = z
     client_headers: setting(
       list(clientHeader),
       [],
-      "Header names under `identity.header_prefixes`, or of other products' identity headers such as `x-forwarded-user`, " +
+      "Header names under `identity.header_prefixes`, or of other products' identity headers such as `x-forwarded-user` and `x-amzn-oidc-data`, " +
         "that the application needs from its clients, e.g. `x-user-agent` of gRPC-Web. Spelled exactly so they pass.",
     ),
     cookie: optional(

@@ -62,7 +62,8 @@ export const attributeSources = setting(
     "name to `{ type: file, path: <file> }` or `{ type: control_plane }`",
   ),
   {},
-  "Sources that policy sets look attributes up in. `file`: a JSON or YAML file that maps keys to attributes; " +
+  "Sources that policy sets look attributes up in. `file`: a JSON or YAML file that maps keys to attributes (in YAML, a " +
+    "key that looks like a number, `true` or `null` needs quotes); " +
     "`control_plane`: its directory of users, by user id.",
 );
 

@@ -120,7 +120,12 @@ class Reader {
         this.#report("unsupported-yaml", "a key must be a word", at);
         continue;
       }
-      const name = String(key.value);
+      if (typeof key.value !== "string") {
+        const message = `a key must be text, and this one is read as ${String(key.value)}: put it in quotes`;
+        this.#report("unsupported-yaml", message, at);
+        continue;
+      }
+      const name = key.value;
       if (entries.has(name)) this.#report("duplicate-key", `\`${name}\` stands here twice`, at);
       else entries.set(name, { key: name, at, value });
     }

@@ -19,6 +19,16 @@ export function exactNumber(literal: string): number {
   return isExact(literal, nearest) ? nearest : NaN;
 }
 
+/**
+ * Whether a number is exact by its value alone, where its text is not known any more: what a database keeps, or what a library
+ * has parsed. Integers that are not safe (RFC 7493, section 2.2) may have been others, and are written again as digits that are
+ * not exact: `1.2345678901234568e20` becomes 123456789012345680000.
+ */
+export function isExactValue(value: number): boolean {
+  // no double beyond has a fraction
+  return Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+}
+
 function isExact(literal: string, nearest: number): boolean {
   if (literal.length <= SURELY_EXACT && exponentAt(literal) < 0) return true;
   const printed = String(nearest);

@@ -1,7 +1,7 @@
 /** JSON, read strictly. Imports nothing. */
 export { deepFreeze } from "./deep-freeze.ts";
 export type { DeepReadonly } from "./deep-readonly.ts";
-export { exactNumber } from "./exact-number.ts";
+export { exactNumber, isExactValue } from "./exact-number.ts";
 export { JsonError, type JsonReason } from "./json-error.ts";
 export { MAX_VALUES, parseJson, type JsonOptions, type ParsedJson } from "./parse-json.ts";
 export {

@@ -16,8 +16,8 @@ export interface ParsedJson {
   readonly duplicateMember: boolean;
   /** Two members of one object have names that differ in case only; both are in `value`. */
   readonly similarMembers: boolean;
-  /** A number is not exact, and NaN in `value`. */
-  readonly inexactNumber: boolean;
+  /** Where the first number begins that is not exact, in UTF-16 units; every such number is NaN in `value`. */
+  readonly inexactNumberAt: number | undefined;
 }
 
 /**
@@ -39,7 +39,7 @@ export function parseJson(text: string, options: JsonOptions): ParsedJson {
     value,
     duplicateMember: parser.duplicateMember,
     similarMembers: parser.similarMembers,
-    inexactNumber: parser.inexactNumber,
+    inexactNumberAt: parser.inexactNumberAt,
   };
 }
 
@@ -56,8 +56,8 @@ class Parser {
     this.#plainObjects = options.plainObjects ?? false;
   }
 
-  get inexactNumber(): boolean {
-    return this.#scanner.inexactNumber;
+  get inexactNumberAt(): number | undefined {
+    return this.#scanner.inexactNumberAt;
   }
 
   document(): JsonValue {

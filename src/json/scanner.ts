@@ -1,4 +1,4 @@
-import { exactNumber } from "./exact-number.ts";
+import { exactNumber, isExactValue } from "./exact-number.ts";
 import { JsonError, type JsonReason } from "./json-error.ts";
 
 export interface JsonLimits {
@@ -10,6 +10,8 @@ export interface JsonLimits {
    * Strings may have half of a surrogate pair (as an escape) and U+0000 in them. Default: a text that has one is refused.
    */
   readonly anyText?: boolean;
+  /** Numbers will be kept without their text, and have to be exact by their value alone, too: see `isExactValue`. */
+  readonly byValue?: boolean;
 }
 
 /** How a value goes on, by its first character. */
@@ -57,17 +59,19 @@ export class JsonScanner {
   readonly #maxDepth: number;
   readonly #anyText: boolean;
   readonly #maxValues: number;
+  readonly #byValue: boolean;
   #at = 0;
   #depth = 0;
   #values = 0;
   #folded = true;
-  #inexactNumber = false;
+  #inexactNumberAt: number | undefined;
 
-  constructor(text: string, { depth, values = Infinity, anyText = false }: JsonLimits) {
+  constructor(text: string, { depth, values = Infinity, anyText = false, byValue = false }: JsonLimits) {
     this.#text = text;
     this.#maxDepth = depth;
     this.#maxValues = values;
     this.#anyText = anyText;
+    this.#byValue = byValue;
     this.#skipBlanks();
   }
 
@@ -81,9 +85,9 @@ export class JsonScanner {
     return this.#folded;
   }
 
-  /** Whether a number that was read is not exact. */
-  get inexactNumber(): boolean {
-    return this.#inexactNumber;
+  /** Where the first number begins that was read and is not exact. */
+  get inexactNumberAt(): number | undefined {
+    return this.#inexactNumberAt;
   }
 
   /** value = false / null / true / object / array / number / string. Counts the value that begins here. */
@@ -207,9 +211,11 @@ export class JsonScanner {
   number(): number {
     const short = this.#shortInteger();
     if (short !== undefined) return short;
+    const start = this.#at;
     const number = exactNumber(this.#match(NUMBER));
-    if (Number.isNaN(number)) this.#inexactNumber = true;
-    return number;
+    if (this.#byValue ? isExactValue(number) : !Number.isNaN(number)) return number;
+    this.#inexactNumberAt ??= start;
+    return NaN;
   }
 
   /** What most numbers are, without a regular expression; `undefined`, and nothing is read, for all others. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { exactNumber } from "../../src/json/index.ts";
+import { exactNumber, isExactValue } from "../../src/json/index.ts";
 import { NUMBERS_BY_EXACTNESS } from "../cases/json/numbers.ts";
 import { jsonNumber } from "../lua/json-arbitraries.ts";
 import { runs } from "../support/runs.ts";
@@ -25,6 +25,16 @@ describe("json: which number a literal is", () => {
       assert.equal(exactNumber(literal), exact ? Number(literal) : NaN);
     });
   }
+
+  it("is exact by its value alone where no other exact or rounded text becomes it, and it is written as it is", () => {
+    for (const value of [0, -0, 1, 1e2, 9007199254740991, -9007199254740991, 0.1, -2.5, 5e-324])
+      assert.ok(isExactValue(value), String(value));
+    for (const value of [9007199254740992, -9007199254740992, 1.2345678901234568e20, 1e23, Infinity, NaN])
+      assert.ok(!isExactValue(value), String(value));
+    for (const { literal } of NUMBERS_BY_EXACTNESS)
+      if (isExactValue(Number(literal)))
+        assert.equal(exactNumber(JSON.stringify(Number(literal))), Number(literal) + 0, literal);
+  });
 
   it("is one number for one value only, so that nothing is equal to what it is not", () => {
     const pair = fc

@@ -23,7 +23,8 @@ function refusalOf(
 describe("json: parseJson", () => {
   it("reads what JSON.parse reads", () => {
     const wellFormed = (text: string) => text.isWellFormed() && !text.includes("\\u0000");
-    const exact = (text: string) => !parseJson(text, { depth: 100, anyText: true }).inexactNumber;
+    const exact = (text: string) =>
+      parseJson(text, { depth: 100, anyText: true }).inexactNumberAt === undefined;
     fc.assert(
       fc.property(fc.json({ maxDepth: 8 }).filter(wellFormed).filter(exact), (text) => {
         const options = { depth: 100, anyText: true };
@@ -103,10 +104,21 @@ describe("json: parseJson", () => {
   });
 
   it("has NaN for a number that is not exact, and says so", () => {
-    const { value, inexactNumber } = parseJson('{"n":9007199254740993,"l":[1,1e400]}', OPTIONS);
-    assert.ok(inexactNumber);
+    const { value, inexactNumberAt } = parseJson('{"n":9007199254740993,"l":[1,1e400]}', OPTIONS);
+    assert.equal(inexactNumberAt, 5);
     assert.deepEqual({ ...(value as object) }, { n: NaN, l: [1, NaN] });
-    assert.ok(!parseJson('{"n":9007199254740991,"l":[0.1]}', OPTIONS).inexactNumber);
+    assert.equal(parseJson('{"n":9007199254740991,"l":[0.1]}', OPTIONS).inexactNumberAt, undefined);
+  });
+
+  it("has NaN for a number that is not exact by its value alone, where its text will not be kept", () => {
+    const byValue = (text: string) => parseJson(text, { ...OPTIONS, byValue: true });
+    const { value, inexactNumberAt } = byValue(
+      "[1, 0.1, -9007199254740991, 1.2345678901234568e20, 1e23, 1e400]",
+    );
+    assert.deepEqual(value, [1, 0.1, -9007199254740991, NaN, NaN, NaN]);
+    assert.equal(inexactNumberAt, 28);
+    assert.equal(byValue("[9007199254740992]").inexactNumberAt, 1);
+    assert.equal(byValue("[1e2, 900719925474099.1]").inexactNumberAt, undefined);
   });
 
   it("makes objects without a prototype, or like those of JSON.parse", () => {

@@ -162,10 +162,10 @@ async function* decisionsOf(rows: Knex.QueryBuilder, user: UserRow): AsyncGenera
   }
 }
 
-/** Hides all e-mail addresses but the user's own. */
+/** Hides all addresses but the user's own. */
 function ofUserAlone(text: string, { email }: UserRow): string {
   const own = email?.toLowerCase();
-  return withoutAddresses(text, (segment) => segment.replace(/%(?:25)*40/, "@").toLowerCase() === own);
+  return withoutAddresses(text, (read) => read.toLowerCase() === own);
 }
 
 /** Who changed something of the user is another person: their name and address are not the user's to have. */

@@ -1,5 +1,5 @@
 import type { AuditRecord, OutcomeRecord } from "../../protocol/index.ts";
-import { HIDDEN } from "../../text/index.ts";
+import { HIDDEN, MAX_READINGS, readingsOf, type Reading } from "../../text/index.ts";
 
 /**
  * Members of a decision's record that say nothing of who it was: what the rules and their set were, and ids. Whatever else a
@@ -44,29 +44,42 @@ export const IMPERSONAL_DATA: readonly string[] = [
   ...["count", "first_at", "last_at", "others"],
 ];
 
-/**
- * `@` as it is, in full width, percent-encoded in the usual ways, as a character reference (HTML), or as an escape of JavaScript:
- * not every spelling that some decoder takes. A pattern that PostgreSQL and RegExp read alike.
- */
-const AT =
-  "@|\uff20|%(?:25|%32%35)*(?:4|%34)(?:0|%30)|%(?:25)*[eE][fF]%(?:25)*[bB][cC]%(?:25)*[aA]0|" +
-  "&#0*64;|&#[xX]0*40;|&commat;|[%\\\\]u(?:0040|[fF][fF]20)|\\\\x40";
+/** A segment of a path, or a word of a text; a soft line break of quoted-printable ends neither. */
+const SEGMENT = /(?:=\r?\n|[^/\s])+/g;
+/** `@`, its full-width and its small form. */
+const ADDRESS = /.[@\uff20\ufe6b]./s;
+/** `key=40.5` is no address of quoted-printable, unless it names a domain. */
+const DOMAIN_ADDRESS = /[^\s@]@[^\s@]+\.\p{L}{2}/u;
+/** In international form (E.164), which nothing else looks like. */
+const TELEPHONE = /(?<![\p{L}\p{N}+])\+[1-9](?:[ ().-]{0,2}\d){6,14}(?!\d)/u;
+/** Characters that are read of one text, in all readings together: others wait meanwhile. Of a usual path it is a hundredth. */
+const MAX_WORK = 32_768;
+const COST_OF_READING = 64;
+/** Whatever it is made of has one of these in it. */
+const MAY_NAME = /[@\uff20\ufe6b+%\\&=]/;
 
 /**
- * A segment of a path, or a word of a text, that has an e-mail address in it, in the spellings of {@link AT} (RFC 3986,
- * section 2.1).
- */
-export const ADDRESS_PATTERN = `[^/[:space:]]+(${AT})[^/[:space:]]+`;
-const SEGMENT = /[^/\s]+/g;
-const ADDRESS = new RegExp(`.(?:${AT}).`, "s");
-
-/**
- * Hides what looks like an e-mail address.
+ * Hides what looks like an e-mail address or a telephone number, however it is encoded: the segments that can be read as having
+ * one in them, and those that can be read in more ways than anybody means, or that there is no time to read.
  *
- * @param isKept - segments that stay as they are, nevertheless
+ * @param isKept - what stays, nevertheless, read in one of these ways
  */
-export function withoutAddresses(text: string, isKept: (segment: string) => boolean = () => false): string {
-  return text.replace(SEGMENT, (segment) => (ADDRESS.test(segment) && !isKept(segment) ? HIDDEN : segment));
+export function withoutAddresses(text: string, isKept: (read: string) => boolean = () => false): string {
+  if (!MAY_NAME.test(text)) return text;
+  let left = MAX_WORK;
+  return text.replace(SEGMENT, (segment) => {
+    if (!MAY_NAME.test(segment)) return segment;
+    const cost = segment.length + COST_OF_READING;
+    const { readings, unfinished } = readingsOf(segment, Math.min(left / cost, MAX_READINGS));
+    left -= readings.length * cost;
+    const isHidden =
+      (unfinished || readings.some(namesSomebody)) && !readings.some(({ text: as }) => isKept(as));
+    return isHidden ? HIDDEN : segment;
+  });
+}
+
+function namesSomebody({ text, quotedPrintable }: Reading): boolean {
+  return (quotedPrintable ? DOMAIN_ADDRESS : ADDRESS).test(text) || TELEPHONE.test(text);
 }
 
 /** What of a recorded row may say who it was; `record` is JSON. */

@@ -1,3 +1,4 @@
+import { isExactValue } from "../../json/index.ts";
 import type { Value } from "../../policy/index.ts";
 import { isStorable } from "../platform/frame/json-text.ts";
 import { DEFAULT_CLAIMS } from "../tenancy/idp.ts";
@@ -100,13 +101,8 @@ function asAttribute(value: unknown): Value | undefined {
 
 function asScalar(value: unknown, longest: number): string | number | boolean | undefined {
   if (typeof value === "boolean") return value;
-  if (typeof value === "number") return isCertain(value) ? value : undefined;
+  if (typeof value === "number") return isExactValue(value) ? value : undefined;
   return typeof value === "string" && value.length <= longest && isStorable(value) ? value : undefined;
-}
-
-/** The client library has read the number already: of an integer beyond these it is not known which one the provider wrote. */
-function isCertain(value: number): boolean {
-  return Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value));
 }
 
 /** OpenID Connect Core 1.0, section 2: at most 255 ASCII characters. @throws Error, for then nobody has signed in */

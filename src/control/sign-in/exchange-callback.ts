@@ -99,9 +99,7 @@ async function exchange(
   // where the endpoint exists its answer may hold roles: a sign-in without them would be another one
   const { userinfo_endpoint: hasUserInfo, end_session_endpoint: hasLogout } = configuration.serverMetadata();
   const userInfo =
-    hasUserInfo === undefined
-      ? {}
-      : await client.fetchUserInfo(configuration, tokens.access_token, claims.sub);
+    hasUserInfo === undefined ? {} : await providers.userInfo(configuration, tokens.access_token, claims.sub);
   return {
     identity: readIdentity(
       idp.claims,

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { LRUCache } from "lru-cache";
 import * as client from "openid-client";
 import { errorCode } from "../../runtime/error-code.ts";
@@ -7,7 +8,7 @@ import { openClientSecret, type IdpRow } from "../tenancy/idp.ts";
 import { ApiError } from "../platform/errors.ts";
 import { guardedFetch } from "../platform/outbound/guarded-fetch.ts";
 import { ownProviderUrl } from "../platform/sandbox-issuer.ts";
-import { withoutInexactNumbers } from "./exact-json.ts";
+import { exactClaims, withoutInexactNumbers } from "./exact-json.ts";
 import { configuredProvider, type ResolveProvider } from "./resolve-provider.ts";
 
 /** The identity providers of customers, as clients of theirs. */
@@ -20,12 +21,20 @@ export interface Providers {
   clientOf(idp: IdpRow): Promise<client.Configuration>;
   /** Where the browser is to be sent to sign in. @throws ApiError IDP_FAILED */
   authorizationUrl(idp: IdpRow, parameters: Record<string, string>): Promise<string>;
+  /** What the provider says of a subject, signed or not (OpenID Connect Core 1.0, section 5.3). */
+  userInfo(
+    configuration: client.Configuration,
+    accessToken: string,
+    subject: string,
+  ): Promise<Readonly<Record<string, unknown>>>;
 }
 
 /** For each request to a provider; a sign-in makes up to four. */
 const TIMEOUT_MS = 5_000;
 const CACHED_MS = 10 * 60_000;
 const CACHED = 500;
+/** The signed answer to the request that is under way, as it came: it has to stay so until its signature is verified. */
+const signedAnswer = new AsyncLocalStorage<{ jwt?: string }>();
 /** Lets the library speak http; to which hosts is said here. Marked as deprecated so that nobody overlooks it. */
 // eslint-disable-next-line @typescript-eslint/no-deprecated
 const ALLOW_HTTP: ((configuration: client.Configuration) => void)[] = [client.allowInsecureRequests];
@@ -108,6 +117,13 @@ export function createProviders(
         return fail(idp, error);
       }
     },
+    async userInfo(configuration, accessToken, subject) {
+      const answer: { jwt?: string } = {};
+      const claims = await signedAnswer.run(answer, () =>
+        client.fetchUserInfo(configuration, accessToken, subject),
+      );
+      return answer.jwt === undefined ? claims : exactClaims(answer.jwt);
+    },
   };
 }
 
@@ -149,11 +165,17 @@ export function failureText(error: unknown): string {
 /** What the library is to read of an answer, as {@link withoutInexactNumbers} has it. */
 async function exactAnswer(answer: Response): Promise<Response> {
   const { status, statusText, headers } = answer;
-  // the library reads JSON whatever it is labelled
-  if (answer.body === null || /^application\/jwt\b/i.test(headers.get("content-type") ?? "")) return answer;
+  if (answer.body === null) return answer;
   const text = await answer.text();
   const exact = new Headers(headers);
   // it is unpacked by now, and may have another length
   for (const name of ["content-encoding", "content-length"]) exact.delete(name);
-  return new Response(withoutInexactNumbers(text), { status, statusText, headers: exact });
+  const init = { status, statusText, headers: exact };
+  // as the library has it, which reads JSON whatever else it is labelled
+  if (headers.get("content-type")?.split(";")[0] !== "application/jwt")
+    return new Response(withoutInexactNumbers(text), init);
+  const signed = signedAnswer.getStore();
+  // the provider's keys may be asked for next
+  if (signed !== undefined) signed.jwt ??= text;
+  return new Response(text, init);
 }

@@ -1,3 +1,4 @@
+import { isExactValue, isList } from "../../json/index.ts";
 import * as z from "zod";
 import { inBackticks } from "../../text/index.ts";
 import type { Value } from "../../policy/index.ts";
@@ -16,3 +17,12 @@ export const attributeName = z
     error: `must not be one of ${inBackticks(RESERVED_NAMES)}`,
   })
   .refine((name) => name !== "__proto__", "must not be `__proto__`");
+
+/**
+ * Whether the numbers in a stored value are those that were sent: before they were refused, others were stored rounded
+ * (docs/decisions/0040).
+ */
+export function isExactAttribute(value: Value): boolean {
+  if (typeof value === "number") return isExactValue(value);
+  return !isList(value) || value.every(isExactAttribute);
+}

@@ -2,7 +2,7 @@ import type { DroppedClaim } from "../platform/events.ts";
 import { isList } from "../../json/index.ts";
 import type { Value } from "../../policy/index.ts";
 import { clip } from "../../text/index.ts";
-import { RESERVED_NAMES, type UserAttributes } from "./attributes.ts";
+import { isExactAttribute, RESERVED_NAMES, type UserAttributes } from "./attributes.ts";
 
 /** What the operator lets the identity provider of a customer say. A list that is `null` was never set. */
 export interface ClaimRules {
@@ -46,9 +46,7 @@ export function permitClaims(
   const dropped: DroppedClaim[] = [];
   const permitted = new Map<string, Value>();
   for (const [name, value] of Object.entries(claimed)) {
-    const outcome = Object.hasOwn(LIST_OF, name)
-      ? permitValues(name as keyof typeof LIST_OF, value, policy)
-      : permitName(name, value, policy);
+    const outcome = permitClaim(name, value, policy);
     if (outcome.kept !== undefined) permitted.set(name, outcome.kept);
     if (outcome.lost.length > 0) dropped.push(droppedClaim(name, outcome.lost, outcome.reason));
   }
@@ -68,6 +66,18 @@ interface Outcome {
   readonly kept: Value | undefined;
   readonly lost: readonly Value[];
   readonly reason: string;
+}
+
+function permitClaim(name: string, value: Value, policy: ClaimPolicy): Outcome {
+  if (!isExactAttribute(value))
+    return {
+      kept: undefined,
+      lost: isList(value) ? value : [value],
+      reason: "a number in it may be rounded",
+    };
+  return Object.hasOwn(LIST_OF, name)
+    ? permitValues(name as keyof typeof LIST_OF, value, policy)
+    : permitName(name, value, policy);
 }
 
 function permitValues(name: keyof typeof LIST_OF, value: Value, policy: ClaimPolicy): Outcome {

@@ -1,5 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
-import { CORE_SCHEMA, floatCoreTag, intCoreTag, load, Schema } from "js-yaml";
+import { CORE_SCHEMA, floatCoreTag, intCoreTag, load, mapTag, Schema } from "js-yaml";
 import { exactNumber, isObject } from "../../json/index.ts";
 import type { ValueObject } from "../../policy/index.ts";
 
@@ -19,8 +19,8 @@ interface Log {
 }
 
 /**
- * A source over one JSON or YAML file, an object of entries by key, read strictly: UTF-8, no repeated keys. Read again when it changes; a file that cannot be read
- * leaves the last good content in force, and without any, every look-up throws.
+ * A source over one JSON or YAML file, an object of entries by key, read strictly: UTF-8, no repeated keys, no keys but texts. Read
+ * again when it changes; a file that cannot be read leaves the last good content in force, and without any, every look-up throws.
  */
 export class FileSource implements AttributeSource {
   readonly #path: string;
@@ -57,11 +57,23 @@ export class FileSource implements AttributeSource {
   }
 }
 
-/** YAML's numbers, without those that would be read as another one: as keys and values alike, they would be somebody else's. */
+/**
+ * YAML as everybody reads it: without numbers that would be read as another one, and without keys that are another text than
+ * they seem. `007` is the number 7, and the entry would be somebody else's.
+ */
 const EXACT = [exactly(intCoreTag), exactly(floatCoreTag)];
+const TEXT_KEYS: typeof mapTag = {
+  ...mapTag,
+  addPair: (entries, key, value) =>
+    typeof key === "string"
+      ? mapTag.addPair(entries, key, value)
+      : `a key must be text, and this one is read as ${String(key)}: put it in quotes`,
+};
+const REPLACED: readonly unknown[] = [intCoreTag, floatCoreTag, mapTag];
 const EXACT_SCHEMA = new Schema([
-  ...CORE_SCHEMA.tags.filter((tag) => tag !== intCoreTag && tag !== floatCoreTag),
+  ...CORE_SCHEMA.tags.filter((tag) => !REPLACED.includes(tag)),
   ...EXACT,
+  TEXT_KEYS,
 ]);
 
 function exactly(tag: typeof intCoreTag): typeof intCoreTag {

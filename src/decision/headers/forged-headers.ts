@@ -1,5 +1,6 @@
 import { HEADER } from "../../envoy-contract.ts";
 import { foldHeaderName, isLetterOrDigit, type RawRequest } from "../../request/index.ts";
+import { FOREIGN_NAMES, FOREIGN_PREFIXES } from "./foreign-headers.ts";
 
 /** Which names of headers no client may use. */
 export interface ForgedHeadersOptions {
@@ -7,7 +8,7 @@ export interface ForgedHeadersOptions {
   readonly names: readonly string[];
   /** What their names begin with: an application may read others of that kind. */
   readonly prefixes: readonly string[];
-  /** Names under the prefixes, and of `FOREIGN`, that clients may use. */
+  /** Names under the prefixes, and of other products, that clients may use. */
   readonly accepted: readonly string[];
 }
 
@@ -25,18 +26,6 @@ const READ_ELSEWHERE = [
   HEADER.backend,
 ];
 const OUR_PREFIX = "x-gatehouse-";
-/**
- * What proxies that sign users in tell applications (oauth2-proxy, Authelia, Kubernetes, Grafana, Apache), and where nginx
- * says which path was asked for. No proxy of ours sets them, so a client has made them up.
- */
-const FOREIGN = [
-  ...["user", "email", "groups", "preferred-username", "access-token", "id-token"].map(
-    (what) => `x-forwarded-${what}`,
-  ),
-  ...["user", "group", "groups", "email", "name"].flatMap((what) => [`remote-${what}`, `x-remote-${what}`]),
-  "x-original-uri",
-];
-const FOREIGN_PREFIXES = ["x-auth-request-", "x-webauth-", "x-remote-extra-"];
 /**
  * Well spelled they are Envoy's to handle. It removes what clients send under `x-envoy-`; it replaces `x-forwarded-proto`
  * and adds to `x-forwarded-for`; others of that kind reach the application as they were sent.
@@ -59,14 +48,14 @@ export function createForgedHeaders({
   accepted,
 }: ForgedHeadersOptions): (headers: RawRequest["headers"]) => readonly string[] {
   const forged = new Set(names.map(foldHeaderName));
-  const disguised = new Set([...READ_ELSEWHERE, ...FOREIGN].map(foldHeaderName));
+  const disguised = new Set([...READ_ELSEWHERE, ...FOREIGN_NAMES].map(foldHeaderName));
   const spelled = new Set([...READ_ELSEWHERE, ...accepted]);
   const forgedPrefixes = [OUR_PREFIX, ...FOREIGN_PREFIXES, ...prefixes].map(foldHeaderName);
   const proxyPrefixes = PROXY_PREFIXES.map((prefix) => [prefix, foldHeaderName(prefix)] as const);
-  // most headers are ruled out by their first character
-  const firsts = new Set(
-    [...forged, ...disguised, ...forgedPrefixes, ...proxyPrefixes.map(([, folded]) => folded)].map((folded) =>
-      folded.charCodeAt(0),
+  // most headers are ruled out by their first two characters
+  const beginnings = new Set(
+    [...forged, ...disguised, ...forgedPrefixes, ...proxyPrefixes.map(([, folded]) => folded)].flatMap(
+      beginningsOf,
     ),
   );
 
@@ -97,13 +86,29 @@ export function createForgedHeaders({
     let found: string[] | undefined;
     for (const [name] of headers) {
       const first = name.charCodeAt(0);
-      if (!firsts.has(first) && isLetterOrDigit(first)) continue;
+      const second = name.charCodeAt(1);
+      if (isLetterOrDigit(first) && isLetterOrDigit(second) && !beginnings.has(first * SECOND + second))
+        continue;
       if (!isKnownForged(name)) continue;
       found ??= [];
       if (!found.includes(name)) found.push(name);
     }
     return found ?? NONE;
   };
+}
+
+/** Characters of header names are ASCII. */
+const SECOND = 128;
+const LETTERS_AND_DIGITS = Array.from("abcdefghijklmnopqrstuvwxyz0123456789", (letter) =>
+  letter.charCodeAt(0),
+);
+
+/** The first two characters of a folded name, as one number; any two that begin so where it has only one. */
+function beginningsOf(folded: string): readonly number[] {
+  const first = folded.charCodeAt(0) * SECOND;
+  return folded.length > 1
+    ? [first + folded.charCodeAt(1)]
+    : LETTERS_AND_DIGITS.map((second) => first + second);
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { AuditLog, RefusalLog } from "../../audit/types.ts";
+import type { AuditLog, DurableRecord, RefusalLog } from "../../audit/types.ts";
 import type { OutcomeRecord } from "../../protocol/record.ts";
 import { REASONS } from "../../reasons.ts";
 import { inTime } from "../../runtime/in-time.ts";
@@ -155,11 +155,29 @@ export class DecisionPoint {
     const named = { ...context, decisionId: context.decisionId ?? nextDecisionId() };
     const recordOf = (decision: Decision) => () => auditRecord(decision, named, elapsed, audit.wantsTrace);
     const record = audit.recordDurably(recordOf(allowed));
-    const isWritten = record !== undefined && (await inTime(record.written, this.#patience(deadline), false));
-    if (isWritten && this.#clock() <= deadline) return this.#counted(allowed, started);
-    const final = denyPermitted(allowed, isWritten ? "DEADLINE_EXCEEDED" : "AUDIT_UNAVAILABLE");
-    record?.revoke(recordOf(final), () => notForwarded(final, named.decisionId, this.#clock() - context.at));
+    const final = await this.#whenWritten(record, allowed, context, deadline);
+    if (final.verdict === "DENY")
+      record?.revoke(recordOf(final), () =>
+        notForwarded(final, named.decisionId, this.#clock() - context.at),
+      );
     return this.#counted(final, started);
+  }
+
+  /** Never rejects: the record of the allow may be out by then, and has to be revoked. */
+  async #whenWritten(
+    record: DurableRecord | undefined,
+    allowed: Permit,
+    { access }: RecordContext,
+    deadline: number,
+  ): Promise<Decision> {
+    try {
+      const isWritten =
+        record !== undefined && (await inTime(record.written, this.#patience(deadline), false));
+      if (!isWritten) return denyPermitted(allowed, "AUDIT_UNAVAILABLE");
+      return this.#clock() <= deadline ? allowed : denyPermitted(allowed, "DEADLINE_EXCEEDED");
+    } catch (error) {
+      return this.failed(error, access);
+    }
   }
 
   /** How long a record may take: the answer has to be back before the deadline, or another worker is asked. */
@@ -168,11 +186,16 @@ export class DecisionPoint {
     return Math.min(LONGEST_WAIT_MS, left - Math.min(ANSWER_MS, left / 4));
   }
 
+  /** Comes last, when the record is out: whatever goes wrong, the answer is what the record says. */
   #counted<Final extends Decision>(final: Final, started: number): Final {
-    const { metrics } = this.#dependencies;
-    this.#counter(final).inc();
-    metrics.decisionDuration.observe((performance.now() - started) / 1000);
-    for (const check of final.accepted) metrics.acceptedAmbiguities.inc({ check });
+    const { metrics, log } = this.#dependencies;
+    try {
+      this.#counter(final).inc();
+      metrics.decisionDuration.observe((performance.now() - started) / 1000);
+      for (const check of final.accepted) metrics.acceptedAmbiguities.inc({ check });
+    } catch (error) {
+      log.error({ err: error }, "a decision could not be counted");
+    }
     return final;
   }
 
@@ -199,6 +222,9 @@ function notForwarded({ reason }: Denial, decisionId: string, elapsedMs: number)
     masked_count: 0,
     masked_paths: [],
     response_bytes: 0,
-    detail: "the record was written too late",
+    detail:
+      reason === "INTERNAL_ERROR"
+        ? "the decision failed after its record was written"
+        : "the record was written too late",
   };
 }

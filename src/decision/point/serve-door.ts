@@ -156,14 +156,19 @@ export function serveDoor<Message, Answer>(
     const { decision, answer, decisionId, isConnection } = prepare(decided, asked);
     const concluded = point.conclude(decision, contextOf(access, decisionId), access.deadline, started);
     return andThen(concluded, (final) => {
-      // nobody hears the answer to a call that was cancelled, or whose client has left
-      if (
-        isConnection &&
-        decisionId !== undefined &&
-        (final.verdict === "DENY" || isCancelled?.() === true || connections.hasLeft(access.requestId))
-      )
-        connections.withdraw(decisionId);
-      span.end({ "gatehouse.decision": final.verdict, "gatehouse.reason": final.reason });
+      try {
+        // nobody hears the answer to a call that was cancelled, or whose client has left
+        if (
+          isConnection &&
+          decisionId !== undefined &&
+          (final.verdict === "DENY" || isCancelled?.() === true || connections.hasLeft(access.requestId))
+        )
+          connections.withdraw(decisionId);
+        span.end({ "gatehouse.decision": final.verdict, "gatehouse.reason": final.reason });
+      } catch (error) {
+        // the record is out: the answer is what it says
+        log.error({ err: error }, "what follows a decision failed");
+      }
       switch (final.verdict) {
         case "ALLOW":
           return answer;

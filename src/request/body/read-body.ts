@@ -69,7 +69,8 @@ function* problemsOf(
   if (parsed.similarMembers) {
     yield { check: "similar_json_members", detail: "members of an object differ in letter case only" };
   }
-  if (parsed.inexactNumber) yield { check: "inexact_number", detail: "a number that not every reader keeps" };
+  if (parsed.inexactNumberAt !== undefined)
+    yield { check: "inexact_number", detail: "a number that not every reader keeps" };
   const similar = names && similarMember(parsed.value, names);
   if (similar !== undefined) {
     yield {

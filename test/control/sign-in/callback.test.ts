@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { decodeJwt } from "jose";
+import { startHostileProvider } from "../../support/providers/hostile-provider.ts";
 import { createBrowser } from "../../support/sign-in.ts";
 import { startSignInBench, told, type SignInBench } from "../support/sign-in.ts";
 
@@ -34,6 +36,29 @@ describe("a browser that nobody has sent to the callback of sign-in", () => {
     assert.deepEqual(told(await callback(`state=${"x".repeat(5_000)}`)), [400, "INVALID_STATE"]);
     assert.deepEqual(told(await callback("state=a&state=b")), [400, "INVALID_PARAMETER"]);
     assert.deepEqual(told(await callback("state=%00")), [400, "INVALID_PARAMETER"]);
+  });
+
+  it("brings signed UserInfo without numbers that are not exact, and only where the signature is good", async () => {
+    const provider = await startHostileProvider();
+    try {
+      const discovery = (honest: object) => ({ ...honest, userinfo_signing_alg_values_supported: ["RS256"] });
+      // the library makes 9007199254740991 of it, which may be another account's number
+      const said = '{"sub":"mallory","name":"A","department":9007199254740990.6,"role":"r"}';
+      const claims = async (payload: string) => {
+        provider.behave({ discovery, signedUserInfo: { payload } });
+        const { access_token: token } = await bench.signIn(await bench.customer(provider));
+        const { name, role, department } = decodeJwt(token);
+        return [name, role, department];
+      };
+      assert.deepEqual(await claims(said), ["A", "r", undefined]);
+      const exact = '{"sub":"mallory","department":9007199254740990,"role":1e2}';
+      assert.deepEqual(await claims(exact), [undefined, 100, 9007199254740990]);
+      provider.behave({ discovery, signedUserInfo: { payload: exact, foreignKey: true } });
+      const customer = await bench.customer(provider, { verify: false });
+      assert.deepEqual((await bench.arrive(customer)).get("reason"), "PROVIDER_FAILED");
+    } finally {
+      await provider.close();
+    }
   });
 
   it("may not come twice with one state", async () => {

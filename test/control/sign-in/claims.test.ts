@@ -36,13 +36,29 @@ describe("claims of a provider that are taken over", () => {
     const token = `x.${Buffer.from(said).toString("base64url")}.x`;
     const exact = { a: {}, b: [0.1, {}], c: "9007199254740993", d: { e: {} }, f: 1e23 };
     assert.deepEqual(JSON.parse(withoutInexactNumbers(said)), exact);
-    assert.deepEqual(exactClaims(token), exact);
+    const { a, b, d } = exactClaims(token) as { a: unknown; b: unknown; d: { e: unknown } };
+    assert.deepEqual([a, b, d.e], [NaN, [0.1, NaN], NaN]);
     const mapping = Object.fromEntries(["a", "b", "f"].map((name) => [name, name]));
     assert.deepEqual([...readIdentity(mapping, { sub: "s", ...exactClaims(token) }, {}).leftOut].sort(), [
       "a",
       "b",
       "f",
     ]);
+    // and all else stays as it was written
+    assert.equal(
+      withoutInexactNumbers('{ "a":1e400 ,"b": "\\u0041", "a":1.0e2}'),
+      '{ "a":{} ,"b": "\\u0041", "a":1.0e2}',
+    );
     assert.throws(() => withoutInexactNumbers('{"a":9007199254740993,"a":1,}'));
+  });
+
+  it("what a provider says has a bounded number of values, in a token and in an answer", () => {
+    const said = (count: number) => `{"n":1e400,"l":[${Array.from({ length: count }, () => 0).join(",")}]}`;
+    const token = (text: string) => `x.${Buffer.from(text).toString("base64url")}.x`;
+    assert.match(withoutInexactNumbers(said(9_000)), /^\{"n":\{\},/);
+    assert.ok(Number.isNaN(exactClaims(token(said(9_000)))["n"]));
+    assert.throws(() => withoutInexactNumbers(said(10_000)));
+    assert.throws(() => exactClaims(token(said(10_000))));
+    assert.throws(() => exactClaims(token("[1]")));
   });
 });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { YAMLException } from "js-yaml";
 import { FileSource } from "../../../src/decision/attributes/sources.ts";
 
 describe("decision: file source", () => {
@@ -60,6 +61,21 @@ describe("decision: file source", () => {
     });
   });
 
+  it("says where a key stands that is not text", async () => {
+    const errors: unknown[] = [];
+    source = new FileSource(path, { warn: (context) => errors.push((context as { err: unknown }).err) });
+    await put("u-1: { a: 1 }\n  \n007: { a: 1 }\n");
+    const [error] = errors;
+    assert.ok(error instanceof YAMLException);
+    assert.deepEqual([error.mark?.line, error.mark?.column], [2, 0]);
+  });
+
+  it("takes keys that are numbers, or seem to be, in quotes and dates as they are", async () => {
+    await put("'007': { a: 1 }\n\"true\": { a: 2 }\n2026-01-02: { a: 3 }\nyes: { a: 4 }\n");
+    const found = ["007", "true", "2026-01-02", "yes", "7"].map((key) => source.lookup(key)?.["a"]);
+    assert.deepEqual(found, [1, 2, 3, 4, undefined]);
+  });
+
   it("takes a change over, also that an entry is gone", async () => {
     await put('{"u-1":{"department":"sales"}}');
     await put('{"u-2":{"department":"legal"}}');
@@ -83,6 +99,12 @@ describe("decision: file source", () => {
     '{"u-1":{"share":0.1000000000000000055511151231257827}}',
     "u-1: { hex: 0x20000000000001 }",
     "9007199254740993: { a: 1 }",
+    // keys that would be another text than they seem
+    ...["7", "007", "0x1F", "1e3", "1.0", ".inf", ".NaN", "true", "null", "~"].map(
+      (key) => `${key}: { a: 1 }`,
+    ),
+    "u-1: { teams: { 007: lead } }",
+    ": { a: 1 }",
   ]) {
     it(`keeps the last good content over ${JSON.stringify(bad)}, and says so`, async () => {
       await put('{"u-1":{"department":"sales"}}');

@@ -97,9 +97,9 @@ response_masks: [{ api_pattern: /graphql, fields: [{ name: ssn, condition: true,
       const headers = [
         ...(query === undefined ? [] : [["content-type", "application/json"] as const]),
         ["content-length", String(body.length)] as const,
-        bearer(await issuer.token({})),
+        bearer(await idp.issuer.token({})),
       ];
-      return deciderOf(policies, { verifier })(accessOf({ method, path, headers, body }));
+      return deciderOf(policies, { verifier: idp.verifier })(accessOf({ method, path, headers, body }));
     };
 
     it("judges operations as at the endpoint, and masks their answers", async () => {
@@ -151,9 +151,9 @@ response_masks: [{ api_pattern: /graphql, fields: [{ name: ssn, condition: true,
         const headers = [
           ["accept", accept] as const,
           ["content-length", String(body.length)] as const,
-          bearer(await issuer.token({})),
+          bearer(await idp.issuer.token({})),
         ];
-        return outcome(await deciderOf(below, { verifier })(accessOf({ path, headers, body })));
+        return outcome(await deciderOf(below, { verifier: idp.verifier })(accessOf({ path, headers, body })));
       };
       assert.equal(await page("/of/t-1/graphql"), "ALLOW CONDITION_TRUE");
       assert.equal(await page("/of/t-1/graphql?utm=x"), "ALLOW CONDITION_TRUE");

@@ -85,9 +85,61 @@ describe("decision: forged headers", () => {
       "x-remote-user",
       "x-remote-group",
       "x-remote-extra-scopes",
+      "x-remote-uid",
       "x-webauth-user",
       "x~webauth~user",
       "x-webauth-role",
+      "x_forwarded_user",
+      "remote_user",
+      "x-authelia-url",
+      "x-amzn-oidc-data",
+      "x-amzn-oidc-identity",
+      "x-amzn-oidc-accesstoken",
+      "x_amzn_oidc_data",
+      "x-amzn-mtls-clientcert",
+      "x-amzn-mtls-clientcert-subject",
+      "x-goog-authenticated-user-email",
+      "x-goog-iap-jwt-assertion",
+      "x.goog.iap.jwt.assertion",
+      "x-appengine-user-email",
+      "x-endpoint-api-userinfo",
+      "x-apigateway-api-userinfo",
+      "x-ms-client-principal",
+      "x-ms-client-principal-id",
+      "x-ms-token-aad-id-token",
+      "x-arr-clientcert",
+      "cf-access-jwt-assertion",
+      "cf-access-authenticated-user-email",
+      "cf_access_jwt_assertion",
+      "cfaccess-jwt-assertion",
+      "c.f-access-jwt-assertion",
+      "x-pomerium-claim-email",
+      "x-pomerium-jwt-assertion",
+      "x-authentik-username",
+      "x-vouch-user",
+      "tailscale-user-login",
+      "x-tailscale-user",
+      "x-consumer-username",
+      "x-authenticated-userid",
+      "x-credential-identifier",
+      "x-auth-subject",
+      "oidc_claim_sub",
+      "oidc-access-token",
+      "shib-identity-provider",
+      "sm_user",
+      "iv-user",
+      "iv-user-l",
+      "oam_remote_user",
+      "client-cert",
+      "client-cert-chain",
+      "ssl-client-subject-dn",
+      "ssl_client_s_dn",
+      "x-ssl-client-verify",
+      "x-ssl-cert",
+      "x-client-cert",
+      "x-client-cert-dn",
+      "x-forwarded-tls-client-cert",
+      "x-forwarded-tls-client-cert-info",
     ],
     "a path that was asked for, they say": ["x-original-uri", "x.original.uri", "xoriginaluri"],
     "an override in other dress": [
@@ -128,6 +180,20 @@ describe("decision: forged headers", () => {
     "x-my-user-id",
     "x-custom",
     "x-csrf-token",
+    // of the same makers, and no identity; or a client's own credentials
+    "cf-connecting-ip",
+    "cf-ray",
+    "x-amzn-trace-id",
+    "x-amz-date",
+    "x-goog-api-key",
+    "x-ms-request-id",
+    "x-auth-token",
+    "x-auth-key",
+    "client-id",
+    "if-none-match",
+    "content-type",
+    "te",
+    "a",
     "traceparent",
     // read, and then removed or refused, elsewhere
     "x-user-token",
@@ -157,13 +223,17 @@ describe("decision: forged headers", () => {
   it("lets those pass that the application needs from its clients, spelled exactly so", () => {
     const findOthers = createForgedHeaders({ ...defaults, accepted: ["x-user-agent", "x-user-id"] });
     assert.deepEqual(findOthers(namesOf(["x-user-agent"])), []);
-    const foreign = ["x-forwarded-user", "remote-user", "x-auth-request-user", "x-original-uri"];
+    const foreign = [
+      ...["x-forwarded-user", "remote-user", "x-auth-request-user", "x-original-uri"],
+      ...["cf-access-jwt-assertion", "x-amzn-oidc-data", "x-ms-client-principal"],
+    ];
     const findNone = createForgedHeaders({ ...defaults, accepted: foreign });
     assert.deepEqual(findNone(namesOf(foreign)), []);
     assert.deepEqual(findNone(namesOf(["x.forwarded.user", "remote-name"])), [
       "x.forwarded.user",
       "remote-name",
     ]);
+    assert.deepEqual(findNone(namesOf(["cf_access_jwt_assertion"])), ["cf_access_jwt_assertion"]);
     // an identity header never
     const names = ["x.user.agent", "x-useragent", "x-user-agents", "x-user-id"];
     assert.deepEqual(findOthers(namesOf(names)), names);
@@ -174,6 +244,8 @@ describe("decision: forged headers", () => {
     const names = ["remote-user", "remote.user", "remoteuser", "acme-x", "acme.x"];
     assert.deepEqual(configured(namesOf(names)), names);
     assert.deepEqual(configured(namesOf(["x-user-id", "remote-users", "x-acme-id"])), []);
+    const short = createForgedHeaders({ names: [], prefixes: ["q-"], accepted: [] });
+    assert.deepEqual(short(namesOf(["q-x", "qx", "q", "q1", "x-q"])), ["q-x", "qx", "q", "q1"]);
     const none = createForgedHeaders({ names: ["x-user-id"], prefixes: [], accepted: [] });
     assert.deepEqual(none(namesOf(["x-user-plan", "x.user.id"])), ["x.user.id"]);
   });

@@ -283,6 +283,18 @@ describe("decision: a door is decode and encode", () => {
       assert.deepEqual([withdrawn.length, sockets.withdrawn.length], [0, 2]);
     });
 
+    it("but what comes after the record, which changes no answer", async () => {
+      const counted = doorOf();
+      counted.metrics.decisions.labels = FAULT;
+      const tracing = { span: () => ({ recording: false, end: FAULT }), shutdown: never };
+      const traced = doorOf({ serving: { tracing } });
+      for (const { ask, recorded } of [counted, traced]) {
+        assert.equal((await ask(about("/public"))).status, 200);
+        assert.equal((await ask(about("/nothing"))).status, 403);
+        assert.deepEqual(await recorded(), ["ALLOW CONDITION_TRUE", "DENY NO_MATCHING_RULE"]);
+      }
+    });
+
     it("where records go", async () => {
       const full = doorOf({
         audit: (_audit, destination) => {

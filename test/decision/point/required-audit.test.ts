@@ -157,6 +157,30 @@ describe("decision: an allow whose record is required", () => {
     assert.deepEqual(said(), ["ALLOW CONDITION_TRUE", "not_forwarded DEADLINE_EXCEEDED"]);
   });
 
+  it("stays one where it cannot be counted when its record is written", async () => {
+    const { metrics, conclude, said } = pointOf();
+    metrics.decisions.labels = () => {
+      throw new Error("on purpose");
+    };
+    assert.equal(await conclude(60_000), "ALLOW CONDITION_TRUE");
+    assert.deepEqual(said(), ["ALLOW CONDITION_TRUE"]);
+  });
+
+  it("is denied where something fails when its record is written, and a line beside the record says so", async () => {
+    const { audit, conclude, said, balanced } = pointOf();
+    const recordDurably = audit.recordDurably.bind(audit);
+    audit.recordDurably = (build) => {
+      const record = recordDurably(build);
+      assert.ok(record !== undefined);
+      const written = record.written.then(() => Promise.reject(new Error("on purpose")));
+      return { written, revoke: record.revoke.bind(record) };
+    };
+    assert.equal(await conclude(60_000), "DENY INTERNAL_ERROR");
+    await audit.flush();
+    assert.deepEqual(said(), ["ALLOW CONDITION_TRUE", "not_forwarded INTERNAL_ERROR"]);
+    assert.deepEqual(await balanced(), { decided: 1, recorded: 1, dropped: 0, queued: 0 });
+  });
+
   it("is denied at the end, where its record is given up", async () => {
     const { destination, conclude, said, audit, balanced } = pointOf();
     destination.broken = DISK_FULL;

@@ -58,6 +58,8 @@ const FORGED = [
   "X-Remote-User",
   "X-WebAuth-User",
   "X-Original-URI",
+  "Cf-Access-Jwt-Assertion",
+  "X-Amzn-Oidc-Data",
   "X-Forwarded.Proto",
 ];
 

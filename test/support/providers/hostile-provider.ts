@@ -1,7 +1,7 @@
 import type { webcrypto } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { exportJWK, generateKeyPair, SignJWT, type JWTPayload } from "jose";
+import { CompactSign, exportJWK, generateKeyPair, SignJWT, type JWTPayload } from "jose";
 
 /** What an identity provider can do wrong; each member stands for the honest step. */
 export interface Misbehaviour {
@@ -15,6 +15,8 @@ export interface Misbehaviour {
   readonly answer?: (honest: URLSearchParams) => URLSearchParams;
   readonly discovery?: (honest: Readonly<Record<string, unknown>>) => object;
   readonly userInfo?: (honest: Readonly<Record<string, unknown>>) => object;
+  /** UserInfo as a signed token: the very text of its payload. */
+  readonly signedUserInfo?: { readonly payload: string; readonly foreignKey?: boolean };
   /** Answers the token request by itself. */
   readonly token?: (response: ServerResponse) => void;
 }
@@ -102,6 +104,15 @@ export async function startHostileProvider(): Promise<HostileProvider> {
         json(response, { keys: [jwk] });
         return;
       case "/userinfo":
+        if (how.signedUserInfo !== undefined) {
+          const { payload, foreignKey = false } = how.signedUserInfo;
+          const key = foreignKey ? foreign.privateKey : own.privateKey;
+          const jwt = await new CompactSign(new TextEncoder().encode(payload))
+            .setProtectedHeader({ alg: "RS256", kid: "own" })
+            .sign(key);
+          response.writeHead(200, { "content-type": "application/jwt" }).end(jwt);
+          return;
+        }
         json(response, how.userInfo?.({ sub: "mallory" }) ?? { sub: "mallory" });
         return;
       case "/token":

@@ -1,4 +1,5 @@
 import type { Knex } from "knex";
+import { inSlices } from "../../../runtime/in-slices.ts";
 import { withoutPerson } from "../../platform/personal-data.ts";
 import type { RecordFacts } from "./read-record.ts";
 
@@ -20,7 +21,7 @@ export async function withKnownUsers(
   await trx.raw("select pg_current_xact_id()");
   const users = await usersOf(trx, distinct(records, "user_id"));
   const gone = await deletedCustomersIn(trx, distinct(records, "customer_id"));
-  return records.map((facts) => {
+  return inSlices(records, (facts) => {
     const { user_id: userId, customer_id: customerId } = facts.row;
     const user = users.get(userId);
     const isGone = user?.is_gone === true || (customerId !== null && gone.has(customerId));

@@ -17,7 +17,7 @@ const CLOSING = 0x7d;
 /**
  * Parses a request's body. Refused are texts that are not JSON in UTF-8, that nest deeper than any body needs to, that
  * repeat a member (RFC 8259, section 4: readers differ in which they keep) or hold a number that is not exact (section 6:
- * it would be stored as another one), and strings that PostgreSQL cannot hold.
+ * it would be stored as another one, or given to gateways as digits that they do not read), and strings that PostgreSQL cannot hold.
  *
  * @param any - accepts what is JSON and nested up to {@link MAX_DEPTH_OF_ANY} deep: its parts are looked at one by one
  * @throws ApiError MALFORMED_JSON
@@ -32,10 +32,12 @@ export function parseJsonBody(bytes: Uint8Array, any = false): unknown {
 
 function parseStrictly(text: string): unknown {
   try {
-    const parsed = parseJson(text, { depth: MAX_DEPTH, plainObjects: true });
+    const parsed = parseJson(text, { depth: MAX_DEPTH, plainObjects: true, byValue: true });
     if (parsed.duplicateMember) throw malformed("a member of the body is repeated");
-    if (parsed.inexactNumber)
-      throw malformed("the body holds a number that not every reader keeps; send it as a string");
+    if (parsed.inexactNumberAt !== undefined)
+      throw malformed(
+        `the body holds a number that not every reader keeps, at character ${parsed.inexactNumberAt + 1}; send it as a string`,
+      );
     return parsed.value;
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;

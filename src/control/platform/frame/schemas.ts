@@ -68,9 +68,14 @@ export function someOf<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
     .meta({ minProperties: 1 });
 }
 
+/** Any number that a body may hold (`parseJsonBody`); a schema says so to whoever reads the documentation. */
+export function anyNumber() {
+  return z.number().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER);
+}
+
 /** Free members that a customer keeps with a resource: names to texts, numbers, booleans. Bounded. */
 export function metadata() {
-  const value = z.union([z.string().max(500), z.number(), z.boolean(), z.null()]);
+  const value = z.union([z.string().max(500), anyNumber(), z.boolean(), z.null()]);
   return z
     .record(z.string().min(1).max(64), value)
     .refine((members) => Object.keys(members).length <= 50, "must have at most 50 members");

@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
-import { IMPERSONAL_DATA, withoutAddresses } from "../../platform/personal-data.ts";
 import { HIDDEN } from "../../../text/index.ts";
+import { IMPERSONAL_DATA, withoutAddresses } from "../../platform/personal-data.ts";
 
 interface Payload {
   readonly data?: {
@@ -69,6 +69,7 @@ function without(value: Readonly<Record<string, unknown>>, names: readonly strin
   return Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
 }
 
-function hiddenDetail(detail: string): string {
+/** What is kept of why a sign-in failed: a `sub` is who it was. */
+export function hiddenDetail(detail: string): string {
   return detail.startsWith("sub ") ? `sub ${HIDDEN}` : withoutAddresses(detail);
 }

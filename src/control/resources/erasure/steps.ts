@@ -1,23 +1,20 @@
 import type { Knex } from "knex";
+import { inSlices } from "../../../runtime/in-slices.ts";
 import type { UnitOfWork } from "../../platform/unit.ts";
-import { eraseDeliveries } from "./deliveries.ts";
+import { eraseDeliveries, hiddenDetail } from "./deliveries.ts";
+import { ERASED_USER, type ErasureRow, type ErasurePosition, type StepName } from "./store.ts";
 import {
-  ADDRESS_PATTERN,
   IMPERSONAL_DATA,
   IMPERSONAL_MEMBERS,
   IMPERSONAL_OUTCOME,
   subjectDetail,
+  withoutAddresses,
 } from "../../platform/personal-data.ts";
-import { ERASED_USER, type ErasureRow, type ErasurePosition, type StepName } from "./store.ts";
-import { HIDDEN } from "../../../text/index.ts";
 
 /** Rows of one transaction. */
 const BATCH = 1_000;
 /** The same where rows are only looked at. */
 const WINDOW = 5_000;
-
-/** What is masked in a text, and by what. */
-const MASK = { address: ADDRESS_PATTERN, hidden: HIDDEN };
 
 /** What one transaction has done. */
 export interface Batch {
@@ -108,26 +105,28 @@ async function eraseSessions({ trx }: UnitOfWork, erasure: ErasureRow): Promise<
 const BEHIND = `"timestamp" >= :at::timestamptz and ("timestamp", id) > (:at::timestamptz, :after)`;
 
 async function eraseEvents({ trx }: UnitOfWork, erasure: ErasureRow): Promise<Batch> {
-  const { rows } = await trx.raw<{ rows: Key[] }>(
-    `with found as (
-       select "timestamp", id from events
-       where ${whose(erasure)} and ${BEHIND}
-       order by "timestamp", id limit :limit
-     ), done as (
-       update events e set data = (
+  const { rows } = await trx.raw<{ rows: (Key & { detail: string | null })[] }>(
+    `select "timestamp"::text as at, id, data ->> 'detail' as detail from events
+     where ${whose(erasure)} and ${BEHIND}
+     order by "timestamp", id limit :limit`,
+    bindingsOf(erasure),
+  );
+  await trx.raw(
+    `update events e set data = (
            select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(e.data) where key = any(:kept)
          )
          || case when e.data -> 'user' is null then '{}'
               else jsonb_build_object('user', (e.data -> 'user') - 'email') end
          || case when e.data -> 'session' is null then '{}'
               else jsonb_build_object('session', e.data -> 'session' || '{"ip_address":"","user_agent":""}') end
-         || case when e.data ->> 'detail' is null then '{}'
-              when starts_with(e.data ->> 'detail', 'sub ') then jsonb_build_object('detail', 'sub ' || :hidden::text)
-              else jsonb_build_object('detail', regexp_replace(e.data ->> 'detail', :address, :hidden, 'g')) end
-       from found where e."timestamp" = found."timestamp" and e.id = found.id
-     )
-     select "timestamp"::text as at, id from found order by found."timestamp", id`,
-    { ...bindingsOf(erasure), ...MASK, kept: [...IMPERSONAL_DATA] },
+         || case when found.detail is null then '{}' else jsonb_build_object('detail', found.detail) end
+     from unnest(:times::timestamptz[], :ids::text[], :details::text[]) as found (at, id, detail)
+     where e."timestamp" = found.at and e.id = found.id`,
+    {
+      ...keysOf(rows),
+      details: await inSlices(rows, ({ detail }) => (detail === null ? null : hiddenDetail(detail))),
+      kept: [...IMPERSONAL_DATA],
+    },
   );
   await eraseDeliveries(
     trx,
@@ -143,17 +142,18 @@ async function eraseEvents({ trx }: UnitOfWork, erasure: ErasureRow): Promise<Ba
 async function eraseRefusals({ trx }: UnitOfWork, erasure: ErasureRow): Promise<Batch> {
   const { customer_id: customer, subject } = erasure;
   if (subject === null || customer === null) return { rows: 0, position: undefined };
-  const { rows } = await trx.raw<{ rows: (Key & { masked: string | null })[] }>(
-    `select "timestamp"::text as at, id,
-       case when user_id is not null then null
-            when data ->> 'detail' = :detail then 'sub ' || :hidden::text
-            when data ->> 'detail' ~ :address and not starts_with(data ->> 'detail', 'sub ')
-              then regexp_replace(data ->> 'detail', :address, :hidden, 'g') end as masked
+  const { rows } = await trx.raw<{ rows: (Key & { detail: string | null })[] }>(
+    `select "timestamp"::text as at, id, case when user_id is null then data ->> 'detail' end as detail
      from events where customer_id = :customer and ${BEHIND}
      order by "timestamp", id limit :limit`,
-    { ...bindingsOf(erasure, WINDOW), customer, detail: subjectDetail(subject), ...MASK },
+    { ...bindingsOf(erasure, WINDOW), customer },
   );
-  const theirs = rows.filter(({ masked }) => masked !== null);
+  const detailOfTheirs = subjectDetail(subject);
+  const looked = await inSlices(rows, ({ detail, ...key }) => {
+    const isAnothers = detail === null || (detail.startsWith("sub ") && detail !== detailOfTheirs);
+    return { ...key, detail, masked: isAnothers ? detail : hiddenDetail(detail) };
+  });
+  const theirs = looked.filter(({ detail, masked }) => masked !== detail);
   for (const { at, id, masked } of theirs)
     await trx.raw(
       `update events set data = data || jsonb_build_object('detail', ?::text)
@@ -173,12 +173,12 @@ const OF_USER = "(r.kind = 'change' and starts_with(r.resource, 'user/'))";
 const BY_THEMSELVES = `((${OF_USER} or (r.kind = 'change' and starts_with(r.resource, 'session/')))
   and r.record #>> '{actor,kind}' = 'anonymous')`;
 
-/** Decisions, their outcomes, and changes of users and sessions; the SQL of `withoutPerson`. Of all others nothing changes. */
+/** Decisions, their outcomes, and changes of users and sessions: what `withoutPerson` does. Of all others nothing changes. */
 function eraseRecords(trx: Knex.Transaction, erasure: ErasureRow, condition: string): Promise<Batch> {
   return updateRecords(trx, erasure, condition, [
     `client_ip = case when r.kind = 'decision' or ${BY_THEMSELVES} then '' else r.client_ip end`,
     `user_id = case when ${BY_THEMSELVES} then '' else r.user_id end`,
-    `resource = case when r.kind = 'decision' then regexp_replace(r.resource, :address, :hidden, 'g') else r.resource end`,
+    "resource = case when r.kind = 'decision' then found.hidden else r.resource end",
     `record = case
        when r.kind <> 'change' then (
          select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(r.record)
@@ -196,20 +196,20 @@ async function updateRecords(
   condition: string,
   changes: readonly string[],
 ): Promise<Batch> {
-  const { rows } = await trx.raw<{ rows: Key[] }>(
-    `with found as (
-       select "timestamp", id, kind from audit_records
-       where ${condition} and "timestamp" >= :at::timestamptz
-         and ("timestamp", id, kind) > (:at::timestamptz, :after, :kind)
-       order by "timestamp", id, kind limit :limit
-     ), done as (
-       update audit_records r set ${changes.join(", ")}
-       from found where r."timestamp" = found."timestamp" and r.id = found.id and r.kind = found.kind
-     )
-     select "timestamp"::text as at, id, kind from found order by found."timestamp", id, kind`,
+  const { rows } = await trx.raw<{ rows: (Key & { resource: string })[] }>(
+    `select "timestamp"::text as at, id, kind, resource from audit_records
+     where ${condition} and "timestamp" >= :at::timestamptz
+       and ("timestamp", id, kind) > (:at::timestamptz, :after, :kind)
+     order by "timestamp", id, kind limit :limit`,
+    bindingsOf(erasure),
+  );
+  await trx.raw(
+    `update audit_records r set ${changes.join(", ")}
+     from unnest(:times::timestamptz[], :ids::text[], :kinds::text[], :hidden::text[]) as found (at, id, kind, hidden)
+     where r."timestamp" = found.at and r.id = found.id and r.kind = found.kind`,
     {
-      ...bindingsOf(erasure),
-      ...MASK,
+      ...keysOf(rows),
+      hidden: await inSlices(rows, ({ resource }) => withoutAddresses(resource)),
       ...{ impersonal: [...IMPERSONAL_MEMBERS], outcome: [...IMPERSONAL_OUTCOME] },
     },
   );
@@ -236,6 +236,15 @@ async function eraseMakers({ trx }: UnitOfWork, { id }: ErasureRow): Promise<Bat
 function bindingsOf({ id, position }: ErasureRow, limit = BATCH) {
   const [at = "-infinity", after = "", kind = ""] = position ?? [];
   return { id, at, after, kind, limit };
+}
+
+/** Columns for `unnest`. */
+function keysOf(rows: readonly Key[]) {
+  return {
+    times: rows.map(({ at }) => at),
+    ids: rows.map(({ id }) => id),
+    kinds: rows.map(({ kind = "" }) => kind),
+  };
 }
 
 function batchOf(rows: readonly Key[], limit = BATCH): Batch {

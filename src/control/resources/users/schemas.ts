@@ -1,6 +1,14 @@
 import * as z from "zod";
 import { listQuery } from "../../platform/frame/list.ts";
-import { emailAddress, longText, nameText, pathId, someOf, timestamp } from "../../platform/frame/schemas.ts";
+import {
+  anyNumber,
+  emailAddress,
+  longText,
+  nameText,
+  pathId,
+  someOf,
+  timestamp,
+} from "../../platform/frame/schemas.ts";
 import { attributeName } from "../../tenancy/attributes.ts";
 
 const MAX_ATTRIBUTES = 50;
@@ -20,7 +28,7 @@ export const droppedClaim = z.object({
 const attributeText = longText(MAX_TEXT);
 
 const attributeValue = z.union(
-  [attributeText, z.number(), z.boolean(), z.array(attributeText).max(MAX_LIST)],
+  [attributeText, anyNumber(), z.boolean(), z.array(attributeText).max(MAX_LIST)],
   { error: `must be a text of at most ${MAX_TEXT} characters, a number, a boolean or a list of texts` },
 );
 

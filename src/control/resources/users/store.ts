@@ -3,7 +3,7 @@ import type { Knex } from "knex";
 import type { Value } from "../../../policy/index.ts";
 import { newId } from "../../platform/ids.ts";
 import type { UnitOfWork } from "../../platform/unit.ts";
-import { RESERVED_NAMES, type UserAttributes } from "../../tenancy/attributes.ts";
+import { isExactAttribute, RESERVED_NAMES, type UserAttributes } from "../../tenancy/attributes.ts";
 import { permitClaims, type ClaimPolicy } from "../../tenancy/permit-claims.ts";
 
 /** A user of a customer. */
@@ -248,12 +248,14 @@ export function permittedClaims(row: Claims, policy: ClaimPolicy) {
 
 /**
  * What policies and tokens know of a user: what the provider may say, over it what administrators set, over both what the
- * user is.
+ * user is. An attribute whose number may be rounded is not there, and nor is what it would win over.
  */
 export function effectiveAttributes(row: UserRow, policy: ClaimPolicy): Record<string, Value> {
   const given = Object.entries({ ...permittedClaims(row, policy).permitted, ...row.attributes });
   return {
-    ...Object.fromEntries(given.filter(([name]) => !RESERVED_NAMES.includes(name))),
+    ...Object.fromEntries(
+      given.filter(([name, value]) => !RESERVED_NAMES.includes(name) && isExactAttribute(value)),
+    ),
     id: row.id,
     ...(row.email !== null && { email: row.email }),
     ...(row.name !== null && { name: row.name }),

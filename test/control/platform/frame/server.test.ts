@@ -182,6 +182,7 @@ describe("the frame of the API", () => {
     ["invalid UTF-8", { body: new Uint8Array([0x22, 0xff, 0x22]), headers: json }, 400, "MALFORMED_JSON"],
     ["U+0000 in a text", { body: '{"name":"a\\u0000"}', headers: json }, 400, "MALFORMED_JSON"],
     ["an inexact number", { body: '{"name":1e400}', headers: json }, 400, "MALFORMED_JSON"],
+    ["an integer beyond 2^53", { body: '{"name":1.2e20}', headers: json }, 400, "MALFORMED_JSON"],
     ["half a surrogate pair", { body: '{"name":"\\ud800"}', headers: json }, 400, "MALFORMED_JSON"],
     ["__proto__", { body: '{"name":"a","__proto__":{}}', headers: json }, 400, "MALFORMED_JSON"],
     [

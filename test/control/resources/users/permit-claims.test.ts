@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { claimPolicyOf } from "../../../../src/control/tenancy/claim-policy.ts";
 import { permitClaims, type ClaimPolicy } from "../../../../src/control/tenancy/permit-claims.ts";
+import { effectiveAttributes } from "../../../../src/control/resources/users/store.ts";
 import type { UserAttributes } from "../../../../src/control/tenancy/attributes.ts";
 
 const NOTHING: ClaimPolicy = {
@@ -24,6 +25,23 @@ const unset = (list: string) => `\`${list}\` of the customer is not set`;
 const unlisted = (list: string) => `\`${list}\` of the customer does not list it`;
 
 const CASES: readonly Case[] = [
+  [
+    "nothing with a number that was rounded when it was stored, not even in a list",
+    {
+      account: 9007199254740992,
+      accounts: [1, 1.2345678901234568e20],
+      groups: ["g", 1e23],
+      seat: 0.1,
+      at: [7],
+    },
+    { allowed_claims: ["*"], allowed_groups: ["*"] },
+    { seat: 0.1, at: [7] },
+    [
+      ["account", ["9007199254740992"], "a number in it may be rounded"],
+      ["accounts", ["1", "123456789012345680000"], "a number in it may be rounded"],
+      ["groups", ["g", "1e+23"], "a number in it may be rounded"],
+    ],
+  ],
   [
     "nothing where nothing was set",
     { role: "admin", roles: ["a"], permissions: ["p"], groups: ["g"], department: "d", is_admin: true },
@@ -196,6 +214,19 @@ describe("what an identity provider may say", () => {
         dropped.toSorted(([a], [b]) => (a < b ? -1 : 1)),
       );
     });
+
+  it("is over what administrators set by nothing, though a number of theirs was rounded when it was stored", () => {
+    const row = {
+      ...{ id: "usr_1", customer_id: "cus_1", issuer: null, subject: "s", email: null, name: null },
+      ...{ status: "active" as const, claimed: null, claimed_at: null, revision: 0, last_sign_in_at: null },
+      ...{ created_at: new Date(), updated_at: new Date() },
+      profile: { account: 7, seat: 8 },
+      attributes: { account: 9007199254740992, desk: 9 },
+    } as const;
+    assert.deepEqual(effectiveAttributes(row, { ...NOTHING, allowed_claims: ["*"] }), {
+      ...{ seat: 8, desk: 9, id: "usr_1", customer_id: "cus_1" },
+    });
+  });
 
   it("is told in part where much was dropped, and never half a character", () => {
     const groups = Array.from({ length: 200 }, (_, at) => `${"x".repeat(98)}😀😀${at}`);

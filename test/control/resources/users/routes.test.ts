@@ -159,6 +159,19 @@ describe("users", () => {
       assert.equal(answer.body.error.details.fields[0].path, "attributes");
     });
 
+    it("has no integers in its attributes but those that come out of the database as they went in", async () => {
+      const add = (subject: string, limit: number) =>
+        control.request("POST", `/customers/${customer}/users`, { body: { subject, attributes: { limit } } });
+      for (const limit of [1.2345678901234568e20, 1e23, 2 ** 53]) {
+        const refused = await add("s-1", limit);
+        assert.deepEqual([refused.status, refused.body.error.code], [400, "MALFORMED_JSON"], String(limit));
+      }
+      for (const limit of [2 ** 53 - 1, -0.1, 1e-300]) {
+        const { data } = (await add(`s${limit}`, limit)).body;
+        assert.equal(data.effective_attributes.limit, limit);
+      }
+    });
+
     it("refuses an empty change, other fields and other values of status", async () => {
       const { id } = await signIn("s-1");
       for (const body of [{}, { subject: "x" }, { status: "deleted" }, { status: null }, []])
