@@ -11,7 +11,7 @@ import { DEMO_POLICIES } from "../support/demo-policies.ts";
 import { envoyBinary } from "../support/envoy.ts";
 import { eventually } from "../support/eventually.ts";
 import { gatehouse } from "./support.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { assertDataAreIn, databaseDirectory, makeDataDirectory } from "../support/temporary-directory.ts";
 
 const CHECKOUT = fileURLToPath(new URL("../../", import.meta.url));
 const run = promisify(execFile);
@@ -23,7 +23,9 @@ const PATH = (process.env["PATH"] ?? "")
 
 /** What `npx gatehouse` needs of a checkout, in a folder of its own. */
 async function checkout(scripts: Readonly<Record<string, string>> = {}) {
-  const copy = await temporaryDirectory();
+  const copy = await databaseDirectory();
+  const data = join(copy, ".gatehouse");
+  await makeDataDirectory(data);
   const manifest = JSON.parse(await readFile(join(CHECKOUT, "package.json"), "utf8")) as object;
   await writeFile(join(copy, "package.json"), JSON.stringify({ ...manifest, scripts }));
   await cp(join(CHECKOUT, "bin"), join(copy, "bin"), { recursive: true });
@@ -38,7 +40,7 @@ async function checkout(scripts: Readonly<Record<string, string>> = {}) {
     npm_config_cache: join(copy, "cache"),
     npm_config_offline: "true",
   } satisfies NodeJS.ProcessEnv;
-  return { copy, env };
+  return { copy, data, env };
 }
 
 interface Process {
@@ -86,6 +88,8 @@ describe("cli: npx gatehouse", () => {
 describe("cli: a signal to npm or npx", () => {
   const UP = ["up", "--port", "0", "--admin-port", "0", "--api-port", "0", "--sandbox-port", "0"];
   const CONTROL_PLANE = ["control-plane", "--port", "0", "--sandbox-port", "0", "--admin-port", "0"];
+  /** The sandbox, which takes most of the time of a first start, has no process of its own. */
+  const WITHOUT_SANDBOX = { GATEHOUSE_API_ENVIRONMENTS: "production" };
   const ALL = ["postgres", "envoy", "processes/gateway/worker.ts"];
   const cases = [
     ["SIGTERM to npx alone", ["npx", "gatehouse", ...UP], "Ctrl-C ends it", ALL],
@@ -97,11 +101,14 @@ describe("cli: a signal to npm or npx", () => {
   ] as const;
   for (const [signal, [command, ...args], ready, parts] of cases) {
     it(`ends everything that was started: ${signal}, ${[command, ...args].join(" ")}`, async () => {
-      const { copy, env } = await checkout({ demo: ["node bin/gatehouse.js", ...CONTROL_PLANE].join(" ") });
+      const { copy, data, env } = await checkout({
+        demo: ["node bin/gatehouse.js", ...CONTROL_PLANE].join(" "),
+      });
       const child = spawn(command, args, {
         cwd: copy,
         env: {
           ...env,
+          ...(parts !== ALL && WITHOUT_SANDBOX),
           GATEHOUSE_API_PORT: "0",
           GATEHOUSE_API_SANDBOX_PORT: "0",
           GATEHOUSE_TELEMETRY_CONTROL_PLANE_PORT: "0",
@@ -115,6 +122,7 @@ describe("cli: a signal to npm or npx", () => {
         stream.on("data", (chunk: Buffer) => (said += chunk.toString()));
       const ended = new Promise((resolve) => child.once("exit", resolve));
       await eventually("the start", () => said.includes(ready), 150_000);
+      await assertDataAreIn(data);
       assert.ok(child.pid !== undefined);
       const started = await below(child.pid);
       const lines = started.map(({ line }) => line).join("\n");
@@ -134,12 +142,16 @@ describe("cli: a signal to npm or npx", () => {
   }
 
   it("that comes twice at once, from a terminal and from npm, is one: what was started ends in good order", async () => {
-    const { copy, env } = await checkout();
-    const child = spawn(process.execPath, ["bin/gatehouse.js", ...CONTROL_PLANE], { cwd: copy, env });
+    const { copy, data, env } = await checkout();
+    const child = spawn(process.execPath, ["bin/gatehouse.js", ...CONTROL_PLANE], {
+      cwd: copy,
+      env: { ...env, ...WITHOUT_SANDBOX },
+    });
     const ended = new Promise((resolve) => child.once("exit", resolve));
     let said = "";
     child.stdout.on("data", (chunk: Buffer) => (said += chunk.toString()));
     await eventually("the start", () => said.includes("ready on"), 150_000);
+    await assertDataAreIn(data);
     const started = await below(child.pid ?? 0);
     child.kill("SIGINT");
     child.kill("SIGTERM");
@@ -148,13 +160,14 @@ describe("cli: a signal to npm or npx", () => {
   });
 
   it("is what ends them: without npm, a parent may end", async () => {
-    const { copy, env } = await checkout();
+    const { copy, data, env } = await checkout();
     const line = `"${process.execPath}" bin/gatehouse.js ${CONTROL_PLANE.join(" ")} >out 2>err & echo $!`;
-    const own = { ...env, npm_lifecycle_event: undefined };
+    const own = { ...env, ...WITHOUT_SANDBOX, npm_lifecycle_event: undefined };
     const pid = Number((await run("sh", ["-c", line], { cwd: copy, env: own })).stdout);
     try {
       const printed = () => readFile(join(copy, "out"), "utf8");
       await eventually("the start", async () => (await printed()).includes("ready on"), 150_000);
+      await assertDataAreIn(data);
       assert.ok(await isAlive(pid));
     } finally {
       process.kill(pid, "SIGTERM");

@@ -11,7 +11,7 @@ import {
 } from "../../src/storage/index.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { isAlive } from "../../src/storage/process-state.ts";
-import { temporaryDirectory } from "../support/database.ts";
+import { databaseDirectory } from "../support/temporary-directory.ts";
 import { eventually } from "../support/eventually.ts";
 import { endHolders, hold } from "./support/processes.ts";
 
@@ -36,7 +36,7 @@ const count = (db: Database, sql: string) =>
 describe("storage: embedded PostgreSQL", () => {
   let dataDirectory: string;
   beforeEach(async () => {
-    dataDirectory = await temporaryDirectory();
+    dataDirectory = await databaseDirectory();
   });
   afterEach(async () => {
     await endHolders();

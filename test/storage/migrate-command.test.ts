@@ -4,7 +4,8 @@ import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { provideDatabases, startEmbeddedPostgres } from "../../src/storage/index.ts";
 import type { DatabaseLocation } from "../../src/storage/index.ts";
-import { emptyDatabase, temporaryDirectory } from "../support/database.ts";
+import { emptyDatabase } from "../support/database.ts";
+import { databaseDirectory } from "../support/temporary-directory.ts";
 import { folderOf, gatehouse } from "../cli/support.ts";
 
 const COMMAND = fileURLToPath(new URL("support/migrate-command.ts", import.meta.url));
@@ -27,7 +28,7 @@ function run(location: DatabaseLocation, ...parameters: string[]) {
 
 describe("storage: the command migrate", () => {
   it("migrates both embedded databases, and stops the server it has started", async () => {
-    const dataDirectory = await temporaryDirectory();
+    const dataDirectory = await databaseDirectory();
     const location = { dataDirectory };
     const todo = `production: ${count} to do: ${names}\nsandbox: ${count} to do: ${names}\n`;
     assert.deepEqual(run(location, "--status"), { status: 1, stdout: todo, stderr: "" });
@@ -57,7 +58,7 @@ describe("storage: the command migrate", () => {
 
   it("finds the databases by the configuration that it is given, as the control plane does", async () => {
     const production = await emptyDatabase();
-    const dataDirectory = await temporaryDirectory();
+    const dataDirectory = await databaseDirectory();
     const folder = await folderOf({
       "gateway.yaml": "database: { url: postgres://127.0.0.1:1/nobody }\n",
       "control.yaml": `database: { url: ${JSON.stringify(production.url)} }\n`,
@@ -80,7 +81,7 @@ describe("storage: the command migrate", () => {
 
   it("migrates databases of a server by their URLs, without an embedded one", async () => {
     const [production, sandbox] = await Promise.all([emptyDatabase(), emptyDatabase()]);
-    const dataDirectory = await temporaryDirectory();
+    const dataDirectory = await databaseDirectory();
     try {
       const location = { url: production.url, sandboxUrl: sandbox.url, dataDirectory };
       const stdout = `sandbox: ${count} applied: ${names}\n`;

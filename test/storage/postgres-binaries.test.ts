@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { locate, prepareBinaries } from "../../src/storage/postgres-binaries.ts";
 import { openHome } from "../../src/storage/postgres-home.ts";
-import { temporaryDirectory } from "../support/database.ts";
+import { databaseDirectory } from "../support/temporary-directory.ts";
 
 describe("storage: binaries of PostgreSQL", () => {
   const said: string[] = [];
@@ -17,7 +17,7 @@ describe("storage: binaries of PostgreSQL", () => {
   /** A copy of the installed package, as npm unpacks it without scripts: there are no links. */
   async function installed(): Promise<{ native: string; version: string }> {
     const { native, version } = await locate();
-    const copy = join(await temporaryDirectory(), "native");
+    const copy = join(await databaseDirectory(), "native");
     await cp(native, copy, { recursive: true, verbatimSymlinks: true });
     for (const entry of await readdir(join(copy, "lib"), { withFileTypes: true })) {
       if (entry.isSymbolicLink()) await rm(join(copy, "lib", entry.name));
@@ -32,7 +32,7 @@ describe("storage: binaries of PostgreSQL", () => {
 
   it("run where they are, without a change to their folder", async () => {
     const source = await installed();
-    const home = await openHome(await temporaryDirectory(), log);
+    const home = await openHome(await databaseDirectory(), log);
     const binaries = await prepareBinaries(home, log, source);
     assert.equal(binaries.postgres, join(source.native, "bin", "postgres"));
     assert.equal(binaries.major, 18);
@@ -43,7 +43,7 @@ describe("storage: binaries of PostgreSQL", () => {
   });
 
   it("are linked anew after they have moved", async () => {
-    const home = await openHome(await temporaryDirectory(), log);
+    const home = await openHome(await databaseDirectory(), log);
     const first = await installed();
     await prepareBinaries(home, log, first);
     const second = await installed();
@@ -57,7 +57,7 @@ describe("storage: binaries of PostgreSQL", () => {
   it("are copied where they cannot be executed, once", async () => {
     const source = await installed();
     for (const name of ["postgres", "initdb"]) await chmod(join(source.native, "bin", name), 0o644);
-    const home = await openHome(await temporaryDirectory(), log);
+    const home = await openHome(await databaseDirectory(), log);
     const [one, two] = await Promise.all([
       prepareBinaries(home, log, source),
       prepareBinaries(home, log, source),
@@ -73,11 +73,11 @@ describe("storage: binaries of PostgreSQL", () => {
   });
 
   it("say what to do when they do not run on this machine", async () => {
-    const source = { native: join(await temporaryDirectory(), "native"), version: "0" };
+    const source = { native: join(await databaseDirectory(), "native"), version: "0" };
     await mkdir(join(source.native, "bin"), { recursive: true });
     await writeFile(join(source.native, "pg-symlinks.json"), "[]");
     for (const name of ["postgres", "initdb"]) await writeFile(join(source.native, "bin", name), "\x7fELF");
-    const home = await openHome(await temporaryDirectory(), log);
+    const home = await openHome(await databaseDirectory(), log);
     await assert.rejects(
       prepareBinaries(home, log, source),
       /^Error: the PostgreSQL that comes with gatehouse does not run here \(.*\); set DATABASE_URL and SANDBOX_/s,
@@ -89,7 +89,7 @@ describe("storage: binaries of PostgreSQL", () => {
       const source = await installed();
       // as npm leaves it under a narrow umask
       await promisify(execFile)("chmod", ["-R", "go=", source.native]);
-      const home = await openHome(await temporaryDirectory(), log);
+      const home = await openHome(await databaseDirectory(), log);
       const binaries = await prepareBinaries(home, log, source);
       assert.ok(binaries.postgres.startsWith(join(home.path, `postgresql-${source.version}`)));
       assert.match(await versionOf(binaries), /PostgreSQL/);

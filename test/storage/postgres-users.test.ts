@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import pg from "pg";
 import { startEmbeddedPostgres } from "../../src/storage/index.ts";
 import type { StorageLog } from "../../src/storage/index.ts";
-import { temporaryDirectory } from "../support/database.ts";
+import { databaseDirectory } from "../support/temporary-directory.ts";
 import { endHolders, hold, otherUser } from "./support/processes.ts";
 import type { User } from "./support/processes.ts";
 
@@ -22,7 +22,7 @@ async function everyFile(folder: string): Promise<string[]> {
 describe("storage: users of the machine and the embedded PostgreSQL", () => {
   let dataDirectory: string;
   beforeEach(async () => {
-    dataDirectory = await temporaryDirectory();
+    dataDirectory = await databaseDirectory();
   });
   afterEach(async () => {
     await endHolders();
@@ -112,7 +112,7 @@ describe("storage: users of the machine and the embedded PostgreSQL", () => {
     await assert.rejects(start(dataDirectory), message);
     await holder.leave();
 
-    const roots = await temporaryDirectory();
+    const roots = await databaseDirectory();
     const server = await start(roots);
     assert.match((await hold(roots, games).held).error ?? "", /belongs to user 0, and this is user/);
     await server.close();

@@ -21,6 +21,7 @@ process.once("exit", () => {
 
 /** A `gatehouse control-plane` as a user starts it: a process, a configuration file, a data directory. */
 export interface ControlPlaneProcess {
+  /** `""` for an environment that is not served. */
   readonly url: Readonly<Record<Environment, string>>;
   readonly directory: string;
   readonly process: ChildProcess;
@@ -35,6 +36,9 @@ export interface ControlPlaneProcess {
   /** SIGKILL; PostgreSQL goes on. */
   kill(): Promise<void>;
 }
+
+/** Configuration without the sandbox, which takes most of the time of a first start. */
+export const PRODUCTION_ONLY = { environments: ["production"] } as const;
 
 export interface ControlPlaneOptions {
   readonly config?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -52,7 +56,8 @@ export async function startControlPlaneProcess(
   const data = join(directory, "data");
   await makeDataDirectory(data);
   const [production, sandbox] =
-    options.ports?.map((url) => Number(new URL(url).port)) ?? (await Promise.all([freePort(), freePort()]));
+    options.ports?.map((url) => (url === "" ? 0 : Number(new URL(url).port))) ??
+    (await Promise.all([freePort(), freePort()]));
   const base: Record<string, Record<string, unknown>> = {
     api: { port: production, sandbox_port: sandbox, data_directory: data },
     sign_in: { allow_insecure_issuers: true },
@@ -78,7 +83,7 @@ export async function startControlPlaneProcess(
   // with all that it said
   let closed = false;
   child.once("close", () => (closed = true));
-  const pattern = /^gatehouse control plane ready on (\S+) \(production\), (\S+) \(sandbox\)$/m;
+  const pattern = /^gatehouse control plane ready on (\S+) \(production\)(?:, (\S+) \(sandbox\))?$/m;
   const ready = await eventually(
     "the ready line, or the end",
     () => pattern.exec(stdout) ?? (closed ? "ended" : undefined),

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { policyExplainCommand } from "../../../src/cli/policy-explain.ts";
 import {
   apiClient,
+  PRODUCTION_ONLY,
   startControlPlaneProcess,
   type ControlPlaneProcess,
 } from "../../support/control-plane.ts";
@@ -34,7 +35,7 @@ describe("end to end: policy explain with a control plane", function () {
   const keys = new Map<string, string>();
 
   before(async () => {
-    plane = await startControlPlaneProcess();
+    plane = await startControlPlaneProcess({ config: { api: PRODUCTION_ONLY } });
     url = plane.url.production;
     upstream = await startRecordingUpstream();
     api = apiClient(url, await plane.createKey("production", "full_access"));

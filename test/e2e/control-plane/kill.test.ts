@@ -5,6 +5,7 @@ import { runningPid } from "../../../src/storage/postmaster.ts";
 import { Follower, type State } from "../../control/support/gateway-follower.ts";
 import {
   apiClient,
+  PRODUCTION_ONLY,
   startControlPlaneProcess,
   type ControlPlaneProcess,
 } from "../../support/control-plane.ts";
@@ -22,7 +23,10 @@ import { withPlaneDatabase } from "../../support/plane-database.ts";
 import { startReceiver, type WebhookReceiver } from "../../support/webhook-receiver.ts";
 
 const CONFIG = {
-  api: { rate_limits: { management: 1_000_000, authentication: 1_000_000, analytics: 1_000_000 } },
+  api: {
+    ...PRODUCTION_ONLY,
+    rate_limits: { management: 1_000_000, authentication: 1_000_000, analytics: 1_000_000 },
+  },
   // what a dead process had claimed is delivered after this and half a minute
   webhooks: { timeout: "1s" },
 };

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { allWorkersAnswer } from "../../support/all-workers.ts";
 import {
   apiClient,
+  PRODUCTION_ONLY,
   startControlPlaneProcess,
   type ControlPlaneProcess,
 } from "../../support/control-plane.ts";
@@ -33,7 +34,7 @@ describe("end to end: a gateway whose API key is revoked", () => {
   let asked = 0;
 
   before(async () => {
-    plane = await startControlPlaneProcess();
+    plane = await startControlPlaneProcess({ config: { api: PRODUCTION_ONLY } });
     const url = plane.url.production;
     api = apiClient(url, await plane.createKey("production", "full_access"));
     issuer = await startIssuer();
