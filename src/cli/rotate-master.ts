@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { ControlContext } from "../control/platform/context.ts";
-import { rotateMasterKey, sealedOtherwise } from "../control/encryption/rotate.ts";
+import { rotateMasterKey, countSealedOtherwise } from "../control/encryption/rotate.ts";
 import { newId } from "../control/platform/ids.ts";
 import { inBackticks } from "../text/index.ts";
 import { ExitError, EXIT_FINDINGS } from "./exit.ts";
@@ -31,7 +31,7 @@ export function rotateMasterCommand(open: (options: OpenOptions) => Promise<Open
 }
 
 async function tellStatus({ db, box, settings }: ControlContext): Promise<void> {
-  const counts = await sealedOtherwise(db, box.keyIds[0], SEALED_COLUMNS);
+  const counts = await countSealedOtherwise(db, box.keyIds[0], SEALED_COLUMNS);
   const left = counts.filter((row) => row.left > 0);
   print(
     settings.environment,

@@ -127,6 +127,14 @@ export const database = z
         "what gateways follow, one looks API keys up, the others are for the API. One more listens for changes, and where " +
         "webhooks are used, their deliveries take up to five more.",
     ),
+    statement_timeout: setting(
+      duration("1s", "10m"),
+      "30s",
+      "A statement that takes longer is cancelled, and its request answered 503. Where PostgreSQL has said nothing at all for some " +
+        "seconds more (as long again, at most 5 s), the connection is closed, so that a server that hangs holds up no " +
+        "request for longer. Who asks is looked up in 5 s at most. Migrations have no bound.",
+    ),
+    analytics_timeout: setting(duration("1s", "10m"), "30s", "The same for analytics, audit and exports."),
     redis_url: optional(
       text().refine((value) => /^rediss?:\/\//.test(value), "must be a `redis://` URL"),
       "Redis that counts requests for rate limits. Also `REDIS_URL`. Default: PostgreSQL counts.",

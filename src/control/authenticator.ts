@@ -1,14 +1,18 @@
 import type { Knex } from "knex";
 import type { Actor } from "./platform/actor.ts";
 import { environmentOfKey } from "./resources/api-keys/secret.ts";
-import { findPresentedKeys, statusOfKey } from "./resources/api-keys/store.ts";
+import { findPresentedKeys, lockKeyShared, statusOfKey } from "./resources/api-keys/store.ts";
 import { readBearer } from "./platform/authentication/bearer.ts";
 import { createUseNotes } from "./platform/authentication/last-use.ts";
 import { batchLookups } from "./platform/batch-lookups.ts";
 import { requireSameOrigin } from "./platform/authentication/same-site.ts";
 import type { ControlContext } from "./platform/context.ts";
 import { csrfTokenOf, readSessionCookie } from "./resources/dashboard-users/session-cookie.ts";
-import { findPresentedSession } from "./resources/dashboard-users/sessions.ts";
+import {
+  findPresentedSessions,
+  isOpenSession,
+  lockSessionShared,
+} from "./resources/dashboard-users/sessions.ts";
 import { ApiError } from "./platform/errors.ts";
 import type { Authenticator } from "./platform/frame/authenticator.ts";
 import { hashSecret, sameSecret } from "./platform/secret-box.ts";
@@ -16,13 +20,15 @@ import { hashSecret, sameSecret } from "./platform/secret-box.ts";
 /**
  * Tells who asks: by an API key, or by the cookie of a dashboard session. Where both are sent, the key counts.
  *
- * @param keys - where keys are looked up, whatever takes the API's connections. Default: over these
+ * @param keys - where keys and sessions are looked up, whatever takes the API's connections: writes do it while they hold one of
+ *   those. Default: over these
  */
 export function createAuthenticator(context: ControlContext, keys: Knex = context.db): Authenticator {
   const { settings, clock } = context;
   const noteUse = createUseNotes(context);
   // a change wakes a thousand gateways, and each of their keys is looked up before it is answered
   const findKey = batchLookups((hashes) => findPresentedKeys(keys, hashes));
+  const findSession = batchLookups((hashes) => findPresentedSessions(keys, hashes));
 
   async function byKey(secret: string): Promise<Actor | ApiError> {
     const environment = environmentOfKey(secret);
@@ -56,8 +62,8 @@ export function createAuthenticator(context: ControlContext, keys: Knex = contex
   /** A cookie that is over is as good as none: browsers send it along when people sign in anew. */
   async function bySession(token: string): Promise<Actor | undefined> {
     const now = new Date(clock());
-    const session = await findPresentedSession(context.db, token, now);
-    if (session === undefined) return undefined;
+    const session = await findSession(hashSecret(token));
+    if (session === undefined || !isOpenSession(session, now)) return undefined;
     noteUse({ table: "dashboard_sessions", id: session.id, last: session.last_seen_at }, now);
     const { id: sessionId, user_id: id, name, role } = session;
     return { kind: "dashboard_user", id, name, role, sessionId };
@@ -72,6 +78,11 @@ export function createAuthenticator(context: ControlContext, keys: Knex = contex
       if (bearer !== undefined) return byKey(bearer);
       const token = readSessionCookie(request.headers, settings);
       return token === undefined ? undefined : bySession(token);
+    },
+
+    async lockCredentials(trx, actor) {
+      if (actor.kind === "api_key") await lockKeyShared(trx, actor.id);
+      if (actor.kind === "dashboard_user") await lockSessionShared(trx, actor.sessionId);
     },
 
     requireSameSite({ headers }, actor) {

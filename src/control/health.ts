@@ -22,11 +22,16 @@ export function healthRouter(
 ): Router {
   const router = Router();
   let logged = "";
+  let asking: Promise<Found> | undefined;
+  // however many ask, and however long the database takes, they hold one connection
+  const look = () => (asking ??= ask(db, checks).finally(() => (asking = undefined)));
   router.get("/healthz", (_request, response) => {
     response.json({ status: "ok" });
   });
   router.get("/readyz", async (_request, response) => {
-    const { error, found } = await look(db, checks);
+    // a statement may take longer than whoever asks waits
+    const late: Found = { error: new Error("timeout expired"), found: {} };
+    const { error, found } = await inTime(look(), PATIENCE_MS, late);
     const detail = error === undefined ? "it answers" : databaseFailure(error);
     const database: CheckStatus = { ok: error === undefined, detail };
     const others = Object.entries(found).map(([name, problem]): [string, CheckStatus] => [
@@ -51,17 +56,13 @@ interface Found {
   readonly found: Readonly<Record<string, string | undefined>>;
 }
 
-async function look(db: ControlContext["db"], checks: Readonly<Record<string, HealthCheck>>): Promise<Found> {
-  const asked = (async (): Promise<Found> => {
-    try {
-      await db.raw("select 1");
-      const found: Record<string, string | undefined> = {};
-      for (const [name, check] of Object.entries(checks)) found[name] = await check();
-      return { found };
-    } catch (error) {
-      return { error, found: {} };
-    }
-  })();
-  // the pool would try for longer
-  return inTime(asked, PATIENCE_MS, { error: new Error("timeout expired"), found: {} });
+async function ask(db: ControlContext["db"], checks: Readonly<Record<string, HealthCheck>>): Promise<Found> {
+  try {
+    await db.raw("select 1");
+    const found: Record<string, string | undefined> = {};
+    for (const [name, check] of Object.entries(checks)) found[name] = await check();
+    return { found };
+  } catch (error) {
+    return { error, found: {} };
+  }
 }

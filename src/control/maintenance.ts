@@ -1,5 +1,5 @@
 import { every } from "../runtime/every.ts";
-import { sealedWithUnknownKeys } from "./encryption/key-check.ts";
+import { reportUnknownKeys } from "./encryption/key-check.ts";
 import type { BackgroundWork, ControlContext } from "./platform/context.ts";
 import { forgetExpiredSignIns } from "./resources/dashboard-users/prune-sign-ins.ts";
 import { runErasures } from "./resources/erasure/jobs.ts";
@@ -52,7 +52,7 @@ const JOBS: readonly MaintenanceJob[] = [
   {
     what: "prune expired sign-ins",
     everyMs: MINUTE_MS,
-    run: ({ context }) => pruneSignIns(context),
+    run: ({ context }, signal) => pruneSignIns(context, signal),
   },
   {
     what: "prune expired dashboard sign-ins",
@@ -73,7 +73,7 @@ const JOBS: readonly MaintenanceJob[] = [
   {
     what: "prune old webhook deliveries",
     everyMs: MINUTE_MS,
-    run: ({ context }) => sweep(context),
+    run: ({ context }, signal) => sweep(context, signal),
   },
   {
     what: "look for deletions of other releases",
@@ -91,15 +91,7 @@ const JOBS: readonly MaintenanceJob[] = [
     what: "look for secrets that no configured key opens",
     everyMs: DAY_MS,
     now: true,
-    async run({ context: { db, box, log } }) {
-      const tables = await sealedWithUnknownKeys(db, box, SEALED_COLUMNS);
-      if (tables.length > 0)
-        log.error(
-          { tables },
-          "some secrets are encrypted with a key that is not configured: list it in `api.previous_encryption_keys`, and run " +
-            "`gatehouse keys rotate-master` once no instance has it as `api.encryption_key`",
-        );
-    },
+    run: ({ context }, signal) => reportUnknownKeys(context, SEALED_COLUMNS, signal),
   },
   {
     what: "erase all of what was deleted",
@@ -120,7 +112,11 @@ const SANDBOX_JOBS: readonly MaintenanceJob[] = [
 export function startMaintenance(context: ControlContext, keyring: Keyring): BackgroundWork {
   const isSandbox = context.settings.environment === "sandbox";
   const jobs = [...JOBS, ...(isSandbox ? SANDBOX_JOBS : [])].map(({ everyMs, run, ...options }) =>
-    every(everyMs, (signal) => run({ context, keyring }, signal), { ...options, log: context.log }),
+    every(everyMs, (signal) => run({ context, keyring }, signal), {
+      ...options,
+      retryMs: MINUTE_MS,
+      log: context.log,
+    }),
   );
   return {
     async close() {

@@ -15,6 +15,8 @@ export interface JobOptions {
   readonly level?: "warn" | "error";
   /** Whether it runs now, too, and not only when the first interval is over. */
   readonly now?: boolean;
+  /** After so long a run that failed is tried again, where the next one would be later. */
+  readonly retryMs?: number;
 }
 
 /** Work that is done again and again. */
@@ -36,20 +38,23 @@ export interface Job {
 export function every(
   intervalMs: number,
   work: (signal: AbortSignal) => unknown,
-  { what, log, level = "warn", now = false }: JobOptions,
+  { what, log, level = "warn", now = false, retryMs = intervalMs }: JobOptions,
 ): Job {
   const closing = new AbortController();
   let running: Promise<void> | undefined;
   let again = false;
   let failing: string | undefined;
+  let retry: NodeJS.Timeout | undefined;
 
   async function attempt(): Promise<void> {
+    clearTimeout(retry);
     try {
       await work(closing.signal);
     } catch (error) {
       const code = errorCode(error) ?? "UNKNOWN";
       if (code !== failing) log[level]({ err: error, code }, `could not ${what}; will retry`);
       failing = code;
+      if (retryMs < intervalMs && !closing.signal.aborted) retry = setTimeout(tick, retryMs).unref();
       return;
     }
     if (failing !== undefined) log.info({}, `can ${what} again`);
@@ -85,6 +90,7 @@ export function every(
     },
     async close() {
       clearInterval(timer);
+      clearTimeout(retry);
       closing.abort();
       await running;
     },

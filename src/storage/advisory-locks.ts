@@ -1,4 +1,7 @@
 import type { Knex } from "knex";
+import { sleep } from "../runtime/sleep.ts";
+
+const POLL_MS = 100;
 
 /**
  * The advisory locks of an environment's database, and what each protects. All numbers of a database are here, so that no two
@@ -43,7 +46,29 @@ export async function lockUntilEnd(trx: Knex, lock: keyof typeof ADVISORY_LOCKS)
   await trx.raw("select pg_advisory_xact_lock(?)", [ADVISORY_LOCKS[lock]]);
 }
 
-/** The same for each of these rows, always in one order, so that no two transactions wait for each other in a circle. */
+/**
+ * The same, of a lock that others hold for longer than a statement may take: it is asked for again and again.
+ *
+ * @returns whether it was got in time
+ */
+export async function lockUntilEndWithin(
+  trx: Knex,
+  lock: keyof typeof ADVISORY_LOCKS,
+  ms: number,
+): Promise<boolean> {
+  const deadline = performance.now() + ms;
+  for (;;) {
+    const { rows } = await trx.raw<{ rows: { locked: boolean }[] }>(
+      "select pg_try_advisory_xact_lock(?) as locked",
+      [ADVISORY_LOCKS[lock]],
+    );
+    if (rows[0]?.locked === true) return true;
+    if (performance.now() >= deadline) return false;
+    await sleep(POLL_MS);
+  }
+}
+
+/** {@link lockUntilEnd} for each of these rows, always in one order, so that no two transactions wait for each other in a circle. */
 export async function lockRowsUntilEnd(
   trx: Knex,
   lock: keyof typeof ROW_LOCKS,

@@ -19,6 +19,7 @@ const WORDS: Readonly<Record<string, string>> = {
   "57P01": "the database is shutting down",
   "57P02": "the database is starting again after a crash",
   "57P03": "the database is starting or shutting down",
+  "25P03": "the database ended a transaction that it heard nothing of",
   "57014": "the database did not answer in time",
 };
 

@@ -2,6 +2,7 @@ import knex from "knex";
 import type { Knex } from "knex";
 import pg from "pg";
 import { errorCode } from "../runtime/error-code.ts";
+import { breakOff, endWhenSilent } from "./end-when-silent.ts";
 
 /** PostgreSQL by knex: a pool of connections, or one transaction of it. */
 export type Database = Knex;
@@ -11,7 +12,10 @@ export interface DatabaseOptions {
   readonly poolSize?: number;
   /** How the connections are called in `pg_stat_activity`. */
   readonly applicationName?: string;
-  /** A statement that takes longer is cancelled. Default: 30 s; 0 is no limit. */
+  /**
+   * A statement that takes longer is cancelled, and a transaction ended whose next statement does not come for as long. Where the
+   * server says nothing for some seconds more, the connection is given up. Default: 30 s; 0 is no limit.
+   */
   readonly statementTimeoutMs?: number;
   /** How long a caller waits for a free connection. Default: 10 s. */
   readonly acquireTimeoutMs?: number;
@@ -24,6 +28,8 @@ const STATEMENT_TIMEOUT_MS = 30_000;
 /** How long a server may take to accept a connection; one that is away must not hold up every request. */
 const CONNECT_TIMEOUT_MS = 5_000;
 const ACQUIRE_TIMEOUT_MS = 10_000;
+/** So much later than a statement is to be cancelled, a server that has said nothing is taken for dead. */
+const LONGEST_SILENCE_MS = 5_000;
 
 /** Of tarn's pool, which knex has inside. */
 interface PoolEvents {
@@ -43,7 +49,16 @@ const SILENT: Knex.Logger = {
  * where that is exact and as text where it is not, `date` as `YYYY-MM-DD`, `jsonb` parsed.
  */
 export function openDatabase(url: string, options: DatabaseOptions = {}): Database {
-  const timeout = Math.trunc(options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS);
+  const { statementTimeoutMs = STATEMENT_TIMEOUT_MS } = options;
+  return openPool(url, options, (connection) => setUp(connection, Math.trunc(statementTimeoutMs)));
+}
+
+/** @param prepare - readies each new connection; one that it rejects for is not used */
+function openPool(
+  url: string,
+  options: DatabaseOptions & { readonly keep?: number },
+  prepare: (connection: pg.Client) => Promise<unknown>,
+): Database {
   const db = knex({
     client: "pg",
     log: SILENT,
@@ -58,14 +73,16 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
     } satisfies pg.ClientConfig as Knex.PgConnectionConfig,
     acquireConnectionTimeout: options.acquireTimeoutMs ?? ACQUIRE_TIMEOUT_MS,
     pool: {
-      min: 0,
+      min: options.keep ?? 0,
       max: options.poolSize ?? POOL_SIZE,
       afterCreate: (connection: pg.Client, done: (error: Error | null, connection: pg.Client) => void) => {
-        connection.query(`SET timezone TO 'UTC'; SET statement_timeout TO ${timeout}`).then(
+        prepare(connection).then(
           () => {
             done(null, connection);
           },
           (error: unknown) => {
+            // the pool forgets it, and leaves it open
+            breakOff(connection);
             done(error instanceof Error ? error : new Error(String(error)), connection);
           },
         );
@@ -81,17 +98,36 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
   return db;
 }
 
+async function setUp(connection: pg.Client, timeoutMs: number): Promise<void> {
+  if (timeoutMs > 0) endWhenSilent(connection, timeoutMs + Math.min(timeoutMs, LONGEST_SILENCE_MS));
+  await connection.query(
+    `SET timezone TO 'UTC'; SET statement_timeout TO ${timeoutMs};
+     SET idle_in_transaction_session_timeout TO ${timeoutMs}`,
+  );
+}
+
 /**
  * Runs `work` over one connection outside the pool, which is closed afterwards: for what belongs to a session, and for
- * statements that may take their time.
+ * statements that may take their time. When that connection is lost, every further statement of `work` fails: a lock of the session is
+ * lost with it, and another connection would go on without.
  */
 export async function withSession<T>(db: Database, work: (session: Database) => Promise<T>): Promise<T> {
   const { connection } = (db.client as { readonly config: { readonly connection: pg.ClientConfig } }).config;
-  const session = openDatabase(connection.connectionString ?? "", {
-    poolSize: 1,
-    statementTimeoutMs: 0,
-    ...(connection.application_name !== undefined && { applicationName: connection.application_name }),
-  });
+  let isFirst = true;
+  const session = openPool(
+    connection.connectionString ?? "",
+    {
+      poolSize: 1,
+      // one that nobody uses for a while would be closed
+      keep: 1,
+      ...(connection.application_name !== undefined && { applicationName: connection.application_name }),
+    },
+    async (made) => {
+      if (!isFirst) throw new Error("the connection of this session is lost, and its locks with it");
+      isFirst = false;
+      await setUp(made, 0);
+    },
+  );
   try {
     return await work(session);
   } finally {
@@ -124,9 +160,11 @@ function readInt8(text: string): number | string {
 
 /**
  * SQLSTATEs of a server that is going, gone, starting, a standby since a failover, or too busy for one that has lost to
- * others again and again (PostgreSQL, appendix A); classes 08 (connection) and 53 (full) are added below.
+ * others again and again, or that has ended a transaction nothing came for (PostgreSQL, appendix A); classes 08 (connection) and 53 (full) are added below.
  */
-const AWAY_STATES: ReadonlySet<string> = new Set(["57P01", "57P02", "57P03", "25006", "40001", "40P01"]);
+const AWAY_STATES: ReadonlySet<string> = new Set([
+  ...["57P01", "57P02", "57P03", "25006", "25P03", "40001", "40P01"],
+]);
 
 /** What the operating system says of a connection when there is no server to talk to. */
 const AWAY_ERRNO: ReadonlySet<string> = new Set([
@@ -160,6 +198,11 @@ export function isUnavailable(error: unknown): boolean {
   // a host name with several addresses fails with all their errors together
   if (error instanceof AggregateError) return error.errors.every(isUnavailable);
   return AWAY_TEXTS.some((text) => error.message === text || error.message.endsWith(` - ${text}`));
+}
+
+/** Whether a statement was cancelled (query_canceled), which it is when it takes longer than its pool allows. */
+export function isCanceled(error: unknown): boolean {
+  return errorCode(error) === "57014";
 }
 
 /** Whether a row with the same key exists already; by the name of the constraint or index where one is given. */

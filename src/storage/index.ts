@@ -1,6 +1,6 @@
-export { lockRowsUntilEnd, lockUntilEnd } from "./advisory-locks.ts";
+export { lockRowsUntilEnd, lockUntilEnd, lockUntilEndWithin } from "./advisory-locks.ts";
 export { databaseFailure } from "./database-failure.ts";
-export { closeDatabase, isUnavailable, isUniqueViolation, openDatabase } from "./database.ts";
+export { closeDatabase, isCanceled, isUnavailable, isUniqueViolation, openDatabase } from "./database.ts";
 export type { Database, DatabaseOptions } from "./database.ts";
 export { startEmbeddedPostgres } from "./embedded-postgres.ts";
 export type { EmbeddedPostgres, EmbeddedPostgresOptions, StorageLog } from "./embedded-postgres.ts";

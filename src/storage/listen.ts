@@ -2,7 +2,11 @@ import type pg from "pg";
 import { Backoff } from "../runtime/backoff.ts";
 import { sleep } from "../runtime/sleep.ts";
 import type { Database } from "./database.ts";
+import { breakOff, endWhenSilent } from "./end-when-silent.ts";
 
+/** How long the server may say nothing to being asked for notifications. */
+const SILENCE_MS = 10_000;
+const LEAVE_MS = 1_000;
 const RECONNECT = { firstMs: 200, longestMs: 2_000 };
 
 export interface Listener {
@@ -47,7 +51,11 @@ export function listen(db: Database, channel: string, listener: Listener): Liste
   async function listenOnce(): Promise<void> {
     // like those of the pool, and not one of them: it would be missing there
     const client = await (db.client as { acquireRawConnection(): Promise<pg.Client> }).acquireRawConnection();
-    const end = () => void client.end().catch(() => undefined);
+    const end = () => {
+      void client.end().catch(() => undefined);
+      // a server that hangs would never take its leave
+      setTimeout(breakOff, LEAVE_MS, client).unref();
+    };
     const lost = new Promise<void>((resolve, reject) => {
       client.once("end", resolve);
       client.on("error", reject);
@@ -60,6 +68,7 @@ export function listen(db: Database, channel: string, listener: Listener): Liste
     signal.addEventListener("abort", end);
     try {
       if (signal.aborted) return;
+      endWhenSilent(client, SILENCE_MS);
       await client.query(`LISTEN ${client.escapeIdentifier(channel)}`);
       backoff.succeeded();
       isListening = true;

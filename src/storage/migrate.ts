@@ -38,7 +38,8 @@ export async function migrate(
   const migrations = await listMigrations(folder);
   const applied: string[] = [];
   for (;;) {
-    const next = await db.transaction((trx) => applyNext(trx, migrations));
+    // neither waiting for the lock nor a large table may be cut short
+    const next = await withSession(db, (session) => session.transaction((trx) => applyNext(trx, migrations)));
     if (next === undefined) break;
     const { name, isApplied } = next;
     if (!isApplied) {
@@ -97,8 +98,6 @@ async function applyNext(
   trx: Knex.Transaction,
   migrations: readonly Migration[],
 ): Promise<{ readonly name: string; readonly isApplied: boolean } | undefined> {
-  // neither waiting for the lock nor a large table may be cut short
-  await trx.raw("SET LOCAL statement_timeout TO 0");
   await lockUntilEnd(trx, "migrations");
   await trx.raw(
     `create table if not exists ${TABLE} (
@@ -132,7 +131,7 @@ async function applyOutside(db: Database, migrations: readonly Migration[], name
   });
 }
 
-/** The lock goes with the session. */
+/** The lock goes with the session, and without it the session does nothing more. */
 async function tryLock(session: Database): Promise<boolean> {
   const { rows } = await session.raw<{ rows: { locked: boolean }[] }>(
     "select pg_try_advisory_lock(?) as locked",

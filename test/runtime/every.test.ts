@@ -102,6 +102,30 @@ describe("runtime: every", () => {
     assert.deepEqual(logged.slice(2), [{ level: "info", message: "can prune again" }]);
   });
 
+  it("tries again before its next run where it has failed, and not once it has worked or has ended", async () => {
+    mock.timers.reset();
+    mock.timers.enable({ apis: ["setInterval", "setTimeout"] });
+    let [runs, failing] = [0, true];
+    const work = () => {
+      runs += 1;
+      if (failing) throw new Error("away");
+    };
+    const job = start(work, { retryMs: 100 });
+    await pass(1_000);
+    await pass(100);
+    assert.equal(runs, 2);
+    failing = false;
+    await pass(100);
+    await pass(700);
+    assert.equal(runs, 3);
+    failing = true;
+    await pass(1_000);
+    const before = runs;
+    await job.close();
+    await pass(5_000);
+    assert.equal(runs, before);
+  });
+
   it("is as loud as it is told to be, and survives what rejects", async () => {
     let runs = 0;
     start(

@@ -1,11 +1,21 @@
 import { strict as assert } from "node:assert";
 import { join } from "node:path";
-import { closeDatabase, isUnavailable, isUniqueViolation, openDatabase } from "../../src/storage/index.ts";
+import {
+  closeDatabase,
+  databaseFailure,
+  isUnavailable,
+  isUniqueViolation,
+  lockUntilEnd,
+  lockUntilEndWithin,
+  openDatabase,
+} from "../../src/storage/index.ts";
+import { sleep } from "../../src/runtime/sleep.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
 import { emptyDatabase, privatePostgres, temporaryDirectory, testDatabase } from "../support/database.ts";
 import type { TestDatabase } from "../support/database.ts";
+import { mutedPostgres } from "../support/muted-postgres.ts";
 
 /** What the promise is rejected with. */
 async function failure(promise: Promise<unknown>): Promise<unknown> {
@@ -150,6 +160,59 @@ describe("storage: a database that is away", () => {
     } finally {
       await closeDatabase(db);
       await server.close();
+    }
+  });
+
+  it("is told by a server that falls silent, within a bound and never again by the same connection", async () => {
+    const database = await emptyDatabase();
+    const server = await mutedPostgres(database.url);
+    const db = openDatabase(server.url, { poolSize: 1, statementTimeoutMs: 200 });
+    try {
+      const pid = async () => {
+        const { rows } = await db.raw<{ rows: { pid: number }[] }>("select pg_backend_pid() as pid");
+        return rows[0]?.pid;
+      };
+      const before = await pid();
+      // one that is not asked anything may be silent for as long as it likes
+      await sleep(600);
+      assert.equal(await pid(), before);
+      const trx = await db.transaction();
+      server.mute();
+      const error = await failure(trx.raw("select 1").then(() => undefined));
+      assert.deepEqual(
+        [isUnavailable(error), databaseFailure(error)],
+        [true, "the database does not answer"],
+      );
+      await trx.rollback();
+      server.unmute();
+      assert.notEqual(await pid(), before);
+    } finally {
+      await closeDatabase(db);
+      await server.close();
+      await database.close();
+    }
+  });
+
+  it("ends a transaction of a client that has fallen silent, and its locks with it", async () => {
+    const database = await emptyDatabase();
+    const db = openDatabase(database.url, { statementTimeoutMs: 300 });
+    try {
+      const trx = await db.transaction();
+      await lockUntilEnd(trx, "partitions");
+      assert.equal(
+        await database.db.transaction((other) => lockUntilEndWithin(other, "partitions", 0)),
+        false,
+      );
+      assert.equal(
+        await database.db.transaction((other) => lockUntilEndWithin(other, "partitions", 60_000)),
+        true,
+      );
+      const error = await failure(trx.raw("select 1").then(() => undefined));
+      assert.ok(isUnavailable(error), String(error));
+      await trx.rollback();
+    } finally {
+      await closeDatabase(db);
+      await database.close();
     }
   });
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { listen, openDatabase, closeDatabase, type Listening } from "../../src/storage/index.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
+import { mutedPostgres } from "../support/muted-postgres.ts";
 
 describe("storage: listening to a channel", () => {
   let database: TestDatabase;
@@ -65,6 +66,27 @@ describe("storage: listening to a channel", () => {
       await listening.close();
     } finally {
       await closeDatabase(nowhere);
+    }
+  });
+
+  it("ends, though the server takes no leave", async () => {
+    const muted = await mutedPostgres(database.url);
+    const db = openDatabase(muted.url);
+    const begun = Promise.withResolvers<undefined>();
+    const listening = listen(db, "channel", {
+      onNotification: () => undefined,
+      onListening: () => {
+        begun.resolve(undefined);
+      },
+    });
+    try {
+      await begun.promise;
+      muted.mute();
+      await listening.close();
+      assert.equal(listening.isListening, false);
+    } finally {
+      await muted.close();
+      await closeDatabase(db);
     }
   });
 });

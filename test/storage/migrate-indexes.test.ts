@@ -43,6 +43,22 @@ describe("storage: migrations outside a transaction", () => {
     assert.deepEqual(await database.db("t").orderBy("id").pluck("id"), [1, 1, 2]);
   });
 
+  it("go no further once their connection is lost, and the lock with it", async () => {
+    await writeFile(
+      join(folder, "0001-lost.ts"),
+      `export const config = { transaction: false };
+       export async function up(db: { raw(sql: string): Promise<unknown> }) {
+         await db.raw("create table before_loss ()");
+         await db.raw("select pg_terminate_backend(pg_backend_pid())").catch(() => undefined);
+         await db.raw("create table after_loss ()");
+       }\n`,
+    );
+    await assert.rejects(migrate(database.db, { folder }), /^Error: migration 0001-lost failed: /);
+    assert.equal(await database.db.schema.hasTable("before_loss"), true);
+    assert.equal(await database.db.schema.hasTable("after_loss"), false);
+    assert.deepEqual(await pendingMigrations(database.db, { folder }), ["0001-lost"]);
+  });
+
   it("are declared as knex declares them, and not otherwise", async () => {
     await writeFile(
       join(folder, "0001-typo.ts"),

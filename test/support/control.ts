@@ -210,6 +210,7 @@ const believing: Authenticator = {
   identifyKey: async (secret) =>
     (await believing.identify({ headers: { authorization: `Bearer ${secret}` } } as Request)) ??
     new ApiError("UNAUTHORIZED"),
+  lockCredentials: () => Promise.resolve(),
   requireSameSite: () => undefined,
 };
 

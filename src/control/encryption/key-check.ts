@@ -2,6 +2,7 @@ import type { Knex } from "knex";
 import { inBackticks } from "../../text/index.ts";
 import type { ControlContext } from "../platform/context.ts";
 import type { SecretBox } from "../platform/secret-box.ts";
+import { sealedOtherwise } from "./sealing-keys.ts";
 import type { RowKey, SealedColumns } from "../platform/sealed-columns.ts";
 
 /** A master key that values in the database are sealed with. */
@@ -65,29 +66,34 @@ export async function encryptionKeyProblem(db: Knex, box: SecretBox): Promise<st
 }
 
 /**
- * Finds what an instance sealed with a key after that had been retired: nobody who starts with the next key alone can open it.
+ * Looks for what an instance sealed with a key after that had been retired, and says so: nobody who starts with the next key alone can
+ * open it. A table that cannot be looked at keeps none of the others from it.
  *
- * @returns names of the tables that have such a value
+ * @throws what kept it from looking at the first such table
  */
-export async function sealedWithUnknownKeys(
-  db: Knex,
-  box: SecretBox,
-  sealed: readonly SealedColumns[],
-): Promise<string[]> {
-  const found: string[] = [];
-  for (const { table, columns } of sealed) {
-    // earlier releases did not name the key within the value
-    const where = columns.map(() => "split_part(??, '.', 3) <> all(?::text[])").join(" or ");
-    const known = ["", ...box.keyIds];
-    const row: unknown = await db(table)
-      .whereRaw(
-        where,
-        columns.flatMap((column) => [column, known]),
-      )
-      .first(db.raw("true as found"));
-    if (row !== undefined) found.push(table);
+export async function reportUnknownKeys(
+  { db, box, log }: Pick<ControlContext, "db" | "box" | "log">,
+  columns: readonly SealedColumns[],
+  signal: AbortSignal,
+): Promise<void> {
+  const tables: string[] = [];
+  const failures: unknown[] = [];
+  for (const sealed of columns) {
+    if (signal.aborted) return;
+    try {
+      // earlier releases did not name the key within the value
+      if ((await sealedOtherwise(db, sealed, ["", ...box.keyIds])).length > 0) tables.push(sealed.table);
+    } catch (error) {
+      failures.push(error);
+    }
   }
-  return found;
+  if (tables.length > 0)
+    log.error(
+      { tables },
+      "some secrets are encrypted with a key that is not configured: list it in `api.previous_encryption_keys`, and run " +
+        "`gatehouse keys rotate-master` once no instance has it as `api.encryption_key`",
+    );
+  if (failures.length > 0) throw failures[0];
 }
 
 function keysInUse(db: Knex): Promise<KeyRow[]> {

@@ -4,6 +4,7 @@ import type { ControlContext } from "../platform/context.ts";
 import type { SecretBox } from "../platform/secret-box.ts";
 import type { UnitOfWork, UnitOrigin } from "../platform/unit.ts";
 import { registerEncryptionKey } from "./key-check.ts";
+import { sealedOtherwise, whereSealed, type SealedOtherwise } from "./sealing-keys.ts";
 import type { RowKey, SealedColumns } from "../platform/sealed-columns.ts";
 
 /** Rows of one transaction: what a request that needs one of them waits for. */
@@ -54,11 +55,11 @@ export async function rotateMasterKey(
     if (pass > 1) await sleep(PAUSE_MS);
     const unreadable = new Map<string, number>();
     for (const columns of sealed) {
-      const result = await resealTable((work) => units(origin, work), box, columns, options);
+      const result = await resealTable({ db, box }, (work) => units(origin, work), columns, options);
       resealed.set(columns.table, (resealed.get(columns.table) ?? 0) + result.resealed);
       unreadable.set(columns.table, result.unreadable);
     }
-    left = (await sealedOtherwise(db, keyId, sealed)).map((row) => ({
+    left = (await countSealedOtherwise(db, keyId, sealed)).map((row) => ({
       ...row,
       resealed: resealed.get(row.table) ?? 0,
       unreadable: unreadable.get(row.table) ?? 0,
@@ -73,29 +74,29 @@ export async function rotateMasterKey(
 }
 
 /** How many rows of a table have a value that is not sealed with a key. */
-export interface SealedOtherwise {
+export interface RowsLeft {
   readonly table: string;
   readonly left: number;
 }
 
 /** @returns it of each table */
-export async function sealedOtherwise(
+export async function countSealedOtherwise(
   db: Knex,
   keyId: string,
-  sealed: readonly SealedColumns[],
-): Promise<SealedOtherwise[]> {
-  return db.transaction(async (trx) => {
-    await forLong(trx);
-    const counts: SealedOtherwise[] = [];
-    for (const { table, columns } of sealed) {
-      const { rows } = await trx.raw<{ rows: { left: number }[] }>(
-        `select count(*)::int as left from ?? where ${otherKey(columns)}`,
-        [table, ...bindingsOf(columns, keyId)],
-      );
-      counts.push({ table, left: rows[0]?.left ?? 0 });
+  columns: readonly SealedColumns[],
+): Promise<RowsLeft[]> {
+  const counts: RowsLeft[] = [];
+  for (const sealed of columns) {
+    let left = 0;
+    for (const found of await sealedOtherwise(db, sealed, [keyId])) {
+      const row = await whereSealed(db(sealed.table), found, keyId)
+        .count({ total: "*" })
+        .first<{ total: number }>();
+      left += row.total;
     }
-    return counts;
-  });
+    counts.push({ table: sealed.table, left });
+  }
+  return counts;
 }
 
 interface Resealed {
@@ -104,24 +105,28 @@ interface Resealed {
 }
 
 async function resealTable(
+  { db, box }: Pick<ControlContext, "db" | "box">,
   unitOf: (work: (unit: UnitOfWork) => Promise<BatchResult>) => Promise<BatchResult>,
-  box: SecretBox,
   sealed: SealedColumns,
   { batch = BATCH, onBatch }: RotationOptions,
 ): Promise<Resealed> {
   let [resealed, unreadable] = [0, 0];
-  let after: RowKey | undefined;
-  do {
-    const at = { after, size: batch };
-    const done = await unitOf(async (unit) => {
-      const result = await resealBatch(unit, box, sealed, at);
-      await onBatch?.(sealed.table, result.resealed);
-      return result;
-    });
-    resealed += done.resealed;
-    unreadable += done.unreadable;
-    after = done.last;
-  } while (after !== undefined);
+  for (const found of await sealedOtherwise(db, sealed, [box.keyIds[0]]))
+    // one key at a time: its rows are side by side in the index
+    for (const keyId of found.keyIds) {
+      let after: RowKey | undefined;
+      do {
+        const page = { found: { ...found, keyIds: [keyId] }, after, size: batch };
+        const done = await unitOf(async (unit) => {
+          const result = await resealBatch(unit, box, sealed, page);
+          await onBatch?.(sealed.table, result.resealed);
+          return result;
+        });
+        resealed += done.resealed;
+        unreadable += done.unreadable;
+        after = done.last;
+      } while (after !== undefined);
+    }
   return { resealed, unreadable };
 }
 
@@ -130,27 +135,31 @@ interface BatchResult extends Resealed {
   readonly last: RowKey | undefined;
 }
 
+interface Page {
+  readonly found: SealedOtherwise;
+  readonly after: RowKey | undefined;
+  readonly size: number;
+}
+
 async function resealBatch(
   { trx }: UnitOfWork,
   box: SecretBox,
   { table, key, columns, purpose }: SealedColumns,
-  { after, size }: { readonly after: RowKey | undefined; readonly size: number },
+  { found, after, size }: Page,
 ): Promise<BatchResult> {
-  const [keyId] = box.keyIds;
-  await forLong(trx);
-  const names = key.map(() => "??").join(", ");
-  const values = key.map(() => "?").join(", ");
-  // what another transaction is about to change is for a later pass; and nobody who refers to a row waits for it
-  const { rows } = await trx.raw<{ rows: Readonly<Record<string, unknown>>[] }>(
-    `select ${names}, ${columns.map(() => "??").join(", ")} from ??
-     where (${otherKey(columns)}) ${after === undefined ? "" : `and (${names}) > (${values})`}
-     order by ${names} limit ? for no key update skip locked`,
-    [
-      ...[...key, ...columns, table, ...bindingsOf(columns, keyId)],
-      ...(after === undefined ? [] : [...key, ...key.map((name) => after[name] ?? "")]),
-      ...[...key, size],
-    ],
-  );
+  const query = whereSealed(trx(table), found, box.keyIds[0])
+    .select(...key, ...columns)
+    .orderBy([...key])
+    .limit(size)
+    // what another transaction is about to change is for a later pass; and nobody who refers to a row waits for it
+    .forNoKeyUpdate()
+    .skipLocked();
+  if (after !== undefined)
+    void query.whereRaw(`(${key.map(() => "??").join(", ")}) > (${key.map(() => "?").join(", ")})`, [
+      ...key,
+      ...key.map((name) => after[name] ?? ""),
+    ]);
+  const rows = (await query) as Readonly<Record<string, unknown>>[];
   let unreadable = 0;
   let last: RowKey | undefined;
   for (const row of rows) {
@@ -187,8 +196,8 @@ async function completeRotation(
   keyId: string,
   sealed: readonly SealedColumns[],
   resealed: ReadonlyMap<string, number>,
-): Promise<{ readonly counts: readonly SealedOtherwise[]; readonly retired: readonly string[] }> {
-  const counts = await sealedOtherwise(unit.trx, keyId, sealed);
+): Promise<{ readonly counts: readonly RowsLeft[]; readonly retired: readonly string[] }> {
+  const counts = await countSealedOtherwise(unit.trx, keyId, sealed);
   const retired = counts.every((row) => row.left === 0)
     ? await unit
         .trx("encryption_keys")
@@ -206,19 +215,4 @@ async function completeRotation(
       after: { resealed: Object.fromEntries(changed), retired: ids },
     });
   return { counts, retired: ids };
-}
-
-/** Looks at every row of a table, which may take longer than a statement of a request. */
-async function forLong(trx: Knex.Transaction): Promise<void> {
-  await trx.raw("set local statement_timeout to 0");
-}
-
-/** SQL: a value is there, and does not end with the key's id. */
-function otherKey(columns: readonly string[]): string {
-  return columns.map(() => "right(??, ?) <> ?").join(" or ");
-}
-
-function bindingsOf(columns: readonly string[], keyId: string): (string | number)[] {
-  const end = `.${keyId}`;
-  return columns.flatMap((column) => [column, end.length, end]);
 }

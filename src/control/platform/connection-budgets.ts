@@ -26,3 +26,15 @@ export function connectionBudgets(poolSize: number): Readonly<Record<Workload, n
     ...{ feed, analytics: share, intake: share, keys: FOR_KEYS },
   };
 }
+
+/** Who asks is one row, found by its key: where that takes longer, nothing else would go well. */
+const LONGEST_FOR_KEYS_MS = 5_000;
+
+/**
+ * How long a statement may take, by what it is for, in milliseconds. Deliveries and maintenance have what the API has.
+ *
+ * @param api - of the API, the feed and the intake
+ */
+export function statementTimeouts(api: number, analytics: number): Readonly<Record<Workload, number>> {
+  return { api, feed: api, intake: api, analytics, keys: Math.min(api, LONGEST_FOR_KEYS_MS) };
+}

@@ -48,6 +48,11 @@ export interface UnitOfWork {
   emit(event: NewEvent): void;
   /** Tells every gateway that follows. */
   notifyGateways(change: GatewayChange): void;
+  /**
+   * Has `check` run after all writers but that of gateway changes, whose lock keeps every other unit waiting. Where it throws,
+   * nothing is committed; what it must be able to rely on at the commit, it locks.
+   */
+  beforeCommit(check: () => Promise<void>): void;
 }
 
 /** Writers of what a unit has gathered; each belongs to the resource that owns the table. */
@@ -71,6 +76,7 @@ export function createUnits(db: Knex, writers: UnitWriters, clock: () => number 
       const changes: RecordedChange[] = [];
       const events: StoredEvent[] = [];
       const gatewayChanges: GatewayChange[] = [];
+      const checks: (() => Promise<void>)[] = [];
       const result = await work({
         trx,
         now,
@@ -83,6 +89,9 @@ export function createUnits(db: Knex, writers: UnitWriters, clock: () => number 
         },
         notifyGateways(change) {
           gatewayChanges.push(change);
+        },
+        beforeCommit(check) {
+          checks.push(check);
         },
       });
       if (changes.length > 0) {
@@ -97,6 +106,7 @@ export function createUnits(db: Knex, writers: UnitWriters, clock: () => number 
         await writers.events(trx, events);
         await writers.deliveries(trx, events);
       }
+      for (const check of checks) await check();
       // last: its lock is held until the transaction ends
       if (gatewayChanges.length > 0) await writers.gateways(trx, gatewayChanges);
       return result;

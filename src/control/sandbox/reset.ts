@@ -1,7 +1,8 @@
 import type { Knex } from "knex";
 import { readPolicyFolder } from "../../decision/policies/policy-folder.ts";
-import { lockUntilEnd } from "../../storage/index.ts";
+import { lockUntilEndWithin } from "../../storage/index.ts";
 import type { ControlContext } from "../platform/context.ts";
+import { ApiError } from "../platform/errors.ts";
 import { newId } from "../platform/ids.ts";
 import type { Keyring } from "../sign-in/issuer/keyring.ts";
 import { failed } from "../resources/policy-sets/compile-thread.ts";
@@ -76,8 +77,8 @@ export async function seedSandbox(context: ControlContext, parts: FillingParts):
 
 /** Whoever waits here waits for somebody else's whole reset. */
 async function lock(trx: Knex.Transaction): Promise<void> {
-  await trx.raw(`set local statement_timeout to ${WAIT_MS}`);
-  await lockUntilEnd(trx, "sandboxFilling");
+  if (!(await lockUntilEndWithin(trx, "sandboxFilling", WAIT_MS)))
+    throw new ApiError("SERVICE_UNAVAILABLE", { headers: { "retry-after": "1" } });
 }
 
 async function fill(

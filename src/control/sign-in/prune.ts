@@ -9,14 +9,23 @@ const FLOWS_KEPT_MS = 3_600_000;
  * Removes what is long over: flows, and sessions with their codes and refresh tokens once events of that age are removed, too.
  * It does so in small steps, each passing over what another instance is just removing.
  */
-export async function pruneSignIns({ db, clock, settings }: ControlContext): Promise<void> {
+export async function pruneSignIns(
+  { db, clock, settings }: ControlContext,
+  signal?: AbortSignal,
+): Promise<void> {
   const now = clock();
-  await removeBefore(db, "sign_in_flows", "expires_at", new Date(now - FLOWS_KEPT_MS));
-  await removeBefore(db, "sessions", "alive_until", new Date(now - settings.retention.eventsMs));
+  await removeBefore(db, "sign_in_flows", "expires_at", new Date(now - FLOWS_KEPT_MS), signal);
+  await removeBefore(db, "sessions", "alive_until", new Date(now - settings.retention.eventsMs), signal);
 }
 
-async function removeBefore(db: Knex, table: string, column: string, time: Date): Promise<void> {
-  for (;;) {
+async function removeBefore(
+  db: Knex,
+  table: string,
+  column: string,
+  time: Date,
+  signal?: AbortSignal,
+): Promise<void> {
+  while (signal?.aborted !== true) {
     const over = db(table).select("id").where(column, "<", time).limit(BATCH).forUpdate().skipLocked();
     const removed = await db(table).whereIn("id", over).delete();
     if (removed < BATCH) return;

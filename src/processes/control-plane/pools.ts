@@ -12,6 +12,8 @@ export interface PoolsOptions {
   readonly url: string;
   /** Connections at most, by what they are for. */
   readonly budgets: Readonly<Record<Workload, number>>;
+  /** Milliseconds after which a statement is cancelled, by what it is for. Default: as {@link openDatabase} has it. */
+  readonly statementTimeoutsMs?: Partial<Readonly<Record<Workload, number>>>;
   /** How long a caller waits for one. Default: as {@link openDatabase} has it. */
   readonly acquireTimeoutMs?: number;
   readonly log: Log;
@@ -21,13 +23,15 @@ export interface PoolsOptions {
 /** Opens the pool of one kind of work. When nobody gets a connection of it in time, that is said and counted. */
 export function openPool(
   workload: Workload,
-  { environment, url, budgets, acquireTimeoutMs, log, metrics }: PoolsOptions,
+  { environment, url, budgets, statementTimeoutsMs, acquireTimeoutMs, log, metrics }: PoolsOptions,
 ): Database {
   // so that the first one is an increase
   metrics?.poolExhausted.inc({ environment, workload }, 0);
+  const statementTimeoutMs = statementTimeoutsMs?.[workload];
   return openDatabase(url, {
     poolSize: budgets[workload],
     applicationName: `gatehouse ${environment}${workload === "api" ? "" : ` ${workload}`}`,
+    ...(statementTimeoutMs !== undefined && { statementTimeoutMs }),
     ...(acquireTimeoutMs !== undefined && { acquireTimeoutMs }),
     onExhausted() {
       metrics?.poolExhausted.inc({ environment, workload });

@@ -1,7 +1,7 @@
 import type { RequestListener, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { GatewayConfig } from "../../config/index.ts";
-import { connectionBudgets } from "../../control/platform/connection-budgets.ts";
+import { connectionBudgets, statementTimeouts } from "../../control/platform/connection-budgets.ts";
 import type { BackgroundWork, ControlContext, ControlSettings } from "../../control/platform/context.ts";
 import { ENVIRONMENTS, type Environment } from "../../control/platform/environment.ts";
 import { composeEnvironment } from "../../control/compose.ts";
@@ -225,7 +225,8 @@ function poolsOf(
   { databases, log, metrics }: Dependencies,
 ): PoolsOptions {
   const budgets = connectionBudgets(database.pool_size);
-  return { environment, url: databases.url(environment), budgets, log, metrics };
+  const statementTimeoutsMs = statementTimeouts(database.statement_timeout, database.analytics_timeout);
+  return { environment, url: databases.url(environment), budgets, statementTimeoutsMs, log, metrics };
 }
 
 async function open(

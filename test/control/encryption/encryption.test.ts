@@ -9,11 +9,13 @@ import {
   compareEncryptionKey,
   encryptionKeyProblem,
   registerEncryptionKey,
+  reportUnknownKeys,
 } from "../../../src/control/encryption/key-check.ts";
 import { rotateMasterKey } from "../../../src/control/encryption/rotate.ts";
 import { SEALED_COLUMNS } from "../../../src/control/sealed-columns.ts";
 import { createSecretBox, type SecretBox } from "../../../src/control/platform/secret-box.ts";
-import { transaction } from "../../../src/storage/index.ts";
+import { closeDatabase, openDatabase, transaction } from "../../../src/storage/index.ts";
+import { silentLog } from "../../decision/support.ts";
 import { startControl, type RunningControl } from "../../support/control.ts";
 import { testDatabase, type TestDatabase } from "../../support/database.ts";
 import { printedBy } from "../../support/printed.ts";
@@ -165,6 +167,44 @@ describe("the encryption key", () => {
           SEALED_COLUMNS.some((sealed) => sealed.table === table && sealed.columns.includes(column)),
           `${table}.${column} is in src/control/encryption/sealed-columns.ts`,
         );
+    });
+
+    it("is found by an index of each such column", async () => {
+      const { rows } = await database.db.raw<{ rows: { table: string; definition: string }[] }>(
+        `select c.relname as "table", pg_get_indexdef(x.indexrelid) as definition
+         from pg_index x join pg_class c on c.oid = x.indrelid where x.indisvalid and x.indexprs is not null`,
+      );
+      for (const { table, columns } of SEALED_COLUMNS)
+        for (const column of columns)
+          assert.ok(
+            rows.some((row) => row.table === table && row.definition.includes(`(split_part(${column}, '.'`)),
+            `${table}.${column}`,
+          );
+    });
+
+    it("is looked for in every table, though one of them cannot be read, until it is told to end", async () => {
+      await sealEverywhere(await start(A), 3);
+      const said: object[] = [];
+      const log = { ...silentLog, error: (fields: object | string) => void said.push(Object(fields)) };
+      const look = (box: SecretBox, db = database.db, signal = new AbortController().signal) =>
+        reportUnknownKeys({ db, box, log }, SEALED_COLUMNS, signal);
+      await look(createSecretBox(B, [A]));
+      assert.deepEqual(said, []);
+      await look(createSecretBox(B));
+      const tables = SEALED_COLUMNS.map(({ table }) => table);
+      assert.deepEqual(said, [{ tables }]);
+      const locking = await database.db.transaction();
+      const short = openDatabase(database.url, { statementTimeoutMs: 300 });
+      try {
+        await locking.raw("lock table ?? in access exclusive mode", [SEALED_COLUMNS[0]!.table]);
+        await assert.rejects(look(createSecretBox(B), short), { code: "57014" });
+        assert.deepEqual(said[1], { tables: tables.slice(1) });
+        await look(createSecretBox(B), short, AbortSignal.abort());
+        assert.equal(said.length, 2);
+      } finally {
+        await locking.rollback();
+        await closeDatabase(short);
+      }
     });
 
     it("is nowhere any more, and instances that have the next one alone read everything", async () => {

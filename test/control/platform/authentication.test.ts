@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import type { Request } from "express";
+import { createAuthenticator } from "../../../src/control/authenticator.ts";
+import { ApiError } from "../../../src/control/platform/errors.ts";
 import type { RunningControl } from "../../support/control.ts";
 import { eventually } from "../../support/eventually.ts";
 import {
@@ -215,6 +218,26 @@ describe("authentication of requests", () => {
       await control.context.db("dashboard_users").where({ id: owner.id }).update({ role: "viewer" });
       assert.equal((await probe({ cookie: owner.cookie })).body.data.role, "viewer");
       assert.equal((await change(owner.headers)).body.error.code, "INSUFFICIENT_ROLE");
+    });
+
+    it("looks the sessions of one moment up together", async () => {
+      const asked: string[] = [];
+      control.context.db.on("query", ({ sql }: { sql: string }) => {
+        if (sql.includes("token_hash")) asked.push(sql);
+      });
+      const { cookie } = owner;
+      const authenticator = createAuthenticator(control.context);
+      const requests = [cookie, `${cookie}x`, cookie].map((value) => ({
+        ...{ headersDistinct: {}, headers: { cookie: value } },
+      }));
+      const found = await Promise.all(
+        requests.map((request) => authenticator.identify(request as unknown as Request)),
+      );
+      assert.deepEqual(
+        found.map((actor) => (actor instanceof ApiError ? actor.code : actor?.id)),
+        [owner.id, undefined, owner.id],
+      );
+      assert.equal(asked.length, 1);
     });
 
     it("takes the key where both are sent, and does not fall back to the cookie", async () => {

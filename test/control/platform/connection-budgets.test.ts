@@ -2,20 +2,23 @@ import assert from "node:assert/strict";
 import {
   connectionBudgets,
   SMALLEST_POOL,
+  statementTimeouts,
   WORKLOADS,
   type Workload,
 } from "../../../src/control/platform/connection-budgets.ts";
 import { createAuthenticator } from "../../../src/control/authenticator.ts";
 import { createGatewayFeed } from "../../../src/control/gateway/feed.ts";
+import { healthRouter } from "../../../src/control/health.ts";
 import { allRoutes } from "../../../src/control/routes.ts";
 import { openPool, openWorkloads } from "../../../src/processes/control-plane/pools.ts";
-import { closeDatabase, type Database } from "../../../src/storage/index.ts";
+import { closeDatabase, isUnavailable, type Database } from "../../../src/storage/index.ts";
 import { createLog } from "../../../src/telemetry/log.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
 import { eventually } from "../../support/eventually.ts";
 import { bearer, makeCustomer, makeKey } from "../../support/guarded-control.ts";
 import { startControl, type RunningControl } from "../../support/control.ts";
 import { testDatabase, type TestDatabase } from "../../support/database.ts";
+import { mutedPostgres, type MutedPostgres } from "../../support/muted-postgres.ts";
 
 describe("connection budgets", () => {
   it("add up to the pool, and each kind of work has at least one connection", () => {
@@ -35,6 +38,7 @@ describe("connection budgets", () => {
   describe("when they are exhausted", () => {
     const metrics = createMetrics();
     let database: TestDatabase;
+    let server: MutedPostgres;
     let api: Database;
     let control: RunningControl;
     let pools: Record<Workload, Database>;
@@ -43,10 +47,12 @@ describe("connection budgets", () => {
 
     before(async () => {
       database = await testDatabase();
+      server = await mutedPostgres(database.url);
       const options = {
         environment: "production",
-        url: database.url,
+        url: server.url,
         budgets: connectionBudgets(SMALLEST_POOL),
+        statementTimeoutsMs: statementTimeouts(1_500, 1_500),
         acquireTimeoutMs: 1_000,
         log: createLog({ level: "silent", name: "control" }),
         metrics,
@@ -55,6 +61,7 @@ describe("connection budgets", () => {
       control = await startControl({
         database: { ...database, db: api },
         authenticator: (context) => createAuthenticator(context, pools.keys),
+        beside: (context) => [healthRouter(context)],
         routes(context, shared) {
           const opened = openWorkloads(context, options);
           const { feed, analytics, intake, keys } = opened.workloads;
@@ -73,6 +80,7 @@ describe("connection budgets", () => {
       ({ secret } = await makeKey(control));
     });
     after(async () => {
+      await server.close();
       await control.close();
       await close();
       await closeDatabase(api);
@@ -142,6 +150,23 @@ describe("connection budgets", () => {
           read.some((sql) => sql.includes(table)),
           table,
         );
+    });
+
+    it("a server that falls silent holds nobody up: 503 within the bound, and the health page says so", async () => {
+      server.mute();
+      const begun = performance.now();
+      const ready = fetch(`${control.url}/readyz`).then(
+        async (answer) => [answer.status, await answer.text()] as const,
+      );
+      for (const { status, body } of await Promise.all(served.map((workload) => requests[workload]())))
+        assert.deepEqual([status, body.error.code], [503, "SERVICE_UNAVAILABLE"]);
+      const asked = Object.values(pools).map((pool) => pool.raw("select 1").then(() => undefined));
+      await Promise.all(asked.map((answer) => assert.rejects(answer, isUnavailable)));
+      const [status, text] = await ready;
+      assert.equal(status, 503);
+      assert.ok(text.includes('"detail":"the database does not answer"'), text);
+      // twice three seconds, or five for a new connection
+      assert.ok(performance.now() - begun < 25_000);
     });
   });
 });

@@ -2,7 +2,7 @@ import type { Knex } from "knex";
 import * as z from "zod";
 import { ApiError } from "../../platform/errors.ts";
 import { isStorable } from "../../platform/frame/json-text.ts";
-import { errorCode } from "../../../runtime/error-code.ts";
+import { isCanceled } from "../../../storage/index.ts";
 import type { DailyTable } from "./partitions.ts";
 
 /** The columns that order a trail: time first, then what tells records of one time apart. */
@@ -16,8 +16,6 @@ export const REACH = 10_000;
 const EXPORT_CHUNK = 1000;
 /** The end of the year 9999, Unix ms: nothing that was stored is later. */
 const LATEST = 253_402_300_799_999;
-/** query_canceled: the statement took longer than the pool allows */
-const CANCELED = "57014";
 
 export interface TrailRequest {
   readonly page: number;
@@ -165,7 +163,7 @@ async function orTooMany(query: Knex.QueryBuilder): Promise<unknown> {
   try {
     return await query;
   } catch (error) {
-    if (errorCode(error) === CANCELED)
+    if (isCanceled(error))
       throw notValid(
         "from",
         "there are too many records to look through in time: narrow `from` and `to`",

@@ -1,4 +1,5 @@
 import type { Request } from "express";
+import type { Knex } from "knex";
 import type { Actor } from "../actor.ts";
 import type { ApiError } from "../errors.ts";
 
@@ -11,6 +12,11 @@ export interface Authenticator {
   identify(request: Request): Promise<Actor | ApiError | undefined>;
   /** Like {@link identify}, of an API key that does not come in the head of the request. */
   identifyKey(secret: string): Promise<Actor | ApiError>;
+  /**
+   * Locks what an actor was identified by until the transaction ends: who is about to withdraw it is waited for, and who wants to
+   * waits. Whether it is still good is for a look over another connection to say.
+   */
+  lockCredentials(trx: Knex.Transaction, actor: Actor): Promise<void>;
   /**
    * RFC-less but customary: a request by cookie that changes something must prove that it comes from the dashboard.
    * @throws ApiError CSRF_TOKEN_INVALID

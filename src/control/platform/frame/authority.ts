@@ -1,6 +1,6 @@
 import type { Actor } from "../actor.ts";
+import { sleep } from "../../../runtime/sleep.ts";
 import { ApiError } from "../errors.ts";
-import type { Answer } from "./route.ts";
 
 /**
  * For how long, in milliseconds, it counts who asks and what they may, once it was seen. Whoever sends a request chooses when its
@@ -46,19 +46,8 @@ export function createAuthority(first: Actor, look: () => Promise<Actor>, clock:
   return { seenNow, current, toWrite: () => (actor.kind === "dashboard_user" ? seenNow() : current()) };
 }
 
-/** Ends an answer that comes part by part when its reader, who may take any time, has lost the right to it. */
-export function whilePermitted(answer: Answer, authority: Authority): Answer {
-  switch (answer.kind) {
-    case "lines":
-      return { ...answer, lines: partsWhilePermitted(answer.lines, authority) };
-    case "document":
-      return { ...answer, parts: partsWhilePermitted(answer.parts, authority) };
-    default:
-      return answer;
-  }
-}
-
-async function* partsWhilePermitted<Part>(
+/** Gives the parts of an answer on as long as they who asked have the right to them. */
+export async function* permittedParts<Part>(
   parts: AsyncIterable<Part>,
   authority: Authority,
 ): AsyncGenerator<Part> {
@@ -66,4 +55,34 @@ async function* partsWhilePermitted<Part>(
     await authority.current();
     yield part;
   }
+}
+
+/** Someone's right to what they get, for as long as it is sent. */
+export interface Permission {
+  /** Aborted with the reason when the right is lost, or when it cannot be told whether it is. */
+  readonly signal: AbortSignal;
+  /** Ends the looks. */
+  release(): void;
+}
+
+/** Looks once a second whether they who asked still may, also while they read nothing. */
+export function whilePermitted(authority: Authority): Permission {
+  const ended = new AbortController();
+  const released = new AbortController();
+  async function watch(): Promise<void> {
+    for (;;) {
+      await sleep(COUNTS_MS, { signal: released.signal, ref: false });
+      if (released.signal.aborted) return;
+      await authority.current();
+    }
+  }
+  watch().catch((error: unknown) => {
+    ended.abort(error);
+  });
+  return {
+    signal: ended.signal,
+    release() {
+      released.abort();
+    },
+  };
 }

@@ -4,22 +4,28 @@ import type { Request, Response } from "express";
 import { errorCode } from "../../../runtime/error-code.ts";
 import type { ControlContext } from "../context.ts";
 import { ApiError } from "../errors.ts";
+import { permittedParts, whilePermitted, type Authority } from "./authority.ts";
 import { errorEnvelope, successEnvelope } from "./envelope.ts";
 import type { StoredResponse } from "./idempotency.ts";
 import type { Answer, Route } from "./route.ts";
 import { requestIdOf } from "./request-id.ts";
 import { sendSerialized } from "./serialized.ts";
 
+type SendingContext = Pick<ControlContext, "clock" | "log">;
 type DataAnswer = Extract<Answer, { kind: "data" }>;
 
-/** Sends what a route answers, through the schema of its answer: members that it does not name are not sent. */
+/**
+ * Sends what a route answers, through the schema of its answer: members that it does not name are not sent. What comes part by part
+ * is sent as long as they who asked have the right to it.
+ */
 export async function sendAnswer(
   route: Route,
   answer: Answer,
   request: Request,
   response: Response,
-  { clock, log }: Pick<ControlContext, "clock" | "log">,
+  { authority, context }: { readonly authority: Authority; readonly context: SendingContext },
 ): Promise<void> {
+  const { clock } = context;
   switch (answer.kind) {
     case "data":
       sendStored(keptFrom(route, answer, requestIdOf(response), new Date(clock())), response);
@@ -38,12 +44,15 @@ export async function sendAnswer(
       return;
     case "lines":
       response.status(200).type("application/x-ndjson");
-      await stream(lines(answer.lines), response, log);
+      await stream(lines(answer.lines), response, { authority, context });
       return;
     case "document":
       response.status(200).type("application/json");
       response.setHeader("content-disposition", `attachment; filename="${answer.name}.json"`);
-      await stream(inEnvelope(answer.parts, requestIdOf(response), new Date(clock())), response, log);
+      await stream(inEnvelope(answer.parts, requestIdOf(response), new Date(clock())), response, {
+        authority,
+        context,
+      });
       return;
     case "refusal":
       throw answer.error;
@@ -53,9 +62,14 @@ export async function sendAnswer(
 async function stream(
   texts: AsyncIterable<string>,
   response: Response,
-  log: Pick<ControlContext["log"], "info" | "error">,
+  { authority, context: { log } }: { readonly authority: Authority; readonly context: SendingContext },
 ): Promise<void> {
-  await pipeline(Readable.from(texts), response).catch((error: unknown) => {
+  const permission = whilePermitted(authority);
+  const { signal } = permission;
+  try {
+    await pipeline(Readable.from(permittedParts(texts, authority)), response, { signal });
+  } catch (thrown) {
+    const error: unknown = signal.aborted ? signal.reason : thrown;
     const about = { request_id: requestIdOf(response) };
     if (isClientGone(error)) log.info(about, "the client of an export left before its end");
     else if (error instanceof ApiError && error.status < 500)
@@ -63,7 +77,9 @@ async function stream(
     // the head is sent: cutting the connection is the only way left to say that it is not complete
     else log.error({ ...about, err: error }, "an export ended before its end");
     response.destroy();
-  });
+  } finally {
+    permission.release();
+  }
 }
 
 async function* inEnvelope(

@@ -4,7 +4,7 @@ import type { ControlContext } from "../context.ts";
 import { ApiError, invalidCustomer } from "../errors.ts";
 import { requireJsonAccepted } from "./accept.ts";
 import type { Authenticator } from "./authenticator.ts";
-import { createAuthority, whilePermitted, type Authority } from "./authority.ts";
+import { createAuthority, type Authority } from "./authority.ts";
 import {
   claimKey,
   findAnswer,
@@ -187,10 +187,9 @@ async function carryOut(
   { call, authority }: { readonly call: Call<unknown, unknown, unknown>; readonly authority: Authority },
   request: Request,
   response: Response,
-  { context }: FrameParts,
+  { context, authenticator }: FrameParts,
 ): Promise<void> {
-  const send = (answer: Answer) =>
-    sendAnswer(route, whilePermitted(answer, authority), request, response, context);
+  const send = (answer: Answer) => sendAnswer(route, answer, request, response, { authority, context });
   if (route.read !== undefined) {
     await send(await route.read(call));
     return;
@@ -212,27 +211,27 @@ async function carryOut(
   const actor = await authority.toWrite();
   const permitted = { ...call, actor };
   const origin = { actor, requestId, clientIp };
-  // a write may have waited for others: what is refused then is not committed. Keys are looked up over a connection that no
-  // write holds; people were looked at just before
-  const stillPermitted = async () => {
-    if (actor.kind === "api_key") await authority.current();
-  };
-  const carriedOut = async (unit: UnitOfWork): Promise<Answer> => {
-    const answer = await write(permitted, unit, prepared);
-    await stillPermitted();
-    return answer;
+  // the write and its writers may have waited for others: what is refused by then is not committed (decision 46)
+  const requireStillPermitted = (unit: UnitOfWork) => {
+    unit.beforeCommit(async () => {
+      await authenticator.lockCredentials(unit.trx, actor);
+      // as others see it: what this unit itself has ended, as a logout does, permits it to the end
+      await authority.seenNow();
+    });
   };
   if (once === undefined) {
-    await send(await units(origin, carriedOut));
+    const answer = await units(origin, (unit) => {
+      requireStillPermitted(unit);
+      return write(permitted, unit, prepared);
+    });
+    await send(answer);
     return;
   }
   const outcome = await units(origin, async (unit): Promise<StoredResponse | Answer> => {
+    requireStillPermitted(unit);
     const before = await claimKey(unit.trx, once, context.box, unit.now);
-    if (before !== undefined) {
-      await stillPermitted();
-      return before;
-    }
-    const answer = await carriedOut(unit);
+    if (before !== undefined) return before;
+    const answer = await write(permitted, unit, prepared);
     if (answer.kind !== "data") {
       await releaseKey(unit.trx, once);
       return answer;

@@ -249,6 +249,11 @@ export async function lockApiKey(trx: Knex.Transaction, id: string): Promise<Api
   return row ?? notFound(id);
 }
 
+/** Keeps a key as it is until the transaction ends: who revokes it waits. */
+export async function lockKeyShared(trx: Knex.Transaction, id: string): Promise<void> {
+  await trx("api_keys").where({ id }).forShare().select("id");
+}
+
 /** Changes a key that is locked, and records what it was and is. */
 export async function writeApiKey(
   unit: UnitOfWork,

@@ -43,18 +43,16 @@ export async function beginSession(
   return { id, token, expiresAt };
 }
 
-/** Finds the session that goes on under a token, with the user as he is now. */
-export function findPresentedSession(
+/** Finds sessions by the hashes of their tokens, with their users as they are now; also those that are over by time. */
+export async function findPresentedSessions(
   db: Knex,
-  token: string,
-  now: Date,
-): Promise<PresentedSession | undefined> {
-  return db("dashboard_sessions as s")
+  hashes: readonly string[],
+): Promise<Map<string, PresentedSession>> {
+  const rows = await db("dashboard_sessions as s")
     .join("dashboard_users as u", "u.id", "s.user_id")
-    .where("s.token_hash", hashSecret(token))
-    .where("s.expires_at", ">", now)
-    .where("s.last_seen_at", ">", new Date(now.getTime() - IDLE_MS))
-    .first<PresentedSession | undefined>(
+    .whereRaw("s.token_hash = any(?)", [[...hashes]])
+    .select<(PresentedSession & { readonly token_hash: string })[]>(
+      "s.token_hash",
       "s.id",
       "s.user_id",
       "u.name",
@@ -62,6 +60,34 @@ export function findPresentedSession(
       "s.last_seen_at",
       "s.expires_at",
     );
+  return new Map(rows.map(({ token_hash: hash, ...session }) => [hash, session]));
+}
+
+/** Finds the session that goes on under a token. */
+export async function findPresentedSession(
+  db: Knex,
+  token: string,
+  now: Date,
+): Promise<PresentedSession | undefined> {
+  const hash = hashSecret(token);
+  const session = (await findPresentedSessions(db, [hash])).get(hash);
+  return session !== undefined && isOpenSession(session, now) ? session : undefined;
+}
+
+/** Whether a session goes on: neither its time is over, nor has it been left alone for too long. */
+export function isOpenSession(
+  { expires_at: expiresAt, last_seen_at: lastSeenAt }: PresentedSession,
+  now: Date,
+): boolean {
+  return expiresAt > now && lastSeenAt.getTime() > now.getTime() - IDLE_MS;
+}
+
+/** Keeps a session, and the role of its user, as they are until the transaction ends: who changes either waits. */
+export async function lockSessionShared(trx: Knex.Transaction, id: string): Promise<void> {
+  await trx.raw(
+    `select from dashboard_sessions s join dashboard_users u on u.id = s.user_id where s.id = ? for share`,
+    [id],
+  );
 }
 
 /** Ends the sessions of a user: all, or all but one. */

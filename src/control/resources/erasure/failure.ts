@@ -1,6 +1,6 @@
 import { backoffMs } from "../../../runtime/backoff.ts";
 import { errorCode } from "../../../runtime/error-code.ts";
-import { databaseFailure, isUnavailable } from "../../../storage/index.ts";
+import { databaseFailure, isCanceled, isUnavailable } from "../../../storage/index.ts";
 
 /**
  * @returns why a step failed, for those who may read erasures. An error's own text may hold what was to be erased, so only the
@@ -12,13 +12,10 @@ export function erasureFailure(error: unknown): string {
 
 function reasonOf(error: unknown): string {
   const state = errorCode(error) ?? "";
-  if (isUnavailable(error) || state === QUERY_CANCELED) return databaseFailure(error);
+  if (isUnavailable(error) || isCanceled(error)) return databaseFailure(error);
   if (/^[0-9A-Z]{5}$/.test(state)) return `the database refused a statement (SQLSTATE ${state})`;
   return "an unexpected error";
 }
-
-/** PostgreSQL, appendix A: a statement that took longer than it may. */
-const QUERY_CANCELED = "57014";
 
 const RETRY = { firstMs: 1_000, longestMs: 300_000, jitter: [1, 1] } as const;
 

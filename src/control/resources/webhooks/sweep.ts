@@ -6,8 +6,12 @@ const KEPT_MS = 30 * 86_400_000;
 const AT_ONCE = 5_000;
 
 /** Cancels what waits for nobody, and removes what is old. Several instances do no harm. */
-export async function sweep({ db, clock }: Pick<ControlContext, "db" | "clock">): Promise<void> {
+export async function sweep(
+  { db, clock }: Pick<ControlContext, "db" | "clock">,
+  signal?: AbortSignal,
+): Promise<void> {
   const now = clock();
   await cancelLeftOver(db, new Date(now));
-  while ((await forgetDeliveries(db, new Date(now - KEPT_MS), AT_ONCE)) === AT_ONCE);
+  const before = new Date(now - KEPT_MS);
+  while (signal?.aborted !== true && (await forgetDeliveries(db, before, AT_ONCE)) === AT_ONCE);
 }

@@ -9,6 +9,7 @@ import { ok, readRoute, writeRoute } from "../../../../src/control/platform/fram
 import { ApiError } from "../../../../src/control/platform/errors.ts";
 import { createApiServer } from "../../../../src/control/platform/frame/serve-on.ts";
 import type { RunningControl } from "../../../support/control.ts";
+import { eventually } from "../../../support/eventually.ts";
 import {
   bearer,
   makeKey,
@@ -173,6 +174,140 @@ describe("the right to a request that takes its time", () => {
       assert.equal((await db("api_keys").where({ id: row.id }).first("name")).name, row.name);
     } finally {
       await slow.close();
+    }
+  });
+
+  describe("that is withdrawn while the unit's writers run", () => {
+    const nothing = () => Promise.resolve<unknown>(undefined);
+    /** Run within the transaction, before it is looked whether they who asked still may, and after that. */
+    let beforeLook = nothing;
+    let afterLook = nothing;
+    let writing: RunningControl;
+
+    before(async () => {
+      writing = await startGuardedControl({
+        database: control.database,
+        clock: () => now,
+        writers: {
+          changes: () => beforeLook().then(() => undefined),
+          gateways: () => afterLook().then(() => undefined),
+        },
+        routes: () => [
+          writeRoute({
+            ...{ tag: "things", group: "management", tenancy: "handler", summary: "Write" },
+            ...{ method: "post", path: "/things", operation: "write", permission: "configure" },
+            answers: { 200: null },
+            async write(_call, unit) {
+              const row = { email_hash: "written", failures: 0, forget_at: unit.now };
+              await unit.trx("dashboard_attempts").insert(row);
+              unit.record({ action: "thing.written", target: { type: "thing", id: "x" } });
+              unit.notifyGateways({ type: "policy_set_activated", name: "x" });
+              return { kind: "page", status: 200, html: "" };
+            },
+          }),
+        ],
+      });
+    });
+    beforeEach(async () => {
+      [beforeLook, afterLook] = [nothing, nothing];
+      await control.context.db("dashboard_attempts").delete();
+    });
+    after(() => writing.close());
+
+    const write = async (headers: Readonly<Record<string, string>>) => {
+      const answer = await send(writing, "POST", "/things", { ...headers, accept: "text/html, */*" });
+      const written = await control.context.db("dashboard_attempts").where({ email_hash: "written" });
+      return [answer.body?.error.code ?? answer.status, written.length];
+    };
+    const waiter = (pattern: string) =>
+      eventually("a statement that waits", async () => {
+        const { rows } = await control.context.db.raw<{ rows: object[] }>(
+          `select from pg_stat_activity
+           where datname = current_database() and wait_event_type = 'Lock' and query ilike ?`,
+          [pattern],
+        );
+        return rows.length > 0;
+      });
+
+    it("commits nothing of it: a key that is revoked, a session that ends, a role that is taken", async () => {
+      const { row, secret } = await makeKey(control);
+      assert.deepEqual(await write(bearer(secret)), [200, 1]);
+      await control.context.db("dashboard_attempts").delete();
+      beforeLook = () => revoke(row.id);
+      assert.deepEqual(await write(bearer(secret)), ["API_KEY_REVOKED", 0]);
+      await control.context.db("dashboard_users").delete();
+      const owner = await makeOwner(control, "second@example.com");
+      beforeLook = () => update(owner.id, { role: "viewer" });
+      assert.deepEqual(await write(owner.headers), ["INSUFFICIENT_ROLE", 0]);
+      await update(owner.id, { role: "owner" });
+      beforeLook = () => control.context.db("dashboard_sessions").delete();
+      assert.deepEqual(await write(owner.headers), ["UNAUTHORIZED", 0]);
+    });
+
+    it("waits for a revocation that is under way, and sees it", async () => {
+      const { row, secret } = await makeKey(control);
+      beforeLook = async () => {
+        const { db } = control.context;
+        const revoking = await db.transaction();
+        await revoking("api_keys")
+          .where({ id: row.id })
+          .update({ revoked_at: new Date(now) });
+        void waiter("%for share%").then(() => revoking.commit());
+      };
+      assert.deepEqual(await write(bearer(secret)), ["API_KEY_REVOKED", 0]);
+    });
+
+    it("is waited for by a revocation that comes later", async () => {
+      const { row, secret } = await makeKey(control);
+      const steps: string[] = [];
+      let revoked: Promise<unknown> = Promise.resolve();
+      afterLook = async () => {
+        revoked = revoke(row.id).then(() => steps.push("revoked"));
+        await waiter("%for update%");
+        steps.push("written");
+      };
+      assert.deepEqual(await write(bearer(secret)), [200, 1]);
+      await revoked;
+      assert.deepEqual(steps, ["written", "revoked"]);
+      assert.deepEqual((await write(bearer(secret)))[0], "API_KEY_REVOKED");
+    });
+  });
+
+  it("ends what is sent to a key that is revoked and to a session that is over, though nobody reads", async () => {
+    async function* silent() {
+      yield 1;
+      await new Promise(() => undefined);
+    }
+    const sending = await startGuardedControl({
+      database: control.database,
+      routes: () => [
+        readRoute({
+          ...{ tag: "things", group: "management", tenancy: "handler", summary: "Says no more" },
+          ...{ method: "get", path: "/silent", operation: "readSilent", permission: "read" },
+          ...{ answers: { 200: null }, lines: true },
+          read: () => Promise.resolve({ kind: "lines", lines: silent() }),
+        }),
+      ],
+    });
+    try {
+      await control.context.db("dashboard_users").delete();
+      const owner = await makeOwner(control, "third@example.com");
+      const { row, secret } = await makeKey(control);
+      const begin = async (headers: Readonly<Record<string, string>>) => {
+        const { body } = await fetch(`${sending.url}/v1/silent`, {
+          headers: { ...headers, accept: "application/x-ndjson" },
+        });
+        const reader = body!.getReader();
+        await reader.read();
+        return { ended: assert.rejects(reader.read()) };
+      };
+      const [byKey, bySession] = [await begin(bearer(secret)), await begin(owner.headers)];
+      await revoke(row.id);
+      await byKey.ended;
+      await control.context.db("dashboard_sessions").delete();
+      await bySession.ended;
+    } finally {
+      await sending.close();
     }
   });
 
