@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs";
 import { createNodeResolver, importX } from "eslint-plugin-import-x";
 import redos from "eslint-plugin-redos";
 import { defineConfig } from "eslint/config";
@@ -18,9 +19,9 @@ const rooms = {
   graphql: ["names", "policy", "request"],
   telemetry: ["runtime"],
   demo: [],
-  config: ["policy", "request", "identity", "pages", "runtime"],
+  config: ["policy", "request", "identity", "audit", "pages", "runtime", "setting-types"],
   identity: ["policy", "reasons", "telemetry", "runtime"],
-  audit: ["policy", "reasons", "telemetry", "protocol", "runtime"],
+  audit: ["policy", "reasons", "telemetry", "protocol", "runtime", "startup", "setting-types"],
   decision: [
     "names",
     "policy",
@@ -77,6 +78,14 @@ const rooms = {
     "runtime",
   ],
 };
+
+/** Rooms that put the others together, and may import all of them. */
+const composing = ["cli", "processes"];
+
+const listed = [...ground, ...Object.keys(rooms), ...composing];
+for (const entry of readdirSync(`${import.meta.dirname}/src`, { withFileTypes: true }))
+  if (entry.isDirectory() && !listed.includes(entry.name))
+    throw new Error(`src/${entry.name} is a new room: say in eslint.config.js what it may import`);
 
 /** The same within src/decision; the reasons are in its README. */
 const decisionRooms = {

@@ -1,13 +1,46 @@
 import { Backoff } from "../runtime/backoff.ts";
 import { inTime } from "../runtime/in-time.ts";
 import { sleep } from "../runtime/sleep.ts";
+import { path, setting, size } from "../setting-types.ts";
+import { assertFolderIsWritable } from "../startup/index.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { AuditLogger } from "./types.ts";
 import { RecordDelivery, type Away, type RecordIntake } from "./delivery.ts";
-import { writeError, type Destination, type WriteError, type WriteResult } from "./destination.ts";
+import {
+  destinationKind,
+  writeError,
+  type Destination,
+  type WriteError,
+  type WriteResult,
+} from "./destination.ts";
+import { abandonedFolders, spoolFolder } from "./spool-folders.ts";
 import { Spool } from "./spool.ts";
 
 export type { IntakeAnswer, RecordIntake } from "./delivery.ts";
+
+export const controlPlaneDestination = destinationKind({
+  description: "the control plane",
+  keys: {
+    spool_directory: setting(
+      path(),
+      "audit-spool",
+      "Folder where records wait while the control plane is away, where it is the destination.",
+    ),
+    spool_size: setting(size(1_000_000, 1e13), "1GB", "Most bytes that wait there, per worker."),
+  },
+  needs: ["control_plane.url"],
+  assertStartable: (settings) => assertFolderIsWritable("audit.spool_directory", settings.spool_directory),
+  open({ spool_directory: root, spool_size: spoolBytes }, { intake, worker, workers, ...dependencies }) {
+    if (intake === undefined) throw new Error("no control plane is followed");
+    const options = {
+      spoolDirectory: spoolFolder(root, worker),
+      spoolBytes,
+      // what workers have left that there are no more falls to the first
+      ...(worker === 0 && { abandoned: () => abandonedFolders(root, workers) }),
+    };
+    return new ControlPlaneDestination(options, { ...dependencies, intake });
+  },
+});
 
 export interface ControlPlaneDestinationOptions {
   /** Where records wait while the control plane is away; no other living process uses it. */

@@ -1,5 +1,44 @@
+import type * as z from "zod";
+import type { DeepReadonly } from "../json/index.ts";
 import { errorCode } from "../runtime/error-code.ts";
 import { errorMessage } from "../text/index.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { RecordIntake } from "./delivery.ts";
+import type { AuditLogger } from "./types.ts";
+
+/** A kind of destination: its own keys of the configuration, and how one is opened. `destinations.ts` lists the kinds. */
+export interface DestinationKind<Keys extends z.ZodRawShape = z.ZodRawShape> {
+  /** What it does with records, for the reference. */
+  readonly description: string;
+  /** Its keys under `audit`, beside those of all others. */
+  readonly keys: Keys;
+  /** Names of keys that may be absent otherwise, and not here: `control_plane.url`. */
+  readonly needs?: readonly string[];
+  /** Tries what it needs of the machine, before a start is said to have succeeded. @throws Error of one line */
+  assertStartable?(settings: SettingsOf<Keys>): Promise<void>;
+  /** Opens one for this process. Several processes have the same destination. */
+  open(settings: SettingsOf<Keys>, dependencies: DestinationDependencies): Destination;
+}
+
+/** The values of a kind's keys. */
+export type SettingsOf<Keys extends z.ZodRawShape> = DeepReadonly<z.output<z.ZodObject<Keys>>>;
+
+export interface DestinationDependencies {
+  readonly metrics: Metrics;
+  readonly log: AuditLogger;
+  /** Index of this process among the workers, and how many there are. */
+  readonly worker: number;
+  readonly workers: number;
+  /** The control plane, where one is followed. */
+  readonly intake?: RecordIntake;
+}
+
+/** Declares a kind; its keys give `open` the types of their values. */
+export function destinationKind<Keys extends z.ZodRawShape>(
+  kind: DestinationKind<Keys>,
+): DestinationKind<Keys> {
+  return kind;
+}
 
 /** Where records go. One call of `write` at a time. */
 export interface Destination {

@@ -1,7 +1,17 @@
 import { constants } from "node:fs";
 import { open, stat, type FileHandle } from "node:fs/promises";
+import { errorCode } from "../runtime/error-code.ts";
 import { sleep } from "../runtime/sleep.ts";
-import { completeLines, pipeSlice, writeError, type Destination, type WriteResult } from "./destination.ts";
+import { flag, path, setting, size, wholeNumber } from "../setting-types.ts";
+import { assertFileIsWritable } from "../startup/index.ts";
+import {
+  completeLines,
+  destinationKind,
+  pipeSlice,
+  writeError,
+  type Destination,
+  type WriteResult,
+} from "./destination.ts";
 import { rotate } from "./rotate.ts";
 
 export interface FileDestinationOptions {
@@ -30,6 +40,37 @@ const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | consta
 
 /** Records are about people: not for everybody on the machine, but for a log shipper in the group. */
 export const AUDIT_FILE_MODE = 0o640;
+
+export const fileDestination = destinationKind({
+  description: "the file `audit.path`, one JSON object per line",
+  keys: {
+    path: setting(path(), "audit.log", "The file, where the destination is `file`."),
+    sync: setting(
+      flag(),
+      false,
+      "Whether records are on the disk (fdatasync) before they count as written, where the destination is `file`. " +
+        "Otherwise a killed process loses none that count, and a power cut may.",
+    ),
+    max_file_size: setting(size(1000, 1e12), "100MB", "Size at which the file is rotated."),
+    max_files: setting(wholeNumber(1, 1000), 10, "Rotated files that are kept."),
+  },
+  assertStartable: (settings) => assertFileIsWritable("audit.path", settings.path, AUDIT_FILE_MODE),
+  open(settings, { log }) {
+    let reported: unknown;
+    return new FileDestination({
+      path: settings.path,
+      maxBytes: settings.max_file_size,
+      maxFiles: settings.max_files,
+      sync: settings.sync,
+      onRotationFailed: (error) => {
+        const code = errorCode(error);
+        if (code !== reported)
+          log.error({ err: error }, "the audit file cannot be rotated and goes on growing");
+        reported = code;
+      },
+    });
+  },
+});
 
 /**
  * A file that several processes append to and rotate. Each write is one O_APPEND write of whole lines, which the

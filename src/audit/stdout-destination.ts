@@ -1,15 +1,24 @@
 import { fstatSync, write } from "node:fs";
 import { isatty } from "node:tty";
 import { promisify } from "node:util";
-import { completeLines, pipeSlice, writeError, type Destination, type WriteResult } from "./destination.ts";
+import {
+  completeLines,
+  destinationKind,
+  pipeSlice,
+  writeError,
+  type Destination,
+  type WriteResult,
+} from "./destination.ts";
 
 const STDOUT = 1;
 const writeTo = promisify(write);
 
 /** Standard output, whatever it is connected to, shared with other processes of ours that inherited it. */
-export function stdoutDestination(): Destination {
-  return isStream() ? new StreamDestination(process.stdout) : new RedirectedDestination();
-}
+export const stdoutDestination = destinationKind({
+  description: "standard output, one JSON object per line",
+  keys: {},
+  open: () => (isStream() ? new StreamDestination(process.stdout) : new RedirectedDestination()),
+});
 
 function isStream(): boolean {
   try {

@@ -1,5 +1,7 @@
 import { resolve } from "node:path";
+import { DESTINATIONS, type DestinationKind } from "../audit/index.ts";
 import { foldHeaderName } from "../request/index.ts";
+import { valueAt } from "./keys.ts";
 import { DEFAULT_IDENTITY_HEADERS } from "./schema-identity.ts";
 import type { GatewayConfig } from "./schema.ts";
 
@@ -73,7 +75,11 @@ const CHECKS: readonly ConfigCheck[] = [
       ? fault("authz.tls.client_ca", "needs `authz.tls.certificate`")
       : undefined,
   ({ control_plane, policies }) => needsControlPlane(control_plane, policies.source, "policies.source"),
-  ({ control_plane, audit }) => needsControlPlane(control_plane, audit.destination, "audit.destination"),
+  (config) => {
+    const { needs = [] }: DestinationKind = DESTINATIONS[config.audit.destination];
+    const missing = needs.find((name) => valueAt(config, name.split(".")) === undefined);
+    return missing === undefined ? undefined : fault("audit.destination", `needs \`${missing}\``);
+  },
   ({ control_plane, attribute_sources }) =>
     Object.values(attribute_sources)
       .map(({ type }) => needsControlPlane(control_plane, type, "attribute_sources"))

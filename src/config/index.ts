@@ -6,5 +6,5 @@ export { AMBIGUITY_NAMES } from "./schema-gateway.ts";
 export { DEFAULT_IDENTITY_HEADERS } from "./schema-identity.ts";
 export { OTHER_VARIABLES, processEnvironment } from "./environment.ts";
 export type { EnvironmentVariables } from "./environment.ts";
-export { parseSocketAddress } from "./values.ts";
-export type { SocketAddress } from "./values.ts";
+export { parseSocketAddress } from "../setting-types.ts";
+export type { SocketAddress } from "../setting-types.ts";

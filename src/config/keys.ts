@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { gatewaySchema } from "./schema.ts";
-import { keyInfo, valueTypes } from "./values.ts";
-import type { KeyInfo, ValueType } from "./values.ts";
+import { keyInfo, valueTypes } from "../setting-types.ts";
+import type { KeyInfo, ValueType } from "../setting-types.ts";
 
 /** One key of gateway.yaml. */
 export interface ConfigKey extends KeyInfo {
@@ -46,6 +46,15 @@ export function namesAt(path: readonly PropertyKey[]): readonly string[] | undef
   }
   const inner = unwrap(schema);
   return inner instanceof z.ZodObject ? Object.keys(inner.shape) : undefined;
+}
+
+/** @returns what a configuration has at `path`; undefined where a part of it is missing */
+export function valueAt(config: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (current, step) =>
+      typeof current === "object" && current !== null ? Reflect.get(current, step) : undefined,
+    config,
+  );
 }
 
 function unwrap(schema: z.ZodType): z.ZodType {

@@ -5,7 +5,7 @@ import { nearestName } from "../text/index.ts";
 import { contradictions } from "./checks.ts";
 import { processEnvironment, readEnvironment } from "./environment.ts";
 import type { EnvironmentVariables } from "./environment.ts";
-import { CONFIG_KEYS, namesAt } from "./keys.ts";
+import { CONFIG_KEYS, namesAt, valueAt } from "./keys.ts";
 import { errorCode } from "../runtime/error-code.ts";
 import { resolvePaths } from "./paths.ts";
 import { formatFindings, locate } from "./report.ts";
@@ -138,14 +138,6 @@ function unplaced(code: string, file: string, message: string, hint?: string): C
   const place = { line: 0, column: 0, length: 1 };
   const diagnostic = { severity: "error" as const, code, message, file, ...place };
   return { diagnostic: hint === undefined ? diagnostic : { ...diagnostic, hint } };
-}
-
-function valueAt(value: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>(
-    (current, step) =>
-      typeof current === "object" && current !== null ? Reflect.get(current, step) : undefined,
-    value,
-  );
 }
 
 function deepFreeze<T>(value: T): T {

@@ -11,7 +11,7 @@ import {
   text,
   url,
   wholeNumber,
-} from "./values.ts";
+} from "../setting-types.ts";
 import * as z from "zod";
 
 /** Where a gateway finds the control plane that it follows. */

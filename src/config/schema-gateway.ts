@@ -7,6 +7,7 @@ import {
   cidr,
   duration,
   flag,
+  holdsPaths,
   ipAddress,
   list,
   optional,
@@ -17,7 +18,7 @@ import {
   text,
   tlsVersion,
   wholeNumber,
-} from "./values.ts";
+} from "../setting-types.ts";
 
 /** Names for `gateway.accept_ambiguous`: what src/request can switch off, and the one of the decision. */
 export const AMBIGUITY_NAMES = [...SWITCHES, "letter_case"] as const;
@@ -121,9 +122,12 @@ const adminAddress = text().refine(
 );
 
 /** A word alone is no file that somebody means: `on`, `stdout`. */
-const accessLog = path().refine(
-  (value) => value === "" || value === "off" || value === "stderr" || /[./]/.test(value),
-  "must be `off`, `stderr`, or the path of a file such as `access.log`",
+const accessLog = holdsPaths(
+  path().refine(
+    (value) => value === "" || value === "off" || value === "stderr" || /[./]/.test(value),
+    "must be `off`, `stderr`, or the path of a file such as `access.log`",
+  ),
+  (value, resolve) => (value === "off" || value === "stderr" ? value : resolve(value)),
 );
 
 export const gateway = z

@@ -3,7 +3,19 @@ import { LONGEST_COOKIE_NAME } from "../identity/credential-patterns.ts";
 import { ALGORITHMS } from "../identity/options.ts";
 import { signInProblem } from "../pages/index.ts";
 import { foldHeaderName, readOrigin } from "../request/index.ts";
-import { choice, duration, flag, list, map, oneOrMore, optional, setting, text, url } from "./values.ts";
+import {
+  choice,
+  duration,
+  flag,
+  holdsPaths,
+  list,
+  map,
+  oneOrMore,
+  optional,
+  setting,
+  text,
+  url,
+} from "../setting-types.ts";
 
 const attributePath = text().refine(
   (value) => /^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$/.test(value),
@@ -97,7 +109,7 @@ export const identity = z
       "The `aud` that tokens must be made for; with several, one of them.",
     ),
     jwks: optional(
-      text(),
+      holdsPaths(text(), (jwks, resolve) => (/^https?:\/\//i.test(jwks) ? jwks : resolve(jwks))),
       "URL or file of the provider's public keys (JWKS). Default: discovered from the issuer.",
     ),
     algorithms: setting(

@@ -2,7 +2,7 @@ import * as z from "zod";
 import {
   choice,
   duration,
-  flag,
+  holdsPaths,
   ipAddress,
   map,
   optional,
@@ -10,11 +10,10 @@ import {
   path,
   ratio,
   setting,
-  size,
   text,
   url,
   wholeNumber,
-} from "./values.ts";
+} from "../setting-types.ts";
 
 export const policies = z
   .strictObject({
@@ -56,10 +55,19 @@ const source = z.discriminatedUnion(
 );
 
 export const attributeSources = setting(
-  map(
-    z.string().regex(/^[A-Za-z_]\w*$/, "must be a plain word"),
-    source,
-    "name to `{ type: file, path: <file> }` or `{ type: control_plane }`",
+  holdsPaths(
+    map(
+      z.string().regex(/^[A-Za-z_]\w*$/, "must be a plain word"),
+      source,
+      "name to `{ type: file, path: <file> }` or `{ type: control_plane }`",
+    ),
+    (sources, resolve) =>
+      Object.fromEntries(
+        Object.entries(sources).map(([name, one]) => [
+          name,
+          one.type === "file" ? { ...one, path: resolve(one.path) } : one,
+        ]),
+      ),
   ),
   {},
   "Sources that policy sets look attributes up in. `file`: a JSON or YAML file that maps keys to attributes (in YAML, a " +
@@ -67,57 +75,12 @@ export const attributeSources = setting(
     "`control_plane`: its directory of users, by user id.",
 );
 
-export const audit = z
-  .strictObject({
-    enabled: setting(flag(), true, "Write one record for every decision."),
-    destination: setting(
-      choice("stdout", "file", "control_plane"),
-      "stdout",
-      "Where records go: as one JSON object a line, or to the control plane.",
-    ),
-    path: setting(path(), "audit.log", "The file, where the destination is `file`."),
-    level: setting(
-      choice("info", "warn", "debug"),
-      "info",
-      "`info`: every decision; `warn`: denials only; `debug`: every decision with its explanation.",
-    ),
-    outcomes: setting(
-      flag(),
-      false,
-      "Write a record of what became of every allowed request, too: status, failure and times of the application. It takes " +
-        "about a tenth more processor time per request.",
-    ),
-    spool_directory: setting(
-      path(),
-      "audit-spool",
-      "Folder where records wait while the control plane is away, where it is the destination.",
-    ),
-    spool_size: setting(size(1_000_000, 1e13), "1GB", "Most bytes that wait there, per worker."),
-    queue_size: setting(
-      wholeNumber(1, 10_000_000),
-      10_000,
-      "Records that may wait to be written, per worker.",
-    ),
-    refusal_rate: setting(
-      wholeNumber(0, 1_000_000),
-      200,
-      "Most records per second and worker of requests that Envoy refuses by itself, on average over ten seconds; " +
-        "others are counted as dropped, cause `rate`.",
-    ),
-    sync: setting(
-      flag(),
-      false,
-      "Whether records are on the disk (fdatasync) before they count as written, where the destination is `file`. " +
-        "Otherwise a killed process loses none that count, and a power cut may.",
-    ),
-    max_file_size: setting(size(1000, 1e12), "100MB", "Size at which the file is rotated."),
-    max_files: setting(wholeNumber(1, 1000), 10, "Rotated files that are kept."),
-  })
-  .prefault({});
-
-const listen = text().refine(
-  (value) => /^unix:.+/.test(value) || parseSocketAddress(value) !== undefined,
-  "must be an address and port such as `127.0.0.1:9191`, or `unix:` and a path",
+const listen = holdsPaths(
+  text().refine(
+    (value) => /^unix:.+/.test(value) || parseSocketAddress(value) !== undefined,
+    "must be an address and port such as `127.0.0.1:9191`, or `unix:` and a path",
+  ),
+  (value, resolve) => value.replace(/^unix:(.+)$/, (_, path: string) => `unix:${resolve(path)}`),
 );
 
 export const authz = z

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { DeepReadonly } from "../json/index.ts";
-import { attributeSources, audit, authz, policies, telemetry } from "./schema-service.ts";
+import { auditSettings } from "../audit/settings.ts";
+import { attributeSources, authz, policies, telemetry } from "./schema-service.ts";
 import { api, controlPlane, database, retention, signIn, webhooks } from "./schema-control.ts";
 import { gateway } from "./schema-gateway.ts";
 import { identity } from "./schema-identity.ts";
@@ -11,7 +12,7 @@ export const gatewaySchema = z.strictObject({
   identity,
   policies,
   attribute_sources: attributeSources,
-  audit,
+  audit: auditSettings,
   authz,
   telemetry,
   control_plane: controlPlane,

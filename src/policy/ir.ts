@@ -86,11 +86,13 @@ export interface FieldPathIR {
   readonly keys: readonly string[];
 }
 
+/** How a field is changed without a word about it in the rule: the values of `mask_type`. */
+export const MASK_TYPES = ["partial", "full", "remove"] as const;
+export type MaskType = (typeof MASK_TYPES)[number];
+
 export type MaskAction =
-  | { readonly kind: "remove" }
-  | { readonly kind: "replace"; readonly replacement: string }
-  | { readonly kind: "partial" }
-  | { readonly kind: "full" };
+  | { readonly [Type in MaskType]: { readonly kind: Type } }[MaskType]
+  | { readonly kind: "replace"; readonly replacement: string };
 
 export interface ResponseFieldIR {
   readonly field: FieldPathIR;

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { QueuedAuditLog, type QueueOptions } from "../../src/audit/audit-log.ts";
-import { createAuditLog } from "../../src/audit/index.ts";
 import type { AuditRecord } from "../../src/protocol/record.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { BUSY, DISK_FULL, FaultyDestination } from "./support/fault.ts";
-import { auditRecord, counts, memoryLog } from "./support/records.ts";
+import { auditOf, auditRecord, counts, memoryLog } from "./support/records.ts";
 import { until } from "./support/wait.ts";
 import { runs } from "../support/runs.ts";
 
@@ -85,8 +84,7 @@ describe("audit: queue", () => {
 
   it("counts every decision as dropped when disabled, and accepts none", async () => {
     const metrics = createMetrics();
-    const options = { enabled: false, level: "debug", destination: { kind: "stdout" } } as const;
-    const audit = createAuditLog(options, { metrics, log: memoryLog() });
+    const audit = auditOf({ enabled: false, level: "debug" }, { metrics, log: memoryLog() });
     const build = () => assert.fail("it was built");
     assert.deepEqual(
       [audit.record("DENY", build), audit.accepting(), audit.wantsTrace],

@@ -134,7 +134,7 @@ describe("audit: control plane", () => {
   it("drops and counts when spool and queue are full, and loses nothing of what it took", async () => {
     await inFolder(async (folder) => {
       plane.fault = () => ({ status: 503 });
-      const made = auditIn(folder, { spoolBytes: 5_000, queueSize: 10 });
+      const made = auditIn(folder, { spool_size: 5_000, queue_size: 10 });
       const decided = 100;
       const accepted: string[] = [];
       for (let n = 0; n < decided; n += 1) {
@@ -220,7 +220,7 @@ describe("audit: control plane", () => {
   it("goes on without a spool as long as the control plane takes records, and says that there is none", async () => {
     await inFolder(async (folder) => {
       await writeFile(join(folder, "worker-0"), "in the way");
-      const made = auditIn(folder, { queueSize: 20, closeTimeout: 200 });
+      const made = auditIn(folder, { queue_size: 20, closeTimeout: 200 });
       record(made, 0, 10);
       await made.audit.flush();
       assert.deepEqual(taken(), ids(0, 10));
@@ -257,7 +257,7 @@ describe("audit: control plane", () => {
   it("catches up though records come while any batch is under way, and is then without a spool", async () => {
     await inFolder(async (folder) => {
       plane.fault = () => ({ status: 503 });
-      const made = auditIn(folder, { queueSize: 100_000 });
+      const made = auditIn(folder, { queue_size: 100_000 });
       record(made, 0, 5_000);
       await made.audit.flush();
       let [sent, calls] = [5_000, 0];

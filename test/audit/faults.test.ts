@@ -62,7 +62,7 @@ describe("audit: a file in trouble", () => {
     await inFolder(async (folder) => {
       const path = join(folder, "audit.log");
       await symlink("/dev/full", path);
-      const { audit, metrics, log } = fileAudit(path, { queueSize: 3 });
+      const { audit, metrics, log } = fileAudit(path, { queue_size: 3 });
       const taken = ["1", "2", "3", "4"].map((id) => recordIn(audit, id));
       assert.deepEqual(taken, [true, true, true, false]);
       await until(() => log.entries.length > 0, "the fault is reported");
@@ -124,7 +124,7 @@ describe("audit: a file in trouble", () => {
   it("that cannot be rotated goes on growing, and is rotated as soon as it can be", async () => {
     await inFolder(async (folder) => {
       const path = join(folder, "audit.log");
-      const { audit, log } = fileAudit(path, { maxBytes: 1_000, maxFiles: 1 });
+      const { audit, log } = fileAudit(path, { max_file_size: 1_000, max_files: 1 });
       await mkdir(`${path}.1`);
       for (const id of ["1", "2", "3", "4", "5"]) {
         recordIn(audit, id);
@@ -144,7 +144,7 @@ describe("audit: a file in trouble", () => {
   it("keeps as many rotated files as it is told to", async () => {
     await inFolder(async (folder) => {
       const path = join(folder, "audit.log");
-      const { audit } = fileAudit(path, { maxBytes: 1, maxFiles: 2 });
+      const { audit } = fileAudit(path, { max_file_size: 1, max_files: 2 });
       for (const id of ["1", "2", "3", "4", "5"]) {
         recordIn(audit, id);
         await audit.flush();
@@ -172,7 +172,7 @@ describe("audit: a file in trouble", () => {
     await inFolder(async (folder) => {
       const path = join(folder, "fifo");
       await promisify(execFile)("mkfifo", [path]);
-      const { audit, metrics } = fileAudit(path, { closeTimeout: 50 });
+      const { audit, metrics } = fileAudit(path, {}, { closeTimeout: 50 });
       for (let i = 0; i < 1_000; i++) recordIn(audit, String(i));
       await until(async () => (await counts(metrics)).recorded > 0, "the FIFO's buffer is filled");
       const reader = spawn("cat", [path], { stdio: ["ignore", "pipe", "inherit"] });

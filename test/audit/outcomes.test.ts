@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { QueuedAuditLog, type QueueOptions } from "../../src/audit/audit-log.ts";
-import { createAuditLog } from "../../src/audit/index.ts";
 import type { AuditRecord, OutcomeRecord } from "../../src/protocol/record.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { runs } from "../support/runs.ts";
 import { DISK_FULL, FaultyDestination } from "./support/fault.ts";
-import { auditRecord, counts, memoryLog, outcomeCounts, outcomeRecord } from "./support/records.ts";
+import { auditOf, auditRecord, counts, memoryLog, outcomeCounts, outcomeRecord } from "./support/records.ts";
 
 /** Closed after each test: a queue that goes on trying would keep the process. */
 const open: { destination: FaultyDestination; audit: QueuedAuditLog }[] = [];
@@ -133,8 +132,7 @@ describe("audit: outcomes in the queue", () => {
 
   it("count as dropped when the audit is disabled", async () => {
     const metrics = createMetrics();
-    const options = { enabled: false, level: "debug", destination: { kind: "stdout" } } as const;
-    const audit = createAuditLog(options, { metrics, log: memoryLog() });
+    const audit = auditOf({ enabled: false, level: "debug" }, { metrics, log: memoryLog() });
     assert.equal(
       audit.recordOutcome(true, () => assert.fail("it was built")),
       false,

@@ -142,7 +142,7 @@ describe("audit: what another process has spooled", () => {
     it("in the middle of handing over, gives the rest to the next one, and what was given before is known", async () => {
       await inFolder(async (folder) => {
         plane.fault = () => ({ status: 503 });
-        const earlier = auditIn(folder, { queueSize: 100_000 });
+        const earlier = auditIn(folder, { queue_size: 100_000 });
         record(earlier, 0, 12_000);
         await earlier.audit.close();
         let calls = 0;

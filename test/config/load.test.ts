@@ -39,8 +39,7 @@ describe("configuration", () => {
 
   it("needs only the identity provider, and fills in the rest", () => {
     const config = good(MINIMAL);
-    assert.equal(config.gateway.listen_address, "127.0.0.1");
-    assert.equal(config.gateway.listen_port, 8000);
+    assert.deepEqual([config.gateway.listen_address, config.gateway.listen_port], ["127.0.0.1", 8000]);
     assert.equal(config.gateway.upstream_timeout, 30_000);
     assert.equal(config.gateway.security.request_size_limit, 10_000_000);
     assert.equal(config.gateway.performance.policy_cache_ttl, 300_000);
@@ -86,7 +85,7 @@ identity: { issuer: https://login.test, audience: app, jwks: keys.json }
 policies: { directory: ../p }
 attribute_sources: { users: { type: file, path: users.json } }
 audit: { destination: file, path: logs/audit.log }
-authz: { listen: "unix:run/a.sock", tls: { certificate: a, private_key: b, client_ca: c } }
+authz: { listen: "unix:run/a.sock", tls: { certificate: a, private_key: b, client_ca: c }, state_directory: state }
 `);
     assert.equal(config.gateway.backend_ca, join(folder, "ca.pem"));
     assert.equal(config.gateway.security.tls_certificate, join(folder, "c.pem"));
@@ -96,7 +95,8 @@ authz: { listen: "unix:run/a.sock", tls: { certificate: a, private_key: b, clien
     assert.deepEqual(config.attribute_sources["users"], { type: "file", path: join(folder, "users.json") });
     assert.equal(config.audit.path, join(folder, "logs/audit.log"));
     assert.equal(config.authz.listen, `unix:${join(folder, "run/a.sock")}`);
-    assert.equal(config.authz.tls.client_ca, join(folder, "c"));
+    const { tls, state_directory: state } = config.authz;
+    assert.deepEqual([tls.client_ca, state], [join(folder, "c"), join(folder, "state")]);
     const url = good("identity: { issuer: https://l.test, audience: [a, b], jwks: https://l.test/keys }\n");
     assert.equal(url.identity.jwks, "https://l.test/keys");
     assert.deepEqual(url.identity.audience, ["a", "b"]);

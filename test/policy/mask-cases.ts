@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { load } from "js-yaml";
 import { z } from "zod";
 import { compileCondition, parseCondition } from "../../src/policy/condition/index.ts";
+import { MASK_TYPES } from "../../src/policy/ir.ts";
 import type { FieldAction, PlannedField, ResponsePlanIR } from "../../src/policy/plan.ts";
 import type { MaskedResponse } from "../../src/policy/mask/index.ts";
 
@@ -14,7 +15,7 @@ const Text = z.union([
 const Field = z.strictObject({
   field: z.string().optional(),
   keys: z.array(Text).optional(),
-  action: z.union([z.enum(["remove", "full", "partial", "null"]), z.strictObject({ replace: z.string() })]),
+  action: z.union([z.enum([...MASK_TYPES, "null"]), z.strictObject({ replace: z.string() })]),
   when: z.string().optional(),
 });
 const Errors = z.array(

@@ -1,10 +1,14 @@
--- What is put in a value's place.
+-- How a value is changed: the same as src/policy/mask/actions.ts.
 local json = require("gatehouse.json")
 local json_tape = require("gatehouse.json_tape")
 local json_text = require("gatehouse.json_text")
 local KIND = json_tape.KIND
 
 local mask_actions = {}
+
+-- Where several fields hit one member, the strictest that applies wins; of equally strict ones, the first. A plan with any
+-- other action is bad.
+mask_actions.STRICTNESS = { remove = 5, null = 4, full = 3, replace = 2, partial = 1 }
 
 local HIDDEN = '"***"'
 local SHOWN = 4

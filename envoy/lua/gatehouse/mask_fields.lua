@@ -1,11 +1,10 @@
 -- The fields of a plan, in the order of strictness, found by the last key of their paths.
 local ffi = require("ffi")
+local mask_actions = require("gatehouse.mask_actions")
 local values = require("gatehouse.values")
+local STRICTNESS = mask_actions.STRICTNESS
 
 local mask_fields = {}
-
--- Where several fields hit one member, the strictest that applies wins; of equally strict ones, the first.
-local STRICTNESS = { remove = 5, null = 4, full = 3, replace = 2, partial = 1 }
 
 -- Longer names count as of this length.
 local LONGEST = 63

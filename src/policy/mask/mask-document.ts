@@ -1,11 +1,11 @@
 import type { JsonMember, JsonNode, JsonObjectNode, JsonReason } from "../../json/index.ts";
 import { evaluate } from "../condition/evaluate.ts";
-import type { FieldAction, PlannedField, ResponsePlanIR } from "../plan.ts";
+import type { PlannedField, ResponsePlanIR } from "../plan.ts";
 import type { Attributes } from "../value.ts";
+import { replacementOf, STRICTNESS } from "./actions.ts";
 import { addErrors } from "./add-errors.ts";
 import { parseDocument, seenValue } from "./document.ts";
 import { applyEdits, type Edit } from "./edits.ts";
-import { replacementOf } from "./replacement.ts";
 import { elementsPath, memberPath, ROOT_PATH } from "./structural-path.ts";
 
 /** What conditions may read of the answer besides its body. */
@@ -28,12 +28,6 @@ export type MaskResult =
   | { readonly ok: false; readonly reason: JsonReason | "not_object" };
 
 const MAX_PATHS = 50;
-
-/** Where several fields hit one member, the strictest that applies wins; of equally strict ones, the first. */
-const STRICTNESS = { remove: 5, null: 4, full: 3, replace: 2, partial: 1 } satisfies Record<
-  FieldAction["kind"],
-  number
->;
 
 /**
  * Changes the fields of a JSON document that a plan names, at their spans of the text: everything else stays as it is.

@@ -1,7 +1,7 @@
 import { quoted } from "../../text/index.ts";
 import { reportWithin } from "../syntax/report-within.ts";
 import { type Reporter } from "../diagnostics/reporter.ts";
-import type { FieldPathIR, MaskAction } from "../ir.ts";
+import { MASK_TYPES, type FieldPathIR, type MaskAction } from "../ir.ts";
 import type { ScalarNode, YamlNode } from "../syntax/tree.ts";
 import { readCondition } from "./condition.ts";
 import { readPattern } from "./pattern.ts";
@@ -143,6 +143,6 @@ function readFilterAction(report: Reporter, fields: Fields): MaskAction | undefi
 
 function readMaskType(report: Reporter, fields: Fields): MaskAction | undefined {
   const node = fields.require("mask_type");
-  const type = node && readChoice(report, node, "`mask_type`", ["partial", "full", "remove"]);
+  const type = node && readChoice(report, node, "`mask_type`", MASK_TYPES);
   return type && { kind: type };
 }

@@ -28,9 +28,9 @@ import { createRefusalHandler } from "../../extauthz/access-log-refusal.ts";
 import { Backlog } from "../../extauthz/backlog.ts";
 import { createCheck } from "../../extauthz/check.ts";
 import type { CheckHandler } from "../../extauthz/server.ts";
-import { StatisticsReporter } from "../../sync/index.ts";
+import { recordIntake, StatisticsReporter } from "../../sync/index.ts";
 import { attributeSources } from "./attribute-sources.ts";
-import { auditOptions, identityOptions } from "./service-options.ts";
+import { identityOptions } from "./identity-options.ts";
 import { caseSensitive, createControlPlaneLink, type ControlPlaneLink } from "./control-plane-link.ts";
 import { upstreamNames } from "../../gateway/index.ts";
 import { createTokenVerifier, keysCheck } from "../../identity/index.ts";
@@ -88,7 +88,11 @@ export async function createService(
     serviceName: "gatehouse",
   });
   const link = createControlPlaneLink(config, { metrics, log });
-  const audit = createAuditLog(auditOptions(config, link, worker), { metrics, log });
+  const audit = createAuditLog(config.audit, {
+    ...{ metrics, log, worker },
+    workers: gateway.cluster.nodes,
+    ...(link && { intake: recordIntake(link.client) }),
+  });
   const verifier = createTokenVerifier(identityOptions(config), { metrics, log });
   const inForce = new ReleaseReceiver(
     { caseSensitive: caseSensitive(config) },

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { AUDIT_FILE_MODE } from "../../audit/index.ts";
+import { assertAuditStartable, AUDIT_FILE_MODE } from "../../audit/index.ts";
 import { parseSocketAddress, type GatewayConfig } from "../../config/index.ts";
 import {
   isConnectionMessage,
@@ -157,10 +157,7 @@ async function assertStartable(
     await assertFileHolds("control_plane.api_key_file", control_plane.api_key_file, (text) => {
       assertApiKey(text.trim());
     });
-  if (audit.enabled && audit.destination === "file")
-    await assertFileIsWritable("audit.path", audit.path, AUDIT_FILE_MODE);
-  if (audit.enabled && audit.destination === "control_plane")
-    await assertFolderIsWritable("audit.spool_directory", audit.spool_directory);
+  await assertAuditStartable(audit);
   if (authz.state_directory !== undefined)
     await assertFolderIsWritable("authz.state_directory", authz.state_directory);
   if (!hasEnvoy) {

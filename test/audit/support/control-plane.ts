@@ -1,12 +1,7 @@
-import {
-  createAuditLog,
-  type AuditLog,
-  type AuditOptions,
-  type OutcomeLog,
-} from "../../../src/audit/index.ts";
+import type { AuditLog, AuditSettings, OutcomeLog } from "../../../src/audit/index.ts";
 import { ControlPlaneClient, recordIntake } from "../../../src/sync/index.ts";
 import { createMetrics, type Metrics } from "../../../src/telemetry/metrics.ts";
-import { auditRecord, memoryLog } from "./records.ts";
+import { auditOf, auditRecord, memoryLog } from "./records.ts";
 
 export interface ControlPlaneAudit {
   readonly audit: AuditLog & OutcomeLog;
@@ -20,21 +15,17 @@ export interface ControlPlaneAudit {
 export function controlPlaneAudit(
   to: { readonly url: string; readonly apiKey: string },
   spoolDirectory: string,
-  options: Partial<AuditOptions> & { spoolBytes?: number; worker?: number; workers?: number } = {},
+  options: Partial<AuditSettings> & { worker?: number; workers?: number; closeTimeout?: number } = {},
 ): ControlPlaneAudit {
-  const { spoolBytes, worker = 0, workers = 1, ...rest } = options;
+  const { worker = 0, workers = 1, closeTimeout, ...change } = options;
   const client = new ControlPlaneClient(to);
   const metrics = createMetrics();
   const log = memoryLog();
-  const destination = {
-    kind: "control_plane",
-    intake: recordIntake(client),
-    spoolDirectory,
-    ...(spoolBytes !== undefined && { spoolBytes }),
-    worker,
-    workers,
-  } as const;
-  const audit = createAuditLog({ enabled: true, level: "info", destination, ...rest }, { metrics, log });
+  const audit = auditOf(
+    { destination: "control_plane", spool_directory: spoolDirectory, ...change },
+    { ...{ metrics, log, worker, workers }, intake: recordIntake(client) },
+    closeTimeout === undefined ? {} : { closeTimeout },
+  );
   return {
     audit,
     metrics,

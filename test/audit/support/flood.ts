@@ -3,21 +3,13 @@
  * of the records, and exits. Arguments: how many records, queue size, time to close in milliseconds.
  */
 import { writeSync } from "node:fs";
-import { createAuditLog } from "../../../src/audit/index.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
-import { auditRecord, counts, memoryLog } from "./records.ts";
+import { auditOf, auditRecord, counts, memoryLog } from "./records.ts";
 
 const [total = 0, queueSize = 0, closeTimeout = 0] = process.argv.slice(2).map(Number);
 const metrics = createMetrics();
 const log = memoryLog();
-const options = {
-  enabled: true,
-  level: "info",
-  destination: { kind: "stdout" },
-  queueSize,
-  closeTimeout,
-} as const;
-const audit = createAuditLog(options, { metrics, log });
+const audit = auditOf({ queue_size: queueSize }, { metrics, log }, { closeTimeout });
 
 for (let i = 0; i < total; i++) {
   audit.record("ALLOW", () => auditRecord({ request_id: String(i) }));

@@ -1,8 +1,12 @@
+import type { DestinationDependencies } from "../../../src/audit/destination.ts";
 import {
+  auditSettings,
   createAuditLog,
+  type AuditLimits,
   type AuditLog,
-  type AuditOptions,
+  type AuditSettings,
   type OutcomeLog,
+  type RefusalLog,
 } from "../../../src/audit/index.ts";
 import type { AuditRecord, OutcomeRecord } from "../../../src/protocol/record.ts";
 import { createMetrics, type Metrics } from "../../../src/telemetry/metrics.ts";
@@ -88,23 +92,23 @@ async function countsOf(
   };
 }
 
+/** An audit log as configured: defaults, and `change`. */
+export function auditOf(
+  change: Partial<AuditSettings>,
+  dependencies: Pick<DestinationDependencies, "metrics" | "log"> & Partial<DestinationDependencies>,
+  limits?: Partial<AuditLimits>,
+): AuditLog & OutcomeLog & RefusalLog {
+  const settings = { ...auditSettings.parse({}), ...change };
+  return createAuditLog(settings, { worker: 0, workers: 1, ...dependencies }, limits);
+}
+
 export function fileAudit(
   path: string,
-  options: Partial<AuditOptions> & { maxBytes?: number; maxFiles?: number; sync?: boolean } = {},
+  change: Partial<AuditSettings> = {},
+  limits?: Partial<AuditLimits>,
 ): { audit: AuditLog & OutcomeLog; metrics: Metrics; log: ReturnType<typeof memoryLog> } {
-  const { maxBytes, maxFiles, sync, ...rest } = options;
   const metrics = createMetrics();
   const log = memoryLog();
-  const destination = {
-    kind: "file",
-    path,
-    ...(maxBytes !== undefined && { maxBytes }),
-    ...(maxFiles !== undefined && { maxFiles }),
-    ...(sync !== undefined && { sync }),
-  } as const;
-  return {
-    audit: createAuditLog({ enabled: true, level: "info", destination, ...rest }, { metrics, log }),
-    metrics,
-    log,
-  };
+  const audit = auditOf({ destination: "file", path, ...change }, { metrics, log }, limits);
+  return { audit, metrics, log };
 }

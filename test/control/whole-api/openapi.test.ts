@@ -64,7 +64,8 @@ for (const environment of ENVIRONMENTS) {
     });
 
     it("says of every tag what it is about", () => {
-      for (const { name, description } of document.tags) assert.match(description ?? "", /^\S.*\.$/, name);
+      for (const { name, description } of document.tags)
+        assert.match(description ?? "", /^\S.*\.$/, `TAGS in frame/openapi.ts: ${name}`);
     });
 
     it("names the cookie of sessions as it is set", async () => {

@@ -3,7 +3,8 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { createAuditLog, type AuditLog } from "../../../src/audit/index.ts";
+import type { AuditLog } from "../../../src/audit/index.ts";
+import { auditOf } from "../../audit/support/records.ts";
 import type { AuditRecord } from "../../../src/protocol/record.ts";
 import type { Decide } from "../../../src/decision/decide/decide.ts";
 import { DecisionPoint } from "../../../src/decision/point/decision-point.ts";
@@ -52,15 +53,9 @@ describe("decision: decision point", () => {
   ) {
     const metrics = createMetrics();
     const path = join(directory, `audit-${(serial += 1)}.log`);
-    const audit = createAuditLog(
-      {
-        enabled: options.enabled ?? true,
-        destination: { kind: "file", path },
-        level: options.level ?? "info",
-        queueSize: options.space ?? 1_000,
-      },
-      { metrics, log: silentLog },
-    );
+    const { enabled = true, level = "info", space = 1_000 } = options;
+    const settings = { enabled, level, destination: "file", path, queue_size: space } as const;
+    const audit = auditOf(settings, { metrics, log: silentLog });
     audits.push(audit);
     const errors: object[] = [];
     const point = new DecisionPoint({

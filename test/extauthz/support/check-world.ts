@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createAuditLog, createDecisionIds, type AuditLog } from "../../../src/audit/index.ts";
+import { createDecisionIds, type AuditLog } from "../../../src/audit/index.ts";
+import { auditOf } from "../../audit/support/records.ts";
 import type { AuditRecord } from "../../../src/protocol/record.ts";
 import { DecisionPoint } from "../../../src/decision/point/index.ts";
 import { createForgedHeaders, withoutHeaders } from "../../../src/decision/headers/forged-headers.ts";
@@ -67,10 +68,7 @@ export async function openCheckWorld() {
   function checkOf(change: Partial<CheckDependencies> = {}, enabled = true, policies = POLICIES) {
     const metrics = createMetrics();
     const path = join(directory, `audit-${(serial += 1)}.log`);
-    const audit = createAuditLog(
-      { enabled, destination: { kind: "file", path }, level: "info" },
-      { metrics, log: silentLog },
-    );
+    const audit = auditOf({ enabled, destination: "file", path }, { metrics, log: silentLog });
     audits.push(audit);
     const snapshot = snapshotOf(policies);
     const warnings: string[] = [];

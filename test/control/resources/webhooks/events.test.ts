@@ -22,8 +22,8 @@ describe("webhooks: registration and events, specification 2.6, 4.5 and 6", () =
     const webhook = await api.data("POST", "/webhooks", { url: receiver.url, events: [...EVENT_TYPES] });
     secret = webhook.secret;
     await doEverything();
-    await eventually("an event of each type", () =>
-      EVENT_TYPES.every((type) => receiver.received.some(({ json }) => json.type === type)),
+    await eventually("what was done is told", () =>
+      [...expected.keys()].every((type) => receiver.received.some(({ json }) => json.type === type)),
     );
   });
   after(async () => {
@@ -117,7 +117,7 @@ describe("webhooks: registration and events, specification 2.6, 4.5 and 6", () =
     it(`6 ${type}: delivered, signed, with what happened`, () => {
       const found = deliveriesOf(type).map(({ json }) => json.data as Data);
       const wanted = expected.get(type);
-      assert.ok(wanted !== undefined);
+      assert.ok(wanted !== undefined, "nothing in `doEverything` emits it");
       assert.ok(
         found.some((data) => includes(data, wanted)),
         JSON.stringify({ wanted, found }),

@@ -5,6 +5,12 @@ const HIDDEN = '"***"';
 /** Characters that `partial` leaves. */
 const SHOWN = 4;
 
+/** Where several fields hit one member, the strictest that applies wins; of equally strict ones, the first. */
+export const STRICTNESS = { remove: 5, null: 4, full: 3, replace: 2, partial: 1 } satisfies Record<
+  FieldAction["kind"],
+  number
+>;
+
 /** The JSON text in place of a value, or `undefined` where its member is removed. */
 export function replacementOf(action: FieldAction, node: JsonNode, text: string): string | undefined {
   switch (action.kind) {

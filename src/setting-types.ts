@@ -1,11 +1,13 @@
 import ipaddr from "ipaddr.js";
 import * as z from "zod";
-import { inBackticks } from "../text/index.ts";
+import { inBackticks } from "./text/index.ts";
 
 /** How a value is called in messages and in the reference, and how an environment variable spells it. */
 export interface ValueType {
   readonly name: string;
   readonly form: "text" | "number" | "boolean" | "list" | "json";
+  /** The value with every path in it absolute. Absent: it holds none. */
+  absolute?(value: unknown, resolve: (path: string) => string): unknown;
 }
 
 /** What a key of the file is for. `fallback` is the default as one would write it in the file. */
@@ -20,6 +22,18 @@ export const keyInfo = z.registry<KeyInfo>();
 
 function named<S extends z.ZodType>(schema: S, form: ValueType["form"], name: string): S {
   valueTypes.add(schema, { name, form });
+  return schema;
+}
+
+/** A value that is a path in some cases, or has paths in it: `absolute` resolves them. */
+export function holdsPaths<S extends z.ZodType>(
+  schema: S,
+  absolute: (value: z.output<S>, resolve: (path: string) => string) => z.output<S>,
+): S {
+  const type = valueTypes.get(schema);
+  if (type === undefined) throw new Error("the value has no type");
+  // a registry does not know of which schema a value is
+  valueTypes.add(schema, { ...type, absolute: (value, resolve) => absolute(value as z.output<S>, resolve) });
   return schema;
 }
 
@@ -145,7 +159,8 @@ export function tlsVersion() {
 
 /** A file or folder, relative to the folder of gateway.yaml (to the working directory where there is no file). */
 export function path() {
-  return named(z.string(expected("a path")).min(1, "must not be empty"), "text", "a path");
+  const schema = named(z.string(expected("a path")).min(1, "must not be empty"), "text", "a path");
+  return holdsPaths(schema, (value, resolve) => resolve(value));
 }
 
 export function url() {

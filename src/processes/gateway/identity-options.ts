@@ -1,0 +1,21 @@
+import type { GatewayConfig } from "../../config/index.ts";
+
+/** What tokens are verified by. */
+export function identityOptions({ gateway, identity, policies }: GatewayConfig) {
+  return {
+    issuer: identity.issuer,
+    audience: identity.audience,
+    ...(identity.jwks !== undefined && { jwks: identity.jwks }),
+    algorithms: identity.algorithms,
+    clockToleranceSeconds: identity.clock_tolerance / 1000,
+    cooldownMs: identity.jwks_cooldown,
+    refreshIntervalMs: identity.jwks_refresh_interval,
+    maxStaleMs: identity.jwks_max_stale,
+    // a token without `typ` is a JWT (RFC 7519, section 5.1)
+    tokenTypes: identity.token_types.includes("JWT") ? [...identity.token_types, ""] : identity.token_types,
+    claims: identity.claims,
+    // 0 is about decisions: tokens are kept all the same, as many as by default
+    ...(policies.cache_size > 0 && { cacheSize: policies.cache_size }),
+    cacheTtlMs: gateway.performance.policy_cache_ttl,
+  };
+}
