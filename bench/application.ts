@@ -1,4 +1,4 @@
-/** A process of its own: `/…/<bytes>` answers a JSON document of that size, and every WebSocket message comes back. */
+/** A separate process: `/…/<bytes>` returns a JSON document of that size, and every WebSocket message is echoed. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { WebSocketServer } from "ws";
@@ -28,5 +28,5 @@ server.keepAliveTimeout = 0;
 server.listen(0, "127.0.0.1", () => {
   process.send?.({ port: (server.address() as AddressInfo).port });
 });
-// its end is that of the benchmark
+// it exits with the benchmark
 process.on("disconnect", () => process.exit());

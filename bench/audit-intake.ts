@@ -22,12 +22,12 @@ interface Row {
 
 const ROUNDS = 3;
 const RECORDS = 40_000;
-/** A gateway's batch holds some hundred records; after an outage its spool sends full ones. */
+/** A gateway's batch contains a few hundred records; after an outage its spool sends full batches. */
 const BATCHES = [400, 5000] as const;
 
 /**
- * Records a second from HTTP request to commit, rollups included, beside COPY of the same rows: into a bare table, and into
- * one with the indexes of the audit trail.
+ * Records per second from HTTP request to commit, including rollups, compared with COPY of the same rows into a bare table and
+ * into one with the indexes of the audit trail.
  */
 export async function benchmarkAuditIntake(): Promise<Row[]> {
   const postgres = await privatePostgres();
@@ -90,7 +90,7 @@ async function measure(client: pg.Client, control: RunningControl): Promise<Row[
   });
 }
 
-/** Stores batches. @returns records a second */
+/** Stores batches. @returns records per second */
 type Way = (batches: readonly (readonly BenchDecision[])[]) => Promise<number>;
 
 function copying(client: pg.Client, table: string): Way {

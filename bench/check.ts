@@ -21,7 +21,7 @@ interface Row {
   readonly whole_check_denied: number;
 }
 
-/** Times the steps of a check, and the whole of it as the gRPC server calls it (token cached, audit to a file). */
+/** Times the steps of a check, and the whole check as the gRPC server calls it (token cached, audit to a file). */
 export async function benchmarkCheck(): Promise<Row[]> {
   const rows: Row[] = [];
   for (const rules of [10, 1000, 10_000]) rows.push(await measure(rules));
@@ -54,7 +54,7 @@ async function measure(rules: number): Promise<Row> {
     if (!canonical.ok) throw new Error(canonical.refusal.check);
     const { method, segments } = canonical.request;
     const match = matcher.match(method, segments);
-    if (match.kind !== "rule") throw new Error("the benchmark's request meets no rule");
+    if (match.kind !== "rule") throw new Error("no rule matches the benchmark's request");
     const attributes = {
       user: { role: "viewer", customer_id: "c-1", permissions: ["items:read"] },
       path: match.params,

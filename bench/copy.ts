@@ -3,7 +3,7 @@ import { pipeline } from "node:stream/promises";
 import type pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 
-/** Writes rows by COPY, the fastest way into a table. */
+/** Writes rows with COPY, the fastest way to fill a table. */
 export async function copyRows(
   client: pg.Client,
   table: string,

@@ -25,7 +25,7 @@ interface Kind {
   readonly method: "GET" | "POST";
   readonly path: (id: string) => string;
   readonly body?: object;
-  /** Which customer it is about; another one each time. */
+  /** The customer of the request; a different one each time. */
   readonly some?: () => string;
 }
 
@@ -151,7 +151,7 @@ function kinds(): Kind[] {
   ];
 }
 
-/** What the route asks the database, found out by asking it once. */
+/** The route's SQL statements, recorded by calling it once. */
 async function statementsOf(url: string, kind: Kind): Promise<readonly Statement[]> {
   const db = openDatabase(url, { poolSize: 2 });
   const control = await startControl({ database: { url, db, close: () => Promise.resolve() } });

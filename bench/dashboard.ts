@@ -30,7 +30,7 @@ const CHUNK = 50_000;
 const TRAFFIC = { customers: 1000, users: 50_000, resources: 50 };
 const CALLS = 50;
 
-/** Ten million decisions of thirty days, and what the analytics routes need for their answers over HTTP. */
+/** Response times of the analytics routes over HTTP, with ten million decisions in thirty days. */
 export async function benchmarkDashboard(): Promise<Row[]> {
   const postgres = await privatePostgres();
   const db = openDatabase(postgres.url, { poolSize: 10, statementTimeoutMs: 0 });

@@ -1,7 +1,7 @@
 import { createDecisionIds } from "../src/audit/index.ts";
 import type { AuditRecord } from "../src/protocol/record.ts";
 
-/** Decisions as gateways make them: few customers make most requests, users belong to one, rules guard the resources. */
+/** Realistic decisions: few customers make most requests, each user belongs to one, and rules protect the resources. */
 export interface Traffic {
   readonly customers: number;
   readonly users: number;

@@ -7,7 +7,7 @@ export interface BenchEnvoy {
   stop(): Promise<void>;
 }
 
-/** Runs an Envoy with a configuration whose listener is named `gateway` and takes any free port. */
+/** Runs an Envoy with a configuration whose listener is named `gateway` and uses any free port. */
 export async function startBenchEnvoy(
   directory: string,
   name: string,
@@ -23,13 +23,13 @@ export async function startBenchEnvoy(
   return { url: `http://127.0.0.1:${envoy.listenPort}`, stop: () => envoy.stop(0) };
 }
 
-/** Envoy as an application that says `{}` to everything. */
+/** Envoy as an application that responds to every request with `{}`. */
 export function fixedAnswer(): EnvoyJson {
   const route = { match: { prefix: "/" }, direct_response: { status: 200, body: { inline_string: "{}" } } };
   return { static_resources: { listeners: [listener(route)] } };
 }
 
-/** Envoy that only hands on, WebSocket included: the limit of what any gateway made of it can do. */
+/** Envoy as a plain proxy, including WebSocket: the upper limit for any gateway built on it. */
 export function proxyTo(upstream: string): EnvoyJson {
   const { hostname, port } = new URL(upstream);
   const cluster = {

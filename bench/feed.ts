@@ -31,7 +31,7 @@ const CUSTOMERS = 10_000;
 const CHANGES = 5;
 const EDITS = 3;
 const LIMIT = 10_000_000;
-/** What has not been heard by then is counted as not heard. */
+/** Gateways that have not received a change by then count as missing. */
 const PATIENCE_MS = 60_000;
 /** Between two requests for the list. */
 const LIST_EVERY_MS = 20;
@@ -39,8 +39,8 @@ const LIST_EVERY_MS = 20;
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
 /**
- * How long it takes until every follower of the feed has heard of a change of one customer, and of one to a policy that
- * 10,000 customers have; and what the API's list of customers takes meanwhile. `--before=<commit>` measures that commit, too.
+ * How long it takes until every gateway has received a change of one customer, and of a policy that 10,000 customers have; and
+ * the response time of the API's list of customers meanwhile. `--before=<commit>` also measures that commit.
  */
 export async function benchmarkFeed(): Promise<Row[]> {
   const commit = process.argv.find((argument) => argument.startsWith("--before="))?.slice("--before=".length);

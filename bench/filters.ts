@@ -9,7 +9,7 @@ import { startIdleServices } from "./idle.ts";
 import { CONNECTIONS, load, loadTool } from "./load.ts";
 import { median } from "./statistics.ts";
 
-/** One row of the table: requests a second by what the filters in Lua have to do with them. */
+/** One row of the table: requests per second by the use of the Lua filters. */
 interface Row {
   readonly setup: string;
   readonly without_filters: number;

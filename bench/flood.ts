@@ -101,7 +101,7 @@ async function processorTimes(gateway: RunningGateway): Promise<{ envoy: number;
   return { envoy: taken(envoy), workers: taken(workers) };
 }
 
-/** What Linux counts in, on every machine that there is. */
+/** Clock ticks per second, which are the same on every Linux machine. */
 const TICKS_PER_SECOND = 100;
 
 async function callersOf(url: string, token: string, seconds: number) {

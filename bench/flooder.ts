@@ -41,5 +41,5 @@ setInterval(() => {
 process.on("message", () => {
   process.send?.(counts, () => process.exit());
 });
-// its end is that of the benchmark
+// it exits with the benchmark
 process.on("disconnect", () => process.exit());

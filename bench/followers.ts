@@ -117,7 +117,7 @@ const followers = Array.from({ length: Number(count) }, () => new Follower(data.
 process.on("message", (question: Question) => {
   process.send?.({ ...reply(question), failures, bytes } satisfies Reply);
 });
-// its end is that of the benchmark
+// it exits with the benchmark
 process.on("disconnect", () => process.exit());
 process.send?.({ failures, bytes } satisfies Reply);
 

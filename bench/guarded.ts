@@ -9,7 +9,7 @@ import { startIssuer } from "../test/support/providers/issuer.ts";
 import { NODES } from "./effort.ts";
 import { proxyTo, startBenchEnvoy } from "./envoy.ts";
 
-/** A Node application behind an Envoy that only hands on, and behind the whole gateway. */
+/** A Node.js application behind a plain Envoy proxy, and behind the whole gateway. */
 export interface Guarded {
   /** Envoy alone. */
   readonly plain: string;

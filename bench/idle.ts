@@ -6,7 +6,7 @@ import { loadGatewayConfig } from "../src/config/index.ts";
 import { envoyBootstrap, type EnvoyJson } from "../src/gateway/index.ts";
 import { eventually } from "../test/support/eventually.ts";
 
-/** Two processes that decide nothing, and the gateway's own Envoy configuration in front of them. */
+/** Two processes that allow everything, behind the gateway's own Envoy configuration. */
 export interface IdleServices {
   readonly bootstrap: EnvoyJson;
   stop(): void;

@@ -5,7 +5,7 @@ export const CONNECTIONS = 64;
 
 export type Tool = "wrk" | "autocannon";
 
-/** What a tool found. */
+/** The result of a load tool. */
 export interface Load {
   readonly rate: number;
   readonly p50: number;
@@ -15,7 +15,7 @@ export interface Load {
 
 const run = promisify(execFile);
 
-/** wrk where it is installed, because it takes less of the two cores; otherwise autocannon, which comes by npm. */
+/** wrk if it is installed, because it uses less CPU; otherwise autocannon, which npm installs. */
 export async function loadTool(): Promise<Tool> {
   return run("wrk", ["-v"]).then(
     () => "wrk" as const,
@@ -26,7 +26,7 @@ export async function loadTool(): Promise<Tool> {
   );
 }
 
-/** Asks for `url` on {@link CONNECTIONS} connections for some seconds, each time as soon as the last answer is there. */
+/** Requests `url` on {@link CONNECTIONS} connections for some seconds, each time as soon as the last response has arrived. */
 export async function load(tool: Tool, url: string, token: string, seconds: number): Promise<Load> {
   const header = `Authorization: Bearer ${token}`;
   if (tool === "autocannon") {

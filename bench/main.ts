@@ -1,6 +1,6 @@
 /**
- * `make bench`: what the product costs, part by part, each compared with its alternatives in one run. Prints tables, and
- * writes them into results.json and README.md beside this file. Parts may be named; `--quick` only tries them out.
+ * `make bench`: measures the product part by part, each compared with its alternatives in one run. Prints tables and writes
+ * them to results.json and README.md beside this file. Pass names to run some parts; `--quick` is only a trial run.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
@@ -29,29 +29,32 @@ interface Part {
 
 const PARTS: Readonly<Record<string, Part>> = {
   check: { title: "One check inside the service, outside grpc-js (microseconds)", run: benchmarkCheck },
-  gateway: { title: "Real Envoy: the limit without authorization, and with it", run: benchmarkGateway },
-  filters: { title: "The Lua filters, for requests that have no plan", run: benchmarkFilters },
+  gateway: { title: "Real Envoy, without and with authorization", run: benchmarkGateway },
+  filters: { title: "The Lua filters, for requests without a plan", run: benchmarkFilters },
   masking: {
     title: "Masking in Envoy's LuaJIT, and parsing, masking and printing in Node",
     run: benchmarkMasking,
   },
   responses: {
-    title: "Answers through the gateway, with and without response rules",
+    title: "Responses through the gateway, with and without response rules",
     run: benchmarkResponses,
   },
   websocket: { title: "Round trips of WebSocket messages", run: benchmarkWebsocket },
   graphql: { title: "GraphQL operations (microseconds)", run: benchmarkGraphql },
   pauses: {
-    title: "The longest pauses of a worker, over the worst inputs (milliseconds)",
+    title: "The longest event-loop pauses of a worker, for the worst inputs (milliseconds)",
     run: benchmarkPauses,
   },
   flood: { title: "A caller with a token beside a flood without one", run: benchmarkFlood },
-  "audit-intake": { title: "Audit records taken in, and COPY of the same rows", run: benchmarkAuditIntake },
+  "audit-intake": {
+    title: "Ingestion of audit records, and COPY of the same rows",
+    run: benchmarkAuditIntake,
+  },
   customers: { title: "Routes over 1,000,000 customers, and their SQL alone", run: benchmarkCustomers },
-  feed: { title: "Gateways that follow, and the API meanwhile", run: benchmarkFeed },
+  feed: { title: "Sync with many gateways, and the API meanwhile", run: benchmarkFeed },
   dashboard: { title: "Analytics over 10,000,000 decisions", run: benchmarkDashboard },
   webhooks: {
-    title: "A healthy webhook and the sandbox, beside deliveries of production that wait",
+    title: "A healthy webhook and the sandbox, beside a backlog of production deliveries",
     run: benchmarkWebhooks,
   },
 };
@@ -59,7 +62,9 @@ const PARTS: Readonly<Record<string, Part>> = {
 const named = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
 const unknown = named.filter((name) => !Object.hasOwn(PARTS, name));
 if (unknown.length > 0) {
-  process.stderr.write(`no benchmark ${unknown.join(", ")}; there are ${Object.keys(PARTS).join(", ")}\n`);
+  process.stderr.write(
+    `unknown benchmark \`${unknown.join(", ")}\`; choose from ${Object.keys(PARTS).join(", ")}\n`,
+  );
   process.exit(2);
 }
 
@@ -73,7 +78,7 @@ for (const name of named.length > 0 ? named : Object.keys(PARTS)) {
   const table = tableOf(rows);
   process.stdout.write(`\n${name}: ${title}\n\n${table}\n`);
   if (quick) continue;
-  // other parts keep what they found when they ran last: a part compares only what is in it
+  // other parts keep their last results, because each part only compares its own rows
   const known = JSON.parse(readFileSync(RESULTS, "utf8")) as Record<string, unknown>;
   writeFileSync(RESULTS, `${JSON.stringify({ ...known, machine, [name]: rows }, null, 2)}\n`);
   writeFileSync(README, readmeWith(readFileSync(README, "utf8"), name, table));

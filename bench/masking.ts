@@ -1,6 +1,6 @@
 import { startLua } from "../test/support/lua.ts";
 
-/** One row of the table; milliseconds a document, the median of several rounds. */
+/** One row of the table; milliseconds per document, the median of several rounds. */
 interface Row {
   readonly document: string;
   readonly bytes: number;

@@ -3,27 +3,27 @@ import { IR_VERSION } from "./policy/ir.ts";
 import type { MessageCode } from "./policy/message/evaluate-message.ts";
 
 /**
- * What the service, Envoy's configuration and the Lua in Envoy share: where each finds what the others have left, and the
- * words for it. TypeScript imports these tables, and Lua has them as the module `gatehouse.contract`
- * (gateway/lua-contract.ts): neither side spells any of it again, which test/gateway/envoy/contract.test.ts checks.
+ * The names that the service, Envoy's configuration and the Lua in Envoy share. TypeScript imports these tables; Lua
+ * gets them as the module `gatehouse.contract` (gateway/lua-contract.ts). Neither side repeats a name as a literal;
+ * test/gateway/envoy/contract.test.ts checks this.
  */
 
-/** Names that are their own values. */
+/** An object whose keys equal their values. */
 function names<const Name extends string>(...list: readonly Name[]): { readonly [N in Name]: N } {
   return Object.fromEntries(list.map((name) => [name, name])) as { readonly [N in Name]: N };
 }
 
 /** Namespaces of Envoy's dynamic metadata. */
 export const NAMESPACE = {
-  /** What the service sends along with its answer; whatever an ext_authz filter is called, it leaves that here. */
+  /** Sent by the service with its answer. Envoy stores it under this name whatever the ext_authz filter is called. */
   decision: "envoy.filters.http.ext_authz",
-  /** What Lua notes of a stream: for its guards, and for the access log. */
+  /** Written by Lua per stream, for its guards and for the access log. */
   notes: "gatehouse",
 } as const;
 
-/** Members of what the service sends along. */
+/** Members of the metadata that the service sends with its answer. */
 export const DECISION = names(
-  // of each answer that is a decision; of each that is a denial
+  // `final` on every decision; `denied` on every denial
   "final",
   "denied",
   // of a plan
@@ -43,19 +43,22 @@ export const DECISION = names(
   "record_path",
 );
 
-/** Members of what Lua notes. */
+/** Members of the metadata that Lua writes. */
 export const NOTE = names("decision_id", "state", "status", "outcome", "chunks", "client_chunks");
 
-/** How far Lua has come with an answer: parts of it pass, each of which is counted; all of it has been looked at. */
+/**
+ * Lua's progress with an answer: events are being delivered one by one, and counted; or the whole answer has been
+ * checked.
+ */
 export const STATE = names("stream", "done");
 
-/** Members of an outcome, which is one of the two. */
+/** Members of an outcome. Exactly one is present. */
 export const OUTCOME = names("response", "websocket");
-/** Members of what became of an answer. */
+/** Members of an answer's outcome. */
 export const RESPONSE = names("result", "reason", "count", "paths", "dropped");
-/** What became of it. */
+/** Values of an answer's state. */
 export const RESULT = names("masked", "unchanged", "refused", "unfinished", "headers_only", "passed");
-/** Why it was refused; what is wrong with a document itself has other names (policy/mask). */
+/** Why an answer was refused. Problems in the document itself have codes of their own (policy/mask). */
 export const UNREAD = names(
   "compressed",
   "partial",
@@ -71,7 +74,7 @@ export const UNREAD = names(
   "protocol",
 );
 
-/** Members of what became of a connection. */
+/** Members of a connection's outcome. */
 export const CONNECTION = names("sent", "received", "denied", "paths", "closed");
 export const COUNTS = names("delivered", "dropped", "masked");
 export const DENIED_MESSAGES = names("direction", "type", "rule", "count");
@@ -80,7 +83,7 @@ export const DIRECTION = names("send", "receive");
 export const CLOSED = names("code", "reason", "by");
 export const CLOSED_BY = names("policy", "protocol", "expiry", "peer", "error");
 
-/** Reasons for which Lua closes connections by itself; those that are the service's are codes of decisions. */
+/** Reasons for which Lua itself closes a connection. Where the service closes it, the reason is a decision's code. */
 export const CLOSE = names(
   "TOKEN_EXPIRED",
   "SERVICE_UNAVAILABLE",
@@ -92,29 +95,29 @@ export const CLOSE = names(
   "TOO_MANY_DENIED",
 );
 
-/** Members of the file by which Lua learns what became of open connections, and of one that is to be closed. */
+/** Members of the file that tells Lua the state of open connections, and of an entry for a connection to close. */
 export const STATE_FILE = names("epoch", "at", "closed", "plans", "newest", "slots");
 export const CLOSING = names("code", "reason");
-/** Characters of each slot's generation in that file. */
+/** Length of each slot's generation in that file, in characters. */
 export const SLOT_WIDTH = 8;
 
-/** Answers in place of those that must not be delivered: code and text. */
+/** Code and text of the answers that replace those that must not be delivered. */
 export const REFUSAL = names("RESPONSE_NOT_DELIVERED", "UPGRADE_NOT_DELIVERED");
 export const REFUSAL_TEXT = {
   RESPONSE_NOT_DELIVERED: "the answer could not be checked against the policies",
   UPGRADE_NOT_DELIVERED: "the connection was not upgraded",
-  /** Where the answer's status stays. */
+  /** Used where the answer's status is kept. */
   status_kept:
     "the application answered %d; the rest of its answer could not be checked against the policies",
 } as const;
 
-/** What becomes of a message, and what its sender is told. */
+/** Outcomes of a message, and the text that its sender gets. */
 export const MESSAGE = names("PERMITTED", "UNREADABLE", "UNLISTED", "AMBIGUOUS", "CONDITION") satisfies {
   readonly [Code in MessageCode]: Code;
 };
 export const MESSAGE_TEXT = {
   UNREADABLE: "a message must be a JSON object with one `type`",
-  UNLISTED: "no rule permits messages of this type",
+  UNLISTED: "no rule exists for messages of this type",
   AMBIGUOUS: "a name in the message could be read as another one",
   CONDITION: "the message was denied",
 } as const satisfies Record<Exclude<MessageCode, "PERMITTED">, string>;
@@ -122,35 +125,41 @@ export const MESSAGE_TEXT = {
 /** Subprotocols of GraphQL over WebSocket: of the library graphql-ws, and of the older subscriptions-transport-ws. */
 export const SUBPROTOCOL = { current: "graphql-transport-ws", older: "graphql-ws" } as const;
 
-/** Which plans Lua can carry out. */
+/** The version of the plans that Lua can carry out. */
 export const PLAN_VERSION = IR_VERSION;
 
-/** Headers of requests that only the gateway may set: `x-gatehouse-*` of clients is removed first. */
+/** Request headers that only the gateway may set. `x-gatehouse-*` from clients is removed first. */
 export const HEADER = {
-  /** Of the service's answer: it moves the request to a route whose filters look into its answer. */
+  /** Set by the service: moves the request to a route whose filters inspect the answer. */
   plan: "x-gatehouse-plan",
-  /** The copy of X-Backend-URL that routes look at: the service removes the original before the route is chosen again. */
+  /**
+   * The copy of X-Backend-URL that routes match on. The service removes the original before Envoy selects the route
+   * again.
+   */
   backend: "x-gatehouse-backend",
 } as const;
 
-/** Context extensions, by which a route of Envoy says to the service what it does. */
+/** Context extensions: an Envoy route uses them to tell the service what it supports. */
 export const EXTENSION = {
-  /** Its filters carry out plans, of this version. Elsewhere answers would pass as they are. */
+  /** The route's filters carry out plans of this version. Without it, answers would pass unfiltered. */
   plans: "gatehouse_plans",
-  /** Its Envoy reports open connections. Without it only the line of its end, or the time, makes an end of one. */
+  /**
+   * Envoy reports open connections periodically. Without it, a connection counts as open until its final log line or
+   * until it expires.
+   */
   reports: "gatehouse_reports",
-  /** What it does with bodies. */
+  /** How the route handles request bodies. */
   body: "gatehouse_body",
 } as const;
 export const REPORTS = names("connections");
 /**
- * `on_request`: this check comes without the body, and a further one with it where the answer is no decision. `handed_over`:
- * whatever body there is, is in this check; that a check has no bytes means nothing elsewhere, because Envoy says nothing about
- * a body that it does not hold back. It never holds back what follows a request to upgrade.
+ * `on_request`: this check has no body; if the answer is not a decision, a second check follows with the body.
+ * `handed_over`: this check includes the whole body. In any other check, an empty body means nothing, because Envoy
+ * does not report bodies that it does not buffer. Envoy never buffers what follows an upgrade request.
  */
 export const BODIES = names("on_request", "handed_over");
 
-/** What Lua has of all this. */
+/** The part of these tables that Lua gets. */
 export const LUA_CONTRACT = {
   NAMESPACE,
   DECISION,

@@ -6,96 +6,109 @@ interface Entry {
   readonly message: string;
 }
 
-/** Envoy refused the request, or its client left, before there was a decision: its access log says so. */
+/**
+ * Envoy refused the request, or the client disconnected, before there was a decision. Reported by Envoy's access log.
+ */
 const PROXY_REFUSALS = {
   PATH_REFUSED: {
     status: 400,
     code: "BAD_REQUEST",
-    message: "the target holds a `#`, or names no path",
+    message: "the request target contains a `#` or has no path",
   },
-  MALFORMED_REQUEST: { status: 400, code: "BAD_REQUEST", message: "the request cannot be read as HTTP" },
+  MALFORMED_REQUEST: { status: 400, code: "BAD_REQUEST", message: "the request is not valid HTTP" },
   UPGRADE_NOT_SUPPORTED: {
     status: 403,
     code: "UPGRADE_NOT_SUPPORTED",
     message: "CONNECT and upgrades other than WebSocket are not supported",
   },
-  ROUTE_NOT_FOUND: { status: 404, code: "NOT_FOUND", message: "there is no backend for the request" },
-  REQUEST_TIMEOUT: { status: 408, code: "REQUEST_TIMEOUT", message: "the request did not arrive in time" },
+  ROUTE_NOT_FOUND: { status: 404, code: "NOT_FOUND", message: "no backend is configured for the request" },
+  REQUEST_TIMEOUT: { status: 408, code: "REQUEST_TIMEOUT", message: "timed out while receiving the request" },
   REQUEST_TOO_LARGE: {
     status: 413,
     code: "REQUEST_TOO_LARGE",
-    message: "the request is larger than allowed",
+    message: "the request body is too large",
   },
   UPGRADE_REQUIRED: { status: 426, code: "UPGRADE_REQUIRED", message: "HTTP/1.1 or newer is required" },
-  RATE_LIMITED: { status: 429, code: "RATE_LIMITED", message: "there are too many requests" },
+  RATE_LIMITED: { status: 429, code: "RATE_LIMITED", message: "too many requests" },
   HEADERS_TOO_LARGE: {
     status: 431,
     code: "HEADERS_TOO_LARGE",
-    message: "the request's headers are larger than allowed",
+    message: "the request headers are too large",
   },
   TOO_MANY_HEADERS: {
     status: 431,
     code: "HEADERS_TOO_LARGE",
-    message: "the request has more headers than allowed",
+    message: "the request has too many headers",
   },
-  CLIENT_GONE: { status: 499, code: "CLIENT_GONE", message: "the client left before there was a decision" },
+  CLIENT_GONE: {
+    status: 499,
+    code: "CLIENT_GONE",
+    message: "the client disconnected before there was a decision",
+  },
   OVERLOADED: { status: 503, code: "SERVICE_UNAVAILABLE", message: "the gateway is overloaded" },
   DECISION_UNAVAILABLE: {
     status: 503,
     code: "SERVICE_UNAVAILABLE",
-    message: "no worker decided in time, or too many requests were waiting for one",
+    message: "no worker made a decision in time, or too many requests were queued",
   },
   REFUSED_BY_PROXY: { status: 400, code: "BAD_REQUEST", message: "the proxy refused the request" },
 } as const satisfies Record<string, Entry>;
 
-/** Every reason a decision can have. Closed: audit, metrics, responses and clients match these and nothing else. */
+/**
+ * Every reason a decision can have. The list is closed: audit, metrics, responses and clients match these codes and no
+ * others.
+ */
 export const REASONS = {
   // allowed
   CONDITION_TRUE: { status: 200, code: "ALLOWED", message: "the rule's condition is true" },
-  DEFAULT_ALLOW: { status: 200, code: "ALLOWED", message: "no rule matches and the set's default is allow" },
-  PREFLIGHT_ALLOWED: { status: 200, code: "ALLOWED", message: "a CORS preflight, allowed by the set" },
+  DEFAULT_ALLOW: {
+    status: 200,
+    code: "ALLOWED",
+    message: "no rule matches, and the policy set's default is `allow`",
+  },
+  PREFLIGHT_ALLOWED: { status: 200, code: "ALLOWED", message: "a CORS preflight, allowed by the policy set" },
   GRAPHQL_CONNECTION: {
     status: 200,
     code: "ALLOWED",
-    message: "a connection to a GraphQL endpoint, whose operations are evaluated one by one",
+    message: "a connection to a GraphQL endpoint; each operation on it is checked separately",
   },
-  GRAPHQL_ALLOWED: { status: 200, code: "ALLOWED", message: "every field of the operation is permitted" },
+  GRAPHQL_ALLOWED: { status: 200, code: "ALLOWED", message: "the rules permit every field of the operation" },
 
-  // refused before any rule: the request can be read in two ways, or not at all
+  // refused before any rule: the request is ambiguous or malformed
   AMBIGUOUS_PATH: {
     status: 400,
     code: "AMBIGUOUS_PATH",
-    message: "the path can be read in more than one way",
+    message: "the path is malformed, or can be read in more than one way",
   },
   AMBIGUOUS_HEADERS: {
     status: 400,
     code: "AMBIGUOUS_HEADERS",
-    message: "the headers can be read in more than one way",
+    message: "the headers are malformed, or can be read in more than one way",
   },
   AMBIGUOUS_METHOD: {
     status: 400,
     code: "AMBIGUOUS_METHOD",
-    message: "the method can be read in more than one way",
+    message: "the method is malformed, or can be read in more than one way",
   },
   AMBIGUOUS_BODY: {
     status: 400,
     code: "AMBIGUOUS_BODY",
-    message: "the body can be read in more than one way",
+    message: "the body is malformed, or can be read in more than one way",
   },
   AMBIGUOUS_CASE: {
     status: 400,
     code: "AMBIGUOUS_PATH",
-    message: "the path differs from a guarded one only in letter case",
+    message: "the path differs only in letter case from one that has a rule",
   },
   UNKNOWN_BACKEND: {
     status: 400,
     code: "UNKNOWN_BACKEND",
-    message: "the backend address is not one of those configured",
+    message: "the backend address is not in the configured list",
   },
   UNTRUSTED_PROXY_HEADER: {
     status: 400,
     code: "UNTRUSTED_PROXY_HEADER",
-    message: "the sender may not choose the backend",
+    message: "the sender is not allowed to choose the backend",
   },
 
   // who is asking
@@ -111,50 +124,50 @@ export const REASONS = {
   TOKEN_SIGNATURE_INVALID: {
     status: 401,
     code: "TOKEN_INVALID",
-    message: "the token's signature is not valid",
+    message: "the token's signature is invalid",
   },
-  TOKEN_ISSUER_MISMATCH: { status: 401, code: "TOKEN_INVALID", message: "the token is from another issuer" },
+  TOKEN_ISSUER_MISMATCH: { status: 401, code: "TOKEN_INVALID", message: "the token's issuer does not match" },
   TOKEN_AUDIENCE_MISMATCH: {
     status: 401,
     code: "TOKEN_INVALID",
-    message: "the token is for another audience",
+    message: "the token's audience does not match",
   },
   TOKEN_TYPE_NOT_ALLOWED: {
     status: 401,
     code: "TOKEN_INVALID",
-    message: "the token is not of an accepted type",
+    message: "the token's type is not accepted",
   },
   TOKEN_CLAIMS_INVALID: {
     status: 401,
     code: "TOKEN_INVALID",
-    message: "a claim of the token is missing or malformed",
+    message: "a required claim of the token is missing or malformed",
   },
   TOKEN_NOT_YET_VALID: { status: 401, code: "TOKEN_NOT_YET_VALID", message: "the token is not valid yet" },
   TOKEN_EXPIRED: { status: 401, code: "TOKEN_EXPIRED", message: "the token has expired" },
   TOKEN_PROOF_REQUIRED: {
     status: 401,
     code: "TOKEN_PROOF_REQUIRED",
-    message: "the token is bound to a key whose possession was not proven",
+    message: "the token is bound to a key, and the request does not prove possession of it",
   },
 
-  // who it is by a cookie, which a browser sends for any site
+  // identity from a cookie, which a browser sends whatever site makes the request
   ORIGIN_NOT_TRUSTED: {
     status: 403,
     code: "ORIGIN_NOT_TRUSTED",
-    message: "the caller is known by a cookie, and the request does not come from an origin that may use it",
+    message: "the caller is identified by a cookie, and the request's origin is not allowed to use it",
   },
 
-  // who it is has changed, or is not enough for the customer's policies (a token is good as long as it is signed)
+  // the session, user or customer has changed since the token was signed, or does not meet the customer's policies
   SESSION_ENDED: { status: 401, code: "SESSION_ENDED", message: "the session has ended" },
   SESSION_TOO_OLD: {
     status: 401,
     code: "SESSION_TOO_OLD",
-    message: "a policy of the customer asks for a more recent sign-in",
+    message: "a policy of the customer requires a more recent sign-in",
   },
   MFA_REQUIRED: {
     status: 401,
     code: "MFA_REQUIRED",
-    message: "a policy of the customer asks for multi-factor authentication",
+    message: "a policy of the customer requires multi-factor authentication",
   },
   EMAIL_DOMAIN_NOT_ALLOWED: {
     status: 403,
@@ -175,28 +188,28 @@ export const REASONS = {
   CONDITION_UNKNOWN: {
     status: 403,
     code: "ACCESS_DENIED",
-    message: "the rule's condition cannot be decided",
+    message: "the rule's condition is unknown: an attribute is missing, unavailable or of the wrong type",
   },
   GRAPHQL_DENIED: {
     status: 403,
     code: "ACCESS_DENIED",
-    message: "a field of the operation is not permitted",
+    message: "the rules do not permit a field of the operation",
   },
   GRAPHQL_MALFORMED: {
     status: 400,
     code: "GRAPHQL_MALFORMED",
-    message: "the GraphQL request cannot be read in one way only",
+    message: "the GraphQL request is malformed or ambiguous",
   },
   GRAPHQL_LIMIT_EXCEEDED: {
     status: 400,
     code: "GRAPHQL_LIMIT_EXCEEDED",
-    message: "the GraphQL request is larger than the limits of the set",
+    message: "the GraphQL request exceeds the limits of the policy set",
   },
   PREFLIGHT_DENIED: {
     status: 403,
     code: "PREFLIGHT_DENIED",
     message:
-      "CORS preflights carry no identity and are denied; set `preflight: allow` in the policy set to allow them",
+      "CORS preflights carry no identity and are denied by default; set `preflight: allow` in the policy set to allow them",
   },
 
   PRECONDITION_NOT_SUPPORTED: {
@@ -208,48 +221,48 @@ export const REASONS = {
   BODY_TOO_LARGE: {
     status: 413,
     code: "REQUEST_TOO_LARGE",
-    message: "the decision needs the body, which is larger than the service takes",
+    message: "the decision needs the body, which is larger than the gateway accepts",
   },
 
   // no decision yet
   BODY_NEEDED: {
     status: 503,
     code: "SERVICE_UNAVAILABLE",
-    message: "the decision needs the body; the door asks again with it",
+    message: "the decision needs the body; the proxy repeats the check with it",
   },
 
   PREFLIGHT_MALFORMED: {
     status: 400,
     code: "PREFLIGHT_MALFORMED",
-    message: "the request has the headers of a CORS preflight, and something that no preflight has",
+    message: "the request has the headers of a CORS preflight, but also something that no preflight has",
   },
 
-  // what is broken on our side
+  // failures on our side
   BODY_UNAVAILABLE: {
     status: 503,
     code: "SERVICE_UNAVAILABLE",
-    message: "the rule reads the body, and the proxy did not hand it over",
+    message: "the rule reads the body, and the proxy did not send it",
   },
   POLICY_NOT_READY: { status: 503, code: "SERVICE_UNAVAILABLE", message: "no policy set is loaded" },
   IDENTITY_NOT_READY: {
     status: 503,
     code: "SERVICE_UNAVAILABLE",
-    message: "the identity provider's keys are not available",
+    message: "the identity provider's signing keys are unavailable",
   },
   STANDING_NOT_READY: {
     status: 503,
     code: "SERVICE_UNAVAILABLE",
-    message: "it is not known whether the session goes on",
+    message: "the state of the session is unknown: the gateway is not in sync with the control plane",
   },
   POLICY_SETS_CONFLICT: {
     status: 503,
     code: "SERVICE_UNAVAILABLE",
-    message: "two policy sets evaluate the same GraphQL connection",
+    message: "two policy sets have rules for the same GraphQL connection",
   },
   AUDIT_UNAVAILABLE: {
     status: 503,
     code: "SERVICE_UNAVAILABLE",
-    message: "the audit record cannot be written",
+    message: "the audit record could not be written",
   },
   PLAN_NOT_ENFORCEABLE: {
     status: 503,
@@ -259,16 +272,20 @@ export const REASONS = {
   TOO_MANY_CONNECTIONS: {
     status: 503,
     code: "SERVICE_UNAVAILABLE",
-    message: "too many WebSocket connections are open, or with too long handshakes",
+    message: "too many WebSocket connections are open, or their handshakes take too much memory",
   },
   TOO_MANY_CONNECTIONS_OF_USER: {
     status: 429,
     code: "TOO_MANY_CONNECTIONS",
     message:
-      "the user, or without one the client's address, has too many WebSocket connections open, or with too long handshakes",
+      "the user (or the client's address, without a user) has too many WebSocket connections open, or their handshakes take too much memory",
   },
-  DEADLINE_EXCEEDED: { status: 503, code: "SERVICE_UNAVAILABLE", message: "the decision came too late" },
-  INTERNAL_ERROR: { status: 500, code: "INTERNAL_ERROR", message: "the decision failed" },
+  DEADLINE_EXCEEDED: { status: 503, code: "SERVICE_UNAVAILABLE", message: "the decision took too long" },
+  INTERNAL_ERROR: {
+    status: 500,
+    code: "INTERNAL_ERROR",
+    message: "the decision failed",
+  },
 } as const satisfies Record<string, Entry>;
 
 export type Reason = keyof typeof REASONS;
@@ -277,14 +294,14 @@ export type Reason = keyof typeof REASONS;
 export type PermitReason = {
   [Name in Reason]: (typeof REASONS)[Name]["status"] extends 200 ? Name : never;
 }[Reason];
-/** Reasons to deny: each has a status that refuses. */
+/** Reasons to deny. Each has the status of the refusal. */
 export type DenialReason = Exclude<Reason, PermitReason>;
 
-/** Reasons that only Envoy's access log gives. */
+/** Reasons that only Envoy's access log reports. */
 export type ProxyReason = keyof typeof PROXY_REFUSALS;
 export const PROXY_REASONS = Object.keys(PROXY_REFUSALS) as readonly ProxyReason[];
 
-/** Reasons that the state of customer, user and session gives, whatever the rules say. */
+/** Reasons from the state of customer, user and session, independent of the rules. */
 export const STATE_REASONS = [
   "SESSION_ENDED",
   "SESSION_TOO_OLD",
@@ -297,7 +314,7 @@ export const STATE_REASONS = [
 ] as const satisfies readonly DenialReason[];
 export type StateReason = (typeof STATE_REASONS)[number];
 
-/** Which reason a refused request is answered with. */
+/** The reason for which a request to be read is refused. */
 export const REFUSAL_REASONS = {
   malformed_method: "AMBIGUOUS_METHOD",
   malformed_target: "AMBIGUOUS_PATH",

@@ -2,7 +2,7 @@ import ipaddr from "ipaddr.js";
 import * as z from "zod";
 import { inBackticks } from "./text/index.ts";
 
-/** How a value is called in messages and in the reference, and how an environment variable spells it. */
+/** The name of a value type in messages and in the reference, and its form in an environment variable. */
 export interface ValueType {
   readonly name: string;
   readonly form: "text" | "number" | "boolean" | "list" | "json";
@@ -10,7 +10,7 @@ export interface ValueType {
   absolute?(value: unknown, resolve: (path: string) => string): unknown;
 }
 
-/** What a key of the file is for. `fallback` is the default as one would write it in the file. */
+/** The purpose of a key. `fallback` is the default as written in the file. */
 export interface KeyInfo {
   readonly description: string;
   readonly fallback?: unknown;
@@ -44,14 +44,14 @@ export function setting<S extends z.ZodType>(schema: S, fallback: z.input<S>, de
   return key;
 }
 
-/** A key that may be absent, which means something of its own. */
+/** A key that may be absent, which has its own meaning. */
 export function optional<S extends z.ZodType>(schema: S, description: string) {
   const key = schema.optional();
   keyInfo.add(key, { description });
   return key;
 }
 
-/** A key that must be there. */
+/** A key that must be present. */
 export function required<S extends z.ZodType>(schema: S, description: string) {
   keyInfo.add(schema, { description, required: true });
   return schema;
@@ -62,7 +62,7 @@ const expected = (name: string) => ({
 });
 
 export function text() {
-  return named(z.string(expected("a text")).min(1, "must not be empty"), "text", "text");
+  return named(z.string(expected("text")).min(1, "must not be empty"), "text", "text");
 }
 
 export function flag() {
@@ -145,7 +145,7 @@ export function size(min: number, max: number) {
   );
 }
 
-/** YAML reads an unquoted 1.3 as a number, which is accepted too. */
+/** YAML parses an unquoted 1.3 as a number, which is accepted, too. */
 export function tlsVersion() {
   const name = '`"1.2"` or `"1.3"`';
   return named(
@@ -157,7 +157,7 @@ export function tlsVersion() {
   );
 }
 
-/** A file or folder, relative to the folder of gateway.yaml (to the working directory where there is no file). */
+/** A file or folder, relative to the folder of gateway.yaml (to the working directory if there is no file). */
 export function path() {
   const schema = named(z.string(expected("a path")).min(1, "must not be empty"), "text", "a path");
   return holdsPaths(schema, (value, resolve) => resolve(value));
@@ -172,7 +172,7 @@ export function url() {
   );
 }
 
-/** Where an application answers: scheme, host and port; the path comes from the request. */
+/** The address of an application: scheme, host and port; the path comes from the request. */
 export function backendUrl() {
   const name = "a URL of scheme, host and port such as `http://127.0.0.1:3000`";
   return named(
@@ -207,7 +207,7 @@ export function ipAddress() {
   );
 }
 
-/** An address or a network; parsed by whoever uses it. */
+/** An address or a network; its user parses it. */
 export function cidr() {
   const name = "an IP address or a network such as `10.0.0.0/8`";
   return named(
@@ -227,7 +227,7 @@ export interface SocketAddress {
   readonly port: number;
 }
 
-/** `127.0.0.1:9191`, `[::1]:9191`; undefined where it is none. */
+/** Parses `127.0.0.1:9191` or `[::1]:9191`; undefined if the text has another form. */
 export function parseSocketAddress(value: string): SocketAddress | undefined {
   const [, bracketed, plain, digits] = /^(?:\[([0-9a-fA-F:.]+)\]|([0-9.]+)):(\d{1,5})$/.exec(value) ?? [];
   const address = bracketed ?? plain ?? "";
@@ -237,13 +237,13 @@ export function parseSocketAddress(value: string): SocketAddress | undefined {
   return { address, port };
 }
 
-/** @param wanted - what a message asks for in place of what is no list */
+/** @param wanted - what a message asks for if the value is not a list */
 export function list<S extends z.ZodType>(item: S, wanted = "a list") {
-  const name = `a list; each entry ${valueTypes.get(item)?.name ?? "a value"}`;
+  const name = `a list; each entry is ${valueTypes.get(item)?.name ?? "a value"}`;
   return named(z.array(item, expected(wanted)), "list", name);
 }
 
-/** A list, or one entry alone. */
+/** A list, or a single entry. */
 export function oneOrMore<S extends z.ZodType>(item: S) {
   const name = `${valueTypes.get(item)?.name ?? "a value"}, or a list of them`;
   return named(

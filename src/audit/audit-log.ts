@@ -14,13 +14,13 @@ export type AuditLevel = "info" | "warn" | "debug";
 
 export interface QueueOptions {
   readonly level: AuditLevel;
-  /** Records that may wait, those being written included. */
+  /** Maximum number of waiting records, including those being written. */
   readonly queueSize: number;
-  /** Bytes that may wait; a record not serialized yet counts as the longest line. */
+  /** Maximum size of waiting records, in bytes; one that is not serialized yet counts as the longest line. */
   readonly queueBytes: number;
-  /** How long `close` tries to write what is left, milliseconds. */
+  /** How long `close` tries to write the remaining records, in milliseconds. */
   readonly closeTimeout: number;
-  /** Records of refusals per second, on average over ten; 200. */
+  /** Records of refusals per second, averaged over ten seconds. Default: 200. */
   readonly refusalRate?: number;
 }
 
@@ -36,7 +36,7 @@ type Waiting =
       readonly kind: "decision";
       readonly decision: AuditRecord["decision"];
       readonly build: () => AuditRecord;
-      /** The decision waits for it. */
+      /** Set if the decision waits for it. */
       readonly durable?: Durable;
     }
   | { readonly kind: "outcome"; readonly build: () => OutcomeRecord };
@@ -50,28 +50,28 @@ interface Line {
   readonly durable: Durable | undefined;
 }
 
-/** Records are serialized at the latest so long after their decision, so many together ... */
+/** Records are serialized at most this long after their decision, this many at a time ... */
 const COLLECT_MS = 10;
 const COLLECT_RECORDS = 128;
-/** ... and the event loop is given back after so long. */
+/** ... and the event loop is yielded after this long. */
 const SLICE_MS = 2;
-/** What is handed to the destination at once. */
+/** Maximum batch size for the destination. */
 const BATCH_BYTES = 256 * 1024;
 
 /**
- * The share of the queue that outcomes may fill: the rest is for decisions, for which a full queue may mean a denial.
+ * The share of the queue that outcomes may fill: the rest is for decisions, which may be denied if the queue is full.
  */
 const OUTCOME_SHARE = 0.75;
-/** The share that refusals may fill: anyone can cause them, and without a token. */
+/** The share that refusals may fill, because anyone can cause them without a token. */
 const REFUSAL_SHARE = 0.5;
 const REFUSALS_PER_SECOND = 200;
 
 /**
- * A bounded queue in front of a destination. On the request path a record costs one array element; it is built and
- * serialized in batches a little later, whether the destination works or not (so that no request is kept alive by its
- * record), and written in order, one write at a time. What fails is tried again until it is written or the log closes.
+ * A bounded queue in front of a destination. On the request path a record costs one array element. It is built and
+ * serialized in batches a little later, even if the destination fails (so that no record keeps its request in memory), and
+ * written in order, one write at a time. Failed writes are retried until they succeed or the log is closed.
  *
- * Every decision is in exactly one of the metrics recorded, dropped and queue, at any moment, and so is every outcome.
+ * At any moment every decision is in exactly one of the metrics recorded, dropped and queue, and so is every outcome.
  */
 export class QueuedAuditLog implements AuditLog, OutcomeLog, RefusalLog {
   readonly wantsTrace: boolean;
@@ -81,10 +81,10 @@ export class QueuedAuditLog implements AuditLog, OutcomeLog, RefusalLog {
   readonly #tallies: Readonly<Record<Kind, AuditTally>>;
   readonly #refusals: RateBudget;
   #waiting: Waiting[] = [];
-  /** Serialized, in order; what is being written stays here until it is written. */
+  /** Serialized lines, in order; a line stays here until it has been written. */
   readonly #lines: Line[] = [];
   #bytes = 0;
-  /** Records taken, and records written or given up, since the start. */
+  /** Records accepted, and records written or given up, since the start. */
   #taken = 0;
   #settled = 0;
   #collecting: NodeJS.Timeout | undefined;
@@ -138,7 +138,7 @@ export class QueuedAuditLog implements AuditLog, OutcomeLog, RefusalLog {
       },
     });
     this.#push({ kind: "decision", decision: "ALLOW", build, durable });
-    // at once; what comes while a batch is being written makes the next one
+    // at once; records that arrive during a write form the next batch
     this.#slicing ??= setImmediate(this.#serialize);
     return durable;
   }
@@ -156,7 +156,7 @@ export class QueuedAuditLog implements AuditLog, OutcomeLog, RefusalLog {
     return this.#hasRoom(1);
   }
 
-  /** Whether one more fits into this share of the queue. */
+  /** Whether one more record fits into this share of the queue. */
   #hasRoom(share: number): boolean {
     const { queueSize, queueBytes } = this.#options;
     return (
@@ -210,7 +210,7 @@ export class QueuedAuditLog implements AuditLog, OutcomeLog, RefusalLog {
     this.#retry.wake();
     this.#giveUp();
     const released = this.#dependencies.destination.close();
-    // where a write hangs, releasing may hang too
+    // if a write hangs, releasing may hang, too
     if (isFlushed) await released;
   }
 
@@ -232,11 +232,11 @@ export class QueuedAuditLog implements AuditLog, OutcomeLog, RefusalLog {
     this.#settle(left);
     this.#dependencies.log.error(
       { records: left },
-      "audit records were lost: they could not be written before the end",
+      "audit records lost: could not write them before shutdown",
     );
   }
 
-  /** Turns what waits into lines, for a slice of time, and has them written. */
+  /** Serializes waiting records for one time slice and starts writing them. */
   readonly #serialize = (): void => {
     clearTimeout(this.#collecting);
     clearImmediate(this.#slicing);
@@ -256,7 +256,7 @@ export class QueuedAuditLog implements AuditLog, OutcomeLog, RefusalLog {
     if (!this.#writing) void this.#write();
   };
 
-  /** A record that cannot be built is written all the same, with what is known of it. */
+  /** If a record cannot be built, a minimal one is written instead. */
   #serialized(waiting: Waiting): string {
     try {
       return waiting.kind === "decision"
@@ -264,14 +264,14 @@ export class QueuedAuditLog implements AuditLog, OutcomeLog, RefusalLog {
         : serializeOutcome(waiting.build());
     } catch (error) {
       this.#dependencies.metrics.auditBuildFailures.inc();
-      this.#dependencies.log.error({ err: error }, "an audit record could not be built");
+      this.#dependencies.log.error({ err: error }, "could not build an audit record");
       return waiting.kind === "decision"
         ? serializeRecord(minimalRecord(waiting.decision, error), false)
         : serializeOutcome(minimalOutcome(error));
     }
   }
 
-  /** Writes until nothing is left to write. There is one of it at a time, and `write` of the destination never rejects. */
+  /** Writes until nothing is left. Only one runs at a time, and the destination's `write` never rejects. */
   async #write(): Promise<void> {
     this.#writing = true;
     let turn = performance.now();
@@ -282,7 +282,7 @@ export class QueuedAuditLog implements AuditLog, OutcomeLog, RefusalLog {
         batch.map(({ text }) => text),
         urgent,
       );
-      // given up meanwhile: what was being written has been counted as lost
+      // given up in the meantime: these lines have been counted as lost
       if (this.#isClosed()) break;
       const lines = this.#lines.splice(0, written);
       this.#bytes -= lines.reduce((bytes, { text }) => bytes + text.length, 0);

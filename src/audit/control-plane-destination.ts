@@ -24,14 +24,14 @@ export const controlPlaneDestination = destinationKind({
     spool_directory: setting(
       path(),
       "audit-spool",
-      "Folder where records wait while the control plane is away, where it is the destination.",
+      "Folder in which records are spooled while the control plane is unavailable, if it is the destination.",
     ),
-    spool_size: setting(size(1_000_000, 1e13), "1GB", "Most bytes that wait there, per worker."),
+    spool_size: setting(size(1_000_000, 1e13), "1GB", "Maximum size of the spool, per worker."),
   },
   needs: ["control_plane.url"],
   assertStartable: (settings) => assertFolderIsWritable("audit.spool_directory", settings.spool_directory),
   open({ spool_directory: root, spool_size: spoolBytes }, { intake, worker, workers, ...dependencies }) {
-    if (intake === undefined) throw new Error("no control plane is followed");
+    if (intake === undefined) throw new Error("no control plane is configured");
     const options = {
       spoolDirectory: spoolFolder(root, worker),
       spoolBytes,
@@ -43,11 +43,11 @@ export const controlPlaneDestination = destinationKind({
 });
 
 export interface ControlPlaneDestinationOptions {
-  /** Where records wait while the control plane is away; no other living process uses it. */
+  /** The spool folder; no other live process uses it. */
   readonly spoolDirectory: string;
-  /** Bytes that wait at most. */
+  /** Maximum size of the spool, in bytes. */
   readonly spoolBytes: number;
-  /** Folders that processes have left which will not come back, if any: what is in them is handed over, too. */
+  /** Spool folders of processes that will not come back, if any: their records are delivered, too. */
   readonly abandoned?: () => Promise<readonly string[]>;
 }
 
@@ -60,26 +60,26 @@ export interface ControlPlaneDestinationDependencies {
   readonly log: AuditLogger;
 }
 
-/** For a batch that comes from the queue: while it waits the queue fills, and the spool is there. */
+/** Timeout for a batch from the queue: short, because the queue fills meanwhile and the batch can be spooled. */
 const DIRECT_TIMEOUT_MS = 2_000;
-/** For one from the spool. */
+/** Timeout for a batch from the spool. */
 const SPOOLED_TIMEOUT_MS = 10_000;
-/** What is sent at once from the spool; the control plane takes 5,000 records and 16 MB. */
+/** Batch size from the spool; the control plane accepts 5,000 records and 16 MB. */
 const BATCH_LINES = 2_000;
 const BATCH_BYTES = 1024 * 1024;
 
 const RETRIES = { firstMs: 100, longestMs: 5_000 };
 
-/** When no more than this is left in the spool, new records wait for it to be empty: they would never catch up else. */
+/** When no more than this is left in the spool, new records wait until it is empty; otherwise it might never be. */
 const NEARLY_EMPTY_BYTES = 1024 * 1024;
 const CATCH_UP_MS = 1_000;
 
-/** How often a spool is looked for that could not be opened. */
+/** How often opening the spool is retried. */
 const REOPEN_MS = 1_000;
 
 /**
- * The control plane. While it is away, slow or refuses us, records go to a spool on the disk, and new ones go there too
- * until all that is in it has been handed over: what arrives, arrives in order.
+ * The control plane. While it is unavailable, slow or refuses us, records go to a spool on disk. New ones go there, too,
+ * until it has been emptied, so that records arrive in order.
  */
 export class ControlPlaneDestination implements Destination {
   readonly #options: ControlPlaneDestinationOptions;
@@ -92,12 +92,12 @@ export class ControlPlaneDestination implements Destination {
   #openedAt = Number.NEGATIVE_INFINITY;
   #draining: Promise<void> | undefined;
   #clearing: Promise<void> = Promise.resolve();
-  /** Set while the control plane does not take records. */
+  /** Set while the control plane does not accept records. */
   #away: Away | undefined;
   readonly #backoff = new Backoff(RETRIES);
-  /** Since the last failure. */
+  /** When the last failure occurred. */
   #pauseMs = 0;
-  /** Called when the spool is empty, or cannot be emptied now. */
+  /** Called when the spool is empty, or cannot be emptied at the moment. */
   #waiting: (() => void)[] = [];
 
   constructor(options: ControlPlaneDestinationOptions, dependencies: ControlPlaneDestinationDependencies) {
@@ -108,13 +108,13 @@ export class ControlPlaneDestination implements Destination {
       signal: this.#closing.signal,
       onRejected: async (line) => this.#spool?.setAside(line),
     });
-    // what an earlier process has left does not wait for the first record
+    // deliver what an earlier process left without waiting for the first record
     void this.#open().then(() => {
       this.#clearing = this.#clearAbandoned();
     });
   }
 
-  /** What decisions wait for goes to the disk, and from there: the control plane may take longer than they have. */
+  /** Records that decisions wait for are spooled first: the control plane may take longer than the decisions' deadline. */
   async write(lines: readonly string[], urgent = false): Promise<WriteResult> {
     await this.#open();
     if (!urgent) await this.#catchUp();
@@ -134,7 +134,7 @@ export class ControlPlaneDestination implements Destination {
     this.#spool = undefined;
   }
 
-  /** Opens the spool, and tries again every now and then where that fails. Never rejects. */
+  /** Opens the spool, and retries periodically if that fails. Never rejects. */
   #open(): Promise<void> {
     const isDue = performance.now() - this.#openedAt >= REOPEN_MS;
     if (this.#spool === undefined && this.#opening === undefined && isDue && !this.#isClosed()) {
@@ -153,13 +153,13 @@ export class ControlPlaneDestination implements Destination {
       this.#spool = await Spool.open({ directory, maxBytes });
       const { bytes } = this.#spool;
       this.#dependencies.metrics.auditSpoolBytes.set(bytes);
-      if (bytes > 0) log.info({ directory, bytes }, "audit records of an earlier process are handed over");
+      if (bytes > 0) log.info({ directory, bytes }, "delivering audit records of an earlier process");
       this.#spoolError = undefined;
       this.#drain();
     } catch (error) {
       const { code, message } = writeError(error);
       if (this.#spoolError?.code !== code)
-        log.error({ code, directory, reason: message }, "the audit spool cannot be opened, trying again");
+        log.error({ code, directory, reason: message }, "could not open the audit spool; will retry");
       this.#spoolError = { busy: false, code, message };
     }
   }
@@ -176,11 +176,14 @@ export class ControlPlaneDestination implements Destination {
   }
 
   #unreachable(): WriteError {
-    const { code, message } = this.#away ?? { code: "UNREACHABLE", message: "the control plane is away" };
+    const { code, message } = this.#away ?? {
+      code: "UNREACHABLE",
+      message: "the control plane is unavailable",
+    };
     return { busy: false, code, message };
   }
 
-  /** Waits while the last lines leave the spool. */
+  /** Waits until the last lines have left the spool. */
   async #catchUp(): Promise<void> {
     const spool = this.#spool;
     if (spool === undefined || spool.isEmpty || this.#away !== undefined) return;
@@ -196,19 +199,19 @@ export class ControlPlaneDestination implements Destination {
     for (const resume of this.#waiting.splice(0)) resume();
   }
 
-  /** Has the spool emptied, as soon as the control plane takes records. */
+  /** Starts emptying the spool, as soon as the control plane accepts records. */
   #drain(): void {
     const spool = this.#spool;
     if (this.#draining !== undefined || spool === undefined || spool.isEmpty || this.#isClosed()) return;
     this.#draining = this.#empty(spool).finally(() => {
       this.#draining = undefined;
       this.#wake();
-      // what was appended at the very last moment
+      // for lines appended at the last moment
       this.#drain();
     });
   }
 
-  /** Hands over what is in a spool, oldest first, until it is empty or this is closed. Never rejects. */
+  /** Delivers the lines of a spool, oldest first, until it is empty or this destination is closed. Never rejects. */
   async #empty(spool: Spool): Promise<void> {
     while (!this.#isClosed()) {
       if (this.#away !== undefined) await this.#sleep(this.#pauseMs);
@@ -219,13 +222,13 @@ export class ControlPlaneDestination implements Destination {
         await spool.remove(oldest.segment);
         this.#dependencies.metrics.auditSpoolBytes.set(this.#spool?.bytes ?? 0);
       } catch (error) {
-        this.#dependencies.log.error({ err: error }, "the audit spool cannot be read, trying again");
+        this.#dependencies.log.error({ err: error }, "could not read the audit spool; will retry");
         await this.#sleep(RETRIES.longestMs);
       }
     }
   }
 
-  /** @returns whether all of them are off our hands; not so where this is closed before */
+  /** @returns whether all of them were delivered; false if this destination was closed first */
   async #handOver(lines: readonly string[]): Promise<boolean> {
     for (let from = 0; from < lines.length;) {
       if (this.#isClosed()) return false;
@@ -237,7 +240,7 @@ export class ControlPlaneDestination implements Destination {
     return true;
   }
 
-  /** What processes have left that will not come back. Never rejects. */
+  /** Delivers the spools of processes that will not come back. Never rejects. */
   async #clearAbandoned(): Promise<void> {
     const { abandoned, spoolBytes: maxBytes } = this.#options;
     for (const directory of (await abandoned?.()) ?? []) {
@@ -248,16 +251,16 @@ export class ControlPlaneDestination implements Destination {
         await spool.close();
       } catch (error) {
         const { code, message } = writeError(error);
-        this.#dependencies.log.info({ code, directory, reason: message }, "an audit spool is left alone");
+        this.#dependencies.log.info({ code, directory, reason: message }, "skipped an audit spool");
       }
     }
   }
 
-  /** Notes whether the control plane takes records, and says so when that changes. */
+  /** Notes whether the control plane accepts records, and logs changes. */
   #note(away: Away | undefined): void {
     const { log } = this.#dependencies;
     if (away === undefined) {
-      if (this.#away !== undefined) log.info({}, "the control plane takes audit records again");
+      if (this.#away !== undefined) log.info({}, "the control plane accepts audit records again");
       this.#backoff.succeeded();
       this.#away = undefined;
       return;
@@ -267,8 +270,8 @@ export class ControlPlaneDestination implements Destination {
       log.error(
         { code: away.code, reason: away.message },
         this.#spool === undefined
-          ? "the control plane does not take audit records, and there is no spool to keep them"
-          : "the control plane does not take audit records; they are spooled",
+          ? "the control plane does not accept audit records, and no spool is available"
+          : "the control plane does not accept audit records; spooling them",
       );
     this.#pauseMs = Math.max(away.retryAfterMs ?? 0, this.#backoff.failed());
     this.#away = away;

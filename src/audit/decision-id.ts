@@ -1,6 +1,6 @@
 import { randomFillSync } from "node:crypto";
 
-/** Crockford's base32 in lower case: its order is the order of the bytes. */
+/** Crockford's base32 in lower case, which preserves the order of the bytes. */
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 const PAIRS = Array.from(
   { length: 1024 },
@@ -8,13 +8,13 @@ const PAIRS = Array.from(
 );
 
 const HALF = 2 ** 40;
-/** Random bytes for this many milliseconds with a decision are drawn at once. */
+/** Random bytes are drawn at once for this many milliseconds in which a decision is made. */
 const POOLED = 256;
 
 /**
- * Makes decision ids: `dec_` and 26 characters, 48 bits of Unix milliseconds followed by 80 bits that are random at
- * the first id of a millisecond and count up from there. So the ids of one process sort in the order they were made
- * in, also when the clock goes back, and those of different processes do not meet.
+ * Generates decision ids: `dec_` and 26 characters, which are 48 bits of Unix milliseconds followed by 80 bits that are
+ * random for the first id of a millisecond and count up from there. The ids of one process sort in the order of their
+ * creation, even if the clock goes back, and those of different processes do not collide.
  *
  * @param clock - Unix milliseconds
  */

@@ -1,9 +1,9 @@
 import type { RecordsAnswer, RecordRejection } from "../protocol/records.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 
-/** Takes audit records: the control plane, as far as this room knows it. */
+/** A receiver of audit records: the control plane, as this room sees it. */
 export interface RecordIntake {
-  /** Never rejects. May be given the same lines again: each is taken once. */
+  /** Never rejects. May be called with the same lines again: each is stored once. */
   send(
     lines: readonly string[],
     options: { readonly timeoutMs: number; readonly signal: AbortSignal },
@@ -11,14 +11,14 @@ export interface RecordIntake {
 }
 
 export type IntakeAnswer =
-  /** The lines are safe over there, but for those that are no records. */
+  /** The receiver has stored the lines, except those that are not valid records. */
   | {
       readonly kind: "taken";
       readonly rejected: RecordsAnswer["rejected"];
     }
-  /** It takes none of them, for something that is in them. */
+  /** It rejects all of them because of their content. */
   | { readonly kind: "refused"; readonly code: string; readonly message: string }
-  /** It does not take any now. */
+  /** It does not accept any at the moment. */
   | {
       readonly kind: "away";
       readonly code: string;
@@ -29,9 +29,9 @@ export type IntakeAnswer =
 export type Away = Extract<IntakeAnswer, { kind: "away" }>;
 
 export interface Delivered {
-  /** Lines that are off our hands, from the first on. */
+  /** Number of lines that were delivered or rejected, counted from the first. */
   readonly count: number;
-  /** Why the others are not. */
+  /** Why the others were not. */
   readonly away?: Away;
 }
 
@@ -39,22 +39,22 @@ export interface DeliveryDependencies {
   readonly intake: RecordIntake;
   readonly metrics: Pick<Metrics, "auditRejected" | "auditRejectedForTime" | "auditDeliveryFailures">;
   readonly log: { error(fields: object, message: string): void };
-  /** Gives up when this is aborted. */
+  /** Aborts the delivery. */
   readonly signal: AbortSignal;
-  /** Is given each line that was not accepted. */
+  /** Receives each line that was rejected. */
   readonly onRejected: (line: string) => Promise<void>;
 }
 
-/** Codes of records that are refused for their `timestamp`. */
+/** Codes of records that are rejected because of their `timestamp`. */
 const OF_TIME: ReadonlySet<string> = new Set<RecordRejection>(["CLOCK_AHEAD", "TOO_OLD"]);
 
 /**
- * Hands lines over. A line that is not accepted is counted and logged, and holds nothing up: where a batch is refused
- * as a whole, halves of it are tried, down to the lines that are the cause.
+ * Delivers lines. A rejected line is counted and logged and does not block others: if a whole batch is rejected, it is
+ * bisected until the lines that cause it are found.
  */
 export class RecordDelivery {
   readonly #dependencies: DeliveryDependencies;
-  /** Said once, until records are accepted again: with a clock that is off, all of them are refused. */
+  /** Logged once until records are accepted again, because with a wrong clock all of them are rejected. */
   #saidOfTime = false;
 
   constructor(dependencies: DeliveryDependencies) {
@@ -99,8 +99,8 @@ export class RecordDelivery {
     if (!isOfTime || !this.#saidOfTime) {
       const decision = /"decision_id":"([\w-]{1,64})"/.exec(line)?.[1];
       const message = isOfTime
-        ? "the control plane does not accept audit records of this time: is this machine's clock right?"
-        : "the control plane does not accept an audit record";
+        ? "the control plane rejected an audit record because of its time; check this machine's clock"
+        : "the control plane rejected an audit record";
       log.error({ decision_id: decision, reason }, message);
     }
     this.#saidOfTime ||= isOfTime;

@@ -26,7 +26,7 @@ export type SettingsOf<Keys extends z.ZodRawShape> = DeepReadonly<z.output<z.Zod
 export interface DestinationDependencies {
   readonly metrics: Metrics;
   readonly log: AuditLogger;
-  /** Index of this process among the workers, and how many there are. */
+  /** Index of this process among the workers, and the number of workers. */
   readonly worker: number;
   readonly workers: number;
   /** The control plane, where one is followed. */
@@ -40,37 +40,37 @@ export function destinationKind<Keys extends z.ZodRawShape>(
   return kind;
 }
 
-/** Where records go. One call of `write` at a time. */
+/** A destination of records. At most one call of `write` at a time. */
 export interface Destination {
   /**
-   * Writes lines, in order. Never rejects: says how many of them, from the first on, are completely out, and what kept
-   * it from writing the others. The caller gives those others again, from the first on, in its next call.
+   * Writes lines, in order. Never rejects: returns how many of them, from the first on, were written completely, and why the
+   * others were not. The caller passes those others again in its next call.
    *
    * @param lines - ASCII, each with its newline
-   * @param urgent - decisions wait for it
+   * @param urgent - decisions wait for these lines
    */
   write(lines: readonly string[], urgent?: boolean): Promise<WriteResult>;
-  /** Lets go of it; does not wait for a write that hangs. */
+  /** Releases the destination; does not wait for a write that hangs. */
   close(): Promise<void>;
 }
 
 export interface WriteResult {
   readonly written: number;
-  /** Absent: nothing failed, and the rest can be tried at once. */
+  /** Absent: nothing failed, and the rest can be written at once. */
   readonly error?: WriteError;
 }
 
 export interface WriteError {
-  /** The reader is slow; it is not a failure. */
+  /** The reader is slow, which is not a failure. */
   readonly busy: boolean;
   readonly code: string;
   readonly message: string;
 }
 
-/** PIPE_BUF of Linux: a pipe takes so many bytes in one piece, or none (POSIX write(2)). */
+/** PIPE_BUF of Linux: a write of up to this many bytes to a pipe is atomic (POSIX write(2)). */
 const PIPE_BUF = 4_096;
 
-/** The longest beginning of `lines` that a pipe takes in one piece; at least one line. */
+/** The longest prefix of `lines` that a pipe accepts atomically; at least one line. */
 export function pipeSlice(lines: readonly string[]): readonly string[] {
   let bytes = 0;
   let count = 0;
@@ -82,7 +82,7 @@ export function pipeSlice(lines: readonly string[]): readonly string[] {
   return lines.slice(0, Math.max(1, count));
 }
 
-/** How many lines lie completely within the first `bytes`. */
+/** How many lines are completely within the first `bytes`. */
 export function completeLines(lines: readonly string[], bytes: number): number {
   let rest = bytes;
   let count = 0;

@@ -1,17 +1,17 @@
 import type { DurableRecord } from "./types.ts";
 import type { AuditRecord, OutcomeRecord } from "../protocol/record.ts";
 
-/** What a durable record tells the queue that it is in. */
+/** Notifications from a durable record to its queue. */
 export interface DurableHandlers {
-  /** The decision was made otherwise, before the record was written: it counts from now on. */
+  /** The decision was changed before the record was written: it counts from now on. */
   readonly revoked: () => void;
-  /** The record is out, though the decision was made otherwise: this says so. */
+  /** The decision was changed after the record was written: this outcome says so. */
   readonly contradicted: (outcome: () => OutcomeRecord) => void;
 }
 
 /**
- * The record of a decision that waits for it. Until it is being written another one can take its place; later a further
- * line says that the decision was made otherwise after all.
+ * The record of a decision that waits for it. Until it is being written, it can be replaced; after that, a second line says
+ * that the decision was changed.
  */
 export class Durable implements DurableRecord {
   readonly written: Promise<boolean>;
@@ -43,7 +43,7 @@ export class Durable implements DurableRecord {
     this.#handlers.revoked();
   }
 
-  /** @returns what is to be written in the record's place, once */
+  /** @returns the line to write in place of the record, once */
   takeReplacement(): (() => AuditRecord) | undefined {
     const replacement = this.#replacement;
     this.#replacement = undefined;
@@ -52,7 +52,7 @@ export class Durable implements DurableRecord {
 
   settled(isWritten: boolean): void {
     this.#state = isWritten ? "written" : "lost";
-    // the replacement came while the record itself was being written
+    // the replacement arrived while the record was being written
     if (isWritten && this.#replacement !== undefined && this.#contradiction !== undefined)
       this.#handlers.contradicted(this.#contradiction);
     this.#settle(isWritten);

@@ -16,43 +16,43 @@ import { rotate } from "./rotate.ts";
 
 export interface FileDestinationOptions {
   readonly path: string;
-  /** A file is rotated before a batch that would make it longer; several processes may overshoot by a batch each. */
+  /** The file is rotated before a batch that would exceed this size; each process may exceed it by one batch. */
   readonly maxBytes: number;
-  /** Rotated files kept: `path.1` (the newest) to `path.<maxFiles>`. */
+  /** Number of rotated files to keep: `path.1` (the newest) to `path.<maxFiles>`. */
   readonly maxFiles: number;
-  /** Each batch is on the disk before it counts as written, and not only with the kernel. */
+  /** Each batch is flushed to disk before it counts as written. */
   readonly sync?: boolean;
-  /** Called when the file cannot be rotated; it goes on growing then, for a long file is better than a lost record. */
+  /** Called if the file cannot be rotated. It then keeps growing: a long file is better than a lost record. */
   readonly onRotationFailed: (error: unknown) => void;
 }
 
 const NEWLINE = 0x0a;
-/** While another process rotates, it is waited for so often; then the file gets longer than it should. */
+/** How often to wait while another process rotates; after that, the file exceeds its size. */
 const ROTATION_ATTEMPTS = 5;
 const ROTATION_WAIT_MS = 4;
 
-/** A file that ends within a line and has not grown for so long was left like that. */
+/** A file that ends within a line and has not grown for this long was left incomplete. */
 const TORN_AFTER_MS = 30;
 const LOOK_AGAIN_MS = 3;
 
-/** Readable, to see how the file ends; non-blocking, for a path that turns out to be a FIFO without a reader. */
+/** Readable, to check how the file ends; non-blocking, in case the path is a FIFO without a reader. */
 const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;
 
-/** Records are about people: not for everybody on the machine, but for a log shipper in the group. */
+/** Records contain personal data: readable for a log shipper in the group, but not for everybody on the machine. */
 export const AUDIT_FILE_MODE = 0o640;
 
 export const fileDestination = destinationKind({
   description: "the file `audit.path`, one JSON object per line",
   keys: {
-    path: setting(path(), "audit.log", "The file, where the destination is `file`."),
+    path: setting(path(), "audit.log", "The file, if the destination is `file`."),
     sync: setting(
       flag(),
       false,
-      "Whether records are on the disk (fdatasync) before they count as written, where the destination is `file`. " +
-        "Otherwise a killed process loses none that count, and a power cut may.",
+      "If the destination is `file`: flush records to disk (fdatasync) before they count as written. Without it, a killed " +
+        "process loses no written record, but a power failure may.",
     ),
     max_file_size: setting(size(1000, 1e12), "100MB", "Size at which the file is rotated."),
-    max_files: setting(wholeNumber(1, 1000), 10, "Rotated files that are kept."),
+    max_files: setting(wholeNumber(1, 1000), 10, "Number of rotated files to keep."),
   },
   assertStartable: (settings) => assertFileIsWritable("audit.path", settings.path, AUDIT_FILE_MODE),
   open(settings, { log }) {
@@ -64,8 +64,7 @@ export const fileDestination = destinationKind({
       sync: settings.sync,
       onRotationFailed: (error) => {
         const code = errorCode(error);
-        if (code !== reported)
-          log.error({ err: error }, "the audit file cannot be rotated and goes on growing");
+        if (code !== reported) log.error({ err: error }, "could not rotate the audit file; it keeps growing");
         reported = code;
       },
     });
@@ -73,9 +72,9 @@ export const fileDestination = destinationKind({
 });
 
 /**
- * A file that several processes append to and rotate. Each write is one O_APPEND write of whole lines, which the
- * kernel does not mix with others. Before each, the name is looked up: when it stands for another file by now (rotated
- * by somebody, moved, deleted), that one is opened.
+ * A file that several processes append to and rotate. Each write is one O_APPEND write of whole lines, which the kernel
+ * does not interleave with others. Before each write the path is checked: if it now names another file (it was rotated,
+ * moved or deleted), that one is opened.
  */
 export class FileDestination implements Destination {
   readonly #options: FileDestinationOptions;
@@ -96,25 +95,25 @@ export class FileDestination implements Destination {
   async #write(lines: readonly string[]): Promise<WriteResult> {
     const { file, isFile } = await this.#fileFor(lines);
     const slice = isFile ? lines : pipeSlice(lines);
-    // A write cut short (the disk is full) leaves the beginning of a line, by this process or another: it is ended
-    // here, so that the next record stands on a line of its own.
+    // A short write (the disk was full) of this process or another leaves a partial line: it is ended here, so that the
+    // next record starts on a new line.
     const torn = isFile && (await endsWithinLine(file));
     const bytes = Buffer.from((torn ? "\n" : "") + slice.join(""), "latin1");
     const { bytesWritten } = await file.write(bytes, 0, bytes.length, null);
     if (isFile && this.#options.sync === true) await file.datasync();
     const written = completeLines(slice, torn ? bytesWritten - 1 : bytesWritten);
     if (written > 0) return { written };
-    const message = `only ${bytesWritten} of ${bytes.length} bytes were written`;
+    const message = `short write: ${bytesWritten} of ${bytes.length} bytes`;
     return { written, error: { busy: false, code: "SHORT_WRITE", message } };
   }
 
-  /** The file to write to: the one that the name stands for, or the next one where that would become too long. */
+  /** The file to write to: the one that the path names, or a new one if that would become too long. */
   async #fileFor(lines: readonly string[]): Promise<{ file: FileHandle; isFile: boolean }> {
     const length = lines.reduce((bytes, line) => bytes + line.length, 0);
     for (let attempt = 1; ; attempt++) {
       const file = await this.#current();
       const status = await file.stat();
-      // it may be a FIFO or a device, too
+      // it may also be a FIFO or a device
       const isFile = status.isFile();
       const fits = !isFile || status.size === 0 || status.size + length <= this.#options.maxBytes;
       if (fits || attempt > ROTATION_ATTEMPTS) return { file, isFile };
@@ -127,7 +126,7 @@ export class FileDestination implements Destination {
     }
   }
 
-  /** The file that the name stands for now. */
+  /** The file that the path names now. */
   async #current(): Promise<FileHandle> {
     const open = this.#file;
     if (open !== undefined) {
@@ -145,7 +144,7 @@ export class FileDestination implements Destination {
   async close(): Promise<void> {
     const file = this.#file;
     this.#file = undefined;
-    // all that was written is with the kernel: nothing is lost by an error here
+    // everything has been handed to the kernel: an error here loses nothing
     await file?.close().catch(() => undefined);
   }
 }
@@ -156,8 +155,8 @@ async function isNameOf(path: string, file: FileHandle): Promise<boolean> {
 }
 
 /**
- * Whether the file ends within a line for good. While another process writes, its file grows page by page and ends
- * anywhere for a moment; only a file that stays as it is has been left like that.
+ * Whether the file permanently ends within a line. While another process writes, the file grows page by page and may end
+ * anywhere for a moment; only a file that does not change was left incomplete.
  */
 async function endsWithinLine(file: FileHandle): Promise<boolean> {
   let last = -1;
@@ -176,6 +175,6 @@ async function endsWithinLine(file: FileHandle): Promise<boolean> {
 async function endsWithNewline(file: FileHandle, size: number): Promise<boolean> {
   const last = Buffer.alloc(1);
   const { bytesRead } = await file.read(last, 0, 1, size - 1);
-  // nothing to read: somebody has truncated the file meanwhile
+  // nothing to read: the file was truncated in the meantime
   return bytesRead === 0 || last[0] === NEWLINE;
 }

@@ -19,8 +19,8 @@ export type AuditLimits = Pick<QueueOptions, "queueBytes" | "closeTimeout">;
 const LIMITS: AuditLimits = { queueBytes: 64 * 1024 * 1024, closeTimeout: 5_000 };
 
 /**
- * Makes the audit log of one process. It opens a file at the first record, and the spool in front of a control plane at
- * once, for what an earlier process has left in it; `record` never throws. Not enabled, every decision counts as dropped,
+ * Creates the audit log of one process. A file is opened at the first record; the spool of a control plane at once, to deliver
+ * what an earlier process has left in it. `record` never throws. If not enabled, every decision counts as dropped with the
  * cause `disabled`, and nothing that requires an audit is accepted.
  */
 export function createAuditLog(

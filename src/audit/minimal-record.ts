@@ -1,6 +1,6 @@
 import type { AuditRecord, OutcomeRecord } from "../protocol/record.ts";
 
-/** What is written of a decision whose record could not be built. */
+/** The record of a decision whose full record could not be built. */
 export function minimalRecord(decision: AuditRecord["decision"], error: unknown): AuditRecord {
   return {
     timestamp: new Date().toISOString(),
@@ -23,7 +23,7 @@ export function minimalRecord(decision: AuditRecord["decision"], error: unknown)
   };
 }
 
-/** What is written of an outcome whose record could not be built. */
+/** The record of an outcome whose full record could not be built. */
 export function minimalOutcome(error: unknown): OutcomeRecord {
   return {
     timestamp: new Date().toISOString(),

@@ -3,32 +3,32 @@ import { linkSync, readFileSync, renameSync, statSync, unlinkSync, utimesSync, w
 import { hostname } from "node:os";
 import { errorCode } from "../runtime/error-code.ts";
 
-/** A lock file that stands for a living process. */
+/** A lock file that belongs to a live process. */
 export interface ProcessLock {
   release(): void;
 }
 
-/** Whom a lock belongs to. */
+/** The owner of a lock. */
 interface Holder extends Owner {
-  /** No two locks have the same. */
+  /** Unique per lock. */
   readonly claim: string;
 }
 interface Owner {
   readonly host: string;
   readonly pid: number;
-  /** When the process began, as the kernel counts; ids of processes are used again. */
+  /** Start time of the process in the kernel's ticks, because process ids are reused. */
   readonly started: string;
 }
 
-/** Of a process on another host only this tells that it lives: its lock is touched so often ... */
+/** The only sign of life of a process on another host: it touches its lock this often ... */
 const TOUCH_MS = 10_000;
-/** ... and taken for dead after so long. */
+/** ... and counts as dead after this long without. */
 const STALE_MS = 60_000;
 
 /**
- * Takes the lock, also from a process that has died without releasing it.
+ * Acquires the lock, also from a process that has died without releasing it.
  *
- * @returns `undefined` where a living process, this one included, has it
+ * @returns `undefined` if a live process (possibly this one) holds it
  * @throws the file system's error
  */
 export function takeProcessLock(path: string): ProcessLock | undefined {
@@ -36,7 +36,7 @@ export function takeProcessLock(path: string): ProcessLock | undefined {
   const holder: Holder = { host: hostname(), pid: process.pid, started: startOf(process.pid) ?? "", claim };
   const text = JSON.stringify(holder);
   const file = `${path}.${claim}`;
-  // complete before it has its name: nobody ever reads half of it
+  // written completely before it gets its name: nobody reads a partial file
   writeFileSync(file, text, { mode: 0o600, flag: "wx" });
   try {
     if (!linkIfFree(file, path) && !(removeStale(path) && linkIfFree(file, path))) return undefined;
@@ -53,7 +53,7 @@ function held(path: string, text: string): ProcessLock {
     try {
       if (isOurs()) utimesSync(path, now, now);
     } catch {
-      // it is only for other hosts, and tried again
+      // only other hosts need it, and it is retried
     }
   };
   // eslint-disable-next-line no-restricted-globals -- one call of the file system, which catches its error
@@ -67,8 +67,8 @@ function held(path: string, text: string): ProcessLock {
 }
 
 /**
- * Renaming hands a lock to exactly one of those who find it stale. Should it turn out to be a newer one, taken between
- * the look and the renaming, it is put back.
+ * Renaming gives a lock to exactly one of the processes that consider it stale. If it turns out to be a newer one, acquired
+ * between the check and the rename, it is put back.
  */
 function removeStale(path: string): boolean {
   const touched = statSync(path, { throwIfNoEntry: false });
@@ -117,10 +117,10 @@ function isAlive(owner: Owner | undefined, touchedAt: number): boolean {
 }
 
 /**
- * When a process began, in ticks since the machine did: field 22 of proc_pid_stat(5). Empty where there is no such file
- * system: then its id alone counts.
+ * Start time of a process, in ticks since boot: field 22 of proc_pid_stat(5). Empty if there is no such file system; then only
+ * the process id counts.
  *
- * @returns `undefined` for a process that has ended, though nobody may have asked for its exit code yet
+ * @returns `undefined` for a process that has ended, even if it is still a zombie
  */
 function startOf(pid: number): string | undefined {
   try {

@@ -1,14 +1,14 @@
-/** How many seconds' worth may be taken at once. */
+/** Burst size, in seconds' worth of the rate. */
 const BURST_SECONDS = 10;
 
-/** So many per second on average, ten seconds' worth at once. */
+/** A token bucket: a rate per second on average, with bursts of ten seconds' worth. */
 export class RateBudget {
   readonly #perSecond: number;
   readonly #clock: () => number;
   #left: number;
   #at: number;
 
-  /** @param clock - ms, only ever forward */
+  /** @param clock - monotonic, ms */
   constructor(perSecond: number, clock: () => number = () => performance.now()) {
     this.#perSecond = perSecond;
     this.#clock = clock;
@@ -16,7 +16,7 @@ export class RateBudget {
     this.#at = clock();
   }
 
-  /** @returns false where there is nothing left */
+  /** @returns false if nothing is left */
   take(): boolean {
     if (this.isSpent()) return false;
     this.#left -= 1;

@@ -7,7 +7,7 @@ const FAILED = { firstMs: 100, longestMs: 2_000 };
 const BUSY = { firstMs: 2, longestMs: 20 };
 const CLOSING_MS = 100;
 
-/** When a failed write is tried again, and what is said about it: once that it fails, and once that it works again. */
+/** When a failed write is retried. Logs once that writing fails, and once that it works again. */
 export class Retry {
   readonly #log: AuditLogger;
   readonly #failed = new Backoff(FAILED);
@@ -20,7 +20,7 @@ export class Retry {
     this.#log = log;
   }
 
-  /** Notes what came of a write. */
+  /** Notes the result of a write. */
   note(error: WriteError | undefined, written: number, queued: number): void {
     if (written > 0 || error === undefined) {
       this.#failed.succeeded();
@@ -31,22 +31,22 @@ export class Retry {
       this.#failing = error.code;
       this.#log.error(
         { code: error.code, reason: error.message },
-        "audit records cannot be written, trying again",
+        "could not write audit records; will retry",
       );
     } else if (written > 0 && error === undefined && this.#failing !== undefined) {
       this.#failing = undefined;
-      this.#log.info({ queued }, "audit records are being written again");
+      this.#log.info({ queued }, "writing audit records again");
     }
   }
 
-  /** Waits before the next try: longer each time, and not long while the log is being closed. */
+  /** Waits before the next attempt: longer each time, but briefly while the log is being closed. */
   async pause(isClosing: boolean): Promise<void> {
     const ms = (this.#isBusy ? this.#busy : this.#failed).failed();
     this.#pause = new AbortController();
     await sleep(Math.min(ms, isClosing ? CLOSING_MS : Infinity), { signal: this.#pause.signal });
   }
 
-  /** Ends a pause. */
+  /** Ends the current wait. */
   wake(): void {
     this.#pause.abort();
   }

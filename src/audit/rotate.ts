@@ -11,18 +11,17 @@ import {
 } from "node:fs";
 import { errorCode } from "../runtime/error-code.ts";
 
-/** A rotation takes milliseconds: a lock older than this was left behind by a process that died. */
+/** A rotation takes milliseconds: a lock older than this was left by a process that died. */
 const STALE_AFTER_MS = 10_000;
 
 /**
- * Moves `path` to `path.1`, what was there to `path.2`, and so on up to the first free number; `path.<maxFiles>` is
- * overwritten. Of several processes that want to at once, one does it: the others find the lock taken, or another file
- * under the name.
+ * Renames `path` to `path.1`, `path.1` to `path.2`, and so on up to the first free number; `path.<maxFiles>` is
+ * overwritten. If several processes try at once, one succeeds: the others find the lock taken, or another file at the path.
  *
- * Synchronous on purpose: it is rare, it is a few renames, and nothing of this process may come in between.
+ * Synchronous on purpose: it is rare, it is only a few renames, and nothing else in this process may run in between.
  *
- * @param inode - of the file that is too big; another one under that name means that it has been rotated already
- * @returns whether the file under `path` is now another one
+ * @param inode - of the file that is too big; a different inode at the path means that it has already been rotated
+ * @returns whether the file at `path` is now a different one
  * @throws the file system's error
  */
 export function rotate(path: string, maxFiles: number, inode: number): boolean {
@@ -42,7 +41,7 @@ export function rotate(path: string, maxFiles: number, inode: number): boolean {
   }
 }
 
-/** The inode of the lock taken, or undefined where another process holds it. */
+/** The inode of the acquired lock; undefined if another process holds it. */
 function takeLock(lock: string): number | undefined {
   return createLock(lock) ?? (breakStaleLock(lock) ? createLock(lock) : undefined);
 }
@@ -60,8 +59,8 @@ function createLock(lock: string): number | undefined {
 }
 
 /**
- * Renaming hands a lock file to exactly one of those who find it stale. Should it turn out to be a newer one, taken
- * between the look and the renaming, it is put back.
+ * Renaming gives a lock file to exactly one of the processes that consider it stale. If it turns out to be a newer one,
+ * acquired between the check and the rename, it is put back.
  */
 function breakStaleLock(lock: string): boolean {
   const found = statSync(lock, { throwIfNoEntry: false });

@@ -1,22 +1,22 @@
 import { redactTarget, sanitize } from "../text/index.ts";
 
-/** How a field is written: what it holds, and its share of the line in characters, usually and when the line is long. */
+/** How a field is written: its type, and its share of the line in characters, normally and if the line is long. */
 export interface Field {
   readonly kind: "text" | "target" | "integer" | "texts" | "denied";
   readonly usual: number;
   readonly tight: number;
-  /** The share of one of several texts; 64. */
+  /** The share of each of several texts. Default: 64. */
   readonly item?: number;
 }
 
-/** Writes the members of an object: the fields of a table in their order, and no others. */
+/** Writes the members of an object: exactly the fields of a table, in their order. */
 export type FieldsWriter = (record: object, share: "usual" | "tight") => string;
 
 const ITEM = 64;
-/** The last of several texts where others were left out. */
+/** The last entry of several texts if others were omitted. */
 const MORE = '"..."';
 
-/** @returns a writer for records with these fields, every string sanitized (see {@link sanitize}). */
+/** @returns a writer for records with these fields, with every string sanitized (see {@link sanitize}). */
 export function fieldsWriter(fields: Readonly<Record<string, Field>>): FieldsWriter {
   const columns = Object.entries(fields).map(([name, field]) => ({
     name,
@@ -30,12 +30,12 @@ export function fieldsWriter(fields: Readonly<Record<string, Field>>): FieldsWri
       if (value === undefined) continue;
       members.push(column[share](value));
     }
-    // joined rather than added up: one flat string, where a rope would hold on to every piece
+    // joined instead of concatenated: a flat string, whereas a rope would keep every piece in memory
     return members.join(",");
   };
 }
 
-/** Sets, rules, hosts and verdicts repeat from record to record: what was written last is not looked at again. */
+/** Sets, rules, hosts and verdicts repeat from record to record, so the last value's text is reused. */
 function memberWriter(name: string, field: Field, limit: number): (value: unknown) => string {
   let last: unknown;
   let member = "";
@@ -58,7 +58,7 @@ function serializeField(value: unknown, { kind, item = ITEM }: Field, limit: num
     case "denied":
       return Array.isArray(value) ? serializeDenied(value, limit) : "[]";
     case "target":
-      // the limit first: a target may be a megabyte
+      // apply the limit first: a target may be a megabyte
       return serializeText(redactTarget(asText(value).slice(0, 4 * limit)), limit);
     case "text":
       return serializeText(asText(value), limit);
@@ -79,14 +79,14 @@ function serializeTexts(values: readonly unknown[], limit: number, share: number
   for (const value of values) {
     const item = serializeText(asText(value), share);
     const separator = list === "" ? "" : ",";
-    // room for the brackets, and for saying that there are more
+    // room for the brackets, and for the entry that says that there are more
     if (list.length + item.length + MORE.length + 4 > limit) return `[${list}${separator}${MORE}]`;
     list += separator + item;
   }
   return `[${list}]`;
 }
 
-/** Denied messages; the last entry stands for all that found no room. */
+/** Denied messages; the last entry represents all that did not fit. */
 function serializeDenied(values: readonly unknown[], limit: number): string {
   const items: string[] = [];
   let length = 0;
@@ -105,7 +105,7 @@ function serializeDenied(values: readonly unknown[], limit: number): string {
   return `[${items.join(",")}]`;
 }
 
-/** Of the entry that stands for others, and of the brackets. */
+/** Size of the entry that represents others, and of the brackets. */
 const REST_LENGTH = 52;
 
 function countOf(denied: unknown): number {
@@ -113,7 +113,7 @@ function countOf(denied: unknown): number {
   return typeof count === "number" ? count : 0;
 }
 
-/** A JSON string of at most `limit` characters and its quotes; what is cut off is marked by `...`. */
+/** A JSON string of at most `limit` characters plus quotes; a truncated one ends in `...`. */
 function serializeText(text: string, limit: number): string {
   const clean = sanitize(text, limit);
   if (NEEDS_NO_ESCAPE.test(clean)) return `"${clean}"`;
@@ -132,7 +132,7 @@ const NEEDS_NO_ESCAPE = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 const BEYOND_ASCII = /[\x7f-\uffff]/g;
 const HAS_BEYOND_ASCII = /[\x7f-\uffff]/;
 
-/** JSON in ASCII alone: what a terminal, a pipe or a log shipper does with other bytes is nothing to rely on. */
+/** JSON in pure ASCII, because terminals, pipes and log shippers treat other bytes differently. */
 export function ascii(json: string): string {
   if (!HAS_BEYOND_ASCII.test(json)) return json;
   return json.replace(BEYOND_ASCII, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);

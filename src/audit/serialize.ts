@@ -2,15 +2,15 @@ import { sanitizeValue } from "../text/index.ts";
 import { ascii, fieldsWriter, type Field } from "./serialize-fields.ts";
 import type { AuditRecord, OutcomeRecord } from "../protocol/record.ts";
 
-/** Longest line, newline included, at levels without trace: what a pipe takes in one piece (PIPE_BUF on Linux). */
+/** Longest line, including the newline, at levels without trace: the size of an atomic pipe write (PIPE_BUF on Linux). */
 export const MAX_LINE = 4_096;
 /** Longest line with a trace. */
 export const MAX_TRACED_LINE = 65_536;
 
-/** What is around the members. */
+/** Size of what surrounds the members. */
 const FRAME = "{}\n";
 
-/** In the order of the contract. The tight limits add up, with names and punctuation, to less than MAX_LINE. */
+/** In the order of the contract. With names and punctuation, the tight limits add up to less than MAX_LINE. */
 const FIELDS = {
   timestamp: { kind: "text", usual: 32, tight: 32 },
   request_id: { kind: "text", usual: 256, tight: 96 },
@@ -25,7 +25,7 @@ const FIELDS = {
   reason: { kind: "text", usual: 64, tight: 40 },
   rule: { kind: "text", usual: 512, tight: 192 },
   rule_name: { kind: "text", usual: 256, tight: 96 },
-  // the same however long the line is: dashboards count by it
+  // not shortened in long lines, because dashboards group by it
   rule_resource: { kind: "text", usual: 192, tight: 192 },
   policy_digest: { kind: "text", usual: 80, tight: 72 },
   customer_id: { kind: "text", usual: 256, tight: 96 },
@@ -39,7 +39,7 @@ const FIELDS = {
   accepted_ambiguities: { kind: "texts", usual: 640, tight: 560 },
 } as const satisfies Record<Exclude<keyof AuditRecord, "trace">, Field>;
 
-/** The same for outcomes. */
+/** The fields of outcomes. */
 const OUTCOME_FIELDS = {
   timestamp: { kind: "text", usual: 32, tight: 32 },
   event: { kind: "text", usual: 16, tight: 16 },
@@ -72,10 +72,10 @@ const writeFields = fieldsWriter(FIELDS);
 const writeOutcomeFields = fieldsWriter(OUTCOME_FIELDS);
 
 /**
- * One record as one line of printable ASCII, newline included: a JSON object with the fields of the contract in their
- * order and no others, every string sanitized, characters beyond ASCII as `\uXXXX`.
+ * One record as one line of printable ASCII, including the newline: a JSON object with exactly the fields of the contract in
+ * their order, every string sanitized, and other characters as `\uXXXX`.
  *
- * @param traced - whether the trace is written; the line is then under {@link MAX_TRACED_LINE}, else {@link MAX_LINE}
+ * @param traced - whether the trace is included; the line is then under {@link MAX_TRACED_LINE}, otherwise {@link MAX_LINE}
  */
 export function serializeRecord(record: AuditRecord, traced: boolean): string {
   const limit = traced ? MAX_TRACED_LINE : MAX_LINE;
@@ -89,7 +89,7 @@ export function serializeRecord(record: AuditRecord, traced: boolean): string {
   return `{${body}}\n`;
 }
 
-/** An outcome as one line under {@link MAX_LINE}, in the same way. */
+/** An outcome as one line under {@link MAX_LINE}, in the same form. */
 export function serializeOutcome(record: OutcomeRecord): string {
   const usual = writeOutcomeFields(record, "usual");
   const fits = usual.length + FRAME.length < MAX_LINE;

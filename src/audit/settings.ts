@@ -8,11 +8,11 @@ const DESTINATION_NAMES = Object.keys(DESTINATIONS) as DestinationName[];
 /** The section `audit` of gateway.yaml. */
 export const auditSettings = z
   .strictObject({
-    enabled: setting(flag(), true, "Write one record for every decision."),
+    enabled: setting(flag(), true, "Write one record per decision."),
     destination: setting(
       choice(...DESTINATION_NAMES),
       "stdout",
-      `Where records go. ${DESTINATION_NAMES.map((name) => `\`${name}\`: ${DESTINATIONS[name].description}`).join("; ")}.`,
+      `Destination of the records. ${DESTINATION_NAMES.map((name) => `\`${name}\`: ${DESTINATIONS[name].description}`).join("; ")}.`,
     ),
     level: setting(
       choice("info", "warn", "debug"),
@@ -22,19 +22,19 @@ export const auditSettings = z
     outcomes: setting(
       flag(),
       false,
-      "Write a record of what became of every allowed request, too: status, failure and times of the application. It takes " +
-        "about a tenth more processor time per request.",
+      "Also write a record of the outcome of every allowed request: status, failure and timing of the application. This " +
+        "costs about 10 % more CPU time per request.",
     ),
     queue_size: setting(
       wholeNumber(1, 10_000_000),
       10_000,
-      "Records that may wait to be written, per worker.",
+      "Maximum number of records waiting to be written, per worker.",
     ),
     refusal_rate: setting(
       wholeNumber(0, 1_000_000),
       200,
-      "Most records per second and worker of requests that Envoy refuses by itself, on average over ten seconds; " +
-        "others are counted as dropped, cause `rate`.",
+      "Maximum number of records per second and worker for requests that Envoy itself refuses, averaged over ten seconds; " +
+        "the rest is counted as dropped, cause `rate`.",
     ),
     ...destinationKeys(),
   })

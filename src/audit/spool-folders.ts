@@ -3,12 +3,12 @@ import { join } from "node:path";
 
 const NAME = /^worker-(\d{1,6})$/;
 
-/** The folder of one worker: whichever process has this index takes over what the one before has left. */
+/** The folder of one worker: a new process with this index delivers what its predecessor left. */
 export function spoolFolder(root: string, worker: number): string {
   return join(root, `worker-${worker}`);
 }
 
-/** @returns folders of workers that there are no more, because fewer are configured */
+/** @returns folders of workers that no longer exist, because fewer are configured */
 export async function abandonedFolders(root: string, workers: number): Promise<readonly string[]> {
   const names = await readdir(root).catch(() => []);
   return names

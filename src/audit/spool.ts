@@ -6,13 +6,13 @@ import { writeError, type WriteResult } from "./destination.ts";
 import { takeProcessLock, type ProcessLock } from "./process-lock.ts";
 
 export interface SpoolOptions {
-  /** A folder of its own; made where it is not there. */
+  /** A separate folder; created if missing. */
   readonly directory: string;
-  /** Bytes that wait at most. */
+  /** Maximum size, in bytes. */
   readonly maxBytes: number;
 }
 
-/** The oldest lines, which are to leave first. */
+/** The oldest lines, which are delivered first. */
 export interface SpooledLines {
   readonly segment: string;
   /** Each with its newline. */
@@ -21,45 +21,45 @@ export interface SpooledLines {
 
 interface Segment {
   readonly name: string;
-  /** What counts of it: bytes beyond were not acknowledged. */
+  /** Its acknowledged size: bytes beyond it do not count. */
   size: number;
-  /** While lines are appended to it. */
+  /** Open while lines are appended to it. */
   file?: FileHandle;
 }
 
 const SUFFIX = ".ndjson";
 const DIGITS = 12;
 const NAME = /^\d{12}-[0-9a-f]{8}\.ndjson$/;
-/** Records are about people, and this is no log for others to read. */
+/** Records contain personal data, and nobody else needs to read the spool. */
 const MODE = 0o600;
 const FLAGS = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_EXCL;
 
-/** A segment that is longer gets no further lines. */
+/** A segment is closed when it is longer than this. */
 const SEGMENT_BYTES = 1024 * 1024;
 
-/** Where lines go that were not accepted, for somebody to look at; what comes after so many bytes is not kept. */
+/** File of rejected lines, for the operator to inspect; lines beyond this size are not kept. */
 const REJECTED = "rejected.log";
 const REJECTED_BYTES = 16 * 1024 * 1024;
 
-/** Another living process has the folder. */
+/** Another live process uses the folder. */
 export class SpoolLockedError extends Error {
   readonly code = "SPOOL_LOCKED";
 }
 
 /**
- * Lines in files, for as long as they cannot be handed over: in order, bounded, and on the disk before they count. The
- * files are segments, named in their order, that are appended to, closed, read as a whole and removed as a whole. So
- * whatever a process leaves behind, at whatever moment it dies, is a beginning of what it wrote; a last line that is
- * not complete was never acknowledged, and is cut off. What is read and not removed is read again.
+ * Keeps lines in files until they can be delivered: in order, bounded, and on disk before they count. The files are
+ * segments, named in order, that are appended to, closed, read as a whole and removed as a whole. Whenever a process dies,
+ * it leaves a prefix of what it wrote; an incomplete last line was never acknowledged and is cut off. Segments that were read
+ * but not removed are read again.
  */
 export class Spool {
   readonly #options: SpoolOptions;
   readonly #lock: ProcessLock;
-  /** The oldest first; only the last one has a file that is open. */
+  /** Oldest first; only the last one has an open file. */
   readonly #segments: Segment[];
   #last: number;
   #bytes: number;
-  /** Appending and closing segments, one after the other. */
+  /** Serializes appending to and closing segments. */
   #queue: Promise<unknown> = Promise.resolve();
   #closed = false;
 
@@ -72,7 +72,7 @@ export class Spool {
   }
 
   /**
-   * Opens the folder, with what an earlier process has left in it.
+   * Opens the folder, including what an earlier process has left in it.
    *
    * @throws SpoolLockedError, or the file system's error
    */
@@ -92,7 +92,7 @@ export class Spool {
     }
   }
 
-  /** On the disk, those included that are being handed over. */
+  /** Size on disk, including lines that are being delivered. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -101,13 +101,13 @@ export class Spool {
     return this.#segments.length === 0;
   }
 
-  /** Like `write` of a destination: what it says is written is on the disk. */
+  /** Like a destination's `write`: lines that it reports as written are on disk. */
   append(lines: readonly string[]): Promise<WriteResult> {
     return this.#inTurn(() => this.#append(lines));
   }
 
   /**
-   * @returns the oldest lines; `undefined` where there are none
+   * @returns the oldest lines; `undefined` if there are none
    * @throws the file system's error
    */
   async oldest(): Promise<SpooledLines | undefined> {
@@ -115,7 +115,7 @@ export class Spool {
       const segment = this.#segments[0];
       if (segment === undefined) return undefined;
       await this.#inTurn(() => this.#closeSegment(segment));
-      // closing removes one to which nothing was written
+      // closing removes an empty segment
       if (segment !== this.#segments[0]) continue;
       const lines = await this.#read(segment);
       if (lines.length > 0) return { segment: segment.name, lines };
@@ -123,12 +123,12 @@ export class Spool {
     }
   }
 
-  /** @returns nothing where there is only the beginning of a line, or somebody has taken the file away */
+  /** @returns `undefined` if there is only an incomplete line, or the file was removed by someone else */
   async #read({ name, size }: Segment): Promise<readonly string[]> {
     try {
       const bytes = await readFile(join(this.#options.directory, name));
       const text = bytes.toString("latin1", 0, size);
-      // what follows the last line end is the beginning of a line
+      // whatever follows the last newline is an incomplete line
       return text.split(/(?<=\n)/).filter((line) => line.endsWith("\n"));
     } catch (error) {
       if (writeError(error).code === "ENOENT") return [];
@@ -136,7 +136,7 @@ export class Spool {
     }
   }
 
-  /** Lets go of lines that were handed over. */
+  /** Removes lines that were delivered. */
   async remove(name: string): Promise<void> {
     const segment = this.#segments[0];
     if (segment?.name !== name) return;
@@ -147,7 +147,7 @@ export class Spool {
     this.#bytes -= segment.size;
   }
 
-  /** Keeps a line that nobody will ever take, beside the others. Best effort. */
+  /** Keeps a rejected line in a separate file. Best effort. */
   async setAside(line: string): Promise<void> {
     const path = join(this.#options.directory, REJECTED);
     const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
@@ -156,13 +156,13 @@ export class Spool {
       if (file === undefined || (await file.stat()).size + line.length > REJECTED_BYTES) return;
       await file.appendFile(line, "latin1");
     } catch {
-      // what is lost is logged with its id
+      // a line that is lost here has been logged with its id
     } finally {
       await file?.close().catch(() => undefined);
     }
   }
 
-  /** Lets go of the folder; what is in it stays for the next one who opens it. */
+  /** Releases the folder; its content stays for the next process. */
   async close(): Promise<void> {
     await this.#inTurn(async () => {
       this.#closed = true;
@@ -177,7 +177,11 @@ export class Spool {
       return { written: 0, error: { busy: false, code: "SPOOL_CLOSED", message: "the spool is closed" } };
     const room = this.#options.maxBytes - this.#bytes;
     const { taken, bytes } = whatFits(lines, room);
-    const full = { busy: false, code: "SPOOL_FULL", message: `${this.#options.maxBytes} bytes wait` };
+    const full = {
+      busy: false,
+      code: "SPOOL_FULL",
+      message: `the spool is full (${this.#options.maxBytes} bytes)`,
+    };
     if (taken.length === 0) return { written: 0, error: full };
     let segment: Segment | undefined;
     try {
@@ -185,7 +189,7 @@ export class Spool {
       await segment.file?.appendFile(taken.join(""), "latin1");
       await segment.file?.datasync();
     } catch (error) {
-      // after a failure nobody knows what is on the disk beyond what was acknowledged (fsync(2)): another file
+      // after a failure it is unknown what is on disk beyond the acknowledged part (fsync(2)): start a new file
       if (segment !== undefined) await this.#closeSegment(segment);
       return { written: 0, error: writeError(error) };
     }
@@ -200,7 +204,7 @@ export class Spool {
     const last = this.#segments.at(-1);
     if (last?.file !== undefined) return last;
     this.#last += 1;
-    // no process ever writes to a file of another, even where a lock fails
+    // no process writes to another's file, even if a lock fails
     const suffix = randomBytes(4).toString("hex");
     const name = `${String(this.#last).padStart(DIGITS, "0")}-${suffix}${SUFFIX}`;
     const file = await open(join(this.#options.directory, name), FLAGS, MODE);
@@ -215,12 +219,12 @@ export class Spool {
     return segment;
   }
 
-  /** No further lines go there; cuts off what does not count. Never rejects. */
+  /** Closes the segment and cuts off what was not acknowledged. Never rejects. */
   async #closeSegment(segment: Segment): Promise<void> {
     const { file } = segment;
     if (file === undefined) return;
     delete segment.file;
-    // what cannot be cut off is read over, or handed over twice after a crash
+    // if this fails, the rest is skipped on reading, or delivered twice after a crash
     await file.truncate(segment.size).catch(() => undefined);
     await file.close().catch(() => undefined);
     if (segment.size > 0) return;
@@ -235,7 +239,7 @@ export class Spool {
   }
 }
 
-/** The longest beginning of `lines` that has room. */
+/** The longest prefix of `lines` that fits. */
 function whatFits(lines: readonly string[], room: number): { taken: readonly string[]; bytes: number } {
   let bytes = 0;
   let count = 0;
@@ -247,7 +251,7 @@ function whatFits(lines: readonly string[], room: number): { taken: readonly str
   return { taken: lines.slice(0, count), bytes };
 }
 
-/** That a file has a name is on the disk only when its folder is (fsync(2)). */
+/** A new directory entry is durable only after an fsync of its folder (fsync(2)). */
 async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
   try {

@@ -13,7 +13,7 @@ import {
 const STDOUT = 1;
 const writeTo = promisify(write);
 
-/** Standard output, whatever it is connected to, shared with other processes of ours that inherited it. */
+/** Standard output of any kind, shared with the other processes that inherited it. */
 export const stdoutDestination = destinationKind({
   description: "standard output, one JSON object per line",
   keys: {},
@@ -30,9 +30,9 @@ function isStream(): boolean {
 }
 
 /**
- * A pipe, socket or terminal, in slices that a pipe takes in one piece. Through the stream and not by fs.write: on a
- * blocking descriptor that would hold a thread for as long as nobody reads, and the process could not even exit. Each
- * slice is waited for, so that the stream holds no more than one.
+ * A pipe, socket or terminal, written in slices that a pipe accepts atomically. It writes through the stream and not with
+ * fs.write, which on a blocking descriptor would block a thread while nobody reads and even prevent the process from
+ * exiting. Slices are written one at a time, so that the stream buffers no more than one.
  */
 class StreamDestination implements Destination {
   readonly #stream: NodeJS.WriteStream;
@@ -57,12 +57,12 @@ class StreamDestination implements Destination {
   }
 }
 
-/** Errors of the stream come with the callback of the write that failed, too. */
+/** Errors of the stream are also passed to the callback of the failed write. */
 function ignore(): void {
   return undefined;
 }
 
-/** A file or device that standard output was redirected to by the shell. */
+/** A file or device to which the shell has redirected standard output. */
 class RedirectedDestination implements Destination {
   /** The last write ended within a line. */
   #torn = false;
@@ -74,7 +74,7 @@ class RedirectedDestination implements Destination {
       const written = completeLines(lines, this.#torn ? bytesWritten - 1 : bytesWritten);
       if (bytesWritten > 0) this.#torn = bytes[bytesWritten - 1] !== 0x0a;
       if (written > 0) return { written };
-      const message = `only ${bytesWritten} of ${bytes.length} bytes were written`;
+      const message = `short write: ${bytesWritten} of ${bytes.length} bytes`;
       return { written, error: { busy: false, code: "SHORT_WRITE", message } };
     } catch (error) {
       return { written: 0, error: writeError(error) };

@@ -3,7 +3,7 @@ import type { Metrics } from "../telemetry/metrics.ts";
 /** Why a record was not written. */
 export type DropCause = "level" | "queue_full" | "write_failed" | "rate";
 
-/** What {@link AuditTally} counts with. */
+/** The metrics of a {@link AuditTally}. */
 export type AuditMetrics = Pick<
   Metrics,
   | "auditRecorded"
@@ -20,7 +20,7 @@ interface Series {
   readonly queue: { inc(): void; dec(count: number): void };
 }
 
-/** Where the records of one kind are: each is in exactly one of the metrics recorded, dropped and queue, at any moment. */
+/** Counts the records of one kind: at any moment each is in exactly one of the metrics recorded, dropped and queue. */
 export class AuditTally {
   readonly #recorded: Series["recorded"];
   readonly #queue: Series["queue"];
@@ -50,28 +50,28 @@ export class AuditTally {
     });
   }
 
-  /** One record is not taken. */
+  /** One record was not accepted. */
   refuse(cause: DropCause): void {
     this.#dropped[cause].inc(1);
   }
 
-  /** One record is taken. */
+  /** One record was accepted. */
   take(): void {
     this.#queue.inc();
   }
 
-  /** Records that never counted as taken are written. */
+  /** Records were written that had not been counted as accepted. */
   writtenAtOnce(count: number): void {
     this.#recorded.inc(count);
   }
 
-  /** Records taken are written ... */
+  /** Accepted records were written ... */
   written(count: number): void {
     this.#recorded.inc(count);
     this.#queue.dec(count);
   }
 
-  /** ... or given up. */
+  /** ... or lost. */
   lost(count: number): void {
     this.#dropped.write_failed.inc(count);
     this.#queue.dec(count);

@@ -7,58 +7,58 @@ export interface AuditLogger {
 
 /** A record that its decision waits for. */
 export interface DurableRecord {
-  /** Resolves when the record is written, or with false when that was given up. */
+  /** Resolves when the record has been written, with false if that was given up. */
   readonly written: Promise<boolean>;
   /**
-   * Says that the decision was made otherwise: `record` takes the record's place. Where that is out already, or being
-   * written, `outcome` is written beside it.
+   * Reports that the decision was changed: `record` replaces the record. If that has been written, or is being written,
+   * `outcome` is written as well.
    */
   revoke(record: () => AuditRecord, outcome: () => OutcomeRecord): void;
 }
 
-/** Takes one record a decision and brings it to its destination. */
+/** Accepts one record per decision and writes it to its destination. */
 export interface AuditLog {
   /**
-   * Accepts a record. `build` is called later, or never when the level or the destination makes it needless.
-   * Returns false when the record cannot be taken (queue full, destination failing): the caller denies where
-   * the audit is required. Every call counts exactly once as recorded or dropped, sooner or later.
+   * Accepts a record. `build` is called later, or never if the level or the destination makes it unnecessary. Returns false
+   * if the record cannot be accepted (queue full, destination failing): the caller denies the request if the audit is
+   * required. Every call is eventually counted exactly once, as recorded or dropped.
    *
-   * @param required - written also where the level would leave it out
+   * @param required - written even if the level would omit it
    */
   record(decision: AuditRecord["decision"], build: () => AuditRecord, required?: boolean): boolean;
   /**
-   * Accepts the record of a decision that is made once the record is written; at every level. The decision counts as
-   * recorded or queued when that has happened, or when the record is revoked.
+   * Accepts the record of a decision that takes effect once the record has been written; at every level. The decision is
+   * counted as recorded or queued after that, or when the record is revoked.
    *
-   * @returns undefined when the record cannot be taken; it counts as dropped
+   * @returns undefined if the record cannot be accepted; it counts as dropped
    */
   recordDurably(build: () => AuditRecord): DurableRecord | undefined;
   /** Whether `record` would be accepted now. */
   accepting(): boolean;
-  /** True when records should carry `trace`. */
+  /** Whether records should contain `trace`. */
   readonly wantsTrace: boolean;
-  /** Resolves when all that was accepted is written or counted as dropped. */
+  /** Resolves when every accepted record has been written or counted as dropped. */
   flush(): Promise<void>;
   /** Flushes and releases the destination. */
   close(): Promise<void>;
 }
 
-/** Takes records of requests that the proxy refused by itself; they count as decisions. */
+/** Accepts records of requests that the proxy itself refused; they count as decisions. */
 export interface RefusalLog {
   /**
-   * Accepts the record of a refusal, like {@link AuditLog.record}. Anyone can cause them, so they are bounded in
-   * their rate and in their share of the queue.
+   * Accepts the record of a refusal, like {@link AuditLog.record}. Because anyone can cause refusals, their rate and their
+   * share of the queue are limited.
    */
   recordRefusal(build: () => AuditRecord): boolean;
 }
 
-/** Takes outcomes, behind the decisions that they belong to. */
+/** Accepts outcomes, which follow the decisions that they belong to. */
 export interface OutcomeLog {
   /**
-   * Accepts the record of an outcome, like {@link AuditLog.record}. It is written where every decision is, and, when
-   * `notable`, where only denials are.
+   * Accepts the record of an outcome, like {@link AuditLog.record}. It is written at levels that record every decision and, if
+   * `notable`, also at the level that records only denials.
    *
-   * @param notable - something was kept back or cut off
+   * @param notable - something was withheld or cut off
    */
   recordOutcome(notable: boolean, build: () => OutcomeRecord): boolean;
 }

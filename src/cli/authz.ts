@@ -4,11 +4,11 @@ import { reportPolicies } from "./report-policies.ts";
 import { CONFIG_OPTION, loadConfig } from "./options.ts";
 import { runUntilSignal } from "./run.ts";
 
-/** `gatehouse authz`: the gRPC service alone, for an Envoy or a mesh that is already there. */
+/** `gatehouse authz`: the gRPC service alone, for an existing Envoy or service mesh. */
 export function authzCommand(): Command {
   return new Command("authz")
     .description(
-      "run the decision service alone (envoy.service.auth.v3 over gRPC), for a mesh or an Envoy of your own",
+      "run only the decision service (envoy.service.auth.v3 over gRPC), for your own Envoy or service mesh",
     )
     .option(...CONFIG_OPTION)
     .action(async ({ config: file }: { config?: string }) => {

@@ -5,7 +5,7 @@ import { GATEWAY_ROUTES, MAX_USER_KEY, pathTo, policySetData } from "../protocol
 import { EXIT_USAGE, ExitError } from "./exit.ts";
 import { errorMessage } from "../text/index.ts";
 
-/** A version of a policy set as the control plane has it. */
+/** A policy-set version as the control plane returns it. */
 export interface PublishedSet {
   readonly version: string;
   readonly files: readonly PolicyFile[];
@@ -18,12 +18,12 @@ const records = z.array(z.record(z.string(), z.unknown()));
 const PAGE = 100;
 const LIMITS = { timeoutMs: 10_000, maxBytes: 64 * 1024 * 1024 };
 
-/** What `policy explain` reads of a control plane, with one API key; whatever goes wrong is an ExitError that says which. */
+/** What `policy explain` reads from a control plane, with one API key. Every failure is an ExitError that names its cause. */
 export class ControlPlaneReader {
   readonly url: string;
   readonly #transport: Transport;
 
-  /** @throws ExitError for an address or a key that cannot be used */
+  /** @throws ExitError if the address or the key is not usable */
   constructor(url: string, apiKey: string) {
     this.url = url;
     try {
@@ -33,7 +33,7 @@ export class ControlPlaneReader {
     }
   }
 
-  /** @returns the active version, as gateways get it; `undefined` where there is none */
+  /** @returns the active version, as gateways receive it; `undefined` if there is none */
   async activeSet(name: string): Promise<PublishedSet | undefined> {
     const path = pathTo(GATEWAY_ROUTES.policySet, name);
     try {
@@ -42,7 +42,7 @@ export class ControlPlaneReader {
     } catch (error) {
       if (!(error instanceof InsufficientScope)) throw error;
     }
-    // keys that read, and are no gateway's
+    // keys that may read but do not belong to a gateway
     const shown = z.object({ active_version: z.string().nullable() });
     const own = `/policy-sets/${encodeURIComponent(name)}`;
     const set = await this.#get(own, shown, ["POLICY_SET_NOT_FOUND"]);
@@ -50,7 +50,7 @@ export class ControlPlaneReader {
     return this.#version(name, set.active_version);
   }
 
-  /** @returns the version of this content; `undefined` where there is none */
+  /** @returns the version with this content; `undefined` if there is none */
   async setOfDigest(name: string, digest: string): Promise<PublishedSet | undefined> {
     for (let page = 1; ; page += 1) {
       const path = `/policy-sets/${encodeURIComponent(name)}/versions?page=${page}&limit=${PAGE}`;
@@ -62,7 +62,7 @@ export class ControlPlaneReader {
     }
   }
 
-  /** The records of decisions about one request; or the one of this id. */
+  /** @returns the decision records of one request, or the single record with this id */
   async decisions(id: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
     const by = id.startsWith("dec_") ? "decision_id" : "request_id";
     const path = `/audit/logs?kind=decision&${by}=${encodeURIComponent(id)}&limit=${PAGE}`;
@@ -70,7 +70,7 @@ export class ControlPlaneReader {
     return typeof found === "string" ? [] : found;
   }
 
-  /** @returns the attributes of a user; `undefined` where there is none */
+  /** @returns the attributes of a user; `undefined` if there is no such user */
   async user(id: string): Promise<ValueObject | undefined> {
     if (id.length > MAX_USER_KEY || !/^\w+$/.test(id)) return undefined;
     const path = pathTo(GATEWAY_ROUTES.user, id);
@@ -88,13 +88,15 @@ export class ControlPlaneReader {
     return typeof set === "string" ? undefined : set;
   }
 
-  /** @returns the answer; or the code of an error, where it is one of `known` */
+  /** @returns the response, or the error code if it is one of `known` */
   async #get<T>(path: string, schema: z.ZodType<T>, known: readonly string[]): Promise<T | string> {
     try {
       return schema.parse(await this.#transport.call({ path, ...LIMITS }));
     } catch (error) {
       if (!(error instanceof ControlPlaneError))
-        throw new ExitError(`${this.url} does not answer as a control plane of this version does`);
+        throw new ExitError(
+          `${this.url} returned an unexpected response; is it a Gatehouse control plane of this version?`,
+        );
       const { code, message } = error;
       if (code === "INSUFFICIENT_SCOPE" && known.includes(code)) throw new InsufficientScope();
       if (known.includes(code)) return code;

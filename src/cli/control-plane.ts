@@ -15,14 +15,18 @@ interface ControlPlaneOptions {
   readonly dataDir?: string;
 }
 
-/** `gatehouse control-plane`: the REST API, production and sandbox. */
+/** `gatehouse control-plane`: the REST API for production and sandbox. */
 export function controlPlaneCommand(): Command {
   return new Command("control-plane")
     .description("run the control plane: the REST API, for production and sandbox")
     .option(...CONFIG_OPTION)
-    .option("--port <port>", "port of production (default: 8080; 0: any free one)", portOption)
-    .option("--sandbox-port <port>", "port of the sandbox (default: 8081)", portOption)
-    .option("--admin-port <port>", "port of metrics (default: 9091)", portOption)
+    .option(
+      "--port <port>",
+      "port of the production environment (default: 8080; 0: any free port)",
+      portOption,
+    )
+    .option("--sandbox-port <port>", "port of the sandbox environment (default: 8081)", portOption)
+    .option("--admin-port <port>", "port of the metrics endpoint (default: 9091)", portOption)
     .option(...DATA_DIR_OPTION)
     .action(async (options: ControlPlaneOptions) => {
       const config = loadConfig(options.config, [], {
@@ -49,7 +53,7 @@ export function controlPlaneLog({ telemetry }: GatewayConfig) {
   return createLog({ level: telemetry.log_level, name: "control-plane" });
 }
 
-/** The ready line, and the way in for the first owner as long as there is none. */
+/** The ready line, and the setup link until the environment has an owner. */
 function announcement({ environments }: ControlPlane, options: ControlPlaneOptions): string {
   const addresses = environments.map(({ url, environment }) => `${url} (${environment})`).join(", ");
   const lines = ownerLines(environments, options);

@@ -5,17 +5,17 @@ import { describePerson, personOf, type PersonOptions } from "../demo/person.ts"
 import { DEMO_ROLES } from "../demo/people.ts";
 import { EXIT_FINDINGS, ExitError } from "./exit.ts";
 
-/** Where `up` keeps its data, and where `demo token` finds what it has started. */
+/** Where `up` keeps its data, and where `demo token` looks for it. */
 export const DATA_DIRECTORY = ".gatehouse";
-/** What `up` says about itself, for {@link demoCommand}. */
+/** What `up` writes down for {@link demoCommand}. */
 export const UP_FILE = join(DATA_DIRECTORY, "up.json");
 
 /** The sandbox that `up` runs. */
 export interface UpState {
   readonly sandbox_url: string;
-  /** A key of full access to it. */
+  /** A file with an API key that has full access to it. */
   readonly api_key_file: string;
-  /** The customer whose staff the people of the demo are. */
+  /** The customer that the demo users belong to. */
   readonly customer_id: string;
 }
 
@@ -23,22 +23,22 @@ interface TokenOptions extends PersonOptions {
   readonly expiresIn?: number;
 }
 
-/** `gatehouse demo token`: somebody to try the demo with. */
+/** `gatehouse demo token`: an access token of a demo user. */
 export function demoCommand(): Command {
   const token = new Command("token")
-    .description("sign somebody in at the sandbox of `gatehouse up`, and print the access token")
-    .addOption(new Option("--role <role>", "whose token").choices(DEMO_ROLES).default("manager"))
-    .option("--user <id>", "user.id instead of the person's own")
-    .option("--customer <id>", "user.customer_id instead of the person's own")
-    .option("--department <name>", "department instead of the person's own")
-    .option("--permissions <list>", "permissions, separated by commas, instead of the role's", (text) =>
+    .description("sign a demo user in to the sandbox of `gatehouse up` and print the access token")
+    .addOption(new Option("--role <role>", "role of the user").choices(DEMO_ROLES).default("manager"))
+    .option("--user <id>", "override user.id")
+    .option("--customer <id>", "override user.customer_id")
+    .option("--department <name>", "override the department")
+    .option("--permissions <list>", "override the role's permissions; comma-separated", (text) =>
       text.split(","),
     )
-    .option("--expires-in <seconds>", "lifetime; negative: a token that has expired already", wholeNumber)
+    .option("--expires-in <seconds>", "lifetime; a negative value gives an expired token", wholeNumber)
     .action(async (options: TokenOptions) => {
       process.stdout.write(`${await signIn(options)}\n`);
     });
-  return new Command("demo").description("things to try the demo with").addCommand(token);
+  return new Command("demo").description("helpers for the demo").addCommand(token);
 }
 
 async function signIn({ expiresIn, ...person }: TokenOptions): Promise<string> {
@@ -54,7 +54,7 @@ async function signIn({ expiresIn, ...person }: TokenOptions): Promise<string> {
     }),
   }).catch((cause: unknown) => {
     throw new ExitError(
-      `${up.sandbox_url} does not answer: is \`gatehouse up\` running? (${String(cause)})`,
+      `${up.sandbox_url} did not respond; is \`gatehouse up\` running? (${String(cause)})`,
       EXIT_FINDINGS,
     );
   });
@@ -64,17 +64,14 @@ async function signIn({ expiresIn, ...person }: TokenOptions): Promise<string> {
   };
   if (body.data !== undefined) return body.data.access_token;
   throw new ExitError(
-    `the sandbox refuses: ${body.error?.code ?? ""} ${body.error?.message ?? ""}`,
+    `the sandbox returned an error: ${body.error?.code ?? ""} ${body.error?.message ?? ""}`,
     EXIT_FINDINGS,
   );
 }
 
 async function readState(): Promise<UpState> {
   const text = await readFile(UP_FILE, "utf8").catch(() => {
-    throw new ExitError(
-      `\`${UP_FILE}\` is not here: start \`gatehouse up\` in this folder first`,
-      EXIT_FINDINGS,
-    );
+    throw new ExitError(`\`${UP_FILE}\` not found; run \`gatehouse up\` in this folder first`, EXIT_FINDINGS);
   });
   return JSON.parse(text) as UpState;
 }

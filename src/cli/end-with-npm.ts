@@ -3,10 +3,11 @@ import { isAskedToEnd } from "./run.ts";
 const LOOK_MS = 200;
 
 /**
- * Ends a command that npm or npx has started, by SIGTERM, when its parent is gone. They hand a signal on to the shell that
- * they run a command in; where that stays in between (dash), SIGTERM ends it alone, npm with it, and nobody would tell the
- * command. (SIGINT it keeps for itself until the command has ended: a terminal sends that to all of them.) Without npm a
- * parent may end: `nohup`, `setsid` and service managers stay what they are.
+ * Sends SIGTERM to this process when its parent has exited, for commands started by npm or npx. They forward a signal to
+ * the shell in which they run the command. Where that shell does not replace itself with the command (dash), SIGTERM ends
+ * the shell and npm, and the command would never be notified. (The shell defers SIGINT until the command has ended; a
+ * terminal sends that one to every process anyway.) Without npm a parent may exit first, as with `nohup`, `setsid` and
+ * service managers.
  */
 export function endWithNpm(): void {
   const parent = process.ppid;

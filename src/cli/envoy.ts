@@ -5,10 +5,10 @@ import { authzAddresses } from "../processes/gateway/supervisor.ts";
 import { CONFIG_OPTION, loadConfig } from "./options.ts";
 import { progressLog } from "./progress.ts";
 
-/** `gatehouse envoy-config`: the bootstrap for an Envoy that you run yourself. */
+/** `gatehouse envoy-config`: the bootstrap configuration for an Envoy that you run yourself. */
 export function envoyConfigCommand(): Command {
   return new Command("envoy-config")
-    .description("print the Envoy bootstrap that belongs to the configuration")
+    .description("print the Envoy bootstrap for the configuration")
     .option(...CONFIG_OPTION)
     .action(({ config: file }: { config?: string }) => {
       const config = loadConfig(file, ["gateway.backend"]);
@@ -20,7 +20,7 @@ export function envoyConfigCommand(): Command {
     });
 }
 
-/** `gatehouse envoy-install`: what `gateway` does by itself when there is no Envoy yet. */
+/** `gatehouse envoy-install`: installs Envoy, as `gateway` does on its own if there is none. */
 export function envoyInstallCommand(): Command {
   return new Command("envoy-install")
     .description("install Envoy into .gatehouse/ and print its path")

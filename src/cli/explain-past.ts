@@ -23,7 +23,7 @@ export interface PastOptions {
   readonly json?: true;
 }
 
-/** What is read of a record. */
+/** The fields that are read from a record. */
 interface PastDecision {
   readonly timestamp: string;
   readonly request_id: string;
@@ -43,15 +43,15 @@ interface PastDecision {
   readonly detail?: string;
 }
 
-/** A policy set of the content that decided, and where it was found. */
+/** The policy set that made the decision, and where it was found. */
 interface FoundSet {
   readonly ir: PolicySetIR;
   readonly where: string;
 }
 
 /**
- * Reasons that the request and the rules give. Most others come from what no record holds - a token or cookie, the state of the
- * session, of keys, of the gateway itself -, and the rules would answer something else that never was the answer.
+ * Reasons that follow from the request and the rules. Most others depend on what no record holds (a token or cookie, the
+ * state of the session, of keys or of the gateway); for those, the rules alone would give an answer that was never given.
  */
 const GIVEN_BY_RULES: ReadonlySet<Reason> = new Set([
   "CONDITION_TRUE",
@@ -77,10 +77,10 @@ const GIVEN_BY_RULES: ReadonlySet<Reason> = new Set([
   "GRAPHQL_LIMIT_EXCEEDED",
 ] as const satisfies readonly Reason[]);
 
-/** Reasons that Envoy gives for what the request is. */
+/** Reasons for which Envoy itself refuses a request because of its content. */
 const GIVEN_BY_ENVOY: ReadonlySet<Reason> = new Set(REQUEST_REFUSALS);
 
-/** What was decided, with the policy set that decided it; and the same request decided once more by that set. */
+/** The outcome of evaluating a recorded request again with the policy set that decided it. */
 interface Repeated {
   readonly kind: "repeated";
   readonly outcome: string;
@@ -89,10 +89,10 @@ interface Repeated {
 }
 
 /**
- * Explains past decisions by their records. A record holds neither headers and bodies nor values of the query nor attributes:
- * what is decided once more, with what the caller adds, may come out otherwise, and then that is said.
+ * Explains past decisions from their records. A record holds no headers, bodies, query values or attributes. The request is
+ * evaluated again with what the caller adds; if the outcome differs from the recorded one, the text says so.
  *
- * @throws ExitError where there is no record
+ * @throws ExitError if there is no record
  */
 export async function explainPast(gateway: ExplainedGateway, options: PastOptions): Promise<string> {
   const found = await recordsOf(gateway, options);
@@ -123,7 +123,7 @@ async function recordsOf(
     auditFile ?? (controlPlane === undefined || config.audit.destination === "file" ? ofConfig : undefined);
   if (file === undefined && controlPlane === undefined) {
     throw new ExitError(
-      "say where the record is: --audit-file, --from, or --config of a gateway with `audit.destination: file` or a control plane",
+      "no source for the record: pass --audit-file, --from, or the --config of a gateway with `audit.destination: file` or a control plane",
       EXIT_USAGE,
     );
   }
@@ -133,8 +133,8 @@ async function recordsOf(
       : await recordsInFile(file, requestId);
   if (found.length === 0) {
     throw new ExitError(
-      `${file ?? controlPlane?.url ?? ""} has no record of a decision about request \`${requestId}\`` +
-        (file === undefined ? "" : "; where the file was rotated, name an older one by --audit-file"),
+      `${file ?? controlPlane?.url ?? ""} has no decision record for request \`${requestId}\`` +
+        (file === undefined ? "" : "; if the file was rotated, pass an older one with --audit-file"),
     );
   }
   return found.map(pastDecision);
@@ -144,7 +144,7 @@ async function recordsInFile(file: string, id: string): Promise<Readonly<Record<
   const found: Readonly<Record<string, unknown>>[] = [];
   try {
     for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
-      // most lines are others', and not worth parsing
+      // parse only lines that can match
       if (!line.includes(JSON.stringify(id))) continue;
       const record = parsed(line);
       if (record?.["event"] !== undefined) continue;
@@ -152,12 +152,12 @@ async function recordsInFile(file: string, id: string): Promise<Readonly<Record<
     }
   } catch (error) {
     const why = errorMessage(error);
-    throw new ExitError(`the audit file ${file} cannot be read: ${why}`, EXIT_USAGE);
+    throw new ExitError(`cannot read the audit file \`${file}\`: ${why}`, EXIT_USAGE);
   }
   return found;
 }
 
-/** A last line may be cut short, where the gateway is writing. */
+/** The last line may be incomplete while the gateway is writing. */
 function parsed(line: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(line);
@@ -170,7 +170,7 @@ function parsed(line: string): Readonly<Record<string, unknown>> | undefined {
 function pastDecision(record: Readonly<Record<string, unknown>>): PastDecision {
   const reason = String(record["reason"]);
   if (!Object.hasOwn(REASONS, reason))
-    throw new ExitError(`the record's reason \`${reason}\` is not known to this version`);
+    throw new ExitError(`unknown reason \`${reason}\` in the record; it was written by another version`);
   const text = (name: string) => {
     const value = record[name];
     return typeof value === "string" ? value : "";
@@ -187,7 +187,7 @@ function pastDecision(record: Readonly<Record<string, unknown>>): PastDecision {
   };
 }
 
-/** @returns the set of the record's digest; `undefined` where it is no longer to be had */
+/** @returns the policy set with the record's digest; `undefined` if it is no longer available */
 async function setOf(
   record: PastDecision,
   { config, controlPlane }: ExplainedGateway,
@@ -213,7 +213,7 @@ async function setOf(
   return undefined;
 }
 
-/** Why a request is not decided again. */
+/** Why a request is not evaluated again. */
 interface NotInRecord {
   readonly kind: "not in record";
   readonly text: string;
@@ -221,25 +221,24 @@ interface NotInRecord {
 
 function notInRecord({ reason }: PastDecision): NotInRecord {
   const text = GIVEN_BY_ENVOY.has(reason)
-    ? "what Envoy refused is not in the record, so it is not decided once more: a header, the body, the target as it was sent, or " +
-      "the protocol; give a header by --header, a body by --body"
-    : `what decided is not in the record, so it is not decided once more: ${MISSING[reason] ?? OF_CALLER_OR_GATEWAY}`;
+    ? "not evaluated again: the record does not contain what Envoy refused (a header, the body, the original target, or the " +
+      "protocol); pass a header with --header, a body with --body"
+    : `not evaluated again: the record does not contain what decided: ${MISSING[reason] ?? OF_CALLER_OR_GATEWAY}`;
   return { kind: "not in record", text };
 }
 
 const OF_CALLER_OR_GATEWAY =
-  "a token or cookie and the headers of its origin, the state of the session, or that of the gateway";
-const OF_CONNECTION = "what the client did on its connection, and when";
-/** What decided where it was neither. */
+  "a token or cookie and its origin headers, the state of the session, or the state of the gateway";
+const OF_CONNECTION = "what the client did on its connection, and when it did it";
+/** What decided, for reasons that neither the caller nor the connection explains. */
 const MISSING: Partial<Record<Reason, string>> = {
-  PRECONDITION_NOT_SUPPORTED:
-    "a header such as If-Match, which the request may not have where response rules apply to its answer",
-  BODY_TOO_LARGE: "the body, which the decision needs and the service takes only up to a certain size",
-  UPGRADE_REQUIRED: "the protocol, which was older than HTTP/1.1",
+  PRECONDITION_NOT_SUPPORTED: "a header such as If-Match, which is not allowed where response rules apply",
+  BODY_TOO_LARGE: "the body, which the decision needs and which was larger than the service accepts",
+  UPGRADE_REQUIRED: "the protocol version, which was older than HTTP/1.1",
   REQUEST_TIMEOUT: OF_CONNECTION,
   CLIENT_GONE: OF_CONNECTION,
   POLICY_SETS_CONFLICT:
-    "what another set asks for, the gateway's or one of the customer's own: one alone is asked here",
+    "another policy set (the gateway's, or the customer's own); only one set is evaluated here",
 };
 
 async function decideAgain(
@@ -263,10 +262,10 @@ async function decideAgain(
       kind: "repeated",
       outcome,
       same: through.reason === record.reason,
-      text: "it is refused by Envoy, before any rule\n",
+      text: "refused by Envoy before any rule was evaluated\n",
     };
   }
-  // the rules were never asked
+  // the rules were not evaluated
   if (byEnvoy) return notInRecord(record);
   const user = options.user ?? (record.user_id === "" ? undefined : { id: record.user_id });
   const offline = await decideOffline(createSnapshot(ir, { caseSensitive: gateway.caseSensitive }), {
@@ -306,7 +305,7 @@ function render(
     lines.push(
       record.policy_digest === ""
         ? "no policy set was in force"
-        : "that policy set is no longer to be had: neither the folder nor the control plane has its digest",
+        : "that policy set is no longer available: neither the folder nor the control plane has its digest",
     );
     return `${lines.join("\n")}\n`;
   }
@@ -316,9 +315,9 @@ function render(
     lines.push(
       "",
       again.same
-        ? "decided once more by that set, with the same outcome:"
-        : `decided once more by that set, it comes to ${again.outcome}: the record holds no headers, bodies, values of the query ` +
-            "and attributes; give those that count by --header, --body, --user, --customer and --attributes",
+        ? "evaluated again with that set, same outcome:"
+        : `evaluated again with that set, the outcome is ${again.outcome}: the record holds no headers, bodies, query values ` +
+            "or attributes; pass the ones that matter with --header, --body, --user, --customer and --attributes",
       "",
       again.text.trimEnd(),
     );

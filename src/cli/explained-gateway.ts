@@ -22,21 +22,21 @@ export interface GatewayOptions {
   readonly apiKeyFile?: string;
 }
 
-/** The gateway whose decisions are explained: what it is configured to, without anything of it running. */
+/** The gateway whose decisions are explained: its configuration, without running any of it. */
 export interface ExplainedGateway {
   readonly config: GatewayConfig;
   readonly caseSensitive: boolean;
   readonly settings: OfflineSettings;
-  /** Where one is named. */
+  /** Present if one is configured. */
   readonly controlPlane?: ControlPlaneReader;
-  /** @throws ExitError where it cannot be had, or has errors */
+  /** @throws ExitError if it is not available or has errors */
   policySet(): Promise<PolicySetIR>;
-  /** What becomes of a request from an address before its rules. */
+  /** What Envoy does with a request from an address before any rule. */
   receive(sent: RawRequest, clientIp: string): ThroughEnvoy;
   /**
-   * Attributes of a root: those given, else those of the configured source.
+   * Attributes of a root: the ones given, otherwise from the configured source.
    *
-   * @throws where nobody can say
+   * @throws if they are not available
    */
   lookup(
     given: ValueObject | undefined,
@@ -44,12 +44,12 @@ export interface ExplainedGateway {
     root: string,
     key: string,
   ): ReturnType<AttributeSource["lookup"]>;
-  /** @throws ExitError where a look-up failed: the gateway's own might not have */
+  /** @throws ExitError if a look-up failed, because the gateway's own look-up may succeed */
   checkLookups(): void;
   close(): void;
 }
 
-/** @throws ExitError for a configuration that is wrong, or names a source that cannot be read */
+/** @throws ExitError if the configuration is invalid or one of its sources is not readable */
 export async function openGateway(options: GatewayOptions): Promise<ExplainedGateway> {
   const config = options.config === undefined ? defaults() : loadConfig(options.config, []);
   const { forgedHeaders, withoutForged } = headerHygiene(config);
@@ -80,7 +80,7 @@ export async function openGateway(options: GatewayOptions): Promise<ExplainedGat
       const source = sources.get(ir.attributes[root]?.source?.name ?? "");
       if (source === undefined) throw new Error(`${root} is not given`);
       const failed = (error: unknown): never => {
-        problems.push(`${root} cannot be looked up: ${errorMessage(error)}`);
+        problems.push(`cannot look up \`${root}\`: ${errorMessage(error)}`);
         throw error;
       };
       const entry = source.lookup(key, root);
@@ -107,7 +107,7 @@ function openControlPlane(config: GatewayConfig, options: GatewayOptions): Contr
       : readKey(options.apiKeyFile);
   if (key === undefined) {
     throw new ExitError(
-      `${url} needs an API key: name its file by --api-key-file, or set GATEHOUSE_CONTROL_PLANE_API_KEY`,
+      `${url} needs an API key: pass a file with --api-key-file, or set GATEHOUSE_CONTROL_PLANE_API_KEY`,
       EXIT_USAGE,
     );
   }
@@ -129,11 +129,11 @@ function readKey(file: string): string {
     return readFileSync(file, "utf8").trim();
   } catch (error) {
     const why = errorMessage(error);
-    throw new ExitError(`the API key cannot be read from ${file}: ${why}`, EXIT_USAGE);
+    throw new ExitError(`cannot read the API key from \`${file}\`: ${why}`, EXIT_USAGE);
   }
 }
 
-/** Without a configuration: what a gateway does by default, whatever the environment says. */
+/** Without a configuration: the defaults of a gateway; the environment is ignored. */
 function defaults(): GatewayConfig {
   const result = loadGatewayConfig({ env: {} });
   if (!result.ok) throw new ExitError(result.errors, EXIT_USAGE);
@@ -157,7 +157,7 @@ async function policySet(
   return withoutErrors(await compileSet(folder, name));
 }
 
-/** @throws ExitError where this version of the language finds errors in it */
+/** @throws ExitError if it has errors in this version of the policy language */
 export function compilePublished(name: string, { files }: PublishedSet): PolicySetIR {
   return withoutErrors({ files, ...compilePolicySet([...files], { name }) });
 }
@@ -175,7 +175,7 @@ async function fileSources(config: GatewayConfig): Promise<Map<string, Attribute
     await file.refresh();
     const [why] = problem;
     if (why !== undefined) {
-      throw new ExitError(`attribute_sources.${name}: ${source.path} cannot be read: ${why}`, EXIT_USAGE);
+      throw new ExitError(`attribute_sources.${name}: cannot read \`${source.path}\`: ${why}`, EXIT_USAGE);
     }
     sources.set(name, file);
   }

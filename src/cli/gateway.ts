@@ -6,7 +6,7 @@ import { reportPolicies } from "./report-policies.ts";
 import { runUntilSignal } from "./run.ts";
 import { progressLog } from "./progress.ts";
 
-/** `gatehouse gateway`: the decision service and Envoy, from one file. */
+/** `gatehouse gateway`: the decision service and Envoy, configured by one file. */
 export function gatewayCommand(): Command {
   return new Command("gateway")
     .description("run the gateway: the decision service and Envoy in front of your application")

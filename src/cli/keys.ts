@@ -22,12 +22,12 @@ import { CONFIG_OPTION, DATA_DIR_OPTION } from "./options.ts";
 import { beforeSignals } from "./run.ts";
 import type { OpenedEnvironment } from "../processes/control-plane/start.ts";
 
-/** What tells where that is. */
+/** The options that locate the database. */
 export interface OpenOptions {
   readonly environment: Environment;
   readonly config?: string;
   readonly dataDir?: string;
-  /** The command changes nothing: nor is the database migrated for it. */
+  /** The command changes nothing, so the database is not migrated either. */
   readonly readOnly?: boolean;
 }
 
@@ -46,7 +46,7 @@ const OPERATOR: Actor = { kind: "system", id: "cli", name: "gatehouse keys" };
 const UNITS = { d: 86_400_000, h: 3_600_000, m: 60_000 } as const;
 
 /**
- * `gatehouse keys ...`: API keys, made on the machine itself. Elsewhere people of the dashboard make them.
+ * `gatehouse keys ...`: manages API keys on the machine itself. From elsewhere, use the dashboard.
  *
  * @param open - opens an environment's database
  */
@@ -55,14 +55,19 @@ export function keysCommand(open: (options: OpenOptions) => Promise<OpenedEnviro
     withEnvironment(open, options, work);
   return new Command("keys")
     .description(
-      "create, list, roll and revoke API keys, and replace the encryption key, on the machine itself",
+      "create, list, roll and revoke API keys, and rotate the encryption key, on the machine itself",
     )
     .addCommand(
-      environmentCommand("create", "create an API key, and print it alone on stdout")
-        .addOption(new Option("-s, --scope <scope>", "what it may do").choices(SCOPES).makeOptionMandatory())
-        .requiredOption("-n, --name <name>", "what it is for")
-        .option("--customer <id>", "limit it to one customer")
-        .option("--expires <when>", "a time from now (`90d`, `12h`, `30m`), or a date (default: never)")
+      environmentCommand("create", "create an API key and print only the key on stdout")
+        .addOption(
+          new Option("-s, --scope <scope>", "permissions of the key").choices(SCOPES).makeOptionMandatory(),
+        )
+        .requiredOption("-n, --name <name>", "name that says what the key is for")
+        .option("--customer <id>", "limit the key to one customer")
+        .option(
+          "--expires <when>",
+          "expiry: a time from now (`90d`, `12h`, `30m`) or a date (default: never)",
+        )
         .action(async (options: CreateOptions) => {
           const key = await within(options, (context) => create(context, options));
           process.stdout.write(`${key}\n`);
@@ -70,44 +75,46 @@ export function keysCommand(open: (options: OpenOptions) => Promise<OpenedEnviro
     )
     .addCommand(
       environmentCommand("list", "list API keys, newest first")
-        .option("--json", "as JSON, one key a line")
+        .option("--json", "print JSON, one key per line")
         .action(async (options: OpenOptions & { readonly json?: true }) => {
           await within(options, (context) => list(context, options.json === true));
         }),
     )
     .addCommand(
-      environmentCommand("roll", "replace an API key, and print the new one alone on stdout")
-        .argument("<id>", "`key_...`, as listed")
-        .option("--overlap <duration>", "how long the old key goes on being good (`12h`, `30m`, `0`)", "24h")
+      environmentCommand("roll", "replace an API key and print only the new key on stdout")
+        .argument("<id>", "id from `keys list`, `key_...`")
+        .option("--overlap <duration>", "how long the old key stays valid (`12h`, `30m`, `0`)", "24h")
         .action(async (id: string, options: RollOptions) => {
           const { secret, previous } = await within(options, (context) => roll(context, id, options));
           const { revoked_at: revoked, expires_at: end } = previous;
           const from = revoked === null ? (end?.toISOString() ?? "") : "the next request";
-          process.stderr.write(`${id} is refused from ${from} on\n`);
+          process.stderr.write(`${id} stops working at ${from}\n`);
           process.stdout.write(`${secret}\n`);
         }),
     )
     .addCommand(
-      environmentCommand("revoke", "revoke an API key, from the next request on")
-        .argument("<id>", "`key_...`, as listed")
+      environmentCommand("revoke", "revoke an API key, effective from the next request")
+        .argument("<id>", "id from `keys list`, `key_...`")
         .action(async (id: string, options: OpenOptions) => {
           await within(options, ({ units }) => units(origin(), (unit) => revokeApiKey(unit, id)));
         }),
     );
 }
 
-/** A command about one environment, beside a control plane that may be running. */
+/** A command for one environment. A control plane may be running at the same time. */
 export function environmentCommand(name: string, description: string): Command {
   return new Command(name)
     .description(description)
     .addOption(
-      new Option("-e, --environment <environment>", "which one").choices(ENVIRONMENTS).makeOptionMandatory(),
+      new Option("-e, --environment <environment>", "environment of the keys")
+        .choices(ENVIRONMENTS)
+        .makeOptionMandatory(),
     )
     .option(...CONFIG_OPTION)
     .option(...DATA_DIR_OPTION);
 }
 
-/** Opens the environment that the options name, for as long as the work takes. */
+/** Opens the environment that the options name, does the work, and closes it. */
 export function withEnvironment<T>(
   open: (options: OpenOptions) => Promise<OpenedEnvironment>,
   options: OpenOptions,
@@ -158,7 +165,7 @@ async function roll({ units, settings }: ControlContext, id: string, { overlap: 
   );
 }
 
-/** @throws ExitError that names each option that is not valid */
+/** @throws ExitError that names every invalid option */
 function parsedBy<Schema extends z.ZodType>(schema: Schema, options: object): z.output<Schema> {
   const parsed = schema.safeParse(options);
   if (parsed.success) return parsed.data;
@@ -191,7 +198,7 @@ async function list({ db, clock }: ControlContext, json: boolean): Promise<void>
   }
 }
 
-/** What tells that a key was replaced, and until when it is good. */
+/** Text for a key that was replaced: by which one, and until when the old one is valid. */
 function rolled({ rolled_to: to, expires_at: expires, revoked_at: revoked }: ApiKeyRow): string[] {
   const end =
     revoked === null ? `ends ${expires?.toISOString() ?? "never"}` : `ended ${revoked.toISOString()}`;
@@ -204,7 +211,7 @@ function readDuration(text: string): number | undefined {
   return count === undefined ? undefined : Number(count) * UNITS[unit as keyof typeof UNITS];
 }
 
-/** `90d` from now, or a date as it stands, which the schema looks at. */
+/** `90d` from now, or a date unchanged, which the schema checks. */
 function readExpiry(text: string, now: number): string {
   const duration = readDuration(text);
   if (duration !== undefined) return new Date(now + duration).toISOString();

@@ -4,7 +4,7 @@ import { endWithNpm } from "./end-with-npm.ts";
 import { EXIT_FINDINGS, EXIT_USAGE, ExitError } from "./exit.ts";
 import { manifest } from "./manifest.ts";
 
-/** Every command, in the order of `--help`. Each is loaded only when it is needed: most need little of the program. */
+/** Every command, in the order of `--help`. Each is loaded on demand, because most need only a small part of the program. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   up: async () => (await import("./up.ts")).upCommand(),
   "control-plane": async () => (await import("./control-plane.ts")).controlPlaneCommand(),
@@ -54,13 +54,13 @@ export async function main(argv: readonly string[], startedByNpm = false): Promi
   }
 }
 
-/** The command that is asked for; all of them where that is none, for the help and for the nearest name. */
+/** Loads the requested command, or all of them if it is unknown, for the help and for the nearest name. */
 function commandsFor(name: string | undefined): Promise<readonly Command[]> {
   const asked = name !== undefined && Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   return Promise.all((asked === undefined ? Object.values(COMMANDS) : [asked]).map((load) => load()));
 }
 
-/** `exitOverride` is not passed on by `addCommand`. */
+/** Subcommands do not inherit `exitOverride` through `addCommand`. */
 function inherit(command: Command): Command {
   command.exitOverride().showSuggestionAfterError();
   for (const child of command.commands) inherit(child);
@@ -68,7 +68,7 @@ function inherit(command: Command): Command {
 }
 
 function report(error: unknown): number {
-  // commander has printed its own message; it gives 0 for --help and --version
+  // commander has printed its own message; its exit code is 0 for --help and --version
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
   if (error instanceof ExitError) {
     if (error.message !== "") process.stderr.write(`${error.message}\n`);
@@ -78,7 +78,7 @@ function report(error: unknown): number {
   return EXIT_FINDINGS;
 }
 
-/** A bug is printed with its stack; every other error is for the user to act on, and its message says how. */
+/** A bug is printed with its stack. Every other error is for the user to act on, and its message says how. */
 function described(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const isBug = [TypeError, ReferenceError, RangeError, SyntaxError, AssertionError].some(
@@ -86,7 +86,7 @@ function described(error: unknown): string {
   );
   if (isBug) return error.stack ?? error.message;
   if (error.message !== "") return error.message;
-  // of several addresses none answered
+  // none of several addresses responded
   if (error instanceof AggregateError && error.errors.length > 0)
     return error.errors.map((one) => described(one)).join("; ");
   return error.stack ?? error.name;

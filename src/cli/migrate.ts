@@ -13,7 +13,7 @@ import { CONFIG_OPTION, DATA_DIR_OPTION } from "./options.ts";
 import { beforeSignals } from "./run.ts";
 import { errorMessage } from "../text/index.ts";
 
-/** Which configuration, as for the other commands of the control plane. */
+/** Options that locate the databases, as for the other control-plane commands. */
 export interface LocateOptions {
   readonly config?: string;
   readonly dataDir?: string;
@@ -25,21 +25,21 @@ interface MigrateCommandOptions extends LocateOptions {
 }
 
 /**
- * `gatehouse migrate`: brings the databases to the state that this version needs.
+ * `gatehouse migrate`: migrates the databases to the schema of this version.
  *
- * @param locate - where the databases are, by the configuration
+ * @param locate - finds the databases from the configuration
  */
 export function migrateCommand(locate: (options: LocateOptions) => DatabaseLocation): Command {
   return new Command("migrate")
-    .description("bring the databases to the state that this version needs")
+    .description("migrate the databases to the schema of this version")
     .addOption(
-      new Option("--environment <environment>", "which database")
+      new Option("--environment <environment>", "database to migrate")
         .choices(["production", "sandbox", "all"])
         .default("all"),
     )
     .option(...CONFIG_OPTION)
     .option(...DATA_DIR_OPTION)
-    .option("--status", "only say what is left to do; exit 1 when something is")
+    .option("--status", "list pending migrations without applying them; exit code 1 if there are any")
     .action((options: MigrateCommandOptions) => beforeSignals(() => migrateAll(locate(options), options)));
 }
 
@@ -68,17 +68,17 @@ async function migrateAll(location: DatabaseLocation, options: MigrateCommandOpt
   }
 }
 
-/** @returns whether something is left to do. */
+/** @returns whether migrations are pending. */
 async function run(environment: DatabaseEnvironment, db: Database, isStatus: boolean): Promise<boolean> {
   const names = isStatus ? await pendingMigrations(db) : (await migrate(db)).applied;
-  const what = isStatus ? "to do" : "applied";
+  const what = isStatus ? "pending" : "applied";
   process.stdout.write(
     `${environment}: ${names.length === 0 ? "up to date" : `${names.length} ${what}: ${names.join(", ")}`}\n`,
   );
   return isStatus && names.length > 0;
 }
 
-/** What goes wrong here is the operator's to put right: the message says it, a stack does not help. */
+/** Failures here are for the operator to fix: the message is printed without a stack. */
 function fail(error: unknown, environment?: DatabaseEnvironment): never {
   const why = errorMessage(error);
   throw new ExitError(`${environment === undefined ? "" : `${environment}: `}${why}`, EXIT_FINDINGS);

@@ -8,7 +8,7 @@ import type { OpenOptions } from "./keys.ts";
 import type { LocateOptions } from "./migrate.ts";
 import { loadConfig } from "./options.ts";
 
-/** Opens an environment's database for a command, beside a control plane that may be running. */
+/** Opens an environment's database for a command. A control plane may be running at the same time. */
 export function openForCommand({
   environment,
   config: file,

@@ -6,22 +6,21 @@ import { EXIT_USAGE, ExitError } from "./exit.ts";
 /** `--config` of the commands that run something. */
 export const CONFIG_OPTION = [
   "-c, --config <file>",
-  "configuration file (default: gateway.yaml where there is one)",
+  "configuration file (default: gateway.yaml, if present)",
 ] as const;
 
-/** `--data-dir` of the commands of the control plane. */
+/** `--data-dir` of the control-plane commands. */
 export const DATA_DIR_OPTION = [
   "--data-dir <folder>",
-  "of the embedded database (default: .gatehouse)",
+  "folder of the embedded database (default: .gatehouse)",
 ] as const;
 
 /**
- * Loads the configuration of a command: the file that was named, or `gateway.yaml` where there is one, and the
- * environment.
+ * Loads the configuration of a command from the named file (or `gateway.yaml`, if present) and the environment.
  *
  * @param needs - keys without which the command cannot run
- * @param overrides - values by key name that win over all; those that are `undefined` do not count
- * @throws ExitError with all that is wrong
+ * @param overrides - values by key name that take precedence over everything; `undefined` ones are ignored
+ * @throws ExitError that lists every problem
  */
 export function loadConfig(
   file: string | undefined,
@@ -34,8 +33,9 @@ export function loadConfig(
   return result.config;
 }
 
-/** Reads a port of the command line. */
+/** Parses a port given on the command line. */
 export function portOption(text: string): number {
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65535) throw new InvalidArgumentError("is not a port");
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65535)
+    throw new InvalidArgumentError("is not a port from 0 to 65535");
   return Number(text);
 }

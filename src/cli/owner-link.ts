@@ -6,10 +6,10 @@ import { ExitError, EXIT_FINDINGS, EXIT_USAGE } from "./exit.ts";
 import { environmentCommand, withEnvironment, type OpenOptions } from "./keys.ts";
 import { ownCommand, shellWord } from "./own-command.ts";
 
-/** Where links of a command lead. */
+/** Base address of the links that a command prints. */
 export const URL_OPTION = [
   "--url <address>",
-  "where people reach the API (default: by the configuration)",
+  "public address of the API (default: from the configuration)",
 ] as const;
 
 interface OwnerLinkOptions extends OpenOptions {
@@ -17,14 +17,14 @@ interface OwnerLinkOptions extends OpenOptions {
 }
 
 /**
- * `gatehouse owner-link`: another link for the first owner, where the one that a start has printed is lost.
+ * `gatehouse owner-link`: makes a new link for the first owner, in case the one printed at startup is lost.
  *
  * @param open - opens an environment's database
  */
 export function ownerLinkCommand(open: (options: OpenOptions) => Promise<OpenedEnvironment>): Command {
   return environmentCommand(
     "owner-link",
-    "make a one-time link for the first owner of an environment, in place of an earlier one, and print it",
+    "create a one-time setup link for the first owner of an environment and print it; earlier links stop working",
   )
     .option(...URL_OPTION)
     .action(async (options: OwnerLinkOptions) => {
@@ -40,19 +40,19 @@ export function ownerLinkCommand(open: (options: OpenOptions) => Promise<OpenedE
       });
       if (link === undefined)
         throw new ExitError(
-          `${options.environment} has an owner already, who invites everybody else: \`POST /v1/dashboard/users\`; ` +
-            "for an owner who cannot sign in: `gatehouse owners reset`",
+          `${options.environment} already has an owner, who can invite others with \`POST /v1/dashboard/users\`; ` +
+            "if the owner cannot sign in, run `gatehouse owners reset`",
           EXIT_FINDINGS,
         );
       process.stdout.write(`${link.url}\n`);
     });
 }
 
-/** @returns the address of the API that links lead to. @throws ExitError where none is known */
+/** @returns the address of the API that links point to. @throws ExitError if it is not known */
 export function addressOf({ url }: { readonly url?: string }, configured: string): string {
   if (url === undefined) {
     if (new URL(configured).port !== "0") return configured;
-    throw new ExitError("the configured port is 0: name the address of the API by `--url`", EXIT_USAGE);
+    throw new ExitError("the configured port is 0: pass the address of the API with `--url`", EXIT_USAGE);
   }
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !["http:", "https:"].includes(parsed.protocol))
@@ -60,13 +60,13 @@ export function addressOf({ url }: { readonly url?: string }, configured: string
   return url.replace(/\/+$/, "");
 }
 
-/** The options of a start by which another command finds the same databases. */
+/** The options with which another command finds the same databases. */
 export interface StartOptions {
   readonly config?: string;
   readonly dataDir?: string;
 }
 
-/** What a start says about the way in for the first owners: the links that it made, and which ones are still good. */
+/** Startup lines for the first owners: new setup links, and those of an earlier start that are still valid. */
 export function ownerLines(
   environments: ControlPlane["environments"],
   { config, dataDir }: StartOptions = {},
@@ -84,7 +84,7 @@ export function ownerLines(
       `--url ${shellWord(context.settings.publicUrl)}`,
     ].join(" ");
     return [
-      `  first owner of ${environment}: the link of an earlier start is good ${until}; for another one: ${command}`,
+      `  first owner of ${environment}: the link printed by an earlier start is valid ${until}; for a new one run: ${command}`,
     ];
   });
 }

@@ -13,15 +13,15 @@ interface ResetOptions extends OpenOptions {
 }
 
 /**
- * `gatehouse owners ...`: what is left to do on the machine itself when no owner can sign in.
+ * `gatehouse owners ...`: restores access on the machine itself when no owner can sign in.
  *
  * @param open - opens an environment's database
  */
 export function ownersCommand(open: (options: OpenOptions) => Promise<OpenedEnvironment>): Command {
-  return new Command("owners").description("let an owner in again, on the machine itself").addCommand(
+  return new Command("owners").description("restore an owner's access, on the machine itself").addCommand(
     environmentCommand(
       "reset",
-      "make a one-time link by which an owner sets a new password, forget failed sign-ins, and print the link",
+      "print a one-time link with which an owner sets a new password, and clear the failed sign-ins",
     )
       .requiredOption("--email <address>", "the owner's e-mail address")
       .option(...URL_OPTION)

@@ -58,64 +58,62 @@ interface Message {
 }
 
 /**
- * `gatehouse policy explain`: how a request would be answered, and why.
+ * `gatehouse policy explain`: shows how a request would be decided, and why.
  *
- * @param write - takes the explanation
+ * @param write - receives the explanation
  */
 export function policyExplainCommand(
   write: (text: string) => void = (text) => void process.stdout.write(text),
 ): Command {
-  const messages: Message[] = []; // of both options, in the order in which they are given
+  const messages: Message[] = []; // of both options, in command-line order
   const add = (direction: Direction) => (text: string) => messages.push({ direction, text });
   return new Command("explain")
     .description(
-      "say how a request, a GraphQL operation or a WebSocket handshake would be answered, and why; " +
-        "exit code 0 whatever the answer",
+      "show how a request, a GraphQL operation or a WebSocket handshake would be decided, and why; " +
+        "exit code 0 for any decision",
     )
     .option("-r, --request <line>", 'method and path, e.g. "GET /api/customers/c-1?page=2"')
-    .option("--graphql <document>", 'a GraphQL operation instead, e.g. "{ customers { id } }"')
+    .option("--graphql <document>", 'explain a GraphQL operation instead, e.g. "{ customers { id } }"')
     .option("--variables <json>", "its variables", jsonObject)
     .option("--operation-name <name>", "its operationName")
-    .option("--endpoint <path>", "where it is sent to (default: the set's first GraphQL path)")
-    .option("--websocket <path>", "a WebSocket handshake instead")
-    .option("--message <json>", "a message that the client then sends; may be repeated", add("send"))
-    .option("--receive <json>", "a message that the server then sends; may be repeated", add("receive"))
-    .option("-H, --header <line>", "a header, e.g. 'x-tier: gold'; may be repeated", collect, [])
+    .option("--endpoint <path>", "path of the GraphQL endpoint (default: the set's first GraphQL path)")
+    .option("--websocket <path>", "explain a WebSocket handshake instead")
+    .option("--message <json>", "a message from the client after the handshake; repeatable", add("send"))
+    .option("--receive <json>", "a message from the server after the handshake; repeatable", add("receive"))
+    .option("-H, --header <line>", "a header, e.g. 'x-tier: gold'; repeatable", collect, [])
     .option("--body <json>", "the request's JSON body")
-    .option("--response <json>", "what the application answers: JSON, or the name of a file")
-    .option("--response-status <number>", "its status", status, 200)
-    .option("--response-header <line>", "one of its headers; may be repeated", collect, [])
-    .option("-u, --user <json>", "attributes of the caller; without it nobody is signed in", jsonObject)
+    .option("--response <json>", "the application's response: JSON, or a file name")
+    .option("--response-status <number>", "status of the response", status, 200)
+    .option("--response-header <line>", "a header of the response; repeatable", collect, [])
+    .option("-u, --user <json>", "attributes of the caller (default: not signed in)", jsonObject)
     .option("--customer <json>", "attributes of the caller's customer", jsonObject)
     .option(
       "--cookie",
-      "the caller is known by the cookie of `identity.cookie`, so that the headers sec-fetch-site and origin count; " +
-        "so it is where a header `cookie` holds that one",
+      "the caller is identified by `identity.cookie`, so the headers sec-fetch-site and origin are checked; " +
+        "implied if a `cookie` header contains that cookie",
     )
-    .option(
-      "--trusted-origin <origin>",
-      "one of `identity.trusted_origins`; may be repeated",
-      trustedOrigin,
-      [],
-    )
+    .option("--trusted-origin <origin>", "one of `identity.trusted_origins`; repeatable", trustedOrigin, [])
     .option(
       "--attributes <json>",
-      'looked-up attributes by root, e.g. {"target_user":{"department":"sales"}}',
+      'attributes that a source would return, by root, e.g. {"target_user":{"department":"sales"}}',
       jsonObject,
     )
     .option("--time <iso>", "env.time (default: now)")
     .option("--client-ip <address>", "the client's address", "127.0.0.1")
-    .option("-c, --config <file>", "a gateway's configuration: its settings, attribute sources and policies")
-    .option("-s, --policy-set <name>", 'the policy set (default: that of the configuration, or "default")')
-    .option("-d, --directory <folder>", 'folder with the policy sets (default: likewise, or "policies")')
-    .option("--from <url>", "a control plane: the set that it has in force, and its records")
-    .option("--api-key-file <file>", "file with the API key for it (default: that of the configuration)")
-    .option("--request-id <id>", "a past decision instead, by the id of its request or its own")
+    .option("-c, --config <file>", "gateway configuration to use: settings, attribute sources and policies")
+    .option("-s, --policy-set <name>", 'the policy set (default: from the configuration, or "default")')
+    .option(
+      "-d, --directory <folder>",
+      'folder with the policy sets (default: from the configuration, or "policies")',
+    )
+    .option("--from <url>", "use the active policy set and the records of this control plane")
+    .option("--api-key-file <file>", "file with its API key (default: from the configuration)")
+    .option("--request-id <id>", "explain a past decision instead, by request id or decision id")
     .option(
       "--audit-file <file>",
-      "file with its record (default: that of the configuration, or the control plane)",
+      "file with its record (default: from the configuration, or the control plane)",
     )
-    .option("--json", "the explanation as JSON")
+    .option("--json", "print the explanation as JSON")
     .action(async (options: ExplainOptions) => {
       checkOptions(options, messages);
       const gateway = await openGateway(options);
@@ -181,23 +179,24 @@ async function explain(
   ].join("\n");
 }
 
-/** Options that mean nothing together would be taken for an answer to what was asked. */
+/** Rejects options that have no effect together, so that nobody takes the output for an answer that considers them. */
 function checkOptions(options: ExplainOptions, messages: readonly Message[]): void {
   const { requestId } = options;
   const asked = [options.request, options.graphql, options.websocket, requestId];
   if (asked.filter((one) => one !== undefined).length !== 1)
-    throw usage("say one of --request, --graphql, --websocket and --request-id");
+    throw usage("pass exactly one of --request, --graphql, --websocket and --request-id");
   if (requestId === undefined && options.auditFile !== undefined)
     throw usage("--audit-file needs --request-id");
   if (requestId !== undefined && options.response !== undefined)
-    throw usage("--response is for --request and --graphql");
+    throw usage("--response needs --request or --graphql");
   if (options.websocket === undefined && messages.length > 0) {
     throw usage("--message and --receive need --websocket");
   }
-  if (options.cookie && options.user === undefined) throw usage("--cookie needs --user: whose cookie it is");
+  if (options.cookie && options.user === undefined)
+    throw usage("--cookie needs --user (the owner of the cookie)");
   if (!options.cookie && options.trustedOrigin.length > 0) throw usage("--trusted-origin needs --cookie");
   if (options.websocket !== undefined && options.response !== undefined) {
-    throw usage("--response is for --request and --graphql: a WebSocket has --receive");
+    throw usage("--response needs --request or --graphql; for a WebSocket use --receive");
   }
 }
 
@@ -225,11 +224,11 @@ async function sampleOf(options: ExplainOptions): Promise<SampleAnswer | undefin
 
 function unreadable(name: string): (error: unknown) => never {
   return (error) => {
-    throw usage(`${name} cannot be read: ${errorMessage(error)}`);
+    throw usage(`cannot read \`${name}\`: ${errorMessage(error)}`);
   };
 }
 
-/** A sample that cannot be tried at all is a slip of the caller's. */
+/** A sample that cannot be evaluated at all is a usage error. */
 function answerOf(explained: () => ExplainedAnswer): ExplainedAnswer {
   try {
     return explained();
@@ -238,7 +237,7 @@ function answerOf(explained: () => ExplainedAnswer): ExplainedAnswer {
   }
 }
 
-/** What never reaches the service has no rules to explain. */
+/** Envoy refused the request before the service, so there are no rules to explain. */
 function explainRefusal(
   { reason, detail }: { readonly reason: ProxyReason; readonly detail: string },
   json: true | undefined,
@@ -246,7 +245,7 @@ function explainRefusal(
   const { status, message } = REASONS[reason];
   if (json)
     return `${JSON.stringify({ decision: "DENY", reason, status, detail, decided_by: null, near: [], fields: [] }, null, 2)}\n`;
-  return `DENY (${status}) ${reason}: ${message} (${detail})\nrefused by Envoy, before any rule\n`;
+  return `DENY (${status}) ${reason}: ${message} (${detail})\nrefused by Envoy before any rule was evaluated\n`;
 }
 
 function timeOf(text: string | undefined): number {
@@ -262,13 +261,13 @@ function status(text: string): number {
 
 const MAX_DEPTH = 64;
 
-/** Read as the gateway reads claims and bodies: a number that is not exact is unknown here, too. */
+/** Parsed as the gateway parses claims and bodies: a number that is not exact is unknown here, too. */
 function jsonObject(text: string): JsonObject {
   try {
     const { value, duplicateMember } = parseJson(text, { depth: MAX_DEPTH });
     if (isObject(value) && !duplicateMember) return value;
   } catch {
-    // said below, together with JSON that is no object
+    // reported below, together with JSON that is not an object
   }
   throw new InvalidArgumentError("is not a JSON object");
 }

@@ -6,13 +6,15 @@ import { formatPolicyFile, isSchemaFile, renderDiagnostics } from "../policy/ind
 import { ExitError } from "./exit.ts";
 import { directoryOption, policySetNames } from "./policy-sets.ts";
 
-/** `gatehouse policy fmt`: one way to write a policy file. */
+/** `gatehouse policy fmt`: formats policy files. */
 export function policyFmtCommand(): Command {
   return new Command("fmt")
-    .description("format policy files in place; with --check only say which would change, exit code 1 if any")
-    .argument("[sets...]", "names of policy sets (default: all of the folder)")
+    .description(
+      "format policy files in place; with --check only list the files that would change, exit code 1 if any",
+    )
+    .argument("[sets...]", "names of policy sets (default: all in the folder)")
     .addOption(directoryOption())
-    .option("--check", "change nothing")
+    .option("--check", "do not write, only list the files that would change")
     .action(async (names: string[], { directory, check }: { directory: string; check?: true }) => {
       let changed = 0;
       let broken = 0;
@@ -37,9 +39,10 @@ export function policyFmtCommand(): Command {
     });
 }
 
-/** Puts the new text in place by a rename, so that a gateway that is watching never reads half of it. */
+/** Replaces the file by a rename, so that a gateway that watches it never reads half of it. */
 async function replace(path: string, was: string, text: string): Promise<void> {
-  if ((await readFile(path, "utf8")) !== was) throw new ExitError(`${path} has changed meanwhile`);
+  if ((await readFile(path, "utf8")) !== was)
+    throw new ExitError(`\`${path}\` changed while it was being formatted; run the command again`);
   const temporary = `${path}.${process.pid}.tmp`;
   await writeFile(temporary, text);
   await rename(temporary, path);

@@ -14,7 +14,7 @@ import { EXIT_USAGE, ExitError } from "./exit.ts";
 export const directoryOption = () =>
   new Option("-d, --directory <folder>", "folder with the policy sets").default("policies");
 
-/** A set as it came out of its files. */
+/** A policy set compiled from its files. */
 export interface CompiledSet {
   readonly name: string;
   readonly files: readonly PolicyFile[];
@@ -23,9 +23,9 @@ export interface CompiledSet {
 }
 
 /**
- * Reads and compiles one policy set. Never rejects: what is wrong is in its diagnostics.
+ * Reads and compiles one policy set. Never rejects: problems are in its diagnostics.
  *
- * @param options - `severalProviders`: identity providers of several customers say who has which role
+ * @param options - `severalProviders`: the identity providers of several customers assign roles
  */
 export async function compileSet(
   directory: string,
@@ -37,19 +37,19 @@ export async function compileSet(
   return { name, files, ...compilePolicySet([...files], { name, ...options }) };
 }
 
-/** @throws ExitError with the diagnostics where the set has errors */
+/** @throws ExitError with the diagnostics if the set has errors */
 export function withoutErrors({ ir, diagnostics, files }: Omit<CompiledSet, "name">): PolicySetIR {
   if (ir === undefined) throw new ExitError(renderDiagnostics([...diagnostics], [...files]).trimEnd());
   return ir;
 }
 
 /**
- * @returns the names of the policy sets in the folder: its `.yaml` files, and its folders that hold any
- * @throws ExitError when the folder cannot be read or holds none
+ * @returns the names of the policy sets in the folder: its `.yaml` files, and its subfolders that contain any
+ * @throws ExitError if the folder is not readable or contains none
  */
 export async function policySetNames(directory: string): Promise<readonly string[]> {
   const entries = await readdir(directory, { withFileTypes: true }).catch((error: unknown) => {
-    throw new ExitError(`the folder ${directory} cannot be read: ${String(error)}`, EXIT_USAGE);
+    throw new ExitError(`cannot read the folder \`${directory}\`: ${String(error)}`, EXIT_USAGE);
   });
   const isPolicy = (name: string) =>
     name.endsWith(".yaml") && !name.endsWith(SUITE_SUFFIX) && !name.startsWith(".");
@@ -61,6 +61,6 @@ export async function policySetNames(directory: string): Promise<readonly string
     }),
   );
   const found = [...new Set(names.flat())].sort();
-  if (found.length === 0) throw new ExitError(`there is no policy set in ${directory}`, EXIT_USAGE);
+  if (found.length === 0) throw new ExitError(`no policy set in \`${directory}\``, EXIT_USAGE);
   return found;
 }

@@ -26,14 +26,14 @@ interface TestOptions {
   readonly requireCoverage?: true;
 }
 
-/** `gatehouse policy test`: the suites that stand beside the policies. */
+/** `gatehouse policy test`: runs the test suites beside the policies. */
 export function policyTestCommand(): Command {
   return new Command("test")
-    .description("run the *.test.yaml suites beside the policy sets; exit code 1 when a test fails")
-    .argument("[files...]", "names of suites (default: all of the folder)")
+    .description("run the *.test.yaml suites beside the policy sets; exit code 1 if a test fails")
+    .argument("[files...]", "names of suites (default: all in the folder)")
     .addOption(directoryOption())
-    .option("--junit <file>", "write the results as JUnit XML, too")
-    .option("--require-coverage", "fail also where a condition is not seen with every outcome")
+    .option("--junit <file>", "also write the results as JUnit XML")
+    .option("--require-coverage", "also fail if a condition was not evaluated to every outcome")
     .action(async (names: string[], options: TestOptions) => {
       const suites = await readSuites(options.directory, names);
       const results: SuiteResult[] = [];
@@ -63,13 +63,13 @@ async function readSuites(directory: string, names: readonly string[]): Promise<
 async function suiteNames(directory: string): Promise<readonly string[]> {
   const names = await readdir(directory).catch(unreadable(directory));
   const found = names.filter((name) => name.endsWith(SUITE_SUFFIX)).sort();
-  if (found.length === 0) throw new ExitError(`there is no *${SUITE_SUFFIX} in ${directory}`, EXIT_USAGE);
+  if (found.length === 0) throw new ExitError(`no *${SUITE_SUFFIX} in \`${directory}\``, EXIT_USAGE);
   return found;
 }
 
 function unreadable(name: string): (error: unknown) => never {
   return (error) => {
-    throw new ExitError(`${name} cannot be read: ${errorMessage(error)}`, EXIT_USAGE);
+    throw new ExitError(`cannot read \`${name}\`: ${errorMessage(error)}`, EXIT_USAGE);
   };
 }
 

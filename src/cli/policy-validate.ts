@@ -14,24 +14,24 @@ interface ValidateOptions {
   readonly json?: true;
 }
 
-/** `gatehouse policy validate`: everything that is wrong with the policy sets, at once. */
+/** `gatehouse policy validate`: reports every problem of the policy sets at once. */
 export function policyValidateCommand(): Command {
   return new Command("validate")
-    .description("check policy sets; exit code 1 when one has an error")
-    .argument("[sets...]", "names of policy sets (default: all of the folder)")
+    .description("check policy sets; exit code 1 if one has an error")
+    .argument("[sets...]", "names of policy sets (default: all in the folder)")
     .addOption(directoryOption())
     .option(
       "-c, --config <file>",
-      "the gateway.yaml that the sets are for: what they read must be configured there; its `policies.directory` is " +
-        "the folder unless one is given",
+      "gateway.yaml that the sets will run with: everything they read must be configured there; its " +
+        "`policies.directory` is the default for --directory",
     )
-    .option("--json", "diagnostics as JSON")
+    .option("--json", "print the diagnostics as JSON")
     .action(async (names: string[], options: ValidateOptions, command: Command) => {
       const config = options.config === undefined ? undefined : loadConfig(options.config, []);
       const isGiven = command.getOptionValueSource("directory") !== "default";
       const directory = config === undefined || isGiven ? options.directory : config.policies.directory;
       const provisions = config && provisionsOf(config);
-      // the control plane's customers have providers of their own
+      // each customer of the control plane may have its own provider
       const severalProviders = config?.control_plane.url !== undefined;
       const sets = [];
       for (const name of names.length > 0 ? names : await policySetNames(directory)) {
@@ -42,7 +42,7 @@ export function policyValidateCommand(): Command {
     });
 }
 
-/** @returns the set, without what it was compiled to where a gateway with that configuration could not feed it */
+/** @returns the set, without its compiled form if a gateway with that configuration lacks something that it reads */
 function checkedAgainst(set: CompiledSet, provisions: Provisions | undefined): CompiledSet {
   const { ir, ...uncompiled } = set;
   if (ir === undefined || provisions === undefined) return set;

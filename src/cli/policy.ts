@@ -4,7 +4,7 @@ import { policyFmtCommand } from "./policy-fmt.ts";
 import { policyTestCommand } from "./policy-test.ts";
 import { policyValidateCommand } from "./policy-validate.ts";
 
-/** `gatehouse policy ...`: work on policies without running anything. */
+/** `gatehouse policy ...`: commands for policies that need no running service. */
 export function policyCommand(): Command {
   return new Command("policy")
     .description("validate, format, test and explain policy sets")

@@ -1,7 +1,7 @@
-/** What a command says to the person who waits; on stderr, so that stdout stays for results. */
+/** Prints progress for the person who waits; on stderr, because stdout is for results. */
 export function progress(message: string): void {
   process.stderr.write(`${message}\n`);
 }
 
-/** {@link progress} where a log is asked for. */
+/** {@link progress} as a log. */
 export const progressLog = { info: progress, warn: progress, error: progress };

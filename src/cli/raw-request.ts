@@ -1,17 +1,17 @@
 import { NO_BODY, type RawRequest } from "../request/index.ts";
 import { EXIT_USAGE, ExitError } from "./exit.ts";
 
-/** UTF-8 text as a door would see it: one latin1 character a byte. */
+/** UTF-8 text as a door receives it: one latin1 character per byte. */
 export function wireText(text: string): string {
   return Buffer.from(text, "utf8").toString("latin1");
 }
 
 /**
- * A request as somebody writes it on a command line.
+ * Builds a request from command-line options.
  *
  * @param line - `METHOD /path?query`
  * @param headers - `name: value`
- * @throws ExitError when a line is not of that form
+ * @throws ExitError if a line does not have that form
  */
 export function rawRequest(line: string, headers: readonly string[], body: string | undefined): RawRequest {
   const space = line.indexOf(" ");
@@ -30,7 +30,7 @@ export function rawRequest(line: string, headers: readonly string[], body: strin
   });
 }
 
-/** A request over HTTP/1.1 to a host that no rule knows, JSON where there is a body. */
+/** An HTTP/1.1 request to a host that no rule names, with a JSON body if there is one. */
 export function createRawRequest(input: {
   readonly method: string;
   readonly target: string;
@@ -43,7 +43,7 @@ export function createRawRequest(input: {
     method: input.method,
     target: wireText(input.target),
     scheme: "http",
-    // a repeated one is two in one, as doors see it
+    // a repeated header is joined into one, as doors receive it
     host: hosts.length === 0 ? "gateway.local" : hosts.join(","),
     protocol: "HTTP/1.1",
   };

@@ -4,20 +4,20 @@ import { compileSet } from "./policy-sets.ts";
 import { progress } from "./progress.ts";
 
 /**
- * Says at start, on stderr, what is wrong with the policy set of the folder; nothing where policies come from elsewhere.
+ * Reports the problems of the folder's policy set on stderr at startup. Does nothing if policies come from elsewhere.
  *
- * @param untilMended - what holds as long as the set has errors
+ * @param untilMended - the consequence while the set has errors
  */
 export async function reportPolicies(
   { policies, control_plane }: GatewayConfig,
-  untilMended = "no policy set is in force until then, so every request is refused",
+  untilMended = "until then no policy set is in force and every request is denied",
 ): Promise<void> {
   if (policies.source === "control_plane") return;
-  // as `policy validate --config` has it: how many customers have a provider, only the control plane knows, and it may change
+  // as in `policy validate --config`: only the control plane knows how many customers have a provider, and that may change
   const severalProviders = control_plane.url !== undefined;
   const { ir, diagnostics, files } = await compileSet(policies.directory, policies.policy_set, {
     severalProviders,
   });
   if (diagnostics.length > 0) progress(renderDiagnostics([...diagnostics], [...files]).trimEnd());
-  if (ir === undefined) progress(`mend the policy set: ${untilMended}`);
+  if (ir === undefined) progress(`the policy set has errors; fix them: ${untilMended}`);
 }

@@ -13,18 +13,18 @@ interface RotateOptions extends OpenOptions {
 }
 
 /**
- * `gatehouse keys rotate-master`: seals every secret of an environment with `api.encryption_key`, where it is sealed with
- * one of `api.previous_encryption_keys`.
+ * `gatehouse keys rotate-master`: re-encrypts with `api.encryption_key` every secret of an environment that is encrypted
+ * with one of `api.previous_encryption_keys`.
  *
  * @param open - opens an environment's database
  */
 export function rotateMasterCommand(open: (options: OpenOptions) => Promise<OpenedEnvironment>): Command {
   return environmentCommand(
     "rotate-master",
-    "encrypt every secret with `api.encryption_key` that is encrypted with one of `api.previous_encryption_keys`, beside " +
-      "instances that run; goes on where an earlier run was interrupted",
+    "re-encrypt with `api.encryption_key` every secret that is encrypted with one of `api.previous_encryption_keys`; " +
+      "instances may keep running, and an interrupted run is resumed",
   )
-    .option("--status", "only say what is left to do; exit 1 when something is")
+    .option("--status", "list what is left to do without doing it; exit code 1 if there is anything")
     .action(({ status = false, ...options }: RotateOptions) =>
       withEnvironment(open, { ...options, readOnly: status }, status ? tellStatus : rotate),
     );
@@ -58,26 +58,26 @@ async function rotate(context: ControlContext): Promise<void> {
     ...(unreadable.length === 0
       ? []
       : [
-          `none of the configured keys opens ${listed(unreadable, "unreadable")}: list their key in ` +
+          `no configured key decrypts ${listed(unreadable, "unreadable")}: add their key to ` +
             "`api.previous_encryption_keys`, or replace those secrets",
         ]),
     ...(left.length === 0
       ? []
       : [
-          `${listed(left, "left")} left to do: in use for longer, or written by an instance whose ` +
-            "`api.encryption_key` is a previous key; run this again",
+          `${listed(left, "left")} left to do: they were locked, or an instance whose \`api.encryption_key\` ` +
+            "is a previous key wrote them; run this command again",
         ]),
   ];
   throw new ExitError(problems.map((text) => `${settings.environment}: ${text}`).join("\n"), EXIT_FINDINGS);
 }
 
-/** What may be taken out of the configuration. */
+/** Says which keys can be removed from the configuration. */
 function unused([sealing, ...others]: readonly string[]): string[] {
   if (others.length === 0) return [`every secret is encrypted with the key \`${sealing ?? ""}\``];
   const ids = inBackticks(others);
   return [
-    `nothing is encrypted with ${ids} any more: once no instance has it as ` +
-      "`api.encryption_key`, run this again, and when it says the same for every environment, take the key out of " +
+    `nothing is encrypted with ${ids} any more: when no instance uses it as ` +
+      "`api.encryption_key`, run this command again; if it reports the same for every environment, remove the key from " +
       "`api.previous_encryption_keys`",
   ];
 }

@@ -2,17 +2,17 @@ import type { Supervisor } from "../processes/gateway/supervisor.ts";
 
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
-/** Ctrl-C in a terminal reaches everything at once, and npm hands on what it got: both are one wish. */
+/** Ctrl-C in a terminal reaches every process at once, and npm forwards its own copy: both count as one request. */
 const ONE_WISH_MS = 1_000;
 
 let asked: number | undefined;
 
-/** Whether a signal has asked this process to end. */
+/** Whether this process has received a signal to end. */
 export function isAskedToEnd(): boolean {
   return asked !== undefined;
 }
 
-/** Resolves at the first SIGTERM or SIGINT. A second one, a second later or after, ends the process at once. */
+/** Resolves at the first SIGTERM or SIGINT. Another one, at least a second later, ends the process at once. */
 export function untilSignal(): Promise<void> {
   return new Promise<void>((resolve) => {
     const stop = () => {
@@ -25,8 +25,8 @@ export function untilSignal(): Promise<void> {
 }
 
 /**
- * Does what must not be left half way, for it may have started a database: a signal is obeyed once the work is done, a
- * second one, a second later or after, at once.
+ * Runs work that must not be interrupted, because it may have started a database. A signal takes effect when the work is
+ * done; another one, at least a second later, takes effect at once.
  */
 export async function beforeSignals<T>(work: () => Promise<T>): Promise<T> {
   let received: NodeJS.Signals | undefined;
@@ -47,7 +47,7 @@ export async function beforeSignals<T>(work: () => Promise<T>): Promise<T> {
 /**
  * Waits for a signal, then closes the supervisor.
  *
- * @param stopped - of a command that has started other things before; default: from now on
+ * @param stopped - resolves at the signal, for a command that started other things before; default: listens from now on
  */
 export async function runUntilSignal(
   supervisor: Supervisor,

@@ -19,7 +19,7 @@ import {
 } from "../policy/suite/index.ts";
 import { createRawRequest, wireText } from "./raw-request.ts";
 
-/** @returns a policy set for suites to try: every case is decided as the gateway would decide it. */
+/** @returns a policy set for suites to test: every case is decided as the gateway would decide it. */
 export function createSuiteSubject(ir: PolicySetIR): SuiteSubject {
   const snapshot = createSnapshot(ir, { caseSensitive: false });
   return { conditions: conditionsOf(ir), decide: (input) => decide(snapshot, input) };
@@ -59,7 +59,8 @@ async function decide(snapshot: Snapshot, input: SuiteInput): Promise<SuiteDecis
     explanation: renderExplanation(decision, explanation),
     answer: (sample) => answer(explained, sample),
     message(direction, text): SuiteDelivery {
-      if (connection === undefined) throw new Error("the request opens no connection that is looked into");
+      if (connection === undefined)
+        throw new Error("the request opens no connection whose messages are inspected");
       const { delivered, code, rule, evaluated } = connection.message(direction, text);
       return {
         ...(delivered !== undefined && { text: delivered }),
@@ -78,7 +79,7 @@ function answer(explained: ExplainedDecision, sample: SampleAnswer): SuiteAnswer
     : { reason: outcome.reason, masked: [], evaluated };
 }
 
-/** The rule of the path or the connection; of an operation all that denied it, or else all that permitted it. */
+/** The rule of the path or connection; for an operation every rule that denied it, or else every rule that permitted it. */
 function decidingRules({ decision, explanation: { operation } }: ExplainedDecision): readonly string[] {
   const rule = decision.connection ?? decision.rule;
   const own = rule === undefined ? [] : [rule.id];

@@ -4,12 +4,12 @@ import { namesNotFromClients, OWN_PREFIXES, speaksTls } from "../gateway/index.t
 import type { ProxyReason } from "../reasons.ts";
 import type { RawRequest } from "../request/index.ts";
 
-/** A request as our Envoy hands it to the service, or why it never does. */
+/** A request as our Envoy passes it to the service, or why it does not. */
 export type ThroughEnvoy =
   | { readonly ok: true; readonly raw: RawRequest }
   | { readonly ok: false; readonly reason: RequestRefusal; readonly detail: string };
 
-/** Reasons for which Envoy refuses a request for what it is, and not for what is going on. */
+/** Reasons for which Envoy refuses a request because of its content, not because of load or time. */
 export const REQUEST_REFUSALS = [
   "PATH_REFUSED",
   "MALFORMED_REQUEST",
@@ -21,10 +21,10 @@ export const REQUEST_REFUSALS = [
 type RequestRefusal = (typeof REQUEST_REFUSALS)[number];
 
 /**
- * What our Envoy does with a request over HTTP/1.1 before anybody is asked. A test sends the same requests through the real
- * one (`test/e2e/policies/explain-parity.test.ts`).
+ * What our Envoy does with an HTTP/1.1 request before it asks the service. A test sends the same requests through a real
+ * Envoy (`test/e2e/policies/explain-parity.test.ts`).
  *
- * @param peer - address of the connection's other end
+ * @param peer - address of the client end of the connection
  */
 export function throughEnvoy(sent: RawRequest, config: GatewayConfig, peer: string): ThroughEnvoy {
   const refused = (reason: RequestRefusal, detail: string): ThroughEnvoy => ({ ok: false, reason, detail });
@@ -65,7 +65,7 @@ export function throughEnvoy(sent: RawRequest, config: GatewayConfig, peer: stri
   if (upgrade !== undefined && (method !== "GET" || upgrade !== "websocket")) {
     return refused("UPGRADE_NOT_SUPPORTED", "upgrade_failed");
   }
-  // the service takes away the rest
+  // the service removes the rest
   const notFromClients = namesNotFromClients(config);
   const kept = headers.filter(
     ([name, value]) =>
@@ -102,7 +102,7 @@ export function throughEnvoy(sent: RawRequest, config: GatewayConfig, peer: stri
   };
 }
 
-/** Envoy's codec for HTTP/1 knows these and no other. */
+/** The methods that Envoy's HTTP/1 codec accepts. */
 const METHODS = new Set(
   (
     "ACL BIND CHECKOUT CONNECT COPY DELETE GET HEAD LINK LOCK MERGE MKACTIVITY MKCALENDAR MKCOL MOVE MSEARCH NOTIFY " +
@@ -116,9 +116,9 @@ const VISIBLE = /^[\x21-\x7e]+$/;
 /** A path, `*`, or a scheme and an authority. */
 const TARGET = /^(?:[/*]|[a-z][a-z0-9+.-]*:\/\/[!$%&'()*+,\-.0-9:;=@A-Z[\]_~]*(?:[/?]|$))/i;
 const AUTHORITY = /^[!$%&'()*+,\-.0-9:;=@A-Z[\]_a-z~]*$/;
-/** Envoy answers it by itself, and takes it away. */
+/** Envoy handles it itself and removes it. */
 const CONTINUE = /^100-continue$/i;
-/** `Host` and `Connection` of a client come on top of what is written down. */
+/** A client adds `Host` and `Connection` to the headers given. */
 const MAX_HEADERS = 98;
 const MAX_HEADER_BYTES = 64 * 1024;
 
@@ -127,7 +127,7 @@ function isFraming([name, value]: RawRequest["headers"][number]): boolean {
   return name !== "transfer-encoding" || value.toLowerCase() === "chunked";
 }
 
-/** RFC 9112, section 3.2.2: the authority of an absolute target is the host, whatever `Host` says. */
+/** RFC 9112, section 3.2.2: the authority of an absolute target is the host; `Host` is ignored. */
 function splitTarget({ method, target, host }: RawRequest): Target | undefined {
   if (target.startsWith("/") || (target === "*" && method === "OPTIONS")) {
     return { scheme: "", path: target, host };
@@ -138,7 +138,7 @@ function splitTarget({ method, target, host }: RawRequest): Target | undefined {
 }
 
 interface Target {
-  /** Of an absolute target. */
+  /** Present for an absolute target. */
   readonly scheme: string;
   readonly path: string;
   readonly host: string;
@@ -153,15 +153,15 @@ function listed(headers: RawRequest["headers"], wanted: string): readonly string
 }
 
 interface Connection {
-  /** What the client asks to go on with, in lower case. */
+  /** The protocol that the client asks to upgrade to, in lower case. */
   readonly upgrade: string | undefined;
   /** Names that `Connection` lists. */
   readonly nominated: readonly string[];
-  /** Headers that go no further than this hop. */
+  /** Hop-by-hop headers, which are not forwarded. */
   readonly removed: ReadonlySet<string>;
 }
 
-/** An upgrade to HTTP/2 is ignored; any other keeps what `Connection` lists, for the service to look at. */
+/** An upgrade to HTTP/2 is ignored; any other keeps the headers that `Connection` lists, for the service to check. */
 function readConnection(headers: RawRequest["headers"]): Connection {
   const names = listed(headers, "connection").map((name) => name.toLowerCase());
   const upgrades = valuesOf(headers, "upgrade");
@@ -180,16 +180,16 @@ function readConnection(headers: RawRequest["headers"]): Connection {
   };
 }
 
-/** Envoy refuses as many names in `Connection`. */
+/** Envoy refuses this many names in `Connection`, or more. */
 const MAX_NOMINATED = 10;
-/** Names that are not to be taken away by `Connection`. */
+/** Names that `Connection` must not remove. */
 const NOT_NOMINATED = /^(?:x-forwarded-(?:for|host|proto)$|:)/;
-/** Words of `Connection` itself. */
+/** Tokens with a meaning of their own in `Connection`. */
 const OF_CONNECTION = ["close", "http2-settings"];
-/** `TE` goes on with the one word that Envoy leaves in it. */
+/** `TE` is forwarded with the one token that Envoy leaves in it. */
 const OF_ONE_HOP = ["keep-alive", "proxy-connection", "te", "transfer-encoding"];
 /**
- * Envoy says these itself: who is asking, behind what the client has said (for a loopback address the machine's own, which is not
- * known here), what the listener speaks, and by which id the request goes.
+ * Envoy sets these itself: the client's address, appended to what the client sent (for a loopback address the machine's own,
+ * which is not known here), the listener's scheme, and the request id.
  */
 const SAID_BY_ENVOY = ["x-forwarded-for", "x-forwarded-proto", "x-request-id"];

@@ -7,7 +7,7 @@ import { newId } from "../control/platform/ids.ts";
 const UP: Actor = { kind: "system", id: "up", name: "gatehouse up" };
 
 /**
- * A key in a file that only its owner can read: the one of an earlier start, as long as it is good, else a new one.
+ * An API key in a file that only its owner can read: the one of an earlier start if it is still valid, otherwise a new one.
  *
  * @returns its text
  */

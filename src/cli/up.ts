@@ -37,11 +37,9 @@ interface UpOptions {
 /** `gatehouse up`: everything on one machine, with a demo application behind the gateway. */
 export function upCommand(): Command {
   return new Command("up")
-    .description(
-      "start everything on this machine: control plane, sandbox, gateway, and a demo application behind it",
-    )
+    .description("start everything on this machine: control plane, sandbox, gateway, and a demo application")
     .option("--port <port>", "port of the gateway (default: 8000)", portOption)
-    .option("--admin-port <port>", "port of metrics and health (default: 9090)", portOption)
+    .option("--admin-port <port>", "port of the metrics and health endpoints (default: 9090)", portOption)
     .option("--api-port <port>", "port of the control plane (default: 8080)", portOption)
     .option("--sandbox-port <port>", "port of its sandbox (default: 8081)", portOption)
     .action(async (options: UpOptions) => {
@@ -71,10 +69,10 @@ async function runWithControlPlane(backend: string, options: UpOptions): Promise
   });
   await reportPolicies(
     config,
-    "nothing of it is published until then, and what was published before stays in force",
+    "until then it is not published, and the version published before stays in force",
   );
   const metrics = createMetrics();
-  // from the first process on that is started
+  // registered before the first process is started
   const stopped = untilSignal();
   const controlPlane = await startControlPlane(config, { log: controlPlaneLog(config), metrics });
   try {
@@ -90,7 +88,7 @@ async function runWithControlPlane(backend: string, options: UpOptions): Promise
   }
 }
 
-/** Tells `gatehouse demo token` where to sign people in. @returns the file with the key */
+/** Writes down for `gatehouse demo token` where to sign in. @returns the file with the API key */
 async function introduce({ url, context }: ServedEnvironment): Promise<string> {
   await mkdir(DATA_DIRECTORY, { recursive: true, mode: 0o700 });
   const apiKeyFile = join(DATA_DIRECTORY, "sandbox.key");
@@ -100,7 +98,7 @@ async function introduce({ url, context }: ServedEnvironment): Promise<string> {
     .db("sandbox_people")
     .where({ email: first?.email })
     .first<{ customer_id: string } | undefined>("customer_id");
-  if (known === undefined) throw new Error("the people of the demo are not in the sandbox; reset it");
+  if (known === undefined) throw new Error("the sandbox has no demo users; reset the sandbox");
   const state: UpState = {
     sandbox_url: url,
     api_key_file: resolve(apiKeyFile),
@@ -110,7 +108,7 @@ async function introduce({ url, context }: ServedEnvironment): Promise<string> {
   return apiKeyFile;
 }
 
-/** The gateway trusts the sandbox's tokens, follows it, and hands its records over to it. */
+/** The gateway accepts the sandbox's tokens, syncs with it, and sends its audit records to it. */
 async function followSandbox({ url, context }: ServedEnvironment, options: UpOptions) {
   const keyFile = resolve(DATA_DIRECTORY, "gateway.key");
   await keyInFile(context, keyFile, "gateway");
@@ -134,7 +132,7 @@ async function runGateway(
   { metrics, stopped }: { readonly metrics: Metrics; readonly stopped: Promise<void> },
   greeting: (url: string, admin: string) => string,
 ): Promise<void> {
-  // it may be installed, which takes a while
+  // installing it may take a while
   const envoy = await Promise.race([findEnvoy({ installIfMissing: true, log: progressLog }), stopped]);
   if (envoy === undefined) return;
   const supervisor = await startSupervisor(config, { envoy, metrics });
@@ -145,14 +143,14 @@ async function runGateway(
   await runUntilSignal(supervisor, greet, stopped);
 }
 
-/** @throws ExitError with all that is wrong */
+/** @throws ExitError that lists every problem */
 function load(overrides: Readonly<Record<string, unknown>>): GatewayConfig {
   const loaded = loadGatewayConfig({ overrides });
   if (!loaded.ok) throw new ExitError(loaded.errors, EXIT_USAGE);
   return loaded.config;
 }
 
-/** The folder beside the person who calls, or the one that comes with the package. */
+/** The `policies` folder of the working directory, or the one in the package. */
 function policyDirectory(): string {
   return existsSync("policies") ? resolve("policies") : PACKAGED_POLICIES;
 }
@@ -177,20 +175,20 @@ function welcome(
   return [
     `gatehouse gateway ready on ${url}`,
     "",
-    `  application    ${application}  (the gateway's backend; it knows nothing of all this)`,
-    `  policies       ${directory}  (change a file, and it is in force a moment later)`,
-    `  control plane  ${production?.url ?? ""}  (production, empty until you use it; the API is described at /docs)`,
-    `  sandbox        ${sandbox.url}  (the demo: this gateway follows it; its key is in ${apiKeyFile})`,
+    `  application    ${application}  (the gateway's backend; it has no access control of its own)`,
+    `  policies       ${directory}  (changes take effect within seconds)`,
+    `  control plane  ${production?.url ?? ""}  (production, empty at first; API documentation at /docs)`,
+    `  sandbox        ${sandbox.url}  (serves this gateway; its API key is in ${apiKeyFile})`,
     `  metrics        ${admin}/metrics`,
     ...ownerLines(environments),
     "",
-    "In a second terminal:",
+    "Try it in a second terminal:",
     "",
     ...examples,
     "  # what was decided, and why",
     `  ${auditExample(sandbox.url, apiKeyFile)}`,
     "",
-    "Ctrl-C ends it.",
+    "Press Ctrl-C to stop.",
     "",
   ].join("\n");
 }

@@ -14,7 +14,7 @@ export interface ConfigContradiction {
 
 type ConfigCheck = (config: GatewayConfig) => ConfigContradiction | undefined;
 
-/** What a schema cannot say: how keys fit together. One check each; all are run. */
+/** How keys fit together, which a schema cannot express. One check per rule; all of them run. */
 const CHECKS: readonly ConfigCheck[] = [
   ({ gateway: { security } }) =>
     security.tls_certificate !== undefined && security.tls_private_key === undefined
@@ -37,11 +37,17 @@ const CHECKS: readonly ConfigCheck[] = [
       : undefined,
   ({ audit, gateway }) =>
     audit.destination === "file" && resolve(gateway.access_log) === resolve(audit.path)
-      ? fault("gateway.access_log", "is the file of `audit.path`: Envoy's lines need one of their own")
+      ? fault(
+          "gateway.access_log",
+          "is the same file as `audit.path`; Envoy's access log needs a separate file",
+        )
       : undefined,
   ({ gateway }) =>
     gateway.backends.length > 0 && gateway.trusted_proxies.length === 0
-      ? fault("gateway.backends", "can be chosen by nobody: `gateway.trusted_proxies` is empty")
+      ? fault(
+          "gateway.backends",
+          "has no effect: `gateway.trusted_proxies` is empty, so nobody can choose a backend",
+        )
       : undefined,
   ({ identity }) => {
     const names = [
@@ -53,7 +59,7 @@ const CHECKS: readonly ConfigCheck[] = [
     const taken = identity.client_headers.find((name) => ours.has(foldHeaderName(name)));
     return taken === undefined
       ? undefined
-      : fault("identity.client_headers", `holds \`${taken}\`, which clients may never send`);
+      : fault("identity.client_headers", `contains \`${taken}\`, which clients may never send`);
   },
   ({ identity: { cookie, cookie_origin_check: check, trusted_origins: trusted } }) =>
     trusted.length > 0 && (cookie === undefined || !check)
@@ -86,7 +92,7 @@ const CHECKS: readonly ConfigCheck[] = [
       .find((found) => found !== undefined),
   ({ control_plane: { url, api_key, api_key_file } }) =>
     url !== undefined && (api_key === undefined) === (api_key_file === undefined)
-      ? fault("control_plane", "needs `api_key` or `api_key_file`, one of the two")
+      ? fault("control_plane", "needs exactly one of `api_key` and `api_key_file`")
       : undefined,
 ];
 
@@ -104,7 +110,7 @@ function fault(name: string, message: string): ConfigContradiction {
   return { path: name.split("."), message };
 }
 
-/** @returns every contradiction of a configuration whose keys are good each for itself. */
+/** @returns every contradiction in a configuration whose keys are each valid on their own. */
 export function contradictions(config: GatewayConfig): readonly ConfigContradiction[] {
   return CHECKS.map((check) => check(config)).filter((found) => found !== undefined);
 }

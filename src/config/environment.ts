@@ -5,21 +5,21 @@ import type { ConfigKey } from "./keys.ts";
 /** Variables by name, as `process.env` has them. */
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
-/** The environment of this process; nothing else in src reads it. */
+/** The environment of this process; nothing else in src accesses it. */
 export function processEnvironment(): EnvironmentVariables {
   return process.env;
 }
 
-/** What other parts want from the environment: their variable is named here, so that all are in one place. */
+/** Variables that other parts read. They are named here, so that all of them are in one place. */
 export const OTHER_VARIABLES = {
-  /** An Envoy binary to use instead of the one on PATH or the one that is installed. */
+  /** An Envoy binary to use instead of the one on PATH or the installed one. */
   envoyBinary: "ENVOY_BIN",
   /** A PEM bundle of certificate authorities to use instead of the system's. */
   certificateAuthorities: "SSL_CERT_FILE",
   path: "PATH",
 } as const;
 
-/** Names that platforms give such variables; ours win over them. */
+/** Names that hosting platforms use for such variables; ours take precedence. */
 const CUSTOMARY = {
   DATABASE_URL: "database.url",
   SANDBOX_DATABASE_URL: "database.sandbox_url",
@@ -28,7 +28,7 @@ const CUSTOMARY = {
 
 export interface EnvironmentValue {
   readonly key: ConfigKey;
-  /** As it would stand in the file; what cannot be read stays text, for the schema to refuse. */
+  /** The value as the file would contain it; a value that cannot be parsed stays text, for the schema to reject. */
   readonly value: unknown;
 }
 
@@ -39,9 +39,9 @@ export interface EnvironmentProblem {
 }
 
 /**
- * Reads `GATEHOUSE_*` variables. An empty one counts as not set. Lists are separated by commas, maps are JSON.
+ * Reads `GATEHOUSE_*` variables. An empty one counts as not set. Lists are comma-separated, maps are JSON.
  *
- * @returns the values, and a problem for each variable under a known section that names no key.
+ * @returns the values, and a problem for each variable under a known section that does not name a key.
  */
 export function readEnvironment(environment: EnvironmentVariables): {
   readonly values: readonly EnvironmentValue[];
@@ -66,7 +66,7 @@ export function readEnvironment(environment: EnvironmentVariables): {
       );
       problems.push({
         variable,
-        message: `\`${variable}\` names no key`,
+        message: `\`${variable}\` is not a key`,
         ...(nearest === undefined ? {} : { hint: `did you mean \`${nearest.toUpperCase()}\`?` }),
       });
       continue;

@@ -34,7 +34,7 @@ function* keysOf(schema: z.ZodType, path: readonly string[]): Generator<ConfigKe
 }
 
 /**
- * @returns the keys that may stand in the section (or the entry of a map) at `path`; undefined where a value stands.
+ * @returns the keys allowed in the section (or the map entry) at `path`; undefined if a value belongs there.
  */
 export function namesAt(path: readonly PropertyKey[]): readonly string[] | undefined {
   let schema: z.ZodType = gatewaySchema;

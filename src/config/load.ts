@@ -16,26 +16,26 @@ import { Sources } from "./sources.ts";
 import { readYaml } from "./yaml.ts";
 
 export interface LoadOptions {
-  /** Path of gateway.yaml. Without it the configuration comes from the environment and the defaults alone. */
+  /** Path of gateway.yaml. Without it the configuration comes only from the environment and the defaults. */
   readonly file?: string;
   /** Default: the environment of this process. */
   readonly env?: EnvironmentVariables;
-  /** Values by key name (`gateway.listen_port`), as they would stand in the file; they win over everything. */
+  /** Values by key name (`gateway.listen_port`), as the file would contain them; they take precedence over everything. */
   readonly overrides?: Readonly<Record<string, unknown>>;
-  /** Names of keys that the caller cannot do without, though the schema can. */
+  /** Names of keys that the caller requires although the schema does not. */
   readonly needs?: readonly string[];
 }
 
 export type LoadResult =
   | { readonly ok: true; readonly config: GatewayConfig }
-  /** `errors`: everything that is wrong, for people, several lines. */
+  /** `errors`: every problem as readable text of several lines. */
   | { readonly ok: false; readonly errors: string; readonly findings: readonly ConfigFinding[] };
 
 const MOST_BYTES = 1024 * 1024;
 
 /**
- * Builds the configuration from file, environment and overrides; the later wins. Reports all that is wrong at once
- * and never throws for what a user wrote.
+ * Builds the configuration from file, environment and overrides; later ones take precedence. Reports every problem at once
+ * and never throws because of user input.
  */
 export function loadGatewayConfig(options: LoadOptions = {}): LoadResult {
   const file = options.file === undefined ? undefined : resolve(options.file);
@@ -91,12 +91,12 @@ function readText(file: string, shownFile: string, findings: ConfigFinding[]): s
     );
   } catch (error) {
     const cause = errorCode(error) ?? String(error);
-    findings.push(unplaced("unreadable-file", shownFile, `the file cannot be read (${cause})`));
+    findings.push(unplaced("unreadable-file", shownFile, `cannot read the file (${cause})`));
   }
   return undefined;
 }
 
-/** One issue of the schema as findings, each at the place where its value came from. */
+/** Converts a schema issue to findings, each at the place where its value came from. */
 function describe(issue: z.core.$ZodIssue, sources: Sources): readonly ConfigFinding[] {
   const path = issue.path;
   if (issue.code === "unrecognized_keys") {
@@ -113,7 +113,7 @@ function describe(issue: z.core.$ZodIssue, sources: Sources): readonly ConfigFin
   const name = path.map(String).join(".");
   if (issue.code === "invalid_key") {
     const key = String(path.at(-1));
-    const message = issue.issues[0]?.message ?? "is not a name that can stand here";
+    const message = issue.issues[0]?.message ?? "is not a valid name here";
     return [sources.finding("invalid-value", path, `\`${key}\` ${message}`, { mark: "key" })];
   }
   const missing = sources.valueAt(path) === undefined;
@@ -128,10 +128,10 @@ function describe(issue: z.core.$ZodIssue, sources: Sources): readonly ConfigFin
   ];
 }
 
-/** A key that is known in another section only: say where. */
+/** For a key that exists only in other sections: names them. */
 function elsewhere(key: string): string | undefined {
   const found = CONFIG_KEYS.filter((known) => known.path.at(-1) === key).map((known) => `\`${known.name}\``);
-  return found.length === 0 ? undefined : `there is ${found.join(" and ")}`;
+  return found.length === 0 ? undefined : `did you mean ${found.join(" or ")}?`;
 }
 
 function unplaced(code: string, file: string, message: string, hint?: string): ConfigFinding {

@@ -1,7 +1,7 @@
 import { CONFIG_KEYS } from "./keys.ts";
 import type { ConfigKey } from "./keys.ts";
 
-/** The reference page of gateway.yaml as Markdown: what docs/configuration.md must be. */
+/** The reference page of gateway.yaml as Markdown: the content of docs/configuration.md. */
 export function configReference(): string {
   const sections = Map.groupBy(CONFIG_KEYS, (key) => key.path[0] ?? "");
   const parts = [...sections].map(
@@ -16,7 +16,7 @@ function describeKey(key: ConfigKey): string {
   return `- **\`${key.name}\`** (${facts.join("; ")})  \n  ${key.description}`;
 }
 
-/** Undefined where the description tells the default. */
+/** Undefined if the description states the default. */
 function defaultText({ description, fallback }: ConfigKey): string | undefined {
   if (/\bDefault: /.test(description)) return undefined;
   return fallback === undefined ? "no default" : `default \`${yamlText(fallback)}\``;
@@ -34,8 +34,7 @@ const INTRODUCTION = `# Configuration
 
 <!-- Generated from src/config by \`GATEHOUSE_UPDATE=1 npx mocha test/config/reference.test.ts\`: do not edit. -->
 
-\`gateway.yaml\` holds the keys below; a section may be left out, and so may every key that is not required. The
-smallest file:
+\`gateway.yaml\` contains the keys below. Sections, and keys that are not required, may be omitted. The smallest file:
 
 \`\`\`yaml
 gateway:
@@ -45,8 +44,8 @@ identity:
   audience: my-application
 \`\`\`
 
-- Durations are written \`250ms\`, \`30s\`, \`5m\`, \`1h\`; sizes \`10MB\` (10^6 bytes each) or \`10MiB\` (2^20).
+- Durations are written as \`250ms\`, \`30s\`, \`5m\`, \`1h\`; sizes as \`10MB\` (10^6 bytes each) or \`10MiB\` (2^20).
 - Paths are relative to the folder of the file.
-- Each key can be set by the environment variable that is named with it, which wins over the file. An empty variable
-  counts as not set; lists are separated by commas, maps are JSON.
-- A key or variable that is not known stops the start, with its place and the nearest name that is known.`;
+- Each key can be set by the environment variable listed with it, which takes precedence over the file. An empty variable
+  counts as not set; lists are comma-separated, maps are JSON.
+  - Unknown keys and variables prevent the start; the error names the place and the nearest known name.`;

@@ -1,6 +1,6 @@
 import type { Diagnostic } from "../policy/diagnostic.ts";
 
-/** A finding, and the text it is about where it stands in a file (findings about variables and options do not). */
+/** A finding, with its source text if it is in a file (findings about variables and options are not). */
 export interface ConfigFinding {
   readonly diagnostic: Diagnostic;
   readonly text?: string;
@@ -8,7 +8,7 @@ export interface ConfigFinding {
 
 const MOST_SHOWN = 50;
 
-/** All findings as one text for people: place and message, the source line, a caret, and a hint. */
+/** All findings as readable text: place and message, the source line, a caret, and a hint. */
 export function formatFindings(findings: readonly ConfigFinding[]): string {
   const shown = findings.slice(0, MOST_SHOWN).map(formatFinding);
   const rest = findings.length - shown.length;

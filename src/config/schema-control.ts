@@ -14,31 +14,31 @@ import {
 } from "../setting-types.ts";
 import * as z from "zod";
 
-/** Where a gateway finds the control plane that it follows. */
+/** The control plane that a gateway syncs with. */
 export const controlPlane = z
   .strictObject({
     url: optional(
       url(),
-      "Address of the control plane that this gateway follows: customers, users and sessions, and where chosen policy " +
-        "sets and audit. Default: none; the gateway works by itself.",
+      "Address of the control plane that this gateway syncs with: customers, users and sessions and, if configured, policy " +
+        "sets and audit. Default: none; the gateway works on its own.",
     ),
     api_key: optional(
       text(),
-      "The gateway's API key, of scope `gateway`. Better in a file, or in the environment.",
+      "The gateway's API key, with the scope `gateway`. Prefer `api_key_file` or the environment variable.",
     ),
-    api_key_file: optional(path(), "File that holds the gateway's API key and nothing else."),
+    api_key_file: optional(path(), "File that contains only the gateway's API key."),
     max_stale: setting(
       duration("10s", "720h"),
       "24h",
-      "How long what was known last goes on being used while the control plane cannot be reached. After it, tokens of " +
-        "its users are refused with 503.",
+      "How long the last known state stays in use while the control plane is unreachable. After that, tokens of its users " +
+        "are refused with 503.",
     ),
     key_refused_grace: setting(
       duration("0s", "24h"),
       "1m",
-      "How long what was known last goes on being used once the control plane refuses this gateway's API key (401 or " +
-        "403), which is no outage: the gateway is not ready at once. After it, tokens of its users are refused with 503, " +
-        "until a key is accepted; one in `api_key_file` is read again without a restart.",
+      "How long the last known state stays in use after the control plane has refused this gateway's API key (401 or " +
+        "403). Unlike during an outage, the gateway is not ready at once. After that, tokens of its users are refused with " +
+        "503 until a key is accepted; `api_key_file` is read again without a restart.",
     ),
   })
   .prefault({});
@@ -51,13 +51,13 @@ function masterKey() {
 export const api = z
   .strictObject({
     listen_address: setting(ipAddress(), "127.0.0.1", "Address that the API listens on."),
-    port: setting(wholeNumber(0, 65535), 8080, "Port of the production environment. 0: any free one."),
-    sandbox_port: setting(wholeNumber(0, 65535), 8081, "Port of the sandbox environment. 0: any free one."),
+    port: setting(wholeNumber(0, 65535), 8080, "Port of the production environment. 0: any free port."),
+    sandbox_port: setting(wholeNumber(0, 65535), 8081, "Port of the sandbox environment. 0: any free port."),
     public_url: optional(
       url(),
-      "Address under which clients reach the production API: the issuer of its tokens. Default: address and port.",
+      "Public URL of the production API, which is also the issuer of its tokens. Default: address and port.",
     ),
-    sandbox_public_url: optional(url(), "The same of the sandbox."),
+    sandbox_public_url: optional(url(), "Public URL of the sandbox API, likewise."),
     environments: setting(
       list(choice("production", "sandbox")).refine((names) => names.length > 0, "must not be empty"),
       ["production", "sandbox"],
@@ -66,45 +66,44 @@ export const api = z
     data_directory: setting(
       path(),
       ".gatehouse",
-      "Folder of the embedded database and of the encryption key, where none is configured.",
+      "Folder of the embedded database and, if no encryption key is configured, of the generated one.",
     ),
     encryption_key: optional(
       masterKey(),
       "Key that client secrets, webhook secrets and signing keys are encrypted with (AES-256-GCM): 32 bytes in base64. " +
-        "Needed with a database of your own; with the embedded one, a key is made in the data directory. A start with " +
-        "another key than the databases' secrets are encrypted with fails.",
+        "Required with an external database; with the embedded one, a key is generated in the data directory. The control " +
+        "plane does not start with a key that does not match the databases' secrets.",
     ),
     previous_encryption_keys: setting(
       list(masterKey(), "a list of keys, each of 32 bytes in base64"),
       [],
-      "Keys that open what was encrypted with them, and encrypt nothing: those that `api.encryption_key` has replaced, " +
-        "until `gatehouse keys rotate-master` says that they are not used any more, and the next one, before any instance " +
-        "uses it.",
+      "Keys that only decrypt: those that `api.encryption_key` has replaced, until `gatehouse keys rotate-master` reports " +
+        "that they are no longer used, and the next key, before any instance encrypts with it.",
     ),
     trusted_proxies: setting(
       list(cidr()),
       [],
-      "Proxies in front of the API whose X-Forwarded-For tells the client's address.",
+      "Proxies in front of the API whose X-Forwarded-For is trusted for the client's address.",
     ),
     rate_limits: z
       .strictObject({
-        authentication: setting(wholeNumber(1, 10_000_000), 1000, "Requests a minute and key to `/auth`."),
+        authentication: setting(wholeNumber(1, 10_000_000), 1000, "Requests per minute and key to `/auth`."),
         management: setting(
           wholeNumber(1, 10_000_000),
           500,
-          "Requests a minute and key to customers, policies and all else.",
+          "Requests per minute and key to customers, policies and everything else.",
         ),
         analytics: setting(
           wholeNumber(1, 10_000_000),
           100,
-          "Requests a minute and key to `/analytics` and `/audit`.",
+          "Requests per minute and key to `/analytics` and `/audit`.",
         ),
       })
       .prefault({}),
     publish_policies: setting(
       list(choice("production", "sandbox"), "a list of environments such as `[sandbox]`"),
       [],
-      "Environments in which the folder `policies.directory` is published as a policy set, and put in force, whenever it " +
+      "Environments in which the folder `policies.directory` is published as a policy set and activated whenever it " +
         "changes. Default: none; policy sets are published through the API.",
     ),
   })
@@ -123,9 +122,9 @@ export const database = z
     pool_size: setting(
       wholeNumber(5, 1000),
       10,
-      "Connections to each database. A fifth each is for analytics and audit and for records of gateways, up to two are for " +
-        "what gateways follow, one looks API keys up, the others are for the API. One more listens for changes, and where " +
-        "webhooks are used, their deliveries take up to five more.",
+      "Connections to each database. A fifth is reserved for analytics and audit, another fifth for records from gateways, up " +
+        "to two for the sync with gateways and one for API-key look-ups; the rest serve the API. In addition, one connection " +
+        "listens for changes, and webhook deliveries use up to five more.",
     ),
     statement_timeout: setting(
       duration("1s", "10m"),
@@ -137,7 +136,7 @@ export const database = z
     analytics_timeout: setting(duration("1s", "10m"), "30s", "The same for analytics, audit and exports."),
     redis_url: optional(
       text().refine((value) => /^rediss?:\/\//.test(value), "must be a `redis://` URL"),
-      "Redis that counts requests for rate limits. Also `REDIS_URL`. Default: PostgreSQL counts.",
+      "Redis that counts requests for rate limits. Also `REDIS_URL`. Default: they are counted in PostgreSQL.",
     ),
   })
   .prefault({});
@@ -147,28 +146,28 @@ export const signIn = z
     audience: setting(
       text(),
       "gatehouse",
-      "The `aud` of access tokens: what gateways expect in `identity.audience`.",
+      "The `aud` of access tokens, which gateways expect as `identity.audience`.",
     ),
-    access_token_lifetime: setting(duration("1m", "24h"), "15m", "How long an access token is good."),
+    access_token_lifetime: setting(duration("1m", "24h"), "15m", "Lifetime of access tokens."),
     refresh_token_lifetime: setting(
       duration("1m", "8760h"),
       "24h",
-      "How long a refresh token may stay unused.",
+      "How long a refresh token stays valid without being used.",
     ),
     session_lifetime: setting(
       duration("1m", "8760h"),
       "12h",
-      "How long a session lasts, however much it is used. Policies of customers may shorten it.",
+      "Maximum lifetime of a session, regardless of use. Customers' policies may shorten it.",
     ),
     signing_key_lifetime: setting(
       duration("1h", "87600h"),
       "720h",
-      "After which time a new key signs tokens.",
+      "How often the token signing key is rotated.",
     ),
     allow_insecure_issuers: setting(
       flag(),
       false,
-      "Identity providers may be reached over http and at private addresses. For tests and closed networks.",
+      "Allow identity providers over http and at private addresses. For tests and closed networks.",
     ),
   })
   .prefault({});
@@ -178,13 +177,13 @@ export const webhooks = z
     allow_private_targets: setting(
       flag(),
       false,
-      "Receivers may be at private, loopback and link-local addresses, and be reached over http.",
+      "Allow webhook receivers at private, loopback and link-local addresses, and over http.",
     ),
-    timeout: setting(duration("100ms", "1m"), "10s", "Time that a receiver has for its answer."),
+    timeout: setting(duration("100ms", "1m"), "10s", "Time that a receiver has to respond."),
     retry_for: setting(
       duration("1m", "720h"),
       "24h",
-      "How long a delivery is tried again. After it, the webhook is disabled.",
+      "How long a failed delivery is retried. After that, the webhook is disabled.",
     ),
   })
   .prefault({});
@@ -193,11 +192,11 @@ export const retention = z
   .strictObject({
     audit: setting(duration("24h", "87600h"), "2160h", "How long audit records are kept in the database."),
     events: setting(duration("24h", "87600h"), "2160h", "How long events are kept."),
-    // longer than records may wait at a gateway
+    // longer than records may be spooled at a gateway
     deleted: setting(
       duration("192h", "87600h"),
       "720h",
-      "How long the rows of deleted users and customers are kept, which hold ids and times alone.",
+      "How long the rows of deleted users and customers are kept. They contain only ids and times.",
     ),
   })
   .prefault({});

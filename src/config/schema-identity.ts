@@ -24,7 +24,7 @@ const attributePath = text().refine(
 
 const claimPath = text();
 
-/** What says how to read a message, whose credentials it carries, or how it came here. */
+/** Headers that frame a message, carry credentials, or describe its route. */
 const COMMON_HEADERS = [
   "authorization",
   "connection",
@@ -48,7 +48,7 @@ const UNSETTABLE = new Set([...COMMON_HEADERS, "x-backend-url", "x-real-ip", "x-
 
 const HEADER_NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
 
-/** RFC 9110 section 5.1, in lower case; underscores are refused by Envoy, pseudo and hop-by-hop headers are not ours. */
+/** RFC 9110 section 5.1, in lower case; Envoy refuses underscores, and pseudo and hop-by-hop headers are not allowed. */
 const headerName = z
   .string()
   .regex(HEADER_NAME, "must be a header name in lower case: letters, digits and `-`")
@@ -59,22 +59,22 @@ const clientHeader = text().refine(
   "must be a header name in lower case: letters, digits and `-`",
 );
 
-/** A prefix whose names clients may not use. One that covers what proxies add would take that away, too. */
+/** A prefix of header names that clients may not use. One that covers headers added by proxies would remove those, too. */
 const headerPrefix = text()
-  .refine((prefix) => HEADER_NAME.test(prefix), "must be the beginning of a header name in lower case")
+  .refine((prefix) => HEADER_NAME.test(prefix), "must be a lower-case prefix of a header name")
   .refine(
     (prefix) => COMMON_HEADERS.every((name) => !foldHeaderName(name).startsWith(foldHeaderName(prefix))),
-    "covers headers that every request may have, such as `x-request-id`",
+    "must not cover headers that any request may have, such as `x-request-id`",
   );
 
-/** Whose pages may act by the cookie. `null` would be every sandboxed frame, and a pattern more than anybody checks. */
+/** Origins whose pages may use the cookie. `null` would cover every sandboxed frame; patterns are too easy to get wrong. */
 const origin = text().refine(
   (value) => readOrigin(value) !== undefined && isBrowsersAddress(value),
-  "must be one origin as browsers write it, such as `https://app.example.com` or `http://[::1]:3000`: scheme, host and " +
-    "perhaps port, no path and no `*`",
+  "must be one origin as browsers send it, such as `https://app.example.com` or `http://[::1]:3000`: scheme, host and " +
+    "optional port, without a path or `*`",
 );
 
-/** There are many spellings of an IPv6 address, and browsers send one. */
+/** An IPv6 address has many spellings; browsers send only one of them. */
 function isBrowsersAddress(value: string): boolean {
   const [address] = /\[.*\]/.exec(value.toLowerCase()) ?? [];
   return address === undefined || URL.parse(`http://${address}`)?.hostname === address;
@@ -100,13 +100,13 @@ export const identity = z
     issuer: setting(
       url(),
       "http://127.0.0.1:8080",
-      "URL of the identity provider: the `iss` that tokens must carry, and where its keys are discovered. Default: the " +
-        "control plane of this machine.",
+      "URL of the identity provider: the required `iss` of tokens, and the base for discovering its keys. Default: the " +
+        "control plane on this machine.",
     ),
     audience: setting(
       oneOrMore(text()),
       "gatehouse",
-      "The `aud` that tokens must be made for; with several, one of them.",
+      "The required `aud` of tokens; if several are listed, one of them.",
     ),
     jwks: optional(
       holdsPaths(text(), (jwks, resolve) => (/^https?:\/\//i.test(jwks) ? jwks : resolve(jwks))),
@@ -115,36 +115,36 @@ export const identity = z
     algorithms: setting(
       list(choice(...ALGORITHMS)).refine((names) => names.length > 0, "must not be empty"),
       ["RS256", "PS256", "ES256", "EdDSA"],
-      "Signature algorithms that tokens may use.",
+      "Accepted signature algorithms of tokens.",
     ),
     clock_tolerance: setting(
       duration("0s", "5m"),
       "30s",
-      "Difference of clocks that is forgiven when times are compared.",
+      "Clock skew tolerated when token times are checked.",
     ),
     claims: setting(
       map(attributePath, claimPath, "attribute path to claim path"),
       {},
-      "Where attributes come from when the token's claims have other names, e.g. `user.role: realm_access.role`.",
+      "Mapping of attributes to claims with other names, e.g. `user.role: realm_access.role`.",
     ),
     headers: setting(
       map(headerName, attributePath, "header name to attribute path"),
       DEFAULT_IDENTITY_HEADERS,
-      "Headers that tell the application who is asking. They are set from the verified token and nothing else: what a " +
-        "client sends under these names is removed, and what it sends under the names of the default, in any spelling: " +
-        "letter case and everything but letters and digits are set aside. Replaces the default as a whole.",
+      "Headers that tell the application who the caller is. They are set only from the verified token: a client's headers " +
+        "with these names, or with the names of the default, are removed in any spelling (case and all characters other than " +
+        "letters and digits are ignored). Replaces the whole default.",
     ),
     header_prefixes: setting(
       list(headerPrefix),
       ["x-user-", "x-customer-"],
-      "Clients may not use header names that begin like this, in any spelling: they are removed, so that an application " +
-        "never takes a client's `x-user-plan` for one of ours. Replaces the default as a whole.",
+      "Prefixes of header names that clients may not use. Such headers are removed in any spelling, so that an application " +
+        "never mistakes a client's `x-user-plan` for one of ours. Replaces the whole default.",
     ),
     client_headers: setting(
       list(clientHeader),
       [],
       "Header names under `identity.header_prefixes`, or of other products' identity headers such as `x-forwarded-user` and `x-amzn-oidc-data`, " +
-        "that the application needs from its clients, e.g. `x-user-agent` of gRPC-Web. Spelled exactly so they pass.",
+        "that the application needs from its clients, e.g. `x-user-agent` of gRPC-Web. They pass only in exactly this spelling.",
     ),
     cookie: optional(
       text()
@@ -153,42 +153,42 @@ export const identity = z
           (value) => value.length <= LONGEST_COOKIE_NAME,
           `must not be longer than ${LONGEST_COOKIE_NAME} characters`,
         ),
-      "Cookie that carries the token where there is no Authorization header (browsers).",
+      "Cookie that carries the token if there is no Authorization header (browsers).",
     ),
     cookie_origin_check: setting(
       flag(),
       true,
-      "Take the cookie for a request that changes something (all methods but GET, HEAD and OPTIONS) or opens a " +
-        "WebSocket only from pages of the gateway's own origin and of `identity.trusted_origins`. `false` lets every " +
-        "site act for users who are signed in (CSRF), unless the application prevents it.",
+      "For requests that change something (all methods except GET, HEAD and OPTIONS) or open a WebSocket, accept the cookie " +
+        "only from pages of the gateway's own origin and of `identity.trusted_origins`. `false` lets any site act for " +
+        "signed-in users (CSRF) unless the application prevents it.",
     ),
     trusted_origins: setting(
       list(origin),
       [],
-      "Further origins whose pages may use the cookie, e.g. `https://admin.example.com`; also the gateway's own public " +
-        "origin where a proxy in front ends TLS or changes Host.",
+      "Additional origins whose pages may use the cookie, e.g. `https://admin.example.com`. Include the gateway's own public " +
+        "origin if a proxy in front terminates TLS or changes Host.",
     ),
     sign_in_url: optional(
       signInUrl,
-      "Where people sign in: the page that browsers get with a 401 leads there. An http or https URL, or a path of the " +
-        "gateway. `{return_to}` in its query becomes the path and query of the page that was asked for, percent-encoded, " +
-        "never an address of another site: `https://login.example.com/?next={return_to}`.",
+      "Sign-in page, which the page that browsers get with a 401 links to. An http or https URL, or a path on the gateway. " +
+        "`{return_to}` in its query is replaced by the path and query of the requested page, percent-encoded and never an " +
+        "address of another site: `https://login.example.com/?next={return_to}`.",
     ),
     token_types: setting(
       list(text()).refine((names) => names.length > 0, "must not be empty"),
       ["at+jwt", "JWT"],
-      "Values of the token's `typ` header that are accepted (a token without `typ` counts as `JWT`).",
+      "Accepted values of the token's `typ` header (a token without `typ` counts as `JWT`).",
     ),
-    jwks_refresh_interval: setting(duration("1s", "24h"), "10m", "How often the keys are fetched anew."),
+    jwks_refresh_interval: setting(duration("1s", "24h"), "10m", "How often the keys are fetched."),
     jwks_cooldown: setting(
       duration("1s", "1h"),
       "30s",
-      "Least time between two fetches, however many tokens name unknown keys.",
+      "Minimum time between two fetches, no matter how many tokens name unknown keys.",
     ),
     jwks_max_stale: setting(
       duration("1s", "720h"),
       "24h",
-      "How long known keys go on being used while the provider cannot be reached.",
+      "How long known keys stay in use while the provider is unreachable.",
     ),
   })
   .prefault({});

@@ -24,23 +24,25 @@ export const policies = z
         "must be the name of a policy set",
       ),
       "default",
-      "The policy set in force: the file `<name>.yaml` of the folder, or the folder `<name>` in it.",
+      "The policy set in force: the file `<name>.yaml` in the folder, or its subfolder `<name>`.",
     ),
     source: setting(
       choice("directory", "control_plane"),
       "directory",
-      "Where the policy set comes from: the folder, or the version that is active in the control plane.",
+      "Source of the policy set: the folder, or the active version in the control plane.",
     ),
     refresh_interval: setting(
       duration("100ms", "24h"),
       "30s",
-      "How often the policy set is looked at for changes, besides being watched.",
+      "How often the policy set is checked for changes, in addition to watching the files.",
     ),
-    environment: setting(text(), "production", "What conditions see as `env.environment`."),
+    environment: setting(text(), "production", "Value of `env.environment` in conditions."),
     cache_size: setting(
       wholeNumber(0, 10_000_000),
       10_000,
-      "Tokens, and decisions of each kind, kept in the caches of each worker, if they are not long: no cache takes more than this many times 4 KiB (tokens) or 1 KiB (decisions). 0: no decisions, and as many tokens as by default.",
+      "Number of tokens, and of decisions of each kind, cached per worker. Long entries count for more: no cache uses more " +
+        "memory than this number times 4 KiB (tokens) or 1 KiB (decisions). 0: no decisions are cached, and the default number " +
+        "of tokens.",
     ),
   })
   .prefault({});
@@ -57,7 +59,12 @@ const source = z.discriminatedUnion(
 export const attributeSources = setting(
   holdsPaths(
     map(
-      z.string().regex(/^[A-Za-z_]\w*$/, "must be a plain word"),
+      z
+        .string()
+        .regex(
+          /^[A-Za-z_]\w*$/,
+          "must be a name of letters, digits and `_` that does not start with a digit",
+        ),
       source,
       "name to `{ type: file, path: <file> }` or `{ type: control_plane }`",
     ),
@@ -70,9 +77,9 @@ export const attributeSources = setting(
       ),
   ),
   {},
-  "Sources that policy sets look attributes up in. `file`: a JSON or YAML file that maps keys to attributes (in YAML, a " +
+  "Sources in which policy sets look up attributes. `file`: a JSON or YAML file that maps keys to attributes (in YAML, a " +
     "key that looks like a number, `true` or `null` needs quotes); " +
-    "`control_plane`: its directory of users, by user id.",
+    "`control_plane`: its user directory, by user id.",
 );
 
 const listen = holdsPaths(
@@ -93,18 +100,18 @@ export const authz = z
     decision_timeout: setting(
       duration("2ms", "1m"),
       "500ms",
-      "Time for one decision. After it the request is answered 503, never forwarded. After half of it another worker is " +
+      "Time limit for one decision. After that, the request is answered with 503 and never forwarded. After half of it, another worker is " +
         "asked.",
     ),
     state_directory: optional(
       path(),
-      "Folder in which Envoy finds what became of open WebSocket connections, for an Envoy of your own that runs " +
-        "elsewhere: a volume that both have, which nobody else can read. Default: one that is made at every start.",
+      "Folder in which Envoy finds the state of open WebSocket connections. For your own Envoy that runs elsewhere: a shared " +
+        "volume that nobody else can read. Default: a new folder at every start.",
     ),
     drain_timeout: setting(
       duration("0s", "1h"),
       "10s",
-      "Time that requests under way are given at shutdown.",
+      "Time that current requests get to finish at shutdown.",
     ),
     tls: z
       .strictObject({
@@ -113,7 +120,7 @@ export const authz = z
           "PEM file with the service's certificate chain, for `gatehouse authz`.",
         ),
         private_key: optional(path(), "PEM file with the certificate's private key."),
-        client_ca: optional(path(), "PEM file of the authorities whose clients may call (mTLS)."),
+        client_ca: optional(path(), "PEM file with the certificate authorities of permitted clients (mTLS)."),
       })
       .prefault({}),
   })
@@ -121,31 +128,31 @@ export const authz = z
 
 export const telemetry = z
   .strictObject({
-    listen_address: setting(ipAddress(), "127.0.0.1", "Address of metrics and health."),
+    listen_address: setting(ipAddress(), "127.0.0.1", "Listen address of the metrics and health endpoints."),
     port: setting(
       wholeNumber(0, 65535),
       9090,
-      "Port of `/metrics`, `/healthz` and `/readyz`. 0: any free one.",
+      "Port of `/metrics`, `/healthz` and `/readyz`. 0: any free port.",
     ),
     control_plane_port: setting(
       wholeNumber(0, 65535),
       9091,
-      "Port of `/metrics` of `gatehouse control-plane`, which may run beside a gateway; its `/healthz` and `/readyz` are at " +
-        "the ports of the API. 0: any free one.",
+      "Port of `/metrics` of `gatehouse control-plane`, which may run beside a gateway; its `/healthz` and `/readyz` are on " +
+        "the API ports. 0: any free port.",
     ),
     log_level: setting(
       choice("debug", "info", "warn", "error"),
       "info",
-      "Least severity of log lines (on stderr).",
+      "Minimum severity of log lines (on stderr).",
     ),
     tracing: z
       .strictObject({
         endpoint: optional(
           url(),
-          "OTLP/HTTP endpoint that spans are sent to, e.g. `http://127.0.0.1:4318`; `/v1/traces` is appended. " +
+          "OTLP/HTTP endpoint that receives spans, e.g. `http://127.0.0.1:4318`; `/v1/traces` is appended. " +
             "Default: no tracing.",
         ),
-        sample_ratio: setting(ratio(), 0.1, "Share of requests that are traced."),
+        sample_ratio: setting(ratio(), 0.1, "Fraction of requests that are traced."),
       })
       .prefault({}),
   })

@@ -6,7 +6,7 @@ import { api, controlPlane, database, retention, signIn, webhooks } from "./sche
 import { gateway } from "./schema-gateway.ts";
 import { identity } from "./schema-identity.ts";
 
-/** `gateway.yaml`: every key with its type, its default and what it is for. All else is generated from this. */
+/** `gateway.yaml`: every key with its type, default and purpose. Everything else is generated from this. */
 export const gatewaySchema = z.strictObject({
   gateway,
   identity,

@@ -10,7 +10,7 @@ type Tree = Record<string, unknown>;
 export class Sources {
   readonly #file: string;
   readonly #tree: Tree = emptyTree();
-  /** What set a key instead of the file, by dotted name. */
+  /** The origin of each key that was not set by the file, by dotted name. */
   readonly #setBy = new Map<string, string>();
   #text = "";
   #root: ConfigNode | undefined;
@@ -25,7 +25,7 @@ export class Sources {
     if (root?.kind === "mapping") Object.assign(this.#tree, plainMapping(root, []));
   }
 
-  /** Sets a key whatever the file says. `origin` is what messages call the source. */
+  /** Sets a key, overriding the file. `origin` is the name of the source in messages. */
   set(path: readonly string[], value: unknown, origin: string): void {
     let section = this.#tree;
     for (const step of path.slice(0, -1)) {
@@ -36,7 +36,7 @@ export class Sources {
     this.#setBy.set(path.join("."), origin);
   }
 
-  /** What the schema is given. A file that holds no sections at all is handed on for the schema to refuse. */
+  /** The input of the schema. A file without any sections is passed on for the schema to reject. */
   tree(): unknown {
     const root = this.#root;
     return root === undefined || root.kind === "mapping" ? this.#tree : plain(root, []);
@@ -50,7 +50,7 @@ export class Sources {
     );
   }
 
-  /** The value as the user wrote it, short. */
+  /** The value as the user wrote it, shortened. */
   shown(path: readonly PropertyKey[]): string {
     const found = this.#origin(path) === undefined ? this.#nodeAt(path) : undefined;
     const written = found?.exact === true ? this.#text.slice(found.node.start, found.node.end) : "";
@@ -110,7 +110,7 @@ export class Sources {
 function plain(node: ConfigNode, path: readonly PropertyKey[]): unknown {
   switch (node.kind) {
     case "scalar":
-      // `gateway:` with nothing below it is a section whose keys are all commented out
+      // `gateway:` with nothing below it is a section whose keys have all been commented out
       return node.value === null && namesAt(path) !== undefined ? emptyTree() : node.value;
     case "sequence":
       return node.items.map((item, index) => plain(item, [...path, index]));

@@ -12,7 +12,7 @@ import {
 } from "js-yaml";
 import type { Event, ScalarEvent } from "js-yaml";
 
-/** A YAML value that knows where it stands: offsets into the text, in UTF-16 units, end exclusive. */
+/** A YAML value with its position: offsets into the text, in UTF-16 units, end exclusive. */
 export type ConfigNode = YamlScalar | YamlSequence | YamlMapping;
 interface Span {
   readonly start: number;
@@ -41,10 +41,10 @@ export interface YamlProblem extends Span {
 }
 
 /**
- * Reads one YAML 1.2 document (core schema). Aliases, tags, merge keys and keys that are not plain words have no place
- * in a configuration file and are reported, so that the file says what it seems to say.
+ * Reads one YAML 1.2 document (core schema). Aliases, tags, merge keys and keys that are not plain words are reported as
+ * errors, so that the file means what it appears to mean.
  *
- * @returns the document (absent when it is empty or cannot be parsed) and everything that is wrong with it.
+ * @returns the document (absent if it is empty or cannot be parsed) and every problem in it.
  */
 export function readYaml(text: string): {
   readonly root?: ConfigNode;
@@ -76,13 +76,13 @@ class Reader {
   read() {
     let root: ConfigNode | undefined;
     const documents = this.#events.filter((event) => event.type === EVENT_ID.DOCUMENT).length;
-    if (documents > 1) this.#report("unsupported-yaml", "only one document is read", { start: 0, end: 1 });
+    if (documents > 1) this.#report("unsupported-yaml", "only one document is allowed", { start: 0, end: 1 });
     if (this.#events[this.#next++]?.type === EVENT_ID.DOCUMENT) root = this.#node();
     const empty = root?.kind === "scalar" && root.value === null;
     return { ...(root === undefined || empty ? {} : { root }), problems: this.#problems };
   }
 
-  /** Undefined at the end of the collection that is open. */
+  /** Undefined at the end of the current collection. */
   #node(): ConfigNode | undefined {
     const event = this.#events[this.#next++];
     switch (event?.type) {
@@ -117,7 +117,7 @@ class Reader {
       if (value === undefined) break;
       const at = { start: key.start, end: key.end };
       if (key.kind !== "scalar") {
-        this.#report("unsupported-yaml", "a key must be a word", at);
+        this.#report("unsupported-yaml", "a key must be a plain word", at);
         continue;
       }
       if (typeof key.value !== "string") {
@@ -126,7 +126,7 @@ class Reader {
         continue;
       }
       const name = key.value;
-      if (entries.has(name)) this.#report("duplicate-key", `\`${name}\` stands here twice`, at);
+      if (entries.has(name)) this.#report("duplicate-key", `\`${name}\` is a duplicate key`, at);
       else entries.set(name, { key: name, at, value });
     }
     return [...entries.values()];

@@ -18,10 +18,9 @@ import type { Authenticator } from "./platform/frame/authenticator.ts";
 import { hashSecret, sameSecret } from "./platform/secret-box.ts";
 
 /**
- * Tells who asks: by an API key, or by the cookie of a dashboard session. Where both are sent, the key counts.
+ * Authenticates the caller by an API key or by the cookie of a dashboard session. If both are sent, the key counts.
  *
- * @param keys - where keys and sessions are looked up, whatever takes the API's connections: writes do it while they hold one of
- *   those. Default: over these
+ * @param keys - the connections for key look-ups. Default: the API's own
  */
 export function createAuthenticator(context: ControlContext, keys: Knex = context.db): Authenticator {
   const { settings, clock } = context;
@@ -34,7 +33,7 @@ export function createAuthenticator(context: ControlContext, keys: Knex = contex
     const environment = environmentOfKey(secret);
     if (environment === undefined) return new ApiError("UNAUTHORIZED");
     if (environment !== settings.environment) {
-      const message = `this is a ${environment} key, and the ${settings.environment} environment`;
+      const message = `this is a key for ${environment}, but this is the ${settings.environment} environment`;
       return new ApiError("WRONG_ENVIRONMENT", { message });
     }
     const key = await findKey(hashSecret(secret));
@@ -43,7 +42,7 @@ export function createAuthenticator(context: ControlContext, keys: Knex = contex
     const now = new Date(clock());
     const status = statusOfKey(key, now);
     if (status !== "active") {
-      // whichever way it ended, there is one to use in its place
+      // however it ended, another key replaces it
       if (key.rolled_to !== null) return new ApiError("API_KEY_ROLLED");
       return new ApiError(status === "revoked" ? "API_KEY_REVOKED" : "API_KEY_EXPIRED");
     }
@@ -59,7 +58,7 @@ export function createAuthenticator(context: ControlContext, keys: Knex = contex
     };
   }
 
-  /** A cookie that is over is as good as none: browsers send it along when people sign in anew. */
+  /** An expired cookie counts as absent: browsers still send it when people sign in again. */
   async function bySession(token: string): Promise<Actor | undefined> {
     const now = new Date(clock());
     const session = await findSession(hashSecret(token));

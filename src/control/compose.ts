@@ -37,16 +37,16 @@ export interface EnvironmentOptions {
   readonly workloads?: WorkloadContexts;
 }
 
-/** One environment, ready to serve. */
+/** One environment, ready to serve requests. */
 export interface ComposedEnvironment {
   readonly application: Express;
-  /** Where the first owner is made, as long as there is none. */
+  /** The link for creating the first owner, until there is one. */
   readonly setupLink?: SetupLink;
-  /** Answers who waits, and ends what goes on beside requests. */
+  /** Answers waiting requests, and stops background work. */
   close(): Promise<void>;
 }
 
-/** Puts one environment together: what its parts share is made here, once; its routes, and the work beside requests. */
+/** Assembles one environment: creates what its parts share, its routes, and its background work. */
 export async function composeEnvironment(
   context: ControlContext,
   { publish, seed = {}, workloads = {}, deliver = startDeliveries }: EnvironmentOptions = {},

@@ -4,17 +4,17 @@ import { databaseFailure } from "../storage/index.ts";
 import type { CheckStatus } from "../telemetry/check-status.ts";
 import type { ControlContext } from "./platform/context.ts";
 
-/** How long a load balancer waits for an answer, and a little less. */
+/** Slightly less than the time that a load balancer waits for an answer. */
 const PATIENCE_MS = 4_000;
 
-/** Another thing that this instance needs: what is wrong with it, if anything is. Names no address and no secret. */
+/** A further dependency of this instance: what is wrong with it, if anything. Must not contain addresses or secrets. */
 export type HealthCheck = () => Promise<string | undefined>;
 
 /**
- * `/healthz`: the process answers. `/readyz`: so does its database, and what is in there is of its kind; if not, why. For load
- * balancers, without a key; so it names no address.
+ * `/healthz`: the process responds. `/readyz`: the database responds and matches this version; if not, why. For load
+ * balancers, without a key, so it contains no addresses.
  *
- * @param checks - what is looked at once the database answers, by name
+ * @param checks - further checks by name, run once the database responds
  */
 export function healthRouter(
   { db, log }: Pick<ControlContext, "db" | "log">,
@@ -32,7 +32,7 @@ export function healthRouter(
     // a statement may take longer than whoever asks waits
     const late: Found = { error: new Error("timeout expired"), found: {} };
     const { error, found } = await inTime(look(), PATIENCE_MS, late);
-    const detail = error === undefined ? "it answers" : databaseFailure(error);
+    const detail = error === undefined ? "it responds" : databaseFailure(error);
     const database: CheckStatus = { ok: error === undefined, detail };
     const others = Object.entries(found).map(([name, problem]): [string, CheckStatus] => [
       name,
@@ -51,7 +51,7 @@ export function healthRouter(
 }
 
 interface Found {
-  /** What keeps the database from answering in time. */
+  /** Why the database does not respond in time. */
   readonly error?: unknown;
   readonly found: Readonly<Record<string, string | undefined>>;
 }

@@ -25,7 +25,7 @@ interface MaintenanceParts {
 }
 
 interface MaintenanceJob {
-  /** As it stands after "could not". */
+  /** The task in words; logged after "could not". */
   readonly what: string;
   readonly everyMs: number;
   /** Also at the start. */
@@ -34,7 +34,7 @@ interface MaintenanceJob {
   readonly run: (parts: MaintenanceParts, signal: AbortSignal) => Promise<unknown>;
 }
 
-/** Any number of instances may do each of these at once. */
+/** Any number of instances may run each of these at the same time. */
 const JOBS: readonly MaintenanceJob[] = [
   {
     what: "make and drop partitions",
@@ -76,25 +76,25 @@ const JOBS: readonly MaintenanceJob[] = [
     run: ({ context }, signal) => sweep(context, signal),
   },
   {
-    what: "look for deletions of other releases",
+    what: "find deletions by other releases",
     everyMs: TEN_MINUTES_MS,
     now: true,
     run: ({ context: { db } }) => adoptDeletions(db),
   },
   {
-    what: "remove rows of what was deleted long ago",
+    what: "remove rows that were deleted long ago",
     everyMs: TEN_MINUTES_MS,
     now: true,
     run: ({ context }, signal) => pruneDeleted(context, signal),
   },
   {
-    what: "look for secrets that no configured key opens",
+    what: "find secrets that no configured key decrypts",
     everyMs: DAY_MS,
     now: true,
     run: ({ context }, signal) => reportUnknownKeys(context, SEALED_COLUMNS, signal),
   },
   {
-    what: "erase all of what was deleted",
+    what: "finish pending erasures",
     everyMs: SECOND_MS,
     run: ({ context }, signal) => runErasures(context, signal),
   },
@@ -108,7 +108,7 @@ const SANDBOX_JOBS: readonly MaintenanceJob[] = [
   },
 ];
 
-/** Starts what an environment's database needs beside requests, each on an interval of its own. */
+/** Starts the maintenance of an environment's database, each task on its own interval. */
 export function startMaintenance(context: ControlContext, keyring: Keyring): BackgroundWork {
   const isSandbox = context.settings.environment === "sandbox";
   const jobs = [...JOBS, ...(isSandbox ? SANDBOX_JOBS : [])].map(({ everyMs, run, ...options }) =>

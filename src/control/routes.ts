@@ -35,7 +35,7 @@ export interface RouteParts {
   readonly workloads?: WorkloadContexts;
 }
 
-/** Every route of the API, one resource a line. */
+/** Every route of the API, one resource per line. */
 export function allRoutes(
   context: ControlContext,
   { feed, keyring, compile, seed = {}, workloads = {} }: RouteParts,

@@ -9,9 +9,8 @@ import { SEALED_WEBHOOKS } from "./resources/webhooks/service.ts";
 import type { SealedColumns } from "./platform/sealed-columns.ts";
 
 /**
- * Everything that is sealed, one resource a line; those that are kept for good come first. A column that is missing here
- * keeps the key that it was sealed with when all others have another: a test compares the list with the columns whose
- * comment says `sealed`.
+ * All encrypted columns, one resource per line; permanent ones come first. A column that is missing here would keep its
+ * old key during a rotation: a test compares the list with the columns whose comment says `sealed`.
  */
 export const SEALED_COLUMNS: readonly SealedColumns[] = [
   SEALED_SIGNING_KEYS,

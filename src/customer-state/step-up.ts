@@ -1,15 +1,15 @@
 import type { AuthenticationRules, Violation } from "./types.ts";
 
-/** What another sign-in has to prove, in the terms of RFC 9470, section 3. */
+/** The requirements for another sign-in, in the terms of RFC 9470, section 3. */
 export interface StepUp {
   readonly acr_values?: string;
-  /** Seconds. */
+  /** In seconds. */
   readonly max_age?: number;
 }
 
 /**
- * @returns what a sign-in must satisfy to end the violation, which is all that the rules ask of it; `undefined` where no
- * sign-in can
+ * @returns everything that the rules require of a sign-in, if a new sign-in can end the violation; `undefined` if none
+ *   can
  */
 export function stepUpOf(rules: AuthenticationRules, violation: Violation | undefined): StepUp | undefined {
   if (violation !== "MFA_REQUIRED" && violation !== "SESSION_TOO_OLD") return undefined;
@@ -20,7 +20,7 @@ export function stepUpOf(rules: AuthenticationRules, violation: Violation | unde
   };
 }
 
-/** RFC 9470, section 3, and RFC 6750, section 3: none of `"`, `\` and controls stands in a parameter. */
+/** RFC 9470, section 3, and RFC 6750, section 3: a parameter contains no `"`, `\` or control character. */
 export function stepUpChallenge(description: string, { acr_values, max_age }: StepUp = {}): string {
   return [
     'Bearer realm="gatehouse", error="insufficient_user_authentication"',

@@ -1,8 +1,8 @@
 import type { AuthenticationConditions, AuthenticationRules } from "./types.ts";
 
 /**
- * Takes the conditions of several policies together, so that a sign-in satisfies the result exactly when it satisfies
- * each of them.
+ * Combines the conditions of several policies, so that a sign-in satisfies the result exactly if it satisfies each of
+ * them.
  */
 export function strictest(policies: readonly AuthenticationConditions[]): AuthenticationRules {
   const durations = policies.flatMap(({ max_session_duration: most }) => (most === undefined ? [] : [most]));

@@ -1,50 +1,50 @@
-/** Where a customer stands: what of it matters to every request of its users, wherever that is evaluated. */
+/** The state of a customer: everything about it that matters to its users' requests. */
 export interface CustomerState {
   readonly id: string;
   readonly status: "active" | "suspended" | "archived" | "deleted";
   readonly authentication: AuthenticationRules;
-  /** Names of the policy sets that its users' requests must satisfy besides the gateway's own. */
+  /** Names of the policy sets that its users' requests must satisfy in addition to the gateway's own. */
   readonly policy_sets: readonly string[];
 }
 
-/** What one `authentication` policy asks for. */
+/** The requirements of one `authentication` policy. */
 export interface AuthenticationConditions {
   readonly mfa_required?: boolean;
-  /** Seconds since the user proved who they are. */
+  /** Maximum time since authentication, in seconds. */
   readonly max_session_duration?: number;
   readonly allowed_email_domains?: readonly string[];
   readonly allowed_ip_ranges?: readonly string[];
 }
 
-/** The `authentication` policies of a customer, taken together: the strictest holds. */
+/** The `authentication` policies of a customer combined: the strictest applies. */
 export interface AuthenticationRules {
   readonly mfa_required: boolean;
-  /** Values of `acr` that count as multi-factor authentication beside `amr`; where that is required. */
+  /** Values of `acr` that count as multi-factor authentication in addition to `amr`; present if that is required. */
   readonly mfa_acr_values?: readonly string[];
-  /** Seconds since the user proved who they are. */
+  /** Maximum time since authentication, in seconds. */
   readonly max_session_duration?: number;
-  /** One list a policy; each must hold the domain. */
+  /** One list per policy; each must contain the domain. */
   readonly allowed_email_domains: readonly (readonly string[])[];
-  /** One list a policy; a range of each must hold the address. */
+  /** One list per policy; a range in each must contain the address. */
   readonly allowed_ip_ranges: readonly (readonly string[])[];
 }
 
-/** What a user is evaluated by. */
+/** The facts about a user that the rules check. */
 export interface AuthenticationFacts {
   readonly email: string | undefined;
   readonly clientIp: string;
-  /** Authentication methods (RFC 8176) that the token or the provider vouches for. */
+  /** Authentication methods (RFC 8176) from the token or the provider. */
   readonly amr: readonly string[];
-  /** Authentication context class (OpenID Connect Core 1.0, section 2) that they vouch for. */
+  /** Authentication context class (OpenID Connect Core 1.0, section 2) from the token or the provider. */
   readonly acr?: string | undefined;
   /** Unix seconds. */
   readonly authTime: number | undefined;
   /** Unix seconds. */
   readonly now: number;
-  /** It is a program by itself, and no user. */
+  /** True for a machine client, which is not a user. */
   readonly machine?: true;
 }
 
-/** Which rule is violated. */
+/** The violated rule. */
 export type Violation =
   "MFA_REQUIRED" | "SESSION_TOO_OLD" | "EMAIL_DOMAIN_NOT_ALLOWED" | "CLIENT_ADDRESS_NOT_ALLOWED";

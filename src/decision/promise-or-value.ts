@@ -1,7 +1,9 @@
-/** A value that is there at once, where nothing has to be waited for. */
+/** A value, or a promise of it if there is something to wait for. */
 export type PromiseOrValue<T> = T | Promise<T>;
 
-/** Goes on with a value: at once where it is there, so that what is known takes no turn of the event loop. */
+/**
+ * Continues with a value: synchronously if it is available, so that no turn of the event loop is spent on known values.
+ */
 export function andThen<A, B>(
   value: PromiseOrValue<A>,
   next: (value: A) => PromiseOrValue<B>,

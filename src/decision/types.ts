@@ -12,73 +12,73 @@ import type { CanonicalRequest, RawRequest } from "../request/types.ts";
 import type { StepUp } from "../customer-state/index.ts";
 import type { Snapshot } from "./policies/snapshot.ts";
 
-/** A request as a door hands it to the policy decision point. */
+/** A request as passed from a door to the policy decision point. */
 export interface AccessRequest {
   readonly raw: RawRequest;
-  /** Address of the connection's other end, as the proxy saw it. */
+  /** Address of the direct peer, as seen by the proxy. */
   readonly peer: string;
   readonly requestId: string;
   /** W3C trace context, as received. */
   readonly traceparent?: string;
   /** Unix ms. */
   readonly receivedAt: number;
-  /** Unix ms: an answer after this is worthless and becomes a denial. */
+  /** Deadline in Unix ms. A later answer is useless and becomes a denial. */
   readonly deadline: number;
   /**
-   * `on_request`: the door has not handed over the body, but asks again with it when the decision comes to BODY_NEEDED.
-   * `handed_over`: it has. Absent: it does not say.
+   * `on_request`: the door did not send the body, but repeats the check with it if the result is BODY_NEEDED.
+   * `handed_over`: the door sent the body. Absent: unknown.
    */
   readonly bodies?: "on_request" | "handed_over";
 }
 
-/** What is known about a request once it is decided, whichever way: what an answer or a record needs to say why. */
+/** What is known about a decided request, whatever the decision: the facts that a response or a record needs. */
 interface Facts {
-  /** What exactly was wrong, for logs and audit; never a secret. */
+  /** Details of what was wrong, for logs and audit. Contains no secrets. */
   readonly detail?: string;
   readonly snapshot?: Snapshot;
-  /** `name@version` of a customer's own policy set, where that one decided. */
+  /** `name@version` of a customer's own policy set, if that set decided. */
   readonly customerPolicySet?: string;
-  /** A customer's own policy set requires the record of what both permit. */
+  /** A customer's own policy set requires an audit record. */
   readonly auditRequired?: true;
-  /** Of `policies` or `web_policies`. */
+  /** The rule of `policies` or `web_policies`. */
   readonly rule?: PathRuleIR;
-  /** Where a WebSocket handshake was evaluated. */
+  /** Present for a WebSocket handshake. */
   readonly connection?: WebsocketConnectionIR;
   readonly request?: CanonicalRequest;
   readonly identity?: Identity;
-  /** A cookie says who is asking, and the request's origin does not allow to use it: the application does not get it. */
+  /** The caller's cookie must not be used because of the request's origin: it is withheld from the application. */
   readonly cookieWithheld?: true;
   readonly clientIp: string;
   /** The peer is one of the configured front proxies. */
   readonly trustedPeer: boolean;
   /** Switched-off checks that would have refused the request. */
   readonly accepted: readonly string[];
-  /** What the condition of the rule that decided was evaluated over. */
+  /** The attributes over which the deciding rule's condition was evaluated. */
   readonly attributes?: Attributes;
 }
 
-/** What only a permit has. */
+/** Facts that only a permit has. */
 interface PermitParts {
-  /** What the gateway still has to do with the answer, or on the connection. */
+  /** What the gateway still has to do with the response or on the connection. */
   readonly plan?: PlanIR;
-  /** What else the request could be, and is permitted as. */
+  /** Other readings of the request, which are also permitted. */
   readonly alsoRead?: readonly CanonicalRequest[];
 }
 
-/** What only a denial has. */
+/** Facts that only a denial has. */
 interface DenialParts {
-  /** Fields of a GraphQL operation that are not permitted. */
+  /** GraphQL fields that are not permitted. */
   readonly denials?: readonly GraphqlDenial[];
-  /** What a denied GraphQL operation is told. */
+  /** The errors for a denied GraphQL operation. */
   readonly graphqlErrors?: readonly GraphqlErrorIR[];
-  /** The sign-in that the customer's policies ask for, where the caller's does not satisfy them. */
+  /** The sign-in that the customer's policies require, if the caller's is not sufficient. */
   readonly stepUp?: StepUp;
 }
 
-/** So that no spread carries a part to where it means nothing. */
+/** Prevents a spread from copying a part to where it has no meaning. */
 type Without<Parts> = { readonly [Name in keyof Parts]?: never };
 
-/** A decision as far as it has come. */
+/** A decision in progress. */
 export interface Draft extends Facts, Without<PermitParts>, Without<DenialParts> {}
 
 export interface Permit extends Facts, PermitParts, Without<DenialParts> {
@@ -91,5 +91,5 @@ export interface Denial extends Facts, DenialParts, Without<PermitParts> {
   readonly reason: DenialReason;
 }
 
-/** What was decided about one request. */
+/** The decision on one request. */
 export type Decision = Permit | Denial;

@@ -1,4 +1,4 @@
-/** Somebody at a customer: what an application should not show to everybody, and does, because it knows no rights. */
+/** A contact at a customer: data that an application should not show to everybody, but does, because it has no access control. */
 export interface Contact {
   readonly id: string;
   readonly customer_id: string;
@@ -9,11 +9,11 @@ export interface Contact {
   readonly card_number: number;
   readonly salary_cents: number;
   readonly internal_notes: string;
-  /** The colleague who looks after this contact. */
+  /** The user who is responsible for this contact. */
   readonly owner: string;
 }
 
-/** One or two for every customer. Nobody has such a social security number: none begins with a 9. */
+/** One or two per customer. The social security numbers are not real: none starts with a 9. */
 export const CONTACTS: readonly Contact[] = [
   contact("k-1", "c-1", "Iris de Vries", "+31 10 555 0147", "u-2", {
     ssn: "900-41-6789",

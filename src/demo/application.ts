@@ -18,7 +18,7 @@ import { userRoutes } from "./users.ts";
 import { whoamiRoutes } from "./whoami.ts";
 
 export interface DemoApplicationOptions {
-  /** 0 takes any free port. */
+  /** 0: any free port. */
   readonly port: number;
   /** Ms between two events of its streams. */
   readonly eventInterval?: number;
@@ -32,17 +32,17 @@ export interface DemoApplication {
   readonly port: number;
   /** `http://127.0.0.1:PORT` */
   readonly url: string;
-  /** How many requests and handshakes have arrived, health checks aside: what was denied in front must not show here. */
+  /** Number of requests and handshakes received, except health checks: requests denied by the gateway must not appear here. */
   readonly requests: number;
-  /** Stops listening and drops what is still connected. */
+  /** Stops listening and closes open connections. */
   close(): Promise<void>;
 }
 
 /**
- * Starts the demo application on 127.0.0.1: a customer API, GraphQL, a WebSocket feed and a few web pages that know
- * nothing about authorization, so that everything a caller may or may not do is the gateway's doing.
+ * Starts the demo application on 127.0.0.1: a customer API, GraphQL, a WebSocket feed and a few web pages without any
+ * authorization, so that the gateway alone decides what a caller may do.
  *
- * @throws when the port is taken.
+ * @throws if the port is in use.
  */
 export async function startDemoApplication(options: DemoApplicationOptions): Promise<DemoApplication> {
   let requests = 0;
@@ -72,10 +72,10 @@ export async function startDemoApplication(options: DemoApplicationOptions): Pro
     close() {
       return new Promise((resolve) => {
         server.close(() => {
-          resolve(); // with an error where it is closed already, which is as good
+          resolve(); // with an error if it is already closed, which is fine
         });
         server.closeAllConnections();
-        endConnections(); // with the last one that listens, the timers end
+        endConnections(); // the timers end with the last listener
       });
     },
   };
@@ -93,7 +93,7 @@ interface Parts {
   readonly interval: number;
 }
 
-/** The steps of a request, one a line. */
+/** The steps of a request, one per line. */
 function createApplication(
   { store, feed, graphql, interval }: Parts,
   onRequest: (request: RequestLine) => void,

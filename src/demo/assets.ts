@@ -1,6 +1,6 @@
 import { Router } from "express";
 
-/** `/assets/*`: static files, held in the program so that they are there however it was installed. */
+/** `/assets/*`: static files, embedded in the program so that they are available in any installation. */
 export function assetRoutes(): Router {
   const router = Router();
   router.get("/assets/:file", (request, response, next) => {

@@ -4,12 +4,12 @@ import { customerOf } from "./customers.ts";
 import { parseAs, RequestError } from "./http.ts";
 import type { DemoStore } from "./store.ts";
 
-/** How many calls to report before the stream ends; endless without it. */
+/** Number of calls to report before the stream ends; without it the stream is endless. */
 const CallsQuery = z.object({ events: z.coerce.number().int().min(1).max(1000).optional() });
 
 /**
- * `/api/customers/:id/contacts`: personal data in every shape that answers have: one JSON document, a line for each
- * contact, a stream of events, and an error that says too much.
+ * `/api/customers/:id/contacts`: personal data in every form of response: one JSON document, one line per contact, a stream of
+ * events, and an error that reveals too much.
  *
  * @param interval - ms between two events
  */
@@ -44,14 +44,14 @@ export function contactRoutes(store: DemoStore, interval: number): Router {
     const contact = store.contacts.find((entry) => entry.id === request.params.contact);
     if (contact === undefined) throw new RequestError(404, "no such contact");
     if (contact.customer_id === id) response.json(contact);
-    // what applications do: helpful, and the data of another customer
+    // as real applications do: a helpful error that contains another customer's data
     else response.status(410).json({ error: "the contact has moved to another customer", contact });
   });
 
   return router;
 }
 
-/** Server-Sent Events (HTML standard, section 9.2): the first at once, the others at intervals. */
+/** Server-Sent Events (HTML standard, section 9.2): the first one at once, the others at intervals. */
 function sendEvents(
   response: Response,
   { events, interval }: { readonly events: number; readonly interval: number },

@@ -46,7 +46,7 @@ export function customerRoutes(store: DemoStore): Router {
   return router;
 }
 
-/** Suspended customers are listed only where they are asked for. */
+/** Suspended customers are listed only on request. */
 function withStatus(customers: readonly Customer[], asked: unknown): readonly Customer[] {
   if (asked === undefined) return customers.filter(({ status }) => status !== "suspended");
   const statuses: readonly unknown[] = Array.isArray(asked) ? asked : [asked];
@@ -55,7 +55,7 @@ function withStatus(customers: readonly Customer[], asked: unknown): readonly Cu
 
 /**
  * @returns the customer.
- * @throws RequestError 404 when there is none.
+ * @throws RequestError 404 if there is none.
  */
 export function customerOf(store: DemoStore, id: string): Customer {
   const customer = store.customers.get(id);

@@ -1,22 +1,22 @@
 /** One thing to try against a running `gatehouse up`. */
 export interface DemoExample {
   readonly title: string;
-  /** One line for a POSIX shell; prints status line, headers and body, or what a WebSocket says. */
+  /** One line for a POSIX shell; prints status line, headers and body, or the messages of a WebSocket. */
   readonly command: string;
   readonly expect: {
-    /** Of the answer; none for a WebSocket. */
+    /** Status of the response; absent for a WebSocket. */
     readonly status?: number;
-    /** Stands in what is printed. */
+    /** Text that the output contains. */
     readonly body: string;
-    /** Does not stand there: what a rule takes away. */
+    /** Text that the output does not contain, because a rule removes it. */
     readonly absent?: string;
   };
 }
 
-/** How a shell calls the programs of the examples. */
+/** Shell commands for the programs of the examples. */
 export interface DemoCommands {
   readonly gatehouse: string;
-  /** A Node.js that has a WebSocket client. */
+  /** A Node.js with a WebSocket client. */
   readonly node: string;
 }
 
@@ -24,7 +24,7 @@ export interface DemoCommands {
 const IN_CHECKOUT: DemoCommands = { gatehouse: "npx gatehouse", node: "npx node" };
 
 /**
- * What a newcomer tries: an allow, each kind of denial, then each kind of rule.
+ * Examples for a new user: an allowed request, each kind of denial, then each kind of rule.
  * @param gatewayUrl e.g. `http://127.0.0.1:8000`, without a trailing slash.
  */
 export function demoExamples(gatewayUrl: string, commands = IN_CHECKOUT): readonly DemoExample[] {
@@ -50,22 +50,22 @@ function requestExamples(url: string): readonly DemoExample[] {
       expect: { status: 200, body: '"name":"Northwind Traders"' },
     },
     {
-      title: "a manager deletes one: denied, only administrators may",
+      title: "a manager deletes a customer: denied, only administrators may",
       command: curl(`${url}/api/customers/c-1`, "-X DELETE", as("manager")),
       expect: { status: 403, body: '"ACCESS_DENIED"' },
     },
     {
-      title: "nobody signed in: a token is required",
+      title: "without a token: denied, signing in is required",
       command: curl(`${url}/api/customers/c-1`),
       expect: { status: 401, body: '"IDENTITY_REQUIRED"' },
     },
     {
-      title: "a path that two servers could read in two ways: refused before any rule is looked at",
+      title: "a path that servers could read in two ways: refused before any rule is evaluated",
       command: curl(`${url}/admin/settings;x=1`, as("admin")),
       expect: { status: 400, body: '"AMBIGUOUS_PATH"' },
     },
     {
-      title: "a forged identity header: the application sees what the token says",
+      title: "a forged identity header: the application sees the values from the token",
       command: curl(`${url}/api/whoami`, "-H 'x-user-role: admin'", as("viewer")),
       expect: { status: 200, body: '"x-user-role":"viewer"' },
     },
@@ -78,7 +78,7 @@ function answerExamples(url: string): readonly DemoExample[] {
   return [
     {
       title:
-        "a manager reads contacts: numbers masked, salaries gone, phones only of those in the manager's care",
+        "a manager reads contacts: numbers masked, salaries removed, phone numbers only of the manager's own contacts",
       command: curl(contacts, as("manager")),
       expect: {
         status: 200,
@@ -89,7 +89,7 @@ function answerExamples(url: string): readonly DemoExample[] {
       },
     },
     {
-      title: "a viewer reads them as lines of JSON: no notes, and no phone",
+      title: "a viewer reads them as lines of JSON: without notes and phone numbers",
       command: curl(`${contacts}/export`, as("viewer")),
       expect: {
         status: 200,
@@ -98,12 +98,12 @@ function answerExamples(url: string): readonly DemoExample[] {
       },
     },
     {
-      title: "an event stream: masked event by event",
+      title: "an event stream: every event is masked",
       command: curl(`${contacts}/calls?events=1`, as("manager")),
       expect: { status: 200, body: '"ssn":"***6789"', absent: "900-41-6789" },
     },
     {
-      title: "an error that says too much: it no longer does",
+      title: "an error that reveals too much: the data are removed",
       command: curl(`${contacts}/k-4`, as("manager")),
       expect: {
         status: 410,
@@ -125,7 +125,7 @@ function graphqlExamples(url: string): readonly DemoExample[] {
     );
   return [
     {
-      title: "GraphQL, a field that a viewer may not see: the answer comes without it, and says so",
+      title: "GraphQL, a field that a viewer may not see: returned as null, with an error that says so",
       command: graphql('{ mine: customer(id: "c-1") { name tax_id } }', "viewer"),
       expect: {
         status: 200,
@@ -134,7 +134,7 @@ function graphqlExamples(url: string): readonly DemoExample[] {
       },
     },
     {
-      title: "GraphQL, an alias for a field that is denied: denied, whatever it is called",
+      title: "GraphQL, an alias for a denied field: denied under any name",
       command: graphql('{ customers { name } harmless: orders(customer_id: "c-3") { item } }', "viewer"),
       expect: { status: 403, body: '"path":["harmless"]', absent: "Northwind" },
     },
@@ -146,7 +146,7 @@ function socketExamples(url: string): readonly DemoExample[] {
   const feed = (role: string, ...messages: object[]) => socket(`${url}/ws/orders`, role, "", messages);
   return [
     {
-      title: "WebSocket, the orders of one's own customer: delivered, without the contact's address",
+      title: "WebSocket, orders of the user's own customer: delivered without the contact's e-mail address",
       command: feed("manager", { type: "subscribe", customer_id: "c-1" }),
       expect: {
         body: '"contact":{"name":"Iris de Vries","email":"***"',
@@ -154,7 +154,7 @@ function socketExamples(url: string): readonly DemoExample[] {
       },
     },
     {
-      title: "WebSocket, the orders of somebody else's: the message is not delivered, the connection goes on",
+      title: "WebSocket, orders of another customer: the message is not delivered, the connection stays open",
       command: feed("manager", { type: "subscribe", customer_id: "c-3" }, { type: "ping" }),
       expect: { body: '"ACCESS_DENIED"', absent: "order_updated" },
     },
@@ -164,7 +164,7 @@ function socketExamples(url: string): readonly DemoExample[] {
       expect: { body: "closed 1008", absent: "order_updated" },
     },
     {
-      title: "a GraphQL subscription: of the orders of all customers, those that one may see",
+      title: "a GraphQL subscription to all orders: only permitted ones are delivered",
       command: socket(`${url}/graphql`, "support", "graphql-transport-ws", [
         { type: "connection_init" },
         {
@@ -191,8 +191,8 @@ function token(role: string): string {
 }
 
 /**
- * A client of Node's own: it says one thing, waits for an answer, says the next, and hangs up after the last answer.
- * No single quotes in it, for the shell's sake.
+ * A client in plain Node.js: it sends a message, waits for the response, sends the next, and disconnects after the last
+ * response. It must not contain single quotes, because of the shell.
  */
 const SOCKET_CLIENT = [
   "const [url, token, protocol, ...say] = process.argv.slice(1)",
@@ -204,7 +204,7 @@ const SOCKET_CLIENT = [
   'socket.onclose = ({ code }) => console.log("closed", code)',
 ].join("; ");
 
-/** `npx node`, because the checkout's Node has a WebSocket client and the one on the PATH may not. */
+/** `npx node`, because the checkout's Node.js has a WebSocket client and the one on PATH may not. */
 function socket(url: string, role: string, protocol: string, messages: readonly object[]): string {
   const said = messages.map((message) => `'${JSON.stringify(message)}'`);
   const address = url.replace(/^http/, "ws");

@@ -4,8 +4,8 @@ import { orderTotal, type DemoStore } from "./store.ts";
 import { renderPage } from "./layout.ts";
 
 /**
- * `GET /api/exports/{year}`: what was ordered in a year, as CSV; `latest` leads to the last year there is. As many APIs, it
- * does not answer everything in JSON: a year without orders is a page.
+ * `GET /api/exports/{year}`: the orders of a year as CSV; `latest` redirects to the last year. Like many APIs, not all of its
+ * responses are JSON: a year without orders is an HTML page.
  */
 export function exportRoutes(store: DemoStore): Router {
   const router = Router();

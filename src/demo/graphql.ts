@@ -10,10 +10,10 @@ import type { OrderFeed } from "./order-feed.ts";
 import { placeOrder } from "./orders.ts";
 import type { Customer, DemoStore, Order } from "./store.ts";
 
-/** The file that the example policies name, too: what they guard is what is served. */
+/** The file that the example policies also name, so that they protect exactly what is served. */
 const SCHEMA_FILE = new URL("../../policies/demo.graphql", import.meta.url);
 
-/** `/graphql`: requests, and WebSocket connections that are handed to it. */
+/** `/graphql`: requests, and WebSocket connections that are passed to it. */
 export interface GraphqlEndpoint {
   readonly handler: Handler;
   readonly sockets: WebSocketServer;
@@ -21,7 +21,7 @@ export interface GraphqlEndpoint {
 
 /**
  * @returns the endpoint: queries and mutations over HTTP, and all operations over WebSocket (graphql-transport-ws).
- * @throws when the schema file is not there.
+ * @throws if the schema file does not exist.
  */
 export function createGraphqlEndpoint(store: DemoStore, feed: OrderFeed): GraphqlEndpoint {
   const schema: GraphQLSchema = buildSchema(readFileSync(SCHEMA_FILE, "utf8"));
@@ -36,7 +36,7 @@ export function createGraphqlEndpoint(store: DemoStore, feed: OrderFeed): Graphq
   return { handler: createHandler({ schema, rootValue: roots }), sockets };
 }
 
-/** Resolvers of the root fields; those of the types are members and methods of what they give. */
+/** Resolvers of the root fields; fields of types are resolved by members and methods of the returned objects. */
 function createRoots(store: DemoStore, feed: OrderFeed) {
   const ordersOf = (id: string) => store.orders.filter((order) => order.customer_id === id).map(orderNode);
   const customerNode = (customer: Customer) => ({ ...customer, orders: () => ordersOf(customer.id) });
@@ -62,7 +62,7 @@ function createRoots(store: DemoStore, feed: OrderFeed) {
   };
 }
 
-/** Events as `subscribe` of graphql takes them, endless until `return` is called - also while it is waited for one. */
+/** Events in the form that graphql's `subscribe` expects, endless until `return` is called, even while waiting for one. */
 function updates(
   store: DemoStore,
   feed: OrderFeed,

@@ -15,7 +15,7 @@ export class RequestError extends Error {
 
 /**
  * @returns the body in the schema's shape.
- * @throws RequestError 400 that says what is wrong with it.
+ * @throws RequestError 400 that describes the problem.
  */
 export function readBody<T>(schema: z.ZodType<T>, request: Request): T {
   return parseAs(schema, request.body, "body");
@@ -24,7 +24,7 @@ export function readBody<T>(schema: z.ZodType<T>, request: Request): T {
 /**
  * @param what - what the value is, for the error
  * @returns the value in the schema's shape.
- * @throws RequestError 400 that says what is wrong with it.
+ * @throws RequestError 400 that describes the problem.
  */
 export function parseAs<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   const result = schema.safeParse(value);
@@ -33,7 +33,7 @@ export function parseAs<T>(schema: z.ZodType<T>, value: unknown, what: string): 
   throw new RequestError(400, `the ${what} is not valid`, problems);
 }
 
-/** The last handler: refusals, unreadable bodies and failures as JSON, without a stack. */
+/** The last handler: sends refusals, unreadable bodies and failures as JSON, without a stack. */
 export const reportError: ErrorRequestHandler = (error: unknown, _request, response, next) => {
   if (response.headersSent) {
     next(error);

@@ -9,7 +9,7 @@ const MENU = [
 ] as const;
 
 /**
- * Puts a page into the frame that all pages share.
+ * Wraps a page in the layout that all pages share.
  * @param content HTML, already escaped.
  */
 export function renderPage(request: Request, title: string, content: string): string {
@@ -36,7 +36,7 @@ export function renderPage(request: Request, title: string, content: string): st
 <h1>${escapeHtml(title)}</h1>
 ${content}
 </main>
-<footer>Ledgerly is the demo application of Gatehouse. It checks nobody's rights: the gateway in front of it does.</footer>
+<footer>Ledgerly is the demo application of Gatehouse. It has no access control of its own: the gateway in front of it does that.</footer>
 </body>
 </html>
 `;

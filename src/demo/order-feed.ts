@@ -1,18 +1,18 @@
 import { ORDER_STATUSES, type DemoStore, type Order } from "./store.ts";
 
-/** Tells whoever listens what becomes of orders. */
+/** Notifies listeners of changes to orders. */
 export interface OrderFeed {
-  /** Changes an order and tells all listeners; `undefined` where there is no such order. */
+  /** Changes an order and notifies all listeners; `undefined` if there is no such order. */
   change(id: string, change: Partial<Pick<Order, "status">>): Order | undefined;
-  /** Keeps a new order and tells all listeners. */
+  /** Stores a new order and notifies all listeners. */
   add(order: Order): void;
-  /** @returns what ends it. */
+  /** @returns a function that removes the listener. */
   listen(listener: (order: Order) => void): () => void;
 }
 
 /**
- * @param interval - ms after which the next order moves on. Time passes only while somebody listens: what is read
- *   without listening stays as it is.
+ * @param interval - ms after which the next order changes. Orders change only while there are listeners, so that they are
+ *   stable for readers without one.
  */
 export function createOrderFeed(store: DemoStore, interval: number): OrderFeed {
   const listeners = new Set<(order: Order) => void>();
@@ -37,7 +37,7 @@ export function createOrderFeed(store: DemoStore, interval: number): OrderFeed {
       tell(order);
     },
     listen(listener) {
-      // a function of its own, so that a listener that comes twice is told twice
+      // a new function each time, so that a listener added twice is notified twice
       const own = (order: Order) => {
         listener(order);
       };
@@ -60,7 +60,7 @@ export function createOrderFeed(store: DemoStore, interval: number): OrderFeed {
   return feed;
 }
 
-/** An order that has arrived is placed again, so that there is something to see for as long as somebody looks. */
+/** A delivered order is placed again, so that there are always changes to see. */
 function statusAfter(status: Order["status"]): Order["status"] {
   const next = ORDER_STATUSES[ORDER_STATUSES.indexOf(status) + 1];
   return next === undefined || next === "cancelled" ? "placed" : next;

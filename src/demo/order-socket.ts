@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { OrderFeed } from "./order-feed.ts";
 import type { DemoStore, Order } from "./store.ts";
 
-/** What a client may say. */
+/** Messages from the client. */
 const ClientMessage = z.discriminatedUnion("type", [
   z.object({ type: z.literal("subscribe"), customer_id: z.string() }),
   z.object({ type: z.literal("unsubscribe"), customer_id: z.string() }),
@@ -12,16 +12,16 @@ const ClientMessage = z.discriminatedUnion("type", [
 ]);
 type ClientMessage = z.infer<typeof ClientMessage>;
 
-/** What the application says, beside the updates of orders. */
+/** Messages from the application, besides updates of orders. */
 type Answer =
   | { readonly type: "unsubscribed"; readonly customer_id: string }
   | { readonly type: "pong" }
   | { readonly type: "error"; readonly error: string };
 
 /**
- * `/ws/orders`: what becomes of a customer's orders. Whoever subscribes is told of the first one at once.
+ * `/ws/orders`: changes to a customer's orders. A new subscriber receives the first order at once.
  *
- * @returns a server for connections that are handed to it.
+ * @returns a server for connections that are passed to it.
  */
 export function createOrderSocket(store: DemoStore, feed: OrderFeed): WebSocketServer {
   const server = new WebSocketServer({ noServer: true, maxPayload: 64 * 1024, perMessageDeflate: false });
@@ -41,11 +41,11 @@ function serve(socket: WebSocket, store: DemoStore, feed: OrderFeed): void {
   });
   socket.on("close", stop);
   socket.on("error", () => {
-    socket.terminate(); // a frame that is none: there is nobody to talk to
+    socket.terminate(); // a malformed frame: the peer does not speak the protocol
   });
   socket.on("message", (data: Buffer, isBinary) => {
     const answer = isBinary
-      ? failure("only text is understood")
+      ? failure("only text messages are supported")
       : obey(read(data.toString()), subscribed, { store, feed, send });
     if (answer !== undefined) send(answer);
   });
@@ -80,7 +80,7 @@ function obey(
   }
 }
 
-/** The update of an order, and whom to call about it. */
+/** The update of an order, with its contact. */
 function orderUpdated(store: DemoStore, { id, customer_id, item, status }: Order): object {
   const contact = store.contacts.find((entry) => entry.customer_id === customer_id);
   return {

@@ -25,7 +25,7 @@ export function orderRoutes(store: DemoStore, feed: OrderFeed): Router {
 
 /**
  * Takes an order.
- * @throws RequestError 400 or 422 that says what is wrong with it.
+ * @throws RequestError 400 or 422 that describes the problem.
  */
 export function placeOrder(store: DemoStore, feed: OrderFeed, wanted: unknown): Order {
   const content = parseAs(NewOrder, wanted, "body");

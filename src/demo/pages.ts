@@ -24,10 +24,10 @@ export function pageRoutes(store: DemoStore): Router {
 }
 
 const HOME = `<p class="lead">Ledgerly keeps the customers and orders of a small trading company. Everybody may read
-this page; the <a href="/dashboard">dashboard</a> is for the staff, the <a href="/admin/settings">settings</a> are for
-its administrators.</p>`;
+this page; the <a href="/dashboard">dashboard</a> is for staff, the <a href="/admin/settings">settings</a> are for
+administrators.</p>`;
 
-const SETTINGS = `<p class="lead">Only administrators come this far.</p>
+const SETTINGS = `<p class="lead">Only administrators can open this page.</p>
 <form>
 <label>Company name <input name="company" value="Ledgerly Ltd" autocomplete="off"></label>
 <label>Currency <select name="currency"><option>EUR</option><option>USD</option><option>GBP</option></select></label>

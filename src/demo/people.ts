@@ -1,4 +1,4 @@
-/** Somebody who works with the demo application. The member names are those that rules see under `user`. */
+/** A user of the demo application. The member names are those that rules see under `user`. */
 export interface Person {
   readonly id: string;
   readonly name: string;
@@ -47,7 +47,7 @@ function person(
   };
 }
 
-/** The staff of the demo, the first of each role being the one that `--role` alone stands for. */
+/** The demo users; `--role` alone selects the first one with that role. */
 export const PEOPLE: readonly Person[] = [
   person("u-1", "Ada Okafor", "admin", "operations", "c-1", ["c-1", "c-2", "c-3", "c-4", "c-5", "c-6"]),
   person("u-2", "Marco Bianchi", "manager", "sales", "c-1", ["c-1", "c-2"]),
@@ -59,9 +59,9 @@ export const PEOPLE: readonly Person[] = [
   person("u-8", "Jonas Weber", "viewer", "sales", "c-2", []),
 ];
 
-/** @returns the person that a role alone stands for. */
+/** @returns the default user of a role. */
 export function personOfRole(role: DemoRole): Person {
   const found = PEOPLE.find((candidate) => candidate.role === role);
-  if (found === undefined) throw new Error(`nobody in the demo has the role ${role}`);
+  if (found === undefined) throw new Error(`no demo user has the role \`${role}\``);
   return found;
 }

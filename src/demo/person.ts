@@ -1,16 +1,16 @@
 import { PEOPLE, personOfRole, type DemoRole, type Person } from "./people.ts";
 
-/** Whom a token is asked for; what is not said is the person's own. */
+/** The user for whom a token is requested; members override the demo user's own. */
 export interface PersonOptions {
   readonly role: DemoRole;
-  /** `user.id`. A known one brings that person's name, email, department, customer and assigned customers. */
+  /** `user.id`. A known one sets that user's name, email, department, customer and assigned customers. */
   readonly user?: string;
   readonly customer?: string;
   readonly department?: string;
   readonly permissions?: readonly string[];
 }
 
-/** The person that the options are about: one of the demo, or a stranger of whom only the options tell anything. */
+/** The user that the options describe: a demo user, or an unknown one with only the given attributes. */
 export function personOf({
   role,
   user,
@@ -31,8 +31,8 @@ export function personOf({
 }
 
 /**
- * A person of the demo as the sandbox's identity provider describes people. The application knows them by ids of its own,
- * which travel as claims beside those of the platform.
+ * A demo user in the form of the sandbox's identity provider. The application has its own ids, which are claims beside those
+ * of the platform.
  */
 export function describePerson(person: ReturnType<typeof personOf>) {
   const {
@@ -60,5 +60,5 @@ export function describePerson(person: ReturnType<typeof personOf>) {
   };
 }
 
-/** How the gateway reads these claims. */
+/** How the gateway maps these claims. */
 export const DEMO_CLAIMS = { "user.id": "employee_id", "user.customer_id": "account" } as const;

@@ -1,7 +1,7 @@
 import { Router } from "express";
 import { orderTotal, type DemoStore } from "./store.ts";
 
-/** `GET /api/reports/revenue`: what every customer has ordered, the largest first. */
+/** `GET /api/reports/revenue`: revenue per customer, largest first. */
 export function reportRoutes(store: DemoStore): Router {
   const router = Router();
 
@@ -14,7 +14,7 @@ export function reportRoutes(store: DemoStore): Router {
   return router;
 }
 
-/** Revenue in cents of each customer that has ordered anything, the largest first. */
+/** Revenue in cents of each customer with orders, largest first. */
 export function revenueByCustomer(
   store: DemoStore,
 ): { customer_id: string; name: string; revenue_cents: number }[] {

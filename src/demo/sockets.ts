@@ -3,10 +3,10 @@ import type { Duplex } from "node:stream";
 import type { WebSocketServer } from "ws";
 
 /**
- * Hands every WebSocket handshake to the server of its path; others are answered 404.
+ * Passes every WebSocket handshake to the server of its path; others are answered with 404.
  *
- * @param onRequest - told of every handshake, answered or not
- * @returns what ends all connections.
+ * @param onRequest - called for every handshake
+ * @returns a function that ends all connections.
  */
 export function attachSockets(
   server: Server,

@@ -1,6 +1,6 @@
 import { CONTACTS, type Contact } from "./address-book.ts";
 
-/** What the demo application keeps, in memory: every start begins with the same content. */
+/** The in-memory data of the demo application: every start begins with the same content. */
 export interface DemoStore {
   readonly customers: Map<string, Customer>;
   readonly contacts: readonly Contact[];
@@ -61,7 +61,7 @@ export function createDemoStore(): DemoStore {
   };
 }
 
-/** What an order comes to, in cents. */
+/** The total of an order, in cents. */
 export function orderTotal(entry: Order): number {
   return entry.quantity * entry.unit_price_cents;
 }

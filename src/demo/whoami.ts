@@ -1,6 +1,6 @@
 import { Router, type Request } from "express";
 
-/** `GET /api/whoami`: the identity headers as they arrived, so that a person sees what the gateway asserts. */
+/** `GET /api/whoami`: the identity headers as received, to show what the gateway asserts. */
 export function whoamiRoutes(): Router {
   const router = Router();
   router.get("/api/whoami", (request, response) => {
@@ -19,7 +19,7 @@ export function identityHeaders(request: Request): Record<string, string> {
   return Object.fromEntries(found);
 }
 
-/** Node reads header bytes as latin1; names of people come as UTF-8. */
+/** Node.js decodes header bytes as latin1; people's names are sent as UTF-8. */
 function decode(value: string): string {
   return Buffer.from(value, "latin1").toString("utf8");
 }

@@ -3,86 +3,86 @@ import { DOWNSTREAM_PERIODIC, readEntry, type RawEntry } from "./access-log-entr
 import type { LoggedFlags, LoggedRequest } from "./access-log-request.ts";
 import { lengthField, MessageReader } from "./wire.ts";
 
-/** One request that had a plan, or was allowed and not sent on, and is over, as Envoy's access log tells it. */
+/** An ended request that had a plan, or was allowed but not forwarded, from Envoy's access log. */
 export interface AccessLogEntry {
-  /** Empty where there was no plan. */
+  /** Empty if there was no plan. */
   readonly decisionId: string;
-  /** What Lua noted; empty where that is more than it ever notes. */
+  /** What Lua recorded; empty if it is longer than anything that Lua records. */
   readonly outcome?: string;
-  /** How far Lua had come with the answer: `done`, or `stream` while parts of it pass. */
+  /** Lua's progress on the response: `done`, or `stream` while parts of it pass. */
   readonly state?: string;
-  /** It was a WebSocket handshake that was let in. */
+  /** It was a permitted WebSocket handshake. */
   readonly handshake: boolean;
-  /** Unix ms; undefined where Envoy does not say. */
+  /** Unix ms; undefined if Envoy does not report it. */
   readonly startedAt: number | undefined;
-  /** To the last byte sent to the client; ms. */
+  /** Time to the last byte sent to the client; ms. */
   readonly answeredAfter: number | undefined;
-  /** To the end of the stream; ms. */
+  /** Time to the end of the stream; ms. */
   readonly endedAfter: number | undefined;
-  /** 0 where nothing was answered. */
+  /** 0 if there was no response. */
   readonly responseCode: number;
   readonly responseBytes: number;
   /** Envoy's `response_code_details`. */
   readonly details: string;
-  /** It was allowed, and came to nothing before an application had anything of it. */
+  /** It was allowed but ended before it reached an application. */
   readonly stopped?: Stopped;
-  /** There was something to carry out; otherwise it is here only because every request is, or because it was stopped. */
+  /** It had a plan to enforce; otherwise it is here because every request is recorded, or because it was stopped. */
   readonly planned: boolean;
   readonly flags: LoggedFlags;
   readonly upstream: LoggedUpstream;
 }
 
-/** What is known of the application's part. */
+/** What Envoy reports about the application. */
 export interface LoggedUpstream {
-  /** Empty where none was chosen. */
+  /** Empty if none was chosen. */
   readonly cluster: string;
-  /** From the first byte sent to it to its last; ms. */
+  /** Time from the first byte sent to it to the last byte from it; ms. */
   readonly durationMs?: number;
-  /** With which it answered what had a plan; Lua may have delivered another one. */
+  /** Its status for a request with a plan; Lua may have delivered a different one. */
   readonly status?: number;
 }
 
-/** What is known of a request that was allowed and not sent on. */
+/** What Envoy reports about a request that was allowed but not forwarded. */
 export interface Stopped {
   readonly requestId: string;
 }
 
-/** One request that is over without a decision of ours: Envoy has refused it, or its client has gone. */
+/** A request that ended without a decision of ours: Envoy refused it, or its client disconnected. */
 export interface UndecidedEntry {
   readonly startedAt: number | undefined;
   readonly responseCode: number;
   readonly details: string;
   readonly flags: LoggedFlags;
-  /** The connection's other end. */
+  /** The client end of the connection. */
   readonly peer: string;
-  /** Empty as far as the request could not be read. */
+  /** Fields that could not be read are empty. */
   readonly request: LoggedRequest;
-  /** It was sent on to an application. */
+  /** It was forwarded to an application. */
   readonly forwarded: boolean;
 }
 
-/** What is done with entries. */
+/** Handlers of entries. */
 export interface AccessLogReaders {
   readonly planned: (entry: AccessLogEntry) => void;
   readonly undecided: (entry: UndecidedEntry) => void;
-  /** The connection that this decision let in is open. */
+  /** Called while the connection that this decision permitted is open. */
   readonly open: (decisionId: string) => void;
-  /** Called besides, for each flag by which Envoy says that the application failed. */
+  /** Additionally called for each flag with which Envoy reports that the application failed. */
   readonly failed: (cluster: string, flag: string) => void;
-  /** Called for each other entry; and once where the message ends within one. */
+  /** Called for every other entry, and once if the message ends within one. */
   readonly passOver: (why: PassedOver) => void;
 }
 
-/** Why an entry is passed over: not the end of a request; decided, and nothing more to say; not well-formed. */
+/** Why an entry is skipped: not the end of a request; decided, with nothing to record; malformed. */
 export type PassedOver = "intermediate" | "no_plan" | "malformed";
 
-/** Of our own ids (audit/decision-id.ts), with room for others. */
+/** Longest decision id: ours (audit/decision-id.ts), with room for others. */
 const DECISION_ID = /^[\w-]{1,64}$/;
 
 const HTTP_LOGS = lengthField(2);
 const LOG_ENTRY = lengthField(1);
 
-/** Reads a StreamAccessLogsMessage entry by entry, so that a malformed one costs no other. Never throws. */
+/** Decodes a StreamAccessLogsMessage entry by entry, so that a malformed one does not affect others. Never throws. */
 export function readAccessLog(bytes: Buffer, readers: AccessLogReaders, options: AccessLogOptions): void {
   const { planned, undecided, open, failed, passOver } = readers;
   for (const entry of entriesOf(bytes)) {
@@ -100,7 +100,7 @@ export function readAccessLog(bytes: Buffer, readers: AccessLogReaders, options:
     const { upstream: failures = [] } = draft.flags;
     for (const flag of failures) failed(draft.cluster, flag);
     const read = finish(draft, options);
-    // a failure was what there was to say
+    // the failure has been reported, and nothing else is needed
     if (read === "no_plan" && failures.length > 0) continue;
     if (typeof read === "string") passOver(read);
     else if ("decisionId" in read) planned(read);
@@ -109,11 +109,11 @@ export function readAccessLog(bytes: Buffer, readers: AccessLogReaders, options:
 }
 
 export interface AccessLogOptions {
-  /** Every allowed request is an outcome, also one without a plan. */
+  /** Every allowed request is an outcome, even without a plan. */
   readonly everyRequest: boolean;
 }
 
-/** The bytes of each entry; undefined, at last, where the message breaks off. */
+/** The bytes of each entry; finally undefined if the message is truncated. */
 function entriesOf(bytes: Buffer): readonly (Buffer | undefined)[] {
   const entries: (Buffer | undefined)[] = [];
   try {
@@ -141,7 +141,7 @@ function finish(
   { everyRequest }: AccessLogOptions,
 ): AccessLogEntry | UndecidedEntry | "no_plan" | "malformed" {
   const { noted, decision, flags } = draft;
-  // where the answer never came, or the client left before it, Lua has noted nothing
+  // if there was no response, or the client left before it, Lua has recorded nothing
   const planned = noted.get(NOTE.decision_id) ?? decision.get(DECISION.decision_id);
   if (planned === undefined && !draft.isFinal) return undecided(draft);
   const stopped = stoppedIn(draft);
@@ -170,7 +170,7 @@ function finish(
   };
 }
 
-/** Envoy's words for answers that are not its own refusals. */
+/** Envoy's details for responses that are not its own refusals. */
 const ANSWERED = new Set(["via_upstream", "direct_response", "ext_authz_denied"]);
 
 function stoppedIn({ forwarded, flags, details, request }: RawEntry): Stopped | undefined {
@@ -198,7 +198,7 @@ function undecided(draft: RawEntry): UndecidedEntry {
     details: draft.details,
     flags: draft.flags,
     peer: draft.peer,
-    // what Envoy refuses early may still have the id that the client made up
+    // a request that Envoy refuses early may still have the id that the client chose
     request: draft.answeredId === "" ? draft.request : { ...draft.request, id: draft.answeredId },
     forwarded: draft.forwarded,
   };

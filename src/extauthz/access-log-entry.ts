@@ -24,20 +24,20 @@ export class RawEntry {
   responseCode = 0;
   responseBytes = 0;
   details = "";
-  /** With which the client was answered. */
+  /** The status sent to the client. */
   answeredId = "";
   peer = "";
   flags: LoggedFlags = {};
   forwarded = false;
   isFinal = false;
-  /** Read where it is needed: where no decision was made, or nothing was sent on. */
+  /** Decoded only if needed: if no decision was made, or nothing was forwarded. */
   requestBytes: Buffer | undefined;
   request: LoggedRequest = readRequest(undefined);
   readonly noted = new Map<string, string>();
   readonly decision = new Map<string, string>();
 }
 
-/** AccessLogType: what it is where Envoy writes at the end only, and where it writes at other moments, too. */
+/** AccessLogType: its values if Envoy logs only at the end, and if it also logs at other moments. */
 const NOT_SET = 0;
 export const DOWNSTREAM_PERIODIC = 5;
 const DOWNSTREAM_END = 6;
@@ -56,7 +56,7 @@ export function readEntry(bytes: Buffer): RawEntry | "intermediate" | "malformed
       else if (tag === RESPONSE) readResponse(reader.bytes(), draft);
       else reader.skip(tag);
     });
-    // a connection that is still open must not be taken for one that is gone
+    // an open connection must not count as closed
     if (draft.type === DOWNSTREAM_PERIODIC) return draft;
     if (draft.type !== NOT_SET && draft.type !== DOWNSTREAM_END) return "intermediate";
     if (!draft.isFinal || !draft.forwarded) draft.request = readRequest(draft.requestBytes);
@@ -155,7 +155,7 @@ function readResponse(bytes: Buffer, draft: RawEntry): void {
 
 const FILTER_METADATA = lengthField(1);
 
-/** Under these names: what Lua noted, and what the service itself sent along with its permission. */
+/** Namespaces of the metadata: what Lua recorded, and what the service sent with its permission. */
 function readMetadata(bytes: Buffer, draft: RawEntry): void {
   eachField(bytes, (reader, tag) => {
     if (tag !== FILTER_METADATA) {
@@ -178,7 +178,7 @@ const STRUCT_FIELDS = lengthField(1);
 const STRING_VALUE = lengthField(3);
 const BOOL_VALUE = varintField(4);
 
-/** Whether the answer that it came with was a decision (encode.ts). */
+/** Whether the response that set it was a decision (encode.ts). */
 function readFinal(struct: Buffer): boolean {
   let final = false;
   eachField(struct, (reader, tag) => {
@@ -196,7 +196,7 @@ function readFinal(struct: Buffer): boolean {
   return final;
 }
 
-/** The members of a google.protobuf.Struct of these names, as far as they are strings. */
+/** The string members with these names in a google.protobuf.Struct. */
 function readStrings(struct: Buffer, names: readonly string[], found: Map<string, string>): void {
   eachField(struct, (reader, tag) => {
     if (tag !== STRUCT_FIELDS) {

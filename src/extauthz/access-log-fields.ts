@@ -1,21 +1,21 @@
 import { lengthField, MessageReader, varintField } from "./wire.ts";
 
-/** Bytes of a name or a word of Envoy's that are read. */
+/** Maximum length of a name or a detail text of Envoy, in bytes. */
 export const MAX_NAME = 256;
 
-/** Each message is read from bytes of its own: its fields are counted for itself, and it cannot end elsewhere. */
+/** Each nested message gets its own reader: its fields are counted separately, and it cannot be read past its end. */
 export function eachField(bytes: Buffer, read: (reader: MessageReader, tag: number) => void): void {
   const reader = new MessageReader(bytes);
   for (let tag = reader.next(); tag !== 0; tag = reader.next()) read(reader, tag);
 }
 
-// Timestamp and Duration are alike
+// Timestamp and Duration have the same layout
 const SECONDS = varintField(1);
 const NANOS = varintField(2);
-/** The end of what a JavaScript date can say. */
+/** The largest time of a JavaScript date. */
 const MAX_TIME = 8.64e15;
 
-/** @returns undefined where it is no time that a date can say */
+/** @returns undefined if it is not a time that a date can represent */
 export function milliseconds(bytes: Buffer): number | undefined {
   let seconds = 0;
   let nanos = 0;

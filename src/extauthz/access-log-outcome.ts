@@ -9,62 +9,62 @@ import {
 } from "../envoy-contract.ts";
 import { isObject } from "../json/index.ts";
 
-/** What became of an answer that response rules applied to. */
+/** The outcome of a response to which response rules applied. */
 export interface ResponseOutcome {
   readonly result: ResponseResult;
   readonly reason?: string;
-  /** Where values were changed; key names are the document's own. */
+  /** Paths of changed values; key names are the document's own. */
   readonly paths: readonly string[];
-  /** Values changed. */
+  /** Number of changed values. */
   readonly count: number;
-  /** Documents of a stream that were not delivered. */
+  /** Number of documents of a stream that were not delivered. */
   readonly dropped: number;
 }
 
 /**
- * `unfinished`: the request ended before the answer had gone through. `headers_only`: a preflight's answer. `passed`: one of
- * a type that no rule reads.
- * `not_forwarded`: there was none, for no application has seen the request; `delivered` and `failed` are of requests without
- * a plan, and of those whose application failed: Lua never notes these three.
+ * `unfinished`: the request ended before the response was complete. `headers_only`: the response of a preflight. `passed`: a
+ * response of a type that no rule reads.
+ * `not_forwarded`: there was no response, because no application received the request; `delivered` and `failed` are for
+ * requests without a plan, and for those whose application failed. Lua never records these three.
  */
 export type ResponseResult = keyof typeof RESULT | "not_forwarded" | "delivered" | "failed";
 
-/** What passed on a WebSocket connection, in numbers of messages. */
+/** Message counts of a WebSocket connection. */
 export interface ConnectionOutcome {
   readonly sent: { readonly delivered: number; readonly dropped: number };
   readonly received: { readonly delivered: number; readonly dropped: number; readonly masked: number };
   readonly denied: readonly DeniedMessages[];
   readonly paths: readonly string[];
-  /** Absent where nobody said so before the connection was gone. */
+  /** Absent if the connection was lost without a close. */
   readonly closed?: { readonly code?: number; readonly reason: string; readonly by: string };
 }
 
 export interface DeniedMessages {
   readonly direction: string;
-  /** As the message had it. */
+  /** As in the message. */
   readonly type: string;
-  /** Id of the rule; empty where none names the type. */
+  /** Id of the rule; empty if no rule names the type. */
   readonly rule: string;
   readonly count: number;
 }
 
-/** One of the two. */
+/** Exactly one of the two is present. */
 export type NotedOutcome =
   | { readonly event: "response"; readonly response: ResponseOutcome }
   | { readonly event: "connection"; readonly connection: ConnectionOutcome };
 
-/** More than Lua ever notes; whatever has more was not written by it. */
+/** More than Lua ever records; anything longer was not written by it. */
 const MAX_ITEMS = 200;
 const MAX_TEXT = 4_096;
 
-/** Something is not what Lua notes. */
+/** The text is not what Lua records. */
 class Unreadable extends Error {}
 
 /**
- * Reads what Lua noted about a request (envoy/lua/README.md): JSON, in which key names and types of messages come from
- * others. Members that are not known here are passed over.
+ * Parses what Lua recorded about a request (envoy/lua/README.md): JSON in which key names and message types come from
+ * clients and applications. Unknown members are ignored.
  *
- * @returns undefined where it is not that
+ * @returns undefined if it is malformed
  */
 export function readOutcome(text: string): NotedOutcome | undefined {
   try {
@@ -79,7 +79,7 @@ export function readOutcome(text: string): NotedOutcome | undefined {
   }
 }
 
-/** Members of an object that Lua notes: of these names, and whatever they hold. */
+/** Members of an object that Lua records, by name, with values of any type. */
 type Members<Names extends Readonly<Record<string, unknown>>> = { readonly [Name in keyof Names]?: unknown };
 
 function responseOutcome({
@@ -156,7 +156,7 @@ function number(value: unknown): number {
   return value as number;
 }
 
-/** Absent is empty, and so is `{}`: an empty table in Lua does not say which of the two it is. */
+/** Absent and `{}` are empty lists: an empty Lua table may be a list or an object. */
 function list(value: unknown): readonly unknown[] {
   if (value === undefined) return [];
   if (!Array.isArray(value)) {

@@ -8,16 +8,16 @@ import type { ConnectionOutcome, ResponseOutcome } from "./access-log-outcome.ts
 export interface OutcomeDependencies {
   readonly audit: OutcomeLog;
   readonly metrics: Pick<Metrics, "outcomes" | "responses" | "messagesDropped" | "connectionsClosed">;
-  /** Called for each WebSocket handshake that was let in, when its connection is over. */
+  /** Called for each permitted WebSocket handshake when its connection has ended. */
   readonly connectionEnded: (decisionId: string) => void;
 }
 
-/** @returns what is done with each outcome: it is counted and recorded, and whoever looks after connections is told. */
+/** @returns the handler of outcomes, which counts and records them and reports ended connections. */
 export function createOutcomeHandler(dependencies: OutcomeDependencies): (outcome: RequestOutcome) => void {
   const { audit, metrics, connectionEnded } = dependencies;
   const reasonOf = closeReasons();
   return (outcome) => {
-    // first: nothing that fails below may leave a connection in the books
+    // first: a failure below must not leave a connection tracked
     if (outcome.handshake || outcome.event === "connection") connectionEnded(outcome.decisionId);
     metrics.outcomes.inc({ event: outcome.event });
     audit.recordOutcome(isNotable(outcome), () => outcomeRecord(outcome));
@@ -31,7 +31,7 @@ export function createOutcomeHandler(dependencies: OutcomeDependencies): (outcom
   };
 }
 
-/** Something was kept back or cut off by the gateway. */
+/** The gateway withheld or cut off something. */
 function isNotable(outcome: RequestOutcome): boolean {
   if (outcome.event === "response") {
     const { result, dropped, reason } = outcome.response;
@@ -47,7 +47,7 @@ function byGateway(closed: Closed): boolean {
   return closed !== undefined && closed.by !== CLOSED_BY.peer;
 }
 
-/** The record of an outcome. Called when it is written. */
+/** Builds the record of an outcome. Called when it is written. */
 export function outcomeRecord(outcome: RequestOutcome): OutcomeRecord {
   const common = {
     timestamp: new Date(outcome.at).toISOString(),
@@ -101,10 +101,10 @@ function connectionFields({ sent, received, denied, paths, closed }: ConnectionO
   };
 }
 
-/** Far more than Lua has reasons for; a label must not have as many values as somebody likes. */
+/** Far more than the number of Lua's reasons; a label must not have unboundedly many values. */
 const MAX_REASONS = 40;
 
-/** Names of reasons for a metric: the gateway's own reasons, `PEER`, `NONE` where nobody said any, `OTHER`. */
+/** Reasons as values of a metric label: the gateway's own, `PEER`, `NONE` if there is none, `OTHER`. */
 function closeReasons(): (closed: Closed) => string {
   const seen = new Set<string>();
   return (closed) => {

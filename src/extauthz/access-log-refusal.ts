@@ -11,13 +11,13 @@ export interface RefusalDependencies {
   readonly metrics: Pick<Metrics, "decisions">;
   readonly snapshot: () => Pick<Snapshot, "label" | "digest"> | undefined;
   readonly nextDecisionId: () => string;
-  /** The client's address, by the connection's other end and the values of X-Real-IP. */
+  /** The client's address, from the peer address and the values of X-Real-IP. */
   readonly clientIp: (peer: string, realIp: readonly string[]) => string;
   /** Unix ms. */
   readonly clock?: () => number;
 }
 
-/** @returns what is done with each request that Envoy refused by itself: it is counted and recorded as a denial. */
+/** @returns the handler of requests that Envoy itself refused, which counts and records them as denials. */
 export function createRefusalHandler(dependencies: RefusalDependencies): (entry: UndecidedEntry) => void {
   const { audit, metrics } = dependencies;
   const clock = dependencies.clock ?? Date.now;
@@ -92,12 +92,12 @@ const BY_STATUS: Readonly<Record<number, ProxyReason>> = {
   431: "HEADERS_TOO_LARGE",
 };
 
-/** Words of Envoy's codecs say what is wrong with the bytes ... */
+/** Details from Envoy's codecs say that the bytes are malformed ... */
 const CODEC = /^http[123]?\./;
-/** ... but for these. */
+/** ... except these. */
 const RESET = /^http[23]\.remote_/;
 
-/** Why Envoy refused: its word for it counts first, then what it knows about the connection, then its status. */
+/** Why Envoy refused: decided by its details, then its flags about the connection, then its status. */
 export function refusalReason({
   details,
   flags,

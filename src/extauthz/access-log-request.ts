@@ -1,7 +1,7 @@
 import { eachField, MAX_NAME, readMapEntry } from "./access-log-fields.ts";
 import { lengthField, varintField } from "./wire.ts";
 
-/** A request as Envoy's access log has it; empty texts where Envoy could not read it. */
+/** A request from Envoy's access log; fields that Envoy could not read are empty. */
 export interface LoggedRequest {
   readonly id: string;
   readonly method: string;
@@ -12,14 +12,14 @@ export interface LoggedRequest {
   readonly realIp: readonly string[];
 }
 
-/** What of Envoy's response flags is read. */
+/** The response flags of Envoy that are used. */
 export interface LoggedFlags {
   readonly clientGone?: true;
   readonly malformed?: true;
   readonly overloaded?: true;
-  /** By a decision: ours. */
+  /** Denied by our decision. */
   readonly denied?: true;
-  /** What went wrong with the application, in Envoy's letters: `UF`. */
+  /** How the application failed, as Envoy's flag, e.g. `UF`. */
   readonly upstream?: readonly string[];
 }
 
@@ -32,10 +32,10 @@ const METHOD = varintField(1);
 /** config.core.v3.RequestMethod */
 const METHODS = ["", "GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"];
 
-/** A header's list is at most 64 KiB (listener.ts). */
+/** A list of header values is at most 64 KiB (listener.ts). */
 const MAX_TARGET = 65_536;
 
-/** Reads HTTPRequestProperties. */
+/** Decodes HTTPRequestProperties. */
 export function readRequest(bytes: Buffer | undefined): LoggedRequest {
   const request = { id: "", method: "", host: "", target: "", realIp: [] as readonly string[] };
   if (bytes === undefined) return request;
@@ -69,7 +69,7 @@ export function readRequest(bytes: Buffer | undefined): LoggedRequest {
   return request;
 }
 
-/** ResponseFlags that say that an application failed, or that there was none. */
+/** ResponseFlags for an application that failed or was missing. */
 const UPSTREAM_FLAGS = new Map([
   [varintField(2), "UH"],
   [varintField(3), "UT"],
@@ -92,7 +92,7 @@ const PROTOCOL_ERROR = varintField(19);
 const OVERLOAD_MANAGER = varintField(26);
 const REMOTE_RESET = varintField(28);
 
-/** Reads ResponseFlags. */
+/** Decodes ResponseFlags. */
 export function readFlags(bytes: Buffer): LoggedFlags {
   const flags: { clientGone?: true; malformed?: true; overloaded?: true; denied?: true } = {};
   const upstream: string[] = [];
@@ -118,7 +118,7 @@ export function readFlags(bytes: Buffer): LoggedFlags {
 const SOCKET_ADDRESS = lengthField(1);
 const ADDRESS = lengthField(2);
 
-/** Reads config.core.v3.Address: the IP address, empty for a Unix socket. */
+/** Decodes config.core.v3.Address: the IP address, empty for a Unix socket. */
 export function readAddress(bytes: Buffer): string {
   let address = "";
   eachField(bytes, (reader, tag) => {

@@ -6,17 +6,17 @@ import {
 } from "@grpc/grpc-js";
 import type { AccessLogHandler } from "./access-log.ts";
 
-/** envoy.service.accesslog.v3.AccessLogService: streams that go on for as long as Envoy wants. */
+/** envoy.service.accesslog.v3.AccessLogService: streams that stay open as long as Envoy wants. */
 export interface AccessLogService {
   readonly stream: handleClientStreamingCall<Buffer, Buffer>;
-  /** Ends every stream, and takes no more: a server with an open stream would never finish closing. */
+  /** Ends every stream and accepts no more: a server with an open stream would never finish closing. */
   readonly end: () => void;
 }
 
 /** StreamAccessLogsResponse has no fields. */
 const ANSWER = Buffer.alloc(0);
 
-/** @param take - gets each message as it comes */
+/** @param take - receives each message */
 export function createAccessLogService(take: AccessLogHandler): AccessLogService {
   const endings = new Set<() => void>();
   let ended = false;
@@ -31,11 +31,11 @@ export function createAccessLogService(take: AccessLogHandler): AccessLogService
         if (forget()) callback(null, ANSWER);
       };
       endings.add(end);
-      // from now on Envoy knows that somebody listens, and sends nothing twice
+      // now Envoy knows that the stream is accepted, and sends nothing twice
       call.sendMetadata(new Metadata());
       call.on("data", take);
       call.on("end", end);
-      // Envoy has gone, or has sent what is no message: the stream is over without an answer
+      // Envoy disconnected, or sent a malformed message: the stream ends without a response
       call.on("cancelled", forget);
       call.on("error", forget);
     },

@@ -9,54 +9,54 @@ import {
   type ResponseResult,
 } from "./access-log-outcome.ts";
 
-/** What became of a request that was allowed, as only Envoy knows it. */
+/** The outcome of an allowed request, which only Envoy knows. */
 export type RequestOutcome = NotedOutcome & {
-  /** Empty where it had no plan. */
+  /** Empty if it had no plan. */
   readonly decisionId: string;
-  /** Where it was not sent on. */
+  /** Present if it was not forwarded. */
   readonly requestId?: string;
-  /** It was a WebSocket handshake that was let in: the connection, if there ever was one, is over. */
+  /** It was a permitted WebSocket handshake, and its connection (if there was one) has ended. */
   readonly handshake: boolean;
-  /** Unix ms: when the request was over. */
+  /** When the request ended; Unix ms. */
   readonly at: number;
   readonly durationMs: number;
-  /** 0 where nothing was answered. */
+  /** 0 if there was no response. */
   readonly responseCode: number;
   readonly responseBytes: number;
-  /** Envoy's own word for how the answer came about. */
+  /** Envoy's response code details. */
   readonly details: string;
-  /** Envoy's flags for what went wrong with the application. */
+  /** Envoy's flags for failures of the application. */
   readonly failures?: readonly string[];
-  /** The application, where one was chosen. */
+  /** The application, if one was chosen. */
   readonly upstream?: string;
-  /** What it answered, where it did. */
+  /** Its status, if it responded. */
   readonly upstreamStatus?: number;
   readonly upstreamMs?: number;
 };
 
 export interface AccessLogDependencies {
   readonly onOutcome: (outcome: RequestOutcome) => void;
-  /** Is given each request that was over without a decision of ours, and was not sent on. */
+  /** Receives each request that ended without a decision of ours and was not forwarded. */
   readonly onRefusal: (entry: UndecidedEntry) => void;
-  /** Is given, from time to time, the decision by which a connection was let in that is open. */
+  /** Periodically receives the decision of each open connection. */
   readonly onOpen?: (decisionId: string) => void;
   readonly metrics: Pick<Metrics, "accessLogSkipped" | "upstreamFailures">;
   /** Applications by the names of their clusters. */
   readonly upstreams?: ReadonlyMap<string, string>;
-  /** Every allowed request has an outcome, also one without a plan. Default: false. */
+  /** Every allowed request has an outcome, even without a plan. Default: false. */
   readonly everyRequest?: boolean;
   readonly log: { error(object: object, message: string): void };
   /** Unix ms. */
   readonly clock?: () => number;
 }
 
-/** Takes the bytes of one StreamAccessLogsMessage. Never throws. */
+/** Handles the bytes of one StreamAccessLogsMessage. Never throws. */
 export type AccessLogHandler = (bytes: Buffer) => void;
 
 /**
- * Envoy's access log. Requests with a plan become outcomes; where of one at least the decision can be read there is an
- * outcome all the same, `unfinished`, so that nothing that was planned is over without a word. Requests that were allowed and
- * came to nothing in Envoy have one, too, `not_forwarded`. Requests that Envoy refused before there was a decision are handed on. What cannot be read is counted.
+ * Handles Envoy's access log. Requests with a plan become outcomes; if only the decision can be read, the outcome is
+ * `unfinished`, so that every plan leaves an outcome. Requests that were allowed but ended in Envoy have the outcome
+ * `not_forwarded`. Requests that Envoy refused before there was a decision are passed on. Unreadable entries are counted.
  */
 export function createAccessLog(dependencies: AccessLogDependencies): AccessLogHandler {
   const {
@@ -75,7 +75,7 @@ export function createAccessLog(dependencies: AccessLogDependencies): AccessLogH
     try {
       onOutcome(outcomeOf(entry, noted ?? UNREADABLE, clock(), upstreams));
     } catch (error) {
-      log.error({ err: error, decision_id: entry.decisionId }, "an outcome was lost");
+      log.error({ err: error, decision_id: entry.decisionId }, "could not record an outcome");
     }
   };
   const passOver = (cause: string) => {
@@ -84,13 +84,13 @@ export function createAccessLog(dependencies: AccessLogDependencies): AccessLogH
   const undecided = (entry: UndecidedEntry): void => {
     if (entry.forwarded) {
       passOver("undecided");
-      log.error({ request_id: entry.request.id }, "the proxy has forwarded a request without a decision");
+      log.error({ request_id: entry.request.id }, "envoy forwarded a request without a decision");
       return;
     }
     try {
       onRefusal(entry);
     } catch (error) {
-      log.error({ err: error, request_id: entry.request.id }, "the record of a refusal was lost");
+      log.error({ err: error, request_id: entry.request.id }, "could not record a refusal");
     }
   };
   const failed = (cluster: string, flag: string) => {
@@ -115,7 +115,7 @@ const SILENT: ConnectionOutcome = {
   paths: [],
 };
 
-/** What Lua noted, or what it means that it noted nothing; what it makes of an answer of Envoy's own does not count. */
+/** What Lua recorded, or what it means that it recorded nothing. What it recorded on Envoy's own responses is ignored. */
 function notedIn(entry: AccessLogEntry): NotedOutcome | undefined {
   const { outcome, handshake, state, stopped, planned } = entry;
   if (stopped !== undefined) {
@@ -135,12 +135,12 @@ function response(result: ResponseResult): NotedOutcome {
   return { event: "response", response: { result, paths: [], count: 0, dropped: 0 } };
 }
 
-/** The application failed before it answered: what was delivered, and Lua has perhaps looked at, is Envoy's. */
+/** The application failed before it responded: the delivered response, which Lua may have processed, is Envoy's own. */
 function isEnvoysAnswer({ flags, handshake, details }: AccessLogEntry): boolean {
   return flags.upstream !== undefined && !handshake && !ANSWERED.test(details);
 }
 
-/** Envoy's words where the application has begun to answer. */
+/** Envoy's details if the application has started its response. */
 const ANSWERED = /^(?:via_upstream|upstream_reset_after_response_started|response_payload_too_large)/;
 
 function withoutPlan({ flags }: AccessLogEntry): ResponseResult {
@@ -157,7 +157,7 @@ function outcomeOf(
   const { decisionId, handshake, responseCode, responseBytes, details, stopped } = entry;
   const { startedAt, answeredAfter, endedAfter, flags, upstream } = entry;
   const name = upstreams.get(upstream.cluster);
-  // an answer is over with its last byte, a connection when its stream is
+  // a response ends with its last byte, a connection with its stream
   const [first, second] =
     noted.event === "response" ? [answeredAfter, endedAfter] : [endedAfter, answeredAfter];
   const durationMs = first ?? second ?? 0;
@@ -180,5 +180,5 @@ function outcomeOf(
   };
 }
 
-/** The last moment that has a date (ECMA-262, section 21.4.1.1). */
+/** The largest time value of a date (ECMA-262, section 21.4.1.1). */
 const MAX_TIME = 8.64e15;

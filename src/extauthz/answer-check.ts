@@ -4,16 +4,16 @@ import { planMetadata, PLAN_HEADER, type StatePlace } from "./plan-metadata.ts";
 import { recordMetadata, type RecordMetadata } from "./record-metadata.ts";
 
 export interface CheckEncoderOptions {
-  /** What Envoy is told about records; nothing where it is absent. */
+  /** Metadata about records for Envoy; absent: none. */
   readonly records?: RecordMetadata;
-  /** Where Lua finds what became of open connections. */
+  /** Where Lua finds the state of open connections. */
   readonly place: StatePlace;
 }
 
 /** Sent when even a denial cannot be encoded. */
 const LAST_RESORT = encodeDenial({ httpStatus: 500, grpcStatus: 7, headers: [], body: "" });
 
-/** @returns what writes CheckResponses. Permits without a plan that have the same headers are serialized once. */
+/** @returns the encoder of CheckResponses. Permits without a plan that set the same headers are serialized once. */
 export function createCheckEncoder({ records, place }: CheckEncoderOptions): Encoder<Buffer> {
   const known = new WeakMap<HeaderChanges, Buffer>();
 

@@ -3,25 +3,25 @@ import { performance } from "node:perf_hooks";
 export interface BacklogOptions {
   /** Unix ms. */
   readonly clock?: () => number;
-  /** Milliseconds that never go back. */
+  /** Monotonic clock; ms. */
   readonly stopwatch?: () => number;
-  /** The share of the time since the last call, 0 to 1, in which this process had something to do. */
+  /** The event loop utilization since the last call, 0 to 1. */
   readonly utilization?: () => number;
 }
 
-/** Checks that wait for longer are late. */
+/** Checks that waited longer than this are late. */
 const LATE_MS = 200;
-/** How long it is looked at before it is said whether there is a backlog. */
+/** Length of the window after which the backlog is assessed. */
 const WINDOW_MS = 100;
-/** A process that works for so much of the time has a backlog where its checks are late. Its share of the processor may be small. */
+/** With at least this utilization, late checks mean a backlog. The process's share of the CPU may be small. */
 const BUSY = 0.5;
-/** One that works for less has none any more: while requests are turned away there is less to do. */
+/** Below this utilization the backlog has ended. It is lower, because shedding requests reduces the load. */
 const RESTING = 0.2;
 
 /**
- * Whether checks queue up for this process: for a while it had much to do, and not one check was taken in time. The
- * shortest wait counts (as in RFC 8289), because a request that comes in slowly says nothing about those beside it; and
- * the work counts, because Envoy's clock may be another machine's. Costs two numbers per check.
+ * Detects whether checks queue up for this process: for a whole window it was busy, and not one check started in time. The
+ * shortest wait counts (as in RFC 8289), because one request that arrives slowly says nothing about the others. Utilization
+ * counts, too, because Envoy's clock may be that of another machine. Costs two numbers per check.
  */
 export class Backlog {
   readonly #clock: () => number;
@@ -38,7 +38,7 @@ export class Backlog {
   }
 
   /**
-   * Takes note of a check that begins now.
+   * Notes a check that starts now.
    *
    * @param receivedAt - when Envoy received its request; Unix ms
    * @returns whether there is a backlog

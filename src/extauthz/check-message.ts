@@ -66,7 +66,7 @@ function readAddress(reader: MessageReader, draft: CheckMessage): void {
   for (let tag = reader.next(); tag !== 0; tag = reader.next()) {
     if (tag === SOCKET_ADDRESS) readSocketAddress(reader, draft);
     else {
-      // The kinds of address are alternatives: the last one counts.
+      // The kinds of address are a oneof: the last one counts.
       if (tag === PIPE || tag === INTERNAL_ADDRESS) {
         draft.address = "";
         draft.port = 0;
@@ -200,7 +200,7 @@ function readHeaderValue(reader: MessageReader): Header {
   return [key.toLowerCase(), raw ?? value];
 }
 
-/** A map entry has key and value where a HeaderValue has them, and of two with the same key the last one counts. */
+/** A map entry has the same field numbers as a HeaderValue; of two with the same key the last one counts. */
 function readJoinedHeader(reader: MessageReader, draft: CheckMessage): void {
   const [name, value] = readHeaderValue(reader);
   draft.joinedHeaders ??= new Map();

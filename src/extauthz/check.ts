@@ -3,12 +3,12 @@ import { createCheckEncoder, type CheckEncoderOptions } from "./answer-check.ts"
 import { createCheckReader } from "./read-check.ts";
 import type { CheckHandler } from "./server.ts";
 
-/** What checks use. */
+/** Dependencies of checks. */
 export interface CheckDependencies extends ServingDependencies, CheckEncoderOptions {
   readonly log: ServingDependencies["log"] & { warn(object: object, message: string): void };
 }
 
-/** Envoy's door: decode, decide, encode. What answers a check never throws and never rejects. */
+/** Envoy's door: decode, decide, encode. The returned function never throws or rejects. */
 export function createCheck(dependencies: CheckDependencies): CheckHandler {
   return serveDoor(
     {

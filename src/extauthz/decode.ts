@@ -5,36 +5,36 @@ import { DecodeError, MessageReader } from "./wire.ts";
 
 export { DecodeError } from "./wire.ts";
 
-/** What Envoy says about one request, as far as anything here reads it. */
+/** The fields of Envoy's CheckRequest that are used. */
 export interface CheckCall {
   readonly request: RawRequest;
-  /** The other end of the downstream connection; an empty address and port 0 where it has none, like a Unix socket. */
+  /** The peer of the downstream connection; for a Unix socket an empty address and port 0. */
   readonly source: { readonly address: string; readonly port: number };
-  /** `x-request-id` where it is printable ASCII of at most 128 characters, else Envoy's own id of the stream. */
+  /** `x-request-id` if it is printable ASCII of at most 128 characters, otherwise Envoy's own stream id. */
   readonly requestId: string;
-  /** Envoy's own id of the stream, the same however often it asks; empty where it says none. */
+  /** Envoy's own stream id, which is the same for repeated checks of a request; empty if not sent. */
   readonly streamId: string;
-  /** W3C trace context as received; absent when it was sent more than once. */
+  /** W3C trace context as received; absent if it was sent more than once. */
   readonly traceparent?: string;
-  /** Unix ms: when Envoy saw the request's first byte. */
+  /** When Envoy received the request's first byte; Unix ms. */
   readonly receivedAt: number;
   /** Constants from Envoy's configuration of the route. Null prototype. */
   readonly contextExtensions: Readonly<Record<string, string>>;
-  /** What the door does with bodies; absent where it does not say. */
+  /** How this route handles bodies; absent if not stated. */
   readonly bodies?: keyof typeof BODIES;
   /**
-   * True where Envoy runs without `encode_raw_headers`: repeated headers have arrived as one, joined by commas, and bytes
-   * that are not UTF-8 as `!`. A repeated Authorization then shows only as a value that is no token.
+   * True if Envoy runs without `encode_raw_headers`: repeated headers arrive as one, joined by commas, and bytes that are not
+   * UTF-8 as `!`. A repeated Authorization is then only visible as a value that is not a token.
    */
   readonly headersJoined: boolean;
-  /** Names of headers that the client made up, and that `request` is without; absent where there are none. */
+  /** Names of forged headers that were removed from `request`; absent if there are none. */
   readonly forged?: readonly string[];
 }
 
 /**
- * Reads a CheckRequest. Strings are taken as the bytes they are: checking them is the canonical request's work.
+ * Decodes a CheckRequest. Strings are kept as bytes; the canonical request validates them.
  *
- * @throws {@link DecodeError} when the bytes are no CheckRequest about an HTTP request
+ * @throws {@link DecodeError} if the bytes are not a CheckRequest for an HTTP request
  */
 export function decodeCheck(bytes: Buffer): CheckCall {
   const draft = new CheckMessage();
@@ -53,7 +53,7 @@ const NO_EXTENSIONS: Readonly<Record<string, string>> = Object.freeze(
 );
 const COLON = 0x3a;
 
-/** Takes apart what Envoy puts among the headers: pseudo-headers, its own note about the body, ids. */
+/** Separates what Envoy mixes into the headers: pseudo-headers, its note about the body, ids. */
 function finish(draft: CheckMessage): CheckCall {
   const headersJoined = draft.rawHeaders.length === 0;
   const received: Iterable<Header> = headersJoined ? (draft.joinedHeaders ?? []) : draft.rawHeaders;
@@ -79,7 +79,7 @@ function finish(draft: CheckMessage): CheckCall {
     }
   }
 
-  // The pseudo-headers hold the bytes as they came; in the fields beside them Envoy has made them UTF-8.
+  // The pseudo-headers contain the original bytes; in the separate fields Envoy has converted them to UTF-8.
   const contextExtensions = draft.contextExtensions ?? NO_EXTENSIONS;
   const bodies = bodiesOf(contextExtensions[EXTENSION.body]);
   const bytes = draft.rawBody ?? draft.body;
@@ -113,7 +113,7 @@ function bodiesOf(extension: string | undefined): CheckCall["bodies"] {
   return extension === BODIES.on_request || extension === BODIES.handed_over ? extension : undefined;
 }
 
-/** What a check without bytes says about the body. */
+/** What a check without body bytes says about the body. */
 function noBytes(bodies: CheckCall["bodies"], headers: readonly Header[]): RawBody | undefined {
   const upgrade = headers.some(([name]) => name === "upgrade");
   return bodies === BODIES.handed_over && !upgrade ? NO_BODY : undefined;
@@ -126,7 +126,7 @@ interface Pseudo {
   authority?: string;
 }
 
-/** RFC 9113, section 8.3: a pseudo-header appears once; two would be two requests in one. */
+/** RFC 9113, section 8.3: a pseudo-header appears at most once; a second one would describe a second request. */
 function takePseudo(pseudo: Pseudo, name: string, value: string): void {
   switch (name) {
     case ":method":
@@ -146,7 +146,7 @@ function isPrintable(text: string | undefined): boolean {
   return text !== undefined && /^[\x21-\x7e]{1,128}$/.test(text);
 }
 
-/** Unix ms of a timestamp; now, where there is none or it is no time at all. */
+/** Unix ms of a timestamp; now, if it is missing or invalid. */
 function milliseconds(seconds: number, nanos: number): number {
   const time = seconds * 1000 + Math.floor(nanos / 1e6);
   return seconds > 0 && nanos < 1e9 && time <= 8.64e15 ? time : Date.now();

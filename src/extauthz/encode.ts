@@ -7,19 +7,19 @@ import { lengthField, varintField } from "./wire.ts";
 
 export { EncodeError } from "./wire-headers.ts";
 
-/** What an allowed request goes upstream with. */
+/** How an allowed request is forwarded. */
 export interface AllowAnswer {
-  /** Replace whatever the client sent under these names. */
+  /** Replace any headers of the client with these names. */
   readonly setHeaders: HeaderList;
   readonly removeHeaders: readonly string[];
-  /** For the filters behind, under NAMESPACE.decision. */
+  /** For the filters that follow, under NAMESPACE.decision. */
   readonly dynamicMetadata?: MetadataObject;
 }
 
-/** What a denied client is answered. */
+/** The response to a denied client. */
 export interface DenialAnswer {
   readonly httpStatus: number;
-  /** PERMISSION_DENIED or UNAUTHENTICATED: the two that Envoy takes for a denial and not for a failure of ours. */
+  /** PERMISSION_DENIED or UNAUTHENTICATED: Envoy treats any other code as a failure of the service. */
   readonly grpcStatus: 7 | 16;
   readonly headers: HeaderList;
   /** UTF-8. */
@@ -50,9 +50,9 @@ const VALUE = lengthField(2);
 const OVERWRITE_IF_EXISTS_OR_ADD = 2;
 
 /**
- * The CheckResponse that lets a request pass.
+ * The CheckResponse that permits a request.
  *
- * @throws {@link EncodeError} when a header cannot be sent as it is, or is named twice
+ * @throws {@link EncodeError} if a header cannot be sent unchanged, or is named twice
  */
 export function encodeAllow(answer: AllowAnswer): Buffer {
   const { setHeaders, removeHeaders, dynamicMetadata } = answer;
@@ -70,18 +70,18 @@ export function encodeAllow(answer: AllowAnswer): Buffer {
 }
 
 /**
- * The CheckResponse that answers in the upstream's place.
+ * The CheckResponse that denies a request, with the response for the client.
  *
- * @throws {@link EncodeError} when the status is none to deny with, a header cannot be sent as it is or is named twice,
- * or the body is not UTF-8
+ * @throws {@link EncodeError} if the status is not one for a denial, a header cannot be sent unchanged or is named twice, or
+ * the body is not UTF-8
  */
 export function encodeDenial(answer: DenialAnswer): Buffer {
   const { httpStatus, grpcStatus, headers, body, dynamicMetadata } = answer;
   if (!Number.isInteger(httpStatus) || httpStatus < 200 || httpStatus > 599) {
-    throw new EncodeError(`${httpStatus} is no status to answer with`);
+    throw new EncodeError(`status ${httpStatus} is not valid for a denial`);
   }
   const writer = new protobuf.BufferWriter();
-  // Written at run time too: any other status would open the door or be no denial.
+  // Checked at run time, too: any other status would permit the request or would not be a denial.
   writer
     .uint32(STATUS)
     .fork()
@@ -93,14 +93,14 @@ export function encodeDenial(answer: DenialAnswer): Buffer {
   writeHeaders(writer, DENIED_HEADERS, headers);
   if (typeof body === "string") writer.uint32(DENIED_BODY).string(body.toWellFormed());
   else {
-    if (!isUtf8(body)) throw new EncodeError("the body is not UTF-8");
+    if (!isUtf8(body)) throw new EncodeError("the body is not valid UTF-8");
     writer.uint32(DENIED_BODY).bytes(body);
   }
   writer.ldelim();
   return finish(writer, { ...dynamicMetadata, [DECISION.denied]: true });
 }
 
-/** The CheckResponse that lets a request go on to the filter that asks again, with the body. It decides nothing. */
+/** The CheckResponse that passes a request on to the filter that asks again with the body. It decides nothing. */
 export function encodeBodyRequest(): Buffer {
   const writer = new protobuf.BufferWriter();
   writer.uint32(STATUS).uint32(0);
@@ -108,7 +108,7 @@ export function encodeBodyRequest(): Buffer {
   return writer.finish() as Buffer;
 }
 
-/** Appended to an answer, adds to its metadata: of a message that stands twice, protobuf merges the fields. */
+/** Appended to a response, it adds to its metadata, because protobuf merges the fields of a repeated message. */
 export function encodeMetadata(metadata: MetadataObject): Buffer {
   const writer = new protobuf.BufferWriter();
   writer.uint32(DYNAMIC_METADATA).fork();
@@ -131,11 +131,11 @@ function writeHeaders(writer: protobuf.Writer, field: number, headers: HeaderLis
   }
 }
 
-/** Says in the metadata that this is a decision: without that Envoy asks again, with the body. */
+/** Marks the response as a decision in the metadata: without the mark, Envoy asks again with the body. */
 function finish(writer: protobuf.BufferWriter, metadata: MetadataObject | undefined): Buffer {
   writer.uint32(DYNAMIC_METADATA).fork();
   writeStruct(writer, { ...metadata, [DECISION.final]: true });
   writer.ldelim();
-  // A BufferWriter allocates Buffers; its types say less.
+  // A BufferWriter allocates Buffers; its types are less specific.
   return writer.finish() as Buffer;
 }

@@ -1,6 +1,6 @@
 import { status as GrpcStatus, type handleServerStreamingCall, type handleUnaryCall } from "@grpc/grpc-js";
 
-/** Whether this process wants checks. Not until somebody says so. */
+/** Whether this process accepts checks. Initially false. */
 export class HealthState {
   #serving = false;
   readonly #watchers = new Set<(serving: boolean) => void>();
@@ -15,7 +15,7 @@ export class HealthState {
     for (const watcher of [...this.#watchers]) watcher(serving);
   }
 
-  /** Calls `watcher` at every change. Returns what ends that. */
+  /** Calls `watcher` at every change. Returns a function that removes it. */
   watch(watcher: (serving: boolean) => void): () => void {
     this.#watchers.add(watcher);
     return () => this.#watchers.delete(watcher);
@@ -37,7 +37,7 @@ export interface HealthService {
   readonly end: () => void;
 }
 
-/** @param services - the names that are answered for; others are unknown */
+/** @param services - the known service names */
 export function createHealthService(state: HealthState, services: readonly string[]): HealthService {
   const current = (): HealthResponse => ({ status: state.serving ? "SERVING" : "NOT_SERVING" });
   const endings = new Set<() => void>();

@@ -3,19 +3,19 @@ import type { CarriedPlan } from "../decision/point/index.ts";
 import type { AccessRequest } from "../decision/types.ts";
 import { HEADER, PLAN_VERSION, type DECISION } from "../envoy-contract.ts";
 
-/** Where Lua finds what became of open connections: a file, and which process's life it is from. */
+/** Where Lua finds the state of open connections: a file, and the run of the process that writes it. */
 export interface StatePlace {
   readonly file: string;
   readonly epoch: string;
 }
 
-/** By the names under which Lua and the access log look for it. */
+/** With the names under which Lua and the access log read it. */
 type DecisionMetadata = { readonly [Name in keyof typeof DECISION]?: string | number };
 
-/** Set on requests that have a plan: our Envoy moves them to a route whose filters look into the answer. */
+/** Set on requests that have a plan: our Envoy moves them to a route whose filters process the response. */
 export const PLAN_HEADER: readonly [name: string, value: string] = [HEADER.plan, String(PLAN_VERSION)];
 
-/** @returns what goes along with an allowed request that has a plan, for `envoy.filters.http.ext_authz`. */
+/** @returns the metadata of an allowed request that has a plan, for `envoy.filters.http.ext_authz`. */
 export function planMetadata(
   { text, decisionId, websocket, expiresAt, slot }: CarriedPlan,
   access: AccessRequest,

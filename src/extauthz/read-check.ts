@@ -3,7 +3,7 @@ import type { AccessRequest } from "../decision/types.ts";
 import { EXTENSION, PLAN_VERSION, REPORTS } from "../envoy-contract.ts";
 import { decodeCheck } from "./decode.ts";
 
-/** Routes of our own Envoy configuration have filters for all of it; any Envoy takes headers away. */
+/** Routes of our own Envoy configuration have filters for all of it; any Envoy can remove headers. */
 const WITH_FILTERS: ReadonlySet<Task> = new Set([
   "request_headers",
   "response",
@@ -13,7 +13,7 @@ const WITH_FILTERS: ReadonlySet<Task> = new Set([
 ]);
 const WITHOUT_FILTERS: ReadonlySet<Task> = new Set(["request_headers"]);
 
-/** @returns what reads a CheckRequest: as the decision point takes it, with what this route carries out */
+/** @returns the decoder of CheckRequests: the input of the decision point, with what this route can enforce */
 export function createCheckReader(log: {
   warn(object: object, message: string): void;
 }): (bytes: Buffer, call: DoorCall) => Asked {
@@ -24,7 +24,7 @@ export function createCheckReader(log: {
       warned = true;
       log.warn({}, "envoy joins repeated headers: set `encode_raw_headers: true` in its ext_authz filter");
     }
-    // where Envoy traces, the call itself is a span of the request's trace, and ours is its child
+    // if Envoy traces, this call is a span of the request's trace, and ours is its child
     const traceparent = ofCall ?? call.traceparent;
     const access: AccessRequest = {
       raw: call.request,

@@ -9,13 +9,13 @@ export interface TlsFiles {
   /** The server's certificate, with the chain up to its issuer. */
   readonly certificate: string;
   readonly privateKey: string;
-  /** Issuers of client certificates. When given, a client without a certificate from one of them is refused. */
+  /** Issuers of client certificates. If given, clients without a certificate from one of them are refused. */
   readonly clientCa?: string;
 }
 
 export interface LoadedCredentials {
   readonly credentials: ServerCredentials;
-  /** Stops looking at the files. */
+  /** Stops checking the files. */
   readonly stop: () => void;
 }
 
@@ -28,10 +28,10 @@ interface Material {
 const REFRESH_MS = 10_000;
 
 /**
- * Reads the files now, and again every `refreshMs`: new connections use what is there then, as long as it is usable
- * (complete, key matching certificate); otherwise the last good material stays and the failure is logged.
+ * Reads the files now, and again every `refreshMs`. New connections use the new files if they are usable (complete, with a key
+ * that matches the certificate); otherwise the last good ones stay in use and the failure is logged.
  *
- * @throws when the files cannot be used at the start
+ * @throws if the files are not usable at startup
  */
 export async function loadServerCredentials(
   files: TlsFiles | undefined,
@@ -41,7 +41,7 @@ export async function loadServerCredentials(
   if (files === undefined) return { credentials: ServerCredentials.createInsecure(), stop: () => undefined };
   const provider = new CertificateFiles(files, await readMaterial(files));
   const refreshing = every(refreshMs, () => provider.refresh(), {
-    what: "use the changed TLS files instead of the former ones",
+    what: "reload the changed TLS files",
     log,
     level: "error",
   });
@@ -58,7 +58,7 @@ export async function loadServerCredentials(
   };
 }
 
-/** Gives grpc-js certificates, and new ones when they change. */
+/** Provides grpc-js with certificates, and with new ones when they change. */
 class CertificateFiles implements experimental.CertificateProvider {
   readonly #files: TlsFiles;
   #material: Material;
@@ -78,7 +78,7 @@ class CertificateFiles implements experimental.CertificateProvider {
     for (const listener of this.#identityListeners) this.#tellIdentity(listener);
   }
 
-  // grpc-js takes the first answer only after it has finished adding the listener.
+  // grpc-js accepts the first update only after it has finished adding the listener.
   addCaCertificateListener(listener: experimental.CaCertificateUpdateListener): void {
     this.#caListeners.add(listener);
     process.nextTick(() => {
@@ -118,9 +118,9 @@ async function readMaterial({ certificate, privateKey, clientCa }: TlsFiles): Pr
     readFile(privateKey),
     clientCa === undefined ? undefined : readFile(clientCa),
   ]);
-  // Throws when the two do not belong together.
+  // Throws if the two do not match.
   createSecureContext({ cert, key });
-  // An unreadable list of issuers would be passed over without an error.
+  // An unreadable list of issuers would be ignored without an error.
   if (ca !== undefined) new X509Certificate(ca);
   return { certificate: cert, privateKey: key, clientCa: ca };
 }

@@ -22,7 +22,7 @@ export interface Definitions {
   readonly health: ServiceDefinition;
 }
 
-/** Reads the proto files; some 20 ms, once a process. */
+/** Loads the proto files; about 20 ms, once per process. */
 export function loadDefinitions(): Definitions {
   const loaded = loadSync(FILES, { includeDirs: [PROTO_ROOT], enums: String, defaults: true });
   return {
@@ -34,7 +34,7 @@ export function loadDefinitions(): Definitions {
 
 type Loaded = Readonly<Record<string, AnyDefinition>>;
 
-/** A service of one method whose messages are not converted: that would cost a quarter of all throughput. */
+/** A service with one method whose messages are not converted: conversion would cost a quarter of the throughput. */
 function inBytes(loaded: Loaded, name: string, method: string): ServiceDefinition {
   const definition = service(loaded, name)[method];
   if (definition === undefined) throw new Error(`${name} has no method ${method}`);

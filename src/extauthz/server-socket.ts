@@ -3,14 +3,14 @@ import { connect, type Server } from "node:net";
 import { resolve } from "node:path";
 import { errorCode } from "../runtime/error-code.ts";
 
-/** Where the server listens; port 0 means any free one. */
+/** Where the server listens; port 0 means any free port. */
 export type ListenAddress = { readonly unix: string } | { readonly host: string; readonly port: number };
 
-/** `sun_path` holds 108 bytes on Linux and 104 elsewhere, the last one being 0. A longer name would be cut. */
+/** `sun_path` holds 108 bytes on Linux and 104 elsewhere, including the final 0. A longer name would be truncated. */
 const MAX_SOCKET_PATH = process.platform === "linux" ? 107 : 103;
 
 /**
- * Listens. A Unix socket is its user's alone (mode 0600) and takes the place of one that nobody listens on any more.
+ * Listens. A Unix socket is accessible only to its user (mode 0600) and replaces one that nobody listens on any more.
  *
  * @returns the socket's absolute path and port 0, or the IP address and the port
  */
@@ -21,7 +21,7 @@ export async function listen(
   if ("unix" in where) {
     const path = resolve(where.unix);
     await clearSocketPath(path);
-    // Listening on a path is done when the call returns, so no other file is created under this mask.
+    // Listening on a path is complete when the call returns, so no other file is created under this mask.
     await started(server, () => {
       const mask = process.umask(0o177);
       try {
@@ -49,20 +49,20 @@ function started(server: Server, listenNow: () => void): Promise<void> {
   });
 }
 
-/** Removes what a killed process has left; refuses to remove anything else. */
+/** Removes the socket of a killed process; refuses to remove anything else. */
 async function clearSocketPath(path: string): Promise<void> {
-  if (path.includes("\0")) throw new Error("a socket path has no NUL");
+  if (path.includes("\0")) throw new Error("a socket path must not contain NUL");
   const length = Buffer.byteLength(path);
   if (length > MAX_SOCKET_PATH) {
-    throw new Error(`socket path of ${length} bytes, and ${MAX_SOCKET_PATH} is the most: \`${path}\``);
+    throw new Error(`the socket path \`${path}\` is too long (${length} bytes; at most ${MAX_SOCKET_PATH})`);
   }
   const found = await lstat(path).catch((error: unknown) => {
     if (errorCode(error) === "ENOENT") return undefined;
     throw error;
   });
   if (found === undefined) return;
-  if (!found.isSocket()) throw new Error(`\`${path}\` exists and is no socket`);
-  if (await answers(path)) throw new Error(`somebody listens on \`${path}\``);
+  if (!found.isSocket()) throw new Error(`\`${path}\` exists and is not a socket`);
+  if (await answers(path)) throw new Error(`another process listens on \`${path}\``);
   await unlink(path).catch((error: unknown) => {
     if (errorCode(error) !== "ENOENT") throw error;
   });

@@ -12,13 +12,13 @@ import { listen, type ListenAddress } from "./server-socket.ts";
 export type { TlsFiles } from "./server-credentials.ts";
 export type { ListenAddress } from "./server-socket.ts";
 
-/** What the call says beside its message. */
+/** Metadata of the call. */
 export interface CheckContext {
-  /** Unix ms, or Infinity. */
+  /** Deadline; Unix ms, or Infinity. */
   readonly deadline: number;
-  /** W3C trace context of the call itself: Envoy's span of asking us, where it traces. */
+  /** W3C trace context of the call itself: Envoy's span for this call, if it traces. */
   readonly traceparent?: string;
-  /** Whether whoever asked no longer wants the answer. */
+  /** Whether the caller has cancelled the call. */
   readonly isCancelled?: () => boolean;
 }
 
@@ -33,7 +33,7 @@ export interface AuthzServerOptions {
   readonly accessLog?: AccessLogHandler;
   readonly health: HealthState;
   readonly log: JobLog;
-  /** How often the TLS files are read again; ms. */
+  /** How often the TLS files are reloaded; ms. */
   readonly tlsRefreshMs?: number;
 }
 
@@ -43,33 +43,33 @@ export interface AuthzServer {
   /** 0 on a Unix socket. */
   readonly port: number;
   /**
-   * Says NOT_SERVING, goes on answering for up to `graceMs` (less when every client has gone), then takes no more and
-   * gives the checks under way another second.
+   * Reports NOT_SERVING, keeps answering for up to `graceMs` (less if every client disconnects), then accepts no more and
+   * gives current checks another second.
    */
   close(graceMs: number): Promise<void>;
 }
 
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
-/** How long checks under way may take once no new ones are accepted. */
+/** How long current checks may take once no new ones are accepted. */
 const FINISH_MS = 1_000;
 
 const OPTIONS: ServerOptions = {
   "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
   "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
-  // A peer that vanished without a word is noticed, and its streams are given up.
+  // Detects a peer that vanished without closing, and closes its streams.
   "grpc.keepalive_time_ms": 30_000,
   "grpc.keepalive_timeout_ms": 10_000,
-  // Book-keeping for a debugging service that is not offered.
+  // Book-keeping for a debugging service that this server does not offer.
   "grpc.enable_channelz": 0,
 };
 
 /**
  * Serves envoy.service.auth.v3.Authorization, envoy.service.accesslog.v3.AccessLogService and grpc.health.v1.Health.
  *
- * The sockets are accepted here and handed to grpc-js: so a Unix socket has its mode from the first moment, and closing
- * knows when the last client has gone.
+ * Sockets are accepted here and handed to grpc-js, so that a Unix socket has its mode from the start, and shutdown knows
+ * when the last client has disconnected.
  *
- * @throws when it cannot listen there, or the TLS files cannot be used
+ * @throws if it cannot listen there, or the TLS files are not usable
  */
 export async function startAuthzServer(options: AuthzServerOptions): Promise<AuthzServer> {
   const { health, log } = options;
@@ -90,7 +90,7 @@ export async function startAuthzServer(options: AuthzServerOptions): Promise<Aut
   const injector = grpc.createConnectionInjector(credentials);
   const connections = new Set<Socket>();
   let lastGone = (): void => undefined;
-  // A client that has closed its half, or was killed, waits for no answer: the connection ends with it.
+  // A client that has closed its half, or was killed, does not wait for a response: close the connection.
   const listener = createServer({ allowHalfOpen: false, noDelay: true }, (socket) => {
     connections.add(socket);
     socket.on("error", () => undefined);
@@ -130,8 +130,8 @@ export async function startAuthzServer(options: AuthzServerOptions): Promise<Aut
     const gone = whenLastGone();
     healthService.end();
     accessLogService?.end();
-    // Each session closes when its streams have ended. grpc-js would call back before that: on Node 24 closing an HTTP/2
-    // server marks its sessions closed at once.
+    // Each session closes when its streams have ended. grpc-js would call back earlier: on Node 24, closing an HTTP/2 server
+    // marks its sessions closed at once.
     grpc.tryShutdown(() => undefined);
     await inTime(gone, FINISH_MS, undefined);
     destroy();
@@ -140,7 +140,7 @@ export async function startAuthzServer(options: AuthzServerOptions): Promise<Aut
   return { ...bound, close: (graceMs) => (closing ??= drain(graceMs)) };
 }
 
-/** Runs checks: whatever happens, what goes out is an answer of the check or an error, and Envoy takes errors for no. */
+/** Runs checks. Each call ends with the check's response or with an error, which Envoy treats as a denial. */
 class Checks {
   readonly #check: CheckHandler;
   readonly #log: AuthzServerOptions["log"];
@@ -161,12 +161,13 @@ class Checks {
       return;
     }
     const fail = (error: unknown) => {
-      this.#log.error({ err: error }, "a check failed without an answer");
+      this.#log.error({ err: error }, "a check failed without a response");
       callback({ code: GrpcStatus.INTERNAL, details: "the check failed" });
     };
     const reply = (answer: Buffer) => {
-      // No bytes are a CheckResponse too: one without a status, which lets the request pass.
-      if (!Buffer.isBuffer(answer) || answer.length === 0) fail(new Error("the check gave an empty answer"));
+      // Empty bytes are a valid CheckResponse without a status, which permits the request.
+      if (!Buffer.isBuffer(answer) || answer.length === 0)
+        fail(new Error("the check returned an empty response"));
       else callback(null, answer);
     };
     try {

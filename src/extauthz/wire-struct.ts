@@ -3,13 +3,13 @@ import { isList } from "../json/index.ts";
 import { EncodeError } from "./wire-headers.ts";
 import { lengthField, varintField } from "./wire.ts";
 
-/** What google.protobuf.Struct can hold: JSON. A member that is `undefined` is left out. */
+/** What google.protobuf.Struct can represent: JSON. Members that are `undefined` are omitted. */
 export type MetadataValue = string | number | boolean | null | readonly MetadataValue[] | MetadataObject;
 export interface MetadataObject {
   readonly [key: string]: MetadataValue | undefined;
 }
 
-/** As deep as protobuf's own parsers go, counted in JSON levels (each is three messages). */
+/** The nesting limit of protobuf's own parsers, in JSON levels (each is three messages). */
 const MAX_DEPTH = 30;
 
 // Struct and its map entries
@@ -30,7 +30,7 @@ const VALUES = lengthField(1);
 /**
  * Writes the fields of a google.protobuf.Struct.
  *
- * @throws {@link EncodeError} on a number that JSON has not, and on too many levels
+ * @throws {@link EncodeError} for a number that JSON cannot represent, and for too many levels
  */
 export function writeStruct(writer: protobuf.Writer, object: MetadataObject, depth = 0): void {
   if (depth >= MAX_DEPTH) throw new EncodeError("metadata nested too deeply");
@@ -53,7 +53,7 @@ function writeValue(writer: protobuf.Writer, value: MetadataValue, depth: number
       writer.uint32(BOOL_VALUE).bool(value);
       return;
     case "number":
-      if (!Number.isFinite(value)) throw new EncodeError("a number that is not finite in the metadata");
+      if (!Number.isFinite(value)) throw new EncodeError("the metadata contains a number that is not finite");
       writer.uint32(NUMBER_VALUE).double(value);
       return;
     default:

@@ -1,6 +1,6 @@
 import protobuf from "protobufjs/minimal.js";
 
-/** A message that is not well-formed protobuf, or longer than any honest one. */
+/** A message that is malformed protobuf, or larger than any legitimate one. */
 export class DecodeError extends Error {
   override readonly name = "DecodeError";
 }
@@ -13,10 +13,10 @@ const START_GROUP = 3;
 const END_GROUP = 4;
 const FIXED32 = 5;
 
-/** Fields of one message, nested ones included: a check of a request with 3,000 headers has fewer. */
+/** Maximum number of fields in a message, including nested ones: a check with 3,000 headers has fewer. */
 const MAX_FIELDS = 10_000;
 const MAX_GROUP_DEPTH = 16;
-/** Text converted at once, in bytes; and the parts of it that are converted for themselves. */
+/** Maximum length of a text that is converted at once, in bytes; and the length from which parts are converted separately. */
 const MAX_TEXT = 65_536;
 const MAX_PART = 100;
 
@@ -26,15 +26,15 @@ export const varintField = (number: number): number => (number << 3) | VARINT;
 export const lengthField = (number: number): number => (number << 3) | LENGTH;
 
 /**
- * Reads one message field by field, in place, with protobufjs' Reader - which by itself would read across the end of a
- * nested message and shorten a string that ends too early. Here both are errors, and so are more fields than anybody
- * needs, so that the time is bounded whatever the bytes are.
+ * Reads one message field by field, in place, with the Reader of protobufjs. On its own, that would read past the end of a
+ * nested message and shorten a truncated string. Here both are errors, and so are too many fields, so that the time is
+ * bounded for any input.
  */
 export class MessageReader {
   readonly #bytes: Buffer;
   readonly #reader: protobuf.Reader;
   #fields = 0;
-  /** The text of one stretch of the bytes, see {@link expectText}. */
+  /** The text of a range of the bytes, see {@link expectText}. */
   #text = "";
   #textStart = 0;
   #textEnd = 0;
@@ -54,7 +54,7 @@ export class MessageReader {
     return tag;
   }
 
-  /** Passes over the value of a field that nobody needs. */
+  /** Skips the value of a field. */
   skip(tag: number, depth = 0): void {
     const reader = this.#reader;
     switch (tag & 7) {
@@ -83,12 +83,12 @@ export class MessageReader {
     for (;;) {
       const tag = this.next();
       if (tag === ((number << 3) | END_GROUP) >>> 0) return;
-      if (tag === 0) throw new DecodeError("a group without end");
+      if (tag === 0) throw new DecodeError("unterminated group");
       this.skip(tag, depth + 1);
     }
   }
 
-  /** Goes into a nested message: `next` then ends where that ends. Returns what {@link leave} wants back. */
+  /** Enters a nested message: `next` then stops at its end. Returns the argument for {@link leave}. */
   enter(): number {
     const reader = this.#reader;
     const outer = reader.len;
@@ -96,12 +96,12 @@ export class MessageReader {
     return outer;
   }
 
-  /** Goes back to the message around, once `next` has returned 0. */
+  /** Returns to the enclosing message, once `next` has returned 0. */
   leave(outer: number): void {
     this.#reader.len = outer;
   }
 
-  /** Converts the message just entered at once, which for many short strings is cheaper than one by one. */
+  /** Converts the text of the message just entered at once, which is cheaper than many short conversions. */
   expectText(): void {
     const { pos, len } = this.#reader;
     if (len - pos > MAX_TEXT) return;
@@ -110,12 +110,12 @@ export class MessageReader {
     this.#textEnd = len;
   }
 
-  /** One character a byte. */
+  /** Latin1 text: one character per byte. */
   latin1(): string {
     const end = this.#end();
     const start = this.#reader.pos;
     this.#reader.pos = end;
-    // A part keeps the whole text in memory; the long ones, like tokens, are what caches hold on to.
+    // A substring keeps the whole text in memory; long ones, such as tokens, are kept by caches.
     if (end <= this.#textEnd && end - start < MAX_PART) {
       return this.#text.substring(start - this.#textStart, end - this.#textStart);
     }
@@ -151,7 +151,7 @@ export class MessageReader {
   #end(): number {
     const reader = this.#reader;
     const end = reader.uint32() + reader.pos;
-    if (end > reader.len) throw new DecodeError("a field ends beyond its message");
+    if (end > reader.len) throw new DecodeError("a field extends beyond its message");
     return end;
   }
 }

@@ -1,9 +1,9 @@
 import { extension, type EnvoyJson } from "./envoy-json.ts";
 
-// Envoy's AccessLogFilter, by which access logs and local replies tell requests apart.
+// Envoy's AccessLogFilter, with which access logs and local replies select requests.
 
 export function allOf(...filters: readonly [EnvoyJson, ...EnvoyJson[]]): EnvoyJson {
-  // Envoy takes no list of one
+  // Envoy rejects a list of one
   return filters.length === 1 ? filters[0] : { and_filter: { filters } };
 }
 
@@ -11,13 +11,13 @@ export function anyOf(...filters: readonly EnvoyJson[]): EnvoyJson {
   return { or_filter: { filters } };
 }
 
-/** The status of the answer. */
+/** Matches the response status. */
 export function status(op: "EQ" | "GE" | "LE", code: number): EnvoyJson {
   const value = { default_value: code, runtime_key: "gatehouse.unused" };
   return { status_code_filter: { comparison: { op, value } } };
 }
 
-/** Any of these response flags; without names, any at all. */
+/** Matches any of these response flags; without names, any flag. */
 export function flags(...names: readonly string[]): EnvoyJson {
   return { response_flag_filter: names.length === 0 ? {} : { flags: names } };
 }
@@ -34,9 +34,9 @@ export function expression(text: string): EnvoyJson {
 }
 
 /**
- * A member of the request's metadata. No notice is taken of the matcher's `invert`.
+ * Matches a member of the request's metadata. Envoy ignores the matcher's `invert` here.
  *
- * @param otherwise - whether it matches where there is no such member
+ * @param otherwise - whether it matches if there is no such member
  */
 export function matchMetadata(filter: string, key: string, value: EnvoyJson, otherwise: boolean): EnvoyJson {
   return {
@@ -44,6 +44,6 @@ export function matchMetadata(filter: string, key: string, value: EnvoyJson, oth
   };
 }
 
-/** The request is over; else it is a report of one that is under way. */
+/** Matches entries at the end of a request, not reports of one in progress. */
 export const IS_OVER: EnvoyJson = { log_type_filter: { types: ["DownstreamEnd"] } };
 export const IS_UNDER_WAY: EnvoyJson = { log_type_filter: { types: ["DownstreamPeriodic"] } };

@@ -5,7 +5,7 @@ import { DECIDED, UNDECIDED } from "./decision-metadata.ts";
 import { extension, REQUEST_ID } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 
-/** What the service sends along for these lines. */
+/** Metadata from the service for these lines. */
 const DECISION_ID = `%DYNAMIC_METADATA(${NAMESPACE.decision}:${DECISION.record_id})%`;
 const REDACTED_PATH = `%DYNAMIC_METADATA(${NAMESPACE.decision}:${DECISION.record_path})%`;
 
@@ -25,11 +25,11 @@ const MEMBERS: EnvoyJson = {
   bytes_sent: "%BYTES_SENT%",
 };
 
-/** A path of these characters, before a query, has no place for a value: no parameters, nothing encoded. */
+/** A path of only these characters, before a query, cannot contain a value: no parameters, nothing encoded. */
 const PLAIN_PATH = "/[A-Za-z0-9._~!$&'()*+,:/-]*([?].*)?";
-/** A part of a path that is longer than 24 characters may be a token: no other name is, mostly. */
+/** A path segment longer than 24 characters may be a token: other names are rarely that long. */
 const LONG_PART = "[^?]*/[!-.0->@-~]{25}.*";
-/** How a JSON Web Token begins, which may stand in a short part, too, where it is cut. */
+/** The beginning of a JSON Web Token, which may also be in a short segment if it is cut. */
 const TOKEN_START = "eyJ";
 
 function path(match: EnvoyJson): EnvoyJson {
@@ -41,7 +41,7 @@ const IS_PLAIN = [
   path({ string_match: { safe_regex: { regex: LONG_PART } }, invert_match: true }),
   path({ string_match: { contains: TOKEN_START }, invert_match: true }),
 ];
-/** The same the other way round; a request without a path is not plain either. */
+/** The negation; a request without a path is not plain either. */
 const IS_NOT_PLAIN: EnvoyJson = {
   or_filter: {
     filters: [
@@ -54,9 +54,9 @@ const IS_NOT_PLAIN: EnvoyJson = {
 };
 
 /**
- * `gateway.access_log`: one line of JSON per request, written by Envoy itself. Secrets stay out as they do in the audit: the
- * path of a request that was decided about comes from the service, without values. Where Envoy had to refuse by itself, its
- * own path is taken without the query, and none at all where it may hold values elsewhere.
+ * `gateway.access_log`: one line of JSON per request, written by Envoy itself. Secrets are left out as in the audit: the path of
+ * a decided request comes from the service, without values. If Envoy itself refused the request, its path is logged without
+ * the query, and not at all if it may contain values elsewhere.
  */
 export function accessLogLines({
   gateway: { access_log: destination },
@@ -77,7 +77,7 @@ export function accessLogLines({
       ...line(destination, { request_id: REQUEST_ID, path: REDACTED_PATH }),
       filter: allOf(IS_OVER, DECIDED),
     },
-    // what was refused early has the id of its answer, and else the client's own
+    // an early refusal has the id of its response, otherwise the client's own
     ...undecided("%RESP(X-REQUEST-ID)%", status("GE", 1)),
     ...undecided(REQUEST_ID, status("EQ", 0)),
   ];

@@ -3,8 +3,8 @@ import { credentialPatterns } from "../identity/index.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 
 /**
- * Header matchers that all hold for a request without any credential; whether a credential is good, the service says. Here
- * nobody knows who the peer is: where there are trusted proxies, `X-User-Token` counts from anybody.
+ * Header matchers that all match a request without any credential; the service decides whether a credential is valid. The peer
+ * is not known here: if there are trusted proxies, `X-User-Token` from any client counts as a credential.
  */
 export function noCredential(config: GatewayConfig): readonly EnvoyJson[] {
   const { cookie } = config.identity;

@@ -8,19 +8,19 @@ import { listener } from "./listener.ts";
 import { overloadManager } from "./overload.ts";
 
 export interface BootstrapOptions {
-  /** One a worker. */
+  /** One per worker. */
   readonly authzEndpoints: readonly AuthzEndpoint[];
-  /** PEM bundle to verify `https` peers with, where there are any; see `systemCertificateAuthorities`. */
+  /** PEM bundle for verifying `https` peers, if there are any; see `systemCertificateAuthorities`. */
   readonly caFile?: string;
-  /** Absolute path of the admin interface's Unix socket, used where `gateway.envoy_admin` is `off`. */
+  /** Absolute path of the admin interface's Unix socket, used if `gateway.envoy_admin` is `off`. */
   readonly adminSocket?: string;
   /** Another copy of `envoy/lua`. */
   readonly luaDirectory?: string;
 }
 
 /**
- * Requests of one connection that Envoy begins to serve before it turns to the others: a client that sends hundreds at once
- * over HTTP/2 does not stand in their way.
+ * Requests of one connection that Envoy starts per event-loop iteration, so that a client that sends hundreds at once over
+ * HTTP/2 does not delay others.
  */
 const REQUESTS_PER_TURN = 1;
 
@@ -45,6 +45,6 @@ function admin(config: GatewayConfig, socket: string | undefined): EnvoyJson {
   const tcp = parseSocketAddress(config.gateway.envoy_admin);
   if (tcp !== undefined) return { admin: { address: socketAddress(tcp.address, tcp.port) } };
   if (socket === undefined) return {};
-  // the owner only: 0600
+  // accessible to the owner only
   return { admin: { address: { pipe: { path: socket, mode: 0o600 } } } };
 }

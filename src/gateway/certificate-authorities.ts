@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { OTHER_VARIABLES, processEnvironment } from "../config/index.ts";
 
-/** Where systems keep the bundle of authorities they trust. */
+/** Where systems keep their bundle of trusted certificate authorities. */
 const BUNDLES = [
   "/etc/ssl/certs/ca-certificates.crt",
   "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
@@ -10,7 +10,7 @@ const BUNDLES = [
   "/etc/ssl/cert.pem",
 ];
 
-/** @returns the PEM bundle that SSL_CERT_FILE names, or the system's; undefined where there is none. */
+/** @returns the PEM bundle that SSL_CERT_FILE names, or the system's; undefined if there is none. */
 export function systemCertificateAuthorities(environment = processEnvironment()): string | undefined {
   const named = environment[OTHER_VARIABLES.certificateAuthorities];
   return named !== undefined && named !== "" ? named : BUNDLES.find((file) => existsSync(file));

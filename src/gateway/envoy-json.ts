@@ -23,11 +23,11 @@ export function socketAddress(address: string, port: number): EnvoyJson {
 /** RFC 6797 section 6.1; a year. */
 export const HSTS_HEADER = { key: "strict-transport-security", value: "max-age=31536000" };
 
-/** Sets a header and never adds a second one. */
+/** Sets a header, replacing an existing one. */
 export function overwrite(header: { readonly key: string; readonly value: string }): EnvoyJson {
   return { header, append_action: "OVERWRITE_IF_EXISTS_OR_ADD" };
 }
 
 export const REQUEST_ID_HEADER = "x-request-id";
-/** The id that Envoy gives each request; while it has not yet, the client's own `x-request-id`. */
+/** The id that Envoy assigns to each request; before that, the client's own `x-request-id`. */
 export const REQUEST_ID = "%STREAM_ID%";

@@ -13,52 +13,52 @@ import type { MessageLog } from "./log.ts";
 import { watch } from "./watchdog.ts";
 
 export interface StartEnvoyOptions {
-  /** From `envoyBootstrap`. Without an admin address it gets one: a Unix socket in `runtimeDirectory`. */
+  /** From `envoyBootstrap`. If it has no admin address, a Unix socket in `runtimeDirectory` is added. */
   readonly bootstrap: EnvoyJson;
   readonly binary: string;
-  /** Folder for the files of this run; made if it is missing. Its path must be short: sockets stand in it. */
+  /** Folder for the files of this run; created if missing. Its path must be short, because it contains sockets. */
   readonly runtimeDirectory: string;
-  /** Envoy's own warnings go here. */
+  /** Receives Envoy's own warnings. */
   readonly log: MessageLog;
-  /** Lines of the access log, where it goes to stderr; Envoy's own lines do not begin with a brace. */
+  /** Receives access-log lines, if they go to stderr; Envoy's own lines do not start with a brace. */
   readonly accessLog?: (line: string) => void;
-  /** Called once when a running Envoy ends, whether or not it was told to. */
+  /** Called once when a running Envoy exits for any reason. */
   readonly onExit?: (exit: EnvoyExit) => void;
-  /** Worker threads. Default: one a core. */
+  /** Worker threads. Default: one per core. */
   readonly concurrency?: number;
-  /** Milliseconds that Envoy has to begin to serve. Default: 30 s. */
+  /** Time that Envoy has to start serving; ms. Default: 30 s. */
   readonly startTimeout?: number;
 }
 
 export interface EnvoyExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** It was told to stop. */
+  /** It was asked to stop. */
   readonly expected: boolean;
 }
 
 export interface EnvoyProcess {
   readonly pid: number;
-  /** The port it listens on, also where the configuration says 0. */
+  /** The actual port, also if 0 is configured. */
   readonly listenPort: number;
   readonly admin: AdminAddress;
   readonly exited: Promise<EnvoyExit>;
   /**
-   * Lets requests under way end for up to `graceMs` milliseconds (clients are told to close), then stops Envoy.
-   * Resolves when the process is gone; a second call waits for the first.
+   * Lets current requests finish for up to `graceMs` milliseconds (clients are asked to close), then stops Envoy.
+   * Resolves when the process has exited; a second call waits for the first.
    */
   stop(graceMs: number): Promise<void>;
 }
 
 const LAST_LINES = 20;
 const POLL_MS = 20;
-/** How long Envoy may take to end after SIGTERM. */
+/** How long Envoy may take to exit after SIGTERM. */
 const TERM_MS = 3000;
 
 /**
- * Starts Envoy and waits until it serves. It ends with this process, however that dies.
+ * Starts Envoy and waits until it serves. It exits with this process, even if that is killed.
  *
- * @throws Error with Envoy's last words when it ends or stays silent before it serves; nothing is left running then.
+ * @throws Error with Envoy's last log lines if it exits or does not become ready; then nothing is left running.
  */
 export async function startEnvoy(options: StartEnvoyOptions): Promise<EnvoyProcess> {
   const { bootstrap, runtimeDirectory, startTimeout = 30_000 } = options;
@@ -81,7 +81,7 @@ export async function startEnvoy(options: StartEnvoyOptions): Promise<EnvoyProce
     }
     child.kill("SIGKILL");
     const { code, signal } = await exited;
-    const how = Date.now() < giveUp ? `ended (${signal ?? `code ${String(code)}`})` : "did not become ready";
+    const how = Date.now() < giveUp ? `exited (${signal ?? `code ${String(code)}`})` : "did not become ready";
     throw new Error(`envoy ${how}${lastLines.length === 0 ? "" : `:\n${lastLines.join("\n")}`}`);
   }
   const listenPort = (await listenerPort(admin, LISTENER_NAME)) ?? 0;
@@ -101,11 +101,11 @@ function launch({ binary, concurrency, log, accessLog }: StartEnvoyOptions, file
   const parameters = [
     ...["--config-path", file, "--disable-hot-restart", "--log-level", "warn"],
     ...["--log-format", "[%l] [%n] %v", "--drain-strategy", "immediate"],
-    // of access logs; a line that is ten seconds late is none that explains what happens right now
+    // of access logs: with the default of ten seconds, lines would be too late to explain what happens now
     ...["--file-flush-interval-msec", "500"],
     ...(concurrency === undefined ? [] : ["--concurrency", String(concurrency)]),
   ];
-  // a session of its own: Ctrl-C reaches us, and we stop Envoy in good order
+  // its own session: Ctrl-C reaches only us, and we stop Envoy in order
   const child = spawn(binary, parameters, { stdio: ["ignore", "ignore", "pipe"], detached: true });
   const watchdog = child.pid === undefined ? undefined : watch(child.pid);
   const lastLines: string[] = [];
@@ -143,7 +143,7 @@ async function stop(
   const end = Date.now() + graceMs;
   await askAdmin(admin, "POST", "/drain_listeners?graceful&skip_exit").catch(() => undefined);
   while (!gone.yet && Date.now() < end) {
-    // an admin interface that does not answer has nothing to wait for
+    // if the admin interface does not respond, there is nothing to wait for
     if ((await activeRequests(admin).catch(() => 0)) === 0) break;
     await sleep(Math.min(POLL_MS, Math.max(0, end - Date.now())));
   }

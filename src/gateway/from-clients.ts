@@ -1,11 +1,11 @@
 import { DEFAULT_IDENTITY_HEADERS, type GatewayConfig } from "../config/index.ts";
 
-/** Headers by which some applications take a request for another path than was asked for. */
+/** Headers with which some applications replace the requested path. */
 const OF_ANOTHER_PATH = ["x-original-url", "x-rewrite-url"];
-/** What begins so, the gateway and Envoy say to each other and to applications. */
+/** Prefixes of headers that only the gateway and Envoy set, for each other and for applications. */
 export const OWN_PREFIXES: readonly string[] = ["x-gatehouse-", "x-envoy-"];
 
-/** Names of headers, in lower case, that Envoy takes from every client's request before anybody is asked. */
+/** Header names, in lower case, that Envoy removes from every client request before the check. */
 export function namesNotFromClients({ identity }: GatewayConfig): ReadonlySet<string> {
   return new Set([
     ...Object.keys(identity.headers),
@@ -14,7 +14,7 @@ export function namesNotFromClients({ identity }: GatewayConfig): ReadonlySet<st
   ]);
 }
 
-/** Whether the gateway's listener speaks TLS. */
+/** Whether the gateway's listener uses TLS. */
 export function speaksTls({ gateway: { security } }: GatewayConfig): boolean {
   return security.tls_certificate !== undefined && security.tls_private_key !== undefined;
 }

@@ -7,23 +7,23 @@ import type { EnvoyJson } from "./envoy-json.ts";
 import { TOO_LARGE } from "./local-replies.ts";
 import { luaFilter } from "./lua-bundle.ts";
 
-/** Asks about every request, without its body. */
+/** Checks every request, without its body. */
 export const EXT_AUTHZ = "envoy.filters.http.ext_authz";
-/** Asks again, with the body, about requests on which the first one has brought no decision. */
+/** Checks a request again with its body, if the first check was not a decision. */
 export const EXT_AUTHZ_BODY = "gatehouse.ext_authz.body";
 export const BUFFER = "envoy.filters.http.buffer";
 
-/** What Envoy reads ahead of a connection; more waits in the network. */
+/** How much Envoy reads ahead per connection; the rest waits in the network. */
 export const CONNECTION_BUFFER_BYTES = 256 * 1024;
 
 /**
- * The most of a body that the service is given; a larger one is answered 413 where the decision needs the body. Envoy goes
- * on reading once less than half of this is held: what it has read ahead of the first answer must be less than that.
+ * Maximum size of a body that the service receives; a larger one is answered with 413 if the decision needs the body. Envoy
+ * continues reading when less than half of this is buffered: what it reads ahead before the first response must be less.
  */
 const MOST_BODY_BYTES = 4 * CONNECTION_BUFFER_BYTES;
 
 /**
- * What every request passes, in this order, and every answer in the opposite one.
+ * The filters that every request passes in this order, and every response in reverse.
  *
  * @param luaDirectory - another copy of the Lua runtime
  */
@@ -46,9 +46,8 @@ export function httpFilters(config: GatewayConfig, luaDirectory?: string): reado
 }
 
 /**
- * Every answer says the request's id. Envoy's own setting for it would put a client's id into what is refused before Envoy
- * has made one; there local replies have set another (local-replies.ts). What an application says of the kind is removed by
- * the routes.
+ * Every response contains the request id. Envoy's own setting for this would use the client's id in refusals before Envoy has
+ * assigned one; local replies set a different one there (local-replies.ts). The routes remove an application's own such header.
  */
 function answerRequestId(): EnvoyJson {
   const header = { key: REQUEST_ID_HEADER, value: REQUEST_ID };
@@ -60,8 +59,8 @@ function answerRequestId(): EnvoyJson {
 const HEADER_MUTATION = "envoy.extensions.filters.http.header_mutation.v3.HeaderMutation";
 
 /**
- * Trailers of a request reach no rule, and some applications read them as headers. To applications that speak HTTP/1
- * Envoy sends none; to others this lets none pass.
+ * Rules do not see request trailers, and some applications read them as headers. Envoy sends none to HTTP/1 applications; for
+ * others, this filter removes them.
  */
 function dropTrailers(config: GatewayConfig): readonly EnvoyJson[] {
   if (!backendsOf(config).some(({ http2 }) => http2)) return [];
@@ -75,9 +74,9 @@ function dropTrailers(config: GatewayConfig): readonly EnvoyJson[] {
 }
 
 /**
- * Refuses a Content-Length over the limit, or one that is no number, before anything of the body is read. Stands again
- * behind the buffer, which fills in the length of what came without one (its own limit is coarse: what arrives while
- * the decision is made is not counted). RBAC can say 403 only; `localReplies` makes 413 of it.
+ * Refuses a Content-Length over the limit, or one that is not a number, before any of the body is read. Used again after the
+ * buffer, which sets the length of bodies without one (its own limit is imprecise: bytes that arrive during the decision are
+ * not counted). RBAC can only answer 403; `localReplies` turns it into 413.
  */
 function requestSize(config: GatewayConfig): EnvoyJson {
   const withinLimit = { start: 0, end: config.gateway.security.request_size_limit + 1 };
@@ -103,7 +102,7 @@ function requestSize(config: GatewayConfig): EnvoyJson {
   });
 }
 
-/** Before the decision, so that a flood costs no decisions. */
+/** Applied before the decision, so that a flood costs no decisions. */
 function rateLimit(config: GatewayConfig): readonly EnvoyJson[] {
   const {
     requests_per_second: rate,
@@ -136,8 +135,8 @@ function tokenBucket(rate: number, burst: number): EnvoyJson {
 }
 
 /**
- * A bucket for requests without any credential; whether a credential is good, the service says. Here nobody knows who the
- * peer is: where there are trusted proxies, `X-User-Token` counts from anybody.
+ * A bucket for requests without any credential; the service decides whether a credential is valid. The peer is not known
+ * here: if there are trusted proxies, `X-User-Token` from any client counts as a credential.
  */
 function onlyAnonymous(config: GatewayConfig, rate: number): EnvoyJson {
   const descriptor = { key: "caller", value: "anonymous" };
@@ -161,7 +160,7 @@ function onlyAnonymous(config: GatewayConfig, rate: number): EnvoyJson {
   };
 }
 
-/** The bucket of all other requests, which Envoy wants to have. */
+/** The bucket of all other requests, which Envoy requires. */
 const UNLIMITED = 4_000_000_000;
 
 function extAuthz(config: GatewayConfig): EnvoyJson {
@@ -169,9 +168,9 @@ function extAuthz(config: GatewayConfig): EnvoyJson {
 }
 
 /**
- * Holds the body back and asks with it, unless the first answer was a decision: metadata that is missing for any reason
- * means one more question, never one less. Which requests need their body is so the service's to say, request by request,
- * and Envoy's configuration does not depend on what policies read.
+ * Buffers the body and checks again with it, unless the first response was a decision: missing metadata always means one more
+ * check, never one less. The service decides for each request whether it needs the body, so Envoy's configuration does not
+ * depend on what policies read.
  */
 function extAuthzWithBody(config: GatewayConfig): EnvoyJson {
   return extension(EXT_AUTHZ_BODY, EXT_AUTHZ_TYPE, {
@@ -197,25 +196,25 @@ function extAuthzSettings(config: GatewayConfig): EnvoyJson {
     transport_api_version: "V3",
     grpc_service: authzService(config, EXT_AUTHZ_CLUSTER),
     failure_mode_allow: false,
-    // without it an outage would look like a denial
+    // otherwise an outage would look like a denial
     status_on_error: { code: "ServiceUnavailable" },
     validate_mutations: true,
-    // repeated headers stay apart, and bytes that are not UTF-8 stay as they are
+    // repeated headers stay separate, and bytes that are not UTF-8 stay unchanged
     encode_raw_headers: true,
     include_peer_certificate: false,
-    // a denial is no answer of the application, whose statistics these are
+    // a denial is not a response of the application, for which these statistics are
     charge_cluster_response_stats: false,
-    // a header of the answer moves the request to a route whose filters carry out its plan (routes.ts)
+    // a header in the response moves the request to a route whose filters enforce its plan (routes.ts)
     clear_route_cache: true,
   };
 }
 
-/** How a worker is asked, over the connections of this cluster. */
+/** How a worker is called over the connections of this cluster. */
 export function authzService(config: GatewayConfig, cluster: string): EnvoyJson {
   return {
     envoy_grpc: { cluster_name: cluster },
-    // A check changes nothing: where a worker has died or is stuck, another is asked. Envoy takes the greatest
-    // interval between tries as the time for one try, too
+    // A check is idempotent: if a worker has died or is stuck, another one is called. Envoy also uses the maximum
+    // back-off interval as the timeout of one attempt
     retry_policy: {
       retry_on: "connect-failure,refused-stream,reset,unavailable",
       num_retries: 2,
@@ -226,14 +225,14 @@ export function authzService(config: GatewayConfig, cluster: string): EnvoyJson 
           "envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate",
         ),
       ],
-      // each time one that was asked may be drawn again, mostly the stuck one, which has so little to do
+      // each retry may pick the same worker, most likely the stuck one, which has the least load
       host_selection_retry_max_attempts: 100,
     },
     timeout: seconds(config.authz.decision_timeout),
   };
 }
 
-/** Filters in Lua (envoy/lua); each route switches off those that have nothing to do on it. */
+/** Filters in Lua (envoy/lua); each route turns off the ones it does not need. */
 export const LUA_FILTERS = ["guard_response", "answers", "sockets", "guard_request"] as const;
 export type LuaFilter = (typeof LUA_FILTERS)[number];
 
@@ -253,14 +252,14 @@ function halfOf(milliseconds: number): string {
 }
 
 /**
- * Holds back bodies whose length the request does not say, to refuse those over the limit; routes switch it off for
- * all others. After the decision, so that nobody unknown can make the gateway hold anything.
+ * Buffers bodies of unknown length, to refuse those over the limit; routes turn it off for all others. It runs after the
+ * decision, so that unknown clients cannot make the gateway buffer anything.
  */
 function bufferBody(config: GatewayConfig): EnvoyJson {
   return extension(BUFFER, "envoy.extensions.filters.http.buffer.v3.Buffer", {
-    // Envoy reads on once less than half of this is held. What it has read ahead of the decision must be less, or
-    // nothing more would be read and nothing answered. Where it is late it reads more than a connection's buffer ahead: with
-    // four of them, one of a thousand uploads that were too large got 408 on a busy machine
+    // Envoy continues reading when less than half of this is buffered. What it has read before the decision must be less,
+    // otherwise it would neither read nor answer. Under load it reads ahead more than one connection buffer: with four of
+    // them, one in a thousand oversized uploads got 408 on a busy machine
     max_request_bytes: Math.max(config.gateway.security.request_size_limit, 8 * CONNECTION_BUFFER_BYTES),
   });
 }

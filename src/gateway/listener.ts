@@ -13,7 +13,7 @@ import { routeConfiguration } from "./routes.ts";
 
 export const LISTENER_NAME = "gateway";
 
-/** Headers that go along in the access log: its own list of methods has only the common ones. */
+/** Headers to include in the access log: its own enumeration of methods has only the common ones. */
 const LOGGED_HEADERS = [":method", "x-real-ip"];
 
 export interface ListenerOptions {
@@ -41,27 +41,27 @@ function connectionManager(config: GatewayConfig, { luaDirectory }: ListenerOpti
       stat_prefix: "gateway",
       codec_type: "AUTO",
 
-      // who is asking: the connection's other end; no peer is trusted with x-envoy-* headers
+      // the client is the peer of the connection; no peer may set x-envoy-* headers
       use_remote_address: true,
       xff_num_trusted_hops: 0,
-      // an empty list would mean private networks, whose requests may set x-request-id and x-envoy-*
+      // an empty list would mean private networks, which could then set x-request-id and x-envoy-*
       internal_address_config: { cidr_ranges: [{ address_prefix: "255.255.255.255", prefix_len: 32 }] },
       generate_request_id: true,
       preserve_external_request_id: false,
-      // a filter does it: this would take over what a client sent, where Envoy refuses early
+      // a filter does it: this setting would echo the client's id if Envoy refuses early
       always_set_request_id_in_response: false,
       early_header_mutation_extensions: [removeForgedHeaders(config)],
-      // what the listener speaks, not what a client writes in :scheme or in an absolute target
+      // the listener's scheme, not what a client sends in :scheme or in an absolute target
       scheme_header_transformation: { scheme_to_overwrite: speaksTls(config) ? "https" : "http" },
 
-      // the path as it was sent, for the service and for the application alike: the service refuses what can be read in two
-      // ways (decision 0024), and says which of them it was
+      // the path as sent, for both the service and the application: the service refuses ambiguous paths (decision 0024) and
+      // gives the reason
       normalize_path: false,
       merge_slashes: false,
       path_with_escaped_slashes_action: "KEEP_UNCHANGED",
       strip_trailing_host_dot: true,
       common_http_protocol_options: {
-        // likewise the service's to refuse
+        // the service refuses these, too
         headers_with_underscores_action: "ALLOW",
         max_headers_count: 100,
         idle_timeout: "300s",
@@ -74,10 +74,10 @@ function connectionManager(config: GatewayConfig, { luaDirectory }: ListenerOpti
         // RFC 8441: WebSocket over HTTP/2
         allow_connect: true,
       },
-      // only on the route for handshakes, which has the filters for what comes after them
+      // only on the route for handshakes, which has the filters for WebSocket messages
       upgrade_configs: [{ upgrade_type: "websocket", enabled: false }],
 
-      // slow clients, and streams on which nothing moves
+      // slow clients and idle streams
       request_headers_timeout: seconds(Math.min(10_000, requestTimeout)),
       request_timeout: seconds(requestTimeout),
       stream_idle_timeout: seconds(Math.max(300_000, requestTimeout, upstreamTimeout) + 1000),
@@ -86,7 +86,7 @@ function connectionManager(config: GatewayConfig, { luaDirectory }: ListenerOpti
       local_reply_config: localReplies(config),
       ...tracing(config),
       access_log: [...accessLogs(config), ...accessLogLines(config)],
-      // open connections are reported, also those on which nothing moves; the service waits for four times as long
+      // open connections are reported, even idle ones; the service waits four times as long
       access_log_options: { access_log_flush_interval: seconds(10_000) },
       http_filters: httpFilters(config, luaDirectory),
       route_config: routeConfiguration(config),
@@ -95,9 +95,9 @@ function connectionManager(config: GatewayConfig, { luaDirectory }: ListenerOpti
 }
 
 /**
- * Headers that only the gateway may set, removed before anything looks at the request; and those by which some
- * applications let a client replace the path that was evaluated. A second line: the service has every spelling removed,
- * and other names of their kind, of which expressions here would need more than Envoy takes.
+ * Removes headers that only the gateway may set, and those with which some applications let a client replace the path that
+ * was decided. This is a second line of defence: the service removes every spelling, and further such names, which would
+ * need longer expressions than Envoy accepts here.
  */
 function removeForgedHeaders(config: GatewayConfig): EnvoyJson {
   return extension(
@@ -122,26 +122,26 @@ const COPY_OF_CHOSEN_BACKEND: EnvoyJson = {
   },
 };
 
-/** Envoy's flags for what went wrong with an application; src/extauthz/access-log-request.ts reads them. */
+/** Envoy's flags for failures of an application; src/extauthz/access-log-request.ts decodes them. */
 const UPSTREAM_FLAGS = ["UH", "UT", "LR", "UR", "UF", "UC", "UO", "NR", "URX", "UMSDR", "UPE", "NC", "DF"];
 
 /**
- * The service is told what became of requests that had a plan, to write it beside the decision, and of those that were
- * allowed and reached no application, or at which the application failed; with `audit.outcomes` of every request that was
- * allowed; and of requests that no decision of its own answers for, to write a record of each. In streams of their own: what
- * does not go out in time is lost, and a flood of refused requests must not push out the others.
+ * Reports to the service the outcome of requests that had a plan, that were allowed but reached no application, or whose
+ * application failed; with `audit.outcomes`, of every allowed request; and requests without a decision, which get a record
+ * each. They use separate streams: entries that are not sent in time are lost, and a flood of refused requests must not
+ * crowd out the others.
  */
 function accessLogs({ audit }: GatewayConfig): readonly EnvoyJson[] {
   const wanted = audit.outcomes ? decidedAgainst(false) : anyOf(PLANNED, flags(...UPSTREAM_FLAGS), stopped());
   return [
     accessLog("outcomes", allOf(IS_OVER, DECIDED, wanted)),
     accessLog("refusals", allOf(IS_OVER, UNDECIDED)),
-    // no single line can be relied on: a connection that is no longer reported is over
+    // a single entry may be lost: a connection that is no longer reported counts as closed
     accessLog("connections", allOf(IS_UNDER_WAY, LOOKED_AFTER)),
   ];
 }
 
-/** Of each log and thread of Envoy, for lines that cannot be sent yet: about a thousand. It is memory only while they wait. */
+/** Per log and Envoy thread: a buffer for about a thousand unsent entries. It uses memory only while they wait. */
 const LOG_BUFFER_BYTES = 1024 * 1024;
 
 function accessLog(name: string, filter: EnvoyJson): EnvoyJson {
@@ -156,7 +156,7 @@ function accessLog(name: string, filter: EnvoyJson): EnvoyJson {
           grpc_service: { envoy_grpc: { cluster_name: ACCESS_LOG_CLUSTER } },
           buffer_flush_interval: "0.200s",
           buffer_size_bytes: LOG_BUFFER_BYTES,
-          // before a worker has taken the stream: one that has just died is not known to be dead
+          // before a worker has accepted the stream, because one that has just died still counts as healthy
           grpc_stream_retry_policy: {
             retry_on: "connect-failure,refused-stream,reset,unavailable",
             num_retries: 30,
@@ -172,8 +172,8 @@ function accessLog(name: string, filter: EnvoyJson): EnvoyJson {
 }
 
 /**
- * Envoy stopped it after it had been allowed, or its client left. What was answered well is told apart by its status and its
- * flags alone, and what was denied by the answer's metadata; the expression, which costs more, is for the others.
+ * Envoy stopped the request after it had been allowed, or its client left. Status and flags rule out successful responses, and
+ * metadata rules out denials; the expression, which costs more, runs only for the rest.
  */
 function stopped(): EnvoyJson {
   return allOf(
@@ -215,7 +215,7 @@ function tracing(config: GatewayConfig): EnvoyJson {
   return {
     tracing: {
       random_sampling: { value: ratio * 100 },
-      // Envoy's own tags of these names hold the whole query, which may be anybody's secret
+      // Envoy's own tags with these names contain the whole query, which may contain secrets
       custom_tags: [
         { tag: "http.url", value: `%REQ(:SCHEME)%://%REQ(:AUTHORITY):256%${PATH_WITHOUT_QUERY}` },
         { tag: "grpc.path", value: PATH_WITHOUT_QUERY },

@@ -2,28 +2,28 @@ import { PAGE_HEADERS, PAGE_TYPE, renderPage } from "../pages/index.ts";
 import { allOf } from "./access-log-filters.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 
-// Pages in place of Envoy's own answers. Envoy knows regular expressions and no arithmetic, so that it takes a client for a
-// browser where its Accept says so without any: HTML with the greatest weight, and JSON with less. In doubt it is a program.
+// HTML pages for Envoy's own responses. Envoy has regular expressions but no arithmetic, so a client counts as a browser only
+// if its Accept header shows it without any: HTML with the greatest weight, and JSON with less. Otherwise it gets JSON.
 
 function accepts(range: string): EnvoyJson {
-  // a quoted string may hold anything, and no browser sends one
+  // a quoted string may contain anything, and no browser sends one
   const regex = `(?i)([^"]*,)?[ \\t]*${range}(,[^"]*)?`;
   return { name: "accept", string_match: { safe_regex: { regex } } };
 }
 
 const HTML = accepts(String.raw`text/html[ \t]*(;[ \t]*q=1(\.0{0,3})?[ \t]*)?`);
-/** Whatever includes JSON, and does not begin its parameters with a weight below 1. */
+/** Any range that includes JSON, unless its parameters start with a weight below 1. */
 const JSON_TOO = accepts(
   String.raw`(application/(json|\*)|\*/\*)[ \t]*(;[ \t]*(q|([^q,; \t"]|;|q[^=,"]|q=[ \t]*1)[^,"]*)?)?`,
 );
 
-/** A filter of local replies: what the service's negotiation would find, for the Accept headers of browsers. */
+/** Matches the Accept headers of browsers with the same result as the service's content negotiation. */
 export const PREFERS_HTML: EnvoyJson = allOf(
   { header_filter: { header: HTML } },
   { header_filter: { header: { ...JSON_TOO, invert_match: true } } },
 );
 
-/** What people are told by the envelope's code. */
+/** The text of a page, by the code of the envelope. */
 const STATUS: Readonly<Record<string, number>> = {
   BAD_REQUEST: 400,
   UPGRADE_NOT_SUPPORTED: 403,
@@ -37,7 +37,7 @@ const STATUS: Readonly<Record<string, number>> = {
   SERVICE_UNAVAILABLE: 503,
 };
 
-/** A page and what goes along with it; `id` and `time` are Envoy's command operators. */
+/** A page and its headers; `id` and `time` are Envoy's command operators. */
 export function localPage(reply: {
   readonly code: string;
   readonly message: string;
@@ -72,7 +72,7 @@ export function localPage(reply: {
   };
 }
 
-/** Where an operator goes, after the page's own percent signs are escaped. */
+/** Placeholder of an operator, which is inserted after the page's own percent signs have been escaped. */
 function placeholder(index: number): string {
   return `{operator ${index}}`;
 }

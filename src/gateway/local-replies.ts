@@ -7,23 +7,23 @@ import type { EnvoyJson } from "./envoy-json.ts";
 import { localPage, PREFERS_HTML } from "./local-pages.ts";
 
 interface LocalReply {
-  /** Conditions on what Envoy knows about its reply; all must hold. */
+  /** Conditions on Envoy's reply; all must match. */
   readonly when: readonly [EnvoyJson, ...EnvoyJson[]];
   readonly code: string;
   readonly message: string;
-  /** Seconds after which the client may try again. */
+  /** Seconds after which the client may retry. */
   readonly retryAfter?: number;
-  /** The status instead of the one that Envoy chose. */
+  /** Replaces the status that Envoy chose. */
   readonly status?: number;
 }
 
-/** The size policy of the RBAC filter, as Envoy names it in the details of its reply. */
+/** The size policy of the RBAC filter, as named in the details of Envoy's reply. */
 export const TOO_LARGE = "request_too_large";
 
 const MALFORMED = { code: "BAD_REQUEST", message: "the request is malformed" };
-const LARGE = { code: "REQUEST_TOO_LARGE", message: "the request is larger than allowed" };
+const LARGE = { code: "REQUEST_TOO_LARGE", message: "the request body is too large" };
 
-/** Every answer that Envoy makes itself; the first that fits is taken. */
+/** Every response that Envoy makes itself; the first match applies. */
 export const LOCAL_REPLIES: readonly LocalReply[] = [
   {
     when: [status("EQ", 403), detail(`rbac_access_denied_matched_policy[${TOO_LARGE}]`)],
@@ -47,11 +47,11 @@ export const LOCAL_REPLIES: readonly LocalReply[] = [
     ...MALFORMED,
     status: 400,
   },
-  { when: [status("EQ", 404)], code: "NOT_FOUND", message: "there is no backend for this request" },
+  { when: [status("EQ", 404)], code: "NOT_FOUND", message: "no backend for this request" },
   {
     when: [status("EQ", 408)],
     code: "REQUEST_TIMEOUT",
-    message: "the request did not arrive in time",
+    message: "timed out waiting for the complete request",
   },
   { when: [status("EQ", 413)], ...LARGE },
   { when: [status("EQ", 405)], code: "METHOD_NOT_ALLOWED", message: "CONNECT is not supported" },
@@ -64,7 +64,7 @@ export const LOCAL_REPLIES: readonly LocalReply[] = [
   {
     when: [status("EQ", 431)],
     code: "HEADERS_TOO_LARGE",
-    message: "the request's headers are larger than allowed",
+    message: "the request headers are too large",
   },
   {
     when: [status("EQ", 501)],
@@ -74,31 +74,35 @@ export const LOCAL_REPLIES: readonly LocalReply[] = [
   {
     when: [status("EQ", 503), flags("UH", "UF", "UO", "NC", "UC", "UR", "LR")],
     code: "UPSTREAM_UNAVAILABLE",
-    message: "the backend cannot be reached",
+    message: "the backend is unavailable",
   },
   {
     when: [status("EQ", 503)],
     code: "SERVICE_UNAVAILABLE",
-    message: "the gateway cannot decide about requests now",
+    message: "the gateway cannot authorize requests at the moment",
     retryAfter: 1,
   },
-  { when: [status("EQ", 504)], code: "UPSTREAM_TIMEOUT", message: "the backend did not answer in time" },
-  { when: [status("EQ", 502)], code: "UPSTREAM_UNAVAILABLE", message: "the backend's answer is malformed" },
+  { when: [status("EQ", 504)], code: "UPSTREAM_TIMEOUT", message: "the backend did not respond in time" },
   {
-    // the body outgrew what is held back for response rules
+    when: [status("EQ", 502)],
+    code: "UPSTREAM_UNAVAILABLE",
+    message: "the backend sent a malformed response",
+  },
+  {
+    // the body is larger than what is buffered for response rules
     when: [status("EQ", 500), detail("response_payload_too_large")],
     status: 502,
     code: REFUSAL.RESPONSE_NOT_DELIVERED,
     message: REFUSAL_TEXT.RESPONSE_NOT_DELIVERED,
   },
-  { when: [status("GE", 500)], code: "INTERNAL_ERROR", message: "the gateway failed" },
+  { when: [status("GE", 500)], code: "INTERNAL_ERROR", message: "internal error in the gateway" },
   { when: [status("GE", 400)], code: "BAD_REQUEST", message: "the request cannot be served" },
 ];
 
 /**
- * Gives Envoy's own answers the envelope of the REST API, or the page for people where the client is a browser. Lua takes what
- * it is to change for the application's answer, and would refuse a page: there it is the envelope. A denial is
- * the service's answer, which Envoy counts among its own: it keeps its body. What a backend answers is not touched.
+ * Gives Envoy's own responses the envelope of the REST API, or an HTML page if the client is a browser. If Lua filters are to
+ * process the response, it is always the envelope, because they would treat a page as the application's response and refuse
+ * it. Envoy counts the service's denials among its own responses: they keep their body. Responses of backends are not changed.
  */
 export function localReplies(config: GatewayConfig): EnvoyJson {
   const always = config.gateway.security.hsts_header ? [HSTS_HEADER] : [];
@@ -144,11 +148,11 @@ function envelope(code: string, message: string): EnvoyJson {
 
 const TIME = "%START_TIME(%Y-%m-%dT%H:%M:%S.%3fZ)%";
 
-/** Another one wherever it stands: it goes into the answer's header, and from there into the body and the logs. */
+/** Gives a new id at each use, so it is set in the response header, from which the body and the logs take it. */
 const NEW_ID = "%UNIQUE_ID%";
 const ANSWERED_ID = "%RESP(X-REQUEST-ID)%";
 
-/** Refusals of requests that have an id already; those of the codecs are of such a request, or of none whose headers are known. */
+/** Refusals of requests that already have an id; refusals by the codecs are of such a request, or of one with unknown headers. */
 const LATE = [
   "request_overall_timeout",
   "stream_idle_timeout",
@@ -160,8 +164,8 @@ const LATE = [
 ];
 
 /**
- * While Envoy has not made an id, an `x-request-id` is the client's own. Its words for what it refuses so early are not all
- * known: whatever else it refuses before there is a decision gets an id of the answer's own.
+ * Before Envoy has assigned an id, `x-request-id` is the client's own. Not all details of such early refusals are known, so
+ * every other refusal before a decision gets an id of its own.
  */
 const MAY_HAVE_NO_ID = anyOf(
   { header_filter: { header: { name: REQUEST_ID_HEADER, present_match: true, invert_match: true } } },
@@ -176,7 +180,7 @@ const MAY_HAVE_NO_ID = anyOf(
   detail("overload"),
 );
 
-/** Envoy's own word for how the reply came about. */
+/** Matches Envoy's response code details. */
 function detail(name: string): EnvoyJson {
   return expression(`response.code_details == "${name}"`);
 }

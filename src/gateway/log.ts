@@ -1,4 +1,4 @@
-/** Where the parts of this room say what happens; a pino logger is one. */
+/** The log of this room; a pino logger is one. */
 export interface MessageLog {
   info(message: string): void;
   warn(message: string): void;

@@ -2,24 +2,24 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { luaContract } from "./lua-contract.ts";
 
-/** Where the Lua runtime lies. */
+/** Folder of the Lua runtime. */
 export const LUA_DIRECTORY = fileURLToPath(new URL("../../envoy/lua/", import.meta.url));
 
-/** The module that is no file, but made of what TypeScript has (../envoy-contract.ts). */
+/** The module that is not a file but generated from TypeScript (../envoy-contract.ts). */
 const CONTRACT = "contract";
 
-/** @returns the script of a filter, `<name>.lua` and what it needs. */
+/** @returns the script of a filter: `<name>.lua` and the modules that it needs. */
 export function luaFilter(name: string, directory = LUA_DIRECTORY): string {
   return bundleLua(readFileSync(`${directory}/${name}.lua`, "utf8"), directory);
 }
 
 /**
- * A script and all of the runtime that it needs as one text that Envoy takes inline: each file of `gatehouse/` becomes a
- * module of that name (`require("gatehouse.json")`), the contract with the service is one, too, and then `main` runs. So Envoy needs no files of ours, and a
- * configuration is complete.
+ * Bundles a script and the runtime modules that it needs into one text that is inlined in Envoy's configuration. Each file of
+ * `gatehouse/` becomes a module of that name (`require("gatehouse.json")`), as does the contract with the service; then `main`
+ * runs. So Envoy needs no files of ours, and the configuration is self-contained.
  *
  * @param main - Lua source that defines `envoy_on_request` or `envoy_on_response`
- * @param directory - holds the folder `gatehouse`
+ * @param directory - contains the folder `gatehouse`
  */
 export function bundleLua(main: string, directory = LUA_DIRECTORY): string {
   const modules = new Map<string, string>();
@@ -36,12 +36,12 @@ export function bundleLua(main: string, directory = LUA_DIRECTORY): string {
   return [...[...modules].map(([name, source]) => preload(name, source)), main].join("\n");
 }
 
-/** Each file is a chunk of its own, so that an error names its file and line. */
+/** Each file is a separate chunk, so that errors name its file and line. */
 function preload(name: string, source: string): string {
   return `package.preload["gatehouse.${name}"] = assert(loadstring(${longString(source)}, "@gatehouse/${name}.lua"))`;
 }
 
-/** Lua's long brackets, with as many equals signs as it takes. The line break after the bracket is not part of it. */
+/** Lua's long brackets, with as many equals signs as needed. The line break after the bracket is not part of the string. */
 function longString(text: string): string {
   let level = "";
   while (text.includes(`]${level}]`) || text.endsWith(`]${level}`)) level += "=";

@@ -3,8 +3,8 @@ import { LUA_CONTRACT } from "../envoy-contract.ts";
 type Table = Readonly<Record<string, string | number | Readonly<Record<string, string>>>>;
 
 /**
- * The module `gatehouse.contract`, in Lua. A name that a table does not have raises an error, where Lua's own tables would give
- * nil: what is noted under no name would be looked for in vain.
+ * The module `gatehouse.contract`, in Lua. Reading a name that a table does not have raises an error, where Lua's own tables
+ * would return nil and the mistake would go unnoticed.
  */
 export function luaContract(contract: Table = LUA_CONTRACT): string {
   return `local function closed(names)

@@ -3,30 +3,30 @@ import type { GatewayConfig } from "../config/index.ts";
 import { extension, typed } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 
-/** Clients that may be connected at once; further ones are turned away, so that those who are there stay served. */
+/** Maximum number of client connections; further ones are rejected, so that existing ones are still served. */
 const MOST_CONNECTIONS = 50_000;
 
 const MIB = 1024 * 1024;
 
-/** Of the machine's memory, or of the control group's: the workers, the control plane and the application take the rest. */
+/** Fraction of the memory of the machine or control group: the workers, the control plane and the application use the rest. */
 const SHARE = 0.25;
 const LEAST_HEAP = 256 * MIB;
 const MOST_HEAP = 4096 * MIB;
 
-/** Streams that hold less than this power of two of bytes are not looked for. */
+/** Streams that use fewer bytes than this power of two are not tracked. */
 const TRACKED_POWER_OF_TWO = 16;
 
 const HEAP = "envoy.resource_monitors.fixed_heap";
 
 /**
- * What Envoy does when its heap comes near its limit, so that no caller can make it hold more: first it waits less for slow
- * clients and ends the streams that hold most, then it takes no further request (503), and at last it ends connections that
- * still deliver something. Without a limit, 100 streams of each of 50,000 connections could have it hold 1 MiB each and more.
+ * What Envoy does when its heap approaches the limit, so that clients cannot exhaust it: first it shortens the timeouts of slow
+ * clients and resets the streams that use most memory, then it refuses new requests (503), and finally it closes connections
+ * that still send data. Without a limit, 100 streams on each of 50,000 connections could each make it buffer 1 MiB or more.
  */
 export function overloadManager(config: GatewayConfig): EnvoyJson {
   const limit = config.gateway.performance.proxy_memory_limit ?? heapLimit();
   return {
-    // what arrives between two looks comes on top of the limit
+    // data that arrives between two checks adds to the limit
     refresh_interval: "0.050s",
     buffer_factory_config: { minimum_account_to_track_power_of_two: TRACKED_POWER_OF_TWO },
     resource_monitors: [
@@ -59,7 +59,7 @@ export function overloadManager(config: GatewayConfig): EnvoyJson {
       action("overload_actions.disable_http_keepalive", { threshold: { value: 0.85 } }),
       action("overload_actions.stop_accepting_requests", { threshold: { value: 0.9 } }),
     ],
-    // streams that were accepted before may go on sending: looked at whenever a connection delivers something
+    // streams accepted earlier may keep sending: checked whenever a connection receives data
     loadshed_points: [
       action("load_shed_points.http1_server_abort_dispatch", { threshold: { value: 0.95 } }),
       action("load_shed_points.http2_server_go_away_and_close_on_dispatch", { threshold: { value: 0.95 } }),
@@ -74,9 +74,9 @@ function action(
   return { name: `envoy.${name}`, triggers: [{ name: HEAP, ...trigger }] };
 }
 
-/** A share of what there is for this process and its neighbours. */
+/** A fraction of the memory available to this process and its siblings. */
 export function heapLimit(constrained = process.constrainedMemory(), machine = totalmem()): number {
-  // 0, or more than the machine has: no limit is set
+  // 0, or more than the machine has, means that no limit is set
   const memory = constrained > 0 ? Math.min(constrained, machine) : machine;
   return Math.round(Math.min(MOST_HEAP, Math.max(LEAST_HEAP, memory * SHARE)));
 }

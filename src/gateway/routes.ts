@@ -19,14 +19,13 @@ import {
 const ROUTE_CONFIG_NAME = "gateway";
 
 /**
- * Where requests go, and what is special about them on the way. Nothing here depends on policies: what a request needs of
- * Envoy - its body handed over, its answer looked into - the service says with its decision, so that a new policy set
- * never meets an old route.
+ * The routes of requests. They do not depend on policies: the service's decision says what a request needs from Envoy (its body
+ * in the check, its response processed), so that a new policy set never meets an old route.
  */
 export function routeConfiguration(config: GatewayConfig): EnvoyJson {
   const routes = backendsOf(config).flatMap((backend) => [
     ...CALLERS.map((caller) => upgradeRoute(config, backend, caller)),
-    // the decision has been made: whose request it is makes no difference any more
+    // the decision has been made: whether the caller has a credential no longer matters
     ...bodyClasses(backend).map((body) => route(config, backend, { body, plan: true, caller: "any" })),
     ...bodyClasses(backend).flatMap((body) =>
       CALLERS.map((caller) => route(config, backend, { body, plan: false, caller })),
@@ -44,8 +43,8 @@ export function routeConfiguration(config: GatewayConfig): EnvoyJson {
 const BUFFER_OFF = typed("envoy.extensions.filters.http.buffer.v3.BufferPerRoute", { disabled: true });
 
 /**
- * Checks of requests without a credential go over connections of their own, of which there are only so many at a time: a
- * flood of them does not stand in the way of callers that say who they are. It makes no difference to the decision.
+ * Checks of requests without a credential use separate connections with a limited number of concurrent checks, so that a flood
+ * of them does not delay callers with a credential. This does not affect the decision.
  */
 const CALLERS = ["anonymous", "any"] as const;
 type Caller = (typeof CALLERS)[number];
@@ -55,8 +54,8 @@ function isCaller(config: GatewayConfig, caller: Caller): readonly EnvoyJson[] {
 }
 
 /**
- * What a route says to the service: that it can ask again with the body, and that plans are carried out, of which
- * version. An Envoy of one's own may do neither, and then the service denies what needs it.
+ * Tells the service what a route supports: checks with the body, and which version of plans it enforces. A user's own Envoy may
+ * support neither; then the service denies requests that need it.
  */
 function checkSettings(
   config: GatewayConfig,
@@ -83,13 +82,13 @@ function checkSettings(
   };
 }
 
-/** Switches filters in Lua off: each costs every request that passes it. */
+/** Turns off filters in Lua, because each costs every request that passes it. */
 function luaOff(...filters: readonly LuaFilter[]): EnvoyJson {
   const off = typed("envoy.extensions.filters.http.lua.v3.LuaPerRoute", { disabled: true });
   return Object.fromEntries(filters.map((filter) => [luaName(filter), off]));
 }
 
-/** CONNECT is answered at once: behind the buffer it would wait for the end of a body that never ends. */
+/** CONNECT is answered at once: after the buffer it would wait for the end of a body that never ends. */
 function noTunnels(config: GatewayConfig): EnvoyJson {
   return {
     match: { connect_matcher: {} },
@@ -102,7 +101,7 @@ function noTunnels(config: GatewayConfig): EnvoyJson {
   };
 }
 
-/** Despite its name it bounds answers, too. Lua refuses what is over the limit; more than that never reaches it. */
+/** Despite its name, it also limits responses. Lua refuses responses over the limit; much larger ones never reach it. */
 function heldBytes({ gateway: { security } }: GatewayConfig): number {
   return Math.max(security.response_size_limit, security.request_size_limit, 4 * CONNECTION_BUFFER_BYTES);
 }
@@ -113,7 +112,7 @@ const UPGRADE = [
   { name: "connection", string_match: { contains: "upgrade", ignore_case: true } },
 ];
 
-/** WebSocket handshakes: what follows them is no body, and is silent at times. */
+/** WebSocket handshakes: what follows is not a body, and may be idle at times. */
 function upgradeRoute(config: GatewayConfig, backend: Backend, caller: Caller): EnvoyJson {
   return {
     match: { prefix: "/", headers: [...choice(backend), ...UPGRADE, ...isCaller(config, caller)] },
@@ -132,16 +131,16 @@ function upgradeRoute(config: GatewayConfig, backend: Backend, caller: Caller): 
   };
 }
 
-/** Kinds of requests by what is known of their bodies. */
+/** Kinds of requests by what is known about their bodies. */
 interface BodyClass {
   readonly headers: readonly EnvoyJson[];
-  /** Held back, to be measured before anything is forwarded. */
+  /** Buffered, to be measured before anything is forwarded. */
   readonly buffered: boolean;
-  /** The service can have it: a call of gRPC may go on for ever, and says nothing that a rule could read. */
+  /** The service can receive the body. A gRPC call may never end, and contains nothing that a rule could read. */
   readonly readable: boolean;
 }
 
-/** A body of known length flows through, and so does gRPC; one of unknown length is held back and measured. */
+/** Bodies of known length and gRPC are streamed; a body of unknown length is buffered and measured. */
 function bodyClasses(backend: Backend): readonly BodyClass[] {
   const header = (name: string, match: EnvoyJson) => [{ name, ...match }];
   const known = {
@@ -159,7 +158,7 @@ function bodyClasses(backend: Backend): readonly BodyClass[] {
 
 interface RouteKind {
   readonly body: BodyClass;
-  /** The decision came with a plan: the answer may have to be held back. */
+  /** The decision has a plan: the response may have to be buffered. */
   readonly plan: boolean;
   readonly caller: Caller;
 }
@@ -173,7 +172,7 @@ function route(config: GatewayConfig, backend: Backend, { body, plan, caller }: 
     },
     route: {
       cluster: backend.cluster,
-      // no bound on the whole answer, which may be a long download or a stream, but on silence
+      // no limit on the whole response, which may be a long download or a stream, but on silence
       timeout: "0s",
       retry_policy: { num_retries: 0, per_try_idle_timeout: seconds(config.gateway.upstream_timeout) },
     },
@@ -186,7 +185,7 @@ function route(config: GatewayConfig, backend: Backend, { body, plan, caller }: 
   };
 }
 
-/** Which backend a trusted proxy has chosen. */
+/** Matches the backend that a trusted proxy has selected. */
 function choice({ chosenBy }: Backend): readonly EnvoyJson[] {
   return chosenBy === undefined ? [] : [exactly(HEADER.backend, chosenBy)];
 }

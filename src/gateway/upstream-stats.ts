@@ -4,18 +4,18 @@ import { UPSTREAM_METRICS } from "../telemetry/metrics.ts";
 import { backendsOf } from "./clusters.ts";
 import { askAdmin, type AdminAddress } from "./envoy-admin.ts";
 
-/** Those that Envoy counts anyway, so that no request costs more for them. */
+/** Statistics that Envoy collects anyway, so that requests do not become slower. */
 const STATS =
   "/stats/prometheus?filter=" +
   encodeURIComponent(
     "^(cluster\\.backend(_[0-9]+)?(_upgrades)?\\.upstream_rq_([1-5]xx|time)|access_logs\\.grpc_access_log\\.logs_dropped)$",
   );
-/** A scrape does not wait longer for Envoy. */
+/** How long a scrape waits for Envoy. */
 const PATIENCE_MS = 1000;
 
 const CLASSES = ["1", "2", "3", "4", "5"] as const;
 
-/** @returns the applications by the names of their clusters, as the configuration has them: `http://127.0.0.1:3000` */
+/** @returns the applications by the names of their clusters, as configured: `http://127.0.0.1:3000` */
 export function upstreamNames(config: GatewayConfig): ReadonlyMap<string, string> {
   return new Map(
     backendsOf(config).flatMap(({ cluster, upgradeCluster, url }) => [
@@ -26,8 +26,8 @@ export function upstreamNames(config: GatewayConfig): ReadonlyMap<string, string
 }
 
 /**
- * @returns how the applications answered, and what Envoy's log for the service has lost, from Envoy's own statistics;
- *   nothing where Envoy does not say. Never rejects.
+ * @returns the applications' response counts, and the log entries that Envoy dropped, from Envoy's own statistics; nothing if
+ *   Envoy does not respond. Never rejects.
  */
 export async function upstreamMetrics(admin: AdminAddress, config: GatewayConfig): Promise<MetricsJson> {
   const answer = await askAdmin(admin, "GET", STATS, PATIENCE_MS).catch(() => undefined);
@@ -43,7 +43,7 @@ export function readDroppedEntries(text: string): MetricJson {
   return { ...UPSTREAM_METRICS.dropped, values: [{ labels: {}, value }] };
 }
 
-/** Reads Envoy's statistics in Prometheus' format; clusters of one application are added up. */
+/** Parses Envoy's statistics in the Prometheus format; clusters of one application are summed. */
 export function readUpstreamStats(text: string, names: ReadonlyMap<string, string>): MetricsJson {
   const responses = new Series();
   const durations = new Series();
@@ -74,7 +74,7 @@ function inSeconds(milliseconds: string): string {
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Values by their labels, added up, in the order in which they came. */
+/** Values summed by label, in the order of first appearance. */
 class Series {
   readonly #entries = new Map<string, { readonly labels: Labels; readonly part?: string; value: number }>();
 
@@ -94,7 +94,7 @@ class Series {
   }
 }
 
-/** The lines of samples; labels here hold nothing that is escaped. */
+/** The sample lines; labels here contain no escapes. */
 function samplesIn(text: string): readonly { name: string; labels: Labels; value: number }[] {
   return text.split("\n").flatMap((line) => {
     const [, name, inner, value] = /^(\w+)\{([^}]*)\} (\S+)$/.exec(line) ?? [];

@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 
 /**
- * Ends the process whose id it is told on stdin when stdin closes, which it does however its parent dies, kill -9
- * included; says nothing to a process that has ended already.
+ * Reads a process id from stdin and ends that process when stdin closes, which happens whenever its parent exits, even by
+ * kill -9. Does nothing if the process has already exited.
  */
 const SCRIPT = `read -r pid || exit 0
 read -r word && [ "$word" = done ] && exit 0
@@ -13,16 +13,16 @@ while [ $i -lt 20 ] && kill -0 "$pid" 2>/dev/null; do sleep 0.1; i=$((i + 1)); d
 kill -KILL "$pid" 2>/dev/null`;
 
 export interface Watchdog {
-  /** The watched process has ended by itself: forget its id, which may be another's soon. */
+  /** The watched process has exited by itself: its id may be reused. */
   dismiss(): void;
 }
 
-/** Sees to it that the process with this id does not outlive us. */
+/** Ensures that the process with this id does not outlive us. */
 export function watch(pid: number): Watchdog {
   let dismissed = false;
   let child: ChildProcess;
   const start = () => {
-    // a session of its own: signals from the terminal are ours to handle
+    // its own session: signals from the terminal are handled by us
     child = spawn("/bin/sh", ["-c", SCRIPT], { stdio: ["pipe", "ignore", "ignore"], detached: true });
     child.on("error", () => undefined);
     child.stdin?.on("error", () => undefined);

@@ -16,11 +16,11 @@ import { malformed, overLimit, type InputObject, type InputValue } from "./types
 import type { Occurrence } from "./walk.ts";
 import { GRAPHQL_TEXT } from "./refusals.ts";
 
-/** What a rule's condition comes to before anything is delivered. */
+/** The result of a rule's condition before anything is delivered. */
 export interface ConditionVerdict {
   readonly args: InputObject;
   readonly verdict: Verdict;
-  /** What it reads of what a subscription delivers. */
+  /** The paths that it reads from a subscription's events. */
   readonly late: readonly AttributePath[];
 }
 
@@ -31,14 +31,14 @@ interface KnownField {
 }
 
 /**
- * How many names of arguments and variables are looked at for one request: five times as many as its JSON has values at most
+ * The maximum number of argument and variable names compared per request: five times the maximum number of JSON values
  * (`MAX_VALUES` of src/json), which takes less than 10 ms.
  */
 const MAX_NAMES = 50_000;
 
 /**
- * Evaluates conditions at the fields of one operation. Fragments lead to a field again and again, and its arguments may be
- * as long as a document: each field is evaluated once.
+ * Evaluates conditions at the fields of one operation. Fragments may lead to a field many times, and its arguments may
+ * be as long as a document, so each field is evaluated once.
  */
 export class Conditions {
   readonly #variables: Variables;
@@ -46,11 +46,11 @@ export class Conditions {
   readonly #env: InputValue;
   readonly #lookedAt: LookedAt;
   readonly #fields = new Map<FieldNode, KnownField>();
-  /** Found out when a condition first reads arguments. */
+  /** Computed when a condition first reads arguments. */
   #similarVariable: boolean | undefined;
 
   /**
-   * @param of - `given`: what the request says of variables, those of the operation and others; `lookedAt`: for all
+   * @param of - `given`: the variables in the request, those of the operation and others; `lookedAt`: shared by all
    *   operations of one request
    */
   constructor(of: {
@@ -94,7 +94,7 @@ export class Conditions {
     return { verdict: evaluate(when, attributes), late };
   }
 
-  /** Some servers take `Id` for `id`: in an input object, and among the variables. */
+  /** Some servers read `Id` as `id`, in input objects and among the variables. */
   #checkNames(args: InputObject, names: MemberNames): void {
     if (names.exact.size === 0) return;
     this.#similarVariable ??= this.#isSimilar(
@@ -108,15 +108,14 @@ export class Conditions {
   #isSimilar(object: InputObject, names: MemberNames): boolean {
     const lookedAt = this.#lookedAt;
     const similar = similarMember(object, names, { lists: "strict", lookedAt }) !== undefined;
-    if (lookedAt.count > MAX_NAMES)
-      overLimit("arguments have more names than are compared with those that rules read");
+    if (lookedAt.count > MAX_NAMES) overLimit("the arguments have too many names to check for similar ones");
     return similar;
   }
 }
 
 const known = new WeakMap<Expression, MemberNames>();
 
-/** The names that a condition reads of arguments. */
+/** The argument names that a condition reads. */
 function namesRead(when: Expression): MemberNames {
   let names = known.get(when);
   if (names === undefined) {

@@ -6,7 +6,7 @@ interface Failure {
   readonly path?: readonly string[];
 }
 
-/** @returns refusals and denials as a GraphQL answer lists them (GraphQL, section 7.1.2). */
+/** @returns refusals and denials as entries of a GraphQL response's `errors` (GraphQL, section 7.1.2) */
 export function graphqlErrors(failures: readonly Failure[]): GraphqlErrorIR[] {
   return failures.map(({ message, path, code }) => ({
     message,
@@ -15,7 +15,7 @@ export function graphqlErrors(failures: readonly Failure[]): GraphqlErrorIR[] {
   }));
 }
 
-/** @returns the body of an answer to a request that is not run: `data` is absent (GraphQL, section 7.1). */
+/** @returns the body of the response to a request that is not executed: `data` is absent (GraphQL, section 7.1) */
 export function graphqlErrorBody(failures: readonly Failure[]): string {
   return JSON.stringify({ errors: graphqlErrors(failures) });
 }

@@ -4,19 +4,19 @@ import { memberOf } from "./input.ts";
 import { lateReads } from "./late-reads.ts";
 import type { GraphqlEvent, InputValue, EvaluationOptions } from "./types.ts";
 
-/** What becomes of one event of a subscription. */
+/** The outcome of one event of a subscription. */
 export type EventVerdict =
   | { readonly deliver: true }
-  /** `rule` is the first whose condition is not true; absent where the event cannot be read. */
+  /** `rule` is the first one whose condition is not true; absent if the event cannot be read. */
   | { readonly deliver: false; readonly rule?: string };
 
-/** Members of an answer that is whole (GraphQL, section 7.1). Others announce parts that come later. */
+/** Members of a complete response (GraphQL, section 7.1). Other members announce parts that follow later. */
 const KNOWN: readonly string[] = ["data", "errors", "extensions"];
 
 /**
- * Evaluates what a subscription delivers by the conditions that were left when it was subscribed to: all must be true.
+ * Evaluates an event by the conditions that remained when the client subscribed. All must be true.
  *
- * @param payload - the object around `data`
+ * @param payload - the object that contains `data`
  */
 export function evaluateEvent(
   events: readonly GraphqlEvent[],
@@ -27,7 +27,7 @@ export function evaluateEvent(
   if (!isObject(payload) || Object.keys(payload).some((name) => !KNOWN.includes(name)))
     return { deliver: false };
   const data = memberOf(payload, "data") ?? null;
-  if (data === null) return { deliver: true }; // errors alone
+  if (data === null) return { deliver: true }; // only errors
   if (!isObject(data)) return { deliver: false };
   for (const event of events) {
     const delivered = memberOf(data, event.key) ?? null;
@@ -49,8 +49,8 @@ function permits(event: GraphqlEvent, delivered: InputValue, env: InputValue): b
 }
 
 /**
- * @returns `value` with UNAVAILABLE for what `paths` read of it and an object does not have. All that is read was
- *   selected: what is not there was left out by `@skip` and the like, and is not missing in the sense of `exists`.
+ * @returns `value`, with UNAVAILABLE where `paths` read a member that an object lacks. Everything that is read was
+ *   selected, so an absent member was left out by `@skip` or similar and is not missing in the sense of `exists`.
  */
 function filled(value: InputValue, paths: readonly AttributePath[]): InputValue {
   if (!isObject(value)) return value;

@@ -21,8 +21,8 @@ import { Walk, type Occurrence } from "./walk.ts";
 import { filledIn, GRAPHQL, GRAPHQL_TEXT } from "./refusals.ts";
 
 /**
- * Evaluates a request by a plan: every operation of its documents, whichever of them is to be run. Takes bounded time
- * whatever the documents are; what is thrown is a fault of ours.
+ * Evaluates a request by a plan: every operation in its documents, whichever one is to be executed. Takes bounded time
+ * whatever the documents are. Anything it throws is a bug.
  */
 export function evaluateGraphql(
   plan: GraphqlPlanIR,
@@ -63,15 +63,15 @@ function evaluateRequest(
   return evaluation.outcome.verdict();
 }
 
-/** A document of so many characters is never too long; a longer one where its limit of tokens lets expect it. */
+/** A document of up to this many characters is never too long. The limit for longer ones depends on the token limit. */
 const SHORT = 100_000;
 const CHARACTERS_PER_TOKEN = 50;
 
-/** Comments, blanks and strings are no tokens, or one, and take time, too. @throws GraphqlRefusal */
+/** Comments and blanks are not tokens, and a string is only one, but they take time as well. @throws GraphqlRefusal */
 function checkLength({ limits }: GraphqlPlanIR, payloads: readonly GraphqlPayload[]): void {
   const length = payloads.reduce((sum, { query }) => sum + query.length, 0);
   if (length > Math.max(SHORT, limits.tokens * CHARACTERS_PER_TOKEN)) {
-    overLimit("the documents are longer than the limit of tokens lets expect");
+    overLimit("the documents are too long for the token limit");
   }
 }
 
@@ -109,7 +109,7 @@ function evaluateDocument(
   }
 }
 
-/** Masking looks for fields by their names: what is masked keeps its name, and nothing else takes it. */
+/** Masking finds fields by name: a masked field must keep its name, and no other field may take it. */
 function denyRenaming({ guarded, outcome }: Evaluation, { node: { name, alias } }: Occurrence): void {
   if (alias === undefined || alias.value === name.value) return;
   if (!guarded.has(name.value) && !guarded.has(alias.value)) return;
@@ -144,7 +144,7 @@ function evaluateRule(
 ): void {
   const { path, rootField } = occurrence;
   const { args, verdict, late } = conditions.verdict(occurrence, rule);
-  // what a subscription delivers is known with each event, and which event that is, at its root field alone
+  // a subscription's payload is known only with each event, and conditions on it belong to the root field
   const event = verdict === undefined && late.length > 0 && rootField && kind === "subscription";
   options.evaluated?.({ rule: rule.rule, path, args, verdict, event });
   if (verdict === true) return;

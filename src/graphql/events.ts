@@ -12,11 +12,11 @@ interface DocumentScope {
 }
 
 /**
- * Finds where a condition's reads stand in what a subscription delivers. All of it must be selected under its own name:
- * what is not delivered cannot be evaluated, and what has another's name would be evaluated in its place.
+ * Finds the paths that a condition reads in a subscription's payload. All of them must be selected under their own
+ * names: a field that is not delivered cannot be evaluated, and a renamed one would be confused with another.
  *
- * @param reads - paths below roots that name what is delivered
- * @returns the path that is missing, where one is
+ * @param reads - paths below roots named after the payload
+ * @returns the missing path, if one is missing
  */
 export function eventOf(
   { node, fields }: Occurrence,
@@ -27,7 +27,7 @@ export function eventOf(
   const roots = [...new Set(reads.map(([root = ""]) => root))];
   const type = fields[0]?.type;
   const top = fieldsIn(delivered, fragments);
-  // by the type where there is one: what is selected is up to the client
+  // use the type if there is one: the client chooses what is selected
   const members = roots.filter((root) =>
     type === undefined
       ? top.some(({ name, selectionSet }) => name.value === root && selectionSet !== undefined)
@@ -56,7 +56,7 @@ function isSelected(
   return true;
 }
 
-/** The fields of selection sets that stand for one, fragments followed, each fragment once. */
+/** The fields of selection sets that merge into one, following each fragment once. */
 function fieldsIn(sets: readonly SelectionSetNode[], fragments: Fragments): FieldNode[] {
   const found: FieldNode[] = [];
   const spread = new Set<string>();

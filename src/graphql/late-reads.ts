@@ -1,6 +1,6 @@
 import { pathsIn, type AttributePath, type Expression } from "../policy/index.ts";
 
-/** @returns the paths of what a subscription delivers that a condition reads, in the order of its text. */
+/** @returns the paths of a subscription's payload that a condition reads, in source order */
 export function lateReads(expression: Expression): readonly AttributePath[] {
   return pathsIn(expression).filter(([root]) => root !== undefined && root !== "args" && root !== "env");
 }

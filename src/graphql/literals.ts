@@ -3,10 +3,10 @@ import { exactNumber } from "../json/index.ts";
 import { UNAVAILABLE } from "../policy/index.ts";
 import { malformed, type GraphqlPayload, type InputObject, type InputValue } from "./types.ts";
 
-/** The variables of one operation: those it defines, with what they stand for; `undefined` where that is nothing. */
+/** The variables that one operation defines, with their values; `undefined` for a variable without a value. */
 export type Variables = ReadonlyMap<string, InputValue | undefined>;
 
-/** GraphQL, section 6.1.2, without coercion: a given value is taken as it is. */
+/** GraphQL, section 6.1.2, without coercion: a given value is used as it is. */
 export function variablesOf(
   { variableDefinitions = [] }: OperationDefinitionNode,
   { variables }: GraphqlPayload,
@@ -21,7 +21,7 @@ export function variablesOf(
 }
 
 /**
- * @param defaults - of arguments that have one in the schema
+ * @param defaults - the default values of arguments in the schema
  * @returns the arguments of a field (GraphQL, section 6.4.1); null prototype
  */
 export function argumentsOf(
@@ -39,7 +39,7 @@ export function argumentsOf(
   return values;
 }
 
-/** The server would refuse it, or take it as a null: nobody can say which. */
+/** The server would either refuse it or treat it as null; it is not known which. */
 function readsUndefined(node: ValueNode, variables: Variables): boolean {
   switch (node.kind) {
     case Kind.VARIABLE:
@@ -53,7 +53,7 @@ function readsUndefined(node: ValueNode, variables: Variables): boolean {
   }
 }
 
-/** @returns `undefined` for a variable that stands for nothing. */
+/** @returns `undefined` for a variable without a value */
 function valueOf(node: ValueNode, variables: Variables): InputValue | undefined {
   switch (node.kind) {
     case Kind.VARIABLE:
@@ -74,7 +74,7 @@ function valueOf(node: ValueNode, variables: Variables): InputValue | undefined 
       return object;
     }
     default:
-      return node.value; // strings, booleans, and enum values by their names
+      return node.value; // strings, booleans, and enum values as their names
   }
 }
 
@@ -82,7 +82,7 @@ function valueOf(node: ValueNode, variables: Variables): InputValue | undefined 
 export function checkArguments(given: readonly ArgumentNode[]): void {
   checkUnique(
     given.map(({ name }) => name.value),
-    "an argument is given twice",
+    "duplicate argument",
   );
   for (const { value } of given) checkMembers(value);
 }
@@ -93,7 +93,7 @@ export function checkMembers(node: ValueNode): void {
   if (node.kind !== Kind.OBJECT) return;
   checkUnique(
     node.fields.map(({ name }) => name.value),
-    "a member of an input object is given twice",
+    "duplicate field in an input object",
   );
   for (const { value } of node.fields) checkMembers(value);
 }

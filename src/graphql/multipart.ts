@@ -8,9 +8,9 @@ import { malformed, type InputValue } from "./types.ts";
 
 /**
  * Reads a request of the GraphQL multipart request specification: `operations`, then `map`, then the files that `map`
- * names, each once. Where a file goes there is UNAVAILABLE.
+ * names, each once. UNAVAILABLE takes the place of a file.
  *
- * @returns what `operations` holds
+ * @returns the content of `operations`
  * @throws GraphqlRefusal
  */
 export function readMultipart(contentType: string, body: Uint8Array): InputValue {
@@ -22,7 +22,7 @@ export function readMultipart(contentType: string, body: Uint8Array): InputValue
   checkFiles(files, names);
   for (const name of names) {
     const paths = map[name];
-    if (!isList(paths)) return malformed("`map` holds other things than lists of paths");
+    if (!isList(paths)) return malformed("every value in `map` must be a list of paths");
     for (const path of paths) placeFile(operations, path);
   }
   return operations;
@@ -34,7 +34,7 @@ function readJsonPart(part: MultipartPart | undefined, name: string): InputValue
     part.filename ||
     !/^(?:application\/json(?:; ?charset=utf-8)?)?$/i.test(part.type)
   ) {
-    return malformed("`operations` and `map` are not the first two parts");
+    return malformed("the first two parts must be `operations` and `map`");
   }
   const { text, valid } = decodeLatin1(part.content);
   return valid ? readJson(text) : malformed("a part is not UTF-8");
@@ -43,20 +43,21 @@ function readJsonPart(part: MultipartPart | undefined, name: string): InputValue
 function checkFiles(files: readonly MultipartPart[], names: readonly string[]): void {
   const given = new Set(files.map(({ name }) => name));
   const listed = files.length === names.length && names.every((name) => given.has(name));
-  if (!listed || files.some(({ filename }) => !filename))
-    malformed("the files are not those that `map` names");
+  if (!listed || files.some(({ filename }) => !filename)) malformed("the files do not match `map`");
 }
 
-/** `variables.files.0`, or `1.variables.file` in a batch: names and indexes that every library splits alike. */
+/**
+ * `variables.files.0`, or `1.variables.file` in a batch: names and indexes that every library splits in the same way.
+ */
 const PATH = /^(?:(?:0|[1-9]\d?)\.)?variables(?:\.[_0-9A-Za-z]+)+$/;
 
-/** Puts UNAVAILABLE in the place of the null that `path` leads to. */
+/** Replaces the null at `path` with UNAVAILABLE. */
 function placeFile(operations: InputValue, path: InputValue): void {
-  if (typeof path !== "string" || !PATH.test(path)) malformed("`map` leads elsewhere than into variables");
+  if (typeof path !== "string" || !PATH.test(path)) malformed("a path in `map` must point into `variables`");
   const keys = path.split(".");
   const last = keys.pop() ?? "";
   const around = keys.reduce(step, operations);
-  if (step(around, last) !== null) malformed("`map` leads to something else than a null");
+  if (step(around, last) !== null) malformed("a path in `map` must point to a null");
   (around as Record<string, InputValue>)[last] = UNAVAILABLE;
 }
 

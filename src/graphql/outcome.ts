@@ -10,10 +10,10 @@ import {
 import type { Occurrence } from "./walk.ts";
 import { filledIn, GRAPHQL, GRAPHQL_TEXT } from "./refusals.ts";
 
-/** Fields that are nulled in one answer; where more are denied, the request is. */
+/** Maximum number of fields set to null in one response. If more are denied, the whole request is. */
 const MAX_NULLS = 100;
 
-/** Collects what becomes of the fields of a request. */
+/** Collects the outcomes of a request's fields. */
 export class Outcome {
   readonly #nullable: boolean;
   readonly #denials: GraphqlDenial[] = [];
@@ -24,12 +24,12 @@ export class Outcome {
   #kind: OperationKind = "query";
   #occurrence: Pick<Occurrence, "path" | "fields"> = { path: [], fields: [] };
 
-  /** @param nullable - denied fields may come back null */
+  /** @param nullable - denied fields may be returned as null */
   constructor(nullable: boolean) {
     this.#nullable = nullable;
   }
 
-  /** What is said from now on is about this field. */
+  /** Sets the field that the following calls are about. */
   visit(kind: OperationKind, occurrence: Occurrence): void {
     this.#kind = kind;
     this.#occurrence = occurrence;
@@ -47,7 +47,7 @@ export class Outcome {
     this.#denials.push({ ...(rule !== undefined && { rule }), code, message: text, path, onDeny });
   }
 
-  /** The events of a subscription are to be evaluated. */
+  /** Records that the events of a subscription must be evaluated. */
   await(event: GraphqlEvent): void {
     this.#events.push(event);
   }
@@ -63,12 +63,12 @@ export class Outcome {
     };
   }
 
-  /** Nulls the field, or where it cannot be null what is around it (GraphQL, section 6.4.4). */
+  /** Sets the field to null or, if it is non-null, its nearest nullable parent (GraphQL, section 6.4.4). */
   #null(rule: string): void {
     const { path, fields } = this.#occurrence;
     const nulled = fields.findLastIndex((field) => field?.nonNull !== true) + 1;
     const keys = ["data", ...path.slice(0, nulled)];
-    const name = keys.join("."); // names of GraphQL hold no dots
+    const name = keys.join("."); // GraphQL names contain no dots
     if (!this.#nulls.has(name))
       this.#nulls.set(name, { rule, anchored: true, keys, action: { kind: "null" } });
     if (this.#nulls.size > MAX_NULLS) this.#rejected = true;

@@ -5,7 +5,7 @@ import { malformed, type GraphqlPayload, type InputValue } from "./types.ts";
 
 type Query = Readonly<Record<string, readonly string[]>>;
 
-/** GraphQL over HTTP, section 6.2: those that hold JSON are decoded twice. */
+/** GraphQL over HTTP, section 6.2: the parameters that contain JSON are decoded twice. */
 const PARAMETERS: Readonly<Record<string, (text: string) => InputValue>> = {
   query: asText,
   operationName: asText,
@@ -14,7 +14,8 @@ const PARAMETERS: Readonly<Record<string, (text: string) => InputValue>> = {
 };
 
 /**
- * Reads the operation that a request by GET asks for. Any other parameter may choose another one, as hashes do.
+ * Reads the operation of a GET request. Any other parameter is refused, because it could select another operation, as
+ * hashes do.
  *
  * @throws GraphqlRefusal
  */
@@ -22,7 +23,7 @@ export function readParameters(query: Query): GraphqlPayload {
   const members = Object.entries(query).map(([name, [value = "", ...others]]): [string, InputValue] => {
     const read = Object.hasOwn(PARAMETERS, name) ? PARAMETERS[name] : undefined;
     if (read === undefined)
-      return malformed(`the URL has other parameters than ${Object.keys(PARAMETERS).join(", ")}`);
+      return malformed(`the URL has parameters other than ${Object.keys(PARAMETERS).join(", ")}`);
     if (others.length > 0) malformed("a parameter of the URL is repeated");
     return [name, read(value)];
   });
@@ -33,7 +34,7 @@ function asText(text: string): InputValue {
   return text;
 }
 
-/** What servers take an operation, or a part of one, from; in every spelling that could be read so. */
+/** Parameters from which servers read an operation or a part of one, in every spelling that could be read so. */
 const CHOOSING = parameterNames([
   ...Object.keys(PARAMETERS).map((name) => name.toLowerCase()),
   ...[
@@ -70,18 +71,18 @@ const CHOOSING = parameterNames([
  * @throws GraphqlRefusal
  */
 export function checkNoParameters(query: Query): void {
-  if (choosesOperation(query)) malformed("the URL of a POST asks for an operation, too");
+  if (choosesOperation(query)) malformed("the URL of a POST request must not contain an operation");
 }
 
 /**
- * A handshake asks for a connection. Whatever else the application may run for its URL, no rule has been asked about.
+ * A handshake only opens a connection. If its URL contained an operation, the application might execute it unchecked.
  *
  * @throws GraphqlRefusal
  */
 export function checkNoOperation(query: Query): void {
   const written = Object.entries(query).flatMap(([name, values]) => [name, ...values]);
   if (choosesOperation(query) || written.some(holdsSelections))
-    malformed("the URL of a WebSocket handshake asks for an operation, too");
+    malformed("the URL of a WebSocket handshake must not contain an operation");
 }
 
 function choosesOperation(query: Query): boolean {
@@ -91,7 +92,7 @@ function choosesOperation(query: Query): boolean {
   );
 }
 
-/** Every operation has a selection set (GraphQL, section 2.3), under whatever name a server looks for it. */
+/** Every operation has a selection set (GraphQL, section 2.3), whatever name a server gives the parameter. */
 function holdsSelections(text: string): boolean {
   return text.includes("{");
 }

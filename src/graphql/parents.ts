@@ -1,26 +1,26 @@
 import type { GraphqlFieldIR, GraphqlPlanIR, GraphqlSchemaIR, GraphqlTypeIR } from "../policy/index.ts";
 import { malformed, type OperationKind } from "./types.ts";
 
-/** What is known of the type that a field is selected on. */
+/** What is known about the type that a field is selected on. */
 export interface Parent {
-  /** Rules for one of these types are for its fields; as {@link Parents.key} has them. */
+  /** Rules for these types apply to its fields. In the form of {@link Parents.key}. */
   readonly names: readonly string[];
   /** With a schema: the type itself. */
   readonly type?: string;
-  /** Names of the root type that it is, or may be: a field that no rule for one of these names gets the default. */
+  /** Names of the root type that it is or may be. A field without a rule for one of these types gets the default. */
   readonly root?: readonly string[];
-  /** Below `__schema` and `__type`: the same for everybody, and evaluated as a whole. */
+  /** True below `__schema` and `__type`: the same for everybody, and evaluated as a whole. */
   readonly introspection: boolean;
 }
 
-/** Names of root types where no schema says otherwise (GraphQL, section 3.3.1). */
+/** Default names of root types (GraphQL, section 3.3.1). */
 const CONVENTIONAL: GraphqlSchemaIR["roots"] = {
   query: "Query",
   mutation: "Mutation",
   subscription: "Subscription",
 };
 
-/** Types as a plan knows them. */
+/** The types of a plan, with or without a schema. */
 export class Parents {
   readonly #schema: GraphqlSchemaIR | undefined;
   readonly #roots: GraphqlSchemaIR["roots"];
@@ -41,8 +41,8 @@ export class Parents {
   }
 
   /**
-   * How names of types are compared. Without a schema the name of a field, or what a client writes, stands for a type:
-   * `... on Customer` is within a rule for `customer.ssn`.
+   * The form in which type names are compared. Without a schema, a field's name or the client's text is used as the
+   * type: `... on Customer` falls under a rule for `customer.ssn`.
    */
   key(type: string): string {
     return this.#schema ? type : type.toLowerCase();
@@ -50,23 +50,23 @@ export class Parents {
 
   /** The parent of an operation's root fields. */
   rootOf(kind: OperationKind): Parent {
-    const name = this.#roots[kind] ?? malformed(`the schema has no ${kind}`);
+    const name = this.#roots[kind] ?? malformed(`the schema does not support ${kind} operations`);
     return this.#schema ? this.#typed(name) : this.#named(name, [name]);
   }
 
-  /** @returns what a field with this parent is in the schema; `undefined` where there is no schema. */
+  /** @returns the schema's field with this parent; `undefined` if there is no schema */
   fieldOf(parent: Parent, name: string): GraphqlFieldIR | undefined {
     if (this.#schema === undefined) return undefined;
-    return own(this.#typeOf(parent.type)?.fields, name) ?? malformed("a field that the schema does not have");
+    return own(this.#typeOf(parent.type)?.fields, name) ?? malformed("a field is not in the schema");
   }
 
-  /** Whether type `type` of the schema, or one that a value of it may be, has the field. */
+  /** Whether the type `type` of the schema, or a possible type of its values, has the field. */
   hasField(type: string, name: string): boolean {
     const types = [type, ...this.#possible(type)];
     return types.some((one) => own(this.#typeOf(one)?.fields, name) !== undefined);
   }
 
-  /** Whether `__schema` and `__type` stand here. Without a schema they may be anywhere. */
+  /** Whether `__schema` and `__type` are fields here. Without a schema they may be anywhere. */
   hasIntrospection({ type }: Parent): boolean {
     return this.#schema === undefined || type === this.#roots.query;
   }
@@ -74,31 +74,32 @@ export class Parents {
   /** The parent of the selections of field `name`, whose type in the schema is `type`. */
   below(name: string, type: string | undefined): Parent {
     if (this.#schema === undefined) {
-      // `query` is the root once more (Relay); a `subscription` is what somebody has ordered
+      // a field `query` returns the root type again (Relay); a field `subscription` is ordinary data
       const roots = this.#rootsLike(name).filter((root) => root === name || root === this.#roots.query);
       return this.#named(name, roots);
     }
     return type === undefined ? { names: [], introspection: false } : this.#typed(type);
   }
 
-  /** The parent within a fragment on type `condition`; `top`: no field is around it. */
+  /** The parent within a fragment on type `condition`. `top`: the fragment is not inside a field. */
   within(parent: Parent, condition: string, top: boolean): Parent {
     if (parent.introspection) return parent;
     if (this.#schema === undefined)
       return top ? parent : this.#named(condition, this.#rootsLike(condition), parent);
     if (this.#typeOf(condition) === undefined) {
-      malformed("a fragment on a type that the schema does not have");
+      malformed("the type of a fragment is not in the schema");
     }
-    if (!this.#overlap(parent.type, condition)) malformed("a fragment on a type that cannot be there");
-    // a type condition does not make a root field another one
+    if (!this.#overlap(parent.type, condition))
+      malformed("the type of a fragment is not possible at this position");
+    // a type condition does not change a root field
     return { ...this.#typed(condition), ...(parent.root && { root: parent.root }) };
   }
 
   /**
    * Without a schema.
    *
-   * @param roots - root types that it may be
-   * @param around - it is within a fragment on a type of this name
+   * @param roots - possible root types
+   * @param around - the name of the type of the enclosing fragment
    */
   #named(name: string, roots: readonly string[], around?: Parent): Parent {
     const names = [...(around?.names ?? []), this.key(name)];
@@ -137,7 +138,7 @@ export class Parents {
     return name === undefined ? undefined : own(this.#schema?.types, name);
   }
 
-  /** The type, its interfaces, what a value of it may be, and the interfaces of that. */
+  /** The type, its interfaces, the possible types of its values, and their interfaces. */
   #namesOf(name: string): readonly string[] {
     let names = this.#names.get(name);
     if (names === undefined) {

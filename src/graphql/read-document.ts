@@ -11,15 +11,15 @@ import { syntaxErrorAt } from "./scan-tokens.ts";
 import { malformed, type GraphqlPayload, type OperationKind } from "./types.ts";
 import { GRAPHQL_TEXT } from "./refusals.ts";
 
-/** An executable document: its fragments are all there, and none holds itself. */
+/** An executable document: all its fragments are defined, and none contains itself. */
 export interface ExecutableDocument {
   readonly operations: readonly OperationDefinitionNode[];
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
 }
 
 /**
- * Reads a document whose tokens were counted (GraphQL, section 2.2). Which of its operations is run is not asked: servers
- * differ, and so all of them are evaluated.
+ * Reads a document whose tokens were counted (GraphQL, section 2.2). All its operations are evaluated, because servers
+ * differ in which one they execute.
  *
  * @throws GraphqlRefusal
  */
@@ -32,14 +32,14 @@ export function readDocument(
   for (const definition of parseDocument(query).definitions) {
     if (definition.kind === Kind.OPERATION_DEFINITION) operations.push(definition);
     else if (definition.kind !== Kind.FRAGMENT_DEFINITION) malformed("the document defines types");
-    else if (fragments.has(definition.name.value)) malformed("two fragments have one name");
+    else if (fragments.has(definition.name.value)) malformed("duplicate fragment name");
     else fragments.set(definition.name.value, definition);
   }
   checkNames(operations, operationName);
   for (const operation of operations) {
     checkVariables(operation);
     if (!kinds.includes(operation.operation)) {
-      malformed(`operations of kind ${operation.operation} are not served in this way`);
+      malformed(`${operation.operation} operations are not supported over this transport`);
     }
   }
   checkSpreads(operations, fragments);
@@ -54,15 +54,17 @@ function parseDocument(text: string): DocumentNode {
   }
 }
 
-/** GraphQL, sections 5.2.2 and 6.1: which operation is meant has one answer. */
+/** GraphQL, sections 5.2.2 and 6.1: the operation to execute must be unambiguous. */
 function checkNames(operations: readonly OperationDefinitionNode[], chosen: string | undefined): void {
   const names = operations.map(({ name }) => name?.value);
   if (names.length === 0) malformed("the document has no operation");
-  checkUnique(names, "two operations have one name");
+  checkUnique(names, "duplicate operation name");
   if (names.length > 1 && names.includes(undefined))
-    malformed("an operation without a name is not the only one");
-  if (chosen === undefined && names.length > 1) malformed("of several operations none is named");
-  if (chosen !== undefined && !names.includes(chosen)) malformed("no operation has the name that is given");
+    malformed("an anonymous operation must be the only one in the document");
+  if (chosen === undefined && names.length > 1)
+    malformed("the document has several operations, and the request does not name one");
+  if (chosen !== undefined && !names.includes(chosen))
+    malformed("the document has no operation with the requested name");
 }
 
 function checkVariables({ variableDefinitions = [] }: OperationDefinitionNode): void {
@@ -84,7 +86,7 @@ function checkSpreads(
   if (all.some((names) => [...names].some((name) => !fragments.has(name)))) {
     malformed(GRAPHQL_TEXT.fragment_missing);
   }
-  // fragments that spread none that is left are taken away; what remains at the end goes round in circles
+  // remove fragments that spread no remaining fragment, repeatedly; those left at the end form cycles
   const users = new Map<string, string[]>([...fragments.keys()].map((name) => [name, []]));
   for (const [name, spreads] of spreadBy) for (const spread of spreads) users.get(spread)?.push(name);
   const ready = [...spreadBy].filter(([, spreads]) => spreads.size === 0).map(([name]) => name);
@@ -98,7 +100,7 @@ function checkSpreads(
   if (ready.length < fragments.size) malformed(GRAPHQL_TEXT.fragment_of_itself);
 }
 
-/** The brackets of a document bound how deep this goes. */
+/** The nesting of brackets in the document limits the depth of this recursion. */
 function spreadsIn({ selections }: SelectionSetNode, found = new Set<string>()): Set<string> {
   for (const selection of selections) {
     if (selection.kind === Kind.FRAGMENT_SPREAD) found.add(selection.name.value);

@@ -5,15 +5,15 @@ import { malformed, overLimit, type InputValue } from "./types.ts";
 const MAX_DEPTH = 200;
 
 /**
- * Reads JSON that has one meaning. A number that is not exact is NaN: it is there, so that no default stands in its place,
- * and no condition knows what it is.
+ * Reads unambiguous JSON. An inexact number is NaN: the value exists, so no default replaces it, but it is unknown to
+ * every condition.
  *
- * @param values - how many there may be
+ * @param values - the maximum number of values
  * @throws GraphqlRefusal
  */
 export function readJson(text: string, values = MAX_VALUES): InputValue {
   const { value, duplicateMember } = parseStrictly(text, values);
-  if (duplicateMember) malformed("a JSON object names a member twice");
+  if (duplicateMember) malformed("a JSON object has a duplicate member");
   return value;
 }
 
@@ -21,8 +21,8 @@ function parseStrictly(text: string, values: number): ParsedJson {
   try {
     return parseJson(text, { depth: MAX_DEPTH, values });
   } catch (error) {
-    if (!(error instanceof JsonError)) return malformed("this is not JSON: the parser failed");
+    if (!(error instanceof JsonError)) return malformed("invalid JSON: the parser failed");
     if (error.reason === "values") return overLimit(`the JSON has ${error.message}`);
-    return malformed(`this is not JSON: ${error.message}`);
+    return malformed(`invalid JSON: ${error.message}`);
   }
 }

@@ -5,15 +5,15 @@ import { malformed, type GraphqlPayload, type InputValue } from "./types.ts";
 const MEMBERS: readonly string[] = ["query", "operationName", "variables", "extensions"];
 
 /**
- * Reads one operation that is asked for. The document must be there: one that the server finds by a hash or an id is
- * nothing that can be evaluated.
+ * Reads one requested operation. The document must be included: one that the server finds by hash or id cannot be
+ * checked.
  *
  * @throws GraphqlRefusal
  */
 export function readPayload(value: InputValue): GraphqlPayload {
-  if (!isObject(value)) return malformed("an operation is a JSON object");
+  if (!isObject(value)) return malformed("an operation must be a JSON object");
   const unknown = Object.keys(value).some((name) => !MEMBERS.includes(name));
-  if (unknown) malformed(`an operation has other members than ${MEMBERS.join(", ")}`);
+  if (unknown) malformed(`an operation has members other than ${MEMBERS.join(", ")}`);
 
   const query = memberOf(value, "query");
   if (typeof query !== "string" || query === "") return malformed("an operation has no `query`");
@@ -25,6 +25,7 @@ export function readPayload(value: InputValue): GraphqlPayload {
   if (!isObject(variables)) return malformed("`variables` is not an object");
   const extensions = memberOf(value, "extensions") ?? {};
   if (!isObject(extensions)) return malformed("`extensions` is not an object");
-  if (Object.hasOwn(extensions, "persistedQuery")) malformed("the query is to be found by its hash");
+  if (Object.hasOwn(extensions, "persistedQuery"))
+    malformed("persisted queries are not supported: send the query itself");
   return { query, variables, ...(operationName !== undefined && { operationName }) };
 }

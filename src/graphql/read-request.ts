@@ -17,10 +17,10 @@ import {
   type InputValue,
 } from "./types.ts";
 
-/** Operations of one request. */
+/** Maximum number of operations in one request. */
 const MAX_BATCH = 10;
 
-/** As many parameters as servers agree on: none but `charset`, and of charsets UTF-8 (RFC 8259, section 8.1). */
+/** The parameters that servers agree on: only `charset`, and only UTF-8 (RFC 8259, section 8.1). */
 const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i;
 const MULTIPART_TYPE = /^multipart\/form-data[ \t]*;/i;
 
@@ -30,8 +30,8 @@ export type GraphqlRequestRead =
 
 /**
  * Reads a request to a GraphQL endpoint (GraphQL over HTTP) in the one way in which every server reads it: POST with
- * JSON, or with multipart where that is allowed, and GET and HEAD for queries. Subscriptions are not served in this way.
- * What is thrown is a fault of ours.
+ * JSON, or with multipart where that is allowed, and GET and HEAD for queries. Subscriptions are not supported over
+ * this transport. Anything it throws is a bug.
  */
 export function readGraphqlRequest(
   request: CanonicalRequest,
@@ -46,9 +46,10 @@ export function readGraphqlRequest(
 }
 
 /**
- * Reads a WebSocket handshake to a GraphQL endpoint: operations come later, as messages, and none with the handshake.
+ * Reads a WebSocket handshake to a GraphQL endpoint: operations come later as messages; the handshake must not contain
+ * one.
  *
- * @returns why it cannot be let through; `undefined` where it carries no operation
+ * @returns why it is refused; `undefined` if it contains no operation
  */
 export function refuseOperationIn({ query }: Pick<CanonicalRequest, "query">): GraphqlRefused | undefined {
   try {
@@ -92,7 +93,7 @@ function read(
       checkNoParameters(request.query);
       return { ...readBody(request, multipart), kinds: ["query", "mutation"], nullable: true };
     default:
-      return malformed("GraphQL operations come by GET or POST");
+      return malformed("GraphQL operations must be sent by GET or POST");
   }
 }
 
@@ -110,7 +111,7 @@ function readBody(
   if (MULTIPART_TYPE.test(type) && multipart === "allow") {
     return readOperations(readMultipart(type, readWholeBody(request)));
   }
-  return malformed("the body of a GraphQL request is `application/json` in UTF-8");
+  return malformed("the body of a GraphQL request must be `application/json` in UTF-8");
 }
 
 function readOperations(json: InputValue): { payloads: readonly GraphqlPayload[]; batch: boolean } {

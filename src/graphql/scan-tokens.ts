@@ -1,17 +1,17 @@
 import { GraphQLError, Lexer, Source, TokenKind } from "graphql";
 import { malformed, overLimit } from "./types.ts";
 
-/** Brackets open at once: nothing that reads the document by recursion goes deeper. */
+/** Maximum nesting depth of brackets. It limits every recursion over the document. */
 const MAX_BRACKETS = 200;
 
 const OPENING: ReadonlySet<string> = new Set([TokenKind.PAREN_L, TokenKind.BRACKET_L, TokenKind.BRACE_L]);
 const CLOSING: ReadonlySet<string> = new Set([TokenKind.PAREN_R, TokenKind.BRACKET_R, TokenKind.BRACE_R]);
 
 /**
- * Counts the lexical tokens of a document (GraphQL, section 2.1.6), punctuators included, comments not.
+ * Counts the lexical tokens of a document (GraphQL, section 2.1.6), including punctuators but not comments.
  *
- * @param budget - more tokens are refused
- * @returns how many there are
+ * @param budget - the maximum number of tokens
+ * @returns the number of tokens
  * @throws GraphqlRefusal
  */
 export function scanTokens(text: string, budget: number): number {
@@ -22,10 +22,10 @@ export function scanTokens(text: string, budget: number): number {
     const kind = nextKind(lexer);
     if (kind === TokenKind.EOF) return count;
     count += 1;
-    if (count > budget) overLimit("the documents have more tokens than the limit");
+    if (count > budget) overLimit("the documents have too many tokens");
     if (OPENING.has(kind)) {
       open += 1;
-      if (open > MAX_BRACKETS) overLimit(`more than ${MAX_BRACKETS} brackets are open at once`);
+      if (open > MAX_BRACKETS) overLimit(`brackets are nested more than ${MAX_BRACKETS} levels deep`);
     } else if (CLOSING.has(kind)) open = Math.max(0, open - 1);
   }
 }
@@ -38,9 +38,9 @@ function nextKind(lexer: Lexer): TokenKind {
   }
 }
 
-/** Where a document is not well-formed; nothing of its text. */
+/** The position of a syntax error, without the document's text. */
 export function syntaxErrorAt(error: unknown): string {
   const [at] = (error instanceof GraphQLError ? error.locations : undefined) ?? [];
   const place = at === undefined ? "" : ` at line ${at.line}, column ${at.column}`;
-  return `the document is not well-formed GraphQL${place}`;
+  return `GraphQL syntax error${place}`;
 }

@@ -3,63 +3,63 @@ import { GRAPHQL } from "./refusals.ts";
 
 export type OperationKind = "query" | "mutation" | "subscription";
 
-/** One operation that is asked for, as its members say (GraphQL over HTTP, section 5.1). */
+/** One requested operation (GraphQL over HTTP, section 5.1). */
 export interface GraphqlPayload {
   readonly query: string;
   readonly operationName?: string;
-  /** A number that no double holds is NaN; where a file goes there is UNAVAILABLE. */
+  /** An inexact number is NaN; UNAVAILABLE takes the place of a file. */
   readonly variables: InputObject;
 }
 
-/** What an argument or a variable holds: what JSON can say, and UNAVAILABLE anywhere in it. */
+/** The value of an argument or variable: JSON, with UNAVAILABLE anywhere in it. */
 export type InputValue =
   string | number | boolean | null | typeof UNAVAILABLE | readonly InputValue[] | InputObject;
 export interface InputObject {
   readonly [name: string]: InputValue;
 }
 
-/** What a request asks for, and what its transport takes. */
+/** The content of a request, and what its transport allows. */
 export interface GraphqlRequest {
   readonly payloads: readonly GraphqlPayload[];
-  /** True for a list of payloads, also for a list of one: the answer is a list, too. */
+  /** True for a list of payloads, even of one: the response is then also a list. */
   readonly batch: boolean;
-  /** Kinds of operations that may stand in the documents. */
+  /** Kinds of operations that the documents may contain. */
   readonly kinds: readonly OperationKind[];
-  /** Denied fields may come back null: the answer is one JSON document that goes through masking. */
+  /** Denied fields may be returned as null: the response is one JSON document that goes through masking. */
   readonly nullable: boolean;
 }
 
 export type RefusalCode = Extract<keyof typeof GRAPHQL, `GRAPHQL_${string}`>;
 
-/** A request that cannot be read in one way only, or that is larger than the limits. */
+/** A request that is malformed, ambiguous or over the limits. */
 export interface GraphqlRefused {
   readonly code: RefusalCode;
-  /** Printable ASCII; quotes nothing of the request. */
+  /** Printable ASCII without text from the request. */
   readonly message: string;
 }
 
 /** A field that is not permitted. */
 export interface GraphqlDenial {
-  /** Id of the rule; absent where there is none: no rule names the field, introspection, an alias. */
+  /** Id of the rule; absent if no rule denied it: the field has no rule, introspection, an alias. */
   readonly rule?: string;
   readonly code: Exclude<keyof typeof GRAPHQL, RefusalCode>;
   readonly message: string;
-  /** Response keys from the root field on. */
+  /** Response keys, starting at the root field. */
   readonly path: readonly string[];
   readonly onDeny: "reject" | "null";
 }
 
-/** A condition on what a subscription delivers, evaluated for each event. */
+/** A condition on a subscription's payload, evaluated for each event. */
 export interface GraphqlEvent {
   readonly rule: string;
   readonly when: Expression;
-  /** Response key of the root field: `data[key]` is what is delivered. */
+  /** Response key of the root field: `data[key]` is the payload. */
   readonly key: string;
-  /** Roots that stand for a member of what is delivered; other late roots stand for all of it. */
+  /** Roots that name a member of the payload; other late roots name the whole payload. */
   readonly members: readonly string[];
   /** Late roots of the condition. */
   readonly roots: readonly string[];
-  /** What the condition reads, from what is delivered on. */
+  /** The paths that the condition reads, relative to the payload. */
   readonly paths: readonly string[];
   /** The arguments of the root field. */
   readonly args: InputObject;
@@ -74,35 +74,35 @@ export type GraphqlVerdict =
     }
   | {
       readonly kind: "allowed";
-      /** Denied fields that the answer must not hold. */
+      /** Denied fields that the response must not contain. */
       readonly nulls: readonly PlannedField[];
-      /** What the answer has to say about them. */
+      /** The errors to add to the response for them. */
       readonly errors: readonly GraphqlErrorIR[];
-      /** Conditions that every event of a subscription must fulfil. */
+      /** Conditions that every event of a subscription must meet. */
       readonly events: readonly GraphqlEvent[];
     };
 
 export interface EvaluationOptions {
   /** The root `env` of conditions. */
   readonly env: InputValue;
-  /** Told of each rule at each field that it is for, in order: for explanations and coverage. */
+  /** Called for each rule at each field that it applies to, in order; for explanations and coverage. */
   readonly evaluated?: (evaluated: EvaluatedRule) => void;
 }
 
 export interface EvaluatedRule {
   readonly rule: string;
-  /** Response keys from the root field on. */
+  /** Response keys, starting at the root field. */
   readonly path: readonly string[];
   readonly args: InputObject;
   readonly verdict: Verdict;
-  /** The verdict is left for each event. */
+  /** The verdict depends on each event. */
   readonly event: boolean;
 }
 
-/** Denied fields that an answer names. */
+/** Maximum number of denied fields listed in a response. */
 export const MAX_DENIALS = 20;
 
-/** Ends the reading of a request; caught where the request came in. */
+/** Stops reading a request; caught at the entry point. */
 export class GraphqlRefusal extends Error {
   override readonly name = "GraphqlRefusal";
   readonly code: RefusalCode;
@@ -113,12 +113,12 @@ export class GraphqlRefusal extends Error {
   }
 }
 
-/** @throws always: what was sent cannot be read in one way only */
+/** @throws always: the request is malformed or ambiguous */
 export function malformed(message: string): never {
   throw new GraphqlRefusal(GRAPHQL.GRAPHQL_MALFORMED, message);
 }
 
-/** @throws always: what was sent is larger than a limit */
+/** @throws always: the request exceeds a limit */
 export function overLimit(message: string): never {
   throw new GraphqlRefusal(GRAPHQL.GRAPHQL_LIMIT_EXCEEDED, message);
 }

@@ -10,25 +10,25 @@ import { checkArguments } from "./literals.ts";
 import type { Parent, Parents } from "./parents.ts";
 import { malformed, overLimit, type OperationKind } from "./types.ts";
 
-/** A field where it is selected: once for each way that fragments lead there. */
+/** A selected field, visited once for each way that fragments lead to it. */
 export interface Occurrence {
   readonly node: FieldNode;
   readonly name: string;
   readonly parent: Parent;
   /** Response keys, from the root field to this one. */
   readonly path: readonly string[];
-  /** What the schema says of the field, and of those around it, from the root field on. */
+  /** The schema's entries for the field and its parents, starting at the root field. */
   readonly fields: readonly (GraphqlFieldIR | undefined)[];
   /** Directly below the operation, and not `__typename`. */
   readonly rootField: boolean;
 }
 
-/** Selections visited in one request: fragments multiply, and time must not. */
+/** Maximum number of selections visited per request: fragments can multiply them exponentially. */
 const MAX_SELECTIONS = 10_000;
-/** Selections within each other. */
+/** Maximum nesting depth of selections. */
 const MAX_LEVELS = 200;
 
-/** What has been counted of one request, over all of its documents. */
+/** Counters for one request, over all of its documents. */
 export interface Counters {
   selections: number;
   aliases: number;
@@ -42,8 +42,8 @@ interface SelectionPlace {
 }
 
 /**
- * Goes through everything that an operation may select, in the order of its text, fragments where they are spread.
- * Directives count for nothing: `@skip` and `@include` depend on variables, and on what the server makes of them.
+ * Visits everything that an operation may select, in source order, with fragments expanded in place. Directives are
+ * ignored: `@skip` and `@include` depend on variables and on how the server coerces them.
  */
 export class Walk {
   readonly #limits: GraphqlPlanIR["limits"];
@@ -77,7 +77,8 @@ export class Walk {
   run(): void {
     const parent = this.#parents.rootOf(this.#kind);
     this.#selections(this.#operation.selectionSet.selections, { parent, path: [], fields: [], level: 1 });
-    if (this.#kind === "subscription" && this.#rootFields === 0) malformed("a subscription without a field");
+    if (this.#kind === "subscription" && this.#rootFields === 0)
+      malformed("a subscription must have a field");
   }
 
   #selections(selections: readonly SelectionNode[], place: SelectionPlace): void {
@@ -87,7 +88,7 @@ export class Walk {
   #selection(selection: SelectionNode, place: SelectionPlace): void {
     this.#counters.selections += 1;
     if (this.#counters.selections > MAX_SELECTIONS) overLimit(`more than ${MAX_SELECTIONS} selections`);
-    if (place.level > MAX_LEVELS) overLimit(`selections are nested deeper than ${MAX_LEVELS} levels`);
+    if (place.level > MAX_LEVELS) overLimit(`selections are nested more than ${MAX_LEVELS} levels deep`);
     const level = place.level + 1;
     switch (selection.kind) {
       case Kind.FIELD:
@@ -128,17 +129,17 @@ export class Walk {
   }
 
   #count({ name, alias }: FieldNode, depth: number, rootField: boolean): void {
-    if (depth > this.#limits.depth) overLimit("fields are nested deeper than the limit");
+    if (depth > this.#limits.depth) overLimit("fields are nested too deeply");
     if (alias !== undefined && alias.value !== name.value) this.#counters.aliases += 1;
-    if (this.#counters.aliases > this.#limits.aliases) overLimit("more aliases than the limit");
+    if (this.#counters.aliases > this.#limits.aliases) overLimit("too many aliases");
     if (rootField) this.#rootFields += 1;
-    if (this.#rootFields > this.#limits.rootFields) overLimit("more root fields than the limit");
+    if (this.#rootFields > this.#limits.rootFields) overLimit("too many root fields");
     if (this.#kind === "subscription" && this.#rootFields > 1) {
       malformed("a subscription has more than one field"); // GraphQL, section 5.2.4.1
     }
   }
 
-  /** Fragments lead to a field again and again. */
+  /** Fragments may lead to a field many times, so the result is cached. */
   #checkOnce(node: FieldNode): void {
     if (this.#checked.has(node)) return;
     this.#checked.add(node);

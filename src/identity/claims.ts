@@ -3,16 +3,16 @@ import type { CLAIM_MEMBERS } from "../policy/index.ts";
 import type { Value, ValueObject } from "../policy/value.ts";
 import type { Identity, SessionClaims } from "./types.ts";
 
-/** The attributes of a verified payload, or which claim makes it unusable. */
+/** The attributes of a verified payload, or the claim that makes it unusable. */
 export type ClaimsReading =
   | { readonly ok: true; readonly attributes: Pick<Identity, "user" | "customer" | "userId" | "session"> }
   | { readonly ok: false; readonly detail: string };
 export type ClaimsReader = (payload: ValueObject) => ClaimsReading;
 
-/** The claim of our issuer that says whether a token is a user's or a machine's: `user` or `machine`. */
+/** The claim of our issuer for the kind of principal: `user` or `machine`. */
 const PRINCIPAL_TYPE = "principal_type";
 
-/** Where attributes come from unless configured otherwise: target to claim. */
+/** The default mapping of attributes: target to claim. */
 export const DEFAULT_CLAIMS = {
   "user.id": "sub",
   "user.email": "email",
@@ -29,7 +29,7 @@ export const DEFAULT_CLAIMS = {
   "customer.id": "customer_id",
 } as const satisfies Record<ClaimMember, string>;
 
-/** Policy sets know these without a declaration. */
+/** Attributes that policy sets may use without declaring them. */
 type ClaimMember = {
   [Root in keyof typeof CLAIM_MEMBERS]: `${Root}.${(typeof CLAIM_MEMBERS)[Root][number]}`;
 }[keyof typeof CLAIM_MEMBERS];
@@ -43,10 +43,10 @@ interface Mapping {
 const TARGET = /^(?<root>user|customer)\.(?<name>[A-Za-z][A-Za-z0-9_]*)$/;
 
 /**
- * @param configured target (`user.x`, `customer.x`) to claim; wins over the default of the same target.
+ * @param configured target (`user.x`, `customer.x`) to claim; overrides the default of the same target.
  * @returns a reader of verified payloads. A claim is looked up by its exact name first (`https://example.com/roles`),
- * then as a dotted path (`realm_access.roles`); one that is not there leaves its attribute out.
- * @throws TypeError for a target that is not of that form, or an empty claim.
+ * then as a dotted path (`realm_access.roles`); a missing claim leaves its attribute absent.
+ * @throws TypeError for a target that does not have that form, or an empty claim.
  */
 export function compileClaims(configured: Readonly<Record<string, string>>): ClaimsReader {
   const mappings = Object.entries({ ...DEFAULT_CLAIMS, ...configured }).map(([target, claim]) =>
@@ -66,7 +66,8 @@ export function compileClaims(configured: Readonly<Record<string, string>>): Cla
     const userId = user["id"];
     if (userId === undefined) return invalid("the claim for `user.id` is missing");
     if (typeof userId !== "string") return invalid("the claim for `user.id` is not a string");
-    if (!isPlainText(userId)) return invalid("the claim for `user.id` is empty or holds control characters");
+    if (!isPlainText(userId))
+      return invalid("the claim for `user.id` is empty or contains control characters");
 
     Object.freeze(user);
     Object.freeze(customer);
@@ -82,7 +83,7 @@ export function compileClaims(configured: Readonly<Record<string, string>>): Cla
   };
 }
 
-/** What is of another type, or no exact number, is left out: it proves nothing. */
+/** Values of another type, and numbers that are not exact, are omitted: they prove nothing. */
 function readSession(payload: ValueObject): SessionClaims {
   const { sub, sid, amr, acr, auth_time: authTime, client_id: clientId, [PRINCIPAL_TYPE]: type } = payload;
   const methods = Array.isArray(amr)
@@ -103,10 +104,10 @@ function parseMapping(target: string, claim: string): Mapping {
   const { root, name } = TARGET.exec(target)?.groups ?? {};
   if ((root !== "user" && root !== "customer") || name === undefined) {
     throw new TypeError(
-      `identity option \`claims\`: \`${target}\` is not of the form \`user.x\` or \`customer.x\``,
+      `identity option \`claims\`: \`${target}\` does not have the form \`user.x\` or \`customer.x\``,
     );
   }
-  if (claim === "") throw new TypeError(`identity option \`claims\`: \`${target}\` names no claim`);
+  if (claim === "") throw new TypeError(`identity option \`claims\`: the claim for \`${target}\` is empty`);
   return { root, name, claim };
 }
 
@@ -125,12 +126,12 @@ function splitScopes(scope: string): Value {
   return Object.freeze(scope.split(" ").filter((token) => token !== ""));
 }
 
-/** Text that stays itself in a header, a log line and UTF-8. */
+/** Text that is unchanged in a header, a log line and UTF-8. */
 function isPlainText(text: string): boolean {
   return text !== "" && text.isWellFormed() && !/\p{Cc}/u.test(text);
 }
 
-/** Without a prototype, a name such as `constructor` finds nothing that no claim has put there. */
+/** Without a prototype, so that a name such as `constructor` finds only what a claim has set. */
 function emptyObject(): Record<string, Value> {
   return Object.create(null) as Record<string, Value>;
 }

@@ -1,16 +1,16 @@
 import type { ExtractOptions } from "./extract-token.ts";
 
-/** A header that may hold a token, and what its whole value is like where it does. */
+/** A header that may contain a token, and a pattern of its whole value if it does. */
 export interface CredentialPattern {
   readonly header: string;
-  /** As JavaScript and RE2 read it. */
+  /** Valid in both JavaScript and RE2. */
   readonly pattern: string;
 }
 
 /**
- * Where `extractToken` may find a token, for Envoy: each header that it takes one from matches, and none in which it finds
- * nothing. Coarser about what is malformed: Envoy takes no expression of more than about 100 instructions, which only the
- * cookie's name adds to (`LONGEST_COOKIE_NAME`).
+ * Tells Envoy where `extractToken` may find a token: every header from which it extracts one matches, and none in which it
+ * finds nothing. Malformed values are matched less precisely, because Envoy accepts no expression of more than about 100
+ * instructions; only the cookie's name adds to their number (`LONGEST_COOKIE_NAME`).
  */
 export function credentialPatterns({ trustedProxy, cookie }: ExtractOptions): readonly CredentialPattern[] {
   const patterns = [{ header: "authorization", pattern: "[ \\t]*[Bb][Ee][Aa][Rr][Ee][Rr] +[!-~].*" }];

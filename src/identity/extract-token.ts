@@ -1,13 +1,13 @@
-/** Where a request says who its caller is. */
+/** Where a request may carry its caller's token. */
 export type ExtractedToken =
   | { readonly kind: "bearer" | "cookie" | "proxy"; readonly token: string }
   | { readonly kind: "none" }
   | { readonly kind: "malformed"; readonly detail: string };
 
 export interface ExtractOptions {
-  /** The request comes from a front proxy that may speak for the caller (specification 2.11). */
+  /** The request comes from a front proxy that may act for the caller (specification 2.11). */
   readonly trustedProxy: boolean;
-  /** Name of a cookie that may hold the token. */
+  /** Name of a cookie that may contain the token. */
   readonly cookie?: string;
 }
 
@@ -15,13 +15,13 @@ const NONE: ExtractedToken = { kind: "none" };
 
 /** RFC 9110, section 11.2. */
 const TOKEN68 = /^[A-Za-z0-9\-._~+/]+=*$/;
-/** `Bearer` and what follows it; RFC 9110, section 11.1: the scheme's case does not matter. */
+/** `Bearer` and its value; RFC 9110, section 11.1: the scheme is case-insensitive. */
 const BEARER = /^bearer(?![!#$%&'*+\-.^_`|~0-9a-z])(?: +([^]*))?/i;
 
 /**
  * Finds the token of a request: `X-User-Token` of a trusted proxy, else `Authorization: Bearer` (RFC 6750, section
- * 2.1), else the cookie. Where the proxy sends its header, `Authorization` is the proxy's own and is not looked at.
- * Other schemes carry no token; a Bearer that is not exactly one token is malformed.
+ * 2.1), else the cookie. If the proxy sends its header, `Authorization` is the proxy's own and is ignored. Other schemes
+ * carry no token; a Bearer value that is not exactly one token is malformed.
  *
  * @param headers values by lower-case name.
  */
@@ -42,7 +42,7 @@ function fromAuthorization(values: readonly string[]): ExtractedToken {
   return fromCredentials(value, "authorization", "bearer");
 }
 
-/** The caller's Authorization value, or the token alone. */
+/** The caller's Authorization value, or only the token. */
 function fromProxy(values: readonly string[]): ExtractedToken {
   const [value = "", ...others] = values;
   if (others.length > 0) return malformed("the header `x-user-token` is repeated");
@@ -58,7 +58,7 @@ function fromCredentials(value: string, header: string, kind: "bearer" | "proxy"
   const token = credentials[1] ?? "";
   return TOKEN68.test(token)
     ? { kind, token }
-    : malformed(`the header \`${header}\` does not hold one bearer token`);
+    : malformed(`the header \`${header}\` does not contain exactly one bearer token`);
 }
 
 /** RFC 6265, section 4.2.1. */
@@ -73,10 +73,10 @@ function fromCookie(values: readonly string[], name: string): ExtractedToken {
   if (token === undefined || token === "") return NONE;
   return TOKEN68.test(token)
     ? { kind: "cookie", token }
-    : malformed("the token's cookie does not hold one token");
+    : malformed("the token's cookie does not contain exactly one token");
 }
 
-/** Removes the optional whitespace of RFC 9110, section 5.6.3, and none else; a loop, because `/[ \t]+$/` is quadratic. */
+/** Removes only the optional whitespace of RFC 9110, section 5.6.3; a loop, because `/[ \t]+$/` is quadratic. */
 function trim(text: string): string {
   let start = 0;
   let end = text.length;

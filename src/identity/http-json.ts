@@ -3,16 +3,16 @@ import { connectionFailure } from "./connection-failure.ts";
 
 export interface HttpJsonOptions {
   readonly timeoutMs: number;
-  /** Gives up when this is aborted. */
+  /** Aborts the request. */
   readonly signal: AbortSignal;
   readonly fetch: typeof fetch;
 }
 
-/** Larger than any key set; what comes after it is not read. */
+/** Larger than any key set; a longer response is not read. */
 const MAX_BYTES = 1024 * 1024;
 
 /**
- * Gets a JSON document. No redirect is followed: the address was checked, the one it points to was not.
+ * Fetches a JSON document. Redirects are not followed, because only the given address has been checked.
  *
  * @throws Error whose message says what went wrong, without the content.
  */
@@ -26,18 +26,18 @@ export async function getJson(url: URL, options: HttpJsonOptions): Promise<unkno
       headers: { accept: "application/json" },
       signal,
     });
-    if (response.status !== 200) throw new Error(`answered with status ${response.status}`);
+    if (response.status !== 200) throw new Error(`unexpected status ${response.status}`);
     return parse(await readBounded(response));
   } catch (error) {
     const problem = timeout.aborted
-      ? `no complete answer within ${options.timeoutMs} ms`
+      ? `no complete response within ${options.timeoutMs} ms`
       : options.signal.aborted
         ? "the key source was closed"
         : describe(error);
     const message = connectionFailure(error, url) ?? `${url.origin}${url.pathname}: ${problem}`;
     throw new Error(message, { cause: error });
   } finally {
-    done.abort(); // ends the transfer of an answer that was not read to its end
+    done.abort(); // ends the transfer of a response that was not read to its end
   }
 }
 
@@ -47,7 +47,7 @@ async function readBounded(response: Response): Promise<Uint8Array> {
   const body: AsyncIterable<Uint8Array> | Iterable<never> = response.body ?? [];
   for await (const chunk of body) {
     length += chunk.byteLength;
-    if (length > MAX_BYTES) throw new Error(`the answer is larger than ${MAX_BYTES} bytes`);
+    if (length > MAX_BYTES) throw new Error(`the response is larger than ${MAX_BYTES} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -57,11 +57,11 @@ function parse(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
-    throw new Error("the answer is not JSON");
+    throw new Error("the response is not JSON");
   }
 }
 
-/** What fetch throws says little; the reason is in its cause. */
+/** The error that fetch throws is generic; the reason is in its cause. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return "failed";
   const { cause } = error;

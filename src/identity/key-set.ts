@@ -9,42 +9,42 @@ export type PublicKey = webcrypto.CryptoKey;
 /** A key of the issuer that can verify signatures. */
 interface VerificationKey {
   readonly id: string | undefined;
-  /** The same key, once for each algorithm it may be used with: a CryptoKey is bound to one. */
+  /** The same key once per algorithm, because a CryptoKey is bound to one algorithm. */
   readonly byAlgorithm: ReadonlyMap<Algorithm, PublicKey>;
 }
 
 /** The issuer's keys at one moment. */
 export interface KeySet {
   readonly keys: readonly VerificationKey[];
-  /** Equal exactly when the usable keys are. */
+  /** Equal if and only if the usable keys are equal. */
   readonly fingerprint: string;
-  /** Keys left out that should not be there at all, and why. */
+  /** Ignored keys that should not be in the set at all, and why. */
   readonly suspicious: readonly string[];
 }
 
 /** Far more than any issuer publishes at once; importing them takes time. */
 const MAX_KEYS = 100;
 const MIN_RSA_BITS = 2048;
-/** The members that no public key has (RFC 7518, sections 6.2.2, 6.3.2 and 6.4; RFC 8037). */
+/** Members of private and symmetric keys (RFC 7518, sections 6.2.2, 6.3.2 and 6.4; RFC 8037). */
 const PRIVATE_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"];
 
 type Jwk = Readonly<Record<string, unknown>>;
 type Reading =
   | { readonly kind: "usable"; readonly key: VerificationKey; readonly fingerprint: string }
-  /** A key for something else, which is nobody's mistake. */
+  /** A key for another purpose, which is not an error. */
   | { readonly kind: "other" }
   | { readonly kind: "suspicious"; readonly why: string };
 
 /**
- * Imports the keys of a JWK Set (RFC 7517, section 5) that are made for verifying signatures with one of the
- * algorithms; the others are left out.
+ * Imports the keys of a JWK Set (RFC 7517, section 5) that are meant for verifying signatures with one of the
+ * algorithms; the others are ignored.
  *
- * @throws when it is no JWK Set, or holds no usable key: such a set never replaces a good one.
+ * @throws if it is not a JWK Set, or contains no usable key: such a set never replaces a good one.
  */
 export async function importKeySet(jwks: unknown, algorithms: ReadonlySet<Algorithm>): Promise<KeySet> {
-  if (!isObject(jwks) || !Array.isArray(jwks["keys"])) throw new Error("the answer is not a JWK Set");
+  if (!isObject(jwks) || !Array.isArray(jwks["keys"])) throw new Error("the document is not a JWK Set");
   const entries: readonly unknown[] = jwks["keys"];
-  if (entries.length > MAX_KEYS) throw new Error(`the JWK Set holds more than ${MAX_KEYS} keys`);
+  if (entries.length > MAX_KEYS) throw new Error(`the JWK Set contains more than ${MAX_KEYS} keys`);
 
   const keys = new Map<string, VerificationKey>();
   const suspicious: string[] = [];
@@ -53,13 +53,13 @@ export async function importKeySet(jwks: unknown, algorithms: ReadonlySet<Algori
     if (reading.kind === "usable") keys.set(reading.fingerprint, reading.key);
     if (reading.kind === "suspicious") suspicious.push(`key ${index + 1}: ${reading.why}`);
   }
-  if (keys.size === 0) throw new Error("the JWK Set holds no usable key");
+  if (keys.size === 0) throw new Error("the JWK Set contains no usable key");
   return { keys: [...keys.values()], fingerprint: [...keys.keys()].join("\n"), suspicious };
 }
 
 /**
- * @returns the keys that can have made the signature. A named key can be several when the issuer uses one `kid`
- * twice; a token that names none has to leave no choice.
+ * @returns the keys that could have made the signature. There can be several if the issuer uses a `kid` twice; for a token
+ * without a `kid`, the key must be unambiguous.
  */
 export function selectKeys({ keys }: KeySet, { algorithm, keyId }: TokenHeader): readonly PublicKey[] {
   const fitting = keys
@@ -72,7 +72,7 @@ async function readKey(jwk: unknown, algorithms: ReadonlySet<Algorithm>): Promis
   if (!isObject(jwk)) return suspicious("is not an object");
   const { kid, kty, use, key_ops: operations } = jwk;
   if (kty === "oct") return suspicious("is symmetric");
-  if (PRIVATE_MEMBERS.some((member) => member in jwk)) return suspicious("holds private parts");
+  if (PRIVATE_MEMBERS.some((member) => member in jwk)) return suspicious("contains private parts");
   if (kid !== undefined && typeof kid !== "string") return suspicious("has a `kid` that is not a string");
   if (use !== undefined && use !== "sig") return { kind: "other" };
   if (operations !== undefined && !(Array.isArray(operations) && operations.includes("verify"))) {
@@ -97,7 +97,7 @@ async function readKey(jwk: unknown, algorithms: ReadonlySet<Algorithm>): Promis
   }
 }
 
-/** The algorithms a key is made for: its own `alg` where it has one, else those of its type and curve. */
+/** The algorithms of a key: its own `alg` if it has one, otherwise those of its type and curve. */
 function algorithmsOf({ kty, crv, alg }: Jwk): readonly Algorithm[] {
   const family = ALGORITHMS.filter((algorithm) => {
     switch (algorithm) {
@@ -117,7 +117,7 @@ function algorithmsOf({ kty, crv, alg }: Jwk): readonly Algorithm[] {
   return alg === undefined ? family : family.filter((algorithm) => algorithm === alg);
 }
 
-/** What the key consists of, without anything that could change how it is imported. */
+/** The key's own parameters, without members that could change how it is imported. */
 function publicMembers({ kty, crv, x, y, n, e }: Jwk): Record<string, string> {
   const members = Object.entries({ kty, crv, x, y, n, e });
   return Object.fromEntries(
@@ -125,7 +125,7 @@ function publicMembers({ kty, crv, x, y, n, e }: Jwk): Record<string, string> {
   );
 }
 
-/** RFC 7518, section 3.3: 2048 bits or more. With an exponent of 1 every signature would be its own proof. */
+/** RFC 7518, section 3.3: 2048 bits or more. With an exponent of 1 anybody could make a signature. */
 function isStrongRsa(jwk: Record<string, string>): boolean {
   const { asymmetricKeyDetails: details } = createPublicKey({ key: jwk, format: "jwk" });
   return (details?.modulusLength ?? 0) >= MIN_RSA_BITS && (details?.publicExponent ?? 1n) > 1n;

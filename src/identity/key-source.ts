@@ -4,19 +4,19 @@ import { getJson, type HttpJsonOptions } from "./http-json.ts";
 import { isUrl } from "./secure-url.ts";
 import { watchFile } from "./watch-file.ts";
 
-/** Where the issuer's keys are read from. */
+/** Source of the issuer's keys. */
 export interface KeySource {
-  /** For logs: says where, and holds no secret. */
+  /** Description for logs; contains no secret. */
   readonly location: string;
-  /** Reads the JWK Set anew. Rejects with a message for the log. */
+  /** Reads the JWK Set. Rejects with a message for the log. */
   load(signal: AbortSignal): Promise<unknown>;
-  /** Calls back when the source may have changed, as far as it can tell. @returns how to stop. */
+  /** Calls back when the source may have changed, if it can tell. @returns a function that stops it. */
   watch(changed: () => void): () => void;
 }
 
 const MAX_FILE_BYTES = 1024 * 1024;
 
-/** Chooses the source: a key set's address or file, or else discovery, which is repeated each time. */
+/** Chooses the source: the address or file of a key set, otherwise discovery, which is repeated each time. */
 export function createKeySource(
   { issuer, jwks }: { readonly issuer: string; readonly jwks: string | undefined },
   http: Omit<HttpJsonOptions, "signal">,
@@ -46,7 +46,7 @@ function unwatched(): () => void {
 
 async function readJsonFile(path: string): Promise<unknown> {
   const file = await open(path).catch((error: unknown) => {
-    throw new Error(`\`${path}\` cannot be opened`, { cause: error });
+    throw new Error(`cannot open \`${path}\``, { cause: error });
   });
   try {
     const { size } = await file.stat();

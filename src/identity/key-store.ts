@@ -4,9 +4,9 @@ import { importKeySet, type KeySet } from "./key-set.ts";
 import type { KeySource } from "./key-source.ts";
 import type { ResolvedOptions } from "./options.ts";
 
-/** One state of the issuer's keys; what was concluded from it holds while it is the current one. */
+/** A snapshot of the issuer's keys; results derived from it are valid while it is the current one. */
 export interface KeySnapshot {
-  /** Grows with every change of the usable keys. */
+  /** Incremented with every change of the usable keys. */
   readonly generation: number;
   readonly keySet: KeySet;
 }
@@ -19,21 +19,21 @@ export interface KeyStoreStatus {
   readonly generation: number;
   /** ISO 8601; absent before the first success. */
   readonly loadedAt?: string;
-  /** ISO 8601: when the keys go out of use unless they are loaded again. */
+  /** ISO 8601: when the keys expire unless they are loaded again. */
   readonly staleAt?: string;
-  /** Why the last attempt failed; absent when it did not. */
+  /** Why the last attempt failed; absent if it succeeded. */
   readonly lastError?: string;
 }
 
 type Timing = Pick<ResolvedOptions, "algorithms" | "cooldownMs" | "refreshIntervalMs" | "maxStaleMs">;
 
-/** A file that is being written changes several times at once. */
+/** Writing a file causes several change events at once. */
 const SETTLE_MS = 50;
 
 /**
- * Keeps the issuer's keys: loads them, refreshes them, and decides how long they may be used without news. The next
- * set is built aside and put in force by one assignment; one that is broken, empty or without a usable key counts as
- * a failed load, and the last good one stays until it is too old.
+ * Keeps the issuer's keys: loads and refreshes them, and decides how long they may be used without a refresh. The next set is
+ * built separately and put in force by one assignment. One that is malformed, empty or without a usable key counts as a failed
+ * load, and the last good one stays until it is too old.
  */
 export class KeyStore {
   readonly #source: KeySource;
@@ -48,7 +48,7 @@ export class KeyStore {
   #lastError: string | undefined;
   #wasReady = false;
   #loading: Promise<void> | undefined;
-  /** Until when unknown keys cause no further load, in Unix ms. */
+  /** Until when unknown keys cause no further load; Unix ms. */
   #blockedUntil = 0;
   #nextLoad: NodeJS.Timeout | undefined;
   #staleness: NodeJS.Timeout | undefined;
@@ -67,17 +67,17 @@ export class KeyStore {
     this.#metrics = dependencies.metrics;
   }
 
-  /** The keys to verify with; `undefined` when there are none, or none fresh enough. */
+  /** The keys to verify with; `undefined` if there are none, or none that are recent enough. */
   get current(): KeySnapshot | undefined {
     return this.#clock() < this.#staleAt ? this.#snapshot : undefined;
   }
 
-  /** Until when a look-up that found no key would find none again, in Unix ms, unless the generation changes. */
+  /** Until when a look-up that found no key would fail again, unless the generation changes; Unix ms. */
   get blockedUntil(): number {
     return this.#blockedUntil;
   }
 
-  /** Loads the keys for the first time and goes on refreshing them. Never rejects; look at {@link current}. */
+  /** Loads the keys for the first time, then keeps refreshing them. Never rejects; see {@link current}. */
   async start(): Promise<void> {
     if (this.#closing.signal.aborted) return;
     this.#stopWatching ??= this.#source.watch(() => {
@@ -88,20 +88,20 @@ export class KeyStore {
   }
 
   /**
-   * Loads the keys because a token names one that is not there (RFC 7517 leaves rotation to such look-ups; anybody
-   * can make up a name). At most one load a cooldown, whatever the number of calls; calls during a load share it.
+   * Loads the keys because a token names an unknown one (RFC 7517 leaves rotation to such look-ups; anybody can make up a
+   * name). At most one load per cooldown for any number of calls; calls during a load share it.
    */
   async reloadForUnknownKey(): Promise<void> {
     if (this.#loading !== undefined) return this.#loading;
     const now = this.#clock();
     const { cooldownMs } = this.#timing;
-    // the second half keeps a clock that was set back from blocking for longer than a cooldown
+    // the second condition: a clock that was set back must not block loads for longer than a cooldown
     if (now < this.#blockedUntil && this.#blockedUntil - now <= cooldownMs) return;
     this.#blockedUntil = now + cooldownMs;
     await this.#load();
   }
 
-  /** Calls `listener` whenever {@link current} appears or disappears. @returns how to stop. */
+  /** Calls `listener` whenever {@link current} appears or disappears. @returns a function that removes it. */
   onReadyChange(listener: (ready: boolean) => void): () => void {
     this.#listeners.add(listener);
     return () => {
@@ -124,7 +124,7 @@ export class KeyStore {
     };
   }
 
-  /** Ends refreshing. The keys that are there stay usable until they are stale. */
+  /** Stops refreshing. The current keys stay usable until they are too old. */
   close(): void {
     this.#closing.abort();
     this.#stopWatching?.();
@@ -145,7 +145,7 @@ export class KeyStore {
     return this.#loading;
   }
 
-  /** A load that is under way may have read what was there before the change. */
+  /** A load in progress may have read the content from before the change. */
   async #loadAfterCurrent(): Promise<void> {
     await this.#loading;
     await this.#load();
@@ -169,14 +169,11 @@ export class KeyStore {
     this.#lastError = undefined;
     if (keySet.fingerprint !== previous?.fingerprint) {
       this.#snapshot = { generation: generation + 1, keySet };
-      this.#log.info(
-        { source: this.#source.location, keys: keySet.keys.length },
-        "the issuer's keys were loaded",
-      );
+      this.#log.info({ source: this.#source.location, keys: keySet.keys.length }, "loaded the issuer's keys");
       if (keySet.suspicious.length > 0) {
         this.#log.warn(
           { source: this.#source.location, ignored: keySet.suspicious },
-          "the issuer publishes keys that cannot be used",
+          "ignored unusable keys of the issuer",
         );
       }
     }
@@ -188,10 +185,10 @@ export class KeyStore {
     this.#lastError = error instanceof Error ? error.message : "failed";
     this.#metrics.jwksRefreshes.inc({ result: "failed" });
     const { source, keys, staleAt } = this.status();
-    this.#log.warn({ source, keys, staleAt, problem: this.#lastError }, "the issuer's keys cannot be loaded");
+    this.#log.warn({ source, keys, staleAt, problem: this.#lastError }, "could not load the issuer's keys");
   }
 
-  /** After a failure the next attempt comes sooner. */
+  /** After a failure the next attempt is sooner. */
   #schedule(): void {
     const { cooldownMs, refreshIntervalMs } = this.#timing;
     const delay = this.#lastError === undefined ? refreshIntervalMs : Math.min(cooldownMs, refreshIntervalMs);
@@ -211,17 +208,17 @@ export class KeyStore {
     }
     if (ready === this.#wasReady) return;
     this.#wasReady = ready;
-    if (!ready) this.#log.error(this.status(), "the issuer's keys are too old to be used");
+    if (!ready) this.#log.error(this.status(), "the issuer's keys are too old; tokens are refused");
     for (const listener of this.#listeners) {
       try {
         listener(ready);
       } catch (error) {
-        this.#log.error({ err: error }, "a listener to the readiness of keys failed");
+        this.#log.error({ err: error }, "a listener for the readiness of keys failed");
       }
     }
   }
 
-  /** Looked at again after each wait; a method, so that the compiler does not take the first answer for the last. */
+  /** A method, because the value may have changed during an `await`. */
   #isClosed(): boolean {
     return this.#closing.signal.aborted;
   }

@@ -2,9 +2,9 @@ import { fileURLToPath } from "node:url";
 import { compileClaims, type ClaimsReader } from "./claims.ts";
 import { isUrl, secureUrl } from "./secure-url.ts";
 
-/** What bearer tokens are accepted, and where the keys that sign them come from. */
+/** Which bearer tokens are accepted, and where their signing keys come from. */
 export interface IdentityOptions {
-  /** The only accepted `iss`, compared as text. Where `jwks` is absent, also where discovery starts. */
+  /** The only accepted `iss`, compared as text. If `jwks` is absent, also the base of discovery. */
   readonly issuer: string;
   /** A token must name at least one of these in `aud`. */
   readonly audience: string | readonly string[];
@@ -12,31 +12,31 @@ export interface IdentityOptions {
   readonly jwks?: string;
   /** Accepted signature algorithms; by default all of {@link ALGORITHMS}. */
   readonly algorithms?: readonly string[];
-  /** How far the issuer's clock may be off, in seconds: 30 by default, 300 at most. */
+  /** Tolerated clock skew of the issuer, in seconds: 30 by default, at most 300. */
   readonly clockToleranceSeconds?: number;
-  /** Least time between two key fetches that unknown keys ask for, and between attempts after a failure: 30 s. */
+  /** Minimum time between key fetches caused by unknown keys, and between attempts after a failure. Default: 30 s. */
   readonly cooldownMs?: number;
-  /** How often the keys are fetched anew: 10 min. */
+  /** How often the keys are fetched. Default: 10 min. */
   readonly refreshIntervalMs?: number;
-  /** How long keys stay in use when no fetch succeeds: 24 h. */
+  /** How long keys stay in use if no fetch succeeds. Default: 24 h. */
   readonly maxStaleMs?: number;
-  /** Time limit of one request to the issuer: 5 s. */
+  /** Time limit of one request to the issuer. Default: 5 s. */
   readonly requestTimeoutMs?: number;
-  /** Accepted `typ` header values; `""` stands for a header without one. By default `""`, `JWT` and `at+jwt`. */
+  /** Accepted `typ` header values; `""` means a header without one. Default: `""`, `JWT` and `at+jwt`. */
   readonly tokenTypes?: readonly string[];
-  /** Longest accepted token: 16 KiB. */
+  /** Longest accepted token. Default: 16 KiB. */
   readonly maxTokenBytes?: number;
   /** Target (`user.x` or `customer.x`) to claim name or dotted path; added to the default mapping. */
   readonly claims?: Readonly<Record<string, string>>;
-  /** How many verified tokens are remembered: 10,000. */
+  /** Number of verified tokens that are cached. Default: 10,000. */
   readonly cacheSize?: number;
-  /** How long a verified token is remembered at most: 5 min. */
+  /** Maximum time that a verified token is cached. Default: 5 min. */
   readonly cacheTtlMs?: number;
 }
 
 /**
- * The asymmetric JWS algorithms (RFC 7518, section 3.1; RFC 8037; RFC 9864). Nothing else can be configured: `none` is
- * no signature, and HS* would make every key that verifies a key that signs.
+ * The asymmetric JWS algorithms (RFC 7518, section 3.1; RFC 8037; RFC 9864). Others cannot be configured: `none` is not a
+ * signature, and with HS* every key that verifies could also sign.
  */
 export const ALGORITHMS = [
   "RS256",
@@ -76,13 +76,13 @@ const MAX_CLOCK_TOLERANCE_SECONDS = 300;
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const DAY = 24 * 60 * MINUTE;
-/** The longest delay that setTimeout keeps. */
+/** The longest delay of setTimeout. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Checks the options and fills in the defaults.
  *
- * @throws TypeError that names the option, when one of them would make verification weaker than it looks.
+ * @throws TypeError that names the option, if one of them would make verification weaker than it looks.
  */
 export function resolveOptions(options: IdentityOptions): ResolvedOptions {
   const audience = typeof options.audience === "string" ? [options.audience] : [...options.audience];
@@ -118,7 +118,7 @@ function issuer({ issuer, jwks }: IdentityOptions): string {
   if (jwks === undefined) {
     const { search, hash } = secureUrl("issuer", issuer);
     // OpenID Connect Discovery 1.0, section 3: no query or fragment components
-    if (search !== "" || hash !== "") invalid("issuer", "must have neither query nor fragment");
+    if (search !== "" || hash !== "") invalid("issuer", "must not have a query or a fragment");
   }
   return issuer;
 }

@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { IdentityResult } from "./types.ts";
 
-/** A result and how long it holds: while the keys are those of `generation`, from `from` until `until` (Unix ms). */
+/** A result and its validity: for the keys of `generation`, from `from` until `until` (Unix ms). */
 export interface CachedResult {
   readonly result: IdentityResult;
   readonly generation: number;
@@ -11,8 +11,8 @@ export interface CachedResult {
 }
 
 /**
- * Results by the whole token: any shorter key could be made to collide. Refused tokens are remembered apart, so that
- * made-up ones never push out good ones.
+ * Caches results by the whole token, because a shorter key could be made to collide. Rejected tokens are cached separately, so
+ * that made-up ones never evict good ones.
  */
 export class TokenCache {
   readonly #accepted: LRUCache<string, CachedResult>;
@@ -36,7 +36,7 @@ export class TokenCache {
     this.#hits = metrics.cacheHits.labels({ cache: "tokens" });
   }
 
-  /** @returns what is known of the token and still holds; counts a hit. */
+  /** @returns the cached result if it is still valid; counts a hit. */
   get(token: string, generation: number, now: number): IdentityResult | undefined {
     const entry = this.#accepted.get(token) ?? this.#refused.get(token);
     if (entry?.generation !== generation || now < entry.from || now >= entry.until) return undefined;
@@ -51,18 +51,18 @@ export class TokenCache {
   }
 }
 
-/** A refused token may be as long as the limit allows, and is cheap to refuse again. */
+/** A rejected token may be as long as the limit allows, and is cheap to reject again. */
 const MAX_REFUSED = 1000;
 
-/** Of a space, per token that it may hold: most weigh less, and many that are as long as the limit allows may not fill the memory. */
+/** Budget per token that the cache may hold, in bytes: most tokens need less, and many of maximum length must not fill the memory. */
 const BYTES_PER_TOKEN = 4_096;
-/** One of the longest tokens has room in the smallest cache. */
+/** The smallest cache has room for one token of maximum length. */
 const MIN_BYTES = 128 * 1024;
 
-/** What an entry takes besides the token and what was read from it. */
+/** Overhead of an entry besides the token and its claims. */
 const OVERHEAD = 500;
 
-/** Roughly, in bytes: a token is ASCII, and an identity holds no more than its claims say, in objects of twice the length. */
+/** Estimate in bytes: a token is ASCII, and the objects of an identity take about twice the length of its claims. */
 function weigh({ result }: CachedResult, token: string): number {
   return OVERHEAD + token.length * (result.ok ? 3 : 1);
 }

@@ -3,7 +3,7 @@ import { parseTokenJson, type TokenJson } from "./token-json.ts";
 import { normalizeType, type Algorithm, type ResolvedOptions } from "./options.ts";
 import type { IdentityFailure } from "./types.ts";
 
-/** What a token says about its own signature: enough to look for a key, and not more. */
+/** The part of a token's header that is needed to look up a key. */
 export interface TokenHeader {
   readonly algorithm: Algorithm;
   readonly keyId: string | undefined;
@@ -18,8 +18,8 @@ export interface TokenRejection {
 export type TokenHeaderReading = { readonly ok: true; readonly header: TokenHeader } | TokenRejection;
 
 /**
- * The checks that need no key: size, form (RFC 7515, section 7.1), algorithm, type. Key material that the header
- * carries or points to (`jwk`, `jku`, `x5u`, `x5c`) is not read: a token doesn't choose who vouches for it.
+ * The checks that need no key: size, form (RFC 7515, section 7.1), algorithm, type. Key material that the header contains or
+ * references (`jwk`, `jku`, `x5u`, `x5c`) is not used: a token must not choose the key that verifies it.
  */
 export function readTokenHeader(
   token: string,
@@ -46,18 +46,15 @@ export function readTokenHeader(
 
   const algorithm = [...options.algorithms].find((allowed) => allowed === header.value["alg"]);
   if (algorithm === undefined) {
-    return reject(
-      "TOKEN_ALGORITHM_NOT_ALLOWED",
-      "the token's algorithm is missing or not one of those configured",
-    );
+    return reject("TOKEN_ALGORITHM_NOT_ALLOWED", "the token's algorithm is missing or not configured");
   }
-  // an unsigned token has no signature, so that only now its form can be wrong
+  // checked only now, because an unsigned token has no signature
   if (signature === "" || decodeSegment(signature) === undefined) {
     return reject("TOKEN_MALFORMED", "the token's signature is missing or not base64url");
   }
   const { typ = "", kid } = header.value;
   if (typeof typ !== "string" || !options.tokenTypes.has(normalizeType(typ))) {
-    return reject("TOKEN_TYPE_NOT_ALLOWED", "the token's type is not one of those configured");
+    return reject("TOKEN_TYPE_NOT_ALLOWED", "the token's type is not configured");
   }
   if (kid !== undefined && typeof kid !== "string") {
     return reject("TOKEN_MALFORMED", "the token's `kid` is not a string");
@@ -65,7 +62,7 @@ export function readTokenHeader(
   return { ok: true, header: { algorithm, keyId: kid } };
 }
 
-/** Reads one segment of a token as a JSON object, strictly. */
+/** Parses one segment of a token strictly as a JSON object. */
 export function decodeObject(segment: string): TokenJson {
   const bytes = decodeSegment(segment);
   if (bytes === undefined) return { ok: false, detail: "not base64url" };
@@ -74,8 +71,8 @@ export function decodeObject(segment: string): TokenJson {
 }
 
 /**
- * RFC 7515, section 2: base64url without padding. Text that another text also decodes to (padding, line breaks,
- * stray bits at the end) is refused.
+ * RFC 7515, section 2: base64url without padding. Non-canonical forms (padding, line breaks, stray bits at the end) are
+ * rejected.
  */
 function decodeSegment(segment: string): Buffer | undefined {
   const bytes = Buffer.from(segment, "base64url");

@@ -1,16 +1,16 @@
 import { deepFreeze, isObject, JsonError, parseJson, type JsonObject } from "../json/index.ts";
 
-/** A JSON object that every parser reads in the same way, or what is wrong with it. */
+/** A JSON object that every parser reads the same way, or what is wrong with it. */
 export type TokenJson =
   { readonly ok: true; readonly value: JsonObject } | { readonly ok: false; readonly detail: string };
 
-/** More than any token needs, and far from the depth at which recursion fails. */
+/** More than any token needs, and far below the depth at which recursion fails. */
 const MAX_DEPTH = 32;
 
 /**
- * Parses the header or the payload of a token. Members that repeat (RFC 7519, section 4) are refused. A number that is not
- * exact is NaN: it is there, no comparison with it is true, and it is no date. The result is frozen, and its objects have
- * no prototype.
+ * Parses the header or the payload of a token. Duplicate members (RFC 7519, section 4) are rejected. A number that is not
+ * exact becomes NaN: it is present, no comparison with it is true, and it is not a date. The result is frozen, and its objects
+ * have no prototype.
  */
 export function parseTokenJson(text: string): TokenJson {
   try {

@@ -1,22 +1,22 @@
 import type { ValueObject } from "../policy/value.ts";
 import type { Reason } from "../reasons.ts";
 
-/** Who is asking, as a verified token says it. Immutable; shared by all requests that carry the same token. */
+/** The caller according to a verified token. Immutable; shared by all requests with the same token. */
 export interface Identity {
   /** `user.*` for conditions. */
   readonly user: ValueObject;
-  /** `customer.*` for conditions; absent when the token names none. */
+  /** `customer.*` for conditions; absent if the token names no customer. */
   readonly customer?: ValueObject;
   /** `user.id` as text, for audit and headers. */
   readonly userId: string;
-  /** The token's own word about the sign-in behind it. */
+  /** The token's claims about its sign-in. */
   readonly session: SessionClaims;
   /** Unix seconds; the token's `exp`, without tolerance. */
   readonly expiresAt: number;
 }
 
 export interface SessionClaims {
-  /** `sub`, whatever attribute is configured to be `user.id`. */
+  /** `sub`, regardless of which claim is configured as `user.id`. */
   readonly subject?: string;
   /** `sid` (OpenID Connect Front-Channel Logout 1.0, section 3). */
   readonly id?: string;
@@ -26,7 +26,7 @@ export interface SessionClaims {
   readonly acr?: string;
   /** `auth_time` (OpenID Connect Core 1.0, section 2); Unix seconds. */
   readonly authTime?: number;
-  /** Nobody has signed in: a client has asked for the token by itself (RFC 6749, section 4.4). */
+  /** No user has signed in: a client requested the token for itself (RFC 6749, section 4.4). */
   readonly machine?: true;
 }
 
@@ -34,15 +34,15 @@ export type IdentityFailure = Extract<Reason, `TOKEN_${string}` | `IDENTITY_${st
 
 export type IdentityResult =
   | { readonly ok: true; readonly identity: Identity }
-  /** `detail` is for logs and audit: it never holds the token or a part of it. */
+  /** `detail` is for logs and audit: it never contains the token or a part of it. */
   | { readonly ok: false; readonly reason: IdentityFailure; readonly detail: string };
 
 /** Turns a token into an identity. */
 export interface TokenVerifier {
-  /** The answer when it is known without waiting (a cached token, still valid now), else `undefined`. */
+  /** The result if it is known without waiting (a cached token that is still valid), otherwise `undefined`. */
   cached(token: string): IdentityResult | undefined;
   /** Never rejects. */
   verify(token: string): Promise<IdentityResult>;
-  /** True once keys are there and not older than the stale limit. */
+  /** True while there are keys that are not older than the stale limit. */
   ready(): boolean;
 }

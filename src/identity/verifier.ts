@@ -12,36 +12,36 @@ import { verifyToken } from "./verify-token.ts";
 export interface VerifierDependencies {
   readonly metrics: Metrics;
   readonly log: JobLog;
-  /** Unix ms; by default the system's. */
+  /** Unix ms; default: the system clock. */
   readonly clock?: () => number;
   readonly fetch?: typeof fetch;
 }
 
-/** A verifier together with the keys it keeps. */
+/** A verifier with the keys that it maintains. */
 export interface RunningTokenVerifier extends TokenVerifier {
-  /** Loads the keys and goes on refreshing them until {@link close}. Never rejects; look at {@link ready}. */
+  /** Loads the keys and keeps refreshing them until {@link close}. Never rejects; see {@link ready}. */
   start(): Promise<void>;
-  /** Ends refreshing and what is being fetched. */
+  /** Stops refreshing and aborts current fetches. */
   close(): void;
   /** For `/readyz`. */
   status(): KeyStoreStatus;
-  /** Calls `listener` whenever {@link ready} changes. @returns how to stop. */
+  /** Calls `listener` whenever {@link ready} changes. @returns a function that removes it. */
   onReadyChange(listener: (ready: boolean) => void): () => void;
 }
 
-/** How long a refused token is remembered. */
+/** How long a rejected token is cached. */
 const REFUSED_TTL_MS = 10_000;
 
-/** A result, and how long it holds; not remembered where that is absent. */
+/** A result and its validity; not cached if that is absent. */
 interface Outcome {
   readonly result: IdentityResult;
   readonly remember?: Omit<CachedResult, "result">;
 }
 
 /**
- * Makes a verifier of the issuer's tokens. `README.md` beside this file lists its checks in order.
+ * Creates a verifier of the issuer's tokens. `README.md` beside this file lists its checks in order.
  *
- * @throws TypeError when an option is not acceptable.
+ * @throws TypeError if an option is not acceptable.
  */
 export function createTokenVerifier(
   options: IdentityOptions,
@@ -65,7 +65,7 @@ export function createTokenVerifier(
       if (remember !== undefined) cache.set(token, { result, ...remember });
       return result;
     } catch (error) {
-      log.error({ err: error }, "a token could not be verified");
+      log.error({ err: error }, "unexpected error while verifying a token");
       return reject("TOKEN_SIGNATURE_INVALID", "the verification failed");
     } finally {
       verifying.delete(token);
@@ -95,7 +95,7 @@ export function createTokenVerifier(
   };
 }
 
-/** The whole way of one token: header, key, signature and claims. */
+/** All checks of one token: header, key, signature and claims. */
 async function check(
   token: string,
   options: ResolvedOptions,
@@ -112,12 +112,12 @@ async function check(
   const { generation, keySet } = snapshot;
   const keys = selectKeys(keySet, reading.header);
   if (keys.length === 0) {
-    const unknown = reject("TOKEN_KEY_UNKNOWN", "no key, or more than one, of the issuer fits the token");
+    const unknown = reject("TOKEN_KEY_UNKNOWN", "no key of the issuer, or more than one, matches the token");
     return { result: unknown, remember: { generation, from: 0, until: store.blockedUntil } };
   }
 
   const verified = await verifyToken(token, keys, options, clock());
-  // the keys have changed meanwhile: what the former ones prove may hold no more
+  // the keys have changed in the meantime: results of the former ones may no longer be valid
   if (store.current?.generation !== generation) return check(token, options, store, clock);
   if (!verified.ok) return refused(verified, snapshot, clock());
   const { identity, validFrom, validUntil } = verified;
@@ -125,7 +125,7 @@ async function check(
   return { result: Object.freeze({ ok: true, identity }), remember: { generation, from: validFrom, until } };
 }
 
-/** The keys to look in: those at hand when one of them fits, else what a reload brings. */
+/** The keys to search: the current ones if one of them matches, otherwise those after a reload. */
 async function snapshotFor(header: TokenHeader, store: KeyStore): Promise<KeySnapshot | undefined> {
   const atHand = store.current;
   if (atHand === undefined || selectKeys(atHand.keySet, header).length > 0) return atHand;
@@ -138,7 +138,7 @@ function refused(result: TokenRejection, snapshot: KeySnapshot | undefined, now:
   return { result, remember: { generation: snapshot.generation, from: 0, until: now + REFUSED_TTL_MS } };
 }
 
-/** Whether the same token meets the same refusal a little later, with the same keys. */
+/** Whether the same token would be rejected for the same reason a little later, with the same keys. */
 function isLasting(reason: IdentityFailure): boolean {
   switch (reason) {
     case "TOKEN_MALFORMED":
@@ -151,7 +151,7 @@ function isLasting(reason: IdentityFailure): boolean {
     case "TOKEN_EXPIRED":
     case "TOKEN_PROOF_REQUIRED":
       return true;
-    case "TOKEN_TOO_LARGE": // costs more to remember than to refuse
+    case "TOKEN_TOO_LARGE": // costs more to cache than to reject
     case "TOKEN_NOT_YET_VALID":
     case "TOKEN_KEY_UNKNOWN":
     case "IDENTITY_REQUIRED":

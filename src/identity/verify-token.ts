@@ -5,23 +5,23 @@ import type { ResolvedOptions } from "./options.ts";
 import { decodeObject, reject, type TokenRejection } from "./token-header.ts";
 import type { Identity } from "./types.ts";
 
-/** What a token says once its signature and claims are verified, and when that holds, in Unix ms. */
+/** The claims of a verified token, and when they are valid; Unix ms. */
 export interface Verified {
   readonly ok: true;
   readonly identity: Identity;
-  /** The first moment. */
+  /** Start, inclusive. */
   readonly validFrom: number;
-  /** The first moment no more. */
+  /** End, exclusive. */
   readonly validUntil: number;
 }
 
-/** The last moment a Date can hold, in Unix seconds. */
+/** The largest time of a Date, in Unix seconds. */
 const MAX_DATE_SECONDS = 8.64e12;
 
 /**
  * The checks that need a key: signature, issuer, audience, times, proof, claims, in this order.
  *
- * @param keys those that can have signed the token, at least one.
+ * @param keys the keys that could have signed the token, at least one.
  * @param now Unix ms.
  */
 export async function verifyToken(
@@ -42,11 +42,11 @@ export async function verifyToken(
   const validUntil = Math.ceil(times.expires + tolerance) * 1000;
   if (now < validFrom) return reject("TOKEN_NOT_YET_VALID", "the token was issued in the future");
 
-  // RFC 7800, section 3.1; whatever its value is: one that is not understood binds the token all the same
+  // RFC 7800, section 3.1; any value: one that is not understood still binds the token
   if (Object.hasOwn(payload.value, "cnf")) {
     return reject(
       "TOKEN_PROOF_REQUIRED",
-      "the token is bound to a key (`cnf`), and proofs of keys are not taken",
+      "the token is bound to a key (`cnf`), and proofs of possession are not supported",
     );
   }
 
@@ -62,7 +62,7 @@ async function checkWithJose(
   options: ResolvedOptions,
   now: number,
 ): Promise<TokenRejection | undefined> {
-  let rejection = reject("TOKEN_KEY_UNKNOWN", "no key fits the token");
+  let rejection = reject("TOKEN_KEY_UNKNOWN", "no key matches the token");
   for (const key of keys) {
     try {
       await jwtVerify(token, key, {
@@ -82,7 +82,7 @@ async function checkWithJose(
   return rejection;
 }
 
-/** jose's errors hold the payload, so that nothing of them but code and claim name is passed on. */
+/** jose's errors contain the payload, so only their code and claim name are passed on. */
 function rejectionFor(error: unknown): TokenRejection {
   if (error instanceof errors.JWTExpired) return reject("TOKEN_EXPIRED", "the token has expired");
   if (error instanceof errors.JWTClaimValidationFailed) return rejectionForClaim(error.claim, error.reason);
@@ -98,10 +98,10 @@ function rejectionFor(error: unknown): TokenRejection {
 function rejectionForClaim(claim: string, reason: string): TokenRejection {
   if (reason === "check_failed") {
     if (claim === "iss")
-      return reject("TOKEN_ISSUER_MISMATCH", "the token's `iss` is not the one configured");
+      return reject("TOKEN_ISSUER_MISMATCH", "the token's `iss` is not the configured one");
     if (claim === "aud")
-      return reject("TOKEN_AUDIENCE_MISMATCH", "the token's `aud` is none of those configured");
-    if (claim === "nbf") return reject("TOKEN_NOT_YET_VALID", "the token's `nbf` lies in the future");
+      return reject("TOKEN_AUDIENCE_MISMATCH", "the token's `aud` does not contain a configured one");
+    if (claim === "nbf") return reject("TOKEN_NOT_YET_VALID", "the token's `nbf` is in the future");
   }
   return reject(
     "TOKEN_CLAIMS_INVALID",
@@ -109,7 +109,7 @@ function rejectionForClaim(claim: string, reason: string): TokenRejection {
   );
 }
 
-/** @returns Unix seconds (NumericDate, RFC 7519, section 2); `undefined` when one is no date, or `exp` is missing. */
+/** @returns Unix seconds (NumericDate, RFC 7519, section 2); `undefined` if one is not a date, or `exp` is missing. */
 function readTimes({
   exp,
   nbf = 0,

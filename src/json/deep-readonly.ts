@@ -1,4 +1,4 @@
-/** Data as it is when nobody may change it any more. */
+/** The deeply read-only form of a type. */
 export type DeepReadonly<T> = T extends readonly (infer E)[]
   ? readonly DeepReadonly<E>[]
   : T extends object

@@ -1,18 +1,18 @@
-/** Numbers of so few characters are exact: a double keeps 15 significant digits (IEEE 754). */
+/** Numbers of at most this many characters are exact: a double keeps 15 significant digits (IEEE 754). */
 const SURELY_EXACT = 15;
 
-/** No double is an integer of more digits. */
+/** No double is an integer with more digits. */
 const MOST_DIGITS = 309;
 
 /**
- * The number that a JSON literal stands for, or NaN where readers disagree about it: then it is there, and no comparison
- * with it is true.
+ * The value of a JSON number literal, or NaN if parsers disagree about it. NaN keeps the value present, and no
+ * comparison with it is true.
  *
- * A literal is exact if it is the decimal that its nearest double prints as, so that no two exact literals of different
- * value are the same double. One that is written as an integer has to be the very integer that the double is, too: readers
- * keep the digits of integers, and read everything else as a double or a decimal. `0.1`, `1e23` and `9007199254740992` are
- * exact. `9007199254740993`, `1e400` and `123456789012345680000` are not: the last one is printed so, but the double is
- * 123456789012345683968.
+ * A literal is exact if it is the decimal that its nearest double prints as, so that two exact literals with different
+ * values are never the same double. An integer literal must also equal the double's integer value, because parsers keep
+ * the digits of integers and read everything else as a double or a decimal. `0.1`, `1e23` and `9007199254740992` are
+ * exact. `9007199254740993`, `1e400` and `123456789012345680000` are not: the last one is what its double prints as,
+ * but the double's value is 123456789012345683968.
  */
 export function exactNumber(literal: string): number {
   const nearest = Number(literal);
@@ -39,7 +39,7 @@ function isExact(literal: string, nearest: number): boolean {
   return !isInteger(literal) || isVeryInteger(literal, nearest);
 }
 
-/** Whether it is written with neither a fraction nor an exponent. */
+/** Whether it has neither a fraction nor an exponent. */
 function isInteger(literal: string): boolean {
   return !literal.includes(".") && exponentAt(literal) < 0;
 }
@@ -48,7 +48,7 @@ function isVeryInteger(literal: string, nearest: number): boolean {
   return literal.length <= MOST_DIGITS + 1 && String(BigInt(nearest)) === literal;
 }
 
-/** Significant digits and the power of ten of the last of them; zero has neither. */
+/** The significant digits, and the power of ten of the last one; zero has neither. */
 function normalForm(literal: string): string {
   const exponent = exponentAt(literal);
   const mantissa = literal.slice(literal.startsWith("-") ? 1 : 0, exponent < 0 ? undefined : exponent);

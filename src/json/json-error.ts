@@ -1,14 +1,14 @@
 /**
- * Why a text is not read: it is not JSON; a string holds half of a surrogate pair, which UTF-8 cannot say, or U+0000, which
- * C strings end at; it is nested too deep; it has too many values.
+ * Why a text is refused: it is not JSON; a string contains an unpaired surrogate, which UTF-8 cannot encode, or U+0000,
+ * which ends C strings; it is nested too deeply; it has too many values.
  */
 export type JsonReason = "syntax" | "utf8" | "depth" | "values";
 
-/** The text is not JSON, or JSON that not every reader takes. The message holds nothing of the text. */
+/** The text is not JSON, or JSON that not every parser accepts. The message contains nothing of the text. */
 export class JsonError extends Error {
   override readonly name = "JsonError";
   readonly reason: JsonReason;
-  /** Where in the text, in UTF-16 units from 0. */
+  /** The position in the text, in UTF-16 units from 0. */
   readonly position: number;
 
   constructor(reason: JsonReason, what: string, position: number) {

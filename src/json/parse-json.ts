@@ -3,27 +3,27 @@ import type { JsonValue } from "./value.ts";
 
 export interface JsonOptions extends JsonLimits {
   /**
-   * Objects are like those of `JSON.parse`, and one with a member called `__proto__` is refused. Default: they have no
-   * prototype, so that a member called `__proto__` is one like others.
+   * Objects are like those of `JSON.parse`, and one with a member `__proto__` is refused. By default objects have no
+   * prototype, so that `__proto__` is an ordinary member.
    */
   readonly plainObjects?: boolean;
 }
 
-/** A JSON text and what speaks against its one reading. */
+/** The value of a JSON text, and what makes it ambiguous. */
 export interface ParsedJson {
   readonly value: JsonValue;
-  /** Two members of one object have one name; the last one is in `value`, as in nearly every stack. */
+  /** An object has a duplicate member; `value` has the last one, as in nearly every parser. */
   readonly duplicateMember: boolean;
-  /** Two members of one object have names that differ in case only; both are in `value`. */
+  /** Two members of an object have names that differ only in letter case; `value` has both. */
   readonly similarMembers: boolean;
-  /** Where the first number begins that is not exact, in UTF-16 units; every such number is NaN in `value`. */
+  /** Where the first number begins that is inexact; it is NaN in `value`. */
   readonly inexactNumberAt: number | undefined;
 }
 
 /**
- * Values of one text that came with a request: what is read of a body is bounded in time by its values far more than by
- * its bytes. As many as this take less than 10 ms (bench/pauses.ts); 1 MB of the smallest would take 200 ms and more, in
- * any parser.
+ * Maximum number of values in a request's JSON. Parsing time depends far more on the number of values than on bytes.
+ * This many take less than 10 ms (bench/pauses.ts); 1 MB of the smallest values would take 200 ms or more in any
+ * parser.
  */
 export const MAX_VALUES = 10_000;
 
@@ -91,7 +91,7 @@ class Parser {
       const name = scanner.memberName();
       folded &&= scanner.folded;
       if (Object.hasOwn(object, name)) this.duplicateMember = true;
-      if (this.#plainObjects && name === PROTOTYPE) scanner.refuse("a member called `__proto__`");
+      if (this.#plainObjects && name === PROTOTYPE) scanner.refuse("a member named `__proto__`");
       object[name] = this.#value();
     } while (scanner.hasNextMember());
     if (!folded) this.#compareNames(Object.keys(object));
@@ -116,7 +116,7 @@ class Parser {
 
 const BEYOND_ASCII = /[^\0-\x7f]/;
 
-/** Go takes the Kelvin sign for `k` and the long s for `s`, so that lower case alone is not enough. */
+/** Go folds the Kelvin sign to `k` and the long s to `s`, so lower-casing alone is not enough. */
 function foldCase(name: string): string {
   return BEYOND_ASCII.test(name) ? name.toUpperCase().toLowerCase() : name.toLowerCase();
 }

@@ -10,7 +10,7 @@ interface JsonSpan {
 }
 export interface JsonScalar extends JsonSpan {
   readonly kind: "string" | "number" | "boolean" | "null";
-  /** A string may have half a surrogate pair in it; a number that is not exact is NaN. */
+  /** A string may contain an unpaired surrogate; an inexact number is NaN. */
   readonly value: string | number | boolean | null;
 }
 export interface JsonArrayNode extends JsonSpan {
@@ -19,12 +19,12 @@ export interface JsonArrayNode extends JsonSpan {
 }
 export interface JsonObjectNode extends JsonSpan {
   readonly kind: "object";
-  /** In the order of the text; names may repeat, and may have half a surrogate pair in them. */
+  /** In source order. Names may repeat and may contain unpaired surrogates. */
   readonly members: readonly JsonMember[];
 }
 export interface JsonMember {
   readonly name: string;
-  /** Where its key begins. */
+  /** The start of its key. */
   readonly start: number;
   readonly value: JsonNode;
 }
@@ -33,8 +33,8 @@ export type JsonTree =
   { readonly ok: true; readonly root: JsonNode } | { readonly ok: false; readonly reason: JsonReason };
 
 /**
- * Reads a document strictly (see {@link JsonScanner}), and where each of its values stands. What is not UTF-8 (RFC 3629) is
- * refused. Never throws.
+ * Parses a document strictly (see {@link JsonScanner}), with the position of each value. Text that is not UTF-8 (RFC
+ * 3629) is refused. Never throws.
  */
 export function parseJsonTree(text: string, limits: Omit<JsonLimits, "anyText">): JsonTree {
   if (!text.isWellFormed()) return { ok: false, reason: "utf8" };
@@ -44,7 +44,7 @@ export function parseJsonTree(text: string, limits: Omit<JsonLimits, "anyText">)
     scanner.end();
     return { ok: true, root };
   } catch (error) {
-    // anything else is the end of the stack, where somebody allows that many levels
+    // any other error is a stack overflow, if the caller allows that many levels
     return { ok: false, reason: error instanceof JsonError ? error.reason : "depth" };
   }
 }

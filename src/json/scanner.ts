@@ -2,19 +2,19 @@ import { exactNumber, isExactValue } from "./exact-number.ts";
 import { JsonError, type JsonReason } from "./json-error.ts";
 
 export interface JsonLimits {
-  /** How deep arrays and objects may be nested. */
+  /** Maximum nesting depth of arrays and objects. */
   readonly depth: number;
-  /** How many values there may be. Default: any number. */
+  /** Maximum number of values. Default: no limit. */
   readonly values?: number;
   /**
-   * Strings may have half of a surrogate pair (as an escape) and U+0000 in them. Default: a text that has one is refused.
+   * Allows unpaired surrogates (as escapes) and U+0000 in strings. By default such a text is refused.
    */
   readonly anyText?: boolean;
   /** Numbers will be kept without their text, and have to be exact by their value alone, too: see `isExactValue`. */
   readonly byValue?: boolean;
 }
 
-/** How a value goes on, by its first character. */
+/** The kind of a value, by its first character. */
 export type JsonStart = "object" | "array" | "string" | "word" | "number";
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
@@ -46,13 +46,13 @@ const END_OBJECT = 0x7d;
 const DELETE = 0x7f;
 const FIRST_SURROGATE = 0xd800;
 
-/** Integers of so few digits are exact. */
+/** Integers of at most this many digits are exact. */
 const MAX_SHORT = 15;
 
 /**
- * Goes through one JSON text (RFC 8259) from left to right, token by token, and strictly: no byte order mark, no comments,
- * no trailing data or commas. Whoever calls it decides what is made of the tokens. Every method that reads throws
- * {@link JsonError} where the text cannot go on.
+ * Scans one JSON text (RFC 8259) from left to right, token by token, and strictly: no byte order mark, no comments, no
+ * trailing data or commas. The caller decides what to build from the tokens. Every method that reads throws {@link
+ * JsonError} on a syntax error.
  */
 export class JsonScanner {
   readonly #text: string;
@@ -75,17 +75,17 @@ export class JsonScanner {
     this.#skipBlanks();
   }
 
-  /** Where the next token begins, in UTF-16 units. */
+  /** The start of the next token, in UTF-16 units. */
   get position(): number {
     return this.#at;
   }
 
-  /** Whether the string that was read last is its own folded form: ASCII without capitals, written without escapes. */
+  /** Whether the last string read equals its folded form: ASCII without capitals, written without escapes. */
   get folded(): boolean {
     return this.#folded;
   }
 
-  /** Where the first number begins that was read and is not exact. */
+  /** Where the first number begins that was read and is inexact. */
   get inexactNumberAt(): number | undefined {
     return this.#inexactNumberAt;
   }
@@ -111,14 +111,14 @@ export class JsonScanner {
   }
 
   /**
-   * Goes into an object or array, whose first character is the next one.
+   * Enters an object or array, whose opening bracket is the next character.
    *
-   * @returns whether there is anything in it; otherwise it is behind us already
+   * @returns whether it is not empty; an empty one has been consumed
    */
   open(): boolean {
     if (this.#depth >= this.#maxDepth)
-      throw this.#error(`nested deeper than ${this.#maxDepth} levels`, "depth");
-    // the closing brackets are two after the opening ones
+      throw this.#error(`nested more than ${this.#maxDepth} levels deep`, "depth");
+    // in ASCII, `]` and `}` are two after `[` and `{`
     const close = this.#text.charCodeAt(this.#at) + 2;
     this.#at += 1;
     this.#skipBlanks();
@@ -127,22 +127,22 @@ export class JsonScanner {
     return true;
   }
 
-  /** What begins a member: string name-separator. @returns the name */
+  /** The start of a member: string name-separator. @returns the name */
   memberName(): string {
-    if (this.#text.charCodeAt(this.#at) !== QUOTE) throw this.#error("a member's name was expected");
+    if (this.#text.charCodeAt(this.#at) !== QUOTE) throw this.#error("expected a member name");
     const name = this.string();
     this.#skipBlanks();
-    if (!this.#take(COLON)) throw this.#error("`:` was expected");
+    if (!this.#take(COLON)) throw this.#error("expected `:`");
     this.#skipBlanks();
     return name;
   }
 
-  /** After a member of an object. @returns whether another one follows; otherwise the object is behind us */
+  /** After a member of an object. @returns whether another one follows; otherwise the object has been consumed */
   hasNextMember(): boolean {
     return this.#hasNext(END_OBJECT);
   }
 
-  /** After an element of an array. @returns whether another one follows; otherwise the array is behind us */
+  /** After an element of an array. @returns whether another one follows; otherwise the array has been consumed */
   hasNextElement(): boolean {
     return this.#hasNext(END_ARRAY);
   }
@@ -153,7 +153,7 @@ export class JsonScanner {
       this.#skipBlanks();
       return true;
     }
-    if (!this.#take(close)) throw this.#error(`\`,\` or \`${String.fromCharCode(close)}\` was expected`);
+    if (!this.#take(close)) throw this.#error(`expected \`,\` or \`${String.fromCharCode(close)}\``);
     this.#depth -= 1;
     return false;
   }
@@ -161,7 +161,7 @@ export class JsonScanner {
   /** The text has to end here. */
   end(): void {
     this.#skipBlanks();
-    if (this.#at < this.#text.length) throw this.#error("data after the end");
+    if (this.#at < this.#text.length) throw this.#error("unexpected data after the end");
   }
 
   string(): string {
@@ -186,28 +186,28 @@ export class JsonScanner {
         surrogates ||= code >= FIRST_SURROGATE;
       }
     }
-    throw this.#error("a string without its end");
+    throw this.#error("unterminated string");
   }
 
   #content(start: number, escaped: boolean, surrogates: boolean): string {
     const content = escaped ? this.#unescape(start) : this.#text.slice(start + 1, this.#at - 1);
     if (this.#anyText) return content;
     if ((escaped || surrogates) && !content.isWellFormed())
-      throw this.#error("half of a surrogate pair in a string", "utf8");
+      throw this.#error("an unpaired surrogate in a string", "utf8");
     if (escaped && content.includes("\0")) throw this.#error("U+0000 in a string", "utf8");
     return content;
   }
 
-  /** Of one string, without control characters, JSON.parse makes what RFC 8259 section 7 says. */
+  /** For one string without control characters, JSON.parse follows RFC 8259, section 7. */
   #unescape(start: number): string {
     try {
       return JSON.parse(this.#text.slice(start, this.#at)) as string;
     } catch {
-      throw this.#error("a malformed escape in a string");
+      throw this.#error("an invalid escape in a string");
     }
   }
 
-  /** @returns NaN for one that is not exact */
+  /** @returns NaN for an inexact number */
   number(): number {
     const short = this.#shortInteger();
     if (short !== undefined) return short;
@@ -218,7 +218,7 @@ export class JsonScanner {
     return NaN;
   }
 
-  /** What most numbers are, without a regular expression; `undefined`, and nothing is read, for all others. */
+  /** Reads the common numbers without a regular expression; returns `undefined` and reads nothing for all others. */
   #shortInteger(): number | undefined {
     const text = this.#text;
     const negative = text.charCodeAt(this.#at) === MINUS;
@@ -247,7 +247,7 @@ export class JsonScanner {
   #match(pattern: RegExp): string {
     pattern.lastIndex = this.#at;
     const found = pattern.exec(this.#text)?.[0];
-    if (found === undefined) throw this.#error("a value was expected");
+    if (found === undefined) throw this.#error("expected a value");
     this.#at += found.length;
     return found;
   }
@@ -266,7 +266,7 @@ export class JsonScanner {
     }
   }
 
-  /** For what a caller does not take. */
+  /** Throws an error for input that the caller does not accept. */
   refuse(what: string): never {
     throw this.#error(what);
   }

@@ -1,5 +1,5 @@
 /**
- * A header name as the loosest of applications reads it: letters and digits alone, in lower case. CGI (RFC 3875, section
+ * A header name as the most lenient application reads it: only letters and digits, in lower case. CGI (RFC 3875, section
  * 4.1.18), WSGI and PHP turn `-` into `_`, several servers do so with every other character too, and some frameworks
  * drop them.
  */
@@ -14,7 +14,7 @@ export function foldHeaderName(name: string): string {
   return (start === 0 ? name : folded + name.slice(start)).toLowerCase();
 }
 
-/** ASCII only: a header name holds nothing else (RFC 9110, section 5.1). */
+/** ASCII only: a header name contains nothing else (RFC 9110, section 5.1). */
 export function isLetterOrDigit(code: number): boolean {
   return (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a);
 }

@@ -1,23 +1,23 @@
 import { LETTER_RUNS, LETTER_TEXTS } from "./case-folds.ts";
 
-/** Consists of what folding leaves as it is, and has one part. */
+/** Folding does not change it, and it has one part. */
 const PLAIN = /^[a-z0-9]+$/;
-/** Has one part, and nothing in it that needs a table. */
+/** It has one part, and nothing in it needs a table. */
 const SIMPLE = /^[A-Za-z0-9_-]+$/;
 
-/** What parts of a name are told apart by: `a[b]`, `a.b`; and by who splits late or elsewhere, `a&b`, `a=b`, `a;b`, `a?b`. */
+/** Separators of the parts of a name: `a[b]`, `a.b`; and for software that splits late or elsewhere, `a&b`, `a=b`, `a;b`, `a?b`. */
 const BETWEEN_PARTS = ".[]\0&=;?";
-/** Set aside, hexadecimal: `_`, `-`, `+`, U+0020 and below, DEL, and what Unicode and JavaScript call white space. */
+/** Ignored, hexadecimal: `_`, `-`, `+`, U+0020 and below, DEL, and white space of Unicode and JavaScript. */
 const SET_ASIDE =
   "1,20 2b,2b 2d,2d 5f,5f 7f,7f 85,85 a0,a0 1680,1680 2000,200a 2028,2029 202f,202f 205f,205f 3000,3000 feff,feff";
 
 const INDEX = /^[0-9]+$/;
 
-/** What a letter is folded to: a UTF-16 code unit, a text where one is not enough, or what it is instead of a letter. */
+/** What a letter is folded to: a UTF-16 code unit, a text if one is not enough, or one of the markers below. */
 export type Folded = number | string;
-/** It is set aside. */
+/** It is ignored. */
 export const IGNORED = -1;
-/** It stands between two parts of a name. */
+/** It separates two parts of a name. */
 export const SEPARATOR = -2;
 
 const folds = readFolds();
@@ -27,7 +27,7 @@ export function foldLetter(code: number): Folded {
   return folds.get(code) ?? (code > 0xffff ? String.fromCodePoint(code) : code);
 }
 
-/** @returns the name folded, where it is of the kind that nearly all are; else `undefined`. */
+/** @returns the folded name, if it is of the common kind; otherwise `undefined`. */
 export function foldSimple(name: string): string | undefined {
   if (PLAIN.test(name)) return name;
   return SIMPLE.test(name) ? name.replace(/[_-]+/g, "").toLowerCase() : undefined;
@@ -48,7 +48,7 @@ export function foldedParts(name: string): readonly string[] {
   return parts;
 }
 
-/** @returns the parts without those that are the number of an item of a list; the first part is none. */
+/** @returns the parts without list indexes; the first part is never an index. */
 export function withoutIndexes(parts: readonly string[]): readonly string[] {
   return parts.filter((part, index) => index === 0 || !INDEX.test(part));
 }

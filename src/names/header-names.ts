@@ -1,6 +1,6 @@
 import { foldHeaderName } from "./fold-header-name.ts";
 
-/** The names of headers that a rule reads, and what else could be read as one of them. */
+/** The header names that a rule reads; finds other spellings that could be read as one of them. */
 export interface HeaderNames {
   readonly exact: ReadonlySet<string>;
   /** Folded, each with the name that the rule reads. */
@@ -13,7 +13,7 @@ export function headerNames(names: Iterable<string>): HeaderNames {
   return { exact, folded: new Map(Array.from(exact, (name) => [foldHeaderName(name), name] as const)) };
 }
 
-/** @returns the name that one of `headers` could be read as, though it is spelled otherwise. */
+/** @returns the name that one of `headers` could be read as although it is spelled differently. */
 export function similarHeader(
   headers: Readonly<Record<string, unknown>>,
   { exact, folded }: HeaderNames,

@@ -1,13 +1,13 @@
 import { readAs, spellingsOf, type Spellings } from "./spellings.ts";
 
-/** The names that a rule reads of one object, with those below, and what else could be read as one of them. */
+/** The names that a rule reads in one object and below; finds other spellings that could be read as one of them. */
 export interface MemberNames {
   readonly exact: ReadonlyMap<string, MemberNames>;
   /** A path in one name (`user.role`) counts, too. */
   readonly spellings: Spellings;
 }
 
-/** @param paths - what is read, from the value down; those without a name read no names */
+/** @param paths - what is read, from the value down; empty paths read no names */
 export function memberNames(paths: Iterable<readonly string[]>): MemberNames {
   const below = new Map<string, (readonly string[])[]>();
   const read: string[] = [];
@@ -22,15 +22,15 @@ export function memberNames(paths: Iterable<readonly string[]>): MemberNames {
 }
 
 /**
- * What has been looked at of one request. The same variables are the arguments of many fields, and rules read the same
- * names of them: an object is looked at once for them. So is what is looked at counted.
+ * The objects of one request that have been checked. The same variables are arguments of many fields, and rules read the same
+ * names in them, so an object is checked once for the same names. Also counts the names.
  */
 export class LookedAt {
   readonly #names = new Map<object, Set<MemberNames>>();
-  /** How many names there were. */
+  /** Number of names checked. */
   count = 0;
 
-  /** @returns false where the object was looked at for these names, and had none that could be read as one of them. */
+  /** @returns false if the object has been checked for these names and has none that could be read as one of them. */
   isNew(object: object, names: MemberNames): boolean {
     const known = this.#names.get(object);
     if (known?.has(names)) return false;
@@ -41,18 +41,17 @@ export class LookedAt {
 }
 
 export interface LookOptions {
-  /** `"strict"`: a list is never taken for an object, as in GraphQL. Default: `"lax"`. */
+  /** `"strict"`: a list is never treated as an object, as in GraphQL. Default: `"lax"`. */
   readonly lists?: "lax" | "strict";
-  /** Absent: nothing has been looked at, and it is not asked about again. */
+  /** Absent: no cache is used. */
   readonly lookedAt?: LookedAt;
 }
 
 /**
- * Looks for a name that could be read as one of `names`. Where the rule expects an object and a list stands, nothing of
- * the list is what it reads, but some servers take a list of one for the one: every name in it that could be read is
- * similar.
+ * Finds a name that could be read as one of `names`. If the rule expects an object and there is a list, the rule reads nothing
+ * in it, but some servers treat a list of one item as that item: then every matching name in it counts as similar.
  *
- * @returns what the rule reads
+ * @returns the name that the rule reads
  */
 export function similarMember(
   value: unknown,

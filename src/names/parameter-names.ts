@@ -1,15 +1,15 @@
 import { foldedParts, foldSimple, withoutIndexes } from "./fold.ts";
 
-/** The names of query parameters that a rule reads, and what else could be read as one of them. */
+/** The query parameters that a rule reads; finds other spellings that could be read as one of them. */
 export interface ParameterNames {
   readonly exact: ReadonlySet<string>;
   /** Folded, each with the name that the rule reads. */
   readonly folded: ReadonlyMap<string, string>;
-  /** What the names begin with, and what they are without their first part: `filter` and `status` of `filter[status]`. */
+  /** First parts of the names, and the names without their first part: `filter` and `status` of `filter[status]`. */
   readonly partial: ReadonlyMap<string, string>;
 }
 
-/** Beginnings of a name are looked at up to so many parts: nobody reads one of more. */
+/** Prefixes of a name are checked up to this number of parts: no rule reads a longer one. */
 const MOST_PARTS = 8;
 
 export function parameterNames(names: Iterable<string>): ParameterNames {
@@ -26,14 +26,14 @@ export function parameterNames(names: Iterable<string>): ParameterNames {
 }
 
 /**
- * What parameters are told apart by, for who decodes a query before splitting it; and what a query begins with, for who
- * looks for the last `?` of a URL, or takes one away that stands in front.
+ * Separators of parameters, for software that decodes a query before splitting it; and `?`, for software that searches for the
+ * last `?` of a URL or removes a leading one.
  */
 const BETWEEN_PARAMETERS = /[?&;]/;
 
 /**
- * @returns the name that one of the parameters could be read as, though it is spelled otherwise; or that a value could be
- * read as holding: `next=/a?status=x`, `a=1%26status=x`.
+ * @returns the name that one of the parameters could be read as although it is spelled differently, or that a value could be
+ * read as containing: `next=/a?status=x`, `a=1%26status=x`.
  */
 export function similarParameter(
   parameters: Readonly<Record<string, readonly string[]>>,
@@ -85,7 +85,7 @@ function similarTo(name: string, names: ParameterNames): string | undefined {
   return undefined;
 }
 
-/** The whole name folded, then what servers make of one with brackets or dots in it. */
+/** The whole folded name, then what servers make of brackets or dots in it. */
 function spellingsOf(name: string): readonly string[] {
   const parts = foldedParts(name);
   const spellings = [parts.join("")];
@@ -97,14 +97,14 @@ function spellingsOf(name: string): readonly string[] {
   return spellings;
 }
 
-/** Escapes that stand for UTF-8 (RFC 3629, section 4), and no other `%`. Asked beforehand: errors take long where there are many. */
+/** Only escapes of valid UTF-8 (RFC 3629, section 4), and no other `%`. Tested first, because many exceptions are slow. */
 const UTF8 =
   /^(?:[^%]|%[0-7][\da-f]|%(?:c[2-9a-f]|d[\da-f]|e0%[ab][\da-f]|e[1-9a-cef]%[89ab][\da-f]|ed%[89][\da-f]|f0%[9ab][\da-f]%[89ab][\da-f]|f[1-3]%[89ab][\da-f]%[89ab][\da-f]|f4%8[\da-f]%[89ab][\da-f])%[89ab][\da-f])*$/i;
 
-/** What a second decoding makes of a name. */
+/** The result of decoding a name a second time. */
 function decodedAgain(name: string): string {
   if (!name.includes("%")) return name;
   if (UTF8.test(name)) return decodeURIComponent(name);
-  // not UTF-8, or a lone `%`: whatever is left of it, ASCII is what names are made of
+  // not UTF-8, or a single `%`: only ASCII escapes matter for names
   return name.replace(/%([0-7][0-9a-f])/gi, (_, digits: string) => String.fromCharCode(parseInt(digits, 16)));
 }

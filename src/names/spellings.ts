@@ -1,12 +1,11 @@
 import { foldedParts, foldLetter, IGNORED, SEPARATOR, type Folded } from "./fold.ts";
 
 /**
- * The names that a rule reads, folded, letter by letter. A name of a request is followed through them as far as it could
- * still become one, which nearly all names cannot after a letter or two. So the time for a name is bounded by its length,
- * nothing is kept of it, and it needs no memory of names that were seen before.
+ * A trie of the folded names that a rule reads. A name of a request is matched as far as it could still become one of them,
+ * which is rarely more than a letter or two. So the time for a name is bounded by its length, and nothing needs to be cached.
  */
 export interface Spellings {
-  /** What the rule reads, where a name ends here. */
+  /** The name that the rule reads, if one ends here. */
   readonly read?: string;
   readonly next: ReadonlyMap<number, Spellings>;
 }
@@ -16,7 +15,7 @@ interface Letter extends Spellings {
   readonly next: Map<number, Letter>;
 }
 
-/** @param names - what is read, by how the rule writes it; of several that are folded alike, the last one is named */
+/** @param names - the names as written in the rule; of several with the same folding, the last one is reported */
 export function spellingsOf(names: Iterable<string>): Spellings {
   const root: Letter = { next: new Map() };
   for (const name of names) {
@@ -33,7 +32,7 @@ export function spellingsOf(names: Iterable<string>): Spellings {
   return root;
 }
 
-/** @returns the name that `name` could be read as, with all of its parts or without the numbers of items of lists. */
+/** @returns the name that `name` could be read as, with all of its parts or without list indexes. */
 export function readAs(name: string, spellings: Spellings): string | undefined {
   if (!couldBegin(name, spellings)) return undefined;
   const follower = new Follower(spellings);
@@ -45,7 +44,7 @@ export function readAs(name: string, spellings: Spellings): string | undefined {
   return follower.end();
 }
 
-/** @returns false where the first letter is of ASCII, and that of no name which is read: so are most. */
+/** @returns false if the first letter is ASCII and no name that is read starts with it, which is the common case. */
 function couldBegin(name: string, { next }: Spellings): boolean {
   const code = name.charCodeAt(0);
   if (Number.isNaN(code) || code > 0x7f) return true;
@@ -53,14 +52,14 @@ function couldBegin(name: string, { next }: Spellings): boolean {
   return typeof first !== "number" || first < 0 || next.has(first);
 }
 
-/** Where a name has led so far; `undefined`: nowhere. */
+/** The current node; `undefined`: no match. */
 class Follower {
   #whole: Spellings | undefined;
   #unindexed: Spellings | undefined;
-  /** Where `#unindexed` was before a part that has been nothing but a number. */
+  /** The node of `#unindexed` before a part that so far is only a number. */
   #before: Spellings | undefined;
   #part: "empty" | "number" | "word" = "empty";
-  /** The first part is never the number of an item. */
+  /** The first part is never a list index. */
   #isFirst = true;
 
   constructor(spellings: Spellings) {
@@ -68,7 +67,7 @@ class Follower {
     this.#unindexed = spellings;
   }
 
-  /** @returns false where the name cannot be one of those that are read, however it goes on. */
+  /** @returns false if no continuation of the name can be one of those that are read. */
   goesOn(letter: Folded): boolean {
     if (letter === IGNORED) return true;
     if (letter === SEPARATOR) this.#endPart();

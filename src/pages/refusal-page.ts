@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import { escapeHtml } from "../text/index.ts";
 import { refusalText } from "./refusal-texts.ts";
 
-/** What the page says; plain text, escaped here. */
+/** The content of the page; plain text, escaped here. */
 export interface RefusalPage {
   readonly status: number;
   /** Public code of the error envelope. */
   readonly code: string;
-  /** What to quote when asking for help. */
+  /** Details to quote when asking for help. */
   readonly facts: readonly (readonly [label: string, value: string])[];
   /** Where to sign in. */
   readonly signIn?: string;
@@ -28,7 +28,7 @@ dt{color:var(--soft)}
 dd{margin:0;font-family:ui-monospace,monospace;overflow-wrap:anywhere}
 `;
 
-/** Nothing is loaded, run, framed or submitted; the one style sheet is known by its hash. */
+/** Nothing may be loaded, run, framed or submitted; the only style sheet is allowed by its hash. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'`,
@@ -39,13 +39,13 @@ const CONTENT_SECURITY_POLICY = [
 
 export const PAGE_TYPE = "text/html; charset=utf-8";
 
-/** What goes along with the page, besides its type. */
+/** The page's headers, besides its type. */
 export const PAGE_HEADERS: readonly (readonly [name: string, value: string])[] = [
   ["content-security-policy", CONTENT_SECURITY_POLICY],
   ["referrer-policy", "no-referrer"],
 ];
 
-/** A self-contained page for people, in place of what they asked for. */
+/** A self-contained page for people, instead of the requested one. */
 export function renderPage({ status, code, facts, signIn }: RefusalPage): string {
   const { title, text } = refusalText(status, code);
   const rows = facts
@@ -58,6 +58,6 @@ export function renderPage({ status, code, facts, signIn }: RefusalPage): string
     `<title>${heading}</title><style>${STYLE}</style></head><body><main>`,
     `<h1>${heading}</h1><p>${escapeHtml(text)}</p>`,
     signIn === undefined ? "" : `<p><a href="${escapeHtml(signIn)}">Sign in</a></p>`,
-    `<h2>To quote when you ask for help</h2><dl>${rows.join("")}</dl></main></body></html>\n`,
+    `<h2>Details for support</h2><dl>${rows.join("")}</dl></main></body></html>\n`,
   ].join("");
 }

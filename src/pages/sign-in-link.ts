@@ -1,26 +1,26 @@
-/** Stands in `identity.sign_in_url` for where to come back to. */
+/** The placeholder in `identity.sign_in_url` for the page to return to. */
 export const SIGN_IN_PLACEHOLDER = "{return_to}";
 
-/** What may stand in a link and be sent on by every sign-in page. */
+/** The longest link that every sign-in page can pass on. */
 const MAX_RETURN = 2_000;
 const PRINTABLE = /^[\x21-\x7e]*$/;
 
-/** @returns what is wrong with an address to sign in at; `undefined` where nothing is */
+/** @returns what is wrong with a sign-in address; `undefined` if nothing is */
 export function signInProblem(url: string): string | undefined {
   const [before = "", ...others] = url.split(SIGN_IN_PLACEHOLDER);
   const plain = before + others.join("");
   const here = url.startsWith("/") && !/^\/[/\\]/.test(url);
   const protocol = here ? "" : URL.parse(plain)?.protocol;
   if (!PRINTABLE.test(url) || (!here && protocol !== "https:" && protocol !== "http:"))
-    return "must be an http or https URL, or a path of the gateway such as `/login`";
-  if (/[{}]/.test(plain)) return "must hold no other braces than `{return_to}`";
-  if (others.length > 1) return "must hold `{return_to}` once";
+    return "must be an http or https URL, or a path on the gateway such as `/login`";
+  if (/[{}]/.test(plain)) return "must not contain braces other than `{return_to}`";
+  if (others.length > 1) return "must contain `{return_to}` only once";
   return others.length === 1 && !/[?#]/.test(before)
-    ? "must hold `{return_to}` in its query, such as `/login?next={return_to}`"
+    ? "must contain `{return_to}` in its query, such as `/login?next={return_to}`"
     : undefined;
 }
 
-/** The page that somebody wanted. */
+/** The requested page. */
 export interface WantedPage {
   readonly method: string;
   /** Canonical path, percent-encoded. */
@@ -30,17 +30,17 @@ export interface WantedPage {
 }
 
 /**
- * @param url - as {@link signInProblem} has nothing against
- * @returns where to sign in and come back from. The way back is a path of this gateway and nothing else, whatever the
- * request looks like; what was no GET cannot be opened again, and leads to `/`.
+ * @param url - an address that {@link signInProblem} accepts
+ * @returns the link to the sign-in page. For any request, the return address is only a path on this gateway; a request other
+ * than GET cannot be repeated and returns to `/`.
  */
 export function signInLink(url: string, wanted: WantedPage): string {
-  // a function: in a text, `$&` would mean something
+  // a function, because `$&` has a meaning in a replacement text
   return url.replace(SIGN_IN_PLACEHOLDER, () => encodeURIComponent(returnPath(wanted)));
 }
 
 function returnPath({ method, path, target }: WantedPage): string {
-  // `//host` and `/\host` are addresses of another site to a browser
+  // browsers read `//host` and `/\host` as addresses of another site
   const isPath = /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(path);
   if (method !== "GET" || !isPath || path.length > MAX_RETURN) return "/";
   const mark = target.indexOf("?");

@@ -13,15 +13,15 @@ import type {
 export type RuleOfSet =
   PathRuleIR | ResponseRuleIR | GraphqlRuleIR | WebsocketConnectionIR | WebsocketMessageIR;
 
-/** A condition of a compiled set, and where it stands. */
+/** A condition of a compiled policy set, with its position. */
 export interface PlacedCondition {
   readonly rule: RuleOfSet;
   readonly condition: ConditionIR;
-  /** Of the rule, or of the field that it masks. */
+  /** The position of the rule, or of the field that it masks. */
   readonly at: SourcePosition;
 }
 
-/** @returns every rule of the set, of all sections. What counts rules counts these. */
+/** @returns every rule of the set, from all sections; rule counts count these */
 export function rulesOf({ rules, responses, graphql, websocket }: PolicySetIR): readonly RuleOfSet[] {
   const { connections } = websocket;
   const messages = connections.flatMap((connection) => connection.messages);

@@ -1,4 +1,4 @@
-/** One finding about a policy file. Findings are values: collected, sorted, and printed by whoever shows them. */
+/** One finding about a policy file. Findings are values: collected, sorted, and printed by the caller. */
 export interface Diagnostic {
   readonly severity: "error" | "warning";
   /** Stable and kebab-case, e.g. `unknown-key`; tests and tools match it, never the message. */
@@ -6,13 +6,13 @@ export interface Diagnostic {
   /** Lower case, no final stop, the author's own text in backticks. */
   readonly message: string;
   readonly file: string;
-  /** From 1. */
+  /** Counted from 1. */
   readonly line: number;
-  /** From 1, in UTF-16 units. */
+  /** Counted from 1, in UTF-16 units. */
   readonly column: number;
   /** Length of the marked text in UTF-16 units, at least 1, within `line`. */
   readonly length: number;
-  /** What to do about it, when there is something better to say than the message. */
+  /** What to do about it, if there is more to say than the message does. */
   readonly hint?: string;
 }
 

@@ -1,4 +1,4 @@
-/** Bounds of one request to a GraphQL endpoint, all its operations together. */
+/** Limits of one request to a GraphQL endpoint, over all its operations together. */
 export interface GraphqlLimitsIR {
   readonly depth: number;
   readonly aliases: number;
@@ -6,9 +6,9 @@ export interface GraphqlLimitsIR {
   readonly tokens: number;
 }
 
-/** A GraphQL schema as far as decisions need it. */
+/** The parts of a GraphQL schema that decisions need. */
 export interface GraphqlSchemaIR {
-  /** Names of the root types; an operation without one is not served. */
+  /** Names of the root types. An operation without a root type is not supported. */
   readonly roots: { readonly query?: string; readonly mutation?: string; readonly subscription?: string };
   /** Object, interface and union types by name. */
   readonly types: Readonly<Record<string, GraphqlTypeIR>>;
@@ -24,10 +24,10 @@ export interface GraphqlTypeIR {
 }
 
 export interface GraphqlFieldIR {
-  /** Name of the type below all lists and non-nulls. */
+  /** Name of the type inside all lists and non-null wrappers. */
   readonly type: string;
-  /** The field itself cannot be null: nulling it nulls what is around it. */
+  /** The field is non-null: setting it to null makes its parent null. */
   readonly nonNull?: true;
-  /** Default values of arguments that have one, as JSON. */
+  /** Default values of arguments, as JSON, where there is one. */
   readonly defaults?: Readonly<Record<string, unknown>>;
 }

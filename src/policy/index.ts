@@ -11,11 +11,13 @@ import { isSchemaFile, readPolicySet } from "./read/index.ts";
 import { parseFiles } from "./syntax/index.ts";
 
 /**
- * Compiles a policy set: parse, read, check, compile. Never throws, and takes bounded time whatever the files hold.
+ * Compiles a policy set: parse, read, check, compile. Never throws, and takes bounded time whatever the files contain.
  *
- * @param files - merged in the order of their names, which is by code unit; and the SDL file that `graphql.schema` names
- * @param options - `name` is the set's name where no file says `policy_set`; without both it is `default`.
- *   `severalProviders`: a role is one at the user's customer, and rules that forget it are warned about
+ * @param files - the policy files, merged in the order of their names by code unit; and the SDL file that
+ *   `graphql.schema` names
+ * @param options - `name` is the set's name if no file has `policy_set`; without either it is `default`.
+ *   `severalProviders`: a role holds only at the user's customer, so rules that do not compare the customer get a
+ *   warning
  * @returns every finding, by file, line and column, and the set, unless a finding is an error
  */
 export function compilePolicySet(

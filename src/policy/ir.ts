@@ -2,26 +2,29 @@ import type { GraphqlLimitsIR, GraphqlSchemaIR } from "./graphql-ir.ts";
 
 /**
  * The intermediate form that policies are compiled to: plain JSON, versioned, read as data by every evaluator
- * (TypeScript here, Lua in Envoy). Nothing in it refers to YAML or to source text except `at`, which is for people.
+ * (TypeScript here, Lua in Envoy). Only `at` refers to YAML or source text; it is for people.
  */
 export const IR_VERSION = 1;
 
-/** Where a rule stands in its source. Lines and columns count from 1; columns count UTF-16 units. */
+/** The position of a rule in its source. Lines and columns count from 1; columns count UTF-16 units. */
 export interface SourcePosition {
   readonly file: string;
   readonly line: number;
   readonly column: number;
 }
 
-/** Written between two operands: `left == right`. */
+/** Infix operators: `left == right`. */
 export const COMPARISON_OPERATORS = ["==", "!=", "<", "<=", ">", ">="] as const;
-/** Called on a string: `target.startsWith(arg)`. */
+/** Methods of strings: `target.startsWith(arg)`. */
 export const STRING_METHODS = ["startsWith", "endsWith"] as const;
 export type ComparisonOperator = (typeof COMPARISON_OPERATORS)[number];
 export type StringMethod = (typeof STRING_METHODS)[number];
 export type LiteralValue = string | number | boolean | null;
 
-/** An expression that has a truth value, or, as an operand, a value. `and`/`or` are flattened and hold two or more. */
+/**
+ * An expression that has a truth value, or, as an operand, a value. `and`/`or` are flattened and have two or more
+ * arguments.
+ */
 export type Expression =
   | { readonly op: "and" | "or"; readonly args: readonly Expression[] }
   | { readonly op: "not"; readonly arg: Expression }
@@ -61,9 +64,12 @@ export type SectionName =
   | "websocket_policies";
 
 interface RuleIR {
-  /** Unique in the set and stable over reloads of unchanged content: `policies[2]`, `websocket_policies[0].connection`. */
+  /**
+   * Unique in the set, and stable across reloads of unchanged content: `policies[2]`,
+   * `websocket_policies[0].connection`.
+   */
   readonly id: string;
-  /** The author's name of the rule. */
+  /** The name that the author gave the rule. */
   readonly name?: string;
   readonly at: SourcePosition;
   readonly auditRequired: boolean;
@@ -108,14 +114,14 @@ export interface ResponseRuleIR extends RuleIR {
   readonly pattern: string;
   readonly segments: readonly SegmentIR[];
   readonly fields: readonly ResponseFieldIR[];
-  /** Answers of a type that is surely not JSON pass as they are. Absent: they are refused. */
+  /** Answers of a type that is certainly not JSON pass unchanged. If absent, they are refused. */
   readonly otherTypes?: "pass";
 }
 
 export interface GraphqlRuleIR extends RuleIR {
   readonly section: "graphql_policies";
   readonly operation: "query" | "mutation" | "subscription";
-  /** Absent: `field` is a root field. */
+  /** If absent, `field` is a root field. */
   readonly type?: string;
   readonly field: string;
   readonly condition: ConditionIR;
@@ -126,11 +132,11 @@ export interface GraphqlRuleIR extends RuleIR {
 export interface GraphqlSettingsIR {
   /** Endpoints, each with everything below it. */
   readonly paths: readonly string[];
-  /** What below them is no GraphQL; absent where nothing is written. */
+  /** The content of below them is no GraphQL; absent where nothing is written. */
   readonly otherPaths?: readonly string[];
-  /** What the SDL file says, where `graphql.schema` names one. */
+  /** What the SDL file, if `graphql.schema` names one. */
   readonly schema?: GraphqlSchemaIR;
-  /** Multipart requests, which carry files beside the operation. */
+  /** Whether multipart requests, which carry files along with the operation, are accepted. */
   readonly multipart: "allow" | "deny";
   readonly introspection: "allow" | "deny";
   readonly limits: GraphqlLimitsIR;
@@ -141,7 +147,7 @@ export interface WebsocketConnectionIR extends RuleIR {
   readonly pattern: string;
   readonly segments: readonly SegmentIR[];
   readonly condition: ConditionIR;
-  /** Of this connection, in source order. */
+  /** The message rules of this connection, in source order. */
   readonly messages: readonly WebsocketMessageIR[];
 }
 
@@ -153,13 +159,13 @@ export interface WebsocketMessageIR extends RuleIR {
   readonly direction: "send" | "receive";
   readonly condition: ConditionIR;
   readonly onDeny: "drop" | "close";
-  /** What is changed in a message from the server before it is delivered. Empty for messages from the client. */
+  /** The fields to mask in a message from the server before delivery. Empty for messages from the client. */
   readonly fields: readonly ResponseFieldIR[];
 }
 
 export type AttributeType = "string" | "number" | "boolean" | "list" | "object";
 
-/** A declared attribute root: the types of its members, and, when it is looked up, its source and key. */
+/** A declared attribute root: the types of its members and, if it is looked up, its source and key. */
 export interface AttributeRootIR {
   readonly types: Readonly<Record<string, AttributeType>>;
   readonly source?: { readonly name: string; readonly key: AttributePath };

@@ -2,24 +2,24 @@ import type { GraphqlLimitsIR, GraphqlSchemaIR } from "./graphql-ir.ts";
 import type { Expression, FieldPathIR, MaskAction } from "./ir.ts";
 
 /**
- * What the gateway still has to do after a request was allowed: decided here as far as the request tells, and left to
- * Lua in Envoy for what only Envoy sees. Plain JSON; a part of the IR, and versioned with it.
+ * What the gateway still has to do after a request was allowed. Whatever the request determines is decided here; Lua in
+ * Envoy does the rest, with data that only Envoy sees. Plain JSON; part of the IR and versioned with it.
  *
- * Where a rule has no `when`, it holds always; one that can never hold is left out. `when` is residual IR: it reads
- * nothing that was known at the request.
+ * A rule without `when` always applies; one that can never apply is left out. `when` is residual IR: it reads nothing
+ * that was known when the request was decided.
  */
 export interface PlanIR {
   readonly ir: number;
   readonly response?: ResponsePlanIR;
-  /** The request was a CORS preflight: only headers of CORS are delivered of the answer. */
+  /** The request was a CORS preflight: only the CORS headers of the response are delivered. */
   readonly preflight?: true;
   readonly websocket?: WebsocketPlanIR;
 }
 
-/** How a field of a document is changed. `null` is for denied GraphQL fields. */
+/** How a field of a document is masked. `null` is for denied GraphQL fields. */
 export type FieldAction = MaskAction | { readonly kind: "null" };
 
-/** A field to change wherever it stands, unless `when` is false (unknown masks). */
+/** A field to mask wherever it occurs, unless `when` is false (unknown masks). */
 export interface PlannedField extends FieldPathIR {
   /** Id of the rule. */
   readonly rule: string;
@@ -28,7 +28,7 @@ export interface PlannedField extends FieldPathIR {
   readonly when?: Expression;
 }
 
-/** An entry of a GraphQL answer's `errors` (GraphQL specification, section 7.1.2). */
+/** An entry in the `errors` of a GraphQL response (GraphQL specification, section 7.1.2). */
 export interface GraphqlErrorIR {
   readonly message: string;
   readonly path?: readonly string[];
@@ -36,12 +36,15 @@ export interface GraphqlErrorIR {
 }
 
 export interface ResponsePlanIR {
-  /** Bytes; a larger body is not delivered. */
+  /** In bytes. A larger body is not delivered. */
   readonly limit: number;
   readonly fields: readonly PlannedField[];
-  /** An answer of a type that is surely not JSON passes as it is: every rule that applies says so. Absent: refused. */
+  /**
+   * A response of a type that is certainly not JSON passes unchanged, because every rule that applies allows it. If
+   * absent, it is refused.
+   */
   readonly otherTypes?: "pass";
-  /** Added to `errors` at the root of the document, which is made if it is missing. */
+  /** Appended to `errors` at the root of the document; the member is created if it is missing. */
   readonly errors?: readonly GraphqlErrorIR[];
 }
 
@@ -49,43 +52,45 @@ export interface WebsocketPlanIR {
   /** `env.environment`. */
   readonly environment: string;
   /**
-   * An ordinary answer instead of the upgrade may be delivered as it is: the path rules permit it, too, no response rule
-   * looks for anything in it, and no GraphQL operation can have brought it about.
+   * An ordinary response instead of the upgrade may be delivered unchanged: the path rules permit it as well, no
+   * response rule applies to it, and it cannot be the result of a GraphQL operation.
    */
   readonly plain: boolean;
-  /** Bytes of one message; a larger one ends the connection with 1009. */
+  /** Maximum size of one message in bytes. A larger one closes the connection with 1009. */
   readonly limit: number;
-  /** Messages from the client, by type. Absent: all pass. Present: types that are not in it are denied. */
+  /**
+   * Rules for messages from the client, by type. If absent, all pass; if present, types that are not listed are denied.
+   */
   readonly send?: Readonly<Record<string, PlannedMessage>>;
-  /** Messages from the server, in the same way. */
+  /** The same for messages from the server. */
   readonly receive?: Readonly<Record<string, PlannedMessage>>;
-  /** Changed in every message from the server. */
+  /** Fields to mask in every message from the server. */
   readonly fields?: readonly PlannedField[];
   /** The endpoint speaks GraphQL: `send` and `receive` are absent. */
   readonly graphql?: GraphqlPlanIR;
 }
 
-/** A message is delivered where `when` is true. */
+/** A message is delivered if `when` is true. */
 export interface PlannedMessage {
   readonly rule: string;
-  /** May read `message` and `env`. Absent: always. `false`: never. */
+  /** May read `message` and `env`. Absent: always delivered. `false`: never. */
   readonly when?: Expression | false;
   readonly onDeny: "drop" | "close";
-  /** Changed in this message before it is delivered; only for messages from the server. */
+  /** Fields to mask in this message before delivery; only for messages from the server. */
   readonly fields?: readonly PlannedField[];
 }
 
-/** What decides about GraphQL operations: the rules that are left of a request's, and the schema. */
+/** What decides on GraphQL operations: the remaining rules of a request, and the schema. */
 export interface GraphqlPlanIR {
   readonly rules: readonly PlannedGraphqlRule[];
   readonly limits: GraphqlLimitsIR;
   readonly introspection: "allow" | "deny";
-  /** What a root field gets that no rule names. */
+  /** The decision for a root field without a rule. */
   readonly default: "allow" | "deny";
   readonly schema?: GraphqlSchemaIR;
   /**
-   * Names that response rules of any policy set in force mask or read at this endpoint. An operation that gives or takes one of them by an alias
-   * is denied: the rule would look for it under the wrong name.
+   * Names that response rules of any policy set in force mask or read at this endpoint. An operation that renames a
+   * field from or to one of them with an alias is denied: the rule would look for the wrong name.
    */
   readonly guardedNames?: readonly string[];
 }
@@ -97,8 +102,8 @@ export interface PlannedGraphqlRule {
   readonly field: string;
   readonly onDeny: "reject" | "null";
   /**
-   * Permits where it is true. May read `args` and `env`, and, in a subscription, roots that are named for what is
-   * delivered (`order.customer_id`). Absent: always permits. `false`: never.
+   * Permits if it is true. May read `args`, `env` and, in a subscription, roots named after the payload
+   * (`order.customer_id`). Absent: always permits. `false`: never.
    */
   readonly when?: Expression | false;
 }

@@ -1,19 +1,19 @@
 /**
- * Attribute roots: which there are, and in which section conditions read which.
+ * Attribute roots: which ones exist, and which of them the conditions of each section can read.
  */
 
-/** What comes with every request. */
+/** Roots that every request has. */
 const REQUEST_ROOTS = ["user", "customer", "path", "request", "env"] as const;
 
-/** Everything that is there without being declared. */
+/** All roots that exist without a declaration. */
 export const BASE_ROOTS: readonly string[] = [...REQUEST_ROOTS, "args", "item", "response", "message"];
 
-/** Of these the members are up to the identity provider and the application, and so can be declared. */
+/** Roots whose members depend on the identity provider or the application, and so can be declared. */
 export const OUTSIDE_ROOTS: readonly string[] = ["user", "customer", "args", "item", "response", "message"];
 
 /**
- * What tokens tell of a caller unless a claim mapping adds to it. Of these only `user.id` has a type for sure: identity
- * providers differ in what the others are, and a token whose `user.id` is no string is refused.
+ * What tokens say about a caller, unless a claim mapping adds to it. Only the type of `user.id` is certain: a token
+ * whose `user.id` is not a string is refused. The types of the others differ between identity providers.
  */
 export const CLAIM_MEMBERS = {
   user: [
@@ -33,7 +33,7 @@ export const CLAIM_MEMBERS = {
   customer: ["id"],
 } as const satisfies Record<string, readonly string[]>;
 
-/** What a condition is for. */
+/** The purpose of a condition. */
 export type ConditionUse = "request" | "response" | "graphql" | "message";
 
 const ADDED: Readonly<Record<ConditionUse, readonly string[]>> = {
@@ -43,7 +43,7 @@ const ADDED: Readonly<Record<ConditionUse, readonly string[]>> = {
   message: ["message"],
 };
 
-/** Words of the condition language: an attribute of that name could not be written. */
+/** Keywords of the condition language, which cannot be attribute names. */
 export const KEYWORDS: ReadonlySet<string> = new Set([
   "and",
   "or",

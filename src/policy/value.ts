@@ -1,19 +1,19 @@
 import type { JsonList, JsonObject, JsonValue } from "../json/index.ts";
 
-/** A value that a condition can hold or compare: exactly what JSON can say. */
+/** A value in a condition: exactly what JSON can express. */
 export type Value = JsonValue;
 export type ValueList = JsonList;
 export type ValueObject = JsonObject;
 
 /**
- * Stands in an attribute's place when its source failed (as opposed to: has no such attribute).
- * Everything that reads it is unknown, `exists()` included.
+ * The value of an attribute whose source failed, as opposed to one that is missing.
+ * Everything that reads it is unknown, including `exists()`.
  */
 export const UNAVAILABLE = Symbol("unavailable");
 
 /**
- * What conditions are evaluated over: one entry a root (`user`, `path`, `request`, ...).
- * A root that is absent is missing; members are looked up as own properties only.
+ * The attributes that conditions read: one entry per root (`user`, `path`, `request`, ...). An absent root is missing;
+ * only own properties count as members.
  */
 export type Attributes = Readonly<Record<string, Value | typeof UNAVAILABLE | undefined>>;
 

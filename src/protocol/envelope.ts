@@ -1,9 +1,9 @@
 import * as z from "zod";
 
-/** Around the data of an answer, as far as gateways read it (specification 2.1). */
+/** The envelope of a response's data, as far as gateways read it (specification 2.1). */
 export const successEnvelope = z.object({ success: z.literal(true), data: z.unknown() });
 
-/** Around an error (specification 7). */
+/** The envelope of an error (specification 7). */
 export const errorEnvelope = z.object({
   success: z.literal(false),
   error: z.object({ code: z.string().max(100), message: z.string().max(10_000) }),
@@ -12,11 +12,11 @@ export const errorEnvelope = z.object({
 export type SuccessEnvelope = z.input<typeof successEnvelope>;
 export type ErrorEnvelope = z.input<typeof errorEnvelope>;
 
-/** Codes of errors that gateways tell apart. The control plane's own table has more; it must have these. */
+/** Error codes that gateways distinguish. The control plane's table must include these; it has more. */
 export type GatewayErrorCode =
   | "POLICY_SET_NOT_FOUND"
   | "USER_NOT_FOUND"
-  // what was sent is refused for what is in it
+  // the content of the request is refused
   | "MALFORMED_JSON"
   | "VALIDATION_FAILED"
   | "PAYLOAD_TOO_LARGE";

@@ -1,10 +1,10 @@
 import * as z from "zod";
 import type { DeepReadonly } from "../json/index.ts";
 
-/** `GET /gateway/policy-sets/{name}` asks. */
+/** Parameters of `GET /gateway/policy-sets/{name}`. */
 export const policySetParams = z.strictObject({ name: z.string().min(1).max(128) });
 
-/** It answers the active version. */
+/** Its response: the active version. */
 export const policySetData = z.object({
   name: z.string(),
   version: z.string(),

@@ -1,13 +1,13 @@
 import type { Reason } from "../reasons.ts";
 
-/** One decision, as it is written: the fields of specification 2.8 first, then ours. */
+/** The record of one decision: the fields of specification 2.8 first, then ours. */
 export interface AuditRecord {
-  /** ISO 8601 UTC with milliseconds: when the decision was made. */
+  /** Time of the decision: ISO 8601 UTC with milliseconds. */
   readonly timestamp: string;
   readonly request_id: string;
-  /** Empty when nobody was identified. */
+  /** Empty if nobody was identified. */
   readonly user_id: string;
-  /** Canonical path without query, or the sanitized raw path when there is no canonical one. */
+  /** Canonical path without query, or the sanitized raw path if there is no canonical one. */
   readonly resource: string;
   readonly action: string;
   readonly decision: "ALLOW" | "DENY";
@@ -16,27 +16,27 @@ export interface AuditRecord {
   /** Whole milliseconds, rounded down. */
   readonly evaluation_time_ms: number;
   readonly client_ip: string;
-  /** Ours, sortable by time: what response, GraphQL and WebSocket events refer to. */
+  /** Our own id, sortable by time. Response, GraphQL and WebSocket events refer to it. */
   readonly decision_id: string;
   readonly reason: Reason;
   /** Id of the rule that decided, or null. */
   readonly rule: string | null;
   readonly rule_name?: string;
-  /** What the rule guards, as the policy set writes it: `GET /api/customers/{customer_id}`. Dashboards group by it. */
+  /** The rule's resource as written in the policy set: `GET /api/customers/{customer_id}`. Dashboards group by it. */
   readonly rule_resource?: string;
   /** sha256 of the set's canonical content, hex. */
   readonly policy_digest: string;
   readonly customer_id?: string;
-  /** `name@version`, where a policy set of the customer's own denied what the gateway's permits. */
+  /** `name@version`, if one of the customer's own policy sets denied what the gateway's set permits. */
   readonly customer_policy_set?: string;
   readonly host: string;
   /** The path as received, query values redacted, sanitized. */
   readonly raw_path: string;
   readonly evaluation_time_us: number;
   readonly trace_id?: string;
-  /** What a refused request or token failed on. */
+  /** Why a request or token was refused. */
   readonly detail?: string;
-  /** With `CONDITION_UNKNOWN`: the attributes that could not be decided by, and why. No values. */
+  /** With `CONDITION_UNKNOWN`: the attributes that made it unknown, and why. No values. */
   readonly unknown?: readonly string[];
   /** Names of checks that would have refused the request and are switched off. */
   readonly accepted_ambiguities?: readonly string[];
@@ -44,20 +44,20 @@ export interface AuditRecord {
   readonly trace?: unknown;
 }
 
-/** What became of a request after it was allowed, in a record of its own: Envoy tells it when the request is over. */
+/** The outcome of a request after it was allowed, in a record of its own. Envoy reports it when the request ends. */
 export interface OutcomeRecord {
-  /** ISO 8601 UTC with milliseconds: when the request was over. */
+  /** Time at which the request ended: ISO 8601 UTC with milliseconds. */
   readonly timestamp: string;
   readonly event: "response" | "connection";
-  /** Of the decision's record; empty where only `request_id` says which one it is. */
+  /** Id of the decision's record; empty if only `request_id` identifies it. */
   readonly decision_id: string;
-  /** Where Envoy did not send the request on. */
+  /** Present if Envoy did not forward the request. */
   readonly request_id?: string;
-  /** 0 where nothing was answered. */
+  /** 0 if there was no response. */
   readonly response_code: number;
   /** Whole milliseconds, rounded down. */
   readonly duration_ms: number;
-  /** Of an answer; of a connection, whether the gateway `closed` it or it `ended` otherwise. */
+  /** The result for a response; for a connection, whether the gateway `closed` it or it `ended` otherwise. */
   readonly result:
     | "masked"
     | "unchanged"
@@ -70,44 +70,47 @@ export interface OutcomeRecord {
     | "failed"
     | "closed"
     | "ended";
-  /** Why an answer was refused, or a request not let through. */
+  /** Why a response was refused, or a request not forwarded. */
   readonly reason?: string;
-  /** Values changed in an answer, messages changed on a connection. */
+  /** Number of values masked in a response, or of messages changed on a connection. */
   readonly masked_count: number;
-  /** Where values were changed; never the values. */
+  /** Paths of the masked values; never the values. */
   readonly masked_paths: readonly string[];
-  /** Documents of a stream that were not delivered. */
+  /** Number of a stream's documents that were not delivered. */
   readonly documents_dropped?: number;
   readonly response_bytes: number;
-  /** Envoy's flags for what went wrong with the application: `UF`. */
+  /** Envoy's response flags for a failure of the application: `UF`. */
   readonly response_flags?: string;
-  /** The application that was asked, as the configuration has it. */
+  /** The application that received the request, as named in the configuration. */
   readonly upstream?: string;
-  /** What it answered; absent where it did not. */
+  /** The status of its response; absent if there was none. */
   readonly upstream_status?: number;
   /** From the first byte sent to it to the last byte received; whole milliseconds, rounded down. */
   readonly upstream_ms?: number;
-  /** Messages of the client ... */
+  /** Messages from the client. */
   readonly sent_delivered?: number;
   readonly sent_dropped?: number;
-  /** ... and of the server. */
+  /** Messages from the server. */
   readonly received_delivered?: number;
   readonly received_dropped?: number;
   readonly denied_messages?: readonly DeniedMessagesRecord[];
   readonly close_code?: number;
   readonly close_reason?: string;
   readonly closed_by?: string;
-  /** Envoy's own word for how the answer came about. */
+  /** Envoy's response code details. */
   readonly detail: string;
 }
 
 export interface DeniedMessagesRecord {
   readonly direction: string;
-  /** Id of the rule; empty where none names the type. */
+  /** Id of the rule; empty if there is no rule for the type. */
   readonly rule: string;
   readonly type: string;
   readonly count: number;
 }
 
-/** Every member that a record can have. What the control plane reads of records is one of these, or no gateway writes it. */
+/**
+ * Every member that a record can have. Anything else that the control plane read from records would be written by no
+ * gateway.
+ */
 export type RecordMember = keyof AuditRecord | keyof OutcomeRecord;

@@ -1,4 +1,4 @@
-/** The routes that gateways call, under `/v1`. A part in braces is filled in. */
+/** The routes that gateways call, under `/v1`. Parts in braces are placeholders. */
 export const GATEWAY_ROUTES = {
   state: "/gateway/state",
   policySet: "/gateway/policy-sets/{name}",
@@ -7,12 +7,12 @@ export const GATEWAY_ROUTES = {
   statistics: "/gateway/statistics",
 } as const;
 
-/** @returns a path whose only variable part is filled in */
+/** @returns the path with its only placeholder filled in */
 export function pathTo(route: string, value: string): string {
   return route.replace(/\{\w+\}/, () => encodeURIComponent(value));
 }
 
-/** What a gateway calls itself: the audit trail says it of each of its records. */
+/** The name that a gateway gives itself. The audit trail stores it with each of its records. */
 export const GATEWAY_NAME_HEADER = "X-Gatehouse-Gateway";
 
 const GATEWAY_NAME = /^[\x21-\x7e]{1,128}$/;

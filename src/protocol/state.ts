@@ -1,12 +1,12 @@
 import * as z from "zod";
 import type { DeepReadonly } from "../json/index.ts";
 
-/** Longest time for which a question can ask to wait, in seconds. */
+/** The longest wait that a request may ask for, in seconds. */
 export const MAX_WAIT_SECONDS = 30;
 
-/** `GET /gateway/state` asks. */
+/** Parameters of `GET /gateway/state`. */
 export const stateQuery = z.strictObject({
-  after: z.string().max(200).optional().describe("`cursor` of the last answer"),
+  after: z.string().max(200).optional().describe("`cursor` of the last response"),
   wait: z
     .string()
     .regex(/^(?:[12]?\d|30)$/, `must be a whole number of seconds from 0 to ${MAX_WAIT_SECONDS}`)
@@ -17,7 +17,10 @@ export const stateQuery = z.strictObject({
 
 const authentication = z.object({
   mfa_required: z.boolean(),
-  mfa_acr_values: z.array(z.string()).exactOptional().describe("values of `acr` that count as multi-factor"),
+  mfa_acr_values: z
+    .array(z.string())
+    .exactOptional()
+    .describe("values of `acr` that count as multi-factor authentication"),
   max_session_duration: z.number().exactOptional(),
   allowed_email_domains: z.array(z.array(z.string())),
   allowed_ip_ranges: z.array(z.array(z.string())),
@@ -32,11 +35,11 @@ const customer = z.object({
 
 const state = z.object({
   cursor: z.string().min(1),
-  complete: z.boolean().describe("takes the place of all that was told before"),
+  complete: z.boolean().describe("replaces everything that was sent before"),
   more: z
     .boolean()
     .exactOptional()
-    .describe("what follows `cursor` is there already: ask on at once; never of a complete state"),
+    .describe("more changes follow `cursor`: ask again immediately; never true for a complete state"),
   customers: z.array(customer),
   customers_deleted: z.array(z.string()).exactOptional(),
   sessions_ended: z.array(
@@ -55,22 +58,20 @@ const state = z.object({
   policy_sets: z.array(z.object({ name: z.string(), version: z.string(), digest: z.string() })),
 });
 
-/** The answer as the control plane writes it, with what only earlier releases leave out. */
+/** The response as written by the control plane, including members that only earlier releases leave out. */
 export const stateData = state.extend({
   customers: z.array(
     customer.extend({
       authentication: authentication.extend({ max_session_duration: z.int().exactOptional() }),
     }),
   ),
-  customers_deleted: z
-    .array(z.string())
-    .describe("with the complete state: ids of all customers that were ever deleted"),
+  customers_deleted: z.array(z.string()).describe("only with a complete state: ids of all deleted customers"),
 });
 export type StateData = DeepReadonly<z.input<typeof stateData>>;
 
 /**
- * The answer as a gateway reads it, of this control plane or of another release. Half of a complete state would say of
- * everybody in the other half that they are ordinary.
+ * The response as read by a gateway, from this control plane or another release. Half of a complete state must not be
+ * accepted: it would present everybody in the other half as having no restrictions.
  */
 export const stateAnswer = state.refine(({ complete, more }) => !complete || more !== true, {
   path: ["more"],

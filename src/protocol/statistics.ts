@@ -4,20 +4,20 @@ import type { DeepReadonly } from "../json/index.ts";
 /** The end of the year 9999, Unix ms. */
 const LATEST = 253_402_300_799_999;
 
-/** Far from where sums would leave the range of a column. */
+/** Small enough that sums stay within the range of a column. */
 const counter = z.int().nonnegative().max(1e12);
 const time = z.iso
   .datetime({ offset: true, error: "must be a time such as `2026-01-31T12:00:00Z`" })
-  // what is counted by it must be a time to PostgreSQL, too
+  // must also be a valid time to PostgreSQL
   .refine((text) => Date.parse(text) >= 0 && Date.parse(text) <= LATEST, {
-    error: "must be a time of the years 1970 to 9999",
+    error: "must be a time between the years 1970 and 9999",
   });
 
-/** `POST /gateway/statistics` says what was counted between two moments. */
+/** The body of `POST /gateway/statistics`: counts between two points in time. */
 export const statisticsBody = z.strictObject({
-  /** Of one run of one process: its counters begin at zero. */
+  /** Identifies one run of one process. Its counters start at zero. */
   instance: z.string().regex(/^[\x21-\x7e]{1,128}$/, "must be 1 to 128 visible ASCII characters"),
-  /** From 1 on; a report that is sent again has the same. */
+  /** Counts from 1. A report that is sent again has the same number. */
   sequence: counter,
   from: time,
   to: time,
@@ -35,5 +35,5 @@ export const statisticsBody = z.strictObject({
 });
 export type StatisticsReport = DeepReadonly<z.output<typeof statisticsBody>>;
 
-/** It answers whether the report was new; a gateway needs to know no more than that it was taken. */
+/** Its response: whether the report was new. A gateway only needs to know that it was accepted. */
 export const statisticsTaken = z.object({ accepted: z.boolean() });

@@ -10,12 +10,12 @@ const NO_OTHERS: readonly CanonicalRequest[] = Object.freeze([]);
 const MAX_DETAIL = 200;
 
 /**
- * Turns a request as it came into the one reading that rules see, or says why there are two.
+ * Turns a raw request into the one reading that rules see, or refuses it as ambiguous.
  *
- * The request is read as leniently as can be, then the checks of `checks/index.ts` look at that reading in their order.
- * The first one that is not switched off and finds something refuses. Where one that is switched off finds something, the
- * request comes with all `others` that an application may take it for. `variants` are paths that it may be taken for
- * although nothing is wrong with it. Never throws.
+ * The request is first read as leniently as possible; then the checks of `checks/index.ts` examine that reading in
+ * order. The first enabled check that finds something refuses the request. If a disabled check finds something, the
+ * result also has all `others`: the other requests that an application may read it as. `variants` are other paths that
+ * an application may use although nothing is wrong with the request. Never throws.
  */
 export function canonicalize(raw: RawRequest, options: ReadOptions = {}): Canonicalized {
   const { switchedOff } = options;
@@ -25,7 +25,7 @@ export function canonicalize(raw: RawRequest, options: ReadOptions = {}): Canoni
     if (on === "unusual targets" && reading.plain) continue;
     const detail = find(reading);
     if (detail === undefined) continue;
-    // a target that names no path has no reading to go on with
+    // a target without a path has no reading
     const final = check === "malformed_target" && !reading.readable;
     if (final || switchedOff?.has(check) !== true) {
       return { ok: false, refusal: { check, detail: detail.slice(0, MAX_DETAIL) } };
@@ -41,7 +41,7 @@ export function canonicalize(raw: RawRequest, options: ReadOptions = {}): Canoni
   if (others !== undefined && variants !== undefined)
     return { ok: true, request, others, variants, accepted: found };
   const [check = "malformed_target"] = found;
-  return { ok: false, refusal: { check, detail: "the request can be read in too many ways" } };
+  return { ok: false, refusal: { check, detail: "the request has too many possible readings" } };
 }
 
 function toRequest(reading: Reading): CanonicalRequest {

@@ -1,4 +1,4 @@
-/** RFC 3986, section 3.3: everything that is not a pchar by itself. */
+/** RFC 3986, section 3.3: everything that is not a pchar. */
 const NOT_PCHAR = /[^A-Za-z0-9\-._~!$&'()*+,;=:@]+/g;
 
 /** Joins decoded segments to a path, each percent-encoded where it must be and nowhere else. */

@@ -1,4 +1,4 @@
-/** The canonical request: one reading of what came over the wire, or a refusal. Pure; imports nothing outward. */
+/** The canonical request: the one reading of what came over the wire, or a refusal. Pure. */
 export { canonicalize } from "./canonicalize.ts";
 export { encodePath } from "./encode-path.ts";
 export { readBody, type ReadBodyOptions } from "./body/read-body.ts";

@@ -4,20 +4,20 @@
  */
 
 /**
- * `/` and `\`, what NFKC (UAX 15) turns into text with one of them, and U+2044, U+2215 and U+2216, which Windows' best-fit
- * conversion to a code page does.
+ * `/` and `\`; characters that NFKC (UAX 15) turns into text containing one of them; and U+2044, U+2215 and U+2216,
+ * which Windows' best-fit conversion to a code page turns into one.
  */
 export const SLASH_LIKE = /[/\\\u2044\u2100\u2101\u2105\u2106\u2215\u2216\ufe68\uff0f\uff3c]/;
 
-/** `;` and U+037E, which every normalization form, NFC too, turns into `;`. */
+/** `;` and U+037E, which every normalization form, including NFC, turns into `;`. */
 export const SEMICOLON_LIKE = /[;\u037e]/;
 
-/** The stream of a file and its type, which Windows takes from a name: `::$DATA`. */
+/** A file stream and its type, which Windows parses from a name: `::$DATA`. */
 export const FILE_STREAM = /:[^:]*:\$/;
 
 const DOT_LIKE = /[\u2024\u2025\u2026\ufe19\ufe30\ufe52\uff0e]/g;
 
-/** Turns the characters that NFKC makes one, two or three full stops of into these, and nothing else. */
+/** Replaces the characters that NFKC turns into one, two or three full stops, and nothing else. */
 export function foldDots(text: string): string {
   return text.replace(DOT_LIKE, (character) => {
     switch (character) {

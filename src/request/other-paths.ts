@@ -1,33 +1,33 @@
 import { decodeUtf8 } from "../text/index.ts";
 import { FILE_STREAM, foldDots, SEMICOLON_LIKE, SLASH_LIKE } from "./look-alikes.ts";
 
-/** What an application may take the path for. */
+/** A path that an application may read. */
 export interface PathReading {
   readonly segments: readonly string[];
-  /** What has become a query, because the path ends before it; decoded. */
+  /** The part that became a query because the path ends before it; decoded. */
   readonly query: string;
 }
 
-/** A reading on its way: which of the steps below have been made, and in which order, nobody knows of an application. */
+/** An intermediate reading. Which of the steps below an application takes, and in which order, is not known. */
 interface State extends PathReading {
-  /** It has been percent-decoded, at least once. */
+  /** True if it has been percent-decoded at least once. */
   readonly decoded: boolean;
 }
 
-/** Each reading is made by going through all of it, some of them a hundred times. */
+/** Limits the length: each reading is produced by scanning the whole path, sometimes a hundred times. */
 export const MAX_CHARACTERS = 2048;
 const MAX_SEGMENTS = 64;
 const MAX_STATES = 400;
-/** Rules are asked about each. */
+/** Limits the number of readings: each of them is matched against the rules. */
 export const MAX_READINGS = 16;
 
 /**
- * Every reading of a path that the steps below lead to, each of them made or not, in any order: an application decodes once or
- * twice, splits at `%2f` or not, drops `;x=1` or keeps it, resolves `..` before or after that.
+ * Every reading of a path that results from the steps below, each taken or not, in any order: an application decodes
+ * once or twice, splits at `%2f` or not, drops or keeps `;x=1`, and resolves `..` before or after that.
  *
  * @param rawSegments - undecoded, without the empty one of a trailing slash
- * @param undecoded - whether the path as it is sent is a reading, too
- * @returns `undefined` where there are too many, or there is too much to go through
+ * @param undecoded - whether the path as sent is also a reading
+ * @returns `undefined` if there are too many, or producing them would take too long
  */
 export function pathReadings(
   rawSegments: readonly string[],
@@ -50,7 +50,7 @@ export function pathReadings(
     if (state.decoded || undecoded) readings.set(key, { segments, query: state.query });
   };
   add({ segments: rawSegments, query: "", decoded: false });
-  // what a step adds comes up later
+  // readings that a step adds are visited later
   for (const state of states) {
     if (states.length > MAX_STATES || readings.size > MAX_READINGS) return undefined;
     for (const step of STEPS) step(state).forEach(add);
@@ -76,7 +76,7 @@ const STEPS: readonly Step[] = [
   cutAtDelimiter,
 ];
 
-/** A step that does nothing but to the segments. */
+/** A step that changes only the segments. */
 function changing(change: (segments: readonly string[]) => readonly string[]): Step {
   return (state) => [{ ...state, segments: change(state.segments) }];
 }
@@ -85,7 +85,9 @@ function splitAt(separator: string | RegExp): (segments: readonly string[]) => r
   return (segments) => segments.flatMap((segment) => segment.split(separator));
 }
 
-/** `//host/path` is a reference with an authority (RFC 3986, section 4.2); URL parsers of browsers skip further slashes. */
+/**
+ * `//host/path` is a reference with an authority (RFC 3986, section 4.2); browsers' URL parsers skip further slashes.
+ */
 function withoutAuthority(segments: readonly string[]): readonly string[] {
   if (segments[0] !== "") return segments;
   const host = segments.findIndex((segment) => segment !== "");
@@ -104,7 +106,7 @@ function resolveDots(segments: readonly string[]): readonly string[] {
 
 const DOTS = /^ *(\.{1,2}) *$/;
 
-/** What some stacks make dots of: look-alikes, and blanks that Windows drops. */
+/** Characters that some stacks turn into dots, and trailing blanks, which Windows drops. */
 function plainDots(segment: string): string {
   return DOTS.exec(foldDots(segment))?.[1] ?? segment;
 }
@@ -116,12 +118,12 @@ function withoutStream(segment: string): string {
 const CONTROLS = /[\0-\x1f\x7f-\x9f]/g;
 const CONTROL = /[\0-\x1f\x7f-\x9f]/;
 
-/** URL parsers of browsers drop tabs and ends of lines. */
+/** Browsers' URL parsers drop tabs and line breaks. */
 export function withoutControls(text: string): string {
   return text.replace(CONTROLS, "");
 }
 
-/** In C a text ends at NUL, and in line protocols at the line's end. */
+/** In C a string ends at NUL, and in line protocols at the end of the line. */
 export function untilControl(text: string): string {
   return text.split(CONTROL, 1).join("");
 }
@@ -148,7 +150,7 @@ function cutAtDelimiter(state: State): readonly State[] {
   ];
 }
 
-/** Once is certain; more often only where there is something left to decode. */
+/** Decodes once for certain, and again only if something is left to decode. */
 function decode(state: State): readonly State[] {
   const { segments, decoded } = state;
   if (decoded && !segments.some((segment) => ENCODED.test(segment))) return [];
@@ -159,7 +161,10 @@ const ENCODED = /%(?:[0-9a-f]{2}|u[0-9a-f]{4})/i;
 const RUN = /(?:%[0-9a-f]{2})+/gi;
 const IIS = /%u([0-9a-f]{4})/gi;
 
-/** How stacks percent-decode: they differ in what is not UTF-8, and in `%uXXXX`. The first is that of `decodePercent`. */
+/**
+ * The ways in which stacks percent-decode. They differ in invalid UTF-8 and in `%uXXXX`. The first is that of
+ * `decodePercent`.
+ */
 export const DECODERS: readonly ((text: string) => string)[] = [
   (text) => decodeRuns(text, (_, read) => read),
   (text) => decodeRuns(text, (bytes) => String.fromCharCode(...bytes)),
@@ -172,7 +177,7 @@ export const DECODERS: readonly ((text: string) => string)[] = [
     ),
 ];
 
-/** @param otherwise - decodes what is not UTF-8, of which there is a reading with U+FFFD */
+/** @param otherwise - decodes invalid UTF-8, for which there is also a reading with U+FFFD */
 function decodeRuns(text: string, otherwise: (bytes: Uint8Array, read: string) => string): string {
   return text.replace(RUN, (run) => {
     const bytes = Uint8Array.from(run.slice(1).split("%"), (hex) => parseInt(hex, 16));
@@ -185,7 +190,7 @@ function utf8(bytes: Uint8Array): string {
   return decodeUtf8(bytes).text;
 }
 
-/** Old decoders take `c0 af`, `e0 80 af` and `f0 80 80 af` for `/`. */
+/** Old decoders read `c0 af`, `e0 80 af` and `f0 80 80 af` as `/`. */
 function overlong(bytes: Uint8Array): string {
   let text = "";
   let rest = 0;

@@ -11,7 +11,7 @@ import {
 import type { Reading } from "./reading.ts";
 import type { CanonicalRequest, RefusalCheck } from "./types.ts";
 
-/** Checks that have found something of which there may be other readings, in the path and in values of the query. */
+/** Checks whose findings allow other readings, in the path and in query values. */
 const OF_VALUES: readonly RefusalCheck[] = [
   "control_character",
   "malformed_percent_encoding",
@@ -30,9 +30,10 @@ const OF_PATHS: readonly RefusalCheck[] = [
 ];
 
 /**
- * What else an application may take a request for that is ambiguous and accepted all the same: other paths, queries, methods.
+ * The other readings of a request that is ambiguous but accepted: other paths, queries and methods that an application
+ * may use.
  *
- * @returns `undefined` where there are too many to ask about
+ * @returns `undefined` if there are too many to evaluate
  */
 export function otherReadings(
   request: CanonicalRequest,
@@ -65,7 +66,7 @@ export function otherReadings(
   return readings.size > MAX_READINGS ? undefined : [...readings.values()].slice(1);
 }
 
-/** The path as it is, where only something else is read in another way. */
+/** The unchanged path, for readings that differ elsewhere. */
 function pathOf(request: CanonicalRequest, segments: readonly string[]): string {
   const same = JSON.stringify(segments) === JSON.stringify(request.segments);
   return same ? request.path : encodePath(segments, false);
@@ -75,9 +76,9 @@ type Query = CanonicalRequest["query"];
 type Parameter = readonly [name: string, value: string];
 
 /**
- * Every reading of the query: split at `;` or not, decoded in one way or another.
+ * Every reading of the query: split at `;` or not, and decoded in different ways.
  *
- * @returns `undefined` where there is too much to go through
+ * @returns `undefined` if producing them would take too long
  */
 function queryReadings(
   { rawQuery }: Reading,
@@ -90,14 +91,14 @@ function queryReadings(
   return separators.flatMap((separator) => {
     const parameters = splitParameters(rawQuery.replaceAll("+", " "), separator);
     return ways.flatMap((way) => {
-      // each is decoded once, and then read in the ways that there are to read controls
+      // each is decoded once, then read in every way of treating control characters
       const decoded = parameters.map(([name, value]): Parameter => [way(name), way(value)]);
       return CONTROLS.map((change) => toQuery(decoded.map(([name, value]) => [change(name), change(value)])));
     });
   });
 }
 
-/** Others are text in a value, see `checks/target.ts`. */
+/** Other control characters are text in a value, see `checks/target.ts`. */
 const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/;
 const whereControl = (change: (text: string) => string) => (text: string) =>
   CONTROL.test(text) ? change(text) : text;

@@ -1,16 +1,16 @@
 import { decodeLatin1 } from "./decode.ts";
 import type { RawRequest } from "./types.ts";
 
-/** The headers of a request, and what is wrong with them. */
+/** The headers of a request, with what is wrong with them. */
 export interface HeaderReading {
   /** Values by name, without `host`. Null prototype. */
   readonly byName: Readonly<Record<string, readonly string[]>>;
   readonly hosts: readonly string[];
-  /** The first name that is no lower-case token. */
+  /** The first name that is not a lower-case token. */
   readonly malformedName: string | undefined;
-  /** Name of the first header whose value holds what no value may. */
+  /** Name of the first header whose value is malformed. */
   readonly malformedValue: string | undefined;
-  /** The first name with an underscore that is a token otherwise. */
+  /** The first name with an underscore that is otherwise a token. */
   readonly underscoreName: string | undefined;
 }
 
@@ -25,7 +25,7 @@ for (const character of "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz")
   TOKEN[character.charCodeAt(0)] = 1;
 
 const BEYOND_PRINTABLE = /[^\x20-\x7e]/;
-/** C1 controls are controls in UTF-8 too. */
+/** C1 controls also count as controls in UTF-8. */
 const C1 = /[\x80-\x9f]/;
 
 /** Reads the headers; names in lower case, values as UTF-8 and without the whitespace around them. */
@@ -78,7 +78,7 @@ function spellingOf(name: string): "token" | "underscore" | "malformed" {
   return underscore ? "underscore" : "token";
 }
 
-/** RFC 9110, section 5.5: CR, LF and NUL are dangerous, other controls but the tab of no use. */
+/** RFC 9110, section 5.5: CR, LF and NUL are dangerous; other controls except tab are useless. */
 const CONTROL_BUT_TAB = /[\0-\x08\x0a-\x1f\x7f]/;
 
 function decodeValue(bytes: string): { readonly text: string; readonly valid: boolean } {
@@ -86,7 +86,7 @@ function decodeValue(bytes: string): { readonly text: string; readonly valid: bo
   return { text, valid: valid && !CONTROL_BUT_TAB.test(text) && !C1.test(text) };
 }
 
-/** Removes the optional whitespace of RFC 9110, section 5.6.3, and no other. */
+/** Removes optional whitespace as in RFC 9110, section 5.6.3, and no other. */
 function trimBlanks(text: string): string {
   let start = 0;
   let end = text.length;

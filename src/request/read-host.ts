@@ -1,8 +1,8 @@
-/** What Host or :authority says. */
+/** The content of Host or :authority. */
 export interface HostReading {
-  /** Lower case, without port and final dot. */
+  /** Lower case, without port and trailing dot. */
   readonly name: string;
-  /** Empty where none is given. */
+  /** Empty if there is none. */
   readonly port: string;
   readonly valid: boolean;
 }
@@ -16,7 +16,7 @@ const MAX_PORT = 65_535;
 const PORT_SUFFIX = /:[0-9]*$/;
 const MAX_HOST = 262; // 255 octets of a name, RFC 1035 section 2.3.4, and `:65535`
 
-/** Reads Host or :authority; one that is not valid is taken as it stands. */
+/** Reads Host or :authority; an invalid one is returned unchanged. */
 export function readHost(host: string): HostReading {
   const match = host.length <= MAX_HOST ? HOST.exec(host) : null;
   const [, name, address, port = ""] = match ?? [];
@@ -27,7 +27,7 @@ export function readHost(host: string): HostReading {
   return { name: host.replace(PORT_SUFFIX, "").toLowerCase(), port: "", valid: false };
 }
 
-/** Whether two readings name one host; a port that only one of them gives does not tell them apart. */
+/** Whether two values name the same host. A port given in only one of them does not make them differ. */
 export function sameHost(one: HostReading, other: HostReading): boolean {
   return one.name === other.name && (one.port === other.port || one.port === "" || other.port === "");
 }

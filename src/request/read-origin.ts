@@ -1,16 +1,16 @@
 import { readHost } from "./read-host.ts";
 
-/** Ports that an origin leaves out (RFC 6454, section 6.2; RFC 9110, section 4.2). */
+/** Default ports, which an origin omits (RFC 6454, section 6.2; RFC 9110, section 4.2). */
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { http: "80", https: "443" };
 
-/** RFC 6454, section 7: one scheme, one host, perhaps a port. No path, no user information, no list. */
+/** RFC 6454, section 7: a scheme, a host and an optional port. No path, no user information, no list. */
 const ORIGIN = /^([a-z][a-z0-9+.-]{0,31}):\/\/([^\s/?#@,\\]{1,300})$/i;
 
 /**
  * Reads an Origin header's value, or an origin of the configuration.
  *
- * @returns the origin in a form in which equal ones are equal texts: lower case, with its port (browsers write an IPv6
- * address alike in Origin and Host); `undefined` for `null` and whatever else names no host
+ * @returns the origin in canonical form: lower case, with its port (browsers write an IPv6 address in the same way in
+ *   Origin and Host); `undefined` for `null` and anything else without a host
  */
 export function readOrigin(text: string): string | undefined {
   const [, scheme, host] = ORIGIN.exec(text) ?? [];
@@ -19,7 +19,8 @@ export function readOrigin(text: string): string | undefined {
 
 /**
  * @param host - Host or :authority
- * @returns the origin of what is asked for there, in the form of {@link readOrigin}; `undefined` where the host is not valid
+ * @returns the origin of a resource on that host, in the form of {@link readOrigin}; `undefined` if the host is not
+ *   valid
  */
 export function originOf(scheme: string, host: string): string | undefined {
   const { name, port, valid } = readHost(host);

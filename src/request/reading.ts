@@ -4,10 +4,10 @@ import { readHost, type HostReading } from "./read-host.ts";
 import { splitTarget } from "./split-target.ts";
 import type { RawRequest } from "./types.ts";
 
-/** A part of the target as it came and as it was decoded. */
+/** A part of the target, raw and decoded. */
 export interface TargetPart extends Decoded {
   readonly kind: "segment" | "name" | "value";
-  /** From 1; a value has the number of its name. */
+  /** Counted from 1. A value has the number of its name. */
   readonly position: number;
   readonly raw: string;
 }
@@ -21,17 +21,17 @@ export interface DecodedTarget {
 }
 
 /**
- * The most lenient reading of a request: what it means when every check is switched off. Making it never fails; the
- * checks look at it and say what speaks against it.
+ * The most lenient reading of a request: its meaning if every check is switched off. Creating it never fails; the
+ * checks examine it for problems.
  */
 export interface Reading {
   readonly raw: RawRequest;
-  /** False where the target names no path at all: no switch makes such a request readable. */
+  /** False if the target has no path at all: no option makes such a request readable. */
   readonly readable: boolean;
   readonly originForm: boolean;
   /** The authority of an absolute-form target. */
   readonly targetAuthority: string | undefined;
-  /** The target consists of characters, and has a form, that all stacks read alike; `parts` is empty then. */
+  /** The target's characters and form are such that all stacks read it alike; `parts` is then empty. */
   readonly plain: boolean;
   readonly rawPath: string;
   readonly rawQuery: string;
@@ -40,20 +40,20 @@ export interface Reading {
   readonly trailingSlash: boolean;
   /** Undecoded, without empty ones. */
   readonly rawParameters: readonly string[];
-  /** The target decoded; made when it is first asked for, so that a target of too many parts costs nothing more. */
+  /** The decoded target. Computed on first use, so that a target with too many parts costs no more. */
   readonly decoded: () => DecodedTarget;
   readonly headers: HeaderReading;
   readonly host: HostReading;
 }
 
 /**
- * A path of non-empty segments that do not begin with a full stop and hold no `:$`, and a query, both of characters that stand
- * for themselves. Each repetition begins with a character of its own, so that matching is linear.
+ * A path of non-empty segments that do not begin with a full stop and do not contain `:$`, and a query, both of
+ * characters that need no decoding. Each repetition begins with a distinct character, so that matching is linear.
  */
 const PLAIN_TARGET =
   /^(?=\/)(?![^?]*:\$)(?:\/[\w\-~!$&'()*+,=:@][\w\-.~!$&'()*+,=:@]*)*\/?(?:\?[\w\-.~!$&'()*,=:@/?]*)?$/;
 
-/** Reads a request as leniently as can be. */
+/** Reads a request as leniently as possible. */
 export function read(raw: RawRequest): Reading {
   const plain = PLAIN_TARGET.test(raw.target);
   const { form, authority, path, query } = splitTarget(raw);

@@ -8,7 +8,7 @@ import {
 import { quotedAscii } from "../text/index.ts";
 import type { CanonicalRequest, ReadOptions, Refusal, RefusalCheck } from "./types.ts";
 
-/** What a rule reads of a request by name. Absent: nothing. */
+/** The names that a rule reads from a request. Absent: none. */
 export interface NamesRead {
   readonly parameters?: ParameterNames;
   readonly headers?: HeaderNames;
@@ -27,8 +27,8 @@ export type NamesChecked =
 const NOTHING: NamesChecked = { ok: true, accepted: [] };
 
 /**
- * Looks for a parameter or a header that is not what a rule reads, but that an application could read as that. Names that
- * no rule reads mean nothing to anybody, and are not looked at. The body's names are checked by `readBody`.
+ * Looks for a parameter or header that is not the one a rule reads, but that an application could mistake for it. Names
+ * that no rule reads do not matter and are not checked. The body's names are checked by `readBody`.
  */
 export function checkNames(
   request: CanonicalRequest,
@@ -45,7 +45,7 @@ export function checkNames(
   return refusal ? { ok: false, refusal } : { ok: true, accepted: found.map(({ check }) => check) };
 }
 
-/** What was sent is not quoted: names may be secrets, too. */
+/** The name that was sent is not quoted: names may be secret, too. */
 function finding(check: RefusalCheck, kind: string, read: string): Refusal {
-  return { check, detail: `the name of a ${kind} could be read as ${quotedAscii(read)}` };
+  return { check, detail: `the name of a ${kind} could be mistaken for ${quotedAscii(read)}` };
 }

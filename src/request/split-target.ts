@@ -1,20 +1,20 @@
 import type { RawRequest } from "./types.ts";
 
-/** A request target taken apart (RFC 9112, section 3.2). */
+/** The parts of a request target (RFC 9112, section 3.2). */
 export interface SplitTarget {
-  /** `none`: it names no path, or not in a way that can be told. */
+  /** `none`: it has no path, or no recognizable one. */
   readonly form: "origin" | "absolute" | "none";
   readonly authority: string | undefined;
   /** Everything up to the first `?`, undecoded. */
   readonly path: string;
-  /** What follows the first `?`, undecoded; empty where there is none. */
+  /** What follows the first `?`, undecoded; empty if there is none. */
   readonly query: string;
 }
 
 const ABSOLUTE_FORM = /^[a-z][a-z0-9+.-]*:\/\/([^/?#\\]*)(?:(\/.*)|(\?.*))?$/is;
 const NO_PATH: SplitTarget = { form: "none", authority: undefined, path: "/", query: "" };
 
-/** Takes the target apart. `*` counts as origin-form where the method is OPTIONS. */
+/** Splits the target. `*` counts as origin-form if the method is OPTIONS. */
 export function splitTarget({ method, target }: RawRequest): SplitTarget {
   if (target.startsWith("/") || (target === "*" && method === "OPTIONS")) {
     return splitQuery("origin", undefined, target);

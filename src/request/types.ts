@@ -1,9 +1,9 @@
 import type { JsonValue } from "../json/index.ts";
 
-/** A request as it came over the wire, before anybody has interpreted it. Made by a door, read only by `canonicalize`. */
+/** A request as it came over the wire, not yet interpreted. Created by a door, read only by `canonicalize`. */
 export interface RawRequest {
   readonly method: string;
-  /** The request target as received, query included; latin1: one character a byte. */
+  /** The request target as received, query included; latin1: one character per byte. */
   readonly target: string;
   readonly scheme: string;
   /** Host or :authority; latin1. */
@@ -12,16 +12,16 @@ export interface RawRequest {
   readonly protocol: string;
   /** In order of arrival, names in lower case, repeated headers apart; values latin1. Without pseudo-headers. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Absent: it was not handed over, and nobody can say what it holds. Empty bytes: there is none. */
+  /** Absent if the proxy did not send it: its content is unknown. Empty bytes mean that there is no body. */
   readonly body?: RawBody;
 }
 
-/** What a request without a body has. */
+/** The body of a request without one. */
 export const NO_BODY: RawBody = Object.freeze({ bytes: new Uint8Array(), complete: true });
 
 export interface RawBody {
   readonly bytes: Uint8Array;
-  /** False where the door saw only the beginning. */
+  /** False if the door saw only the beginning. */
   readonly complete: boolean;
 }
 
@@ -31,34 +31,41 @@ export interface CanonicalRequest {
   /** Decoded path segments without the empty one of a trailing slash: `/` is `[]`, `/a/b/` is `["a", "b"]`. */
   readonly segments: readonly string[];
   /**
-   * The canonical path: `segments` percent-encoded where RFC 3986 wants it, joined by `/`, trailing slash kept; `*` for
-   * `OPTIONS *`.
+   * The canonical path: `segments` percent-encoded where RFC 3986 requires it, joined by `/`, with the trailing slash
+   * kept; `*` for `OPTIONS *`.
    */
   readonly path: string;
   /** Decoded query parameters in order of arrival, repeated ones as a list; `a[]` is a name. Null prototype. */
   readonly query: Readonly<Record<string, readonly string[]>>;
   /**
    * Header values (UTF-8 decoded, without whitespace around), by lower-case name, repeated ones as a list; without
-   * `host`, which is `host` below. One that is not UTF-8 counts as two, which no comparison is true of. Null prototype.
+   * `host`, which is `host` below. A value that is not UTF-8 counts as two values, so that no comparison is true for
+   * it. Null prototype.
    */
   readonly headers: Readonly<Record<string, readonly string[]>>;
   readonly scheme: string;
-  /** Lower case, without port and final dot. Empty where nobody can say: `conflicting_host` is switched off. */
+  /**
+   * Lower case, without port and trailing dot. Empty if it cannot be determined because `conflicting_host` is switched
+   * off.
+   */
   readonly host: string;
   readonly protocol: string;
-  /** The body, not looked at yet: `readBody` checks it when a rule reads it. Absent: it was not handed over. */
+  /** The body, not examined yet: `readBody` checks it when a rule reads it. Absent if the proxy did not send it. */
   readonly body?: RawBody;
 }
 
-/** A request that two HTTP implementations could read in two ways, and so is answered 400. */
+/** A request that two HTTP implementations could read differently, so it is answered with 400. */
 export interface Refusal {
-  /** The check that refused it; checks are switched off by this name. */
+  /** The check that refused it. The configuration switches checks off by this name. */
   readonly check: RefusalCheck;
-  /** What was found, for logs: printable ASCII, no secret, at most 200 characters. */
+  /** What was found, for logs: printable ASCII without secrets, at most 200 characters. */
   readonly detail: string;
 }
 
-/** Every refusal check, in the order in which they are made (see `checks/index.ts`): of several, the first one refuses. */
+/**
+ * Every refusal check, in the order in which they run (see `checks/index.ts`). If several find something, the first one
+ * refuses.
+ */
 export const REFUSAL_CHECKS = [
   // the request line
   "malformed_method",
@@ -88,10 +95,10 @@ export const REFUSAL_CHECKS = [
   "hop_by_hop_header",
   "method_override",
   "path_override",
-  // the names that a rule reads
+  // names that a rule reads
   "similar_parameter",
   "similar_header",
-  // the body, when a rule reads it
+  // the body, if a rule reads it
   "ambiguous_content_type",
   "compressed_body",
   "body_cut_short",
@@ -105,9 +112,9 @@ export const REFUSAL_CHECKS = [
 export type RefusalCheck = (typeof REFUSAL_CHECKS)[number];
 
 /**
- * Checks that nothing switches off behind our Envoy: it answers such requests before anybody is asked, or (`hop_by_hop_header`,
- * `path_override`) removes what they look for, so a switch would promise what never happens. `malformed_method` would let
- * pass what no application reads alike, and over HTTP/2 only.
+ * Checks that cannot be switched off behind our Envoy: it answers such requests itself or (`hop_by_hop_header`,
+ * `path_override`) removes what they look for, so switching them off would have no effect. Without `malformed_method`,
+ * requests would pass that applications read differently, and over HTTP/2 only.
  */
 const NEVER_ACCEPTED = [
   "malformed_method",
@@ -122,15 +129,15 @@ const NEVER_ACCEPTED = [
 
 export type AcceptableCheck = Exclude<RefusalCheck, (typeof NEVER_ACCEPTED)[number]>;
 
-/** Checks that can be switched off for applications which need such requests, by these names. */
+/** Checks that can be switched off by name, for applications that need such requests. */
 export const ACCEPTABLE_CHECKS: readonly AcceptableCheck[] = REFUSAL_CHECKS.filter(
   (check): check is AcceptableCheck => !(NEVER_ACCEPTED as readonly RefusalCheck[]).includes(check),
 );
 
-/** What can be switched off: checks, and that `/a.json` is read as `/a`, too. */
+/** What can be switched off: checks, and the reading of `/a.json` as `/a`. */
 export type Switch = RefusalCheck | "format_suffix";
 
-/** All that `gateway.accept_ambiguous` hands over to the reading of requests. */
+/** What `gateway.accept_ambiguous` configures. */
 export const SWITCHES = [...ACCEPTABLE_CHECKS, "format_suffix"] as const satisfies readonly Switch[];
 
 export interface ReadOptions {
@@ -138,14 +145,16 @@ export interface ReadOptions {
   readonly switchedOff?: ReadonlySet<Switch>;
 }
 
-/** A path that an application may take a request for which nothing is wrong with. It matters where other rules are for it. */
+/**
+ * Another path that an application may use for a request that is not ambiguous. It matters if different rules match it.
+ */
 export interface Variant {
   readonly request: CanonicalRequest;
-  /** The reading that it is another one of. */
+  /** The reading that it is a variant of. */
   readonly of: CanonicalRequest;
   /**
-   * `format_suffix`: without `.json` or the like at its end. `as_sent`: with `@` and others undecoded where they are sent encoded,
-   * which they need not be.
+   * `format_suffix`: without a suffix such as `.json`. `as_sent`: with `@` and similar characters left encoded as they
+   * were sent, although they need no encoding.
    */
   readonly by: "format_suffix" | "as_sent";
 }
@@ -155,9 +164,9 @@ export type Canonicalized =
   | {
       readonly ok: true;
       readonly request: CanonicalRequest;
-      /** What else an application may take the request for, where checks are switched off: rules must permit it all. */
+      /** The other readings of the request, if checks are switched off. The rules must permit all of them. */
       readonly others: readonly CanonicalRequest[];
-      /** What it may be taken for as well, whatever is switched off: asked about where other rules are for it. */
+      /** Other paths that it may be read as, independent of the switches. Evaluated if different rules match them. */
       readonly variants: readonly Variant[];
       /** Switched-off checks that would have refused the request, in their order. */
       readonly accepted: readonly RefusalCheck[];
@@ -169,7 +178,8 @@ export type BodyRead =
   | {
       readonly ok: true;
       /**
-       * Its objects have no prototype. `undefined`: there is no body, or none that is read as JSON, or it was not handed over.
+       * Its objects have no prototype. `undefined` if there is no body, if it is not JSON, or if the proxy did not send
+       * it.
        */
       readonly json: JsonValue | undefined;
       /** Switched-off checks that would have refused the body, in their order. */

@@ -8,10 +8,10 @@ import type { CanonicalRequest, ReadOptions, RefusalCheck, Variant } from "./typ
 const NONE: readonly Variant[] = Object.freeze([]);
 
 /**
- * Paths that an application may take a request for although nothing is wrong with it.
+ * Other paths that an application may use for a request although nothing is wrong with it.
  *
- * @param others - what else it may be, by what is `accepted`
- * @returns `undefined` where there are too many to ask about
+ * @param others - its other readings, given what is `accepted`
+ * @returns `undefined` if there are too many to evaluate
  */
 export function variantsOf(
   reading: Reading,
@@ -36,13 +36,16 @@ function withoutFormats(of: CanonicalRequest): readonly Variant[] {
   return request === undefined ? NONE : [{ request, of, by: "format_suffix" }];
 }
 
-/** Characters that may stand in a path as they are, and that mean the same encoded only to some (RFC 3986, section 2.2). */
+/**
+ * Characters that may appear in a path unencoded, and that only some stacks treat as equal to their encoded form (RFC
+ * 3986, section 2.2).
+ */
 const RESERVED = /%(?:2[146-9a-c]|3[abd]|40)/i;
 const EACH_RESERVED = /%(?:2[146-9a-c]|3[abd]|40)/gi;
 
 type Readings = readonly [CanonicalRequest, ...CanonicalRequest[]];
 
-/** Routers that match the path undecoded take `/%40a` for another one than `/@a`. */
+/** Routers that match the undecoded path treat `/%40a` and `/@a` as different. */
 function variantsAsSent(
   reading: Reading,
   readings: Readings,
@@ -63,7 +66,7 @@ function variantsAsSent(
   );
 }
 
-/** The reading that one is the undecoded form of. */
+/** The reading of which this is the undecoded form. */
 function decoded({ segments }: CanonicalRequest, readings: Readings): CanonicalRequest {
   const text = (of: readonly string[]) => JSON.stringify(of);
   const sought = text(segments.map((segment) => segment.replace(EACH_RESERVED, decodeURIComponent)));

@@ -2,17 +2,17 @@ export interface BackoffOptions {
   /** After the first failure; doubled after each further one. */
   readonly firstMs: number;
   readonly longestMs: number;
-  /** The least and the most part of it that is waited for. Default: from a half to all of it. */
+  /** The smallest and largest fraction of it to wait. Default: from half to all of it. */
   readonly jitter?: readonly [least: number, most: number];
 }
 
 const JITTER = [0.5, 1] as const;
 
 /**
- * How long to wait before the next attempt. A part of it is random, so that those who failed together do not come back
+ * How long to wait before the next attempt. Part of it is random (jitter), so that clients that failed together do not retry
  * together.
  *
- * @param failures - in a row so far, 1 or more
+ * @param failures - consecutive failures so far, 1 or more
  */
 export function backoffMs(
   failures: number,
@@ -23,7 +23,7 @@ export function backoffMs(
   return Math.round(whole * (least + (most - least) * random()));
 }
 
-/** Counts failures in a row, and says how long to wait after each. */
+/** Counts consecutive failures and computes the delay after each. */
 export class Backoff {
   readonly #options: BackoffOptions;
   #failures = 0;
@@ -32,18 +32,18 @@ export class Backoff {
     this.#options = options;
   }
 
-  /** How many attempts in a row have failed. */
+  /** The number of consecutive failures. */
   get failures(): number {
     return this.#failures;
   }
 
-  /** An attempt has failed. @returns how long to wait before the next; ms */
+  /** Records a failed attempt. @returns the delay before the next attempt; ms */
   failed(): number {
     this.#failures += 1;
     return backoffMs(this.#failures, this.#options);
   }
 
-  /** An attempt has succeeded: the next failure is the first again. */
+  /** Records a successful attempt, which resets the count. */
   succeeded(): void {
     this.#failures = 0;
   }

@@ -1,6 +1,6 @@
 import { errorCode } from "./error-code.ts";
 
-/** The part of a log that says what becomes of it. */
+/** The log methods that are needed here. */
 export interface JobLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -8,32 +8,31 @@ export interface JobLog {
 }
 
 export interface JobOptions {
-  /** What it does, as it stands after "could not": `prune expired sign-ins`. */
+  /** What it does, as a phrase that follows "could not": `prune expired sign-ins`. */
   readonly what: string;
   readonly log: JobLog;
-  /** How bad a failure is. Default: `warn`. */
+  /** Log level of a failure. Default: `warn`. */
   readonly level?: "warn" | "error";
-  /** Whether it runs now, too, and not only when the first interval is over. */
+  /** Whether it also runs immediately, not only after the first interval. */
   readonly now?: boolean;
   /** After so long a run that failed is tried again, where the next one would be later. */
   readonly retryMs?: number;
 }
 
-/** Work that is done again and again. */
+/** Work that is repeated on an interval. */
 export interface Job {
   /**
-   * Has it run now; where it is running, once more after that, for what changed meanwhile. Resolves when it runs no more.
-   * Never rejects.
+   * Runs the work now. If it is already running, runs it once more afterwards, for what has changed since. Resolves when no
+   * run is left. Never rejects.
    */
   run(): Promise<void>;
-  /** Begins no further run, aborts the signal of the one under way, and waits for its end. */
+  /** Starts no further run, aborts the signal of the current one, and waits for it to end. */
   close(): Promise<void>;
 }
 
 /**
- * Runs `work` every `intervalMs`, one run at a time: an interval that ends during a run is passed over. A failure is logged
- * once, and so is the first success after it, however often it is tried in between; another code is another failure. It
- * does not keep the process alive.
+ * Runs `work` every `intervalMs`, one run at a time: an interval that ends during a run is skipped. Repeated failures with
+ * the same code are logged once, and so is the first success after them. The timer does not keep the process alive.
  */
 export function every(
   intervalMs: number,
@@ -62,7 +61,7 @@ export function every(
   }
 
   async function runUntilQuiet(): Promise<void> {
-    // whoever called has the job before its work begins, which may ask for another run
+    // the caller has the job before its work begins, which may ask for another run
     await Promise.resolve();
     do {
       again = false;
@@ -71,7 +70,7 @@ export function every(
     running = undefined;
   }
 
-  /** A function, because it may have changed while something was awaited. */
+  /** A function, because the value may have changed during an `await`. */
   function isWanted(): boolean {
     return again && !closing.signal.aborted;
   }

@@ -1,5 +1,5 @@
 /**
- * The one timeout for work that cannot be aborted; what takes an `AbortSignal` gets `AbortSignal.timeout`.
+ * A timeout for work that cannot be aborted; work that takes an `AbortSignal` gets `AbortSignal.timeout`.
  *
  * @returns what `work` resolves to, or `late` when it takes longer than `ms`. Rejects as `work` does.
  */

@@ -2,24 +2,24 @@ import { Worker } from "node:worker_threads";
 import { inTime } from "./in-time.ts";
 
 export interface ThreadOptions {
-  /** The module that the thread runs: it reads `workerData`, and posts one message, the result. */
+  /** The module that the thread runs. It reads `workerData` and posts one message, the result. */
   readonly script: URL;
   readonly data: unknown;
   readonly memoryMb: number;
-  /** Default: as long as it takes. */
+  /** Default: no limit. */
   readonly timeoutMs?: number;
 }
 
-/** The thread had no result in time, and was ended. */
+/** The thread produced no result in time and was terminated. */
 export class ThreadTimeoutError extends Error {
   readonly code = "ERR_THREAD_TIMEOUT";
 }
 
 /**
- * Does one task in a thread of its own, which ends with it: what the task takes, and whether it comes to an end, depends on
- * nothing that was done before.
+ * Runs one task in its own thread, which ends with the task, so that neither its time nor its memory depends on earlier
+ * tasks.
  *
- * @throws ThreadTimeoutError, and what the thread failed with: by the code ERR_WORKER_OUT_OF_MEMORY where that was it
+ * @throws ThreadTimeoutError, or the error of the thread; its code is ERR_WORKER_OUT_OF_MEMORY if it exceeded its memory
  */
 export async function runInThread<Result>(options: ThreadOptions): Promise<Result> {
   const { script, data, memoryMb, timeoutMs } = options;
@@ -33,7 +33,7 @@ export async function runInThread<Result>(options: ThreadOptions): Promise<Resul
     });
     thread.once("error", reject);
     thread.once("exit", (code) => {
-      reject(new Error(`the thread ended with code ${code} and no result`));
+      reject(new Error(`the thread exited with code ${code} without a result`));
     });
   });
   try {

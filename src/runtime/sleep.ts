@@ -7,7 +7,7 @@ export interface SleepOptions {
   readonly ref?: boolean;
 }
 
-/** Waits for `ms`, or until the signal is aborted. Never rejects: who was woken looks at the signal. */
+/** Waits for `ms`, or until the signal is aborted. Never rejects: the caller checks the signal. */
 export async function sleep(ms: number, options: SleepOptions = {}): Promise<void> {
   await delay(ms, undefined, options).catch(() => undefined);
 }

@@ -5,16 +5,16 @@ import { basename, join } from "node:path";
 /** State LISTEN in the tables of proc_pid_net(5). */
 const LISTEN = "0A";
 
-/** A process, as people know it. */
+/** A process, as shown to people. */
 export interface PortHolder {
   readonly name: string;
   readonly pid: number;
 }
 
 /**
- * @param host - the address that is wanted: other addresses of the machine may have other processes on the same port
- * @returns the process that listens on a TCP port of this machine; `undefined` where that cannot be found out: on other systems
- * than Linux, or where it is another user's.
+ * @param host - the requested address; other processes may use the same port on other addresses of the machine
+ * @returns the process that listens on a TCP port of this machine; `undefined` if that is not known: on systems other than
+ * Linux, or if it belongs to another user.
  */
 export async function portHolder(host: string, port: number): Promise<PortHolder | undefined> {
   const sockets = await listeningSockets(host, port);
@@ -26,7 +26,7 @@ export async function portHolder(host: string, port: number): Promise<PortHolder
   return undefined;
 }
 
-/** The program and, where it is an interpreter, what it runs: `node gatehouse.js`. */
+/** The program and, for an interpreter, the script: `node gatehouse.js`. */
 async function nameOf(pid: string): Promise<string> {
   const line = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
   const [program = "", script = ""] = line.split("\0");
@@ -34,7 +34,7 @@ async function nameOf(pid: string): Promise<string> {
   return names.map((path) => basename(path)).join(" ");
 }
 
-/** As links in `/proc/<pid>/fd` name them: `socket:[inode]`. */
+/** Socket names as links in `/proc/<pid>/fd` show them: `socket:[inode]`. */
 async function listeningSockets(host: string, port: number): Promise<ReadonlySet<string>> {
   const hex = port.toString(16).toUpperCase().padStart(4, "0");
   const tables = await Promise.all(
@@ -50,7 +50,7 @@ async function listeningSockets(host: string, port: number): Promise<ReadonlySet
   return found;
 }
 
-/** @param address - hexadecimal, as the kernel holds it: IPv4 in the machine's order of bytes, which is little-endian */
+/** @param address - hexadecimal as in the kernel's tables: IPv4 in host byte order, which is little-endian */
 function meets(host: string, address: string): boolean {
   if (!isIPv4(host) || host === "0.0.0.0" || /^0+$/.test(address)) return true;
   const bytes = host.split(".").reverse();

@@ -4,24 +4,24 @@ import { sleep } from "../runtime/sleep.ts";
 import { hostPort } from "./host-port.ts";
 import { portHolder } from "./port-holder.ts";
 
-/** Where somebody wants to listen. */
+/** An address to listen on. */
 export interface WantedPort {
   /** The key of the configuration. */
   readonly setting: string;
   readonly host: string;
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number;
 }
 
-/** An Envoy whose supervisor was killed ends by itself within so many ms. */
+/** An Envoy whose supervisor was killed ends by itself within this time. */
 const LEFT_OVER_MS = 3_000;
 const LOOK_AGAIN_MS = 100;
 
 /**
- * Tries whether a port is free, for a process that is started later and would say so less clearly. Envoy shares its port with
- * every process of the same user that wants to (SO_REUSEPORT), and two gateways would take turns.
+ * Checks that a port is free for a process that is started later and would report it less clearly. Envoy shares its port with
+ * any process of the same user that also sets SO_REUSEPORT; two gateways would each receive part of the connections.
  *
- * @throws Error of one line: which setting, which address, and who has it
+ * @throws Error with a one-line message: the setting, the address, and the process that uses it
  */
 export async function assertPortIsFree(wanted: WantedPort): Promise<void> {
   if (wanted.port === 0) return;
@@ -49,7 +49,7 @@ async function whyNot({ host, port }: WantedPort): Promise<unknown> {
   return undefined;
 }
 
-/** @returns the error of `listen` in one line for people; an error that is about something else as it is */
+/** @returns the error of `listen` as one readable line; any other error unchanged */
 export async function cannotListen({ setting, host, port }: WantedPort, error: unknown): Promise<unknown> {
   const code = errorCode(error);
   const address = hostPort(host, port);
@@ -57,11 +57,11 @@ export async function cannotListen({ setting, host, port }: WantedPort, error: u
   if (code === "EADDRINUSE") {
     const holder = await portHolder(host, port);
     const who = holder === undefined ? "" : ` by \`${holder.name}\` (process ${holder.pid})`;
-    return say(`${address} is in use${who}; stop that, or set another port`);
+    return say(`${address} is in use${who}; stop that process or set another port`);
   }
-  if (code === "EACCES") return say(`this user may not listen on ${address}; set a port from 1024 on`);
-  if (code === "EADDRNOTAVAIL") return say(`${host} is no address of this machine`);
+  if (code === "EACCES") return say(`permission denied to listen on ${address}; set a port of 1024 or above`);
+  if (code === "EADDRNOTAVAIL") return say(`\`${host}\` is not an address of this machine`);
   if (code === "ENOTFOUND" || code === "EAI_AGAIN")
-    return say(`\`${host}\` is no address, and no name of one`);
+    return say(`\`${host}\` is neither an address nor a host name that resolves`);
   return error;
 }

@@ -4,44 +4,44 @@ import { sleep } from "../runtime/sleep.ts";
 const POLL_MS = 100;
 
 /**
- * The advisory locks of an environment's database, and what each protects. All numbers of a database are here, so that no two
- * are the same. They do not change: instances of two versions work side by side.
+ * The advisory locks of an environment's database, and what each protects. All numbers of a database are listed here, so that
+ * they are unique. They must not change, because instances of two versions may run side by side.
  */
 export const ADVISORY_LOCKS = {
   /** Migrations: one instance applies them, the others find them applied. */
   migrations: 5_187_413_001,
   /** Migrations that run outside a transaction. */
   migrationsOutside: 5_187_413_002,
-  /** The order of changes for gateways: their numbers are in the order of commits. */
+  /** The order of changes for gateways: they are numbered in commit order. */
   gatewayChanges: 5_187_413_022,
-  /** Making and removing signing keys: one key is made, however many instances find it due. */
+  /** Creating and removing signing keys: one key is created even if several instances find it due. */
   signingKeys: 5_187_413_030,
-  /** Making the first owner of the dashboard, or the link for that. */
+  /** Creating the first owner of the dashboard, or the setup link. */
   dashboardSetup: 5_187_413_041,
-  /** Making and dropping the partitions of daily tables. */
+  /** Creating and dropping the partitions of daily tables. */
   partitions: 5_187_413_050,
-  /** Filling a sandbox: its first start, and a reset. */
+  /** Seeding a sandbox, at its first start and at a reset. */
   sandboxFilling: 5_187_413_080,
 } as const;
 
 /**
- * Advisory locks of one row each: this number, and a hash of the row's id. PostgreSQL keeps pairs of numbers apart from
- * single ones.
+ * Advisory locks of single rows: this number and a hash of the row's id. PostgreSQL keeps pairs of numbers separate from
+ * single numbers.
  */
 export const ROW_LOCKS = {
-  /** New kinds of violations of a webhook: their number has a bound. */
+  /** New kinds of violations of a webhook, whose number is limited. */
   webhookWindows: 518_741_302,
 } as const;
 
 /** The advisory locks of the embedded server's own database `postgres`. */
 export const SERVER_LOCKS = {
-  /** Shared by every process that uses the server; who gets it alone is the last one, and stops the server. */
+  /** Shared by every process that uses the server; the one that gets it exclusively is the last and stops the server. */
   inUse: 1,
-  /** Making the role and the databases. */
+  /** Creating the role and the databases. */
   settingUp: 2,
 } as const;
 
-/** Takes a lock that is held until the transaction ends. */
+/** Acquires a lock that is held until the transaction ends. */
 export async function lockUntilEnd(trx: Knex, lock: keyof typeof ADVISORY_LOCKS): Promise<void> {
   await trx.raw("select pg_advisory_xact_lock(?)", [ADVISORY_LOCKS[lock]]);
 }

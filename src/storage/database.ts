@@ -4,13 +4,13 @@ import pg from "pg";
 import { errorCode } from "../runtime/error-code.ts";
 import { breakOff, endWhenSilent } from "./end-when-silent.ts";
 
-/** PostgreSQL by knex: a pool of connections, or one transaction of it. */
+/** PostgreSQL through knex: a pool of connections, or a transaction of it. */
 export type Database = Knex;
 
 export interface DatabaseOptions {
-  /** Connections at most. Default: 10. */
+  /** Maximum number of connections. Default: 10. */
   readonly poolSize?: number;
-  /** How the connections are called in `pg_stat_activity`. */
+  /** Name of the connections in `pg_stat_activity`. */
   readonly applicationName?: string;
   /**
    * A statement that takes longer is cancelled, and a transaction ended whose next statement does not come for as long. Where the
@@ -19,24 +19,24 @@ export interface DatabaseOptions {
   readonly statementTimeoutMs?: number;
   /** How long a caller waits for a free connection. Default: 10 s. */
   readonly acquireTimeoutMs?: number;
-  /** Called whenever somebody has waited for a connection in vain. */
+  /** Called whenever a caller has timed out waiting for a connection. */
   readonly onExhausted?: () => void;
 }
 
 const POOL_SIZE = 10;
 const STATEMENT_TIMEOUT_MS = 30_000;
-/** How long a server may take to accept a connection; one that is away must not hold up every request. */
+/** How long a server may take to accept a connection; an unavailable one must not block every request. */
 const CONNECT_TIMEOUT_MS = 5_000;
 const ACQUIRE_TIMEOUT_MS = 10_000;
 /** So much later than a statement is to be cancelled, a server that has said nothing is taken for dead. */
 const LONGEST_SILENCE_MS = 5_000;
 
-/** Of tarn's pool, which knex has inside. */
+/** The part of tarn's pool, which knex uses internally. */
 interface PoolEvents {
   on(event: "acquireFail", listener: (request: number, error: Error) => void): void;
 }
 
-/** knex would print to the console; whatever goes wrong, the caller learns of it by an error. */
+/** Keeps knex from printing to the console; the caller gets every failure as an error. */
 const SILENT: Knex.Logger = {
   warn: () => undefined,
   error: () => undefined,
@@ -45,8 +45,8 @@ const SILENT: Knex.Logger = {
 };
 
 /**
- * Opens a pool of connections; the first is made when it is needed. `timestamptz` is read as `Date`, `int8` as a number
- * where that is exact and as text where it is not, `date` as `YYYY-MM-DD`, `jsonb` parsed.
+ * Opens a pool of connections; the first one is made on demand. `timestamptz` is read as `Date`, `int8` as a number if that
+ * is exact and as text otherwise, `date` as `YYYY-MM-DD`, `jsonb` parsed.
  */
 export function openDatabase(url: string, options: DatabaseOptions = {}): Database {
   const { statementTimeoutMs = STATEMENT_TIMEOUT_MS } = options;
@@ -66,7 +66,7 @@ function openPool(
       connectionString: url,
       types: { getTypeParser },
       keepAlive: true,
-      // a connection that is half gone is noticed in minutes, not after the two hours of the system
+      // a half-open connection is detected within minutes, not after the system's default of two hours
       keepAliveInitialDelayMillis: 30_000,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       application_name: options.applicationName ?? "gatehouse",
@@ -92,7 +92,7 @@ function openPool(
   const { onExhausted } = options;
   if (onExhausted !== undefined)
     (db.client as { readonly pool: PoolEvents }).pool.on("acquireFail", (_request, error) => {
-      // where no connection can be made, its own error comes first
+      // if no connection can be made, its own error comes first
       if (error.constructor.name === "TimeoutError") onExhausted();
     });
   return db;
@@ -107,9 +107,9 @@ async function setUp(connection: pg.Client, timeoutMs: number): Promise<void> {
 }
 
 /**
- * Runs `work` over one connection outside the pool, which is closed afterwards: for what belongs to a session, and for
- * statements that may take their time. When that connection is lost, every further statement of `work` fails: a lock of the session is
- * lost with it, and another connection would go on without.
+ * Runs `work` on one connection outside the pool, which is closed afterwards: for session state, and for long statements.
+ * If that connection is lost, every further statement of `work` fails: a session lock is lost with it, and another connection
+ * would go on without.
  */
 export async function withSession<T>(db: Database, work: (session: Database) => Promise<T>): Promise<T> {
   const { connection } = (db.client as { readonly config: { readonly connection: pg.ClientConfig } }).config;
@@ -135,7 +135,7 @@ export async function withSession<T>(db: Database, work: (session: Database) => 
   }
 }
 
-/** Ends the pool: waits for what runs, then closes every connection. */
+/** Closes the pool: waits for running statements, then closes every connection. */
 export async function closeDatabase(db: Database): Promise<void> {
   await db.destroy();
 }
@@ -147,7 +147,7 @@ type TypeId = Parameters<typeof pg.types.getTypeParser>[0];
 function getTypeParser(oid: TypeId, format?: "text" | "binary"): (text: string) => unknown {
   if (format !== "binary") {
     if (oid === INT8) return readInt8;
-    // a day has no time zone: as a `Date` it would shift with the machine's
+    // a day has no time zone: as a `Date` it would shift with the machine's time zone
     if (oid === DATE) return (text) => text;
   }
   return pg.types.getTypeParser(oid, format) as (text: string) => unknown;
@@ -166,13 +166,13 @@ const AWAY_STATES: ReadonlySet<string> = new Set([
   ...["57P01", "57P02", "57P03", "25006", "25P03", "40001", "40P01"],
 ]);
 
-/** What the operating system says of a connection when there is no server to talk to. */
+/** Error codes of the operating system if no server is reachable. */
 const AWAY_ERRNO: ReadonlySet<string> = new Set([
   ...["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH"],
   ...["ENOTFOUND", "EAI_AGAIN"],
 ]);
 
-/** Errors that `pg` makes itself for a lost connection; they carry no code. knex puts the statement before them. */
+/** Errors without a code that `pg` itself raises for a lost connection. knex puts the statement in front. */
 const AWAY_TEXTS = [
   "Connection terminated",
   "Connection terminated unexpectedly",
@@ -183,8 +183,8 @@ const AWAY_TEXTS = [
 ] as const;
 
 /**
- * Whether the database is away, shutting down, starting or has no connection left, as opposed to an error in what was
- * asked. Callers answer 503: the same request may well succeed later.
+ * Whether the database is unavailable, shutting down, starting or out of connections, as opposed to an error in the
+ * statement. Callers answer 503, because the same request may succeed later.
  */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -192,7 +192,7 @@ export function isUnavailable(error: unknown): boolean {
   const code = errorCode(error);
   if (code !== undefined) {
     if (AWAY_STATES.has(code) || AWAY_ERRNO.has(code) || /^(?:08|53)[0-9A-Z]{3}$/.test(code)) return true;
-    // a Unix socket that is not there, as opposed to any other file
+    // a missing Unix socket, as opposed to any other file
     return code === "ENOENT" && "syscall" in error && error.syscall === "connect";
   }
   // a host name with several addresses fails with all their errors together
@@ -205,7 +205,7 @@ export function isCanceled(error: unknown): boolean {
   return errorCode(error) === "57014";
 }
 
-/** Whether a row with the same key exists already; by the name of the constraint or index where one is given. */
+/** Whether the error is a unique violation, of the given constraint or index if there is one. */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
   if (!(error instanceof Error) || errorCode(error) !== "23505") return false;
   return constraint === undefined || ("constraint" in error && error.constraint === constraint);

@@ -11,15 +11,15 @@ import type { Postmaster } from "./postmaster.ts";
 import { errorMessage } from "../text/index.ts";
 
 export interface EmbeddedPostgresOptions {
-  /** The data are in its folder `postgres`. */
+  /** The data directory; the data are in its folder `postgres`. */
   readonly dataDirectory: string;
   readonly databases: readonly string[];
-  /** Make the data and the databases where they are missing. Default: true. */
+  /** Create the data and the databases if they are missing. Default: true. */
   readonly create?: boolean;
   readonly log: StorageLog;
-  /** Start the server again when it ends by itself. Default: true. */
+  /** Restart the server if it exits by itself. Default: true. */
   readonly keepRunning?: boolean;
-  /** PostgreSQL's settings, before those of its file. */
+  /** PostgreSQL settings, which take precedence over its file. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
@@ -29,15 +29,15 @@ export interface StorageLog {
 }
 
 export interface EmbeddedPostgres {
-  /** Connects as the owner of the database, who is no superuser. Holds a password. */
+  /** URL for the owner of the database, who is not a superuser. Contains a password. */
   url(database: string): string;
-  /** Connects as the superuser, for what no service needs. Holds a password. */
+  /** URL for the superuser, which no service needs. Contains a password. */
   adminUrl(database: string): string;
-  /** The server ran already: another process has started it. */
+  /** The server was already running: another process started it. */
   readonly adopted: boolean;
-  /** The server's process, where it runs. */
+  /** The server's process id, if it is running. */
   pid(): Promise<number | undefined>;
-  /** Stops the server when no other process uses it. Pools are to be closed before. */
+  /** Stops the server if no other process uses it. Close all pools first. */
   close(): Promise<void>;
 }
 
@@ -45,11 +45,11 @@ const OWNER = "gatehouse";
 const RETRY_MS = 1000;
 
 /**
- * Runs the PostgreSQL that comes with the package on a data directory, for all processes that ask for it: the first one
- * starts it, the last one stops it. It outlives a process that is killed, and the next one finds it. It listens on a
- * Unix socket only, in a folder that is closed to other users, and asks for a password besides.
+ * Runs the embedded PostgreSQL on a data directory, for all processes that need it: the first one starts it, the last one
+ * stops it. It survives a process that is killed, and the next one finds it. It listens only on a Unix socket, in a folder
+ * that is closed to other users, and also requires a password.
  *
- * @throws Error with what to do, where it does not run.
+ * @throws Error that says what to do, if it does not run.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { databases, log, create = true, settings = {} } = options;
@@ -76,7 +76,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   };
 }
 
-/** Makes the role and the databases that are missing; one process at a time, for PostgreSQL makes a database only once. */
+/** Creates the missing role and databases; one process at a time, because creating a database twice fails. */
 async function makeDatabases(client: pg.Client, server: Postmaster, names: readonly string[]): Promise<void> {
   await client.query("select pg_advisory_lock($1)", [SERVER_LOCKS.settingUp]);
   const roles = await client.query("select from pg_roles where rolname = $1", [OWNER]);
@@ -93,7 +93,7 @@ async function makeDatabases(client: pg.Client, server: Postmaster, names: reado
   await client.query("select pg_advisory_unlock($1)", [SERVER_LOCKS.settingUp]);
 }
 
-/** Takes a new lease, and so starts the server, whenever the server has gone. */
+/** Acquires a new lease, and so restarts the server, whenever the server has exited. */
 function keep(
   server: Postmaster,
   first: Lease,
@@ -107,7 +107,7 @@ function keep(
   const watch = (held: Lease): Lease => {
     void held.gone.then(() => {
       if (isClosing() || !keepRunning) return;
-      log.warn("PostgreSQL has gone away; starting it again");
+      log.warn("PostgreSQL exited; restarting");
       lease = again();
     });
     return held;
@@ -119,7 +119,7 @@ function keep(
         return watch(await takeLease(server, isClosing));
       } catch (error) {
         if (isClosing()) break;
-        log.warn(`PostgreSQL is still away: ${errorMessage(error)}`);
+        log.warn(`could not restart PostgreSQL: ${errorMessage(error)}`);
         await sleep(RETRY_MS);
       }
     }

@@ -20,7 +20,7 @@ export function endWhenSilent(client: pg.Client, ms: number): void {
   // begins again with every byte in either direction: it costs a query nothing
   internals.connection.stream.setTimeout(ms).on("timeout", () => {
     if (!internals.readyForQuery)
-      breakOff(client, Object.assign(new Error("the database says nothing"), { code: "ETIMEDOUT" }));
+      breakOff(client, Object.assign(new Error("the database did not respond"), { code: "ETIMEDOUT" }));
   });
 }
 

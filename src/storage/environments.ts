@@ -1,7 +1,7 @@
 import { startEmbeddedPostgres } from "./embedded-postgres.ts";
 import type { EmbeddedPostgres, StorageLog } from "./embedded-postgres.ts";
 
-/** Where the databases are: a URL for each that is on a server, the others in the data directory. */
+/** The location of the databases: a URL for each external one; the others are in the data directory. */
 export interface DatabaseLocation {
   /** Production. */
   readonly url?: string;
@@ -12,24 +12,24 @@ export interface DatabaseLocation {
 export type DatabaseEnvironment = "production" | "sandbox";
 
 export interface ProvidedDatabases {
-  /** Holds a password. */
+  /** Contains a password. */
   url(environment: DatabaseEnvironment): string;
-  /** Stops the embedded server when no other process uses it. Pools are to be closed before. */
+  /** Stops the embedded server if no other process uses it. Close all pools first. */
   close(): Promise<void>;
 }
 
-/** The names of the embedded databases; both are made at once, whichever is wanted. */
+/** The names of the embedded databases; both are created together, whichever is requested. */
 const EMBEDDED: Readonly<Record<DatabaseEnvironment, string>> = {
   production: "gatehouse_production",
   sandbox: "gatehouse_sandbox",
 };
 
 /**
- * Provides the databases of the environments that are wanted: those that have a URL as they are, the others by the
- * embedded PostgreSQL, which is started or found running.
+ * Provides the databases of the requested environments: those with a URL as configured, the others in the embedded PostgreSQL,
+ * which is started unless it is already running.
  *
- * @param options - `create`: whether embedded databases that are not there are made (default)
- * @throws Error when production and sandbox are one database: a reset of the sandbox would empty production.
+ * @param options - `create`: whether missing embedded databases are created (default)
+ * @throws Error if production and sandbox are the same database, because a reset of the sandbox would empty production.
  */
 export async function provideDatabases(
   location: DatabaseLocation,
@@ -39,7 +39,7 @@ export async function provideDatabases(
 ): Promise<ProvidedDatabases> {
   const urls = { production: location.url, sandbox: location.sandboxUrl };
   if (urls.production !== undefined && urls.sandbox !== undefined && isSame(urls.production, urls.sandbox)) {
-    throw new Error("production and sandbox have the same database; give the sandbox one of its own");
+    throw new Error("production and sandbox use the same database; configure a separate one for the sandbox");
   }
   let embedded: EmbeddedPostgres | undefined;
   if (wanted.some((environment) => urls[environment] === undefined)) {
@@ -54,14 +54,14 @@ export async function provideDatabases(
   return {
     url(environment) {
       const url = urls[environment] ?? embedded?.url(EMBEDDED[environment]);
-      if (url === undefined) throw new Error(`the ${environment} database was not asked for`);
+      if (url === undefined) throw new Error(`the ${environment} database was not requested`);
       return url;
     },
     close: async () => embedded?.close(),
   };
 }
 
-/** The same server and database, whoever connects and however. */
+/** Identifies the server and database, regardless of user and options. */
 function isSame(one: string, other: string): boolean {
   const place = (text: string): string => {
     const { hostname, port, pathname, searchParams } = new URL(text);

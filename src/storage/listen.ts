@@ -10,25 +10,25 @@ const LEAVE_MS = 1_000;
 const RECONNECT = { firstMs: 200, longestMs: 2_000 };
 
 export interface Listener {
-  /** A notification has come. */
+  /** Called for each notification. */
   onNotification(payload: string | undefined): void;
-  /** Notifications come from now on; those of the time before are lost, so whoever needs them looks by himself. */
+  /** Called when notifications start to arrive; earlier ones are lost, so the listener must check for changes itself. */
   onListening(): void;
-  /** There is no connection, or no longer; it is tried again. */
+  /** Called when there is no connection, or it was lost; it is retried. */
   onLost?(error: unknown): void;
 }
 
-/** A channel that is listened to. */
+/** A channel with a listener. */
 export interface Listening {
-  /** Whether notifications come at the moment. */
+  /** Whether notifications are currently received. */
   readonly isListening: boolean;
-  /** Ends the connection, also one that is being made. */
+  /** Closes the connection, even while it is being made. */
   close(): Promise<void>;
 }
 
 /**
- * Listens to a channel of the database over a connection of its own: one of the pool could be given to somebody else. It comes
- * back after it was lost.
+ * Listens to a channel of the database over its own connection, because a pooled one could be given to another caller. It
+ * reconnects after a loss.
  */
 export function listen(db: Database, channel: string, listener: Listener): Listening {
   const closing = new AbortController();
@@ -49,7 +49,7 @@ export function listen(db: Database, channel: string, listener: Listener): Liste
 
   /** Listens until the connection ends. */
   async function listenOnce(): Promise<void> {
-    // like those of the pool, and not one of them: it would be missing there
+    // configured like those of the pool, but not taken from it
     const client = await (db.client as { acquireRawConnection(): Promise<pg.Client> }).acquireRawConnection();
     const end = () => {
       void client.end().catch(() => undefined);
@@ -60,7 +60,7 @@ export function listen(db: Database, channel: string, listener: Listener): Liste
       client.once("end", resolve);
       client.on("error", reject);
     });
-    // it may be lost before anybody looks
+    // it may be lost before anyone handles the error
     lost.catch(() => undefined);
     client.on("notification", ({ payload }) => {
       listener.onNotification(payload);

@@ -15,7 +15,7 @@ export interface MigrateOptions {
 interface AppliedMigration {
   readonly name: string;
   readonly checksum: string;
-  /** The number of the migration that a program must know at least; for programs that do not have the file. */
+  /** The number of the newest migration that a program must know; for programs that do not have the file. */
   readonly compatible_from: string;
 }
 
@@ -23,13 +23,13 @@ const TABLE = "schema_migrations";
 const POLL_MS = 100;
 
 /**
- * Brings the database to the state that this program needs: every file of `migrations/` that was not applied yet, in
- * the order of their names, each in a transaction of its own unless it says otherwise. Instances that start at once share the work. A database that
- * is newer than the program is left as it is, where what was done to it lets this program work on.
+ * Migrates the database to the schema of this program: applies every pending file of `migrations/` in the order of their names,
+ * each in its own transaction unless it says otherwise. Instances that start at once share the work. A database that is newer
+ * than the program is left unchanged if this program is compatible with it.
  *
- * @returns the names of those that this call applied.
- * @throws Error when a file was changed after it had been applied, when the database needs a newer program, and
- *   when a file has come in before one that is applied already; nothing is done then.
+ * @returns the names of the migrations that this call applied.
+ * @throws Error if a file was changed after it had been applied, if the database needs a newer program, or if a new file sorts
+ *   before one that is already applied; then nothing is done.
  */
 export async function migrate(
   db: Database,
@@ -38,30 +38,28 @@ export async function migrate(
   const migrations = await listMigrations(folder);
   const applied: string[] = [];
   for (;;) {
-    // neither waiting for the lock nor a large table may be cut short
+    // waiting for the lock or changing a large table must not be cancelled
     const next = await withSession(db, (session) => session.transaction((trx) => applyNext(trx, migrations)));
     if (next === undefined) break;
     const { name, isApplied } = next;
     if (!isApplied) {
-      log?.info(
-        `migration ${name} is being applied, which may take minutes; other instances go on meanwhile`,
-      );
+      log?.info(`applying migration ${name}, which may take minutes; other instances keep running`);
       if (!(await applyOutside(db, migrations, name))) continue;
     }
-    log?.info(`migration ${name} applied`);
+    log?.info(`applied migration ${name}`);
     applied.push(name);
   }
   const newer = unknownTo(migrations, await readApplied(db)).map(({ name }) => name);
   if (newer.length > 0)
-    log?.info(`the database is newer than this program, which works with it: ${newer.join(", ")}`);
+    log?.info(`the database is newer than this program, but compatible with it: ${newer.join(", ")}`);
   return { applied };
 }
 
 /**
- * Makes the check whether this program works with the database as it is by now: a newer instance may have migrated it. What
- * is left to do is not looked at.
+ * Creates a check whether this program is compatible with the current database, which a newer instance may have migrated.
+ * Pending migrations are not considered.
  *
- * @returns says what is wrong, or `undefined`
+ * @returns a function that returns the problem, or `undefined`
  */
 export function createSchemaCheck(
   db: Database,
@@ -69,16 +67,16 @@ export function createSchemaCheck(
 ): () => Promise<string | undefined> {
   let known: readonly Migration[] | undefined;
   return async () => {
-    // what could not be read is read again
+    // after a failure, read again
     known ??= await listMigrations(folder);
     return tooOld(known, await readApplied(db));
   };
 }
 
 /**
- * Lists what {@link migrate} would apply.
+ * Lists the migrations that {@link migrate} would apply.
  *
- * @throws Error where it would.
+ * @throws Error if it would throw.
  */
 export async function pendingMigrations(
   db: Database,
@@ -90,9 +88,9 @@ export async function pendingMigrations(
 }
 
 /**
- * One transaction: who has the lock looks afresh at what is left to do, and does one.
+ * Runs in one transaction: under the lock, reads the pending migrations again and applies one.
  *
- * @returns which; not applied where it has to be {@link applyOutside}
+ * @returns that migration; it is not applied if it must be run by {@link applyOutside}
  */
 async function applyNext(
   trx: Knex.Transaction,
@@ -107,7 +105,7 @@ async function applyNext(
        compatible_from text
      )`,
   );
-  // made by a version that had no such column; only then, for this locks the table, which others look at meanwhile
+  // created by a version without this column; only then, because this locks the table, which other instances read
   if (!(await trx.schema.hasColumn(TABLE, "compatible_from")))
     await trx.raw(`alter table ${TABLE} add column compatible_from text`);
   const [next] = pending(migrations, await readApplied(trx));
@@ -119,10 +117,10 @@ async function applyNext(
   return { name, isApplied: true };
 }
 
-/** @returns whether this call has applied it, and not another instance */
+/** @returns whether this call applied it, not another instance */
 async function applyOutside(db: Database, migrations: readonly Migration[], name: string): Promise<boolean> {
   return withSession(db, async (session) => {
-    // CREATE INDEX CONCURRENTLY waits for every statement that runs: one that waited for the lock would be a deadlock
+    // CREATE INDEX CONCURRENTLY waits for every running statement: waiting for the lock inside one would be a deadlock
     while (!(await tryLock(session))) await sleep(POLL_MS);
     const [next] = pending(migrations, await readApplied(session));
     if (next?.name !== name) return false;
@@ -131,7 +129,7 @@ async function applyOutside(db: Database, migrations: readonly Migration[], name
   });
 }
 
-/** The lock goes with the session, and without it the session does nothing more. */
+/** The lock is released with the session, and without it the session does nothing more. */
 async function tryLock(session: Database): Promise<boolean> {
   const { rows } = await session.raw<{ rows: { locked: boolean }[] }>(
     "select pg_try_advisory_lock(?) as locked",
@@ -151,24 +149,24 @@ async function apply(
     const why = errorMessage(error);
     throw new Error(`migration ${name} failed: ${why}`, { cause: error });
   }
-  // one that only adds asks for nothing
+  // a migration that only adds requires nothing
   await db(TABLE).insert({ name, checksum, compatible_from: compatibleFrom ?? ANY });
 }
 
-/** Before every number: any program that checks at all. */
+/** Sorts before every number: compatible with any program that checks. */
 const ANY = "0000";
 
-/** Of those that were applied by versions that declared nothing, a program must know each. */
+/** Migrations applied by versions without such declarations must all be known to a program. */
 async function readApplied(db: Knex): Promise<AppliedMigration[]> {
   const { rows } = await db.raw<{ rows: AppliedMigration[] }>(
-    // also where the table does not have the column yet
+    // works even if the table does not have the column yet
     `select name, checksum, coalesce(to_jsonb(m) ->> 'compatible_from', left(name, 4)) as compatible_from
      from ${TABLE} m order by name`,
   );
   return rows;
 }
 
-/** Those that were applied by a newer program. */
+/** The migrations that a newer program applied. */
 function unknownTo(
   migrations: readonly Migration[],
   applied: readonly AppliedMigration[],
@@ -177,7 +175,7 @@ function unknownTo(
   return applied.filter(({ name }) => name > newest);
 }
 
-/** @returns which version of the schema a program must know, where this one knows an earlier one */
+/** @returns which schema version a program must know, if this one only knows an earlier one */
 function tooOld(migrations: readonly Migration[], applied: readonly AppliedMigration[]): string | undefined {
   const newest = migrations.at(-1)?.name ?? ANY;
   const asking = unknownTo(migrations, applied).filter((row) => row.compatible_from > numberOf(newest));
@@ -186,13 +184,13 @@ function tooOld(migrations: readonly Migration[], applied: readonly AppliedMigra
   const by = asking.filter((row) => row.compatible_from === needed).map(({ name }) => name);
   return (
     `the database is newer than this program: since ${by.join(", ")} it needs a version that knows migration ${needed} ` +
-    `or a later one, and this version knows up to ${newest}`
+    `or a later one, but this version only knows migrations up to ${newest}`
   );
 }
 
 function pending(migrations: readonly Migration[], applied: readonly AppliedMigration[]): Migration[] {
   const problem = tooOld(migrations, applied);
-  if (problem !== undefined) throw new Error(`${problem}; run such a version`);
+  if (problem !== undefined) throw new Error(`${problem}; upgrade the program`);
   const known = new Map(migrations.map((migration) => [migration.name, migration]));
   const newer = new Set(unknownTo(migrations, applied));
   let last = "";
@@ -203,12 +201,12 @@ function pending(migrations: readonly Migration[], applied: readonly AppliedMigr
     const migration = known.get(name);
     if (migration === undefined) {
       throw new Error(
-        `migration ${name} was applied, and this program has later ones but no such file; run the version that applied it`,
+        `migration ${name} was applied, but this program has later migrations and not this file; run the version that applied it`,
       );
     }
     if (migration.checksum !== checksum) {
       throw new Error(
-        `migration ${name} was changed after it had been applied; undo the change, and put what is new into a file of its own`,
+        `migration ${name} was changed after it had been applied; revert the change and add a new migration instead`,
       );
     }
   }
@@ -217,7 +215,7 @@ function pending(migrations: readonly Migration[], applied: readonly AppliedMigr
   const late = left.find(({ name }) => name < last);
   if (late !== undefined) {
     throw new Error(
-      `migration ${late.name} stands before ${last}, which is applied already; give it a higher number`,
+      `migration ${late.name} sorts before ${last}, which is already applied; give it a higher number`,
     );
   }
   return left;

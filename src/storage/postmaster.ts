@@ -9,30 +9,30 @@ import type { Binaries } from "./postgres-binaries.ts";
 import type { Home } from "./postgres-home.ts";
 import { commandLine, isAlive } from "./process-state.ts";
 
-/** One server: how to start it, to see whether it runs, and to stop it, whichever process has started it. */
+/** One server: starts it, checks whether it is running, and stops it, regardless of which process started it. */
 export interface Postmaster {
   readonly home: Home;
   readonly binaries: Binaries;
   readonly cluster: Cluster;
-  /** Settings that come before those of postgresql.conf. */
+  /** Settings that take precedence over postgresql.conf. */
   readonly settings: Readonly<Record<string, string>>;
 }
 
 export interface Launched {
-  /** Set once it has ended. */
+  /** Set once it has exited. */
   readonly ended: () => boolean;
   /** What it has written to its log. */
   readonly said: () => Promise<string>;
 }
 
-/** Only a name: nothing listens on TCP, and it is part of the socket's. */
+/** Only part of the socket's name: nothing listens on TCP. */
 export const PORT = 5432;
 const LOG_BYTES = 10 * 1024 * 1024;
 const SAID_BYTES = 4096;
 const POLL_MS = 20;
 const STOP_MS = 60_000;
 
-/** Starts the server; whether it serves is seen by connecting. It goes on when this process ends, however that happens. */
+/** Starts the server; connect to find out whether it serves. It keeps running when this process exits for any reason. */
 export async function launch({ home, binaries, cluster, settings }: Postmaster): Promise<Launched> {
   await setStaleFileAside(cluster.data);
   const file = join(home.path, "postgres.log");
@@ -59,7 +59,7 @@ export async function launch({ home, binaries, cluster, settings }: Postmaster):
         cluster.data,
         ...Object.entries(parameters).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
       ],
-      // a session of its own: Ctrl-C is for us
+      // its own session: Ctrl-C is only for us
       { ...home.user, cwd: "/", env: binaries.env, stdio: ["ignore", log.fd, log.fd], detached: true },
     );
     let ended = false;
@@ -72,16 +72,16 @@ export async function launch({ home, binaries, cluster, settings }: Postmaster):
   }
 }
 
-/** The id of the server's process, where there is one. */
+/** The id of the server's process, if there is one. */
 export async function runningPid(data: string): Promise<number | undefined> {
   const pid = firstLine(await pidFile(data));
   return pid !== undefined && (await isAlive(pid)) && !(await isAnother(pid, data)) ? pid : undefined;
 }
 
 /**
- * Stops the server fast: transactions under way are rolled back, connections closed, everything written.
+ * Stops the server in fast mode: current transactions are rolled back, connections closed, everything written.
  *
- * @returns false when it has not ended within a minute.
+ * @returns false if it has not exited within a minute.
  */
 export async function stopPostmaster(data: string): Promise<boolean> {
   const pid = await runningPid(data);
@@ -99,7 +99,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // it has ended by itself
+    // it has exited by itself
   }
 }
 
@@ -113,8 +113,8 @@ function firstLine(text: string | undefined): number | undefined {
 }
 
 /**
- * After a crash the id in the server's file may be that of another process, or of one that has ended and that nobody has
- * waited for. A new server would take either for a running one and not start, so that file is set aside.
+ * After a crash, the id in the server's pid file may belong to another process, or to a zombie. A new server would mistake
+ * either for a running server and not start, so the file is moved away.
  */
 async function setStaleFileAside(data: string): Promise<void> {
   const seen = await pidFile(data);
@@ -122,13 +122,13 @@ async function setStaleFileAside(data: string): Promise<void> {
   const path = join(data, "postmaster.pid");
   const aside = `${path}.${randomUUID()}`;
   await rename(path, aside).catch(() => undefined);
-  // another process may have put a server's in its place since
+  // another process may have replaced it with that of a running server
   if ((await readFile(aside, "utf8").catch(() => seen)) !== seen)
     await link(aside, path).catch(() => undefined);
   await rm(aside, { force: true });
 }
 
-/** Whether the process is certainly not a server of these data: its command line is another one. */
+/** Whether the process is certainly not a server of these data, by its command line. */
 async function isAnother(pid: number, data: string): Promise<boolean> {
   return (await commandLine(pid))?.includes(data) === false;
 }

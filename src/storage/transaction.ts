@@ -7,21 +7,21 @@ import type { Database } from "./database.ts";
 export interface TransactionOptions {
   /** Default: read committed, the server's. */
   readonly isolationLevel?: "repeatable read" | "serializable";
-  /** How often it is tried when it loses to another transaction. Default: 5. */
+  /** Maximum number of attempts after conflicts. Default: 5. */
   readonly attempts?: number;
 }
 
 const ATTEMPTS = 5;
 const BETWEEN_ATTEMPTS = { firstMs: 30, longestMs: 1_000 };
-/** serialization_failure and deadlock_detected: nothing was done, and the same again may well succeed. */
+/** serialization_failure and deadlock_detected: nothing was done, and a retry may succeed. */
 const LOST: ReadonlySet<string> = new Set(["40001", "40P01"]);
 
 /**
- * Runs `work` in one transaction: committed when it resolves, rolled back when it throws. When the transaction loses
- * to another one it runs again from the start, so `work` must have no effect but on the database.
+ * Runs `work` in one transaction: committed if it resolves, rolled back if it throws. After a conflict with another
+ * transaction it runs again from the start, so `work` must not have effects outside the database.
  *
- * @throws what `work` throws, and an Error when a statement failed and `work` went on as if it had not: PostgreSQL
- *   answers the COMMIT of such a transaction with a rollback and no error.
+ * @throws what `work` throws, and an Error if a statement failed and `work` ignored that: PostgreSQL answers the COMMIT of such
+ *   a transaction with a rollback and no error.
  */
 export async function transaction<T>(
   db: Database,
@@ -46,7 +46,7 @@ async function once<T>(trx: Knex.Transaction, work: (trx: Knex.Transaction) => P
   const failures: unknown[] = [];
   trx.on("query-error", (error: unknown) => failures.push(error));
   const result = await work(trx);
-  // in a transaction that has failed this throws (25P02); after a rollback to a savepoint it does not
+  // in a failed transaction this throws (25P02); after a rollback to a savepoint it does not
   if (failures.length > 0) await trx.raw("select 1");
   return result;
 }

@@ -3,12 +3,12 @@ import { readFile } from "node:fs/promises";
 import { watchFile } from "../identity/watch-file.ts";
 import { errorMessage } from "../text/index.ts";
 
-/** The key that a gateway shows to the control plane. */
+/** The API key that a gateway presents to the control plane. */
 export interface ApiKey {
   readonly current: string;
-  /** Looks whether there is another one by now. Never rejects. */
+  /** Checks whether the key has changed. Never rejects. */
   refresh(): Promise<void>;
-  /** Calls `listener` when there is another one. */
+  /** Calls `listener` when the key has changed. */
   onChange(listener: () => void): void;
   close(): void;
 }
@@ -18,10 +18,10 @@ interface Log {
   error(fields: object, message: string): void;
 }
 
-/** A file that is being written changes several times at once. */
+/** Writing a file causes several change events at once. */
 const SETTLE_MS = 50;
 
-/** A key that stays as it is. @throws TypeError for a text that can be none; the message does not repeat it */
+/** A fixed key. @throws TypeError if the text cannot be a key; the message does not contain it */
 export function fixedApiKey(text: string): ApiKey {
   assertApiKey(text);
   return {
@@ -33,10 +33,10 @@ export function fixedApiKey(text: string): ApiKey {
 }
 
 /**
- * A key in a file of its own, which is read again when the file changes and when the control plane refuses the key: a new
- * one needs no restart. A file that cannot be read, or holds no key, leaves the last one.
+ * A key in its own file, which is read again when the file changes and when the control plane refuses the key, so that a new
+ * key needs no restart. If the file is not readable or contains no key, the last one stays in use.
  *
- * @throws where the file cannot be read or holds no key; the message does not repeat what it holds
+ * @throws if the file is not readable or contains no key; the message does not contain its content
  */
 export function apiKeyInFile(path: string, log: Log): ApiKey {
   let current = readFileSync(path, "utf8").trim();
@@ -51,14 +51,11 @@ export function apiKeyInFile(path: string, log: Log): ApiKey {
       problem = undefined;
       if (text === current) return;
       current = text;
-      log.info({ file: path }, "there is another API key for the control plane, which is used from now on");
+      log.info({ file: path }, "new API key for the control plane loaded");
     } catch (error) {
       const message = errorMessage(error);
       if (message !== problem)
-        log.error(
-          { file: path, problem: message },
-          "the API key cannot be read again; the last one stays in use",
-        );
+        log.error({ file: path, problem: message }, "could not reload the API key; keeping the last one");
       problem = message;
       return;
     }
@@ -83,12 +80,12 @@ export function apiKeyInFile(path: string, log: Log): ApiKey {
 }
 
 /**
- * Anything else would break the header that carries it.
+ * Checks that the text can be sent in a header.
  *
- * @throws TypeError for a text that can be no key; the message does not repeat it
+ * @throws TypeError if the text cannot be a key; the message does not contain it
  */
 export function assertApiKey(text: string): void {
-  if (text === "") throw new TypeError("there is no API key");
+  if (text === "") throw new TypeError("the API key is empty");
   if (!/^[\x21-\x7e]+$/.test(text))
-    throw new TypeError("the API key is malformed: a key is one word of ASCII characters");
+    throw new TypeError("the API key is malformed: it must be one word of ASCII characters");
 }

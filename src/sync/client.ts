@@ -18,11 +18,11 @@ import { ControlPlaneError } from "./control-plane-error.ts";
 import { Transport, type TransportOptions } from "./transport.ts";
 
 const POLICY_SET_TIMEOUT_MS = 5_000;
-/** A poll may be answered so long after its wait; a complete state takes its time. */
+/** Time allowed for a poll's response beyond its wait; a complete state takes a while. */
 const POLL_GRACE_MS = 10_000;
-/** Attributes are looked up while a request waits. */
+/** A request waits for attribute look-ups. */
 const USER_TIMEOUT_MS = 2_000;
-/** The last statistics are sent while a process ends. */
+/** The last statistics are sent during shutdown. */
 const STATISTICS_TIMEOUT_MS = 2_000;
 
 const MAX_STATE_BYTES = 256 * 1024 * 1024;
@@ -30,18 +30,18 @@ const MAX_POLICY_SET_BYTES = 64 * 1024 * 1024;
 const MAX_USER_BYTES = 1024 * 1024;
 const MAX_REPLY_BYTES = 4 * 1024 * 1024;
 
-/** The routes of the control plane that gateways call, typed. Every method rejects with a ControlPlaneError only. */
+/** The control-plane routes that gateways call, typed. Every method rejects only with a ControlPlaneError. */
 export class ControlPlaneClient {
   readonly #transport: Transport;
 
-  /** @throws TypeError for an address or a key that cannot be used */
+  /** @throws TypeError if the address or the key is not usable */
   constructor(options: TransportOptions) {
     this.#transport = new Transport(options);
   }
 
   /**
-   * @param after - cursor of the last answer; without it the whole state is asked for
-   * @param waitSeconds - how long the answer may be held back until there is something to say
+   * @param after - cursor of the last response; without it the whole state is requested
+   * @param waitSeconds - how long the control plane may hold the response until something changes
    */
   async state(after: string | undefined, waitSeconds: number, signal?: AbortSignal): Promise<StateAnswer> {
     const query =
@@ -51,23 +51,23 @@ export class ControlPlaneClient {
       maxBytes: MAX_STATE_BYTES,
       signal,
     });
-    if (after === undefined && !answer.complete) throw malformed("the whole state was asked for");
+    if (after === undefined && !answer.complete) throw malformed("expected the whole state");
     return answer;
   }
 
-  /** @returns the active version; `undefined` where there is none */
+  /** @returns the active version; `undefined` if there is none */
   async policySet(name: string): Promise<PolicySetData | undefined> {
     const limits = { timeoutMs: POLICY_SET_TIMEOUT_MS, maxBytes: MAX_POLICY_SET_BYTES };
     const set = await orAbsent("POLICY_SET_NOT_FOUND", () =>
       this.#get(pathTo(GATEWAY_ROUTES.policySet, name), policySetData, limits),
     );
-    if (set !== undefined && set.name !== name) throw malformed("another policy set was asked for");
+    if (set !== undefined && set.name !== name) throw malformed("expected a different policy set");
     return set;
   }
 
-  /** @returns the user's attributes; `undefined` where there is no such user */
+  /** @returns the user's attributes; `undefined` if there is no such user */
   async user(id: string): Promise<ValueObject | undefined> {
-    // what cannot be an id is not made part of a path
+    // a text that cannot be an id is never put into a path
     if (id.length > MAX_USER_KEY || !/^\w+$/.test(id)) return undefined;
     const user = await orAbsent("USER_NOT_FOUND", () =>
       this.#transport.call({
@@ -77,14 +77,14 @@ export class ControlPlaneClient {
       }),
     );
     if (user === undefined) return undefined;
-    if (!isObject(user) || user["id"] !== id) throw malformed("another user was asked for");
-    return user as ValueObject; // JSON holds nothing but values
+    if (!isObject(user) || user["id"] !== id) throw malformed("expected a different user");
+    return user as ValueObject; // JSON contains only values
   }
 
   /**
-   * Hands audit records over. They may be sent again: the control plane takes each once.
+   * Sends audit records. They may be sent again: the control plane stores each one once.
    *
-   * @param lines - records as JSON, one each
+   * @param lines - records as JSON, one per line
    */
   async records(lines: readonly string[], timeoutMs: number, signal?: AbortSignal): Promise<RecordsAnswer> {
     const body = `{"records":[${lines.map((line) => line.trimEnd()).join(",")}]}`;
@@ -93,17 +93,17 @@ export class ControlPlaneClient {
     const answer = parsed(recordsAnswer, data);
     const { accepted, duplicates, rejected } = answer;
     if (accepted + duplicates + rejected.length !== lines.length)
-      throw malformed("not every record is accounted for");
+      throw malformed("the counts do not add up to the number of records");
     return answer;
   }
 
-  /** Hands over a report. It may be sent again. */
+  /** Sends a report. It may be sent again. */
   async statistics(report: StatisticsReport): Promise<void> {
     const limits = { timeoutMs: STATISTICS_TIMEOUT_MS, maxBytes: MAX_REPLY_BYTES };
     await this.#transport.call({ path: GATEWAY_ROUTES.statistics, body: JSON.stringify(report), ...limits });
   }
 
-  /** Gives up what is under way. */
+  /** Aborts current calls. */
   close(): void {
     this.#transport.close();
   }
@@ -125,7 +125,7 @@ function parsed<T>(schema: z.ZodType<T>, data: unknown): T {
   const result = schema.safeParse(data);
   if (result.success) return result.data;
   const at = result.error.issues[0]?.path.map(String).join(".") ?? "";
-  throw malformed(`\`${at}\` is not as the contract says`);
+  throw malformed(`\`${at}\` violates the contract`);
 }
 
 async function orAbsent<T>(code: GatewayErrorCode, call: () => Promise<T>): Promise<T | undefined> {

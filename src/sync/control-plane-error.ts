@@ -1,20 +1,20 @@
-/** What kept the control plane from answering as it should. Callers match these, or the API's own code. */
+/** Why a call failed. Callers match these, or the API's own error code. */
 export type Failure =
-  /** No connection, or it broke. */
+  /** No connection, or the connection broke. */
   | "UNREACHABLE"
   | "TIMEOUT"
-  /** What answered is not the API, or says what the contract does not know. */
+  /** The response is not from the API, or violates the contract. */
   | "MALFORMED_ANSWER"
-  /** This side has been closed. */
+  /** This client has been closed. */
   | "CLOSED";
 
-/** A call of the control plane that came to nothing. Its message holds neither the API key nor what was sent. */
+/** A failed call to the control plane. Its message contains neither the API key nor the request. */
 export class ControlPlaneError extends Error {
   /** A {@link Failure}, or the code of the API's error envelope. */
   readonly code: string;
-  /** Of the answer, where there was one. */
+  /** HTTP status of the response, if there was one. */
   readonly status: number | undefined;
-  /** What the answer asked to be left in peace for. */
+  /** The response's Retry-After, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -35,8 +35,8 @@ export class ControlPlaneError extends Error {
 }
 
 /**
- * Whether the control plane does not take this gateway's key: it was revoked, has expired, or has another scope. That is no
- * outage: who holds such a key is not to go on for as long as if nobody answered.
+ * Whether the control plane rejects this gateway's key: it was revoked, has expired, or has another scope. That is not an
+ * outage: the holder of such a key must not keep going for as long as during one.
  */
 export function isKeyRefused(error: unknown): error is ControlPlaneError {
   return error instanceof ControlPlaneError && (error.status === 401 || error.status === 403);

@@ -1,4 +1,4 @@
-/** Entries whose keys' hashes agree as far as the tree goes. */
+/** Entries whose keys' hashes are equal down to this depth. */
 type Leaf<V> = readonly (readonly [key: string, value: V])[];
 interface Branch<V> {
   readonly children: readonly (Node<V> | undefined)[];
@@ -7,15 +7,15 @@ type Node<V> = Leaf<V> | Branch<V>;
 
 const BITS = 4;
 const WIDTH = 1 << BITS;
-/** Beyond the hash's bits entries stay together in one leaf. */
+/** When the bits of the hash are used up, entries stay together in one leaf. */
 const DEEPEST = 32 - BITS;
-/** A leaf that would hold more becomes a branch. */
+/** A leaf with more entries becomes a branch. */
 const LEAF_SIZE = 8;
 
 /**
- * An immutable map from texts: a change makes a new map that shares with the old one all but the few nodes on the way to
- * the entry (Bagwell's hash array mapped trie, with small leaves). A change of a map of a million entries copies a
- * hundred pointers, and whoever holds the old one goes on reading it.
+ * An immutable map with string keys: a change makes a new map that shares all nodes with the old one except the few on the
+ * path to the entry (Bagwell's hash array mapped trie, with small leaves). A change of a map of a million entries copies a
+ * hundred pointers, and readers of the old map are not affected.
  */
 export class PersistentMap<V> {
   readonly size: number;
@@ -72,7 +72,7 @@ function split<V>(entries: Leaf<V>, shift: number): Branch<V> {
   return { children: children.map((leaf) => (leaf.length > 0 ? leaf : undefined)) };
 }
 
-/** @returns `undefined` where nothing is left */
+/** @returns `undefined` if nothing is left */
 function cut<V>(node: Node<V>, hash: number, shift: number, key: string): Node<V> | undefined {
   if (isLeaf(node)) {
     const rest = node.filter(([own]) => own !== key);
@@ -98,7 +98,7 @@ function slot(hash: number, shift: number): number {
   return (hash >>> shift) & (WIDTH - 1);
 }
 
-/** FNV-1a over code units, mixed once more: its low bits alone tell similar ids badly apart. */
+/** FNV-1a over code units, with a final mix: its low bits alone distinguish similar ids poorly. */
 function hashOf(key: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < key.length; at += 1) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);

@@ -6,11 +6,11 @@ import type { ControlPlaneClient } from "./client.ts";
 import type { StateFeed } from "./state-feed.ts";
 import type { ActiveVersion } from "./synced-state.ts";
 
-/** After one that failed; the interval comes much later. */
+/** Retry delay after a failure; the interval is much longer. */
 const ATTEMPTS = 4;
 const RETRIES = { firstMs: 300, longestMs: 2_000 };
 
-/** The active versions of the control plane, read again as soon as the feed says that there is another. */
+/** The active versions at the control plane, fetched again as soon as the feed reports a new one. */
 export function controlPlaneSource(
   client: Pick<ControlPlaneClient, "policySet">,
   feed: Pick<StateFeed, "current" | "onChange">,

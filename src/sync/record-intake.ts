@@ -3,14 +3,14 @@ import type { GatewayErrorCode } from "../protocol/index.ts";
 import type { ControlPlaneClient } from "./client.ts";
 import { ControlPlaneError } from "./control-plane-error.ts";
 
-/** What the API says to a batch that it does not take for what is in it. By whom else, and of which status, says nothing. */
+/** The API's codes for a batch that it rejects because of its content. The status alone says nothing: a proxy may have sent it. */
 const REFUSED: ReadonlySet<string> = new Set<GatewayErrorCode>([
   "MALFORMED_JSON",
   "VALIDATION_FAILED",
   "PAYLOAD_TOO_LARGE",
 ]);
 
-/** The control plane as audit records reach it. */
+/** The control plane as a receiver of audit records. */
 export function recordIntake(client: Pick<ControlPlaneClient, "records">): RecordIntake {
   return {
     async send(lines, { timeoutMs, signal }): Promise<IntakeAnswer> {

@@ -1,6 +1,6 @@
 const BUCKET_MS = 60_000;
 
-/** When sessions may be forgotten, by the minute, so that finding those which are due looks at no others. */
+/** When sessions may be dropped, indexed by minute, so that finding the due ones does not scan the others. */
 export class SessionExpiry {
   readonly #buckets = new Map<number, string[]>();
 
@@ -11,7 +11,7 @@ export class SessionExpiry {
     else sessions.push(session);
   }
 
-  /** @returns those whose time has come, which are not kept any longer */
+  /** Removes and returns the sessions that are due. */
   takeDue(now: number): string[] {
     const due = [...this.#buckets.keys()].filter((bucket) => bucket * BUCKET_MS <= now);
     return due.flatMap((bucket) => {

@@ -10,11 +10,11 @@ import { SessionExpiry } from "./session-expiry.ts";
 import { AppliedState, type SyncedState } from "./synced-state.ts";
 
 export interface StateFeedOptions {
-  /** Milliseconds without an answer after which nothing is known any more. */
+  /** Milliseconds without a response after which the state is no longer used. */
   readonly maxStaleMs: number;
-  /** Milliseconds after which nothing is known any more since the control plane has refused the key; 60,000. */
+  /** Milliseconds after the control plane first refused the key until the state is no longer used. Default: 60,000. */
   readonly keyRefusedGraceMs?: number;
-  /** How long the control plane may hold an answer back; 20. */
+  /** How long the control plane may hold a response. Default: 20. */
   readonly waitSeconds?: number;
 }
 
@@ -27,35 +27,35 @@ export interface StateFeedDependencies {
   readonly log: JobLog;
   /** Unix ms. */
   readonly clock?: () => number;
-  /** Waits between questions. */
+  /** Waits between requests. */
   readonly sleep?: typeof sleep;
 }
 
-/** What an answer was about. */
+/** What a response changed. */
 export interface StateChange {
   readonly sessions: readonly string[];
   readonly customers: readonly string[];
   readonly users: readonly string[];
   readonly policySets: readonly string[];
-  /** Everything may have changed: what is not named has become ordinary, and changes may have been missed. */
+  /** Everything may have changed: entries that are not listed are back to their defaults, and changes may have been missed. */
   readonly complete: boolean;
 }
 
 const WAIT_SECONDS = 20;
 const KEY_REFUSED_GRACE_MS = 60_000;
 const RETRIES = { firstMs: 100, longestMs: 5_000 };
-/** After an answer that says nothing and did not wait either, or that takes back a cursor: asking on at once would be a flood. */
+/** Pause after a response that has no news and did not wait either, or that resets the cursor: polling at once would be a flood. */
 const IDLE_MS = 250;
-/** The whole state is read anew so often: what has become of no interest over there is forgotten here, too. */
+/** How often the whole state is fetched again, so that entries dropped by the control plane are dropped here, too. */
 const RESYNC_MS = 24 * 3_600_000;
-/** How often ended sessions are forgotten that nobody needs to know of any more. */
+/** How often ended sessions that are no longer needed are dropped. */
 const SWEEP_MS = 10_000;
 
 /**
- * Follows the control plane: asks for the whole state once, then for what changes, each question waiting there for the
- * next change. An answer is applied aside and put in force by one assignment, and so is each page of a large change: until
- * its page is there, a customer is evaluated as before. While there is no answer, the last good one stays until it is too old, or
- * for a short while where the control plane answers and refuses the key.
+ * Syncs with the control plane by long polling: fetches the whole state once, then the changes. Each response, and each page
+ * of a large change, is applied to a copy that is put in force by one assignment; until its page has arrived, a customer's
+ * old state applies. While the control plane does not respond, the last good state stays in use until it is too old, or for
+ * a short while if the control plane refuses the key.
  */
 export class StateFeed {
   readonly #client: StateFeedDependencies["client"];
@@ -70,17 +70,17 @@ export class StateFeed {
   readonly #listeners = new Set<(change: StateChange) => void>();
   readonly #expiry = new SessionExpiry();
   #state: AppliedState | undefined;
-  /** Whether the last complete answer listed the deleted customers: a control plane of an earlier release does not. */
+  /** Whether the last complete response listed the deleted customers: a control plane of an earlier release does not. */
   #listsDeleted = false;
-  /** When the last answer came, and the last complete one; Unix ms. */
+  /** Time of the last response, and of the last complete one; Unix ms. */
   #heardAt = Number.NEGATIVE_INFINITY;
   #completeAt = Number.NEGATIVE_INFINITY;
   readonly #backoff = new Backoff(RETRIES);
-  /** Why the last question came to nothing. */
+  /** Why the last request failed. */
   #problem: string | undefined;
-  /** Since when the key is refused, Unix ms; until there is an answer again. */
+  /** When the key was first refused, Unix ms; unset again by a success. */
   #refusedAt: number | undefined;
-  /** Aborted to ask at once. */
+  /** Aborted to poll at once. */
   #waiting = new AbortController();
   #staleness: NodeJS.Timeout | undefined;
   #refusal: NodeJS.Timeout | undefined;
@@ -95,39 +95,39 @@ export class StateFeed {
     this.#wait = dependencies.sleep ?? sleep;
     this.#maxStaleMs = options.maxStaleMs;
     this.#keyRefusedGraceMs = options.keyRefusedGraceMs ?? KEY_REFUSED_GRACE_MS;
-    // while one answer waits nothing is heard: that must not come near to being too old
+    // the state ages while a poll waits: a wait must stay well below the maximum age
     const most = Math.floor(options.maxStaleMs / 3000);
     this.#waitSeconds = Math.max(0, Math.min(options.waitSeconds ?? WAIT_SECONDS, most));
   }
 
-  /** What is known; `undefined` before the first answer, when the last one is too old, and some time after the key was refused. */
+  /** The state; `undefined` before the first response, when the last one is too old, and some time after the key was refused. */
   get current(): SyncedState | undefined {
     if (this.#age() >= this.#maxStaleMs || this.#isRefusalOver()) return undefined;
     return this.#state;
   }
 
-  /** How it is with the control plane. A refused key counts at once: other than an outage, it does not mend by itself. */
+  /** Readiness of the sync. A refused key counts at once, because unlike an outage it does not resolve by itself. */
   status(): CheckStatus {
     const isKnown = this.current !== undefined;
     const ok = isKnown && this.#refusedAt === undefined;
     const problem = this.#problem;
     if (problem === undefined) {
-      if (isKnown) return { ok, detail: "followed" };
-      return { ok, detail: this.#state === undefined ? "it has not answered yet" : this.#sinceHeard() };
+      if (isKnown) return { ok, detail: "in sync" };
+      return { ok, detail: this.#state === undefined ? "no response yet" : this.#sinceHeard() };
     }
-    if (this.#state === undefined) return { ok, detail: `nothing is known yet: ${problem}` };
+    if (this.#state === undefined) return { ok, detail: `no state yet: ${problem}` };
     if (!isKnown)
-      return { ok, detail: `${problem}; what was known (${this.#sinceHeard()}) is not used any more` };
+      return { ok, detail: `${problem}; the last state (${this.#sinceHeard()}) is no longer used` };
     const until = new Date(this.#usedUntil()).toISOString();
-    return { ok, detail: `${problem}; what was known (${this.#sinceHeard()}) is used until ${until}` };
+    return { ok, detail: `${problem}; the last state (${this.#sinceHeard()}) is used until ${until}` };
   }
 
-  /** Asks now instead of waiting: there is reason to believe that the answer is another one. */
+  /** Polls now instead of waiting, because the result has probably changed. */
   askNow(): void {
     this.#waiting.abort();
   }
 
-  /** Asks for the first time and goes on following. Never rejects; look at {@link current}. */
+  /** Polls for the first time, then keeps syncing. Never rejects; see {@link current}. */
   async start(): Promise<void> {
     if (this.#polling !== undefined || this.#isClosed()) return;
     this.#sweeping = every(
@@ -135,7 +135,7 @@ export class StateFeed {
       () => {
         this.#sweep();
       },
-      { what: "forget ended sessions", log: this.#log },
+      { what: "drop ended sessions", log: this.#log },
     );
     const first = this.#ask();
     this.#polling = first.then((pause) => this.#follow(pause));
@@ -151,9 +151,9 @@ export class StateFeed {
   }
 
   /**
-   * Calls `listener` after each change was put in force.
+   * Calls `listener` after each change has been put in force.
    *
-   * @returns how to stop
+   * @returns a function that removes the listener
    */
   onChange(listener: (change: StateChange) => void): () => void {
     this.#listeners.add(listener);
@@ -170,7 +170,7 @@ export class StateFeed {
     }
   }
 
-  /** @returns how long to wait before the next question */
+  /** @returns how long to wait before the next request */
   async #ask(): Promise<number> {
     const began = this.#clock();
     const isDue = this.#state === undefined || began - this.#completeAt >= RESYNC_MS;
@@ -180,7 +180,7 @@ export class StateFeed {
     const signal = AbortSignal.any([this.#closing.signal, waiting.signal]);
     let answer: StateAnswer;
     try {
-      // after a failure any answer is news: the key is accepted, or the control plane is back
+      // after a failure, any response is news: the key is accepted, or the control plane is available again
       answer = await this.#client.state(after, this.#backoff.failures > 0 ? 0 : this.#waitSeconds, signal);
     } catch (error) {
       return this.#isClosed() || waiting.signal.aborted ? 0 : this.#failed(error);
@@ -200,7 +200,7 @@ export class StateFeed {
     if (answer.complete) {
       this.#completeAt = now;
       this.#listsDeleted = lists;
-      // now that a newer release answers, the complete state has them
+      // a newer release has responded: its complete state lists them
     } else if (lists && !this.#listsDeleted) this.#completeAt = Number.NEGATIVE_INFINITY;
     this.#state = next;
     this.#heardAt = now;
@@ -208,10 +208,7 @@ export class StateFeed {
     this.#metrics.feedTime.set(now / 1000);
     this.#metrics.feedEntries.set(next.size);
     if (this.#backoff.failures > 0 || answer.complete)
-      this.#log.info(
-        { entries: next.size, complete: answer.complete },
-        "the control plane is being followed",
-      );
+      this.#log.info({ entries: next.size, complete: answer.complete }, "in sync with the control plane");
     this.#backoff.succeeded();
     this.#problem = undefined;
     this.#refusedAt = undefined;
@@ -236,7 +233,7 @@ export class StateFeed {
       try {
         listener(change);
       } catch (error) {
-        this.#log.error({ err: error }, "a listener to the control plane's changes failed");
+        this.#log.error({ err: error }, "a listener for control-plane changes failed");
       }
     }
   }
@@ -246,13 +243,13 @@ export class StateFeed {
     const { code, message, retryAfterMs } = asFailure(error);
     const isRefused = isKeyRefused(error);
     this.#problem = isRefused
-      ? `it refuses this gateway's API key (${error.status ?? ""} ${code}: ${message})`
+      ? `it refused this gateway's API key (${error.status ?? ""} ${code}: ${message})`
       : message;
     if (isRefused && this.#refusedAt === undefined) this.#keyRefused(code, message);
     else if (this.#backoff.failures === 0)
       this.#log.error(
         { code, problem: message },
-        `the control plane cannot be followed; ${this.#whatIsUsed(this.#maxStaleMs)}`,
+        `could not sync with the control plane; ${this.#whatIsUsed(this.#maxStaleMs)}`,
       );
     return Math.max(retryAfterMs ?? 0, this.#backoff.failed());
   }
@@ -262,7 +259,7 @@ export class StateFeed {
     this.#metrics.feedKeyRefused.set(1);
     this.#log.error(
       { code, problem: message },
-      `the control plane refuses this gateway's API key; ${this.#whatIsUsed(this.#keyRefusedGraceMs)}`,
+      `the control plane refused this gateway's API key; ${this.#whatIsUsed(this.#keyRefusedGraceMs)}`,
     );
     if (this.#state === undefined) return;
     this.#refusal = setTimeout(
@@ -270,7 +267,7 @@ export class StateFeed {
         if (this.#isRefusalOver())
           this.#log.error(
             { code, problem: message },
-            "the control plane still refuses this gateway's API key; tokens of its users are refused from now on",
+            "the control plane still refuses this gateway's API key; refusing tokens of its users",
           );
       },
       Math.min(this.#keyRefusedGraceMs, LONGEST_TIMER_MS),
@@ -278,8 +275,8 @@ export class StateFeed {
   }
 
   #whatIsUsed(forMs: number): string {
-    if (this.#state === undefined) return "nothing is known, so tokens of its users are refused";
-    return `the last state is used for ${Math.round(forMs / 1000)} s at most`;
+    if (this.#state === undefined) return "no state yet; refusing tokens of its users";
+    return `using the last state for at most ${Math.round(forMs / 1000)} s`;
   }
 
   #isRefusalOver(): boolean {
@@ -288,7 +285,7 @@ export class StateFeed {
     );
   }
 
-  /** Until when what is known is used, unless there is an answer; Unix ms. */
+  /** Until when the state is used without a new response; Unix ms. */
   #usedUntil(): number {
     const stale = this.#heardAt + this.#maxStaleMs;
     return this.#refusedAt === undefined ? stale : Math.min(stale, this.#refusedAt + this.#keyRefusedGraceMs);
@@ -298,13 +295,16 @@ export class StateFeed {
     return `as of ${new Date(this.#heardAt).toISOString()}`;
   }
 
-  /** Says once when what is known has become too old. */
+  /** Logs once when the state has become too old. */
   #watchAge(): void {
     clearTimeout(this.#staleness);
     const left = Math.min(this.#maxStaleMs, LONGEST_TIMER_MS);
     this.#staleness = setTimeout(() => {
       if (this.current === undefined)
-        this.#log.error({ age_ms: this.#age() }, "the control plane's state is too old to be used");
+        this.#log.error(
+          { age_ms: this.#age() },
+          "the control plane's state is too old; refusing tokens of its users",
+        );
     }, left).unref();
   }
 
@@ -318,7 +318,7 @@ export class StateFeed {
     this.#metrics.feedEntries.set(this.#state.size);
   }
 
-  /** A clock that was set back does not make what is known younger. */
+  /** Setting the clock back does not make the state younger. */
   #age(): number {
     return Math.abs(this.#clock() - this.#heardAt);
   }
@@ -328,13 +328,13 @@ export class StateFeed {
     await this.#wait(ms, { signal, ref: false });
   }
 
-  /** Looked at again after each wait; a method, so that the compiler does not take the first answer for the last. */
+  /** A method, because the value may have changed during an `await`. */
   #isClosed(): boolean {
     return this.#closing.signal.aborted;
   }
 }
 
-/** What setTimeout can hold. */
+/** The longest delay of setTimeout. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 function saysSomething({ customers, sessions_ended, users, policy_sets }: StateAnswer): boolean {

@@ -17,7 +17,7 @@ export interface StatisticsDependencies {
   readonly clock?: () => number;
 }
 
-/** Counters as they stand, by name. */
+/** Current values of counters, by name. */
 interface Totals {
   readonly caches: ReadonlyMap<string, Readonly<Record<CacheFigure, number>>>;
   readonly audit: StatisticsReport["audit"];
@@ -29,13 +29,13 @@ const NO_FIGURES = { hits: 0, misses: 0, evictions: 0 };
 const NOTHING: Totals = { caches: new Map(), audit: { decided: 0, recorded: 0, dropped: 0 } };
 
 /**
- * Reports to the control plane how caches and audit do: the differences since the last report. A report is sent as it
- * is until it is acknowledged, and what is counted meanwhile is for the next one; so each is counted once.
+ * Reports cache and audit statistics to the control plane as deltas since the last report. A report is resent unchanged
+ * until it is acknowledged; what is counted in the meantime goes into the next one, so everything is counted once.
  */
 export class StatisticsReporter {
   readonly #dependencies: StatisticsDependencies;
   readonly #clock: () => number;
-  /** Of this run of this process: its counters begin at zero. */
+  /** Identifies this run of the process, whose counters start at zero. */
   readonly #instance: string;
   #reported: Totals = NOTHING;
   #reportedAt: number;
@@ -45,7 +45,7 @@ export class StatisticsReporter {
   #failing = false;
   #job: Job | undefined;
 
-  /** @param name - what the instance is called; something that nobody else has is added */
+  /** @param name - name of the instance; a unique suffix is added */
   constructor(name: string, dependencies: StatisticsDependencies) {
     this.#instance = `${name}-${randomUUID()}`;
     this.#dependencies = dependencies;
@@ -58,7 +58,7 @@ export class StatisticsReporter {
     this.#job ??= every(INTERVAL_MS, () => this.report(), { what: "report statistics", log });
   }
 
-  /** Reports now what there is to report. Calls that come while one is under way share it. Never rejects. */
+  /** Reports now. Calls during a running report share it. Never rejects. */
   report(): Promise<void> {
     this.#reporting ??= this.#report().finally(() => {
       this.#reporting = undefined;
@@ -66,11 +66,11 @@ export class StatisticsReporter {
     return this.#reporting;
   }
 
-  /** Reports for the last time, as far as the control plane answers. */
+  /** Sends the last report, if the control plane responds. */
   async close(): Promise<void> {
     await this.#job?.close();
     await this.report();
-    // that may have been an earlier report, made before the last things were counted
+    // that may have been an earlier report, built before the last counts
     if (!this.#failing) await this.report();
   }
 
@@ -84,12 +84,12 @@ export class StatisticsReporter {
       this.#failing = false;
     } catch (error) {
       if (isRefused(error)) this.#pending = undefined;
-      if (!this.#failing) log.warn({ err: error }, "statistics cannot be reported to the control plane");
+      if (!this.#failing) log.warn({ err: error }, "could not report statistics to the control plane");
       this.#failing = true;
     }
   }
 
-  /** @returns `undefined` where nothing has happened */
+  /** @returns `undefined` if there is nothing to report */
   async #next(): Promise<StatisticsReport | undefined> {
     const totals = await this.#totals();
     const now = this.#clock();
@@ -146,7 +146,7 @@ async function sumOf<T extends string>(counter: Counter<T>): Promise<number> {
   return (await counter.get()).values.reduce((sum, { value }) => sum + value, 0);
 }
 
-/** A report that the control plane refuses for what it says would be refused for ever. */
+/** A report that is rejected because of its content would be rejected forever. */
 const REFUSED: ReadonlySet<string> = new Set<GatewayErrorCode>(["VALIDATION_FAILED", "MALFORMED_JSON"]);
 
 function isRefused(error: unknown): boolean {

@@ -2,7 +2,7 @@ import type { StateAnswer } from "../protocol/index.ts";
 import type { CustomerState } from "../customer-state/index.ts";
 import { PersistentMap } from "./persistent-map.ts";
 
-/** Clocks may differ, and tolerances make a token good for longer: as much as any gateway forgives, and more. */
+/** Clocks differ, and tolerances extend a token's validity: more than any gateway tolerates. */
 const SESSION_MARGIN_MS = 10 * 60_000;
 
 export type UserStatus = StateAnswer["users"][number]["status"];
@@ -10,34 +10,34 @@ export type UserStatus = StateAnswer["users"][number]["status"];
 /** A version of a policy set. */
 export type ActiveVersion = Omit<StateAnswer["policy_sets"][number], "name">;
 
-/** What the control plane said last, as one value that does not change. */
+/** The last state received from the control plane, as one immutable value. */
 export interface SyncedState {
   readonly cursor: string;
-  /** `undefined`: ordinary, which is active and without policies. */
+  /** `undefined`: the default, which is active and without policies. */
   customer(id: string): CustomerState | undefined;
   sessionEnded(id: string): boolean;
   userStatus(id: string): UserStatus;
-  /** The active version of a set; `undefined` where none is known. */
+  /** The active version of a set; `undefined` if none is known. */
   policySet(name: string): ActiveVersion | undefined;
-  /** Sets that the customer of a customer names. */
+  /** Sets that any customer uses. */
   namedPolicySets(): Iterable<string>;
 }
 
 interface Parts {
   readonly cursor: string;
   readonly customers: PersistentMap<CustomerState>;
-  /** All that were ever deleted, by id alone: there may be many. */
+  /** All customers that were ever deleted, by id only, because there may be many. */
   readonly deletedCustomers: PersistentMap<true>;
-  /** By session: when it may be forgotten, Unix ms. */
+  /** By session: when it may be dropped, Unix ms. */
   readonly sessions: PersistentMap<number>;
-  /** Those that are not active. */
+  /** Users that are not active. */
   readonly users: PersistentMap<UserStatus>;
   readonly policySets: PersistentMap<ActiveVersion>;
-  /** How many customers name a set. */
+  /** How many customers use a set. */
   readonly named: PersistentMap<number>;
 }
 
-/** {@link SyncedState}, and how the next is made of it: at the cost of what changes, whatever there is. */
+/** {@link SyncedState} that can derive the next one, at a cost proportional to the change and not to the state. */
 export class AppliedState implements SyncedState {
   readonly #parts: Parts;
 
@@ -45,7 +45,7 @@ export class AppliedState implements SyncedState {
     this.#parts = parts;
   }
 
-  /** @returns what a complete answer says, and nothing else */
+  /** @returns the state of a complete response, and nothing else */
   static of(answer: StateAnswer): AppliedState {
     const nothing: Parts = {
       cursor: "",
@@ -84,19 +84,19 @@ export class AppliedState implements SyncedState {
     return this.#parts.named.keys();
   }
 
-  /** What is kept: everything that is not ordinary. */
+  /** Number of entries: everything that differs from the default. */
   get size(): number {
     const { customers, deletedCustomers, sessions, users, policySets } = this.#parts;
     return customers.size + deletedCustomers.size + sessions.size + users.size + policySets.size;
   }
 
-  /** @returns the state after what an answer says has happened */
+  /** @returns the state with a response's changes applied */
   after(answer: StateAnswer): AppliedState {
     let { customers, deletedCustomers, sessions, users, policySets, named } = this.#parts;
     for (const id of answer.customers_deleted ?? []) deletedCustomers = deletedCustomers.with(id, true);
     for (const customer of answer.customers) {
       named = renamed(named, customers.get(customer.id)?.policy_sets ?? [], customer.policy_sets);
-      // where what is said of one contradicts the list, the last word holds
+      // if a customer's entry contradicts the list, the entry wins
       if (customer.status !== "deleted") deletedCustomers = deletedCustomers.without(customer.id);
       customers = isOrdinary(customer)
         ? customers.without(customer.id)
@@ -116,7 +116,7 @@ export class AppliedState implements SyncedState {
     return new AppliedState({ cursor, customers, deletedCustomers, sessions, users, policySets, named });
   }
 
-  /** When a session may be forgotten, Unix ms. */
+  /** When a session may be dropped, Unix ms. */
   forgettableAt(session: string): number | undefined {
     return this.#parts.sessions.get(session);
   }
@@ -128,7 +128,7 @@ export class AppliedState implements SyncedState {
   }
 }
 
-/** Has nothing that may be let in. */
+/** Whether nothing of it may be granted access. */
 function deletedCustomer(id: string): CustomerState {
   const authentication = { mfa_required: false, allowed_email_domains: [], allowed_ip_ranges: [] };
   return { id, status: "deleted", authentication, policy_sets: [] };

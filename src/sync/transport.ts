@@ -10,32 +10,32 @@ import { fixedApiKey, type ApiKey } from "./api-key.ts";
 import { ControlPlaneError, isKeyRefused, type Failure } from "./control-plane-error.ts";
 
 export interface TransportOptions {
-  /** Where the control plane is, without `/v1`; https, or http on loopback. */
+  /** Base URL of the control plane, without `/v1`; https, or http on loopback. */
   readonly url: string;
-  /** A text stays as it is. */
+  /** A string is a fixed key. */
   readonly apiKey: string | ApiKey;
 }
 
 export interface CallOptions {
-  /** Behind `/v1`. */
+  /** Path after `/v1`. */
   readonly path: string;
-  /** Text of JSON; absent: a GET. */
+  /** JSON text; absent for a GET. */
   readonly body?: string;
-  /** For the whole answer. */
+  /** Time limit for the whole response. */
   readonly timeoutMs: number;
-  /** Bytes of an answer. */
+  /** Size limit of a response, in bytes. */
   readonly maxBytes: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 const GATEWAY_NAME = gatewayNameOn(hostname());
 
-/** Longest time that an answer can ask to be left in peace for. */
+/** Upper limit for Retry-After. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
 /**
- * Calls of the gateway's routes: the key, the address, time and size limits, and the envelope. Connections are kept
- * alive. No redirect is followed: the address was checked, the one it points to was not.
+ * Calls the gateway's routes: key, address, time and size limits, and the envelope. Connections are kept alive. Redirects are
+ * not followed, because only the configured address has been checked.
  */
 export class Transport {
   readonly #base: URL;
@@ -43,19 +43,19 @@ export class Transport {
   readonly #agent: Agent;
   readonly #closing = new AbortController();
 
-  /** @throws TypeError for an address or a key that cannot be used; the message does not repeat the key */
+  /** @throws TypeError if the address or the key is not usable; the message does not contain the key */
   constructor({ url, apiKey }: TransportOptions) {
     const base = secureUrl("control_plane.url", url);
     if (base.search !== "" || base.hash !== "")
       throw new TypeError("`control_plane.url` must have neither a query nor a fragment");
     this.#base = new URL(`${base.pathname.replace(/(?<!\/)\/+$/, "")}/v1`, base);
     this.#apiKey = typeof apiKey === "string" ? fixedApiKey(apiKey) : apiKey;
-    // each call has a time limit of its own, and a long poll is silent on purpose
+    // each call has its own time limit, and a long poll is idle on purpose
     this.#agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, connectTimeout: 5_000 });
   }
 
   /**
-   * @returns the `data` of the answer
+   * @returns the `data` of the response
    * @throws ControlPlaneError, and nothing else
    */
   async call(options: CallOptions): Promise<unknown> {
@@ -64,7 +64,7 @@ export class Transport {
       return await this.#insistently(options);
     } catch (error) {
       if (!isKeyRefused(error)) throw error;
-      // it may have been replaced, and nobody was told of the file's change
+      // it may have been replaced without a change event for the file
       await this.#apiKey.refresh();
       if (this.#apiKey.current === shown) throw error;
       return await this.#insistently(options);
@@ -75,7 +75,7 @@ export class Transport {
     try {
       return await this.#once(options);
     } catch (error) {
-      // a kept connection may be closed by the other side at the moment it is used; every call here can be repeated
+      // the server may close a kept-alive connection at the moment it is used; every call here can be repeated
       if (!isBroken(error) || this.#closing.signal.aborted || options.signal?.aborted === true) throw error;
       return await this.#once(options);
     }
@@ -108,34 +108,34 @@ export class Transport {
       return dataOf(response, await readBounded(response, options.maxBytes));
     } catch (error) {
       if (error instanceof ControlPlaneError) throw error;
-      // zlib's
+      // an error of zlib
       if (errorCode(error)?.startsWith("Z_") === true)
-        throw failed("MALFORMED_ANSWER", "the answer is not the gzip that it says it is", error);
+        throw failed("MALFORMED_ANSWER", "the response is not valid gzip", error);
       if (timeout.aborted)
-        throw failed("TIMEOUT", `no complete answer within ${options.timeoutMs} ms`, error);
-      if (signal.aborted) throw failed("CLOSED", "the call was given up", error);
+        throw failed("TIMEOUT", `no complete response within ${options.timeoutMs} ms`, error);
+      if (signal.aborted) throw failed("CLOSED", "the call was aborted", error);
       throw failed("UNREACHABLE", connectionFailure(error, this.#base) ?? describe(error), error);
     }
   }
 }
 
-/** @param maxBytes - also of what a compressed answer holds */
+/** @param maxBytes - limit that also applies to the decompressed response */
 async function readBounded({ body, headers }: Dispatcher.ResponseData, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of decoded(body, headers["content-encoding"])) {
     length += chunk.length;
-    if (length > maxBytes) throw failed("MALFORMED_ANSWER", `the answer is larger than ${maxBytes} bytes`);
+    if (length > maxBytes) throw failed("MALFORMED_ANSWER", `the response is larger than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
   } catch (cause) {
-    throw failed("MALFORMED_ANSWER", "the answer is not UTF-8", cause);
+    throw failed("MALFORMED_ANSWER", "the response is not valid UTF-8", cause);
   }
 }
 
-/** RFC 9110, section 8.4. What fails on the way fails for whoever reads. */
+/** RFC 9110, section 8.4. An error while decoding reaches the reader. */
 function decoded(
   body: Dispatcher.ResponseData["body"],
   coding: string | string[] | undefined,
@@ -143,7 +143,7 @@ function decoded(
   if (coding === undefined || coding === "identity") return body as AsyncIterable<Buffer>;
   if (coding !== "gzip") {
     body.on("error", () => undefined).destroy();
-    throw failed("MALFORMED_ANSWER", "the answer has a content coding that was not asked for");
+    throw failed("MALFORMED_ANSWER", "the response has a content coding that was not requested");
   }
   const unzipped = createGunzip();
   pipeline(body, unzipped, () => undefined);
@@ -155,12 +155,12 @@ function dataOf({ statusCode: status, headers }: Dispatcher.ResponseData, text: 
   if (status >= 200 && status < 300) {
     const envelope = successEnvelope.safeParse(value);
     if (envelope.success && envelope.data.data !== undefined) return envelope.data.data;
-    throw new ControlPlaneError("MALFORMED_ANSWER", "the answer is not the API's", { status });
+    throw new ControlPlaneError("MALFORMED_ANSWER", "the response is not from the API", { status });
   }
   const envelope = errorEnvelope.safeParse(value);
   const retryAfterMs = retryAfter(headers["retry-after"]);
   if (!envelope.success) {
-    const message = `answered with status ${status}, and not by the API`;
+    const message = `status ${status}, not from the API`;
     throw new ControlPlaneError("MALFORMED_ANSWER", message, { status, retryAfterMs });
   }
   const { code, message } = envelope.data.error;
@@ -175,7 +175,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** RFC 9110, section 10.2.3; as seconds, which is how the API says it. */
+/** RFC 9110, section 10.2.3; in seconds, the only form that the API sends. */
 function retryAfter(header: string | string[] | undefined): number | undefined {
   if (typeof header !== "string" || !/^\d{1,9}$/.test(header)) return undefined;
   return Math.min(Number(header) * 1000, MAX_RETRY_AFTER_MS);
@@ -185,7 +185,7 @@ function failed(code: Failure, message: string, cause?: unknown): ControlPlaneEr
   return new ControlPlaneError(code, message, { cause });
 }
 
-/** Whether a connection that was there is not any more. */
+/** Whether an established connection was lost. */
 function isBroken(error: unknown): boolean {
   if (!(error instanceof ControlPlaneError) || error.code !== "UNREACHABLE") return false;
   return ["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"].includes(errorCode(error.cause) ?? "");

@@ -3,14 +3,14 @@ import type { AddressInfo } from "node:net";
 import type { CheckStatus } from "./check-status.ts";
 
 export interface AdminServerOptions {
-  /** 127.0.0.1 when absent: what is served here is not for everybody. */
+  /** Default: 127.0.0.1, because these endpoints are not public. */
   readonly address?: string;
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number;
   readonly metrics: () => Promise<{ readonly contentType: string; readonly body: string }>;
-  /** Alive: false asks for a restart. Absent where that is served elsewhere. */
+  /** Liveness: false asks for a restart. Absent if it is served elsewhere. */
   readonly health?: () => boolean;
-  /** Ready for requests, and how it is with each of the things that this takes. Absent where that is served elsewhere. */
+  /** Readiness, with the state of each condition. Absent if it is served elsewhere. */
   readonly ready?: () => Readiness;
   readonly log: { error(fields: object, message: string): void };
 }
@@ -22,7 +22,7 @@ export interface Readiness {
 
 export interface AdminServer {
   readonly port: number;
-  /** Stops listening and ends what is open. */
+  /** Stops listening and closes open connections. */
   close(): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ interface Answer {
 }
 
 /**
- * Serves `/metrics`, and where they are given `/healthz` and `/readyz`, for scrapers and probes. Resolves once it listens.
+ * Serves `/metrics` and, if given, `/healthz` and `/readyz`, for scrapers and probes. Resolves once it listens.
  *
  * @throws the error of `listen`, e.g. EADDRINUSE
  */
@@ -67,7 +67,7 @@ async function respond(
   try {
     answer = await route(options, request);
   } catch (error) {
-    options.log.error({ err: error, path: request.url }, "the admin server could not answer");
+    options.log.error({ err: error, path: request.url }, "admin server request failed");
     answer = json(500, { error: "internal error" });
   }
   response.writeHead(answer.status, {

@@ -1,6 +1,6 @@
 import type { Registry } from "prom-client";
 
-/** What `registry.getMetricsAsJSON()` gives, also after a way through JSON. */
+/** What `registry.getMetricsAsJSON()` returns, possibly after a round trip through JSON. */
 export type MetricsJson = readonly MetricJson[];
 
 export interface MetricJson {
@@ -8,16 +8,16 @@ export interface MetricJson {
   readonly help: string;
   readonly type: string;
   readonly values: readonly {
-    /** Another name than the metric's: the buckets, sum and count of a histogram. */
+    /** Differs from the metric's name for the buckets, sum and count of a histogram. */
     readonly metricName?: string;
     readonly labels: Readonly<Record<string, string | number | undefined>>;
-    /** Null: a number that JSON cannot say. */
+    /** Null: a number that JSON cannot represent. */
     readonly value: number | null;
   }[];
 }
 
 export interface WorkerMetrics {
-  /** Stays the same when the worker is started again. */
+  /** Does not change when the worker is restarted. */
   readonly worker: string;
   readonly metrics: MetricsJson;
 }
@@ -29,8 +29,8 @@ interface Family {
 }
 
 /**
- * The metrics of all worker processes and of the supervisor in Prometheus' text format. The workers' series are kept
- * apart by a label `worker` and not added up: when one of them starts again from zero, only its own series reset, as
+ * The metrics of all worker processes and of the supervisor in the Prometheus text format. The workers' series are kept
+ * apart by a label `worker` instead of being summed: when a worker restarts, only its own series start from zero, as
  * `rate()` expects.
  */
 export async function aggregateMetrics(

@@ -4,31 +4,31 @@ import { sanitize, sanitizeValue } from "../text/index.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
-/** One line: a message, and what belongs to it as fields (an error as `err`). */
+/** One log line: a message, with its data as fields (an error as `err`). */
 export interface LogMethod {
   (fields: object, message: string): void;
   (message: string): void;
 }
 
-/** The operator's log, as every room takes it. */
+/** The operator's log, as every room receives it. */
 export type Log = Readonly<Record<LogLevel, LogMethod>>;
 
 export interface LogOptions {
   readonly level: LogLevel | "silent";
-  /** Which process it is, e.g. `worker-0`. */
+  /** Name of the process, e.g. `worker-0`. */
   readonly name: string;
-  /** Takes one line a call; standard error when absent. */
+  /** Receives one line per call; default: standard error. */
   readonly destination?: DestinationStream;
 }
 
 const STDERR = 2;
-/** What waits for a standard error that nobody reads; more is dropped, for a log must not stop decisions. */
+/** Bytes buffered while nobody reads standard error; more is dropped, because a log must not stop decisions. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 const MAX_MESSAGE = 4_096;
 
 /**
- * Makes a log that writes JSON lines. Members with names such as `authorization`, `cookie`, `token` or `client_secret`
- * are hidden at any depth, and so are tokens and credentials within any text, control characters are spelled out.
+ * Creates a log that writes JSON lines. Members with names such as `authorization`, `cookie`, `token` or `client_secret`
+ * are redacted at any depth, and so are tokens and credentials within any text. Control characters are escaped.
  */
 export function createLog(options: LogOptions): Log {
   const { level, name } = options;
@@ -52,7 +52,7 @@ function asFields(value: unknown): object {
 
 function standardError(): DestinationStream {
   const stream = openDestination({ dest: STDERR, sync: false, maxLength: MAX_WAITING_BYTES });
-  // nobody could be told
+  // there is nowhere to report it
   stream.on("error", () => undefined);
   return stream;
 }

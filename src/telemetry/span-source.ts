@@ -16,7 +16,7 @@ import type { Span, SpanAttributes, SpanSource, TracingOptions } from "./span.ts
 
 /**
  * Starts the OpenTelemetry SDK of this process: spans in batches to one OTLP/HTTP endpoint, and nothing else (no
- * metrics, no logs, no instrumentation). Loaded by `tracing.ts` alone, and only when an endpoint is configured.
+ * metrics, logs or instrumentation). Loaded only by `tracing.ts`, and only if an endpoint is configured.
  */
 export function startSpanSource(options: TracingOptions & { readonly endpoint: string }): SpanSource {
   const { log, serviceName, shutdownTimeout = 3_000 } = options;
@@ -39,7 +39,7 @@ export function startSpanSource(options: TracingOptions & { readonly endpoint: s
       return new RecordedSpan(tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, context));
     },
     async shutdown() {
-      // what cannot be sent has been reported by the SDK
+      // the SDK has already reported spans that it could not send
       await inTime(
         sdk.shutdown().catch(() => undefined),
         shutdownTimeout,
@@ -79,7 +79,7 @@ function remoteContext({ traceId, spanId }: TraceParent): Context {
   });
 }
 
-/** OTLP/HTTP: an address without a path means its default path for traces. */
+/** OTLP/HTTP: for an address without a path, the default path for traces is used. */
 function tracesUrl(endpoint: string): string {
   const url = new URL(endpoint);
   if (url.pathname === "/") url.pathname = "/v1/traces";
@@ -88,7 +88,7 @@ function tracesUrl(endpoint: string): string {
 
 function reportTo(log: { warn(fields: object, message: string): void }): void {
   const warn = (reason: string) => {
-    log.warn({ reason }, "tracing: spans could not be sent");
+    log.warn({ reason }, "could not export spans");
   };
   const ignore = () => undefined;
   diag.setLogger(

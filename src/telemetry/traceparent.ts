@@ -1,4 +1,4 @@
-/** What a W3C traceparent header says. */
+/** The fields of a W3C traceparent header. */
 export interface TraceParent {
   /** 32 and 16 hex digits, lower case. */
   readonly traceId: string;
@@ -10,7 +10,7 @@ export interface TraceParent {
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const ALL_ZERO = /^0+$/;
 
-/** Reads a traceparent strictly; undefined for one that has to be ignored (section 3.2.2.3 to 3.2.2.5). */
+/** Parses a traceparent strictly; undefined for one that must be ignored (sections 3.2.2.3 to 3.2.2.5). */
 export function parseTraceparent(header: string): TraceParent | undefined {
   const [, version = "", traceId = "", spanId = "", flags = "", more] = TRACEPARENT.exec(header) ?? [];
   if (version === "" || version === "ff") return undefined;

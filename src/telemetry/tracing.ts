@@ -9,7 +9,7 @@ const UNTRACED: Span = { recording: false, end: () => undefined };
 const OFF: Tracing = { span: () => UNTRACED, shutdown: () => Promise.resolve() };
 
 /**
- * Starts tracing. Without an endpoint nothing is loaded and a span costs a function call; what is not sampled costs
+ * Starts tracing. Without an endpoint nothing is loaded and a span costs a function call; a span that is not sampled costs
  * little more.
  */
 export async function startTracing(options: TracingOptions): Promise<Tracing> {

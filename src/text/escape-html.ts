@@ -6,7 +6,10 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Text for an element or a quoted attribute, of HTML and of XML. UTF-8 cannot say half of a surrogate pair: U+FFFD. */
+/**
+ * Escapes text for an element or a quoted attribute, in HTML and XML. An unpaired surrogate, which UTF-8 cannot encode,
+ * becomes U+FFFD.
+ */
 export function escapeHtml(text: string): string {
   return text.toWellFormed().replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
 }

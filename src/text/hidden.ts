@@ -1,2 +1,2 @@
-/** Stands where a secret stood. */
+/** Replaces a secret. */
 export const HIDDEN = "***";

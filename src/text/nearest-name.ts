@@ -1,11 +1,11 @@
 import { inBackticks } from "./quote.ts";
 
-/** @returns the name that was probably meant, or nothing where none is close: a third of its letters may differ. */
+/** @returns the name that was probably intended, or nothing if none is close: a third of its letters may differ */
 export function nearestName(written: string, names: Iterable<string>): string | undefined {
   let nearest: string | undefined;
   let least = Math.max(1, Math.floor(written.length / 3)) + 1;
   for (const name of names) {
-    // a longer name cannot be near: no need to measure it
+    // a name of a very different length cannot be near: skip the computation
     if (Math.abs(name.length - written.length) >= least) continue;
     const edits = editDistance(written.toLowerCase(), name.toLowerCase());
     if (edits < least) [nearest, least] = [name, edits];
@@ -13,17 +13,17 @@ export function nearestName(written: string, names: Iterable<string>): string | 
   return nearest;
 }
 
-/** @returns a hint that names the nearest of `names`, or all of them where none is near and they are few. */
+/** @returns a hint with the nearest of `names`, or with all of them if none is near and they are few */
 export function nearestHint(written: string, names: readonly string[]): string | undefined {
   const nearest = nearestName(written, names);
   if (nearest !== undefined) return `did you mean \`${nearest}\`?`;
   if (names.length === 0 || names.length > 12) return undefined;
-  return `known here: ${inBackticks(names)}`;
+  return `use one of: ${inBackticks(names)}`;
 }
 
 /**
- * Optimal string alignment: insertions, deletions, substitutions and swapped neighbours count one each. The swap is why
- * this is not a library's Levenshtein distance: `GTE` is one slip from `GET`, not two.
+ * Optimal string alignment: insertions, deletions, substitutions and swapped neighbours count one each. Swaps are why
+ * this is not a library's Levenshtein distance: `GTE` is one typing error away from `GET`, not two.
  */
 function editDistance(a: string, b: string): number {
   let before: number[] = [];

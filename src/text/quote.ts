@@ -3,13 +3,13 @@ import { spellOut, visible } from "./visible.ts";
 
 const MAX_QUOTED = 60;
 
-/** Somebody's own text in a message: in backticks, on one line, cut where it is long. */
+/** The user's own text in a message: in backticks, on one line, shortened if it is long. */
 export function quoted(text: string, limit = MAX_QUOTED): string {
   return `\`${visible(clip(text, limit))}\``;
 }
 
 /**
- * Somebody else's text in a log line: printable ASCII in backticks, everything else as `\xNN` or `\u{N}`, at most 60
+ * Untrusted text in a log line: printable ASCII in backticks, everything else as `\xNN` or `\u{N}`, at most 60
  * characters.
  */
 export function quotedAscii(text: string): string {

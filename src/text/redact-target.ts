@@ -5,19 +5,19 @@ const MAX_INPUT = 8192;
 const MAX_LENGTH = 1024;
 const MARK = "...";
 
-/** Most targets: nothing in them is hidden or spelled out. */
+/** The common case: nothing to hide or escape. */
 const PLAIN_PATH = /^[^?#%;@\0-\x1f\x7f-\uffff]*$/;
 
-/** Where a query or fragment begins for one stack or another: `?` or `#`, encoded any number of times. */
+/** The start of a query or fragment for any stack: `?` or `#`, encoded any number of times. */
 const QUERY_START = /[?#]|%(?:25)*(?:3f|23)/i;
 const EQUALS = /=|%(?:25)*3d/i;
 const SEMICOLON = /(;|%(?:25)*3b)/i;
 const USER_INFORMATION = /^([a-z][a-z0-9+.-]*:)?\/\/[^/?#\\]*@/i;
 
 /**
- * A request target as it may be written to logs: the path, the names of the query's parameters, and `***` for every
- * value (query, fragment, path parameter, user information). What is not printable ASCII is spelled out as `\xNN`. At
- * most 1,024 characters; one that was longer ends in `...`. Never throws.
+ * A request target in a form that is safe to log: the path, the names of the query's parameters, and `***` for every
+ * value (query, fragment, path parameter, user information). Anything but printable ASCII is escaped as `\xNN`. At most
+ * 1,024 characters; a longer one ends in `...`. Never throws.
  */
 export function redactTarget(target: string): string {
   if (PLAIN_PATH.test(target) && target.length <= MAX_LENGTH) return target;
@@ -36,13 +36,13 @@ function redactPath(path: string): string {
   return parts.map(redactSegment).join("");
 }
 
-/** Hides the values of path parameters. A split with a group keeps what it splits at. */
+/** Hides the values of path parameters. Splitting by a pattern with a group keeps the separators. */
 function redactSegment(segment: string): string {
   const [name = "", ...parameters] = segment.split(SEMICOLON);
   return name + parameters.map(redactValue).join("");
 }
 
-/** @param query - with the mark it begins with */
+/** @param query - including its leading `?` or `#` */
 function redactQuery(query: string): string {
   const mark = QUERY_START.exec(query)?.[0] ?? "";
   const parameters = query.slice(mark.length).split("&");

@@ -2,15 +2,21 @@ import { HIDDEN } from "./hidden.ts";
 
 const PLAIN = /^[\x20-\x7e]*$/;
 
-/** Whatever Unicode calls other (controls, bidi and other format characters, lone surrogates, unassigned), and line ends. */
+/**
+ * All characters in Unicode's category "Other" (controls, bidi and other format characters, lone surrogates,
+ * unassigned), and line ends.
+ */
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
-/** What a token in compact form can consist of, percent-encoded or not. */
+/** The characters of a token in compact form, percent-encoded or not. */
 const TOKEN_RUN = /(?:[\w.-]|%[0-9A-Fa-f]{2})+/g;
-/** How base64url of a JSON object begins: `{"` is `eyJ` or `eyI`, with a space after the brace `eyA`, with a line end `ew`. */
+/**
+ * The start of a JSON object in base64url: `{"` is `eyJ` or `eyI`, with a space after the brace `eyA`, with a line end
+ * `ew`.
+ */
 const OBJECT_START = /(?:e|%65)(?:(?:y|%79)|(?:w|%77))/g;
 const QUOTED_OBJECT = /^(?:e|%65)(?:y|%79)(?:J|%4[Aa])/;
-/** Of a header such as `{"alg":"RS256"}`, and of as much of a token as is worth hiding. */
+/** The minimum lengths of a header such as `{"alg":"RS256"}`, and of a token part that is worth hiding. */
 const MIN_HEADER = 16;
 const MIN_FRAGMENT = 11;
 
@@ -18,20 +24,20 @@ const MIN_FRAGMENT = 11;
 const CREDENTIALS =
   /(?:bearer|dpop|basic)(?:[\s\p{Cc}\p{Cf}:=+"']|%20|%09|%3a|%3d)+(?!(?:tokens?|authentication)(?:[\s,.;:]|$))[^\s"',;]+/giu;
 
-/** A name with what stands before its value: `name=` and `"name":"`. */
+/** A name with its separator: `name=` and `"name":"`. */
 const NAMED = /(?<![\w-])([\w-]+)(?:["']?\s?[=:]\s?["']|=)/giu;
-/** In names of members that hold secrets. */
+/** Words in the names of members that contain secrets. */
 const SECRET_NAME = /token|secret|passw(?:or)?d|api[_-]?key|assertion|authorization|cookie/iu;
 const NAMED_VALUE = /[^\s&"',;]+/y;
 
-/** Without one of these there is nothing to hide, which is what nearly all texts are like. */
+/** Without one of these there is nothing to hide. That is the case for nearly all texts. */
 const SUSPECT = /e[yw]|%65|bearer|basic|dpop|token|secret|passw|api[_-]?key|assertion|authorization|cookie/i;
 
-/** Members whose value is never written. */
+/** Members whose values are never written. */
 const SENSITIVE_NAME =
   /authorization|cookie|token|secret|passw(?:or)?d|api[_-]?key|credential|assertion|private[_-]?key/i;
 
-/** Where an explanation keeps what it read from the request. */
+/** The members in which an explanation keeps values from the request. */
 const VALUE_MEMBERS = new Set([
   "value",
   "values",
@@ -45,12 +51,12 @@ const VALUE_MEMBERS = new Set([
 ]);
 
 /**
- * Text that is safe to write: without tokens and credentials (`***` in their place), control characters and other
- * invisible ones spelled out as `\u{7}`, at most `max` UTF-16 units. Applied to its own result it changes nothing that
- * matters: a secret stays hidden, an escape stays as it is.
+ * Text that is safe to log: tokens and credentials replaced with `***`, control and other invisible characters escaped
+ * as `\u{7}`, at most `max` UTF-16 units. It is safe to apply twice: a secret stays hidden, and an escape is not
+ * changed.
  */
 export function sanitize(text: string, max: number): string {
-  // what lies far behind the limit cannot show up in the result, and must not cost anything
+  // text far beyond the limit cannot appear in the result, and must not cost time
   let safe = text.length > 4 * max ? text.slice(0, 4 * max) : text;
   if (SUSPECT.test(safe)) safe = hideSecrets(safe);
   if (!PLAIN.test(safe)) safe = safe.replace(UNPRINTABLE, spelledOut);
@@ -61,12 +67,12 @@ function hideSecrets(text: string): string {
   return hideNamed(text.replace(TOKEN_RUN, hideToken).replace(CREDENTIALS, HIDDEN));
 }
 
-/** In steps, each over text that no other looks at: one expression for all of it cannot be proven linear. */
+/** Works in steps over disjoint parts of the text: a single expression for all of it could not be proven linear. */
 function hideNamed(text: string): string {
   let safe = "";
   let done = 0;
   for (const { 0: beginning, 1: name = "", index } of text.matchAll(NAMED)) {
-    // what looks like a name within a value has gone with it
+    // a name inside a hidden value has been hidden with it
     if (index < done || !SECRET_NAME.test(name)) continue;
     const start = index + beginning.length;
     NAMED_VALUE.lastIndex = start;
@@ -78,8 +84,8 @@ function hideNamed(text: string): string {
 }
 
 /**
- * Hides a JWS or JWE in compact form (RFC 7515 section 3.1, RFC 7516 section 3.1) within a run of its characters, and
- * one cut short where a word begins with it. Everything behind its beginning goes.
+ * Hides a JWS or JWE in compact form (RFC 7515 section 3.1, RFC 7516 section 3.1) within a run of its characters, and a
+ * truncated one at the start of a word. Everything after its start is removed.
  */
 function hideToken(run: string): string {
   if (run.length < MIN_FRAGMENT) return run;
@@ -100,15 +106,15 @@ function spelledOut(character: string): string {
   return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 }
 
-/** Bounds of what is taken over from a value. */
+/** Limits of what is copied from a value. */
 const MAX_DEPTH = 24;
 const MAX_NODES = 2_000;
 const MAX_STRING = 1_024;
 
 /**
- * A copy of any value as plain JSON data with every string sanitized, values of members with sensitive names hidden,
- * and, where an object names something sensitive (as the entry of an explanation names the attribute it read), its
- * values hidden too. Bounded in depth and number of nodes; never throws.
+ * A copy of any value as plain JSON with every string sanitized and the values of sensitively named members hidden. If
+ * an object names something sensitive (as an entry of an explanation names the attribute that it read), its values are
+ * also hidden. Bounded in depth and number of nodes; never throws.
  */
 export function sanitizeValue(value: unknown): unknown {
   let nodes = 0;
@@ -157,7 +163,7 @@ export function sanitizeValue(value: unknown): unknown {
         hide && typeof member !== "boolean" ? HIDDEN : visit(member, depth + 1),
       ]);
     }
-    // not by assignment: a member called __proto__ is data
+    // not by assignment: a member named __proto__ is data
     return Object.fromEntries(copy);
   }
 
@@ -168,7 +174,7 @@ export function sanitizeValue(value: unknown): unknown {
   }
 }
 
-/** A stack keeps its line ends: in JSON they are escaped anyway. */
+/** A stack trace keeps its line ends: JSON escapes them anyway. */
 function sanitizeLines(text: string): string {
   const lines = text.slice(0, 8 * MAX_STRING).split("\n");
   return lines.map((line) => sanitize(line, MAX_STRING)).join("\n");

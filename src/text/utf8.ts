@@ -2,14 +2,14 @@ const lenient = new TextDecoder("utf-8", { ignoreBOM: true });
 
 const REPLACEMENT = "\ufffd";
 
-/** What bytes say as UTF-8 (RFC 3629: no overlong forms, no surrogates). A byte order mark is a character like others. */
+/** Decodes bytes as UTF-8 (RFC 3629: no overlong forms, no surrogates). A byte order mark is an ordinary character. */
 export interface DecodedText {
-  /** With U+FFFD in place of what cannot be read. */
+  /** The text, with U+FFFD in place of invalid sequences. */
   readonly text: string;
   readonly valid: boolean;
 }
 
-/** Without a decoder that throws: exceptions cost far more than what they are about. */
+/** Does not use a decoder that throws: exceptions cost far more than decoding. */
 export function decodeUtf8(bytes: Uint8Array): DecodedText {
   const text = lenient.decode(bytes);
   return { text, valid: !text.includes(REPLACEMENT) || replacementsIn(text) === writtenIn(bytes) };
@@ -19,7 +19,10 @@ function replacementsIn(text: string): number {
   return text.split(REPLACEMENT).length - 1;
 }
 
-/** How often U+FFFD stands there by itself: `ef` begins a character, and so this never is a part of another. */
+/**
+ * Counts U+FFFD that is in the input itself. Its first byte `ef` starts a character, so a match is never part of
+ * another character.
+ */
 function writtenIn(bytes: Uint8Array): number {
   let count = 0;
   for (let at = bytes.indexOf(0xef); at >= 0; at = bytes.indexOf(0xef, at + 1)) {

@@ -109,7 +109,7 @@ describe("audit: queue", () => {
     assert.equal(other?.decision, "ALLOW");
     assert.equal((await metrics.auditBuildFailures.get()).values[0]?.value, 2);
     assert.equal((await counts(metrics)).recorded, 2);
-    assert.equal(log.entries[0]?.message, "an audit record could not be built");
+    assert.equal(log.entries[0]?.message, "could not build an audit record");
   });
 
   it("keeps what cannot be written, drops when full, and writes everything kept after the fault", async () => {
@@ -130,10 +130,7 @@ describe("audit: queue", () => {
     assert.equal(put("after"), true);
     await audit.flush();
     assert.deepEqual(ids(), [...numbered(20), "after"]);
-    const messages = [
-      "audit records cannot be written, trying again",
-      "audit records are being written again",
-    ];
+    const messages = ["could not write audit records; will retry", "writing audit records again"];
     assert.deepEqual(
       log.entries.map(({ message }) => message),
       messages,
@@ -186,7 +183,7 @@ describe("audit: queue", () => {
       await Promise.all([audit.close(), audit.close(), flushed]);
       const lost = { recorded: 0, queued: 0, dropped: 10, causes: { write_failed: 10 } };
       assert.deepEqual(await counts(metrics), lost);
-      assert.ok(log.entries.some(({ message }) => message.includes("were lost")));
+      assert.ok(log.entries.some(({ message }) => message.includes("audit records lost")));
       assert.deepEqual([put("late"), audit.accepting()], [false, false]);
       destination.broken = undefined;
       destination.release();

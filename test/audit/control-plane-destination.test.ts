@@ -99,11 +99,7 @@ describe("audit: control plane", () => {
         assert.deepEqual(taken(), ids(0, 80));
         assert.equal(await valueOf(made.metrics.auditRejected), 0);
         const messages = made.log.entries.map(({ message }) => message);
-        assert.equal(
-          messages.filter((message) => message.includes("they are spooled")).length,
-          1,
-          "said once",
-        );
+        assert.equal(messages.filter((message) => message.includes("spooling them")).length, 1, "said once");
         assert.equal(messages.filter((message) => message.includes("again")).length, 1);
       });
     });
@@ -180,7 +176,7 @@ describe("audit: control plane", () => {
         await until(async () => (await valueOf(made.metrics.auditSpoolBytes)) === 0, "the spool is empty");
         assert.equal(await valueOf(made.metrics.auditRejected), 3);
         assert.equal((await counts(made.metrics)).recorded, 23);
-        const about = made.log.entries.filter(({ message }) => message.includes("does not accept"));
+        const about = made.log.entries.filter(({ message }) => message.includes("rejected an audit record"));
         assert.deepEqual(
           about.map(({ fields }) => (fields as { decision_id: string }).decision_id),
           ["dec_3", "dec_17", "dec_3"],
@@ -224,15 +220,15 @@ describe("audit: control plane", () => {
       record(made, 0, 10);
       await made.audit.flush();
       assert.deepEqual(taken(), ids(0, 10));
-      assert.ok(made.log.entries.some(({ message }) => message.includes("the audit spool cannot be opened")));
+      assert.ok(made.log.entries.some(({ message }) => message.includes("could not open the audit spool")));
       plane.fault = () => ({ status: 503 });
       record(made, 10, 40);
       await until(() => !made.audit.accepting(), "the queue is full");
       assert.deepEqual((await counts(made.metrics)).causes, { queue_full: 10 });
       const said = () => made.log.entries.map(({ message }) => message);
-      const unkept = "the control plane does not take audit records, and there is no spool to keep them";
+      const unkept = "the control plane does not accept audit records, and no spool is available";
       await until(() => said().includes(unkept), "that it is said");
-      assert.ok(!said().some((message) => message.includes("they are spooled")));
+      assert.ok(!said().some((message) => message.includes("spooling them")));
       plane.fault = () => undefined;
       await made.audit.flush();
       assert.deepEqual(taken(), ids(0, 30));

@@ -88,7 +88,7 @@ describe("audit: spool", () => {
   it("is bounded: what has no room is not written, and there is room again when lines have left", async () => {
     await inFolder(async (folder) => {
       const spool = await open(folder, 100);
-      const full = { busy: false, code: "SPOOL_FULL", message: "100 bytes wait" };
+      const full = { busy: false, code: "SPOOL_FULL", message: "the spool is full (100 bytes)" };
       assert.deepEqual(await spool.append(linesOf(0, 7)), { written: 5, error: full });
       assert.deepEqual(await spool.append(linesOf(5, 7)), { written: 0, error: full });
       assert.equal(spool.bytes, 100);

@@ -32,8 +32,8 @@ describe("cli: policy explain of past requests that no rule decided", () => {
     return text;
   };
 
-  const SAME = /with the same outcome:\n\nit is refused by Envoy, before any rule$/m;
-  const OTHER = /^what Envoy refused is not in the record, .*: a header, the body, /m;
+  const SAME = /same outcome:\n\nrefused by Envoy before any rule was evaluated$/m;
+  const OTHER = /^not evaluated again: .* what Envoy refused \(a header, the body, /m;
   const UPGRADE = ["-H", "Connection: upgrade", "-H", "Upgrade: foo"];
   const cases: readonly (readonly [Readonly<Record<string, string>>, RegExp, ...string[]])[] = [
     [{ reason: "PATH_REFUSED", raw_path: "/a#***" }, SAME],
@@ -46,24 +46,18 @@ describe("cli: policy explain of past requests that no rule decided", () => {
     [{ reason: "TOO_MANY_HEADERS" }, OTHER],
     [{ reason: "HEADERS_TOO_LARGE" }, OTHER],
     [{ reason: "HEADERS_TOO_LARGE" }, SAME, "-H", `a: ${"b".repeat(70_000)}`],
-    [{ reason: "HEADERS_TOO_LARGE" }, /comes to DENY UPGRADE_NOT_SUPPORTED: /, ...UPGRADE],
+    [{ reason: "HEADERS_TOO_LARGE" }, /the outcome is DENY UPGRADE_NOT_SUPPORTED: /, ...UPGRADE],
     [{ reason: "REQUEST_TOO_LARGE" }, OTHER],
     [{ reason: "MALFORMED_REQUEST", action: "QUERY" }, SAME],
     [
       { reason: "PRECONDITION_NOT_SUPPORTED", action: "PUT" },
-      /^what decided is not .*: a header such as If-Match/m,
+      /^not evaluated again: .*: a header such as If-Match/m,
     ],
-    [{ reason: "BODY_TOO_LARGE", action: "POST" }, /^what decided is not in the record, .*: the body, /m],
-    [
-      { reason: "POLICY_SETS_CONFLICT" },
-      /^what decided is not in the record, .*: what another set asks for/m,
-    ],
-    [{ reason: "UPGRADE_REQUIRED" }, /^what decided is not in the record, .*: the protocol, /m],
-    [
-      { reason: "CLIENT_GONE" },
-      /^what decided is not in the record, .*: what the client did on its connection/m,
-    ],
-    [{ reason: "RATE_LIMITED" }, /^what decided is not in the record, .*: a token or cookie/m],
+    [{ reason: "BODY_TOO_LARGE", action: "POST" }, /^not evaluated again: .*: the body, /m],
+    [{ reason: "POLICY_SETS_CONFLICT" }, /^not evaluated again: .*: another policy set/m],
+    [{ reason: "UPGRADE_REQUIRED" }, /^not evaluated again: .*: the protocol version, /m],
+    [{ reason: "CLIENT_GONE" }, /^not evaluated again: .*: what the client did on its connection/m],
+    [{ reason: "RATE_LIMITED" }, /^not evaluated again: .*: a token or cookie/m],
   ];
   for (const [record, expected, ...more] of cases) {
     it([...Object.values(record), ...more].join(" ").slice(0, 80), async () => {

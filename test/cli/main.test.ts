@@ -79,7 +79,7 @@ describe("cli", () => {
     [["gateway", "--confg", "x"], /unknown option '--confg'\n\(Did you mean --config\?\)/],
     [["gateway", "extra"], /too many arguments/],
     [["gateway", "--config"], /argument missing/],
-    [["policy", "explain"], /say one of --request, --graphql, --websocket and --request-id/],
+    [["policy", "explain"], /exactly one of --request, --graphql, --websocket and --request-id/],
     [["up", "--port", "http"], /is not a port/],
     [["up", "--port", "65536"], /is not a port/],
     [["up", "--admin-port", "-1"], /is not a port|argument missing/],
@@ -101,7 +101,7 @@ describe("cli", () => {
     if (system !== undefined && Number(/^v(\d+)/.exec(version)?.[1]) < 24) {
       const { code, stdout, stderr } = await gatehouse(["--help"], { node: system });
       assert.deepEqual([code, stdout], [2, ""]);
-      assert.match(stderr, /^gatehouse needs Node\.js 24 or newer, this is [\d.]+\.\n/);
+      assert.match(stderr, /^gatehouse needs Node\.js 24 or newer, but this is [\d.]+\.\n/);
       return;
     }
     // No old one at hand: the same file in a process that takes itself for one.
@@ -111,6 +111,6 @@ describe("cli", () => {
       (error: unknown) => error,
     )) as { code: number; stderr: string };
     assert.equal(failed.code, 2);
-    assert.match(failed.stderr, /^gatehouse needs Node\.js 24 or newer, this is 20\.1\.0\.\n/);
+    assert.match(failed.stderr, /^gatehouse needs Node\.js 24 or newer, but this is 20\.1\.0\.\n/);
   });
 });

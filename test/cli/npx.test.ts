@@ -92,7 +92,7 @@ describe("cli: a signal to npm or npx", () => {
   const WITHOUT_SANDBOX = { GATEHOUSE_API_ENVIRONMENTS: "production" };
   const ALL = ["postgres", "envoy", "processes/gateway/worker.ts"];
   const cases = [
-    ["SIGTERM to npx alone", ["npx", "gatehouse", ...UP], "Ctrl-C ends it", ALL],
+    ["SIGTERM to npx alone", ["npx", "gatehouse", ...UP], "Press Ctrl-C to stop", ALL],
     ["SIGTERM to npm alone", ["npm", "run", "demo"], "plane ready on", ["postgres"]],
     // a start under way
     ["SIGTERM to npm alone", ["npm", "exec", "gatehouse", "control-plane"], "migration 0001", ["postgres"]],

@@ -123,7 +123,7 @@ describe("cli: policy, answers, operations and messages", () => {
       const { code, stdout, stderr } = await policy("test");
       assert.deepEqual([code, stderr], [0, ""], stdout);
       assert.match(stdout, /^shop\.test\.yaml: 10 passed, 0 failed$/m);
-      assert.match(stdout, /^policy set shop: 11 of 11 conditions reached, 8 of them with every outcome$/m);
+      assert.match(stdout, /^policy set shop: 11 of 11 conditions reached, 8 with every outcome$/m);
     });
 
     it("shows what differs", async () => {
@@ -136,18 +136,18 @@ describe("cli: policy, answers, operations and messages", () => {
       assert.equal(code, 1);
       assert.match(stdout, /^shop\.test\.yaml: 6 passed, 4 failed$/m);
       assert.match(stdout, /^ {4}body: \$\[0\]\.ssn: expected "\*\*\*", got "\*\*\*6789"$/m);
-      assert.match(stdout, /^ {4}the answer is withheld: not_json$/m);
-      assert.match(stdout, /^ {4}denied fields: expected "people", which is not there$/m);
+      assert.match(stdout, /^ {4}the response is withheld: not_json$/m);
+      assert.match(stdout, /^ {4}denied fields: expected "people", which is missing$/m);
       assert.match(stdout, /^ {4}denied fields: got "all", which was not expected$/m);
-      assert.match(stdout, /^ {4}the message in line \d+: expected allow, got deny: UNLISTED, no rule$/m);
-      assert.match(stdout, /in the answer:/, "the explanation stands below");
+      assert.match(stdout, /^ {4}the message on line \d+: expected allow, got deny: UNLISTED, no rule$/m);
+      assert.match(stdout, /in the response:/, "the explanation stands below");
     });
 
     it("fails where a stream would have to be tried", async () => {
       await folder.add({ "policies/shop.test.yaml": SUITE.replace("text/html", "text/event-stream") });
       const { code, stdout } = await policy("test");
       assert.equal(code, 1);
-      assert.match(stdout, /deciding failed: a stream cannot be tried here/);
+      assert.match(stdout, /deciding failed: streams are not supported here/);
     });
 
     it("asks under the host and from the address that a test names", async () => {
@@ -227,12 +227,12 @@ tests:
       const more = ["-r", "GET /people/7", "--response", "sample.json"];
       assert.match((await explain(...more)).stdout, /\{"ssn":"\*\*\*"\}\n$/);
       const partial = await explain(...more, "--response-status", "206");
-      assert.match(partial.stdout, /the answer is withheld \(502\): partial/);
+      assert.match(partial.stdout, /the response is withheld \(502\): partial/);
       const page = await explain(...more, "--response-header", "Content-Type: text/html");
-      assert.match(page.stdout, /the answer is withheld \(502\): not_json/);
+      assert.match(page.stdout, /the response is withheld \(502\): not_json/);
       const stream = await explain(...more, "--response-header", "content-type: text/event-stream");
       assert.equal(stream.code, 2);
-      assert.match(stream.stderr, /a stream cannot be tried here/);
+      assert.match(stream.stderr, /streams are not supported here/);
     });
 
     it("says which fields of an operation are denied, and why", async () => {
@@ -248,7 +248,7 @@ tests:
       ];
       const nulled = await explain(...named, "--variables", '{"n":1}', "--endpoint", "/graphql");
       assert.match(nulled.stdout, /^ALLOW GRAPHQL_ALLOWED/);
-      assert.match(nulled.stdout, /people\.salary comes back null/);
+      assert.match(nulled.stdout, /people\.salary is returned as null/);
       assert.match((await explain(...named, "--endpoint", "/other")).stdout, /NO_MATCHING_RULE/);
     });
 

@@ -73,13 +73,10 @@ describe("cli: policy validate", () => {
       await folder.add({ "policies/shop.yaml": FED_BY_CONFIGURATION, ...config({}) });
       const { code, stdout } = await policy("validate", "--config", "gateway.yaml");
       assert.equal(code, 1);
-      assert.match(
-        stdout,
-        /^shop\.yaml:6:5: error: `target` comes from .*`people`.* \[source-not-configured\]$/m,
-      );
+      assert.match(stdout, /^shop\.yaml:6:5: error: `target` .* \[source-not-configured\]$/m);
       assert.match(stdout, /^ 6 \| {3}- name: colleagues\n {3}\| {5}\^$/m);
       assert.match(stdout, /^ {3}= configure `attribute_sources\.people`$/m);
-      assert.match(stdout, /^shop\.yaml:10:5: error: no claim is mapped to `user\.badge`/m);
+      assert.match(stdout, /^shop\.yaml:10:5: error: .*`user\.badge`.* \[claim-not-mapped\]$/m);
       assert.match(stdout, /^shop: has errors$/m);
       const json = await policy("validate", "--json", "--config", "gateway.yaml");
       const [report] = JSON.parse(json.stdout) as {

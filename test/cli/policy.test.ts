@@ -51,7 +51,7 @@ describe("cli: policy", () => {
       assert.equal((await policy("validate", "bad")).code, 1);
       const { code, stdout } = await policy("validate", "nowhere");
       assert.equal(code, 1);
-      assert.match(stdout, /policy set `nowhere` is not there/);
+      assert.match(stdout, /policy set `nowhere` not found/);
     });
     it("gives JSON", async () => {
       await folder.add({ "policies/bad.yaml": BROKEN });
@@ -126,7 +126,7 @@ describe("cli: policy", () => {
       assert.equal(await read("bad.yaml"), text);
       const missing = await policy("fmt", "nowhere");
       assert.equal(missing.code, 1);
-      assert.match(missing.stderr, /is not there/);
+      assert.match(missing.stderr, /not found/);
     });
   });
 
@@ -178,10 +178,10 @@ matrix:
     it("exits with 2 for no suite, 1 for a broken suite or set", async () => {
       const none = await policy("test");
       assert.deepEqual([none.code, none.stdout], [2, ""]);
-      assert.match(none.stderr, /there is no \*\.test\.yaml/);
+      assert.match(none.stderr, /no \*\.test\.yaml/);
       const missing = await policy("test", "nowhere.test.yaml");
       assert.equal(missing.code, 2);
-      assert.match(missing.stderr, /nowhere\.test\.yaml cannot be read/);
+      assert.match(missing.stderr, /cannot read `nowhere\.test\.yaml`/);
       assert.equal((await policy("test", "-d", "nowhere")).code, 2);
 
       await folder.add({ "policies/shop.test.yaml": "policy_set: shop\ntestz: []\n" });
@@ -308,7 +308,7 @@ policies:
       const open = await explain("-r", "POST /open", ...by, ...evil);
       assert.match(
         open.stdout,
-        /^ALLOW CONDITION_TRUE: .*the cookie is not used: sec-fetch-site is `cross-site`/,
+        /^ALLOW CONDITION_TRUE: .*the cookie is ignored: sec-fetch-site is `cross-site`/,
       );
       for (const good of [
         [...by, "-H", "Sec-Fetch-Site: same-origin"],
@@ -327,15 +327,15 @@ policies:
       [["-r", "GET /x", "-u", "[]"], /is not a JSON object/],
       [["-r", "GET /x", "-u", "{"], /is not a JSON object/],
       [["-r", "GET /x", "-u", '{"id":"a","id":"b"}'], /is not a JSON object/],
-      [[], /say one of --request, --graphql, --websocket and --request-id/],
+      [[], /exactly one of --request, --graphql, --websocket and --request-id/],
       [
         ["-r", "GET /x", "--graphql", "{ a }"],
-        /say one of --request, --graphql, --websocket and --request-id/,
+        /exactly one of --request, --graphql, --websocket and --request-id/,
       ],
       [["-r", "GET /x", "--message", "{}"], /--message and --receive need --websocket/],
-      [["--websocket", "/ws", "--response", "{}"], /a WebSocket has --receive/],
+      [["--websocket", "/ws", "--response", "{}"], /for a WebSocket use --receive/],
       [["-r", "GET /x", "--response-status", "99"], /is not a status/],
-      [["-r", "GET /open", "--response", "nowhere.json"], /nowhere\.json cannot be read/],
+      [["-r", "GET /open", "--response", "nowhere.json"], /cannot read `nowhere\.json`/],
     ];
     for (const [args, message] of bad) {
       it(`exits with 2 for ${args.join(" ")}`, async () => {

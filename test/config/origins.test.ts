@@ -49,7 +49,7 @@ describe("configuration: whose pages may use the cookie", () => {
       "https://[0:0:0:0:0:0:0:1]",
       "//app.example.com",
     ])
-      refused({ cookie: "session", trusted_origins: [origin] }, "must be one origin as browsers write it");
+      refused({ cookie: "session", trusted_origins: [origin] }, "must be one origin as browsers send it");
   });
 
   it("refuses what would have no effect", () => {

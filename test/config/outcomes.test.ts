@@ -49,7 +49,10 @@ describe("configuration: what is written of requests that are over", () => {
     ['gateway: { access_log: "" }', "must not be empty"],
     ["audit: { outcomes: all }", "must be `true` or `false`, not `all`"],
     ["audit: { enabled: false, outcomes: true }", "has no effect with `audit.enabled: false`"],
-    ["gateway: { access_log: ./audit.log }\naudit: { destination: file }", "is the file of `audit.path`"],
+    [
+      "gateway: { access_log: ./audit.log }\naudit: { destination: file }",
+      "is the same file as `audit.path`",
+    ],
   ];
   for (const [text, expected] of wrong) {
     it(`is refused: ${text}`, () => {

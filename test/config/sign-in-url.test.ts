@@ -20,7 +20,7 @@ describe("configuration: where people sign in", () => {
   });
 
   const refused: readonly (readonly [url: string, expected: string])[] = [
-    ["javascript:alert(1)", "must be an http or https URL, or a path of the gateway such as `/login`"],
+    ["javascript:alert(1)", "must be an http or https URL, or a path on the gateway such as `/login`"],
     ["data:text/html,x", "must be an http or https URL"],
     ["//login.example.com", "must be an http or https URL"],
     ["/\\login.example.com", "must be an http or https URL"],
@@ -28,11 +28,11 @@ describe("configuration: where people sign in", () => {
     ["login.example.com/start", "must be an http or https URL"],
     ["https://login.example.com/a b", "must be an http or https URL"],
     ["https://{return_to}", "must be an http or https URL"],
-    ["https://login.example.com/{return_to}", "must hold `{return_to}` in its query"],
-    ["/login/{return_to}", "must hold `{return_to}` in its query"],
-    ["/login?a={return_to}&b={return_to}", "must hold `{return_to}` once"],
-    ["/login?next={return}", "must hold no other braces than `{return_to}`"],
-    ["/login?next={{return_to}}", "must hold no other braces than `{return_to}`"],
+    ["https://login.example.com/{return_to}", "must contain `{return_to}` in its query"],
+    ["/login/{return_to}", "must contain `{return_to}` in its query"],
+    ["/login?a={return_to}&b={return_to}", "must contain `{return_to}` only once"],
+    ["/login?next={return}", "must not contain braces other than `{return_to}`"],
+    ["/login?next={{return_to}}", "must not contain braces other than `{return_to}`"],
   ];
   for (const [url, expected] of refused) {
     it(`refuses ${url}`, () => {

@@ -51,13 +51,13 @@ describe("readiness of the control plane", () => {
     const ask = await readyzOf(database.db);
     assert.deepEqual(await ask(), {
       status: 200,
-      text: '{"status":"ok","checks":{"database":{"ok":true,"detail":"it answers"}}}',
+      text: '{"status":"ok","checks":{"database":{"ok":true,"detail":"it responds"}}}',
     });
   });
 
   it("says that nobody listens", async () => {
     const ask = await readyzOf(dbOf("postgres://gatehouse:s3cret@127.0.0.1:1/gatehouse"));
-    assert.deepEqual(await ask(), notReady("the database refuses connections"));
+    assert.deepEqual(await ask(), notReady("the database refused the connection"));
   });
 
   it("says that its name leads nowhere", async () => {
@@ -73,7 +73,7 @@ describe("readiness of the control plane", () => {
   it("says that the user is not let in", async () => {
     const ask = await readyzOf(dbOf(changed((url) => (url.username = "nobody"))));
     const { text } = await ask();
-    assert.match(text, /the database refuses the user or its password/);
+    assert.match(text, /the database rejected the user or the password/);
     assert.ok(!text.includes("nobody"));
   });
 
@@ -89,7 +89,7 @@ describe("readiness of the control plane", () => {
     const ask = await readyzOf(
       dbOf(`postgres://u:s3cret@127.0.0.1:${(mute.address() as AddressInfo).port}/x`),
     );
-    assert.deepEqual(await ask(), notReady("the database does not answer"));
+    assert.deepEqual(await ask(), notReady("the database did not respond"));
   });
 
   it("logs each problem once, and again when it comes back", async () => {
@@ -103,7 +103,7 @@ describe("readiness of the control plane", () => {
     await server.stop();
     await eventually("it is away", async () => (await ask()).status === 503);
     const away = await ask();
-    assert.match(away.text, /"detail":"the database('s socket is not there| refuses connections)"/);
+    assert.match(away.text, /"detail":"the database('s socket does not exist| refused the connection)"/);
     const before = said.length;
     for (let n = 0; n < 3; n += 1) assert.deepEqual(await ask(), away);
     assert.equal(said.length, before);

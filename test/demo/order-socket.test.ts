@@ -109,7 +109,7 @@ describe("demo application: order feed", () => {
       assert.deepEqual(await next(), { type: "error", error: "the message is not valid" });
     }
     say(Buffer.from('{"type":"ping"}'));
-    assert.deepEqual(await next(), { type: "error", error: "only text is understood" });
+    assert.deepEqual(await next(), { type: "error", error: "only text messages are supported" });
     say({ type: "subscribe", customer_id: "c-99" });
     assert.deepEqual(await next(), { type: "error", error: "no such customer" });
     say({ type: "cancel_order", order_id: "o-1" });

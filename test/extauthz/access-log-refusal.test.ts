@@ -146,7 +146,7 @@ describe("extauthz: what Envoy refused itself", () => {
     const { records, errors, metrics, take } = refusals();
     take({ common: { upstream_remote_address: peer("192.0.2.1") } });
     assert.deepEqual(records, []);
-    assert.deepEqual(errors, ["the proxy has forwarded a request without a decision"]);
+    assert.deepEqual(errors, ["envoy forwarded a request without a decision"]);
     const { values } = await metrics.accessLogSkipped.get();
     assert.deepEqual(values[0]?.labels, { cause: "undecided" });
   });

@@ -266,7 +266,7 @@ describe("extauthz: access log", () => {
     });
     failing.take(Buffer.concat([good, good]));
     assert.equal(calls, 2);
-    assert.deepEqual(failing.logged, ["an outcome was lost", "an outcome was lost"]);
+    assert.deepEqual(failing.logged, ["could not record an outcome", "could not record an outcome"]);
   });
 
   it("takes the last of a member that comes twice, and only where it is a string", () => {

@@ -114,7 +114,7 @@ describe("extauthz: worker pool", () => {
 
   it("waits longer each time, and gives readiness up", async () => {
     const pool = start(["dies"], { restart: { firstDelay: 10, longestDelay: 40, attempts: 5 } });
-    await assert.rejects(pool.ready(), /worker 0 ends before it serves/);
+    await assert.rejects(pool.ready(), /worker 0 keeps exiting before it serves/);
     for (const [at, longest] of [10, 20, 40, 40, 40].entries()) {
       const ms = logged[at]?.restart_in_ms ?? 0;
       assert.ok(ms >= longest / 2 && ms <= longest, `${ms} after ${at + 1} deaths`);
@@ -145,7 +145,7 @@ describe("extauthz: worker pool", () => {
 
   it("survives a module that is not there", async () => {
     const pool = start([""], { entry: join(folder, "missing.js"), restart: { firstDelay: 1, attempts: 2 } });
-    await assert.rejects(pool.ready(), /ends before it serves/);
+    await assert.rejects(pool.ready(), /keeps exiting before it serves/);
   });
 
   describe("closing", () => {
@@ -172,7 +172,7 @@ describe("extauthz: worker pool", () => {
       const pids = [...pool.workers(), ...early.workers()].map(({ pid }) => pid!);
       await Promise.all([pool.close(0), early.close(0)]);
       assert.ok(pids.every((pid) => !alive(pid)));
-      await assert.rejects(early.ready(), /are stopped/);
+      await assert.rejects(early.ready(), /have been stopped/);
     });
 
     it("kills a worker that does not react at all", async () => {

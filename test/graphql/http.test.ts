@@ -345,7 +345,7 @@ describe("GraphQL over HTTP: verdicts", () => {
   it("never say anything of a document that is not well-formed but where", () => {
     const verdict = evaluated(posted({ query: "{ a\n  <script> }" }));
     assert.ok(verdict.kind === "refused");
-    assert.equal(verdict.message, "the document is not well-formed GraphQL at line 2, column 3");
+    assert.equal(verdict.message, "GraphQL syntax error at line 2, column 3");
   });
 
   it("leave faults of our own to the caller, who denies", () => {

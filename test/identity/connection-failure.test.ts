@@ -37,25 +37,25 @@ describe("identity: a connection that does not come about", () => {
       ]),
     "nobody there": async () => {
       const host = `127.0.0.1:${await freePort()}`;
-      return [`http://${host}/secret`, `${host} refuses connections`];
+      return [`http://${host}/secret`, `${host} refused the connection`];
     },
     "somebody who hangs up": async () => {
       const host = await listening(createTcpServer((socket) => socket.destroy()));
-      return [`http://${host}/secret`, `${host} broke off the connection`];
+      return [`http://${host}/secret`, `${host} closed the connection`];
     },
     "a certificate of nobody's": async () => {
       const { certificate, privateKey } = await (await createAuthority("nobody's")).issue("127.0.0.1");
       const host = await listening(createTlsServer({ cert: certificate, key: privateKey }));
       return [
         `https://${host}/secret`,
-        new RegExp(`^the certificate of ${host} is not accepted \\([A-Z_]+\\)$`),
+        new RegExp(`^the certificate of ${host} is not trusted \\([A-Z_]+\\)$`),
       ];
     },
     "no TLS": async () => {
       const host = await listening(
         createTcpServer((socket) => socket.on("error", () => undefined).end("HTTP/1.1 400 Bad\r\n\r\n")),
       );
-      return [`https://${host}/secret`, new RegExp(`^${host} does not speak TLS as expected \\([A-Z_]+\\)$`)];
+      return [`https://${host}/secret`, new RegExp(`^the TLS handshake with ${host} failed \\([A-Z_]+\\)$`)];
     },
   };
   for (const [client, get] of Object.entries(clients))

@@ -86,7 +86,7 @@ describe("identity: keys in a file", () => {
     path = join(missing, "jwks.json");
     const verifier = await start({ refreshIntervalMs: 20 });
     assert.equal(verifier.ready(), false);
-    assert.match(verifier.status().lastError ?? "", /cannot be opened/);
+    assert.match(verifier.status().lastError ?? "", /cannot open/);
     const { mkdir } = await import("node:fs/promises");
     await mkdir(missing);
     await writeFile(path, keySet(first));

@@ -95,9 +95,9 @@ describe("identity: which keys are used", () => {
         level: "warn",
         fields: {
           source: `${server.origin}/`,
-          ignored: ["key 2: holds private parts", "key 3: is symmetric", "key 4: is not an object"],
+          ignored: ["key 2: contains private parts", "key 3: is symmetric", "key 4: is not an object"],
         },
-        message: "the issuer publishes keys that cannot be used",
+        message: "ignored unusable keys of the issuer",
       },
     ]);
   });

@@ -37,23 +37,23 @@ describe("json: parseJson", () => {
 
   it("says what is wrong, and where", () => {
     const cases: readonly (readonly [text: string, position: number, what: string])[] = [
-      ["", 0, "a value was expected"],
-      ["\ufeff{}", 0, "a value was expected"],
-      ["nul", 0, "a value was expected"],
-      ["01", 1, "data after the end"],
-      ["1 2", 2, "data after the end"],
-      ["-", 0, "a value was expected"],
-      ["[1,]", 3, "a value was expected"],
-      ["[1 2]", 3, "`,` or `]` was expected"],
-      ["[1}", 2, "`,` or `]` was expected"],
-      ['{"a":1 "b":2}', 7, "`,` or `}` was expected"],
-      ['{"a":1,}', 7, "a member's name was expected"],
-      ["{a:1}", 1, "a member's name was expected"],
-      ['{"a" 1}', 5, "`:` was expected"],
-      ['"a', 0, "a string without its end"],
+      ["", 0, "expected a value"],
+      ["\ufeff{}", 0, "expected a value"],
+      ["nul", 0, "expected a value"],
+      ["01", 1, "unexpected data after the end"],
+      ["1 2", 2, "unexpected data after the end"],
+      ["-", 0, "expected a value"],
+      ["[1,]", 3, "expected a value"],
+      ["[1 2]", 3, "expected `,` or `]`"],
+      ["[1}", 2, "expected `,` or `]`"],
+      ['{"a":1 "b":2}', 7, "expected `,` or `}`"],
+      ['{"a":1,}', 7, "expected a member name"],
+      ["{a:1}", 1, "expected a member name"],
+      ['{"a" 1}', 5, "expected `:`"],
+      ['"a', 0, "unterminated string"],
       ['["a\nb"]', 1, "a control character in a string"],
-      ['["\\x"]', 5, "a malformed escape in a string"],
-      ['{"a":1,} ', 7, "a member's name was expected"],
+      ['["\\x"]', 5, "an invalid escape in a string"],
+      ['{"a":1,} ', 7, "expected a member name"],
     ];
     for (const [text, position, what] of cases)
       assert.deepEqual(refusalOf(text), ["syntax", position, `${what}, at character ${position + 1}`], text);
@@ -61,9 +61,9 @@ describe("json: parseJson", () => {
 
   it("refuses half of a surrogate pair and U+0000, unless it takes any text", () => {
     for (const [text, what] of [
-      ['"\\ud800"', "half of a surrogate pair in a string, at character 9"],
-      ['"\ud800"', "half of a surrogate pair in a string, at character 4"],
-      ['{"\\udc00x":1}', "half of a surrogate pair in a string, at character 11"],
+      ['"\\ud800"', "an unpaired surrogate in a string, at character 9"],
+      ['"\ud800"', "an unpaired surrogate in a string, at character 4"],
+      ['{"\\udc00x":1}', "an unpaired surrogate in a string, at character 11"],
       ['"\\u0000"', "U+0000 in a string, at character 9"],
     ] as const) {
       const [reason, , message] = refusalOf(text);
@@ -79,7 +79,7 @@ describe("json: parseJson", () => {
   it("bounds depth and values", () => {
     const lists = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
     assert.deepEqual(plain(lists(20)), JSON.parse(lists(20)));
-    assert.deepEqual(refusalOf(lists(21)), ["depth", 20, "nested deeper than 20 levels, at character 21"]);
+    assert.deepEqual(refusalOf(lists(21)), ["depth", 20, "nested more than 20 levels deep, at character 21"]);
     assert.deepEqual(refusalOf('{"a":'.repeat(21)).slice(0, 2), ["depth", 100]);
     assert.deepEqual(plain("[[],[],[]]"), [[], [], []]);
     assert.deepEqual(plain('[1,{"a":2}]'), [1, { a: 2 }]);
@@ -131,7 +131,7 @@ describe("json: parseJson", () => {
     assert.deepEqual(refusalOf('{"a":{"__proto__":1}}', plainObjects), [
       "syntax",
       18,
-      "a member called `__proto__`, at character 19",
+      "a member named `__proto__`, at character 19",
     ]);
     assert.equal(({} as Record<string, unknown>)["polluted"], undefined);
   });

@@ -92,7 +92,7 @@ const ordinary = (target: string, method = "GET"): RawRequest => ({
   headers: [],
 });
 
-const TOO_MANY_READINGS = "the request can be read in too many ways";
+const TOO_MANY_READINGS = "the request has too many possible readings";
 const switches = fc.subarray([...REFUSAL_CHECKS]).map((checks) => new Set<RefusalCheck>(checks));
 
 function sanePath({ segments, path }: CanonicalRequest): void {

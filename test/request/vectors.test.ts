@@ -23,7 +23,7 @@ import {
 } from "./vector-file.ts";
 
 /** What is accepted is refused all the same where nobody could ask about every reading. */
-const TOO_MANY_READINGS = "the request can be read in too many ways";
+const TOO_MANY_READINGS = "the request has too many possible readings";
 
 type Outcome =
   | {

@@ -42,7 +42,7 @@ describe("runtime: a task in a thread of its own", () => {
 
   it("fails as the thread does", async () => {
     await assert.rejects(run({ task: "throw" }), /broken/);
-    await assert.rejects(run({ task: "nothing" }), /ended with code 0 and no result/);
+    await assert.rejects(run({ task: "nothing" }), /exited with code 0 without a result/);
   });
 
   it("is ended when it takes too long, or too much memory", async () => {

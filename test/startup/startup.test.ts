@@ -28,7 +28,7 @@ describe("startup: ports", () => {
         await assert.rejects(
           assertPortIsFree({ setting, host, port }),
           new RegExp(
-            `^Error: gateway\\.listen_port: ${name}:${port} is in use by \`.+\` \\(process ${process.pid}\\); stop that, or set another port$`,
+            `^Error: gateway\\.listen_port: ${name}:${port} is in use by \`.+\` \\(process ${process.pid}\\); stop that process or set another port$`,
           ),
         );
       } finally {
@@ -63,7 +63,7 @@ describe("startup: ports", () => {
   it("an address has to be one of this machine", async () => {
     // RFC 5737: documentation
     await assert.rejects(assertPortIsFree({ setting, host: "203.0.113.1", port: 8000 }), {
-      message: "gateway.listen_port: 203.0.113.1 is no address of this machine",
+      message: "gateway.listen_port: `203.0.113.1` is not an address of this machine",
     });
   });
 
@@ -72,7 +72,7 @@ describe("startup: ports", () => {
     const told = await cannotListen({ setting, host: "::", port: 80 }, denied);
     assert.equal(
       String(told),
-      "Error: gateway.listen_port: this user may not listen on [::]:80; set a port from 1024 on",
+      "Error: gateway.listen_port: permission denied to listen on [::]:80; set a port of 1024 or above",
     );
     const other = new Error("something else");
     assert.equal(await cannotListen({ setting, host: "::", port: 80 }, other), other);
@@ -123,12 +123,12 @@ describe("startup: files", () => {
     const reasons = {
       "nowhere/audit.log": "its folder does not exist",
       folder: "it is a folder",
-      "file/audit.log": "a part of the path is no folder",
-      circle: "its links lead in a circle",
+      "file/audit.log": "a part of the path is not a folder",
+      circle: "too many levels of symbolic links",
     };
     for (const [name, reason] of Object.entries(reasons)) {
       await assert.rejects(file(name), {
-        message: `audit.path: \`${join(folder, name)}\` cannot be written: ${reason}`,
+        message: `audit.path: cannot write \`${join(folder, name)}\`: ${reason}`,
       });
     }
   });
@@ -139,7 +139,7 @@ describe("startup: files", () => {
     await of("spool/deep");
     assert.ok((await stat(join(folder, "spool/deep"))).isDirectory());
     await writeFile(join(folder, "no-folder"), "");
-    await assert.rejects(of("no-folder"), { message: /^audit\.spool_directory: .*: it is no folder$/ });
-    await assert.rejects(of("no-folder/below"), { message: /: a part of the path is no folder$/ });
+    await assert.rejects(of("no-folder"), { message: /^audit\.spool_directory: .*: it is not a folder$/ });
+    await assert.rejects(of("no-folder/below"), { message: /: a part of the path is not a folder$/ });
   });
 });

@@ -277,17 +277,17 @@ describe("storage: embedded PostgreSQL", () => {
     await writeFile(join(data, "PG_VERSION"), "17\n");
     await assert.rejects(
       start(dataDirectory),
-      /are of PostgreSQL 17, and this is PostgreSQL 18: export them/,
+      /belong to PostgreSQL 17, but this is PostgreSQL 18: export them/,
     );
     await writeFile(join(data, "PG_VERSION"), version);
     await writeFile(join(data, "postgresql.conf"), "no_such_setting = 1\n");
-    await assert.rejects(start(dataDirectory), /^Error: PostgreSQL does not start: .*no_such_setting/s);
+    await assert.rejects(start(dataDirectory), /^Error: PostgreSQL did not start: .*no_such_setting/s);
   });
 
   it("refuses a folder whose link leads nowhere", async () => {
     await mkdir(dataDirectory, { recursive: true });
     await symlink(join(dataDirectory, "gone"), join(dataDirectory, "postgres"));
-    await assert.rejects(start(dataDirectory), /leads nowhere/);
+    await assert.rejects(start(dataDirectory), /is a broken link/);
   });
 });
 

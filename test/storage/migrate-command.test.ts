@@ -30,7 +30,7 @@ describe("storage: the command migrate", () => {
   it("migrates both embedded databases, and stops the server it has started", async () => {
     const dataDirectory = await databaseDirectory();
     const location = { dataDirectory };
-    const todo = `production: ${count} to do: ${names}\nsandbox: ${count} to do: ${names}\n`;
+    const todo = `production: ${count} pending: ${names}\nsandbox: ${count} pending: ${names}\n`;
     assert.deepEqual(run(location, "--status"), { status: 1, stdout: todo, stderr: "" });
     const production = `production: ${count} applied: ${names}\n`;
     assert.deepEqual(run(location, "--environment", "production"), {
@@ -66,7 +66,7 @@ describe("storage: the command migrate", () => {
     });
     const ask = (...args: string[]) =>
       gatehouse(["migrate", "--status", "--environment", "production", ...args], { cwd: folder.path });
-    const todo = `production: ${count} to do: ${names}\n`;
+    const todo = `production: ${count} pending: ${names}\n`;
     try {
       assert.deepEqual(await ask("--config", "control.yaml"), { code: 1, stdout: todo, stderr: "" });
       assert.equal((await ask()).stdout, "");
@@ -110,7 +110,7 @@ describe("storage: the command migrate", () => {
   it("refuses one database for production and sandbox, however it is written", async () => {
     const provide = (url: string, sandboxUrl: string) =>
       provideDatabases({ url, sandboxUrl, dataDirectory: "/nowhere" }, ["production"], quiet);
-    const same = /^Error: production and sandbox have the same database/;
+    const same = /^Error: production and sandbox use the same database/;
     await assert.rejects(provide("postgres://a:b@h/d", "postgresql://c@h:5432/d?sslmode=require"), same);
     await assert.rejects(
       provide("postgres:///d?host=/run/x", "postgres://u@localhost/d?host=%2Frun%2Fx"),

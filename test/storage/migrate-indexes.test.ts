@@ -66,7 +66,7 @@ describe("storage: migrations outside a transaction", () => {
     );
     await assert.rejects(
       migrate(database.db, { folder }),
-      /^Error: migration 0001-typo may export only `{ transaction: false }` as `config`$/,
+      /^Error: migration 0001-typo: the only allowed `config` is `{ transaction: false }`$/,
     );
   });
 

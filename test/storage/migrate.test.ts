@@ -51,7 +51,7 @@ describe("storage: migrate", () => {
     assert.deepEqual(await pending(), ["0001-table", "0002-rows"]);
     const log = { info: (message: string) => said.push(message) };
     assert.deepEqual(await migrate(database.db, { folder, log }), { applied: ["0001-table", "0002-rows"] });
-    assert.deepEqual(said, ["migration 0001-table applied", "migration 0002-rows applied"]);
+    assert.deepEqual(said, ["applied migration 0001-table", "applied migration 0002-rows"]);
     assert.deepEqual(await pending(), []);
     assert.deepEqual(await run(), { applied: [] });
     await write("0003-more.ts", statement("insert into t values (2)"));
@@ -118,7 +118,7 @@ describe("storage: migrate", () => {
     await run();
     await rm(join(folder, "0002-later.ts"));
     const message =
-      /^Error: the database is newer than this program: since 0002-later it needs a version that knows migration 0002 or a later one, and this version knows up to 0001-table; run such a version$/;
+      /^Error: the database is newer than this program: since 0002-later it needs a version that knows migration 0002 or a later one, but this version only knows migrations up to 0001-table; upgrade the program$/;
     await assert.rejects(run(), message);
     await assert.rejects(pending(), message);
   });
@@ -139,7 +139,7 @@ describe("storage: migrate", () => {
       const said: string[] = [];
       const log = { info: (message: string) => said.push(message) };
       assert.deepEqual(await migrate(database.db, { folder, log }), { applied: [] });
-      assert.deepEqual(said, ["the database is newer than this program, which works with it: 0003-newer"]);
+      assert.deepEqual(said, ["the database is newer than this program, but compatible with it: 0003-newer"]);
       assert.deepEqual(await pending(), []);
       assert.equal(await createSchemaCheck(database.db, { folder })(), undefined);
     });
@@ -148,7 +148,7 @@ describe("storage: migrate", () => {
       await newer(adds);
       await write("misnamed.ts", adds);
       const check = createSchemaCheck(database.db, { folder });
-      await assert.rejects(check(), /is not named like a migration/);
+      await assert.rejects(check(), /is not a valid migration name/);
       await rm(join(folder, "misnamed.ts"));
       assert.equal(await check(), undefined);
     });
@@ -179,12 +179,12 @@ describe("storage: migrate", () => {
     it("adds nothing that comes before what is there, and misses what it should have", async () => {
       await newer(adds);
       await write("0002-other.ts", statement("select 1"));
-      await assert.rejects(run(), /migration 0002-other stands before 0003-newer, which is applied already/);
+      await assert.rejects(run(), /migration 0002-other sorts before 0003-newer, which is already applied/);
       await rm(join(folder, "0002-other.ts"));
       await rm(join(folder, "0001-table.ts"));
       await assert.rejects(
         run(),
-        /migration 0001-table was applied, and this program has later ones but no such file/,
+        /migration 0001-table was applied, but this program has later migrations and not this file/,
       );
     });
 
@@ -213,17 +213,17 @@ describe("storage: migrate", () => {
     await write("0001-late.ts", statement("create table u (id int)"));
     await assert.rejects(
       run(),
-      /^Error: migration 0001-late stands before 0002-table, which is applied already/,
+      /^Error: migration 0001-late sorts before 0002-table, which is already applied/,
     );
     assert.equal(await database.db.schema.hasTable("u"), false);
   });
 
   it("refuses files that it would leave out or cannot run", async () => {
     await write("1-short.ts", statement("select 1"));
-    await assert.rejects(run(), /1-short\.ts is not named like a migration/);
+    await assert.rejects(run(), /1-short\.ts is not a valid migration name/);
     await rm(join(folder, "1-short.ts"));
     await write("0001-nothing.ts", "export const down = 1;\n");
-    await assert.rejects(run(), /^Error: migration 0001-nothing exports no function `up`$/);
+    await assert.rejects(run(), /^Error: migration 0001-nothing does not export a function `up`$/);
     assert.equal(await database.db.schema.hasTable("schema_migrations"), false);
   });
 

@@ -80,7 +80,7 @@ describe("storage: binaries of PostgreSQL", () => {
     const home = await openHome(await databaseDirectory(), log);
     await assert.rejects(
       prepareBinaries(home, log, source),
-      /^Error: the PostgreSQL that comes with gatehouse does not run here \(.*\); set DATABASE_URL and SANDBOX_/s,
+      /^Error: the embedded PostgreSQL does not run on this machine \(.*\); set DATABASE_URL and SANDBOX_/s,
     );
   });
 

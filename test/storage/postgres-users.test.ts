@@ -107,14 +107,14 @@ describe("storage: users of the machine and the embedded PostgreSQL", () => {
     assert.equal((await stat(`/proc/${pid}`)).uid, nobody.uid);
     assert.equal((await stat(join(dataDirectory, "postgres"))).mode & 0o077, 0);
     const message = new RegExp(
-      `belongs to user ${nobody.uid}, and this is user 0: run gatehouse as that user`,
+      `belongs to user ${nobody.uid}, but this is user 0: run gatehouse as that user`,
     );
     await assert.rejects(start(dataDirectory), message);
     await holder.leave();
 
     const roots = await databaseDirectory();
     const server = await start(roots);
-    assert.match((await hold(roots, games).held).error ?? "", /belongs to user 0, and this is user/);
+    assert.match((await hold(roots, games).held).error ?? "", /belongs to user 0, but this is user/);
     await server.close();
   });
 
@@ -130,7 +130,7 @@ describe("storage: users of the machine and the embedded PostgreSQL", () => {
       assert.match(place, /^\/var\/lib\/gatehouse\/postgres-[0-9a-f]{16}$/);
       assert.match(
         said.join("\n"),
-        /the database is in \/var\/lib\/gatehouse\/postgres-.*: PostgreSQL does not run as root/,
+        /the database is in `\/var\/lib\/gatehouse\/postgres-.*`: PostgreSQL does not run as root/,
       );
       assert.equal((await readFile(join(place, "cluster", "data", "PG_VERSION"), "utf8")).trim(), "18");
       const again = await start(closed, log);

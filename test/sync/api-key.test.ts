@@ -62,7 +62,7 @@ describe("following: the API key in a file", () => {
       await opened.refresh();
       await opened.refresh();
       assert.equal(opened.current, "first-key");
-      assert.equal(said.filter((one) => one.startsWith("the API key cannot be read again")).length, 1);
+      assert.equal(said.filter((one) => one.startsWith("could not reload the API key")).length, 1);
       assert.ok(text === "" || !said.join().includes(text));
       await writeFile(path, "fourth-key");
       await opened.refresh();
@@ -82,7 +82,7 @@ describe("following: the API key in a file", () => {
     await rm(path);
     await opened.refresh();
     assert.equal(opened.current, "first-key");
-    assert.match(said.join(), /cannot be read again/);
+    assert.match(said.join(), /could not reload/);
   });
 
   describe("of a client", () => {

@@ -50,37 +50,37 @@ describe("following: a control plane that refuses the key", () => {
     [
       "that a proxy in front refuses",
       { status: 403, body: "<html>" },
-      /\(403 MALFORMED_ANSWER: answered with status 403, /,
+      /\(403 MALFORMED_ANSWER: status 403, /,
     ],
   ];
   const refused = async () => (await metrics.feedKeyRefused.get()).values[0]?.value;
   for (const [what, fault, detail] of refusals) {
     it(`${what}: is not ready at once, and nothing is known after the grace`, async () => {
       const feed = await started();
-      assert.deepEqual(feed.status(), { ok: true, detail: "followed" });
+      assert.deepEqual(feed.status(), { ok: true, detail: "in sync" });
       assert.equal(await refused(), 0);
       plane.fault = () => fault;
       plane.endSession("ses_1");
       await eventually("it is refused", () => !feed.status().ok);
       assert.match(
         feed.status().detail,
-        /^it refuses this gateway's API key .*; what was known .* is used until 2026-01-01T00:01:00/,
+        /^it refused this gateway's API key .*; the last state .* is used until 2026-01-01T00:01:00/,
       );
       assert.match(feed.status().detail, detail);
       assert.equal(await refused(), 1);
       assert.ok(
         logged.includes(
-          "the control plane refuses this gateway's API key; the last state is used for 60 s at most",
+          "the control plane refused this gateway's API key; using the last state for at most 60 s",
         ),
       );
       now += 59_999;
       assert.ok(feed.current);
       now += 1;
       assert.equal(feed.current, undefined);
-      assert.match(feed.status().detail, /^it refuses .* is not used any more$/);
+      assert.match(feed.status().detail, /^it refused .* is no longer used$/);
       plane.fault = () => undefined;
       await eventually("it is heard of again", () => feed.current?.sessionEnded("ses_1"));
-      assert.deepEqual(feed.status(), { ok: true, detail: "followed" });
+      assert.deepEqual(feed.status(), { ok: true, detail: "in sync" });
       assert.equal(await refused(), 0);
     });
   }
@@ -92,11 +92,10 @@ describe("following: a control plane that refuses the key", () => {
     assert.equal(feed.current, undefined);
     assert.deepEqual(feed.status(), {
       ok: false,
-      detail:
-        "nothing is known yet: it refuses this gateway's API key (401 UNAUTHORIZED: it says UNAUTHORIZED)",
+      detail: "no state yet: it refused this gateway's API key (401 UNAUTHORIZED: it says UNAUTHORIZED)",
     });
     assert.deepEqual(logged, [
-      "the control plane refuses this gateway's API key; nothing is known, so tokens of its users are refused",
+      "the control plane refused this gateway's API key; no state yet; refusing tokens of its users",
     ]);
   });
 
@@ -120,7 +119,7 @@ describe("following: a control plane that refuses the key", () => {
     await eventually("a failure", async () => (await failures()) > 0);
     assert.match(
       feed.status().detail,
-      /^it says INTERNAL_ERROR; what was known .* is used until 2026-01-01T01:00:00/,
+      /^it says INTERNAL_ERROR; the last state .* is used until 2026-01-01T01:00:00/,
     );
     now += 120_000;
     assert.equal(feed.status().ok, true);
@@ -139,7 +138,7 @@ describe("following: a control plane that refuses the key", () => {
     await eventually("it is followed", () => feed.status().ok);
     assert.ok(waits().includes("0"));
     await eventually("a question that waits", () => waits().at(-1) === "20");
-    assert.deepEqual(feed.status(), { ok: true, detail: "followed" });
+    assert.deepEqual(feed.status(), { ok: true, detail: "in sync" });
   });
 
   it("asks at once when there is reason to, also while it waits", async () => {

@@ -198,9 +198,7 @@ describe("following: state feed", () => {
       plane.fault = () => undefined;
       await eventually("what was missed", () => feed.current?.sessionEnded("ses_2"));
       assert.equal(plane.askedFor("state").filter(({ query }) => !query.has("after")).length, 1);
-      const said = logged.filter((message) =>
-        /cannot be followed|refuses this gateway's API key/.test(message),
-      );
+      const said = logged.filter((message) => /could not sync|refused this gateway's API key/.test(message));
       assert.equal(said.length, 1, logged.join("\n"));
     });
   }

@@ -109,7 +109,7 @@ describe("telemetry: tracing", () => {
     tracing.span("check", undefined).end();
     await tracing.shutdown();
     assert.ok(
-      warnings.some((warning) => warning.includes("spans could not be sent")),
+      warnings.some((warning) => warning.includes("could not export spans")),
       warnings.join("\n"),
     );
   });

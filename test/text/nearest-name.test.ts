@@ -25,7 +25,7 @@ describe("text: the nearest name", () => {
 
   it("is named in a hint; where none is near, a few are", () => {
     assert.equal(nearestHint("GTE", METHODS), "did you mean `GET`?");
-    assert.equal(nearestHint("TRACE", METHODS), "known here: `GET`, `POST`, `PUT`, `DELETE`");
+    assert.equal(nearestHint("TRACE", METHODS), "use one of: `GET`, `POST`, `PUT`, `DELETE`");
     assert.equal(nearestHint("x", []), undefined);
     assert.equal(
       nearestHint(

@@ -1,4 +1,4 @@
--- Subscriptions whose rules read what is delivered: what the operation must select for that, and the verdict about each
+-- Subscriptions whose rules read delivered results: what the operation must select for them, and the verdict on each
 -- delivered result.
 local condition = require("gatehouse.condition")
 local json = require("gatehouse.json")
@@ -6,7 +6,7 @@ local values = require("gatehouse.values")
 
 local graphql_events = {}
 
--- The fields that selections hold, fragments followed; each fragment once, which is enough to know what is selected.
+-- The fields in selections, including those of fragments; each fragment once, which is enough to know what is selected.
 local function fields_of(selections, fragments)
   local fields, open, followed = {}, { selections }, {}
   while #open > 0 do
@@ -60,7 +60,7 @@ local function is_selected(selections, path, fragments)
   return true
 end
 
--- Finds what a condition reads in what a root field delivers.
+-- Finds what a condition reads in the results of a root field.
 --   field      the root field, as graphql_document has it
 --   reads      the paths that the condition reads below its late roots
 --   fragments  by name
@@ -91,8 +91,8 @@ function graphql_events.resolve(field, reads, fragments, schema, type_name)
   return resolved
 end
 
--- A delivered object without a member that the operation selects (`@skip`, another type) does not say that there is
--- none: it is not known.
+-- If a delivered object lacks a member that the operation selects (`@skip`, another type), the member is unknown, not
+-- absent.
 local function as_known(value)
   if type(value) ~= "table" or value.kind ~= "object" then return value end
   local given = value.members
@@ -132,7 +132,7 @@ local RESULT_MEMBERS = { data = true, errors = true, extensions = true }
 --   events   of the operation: { { rule, when, key, args, members, paths } }
 --   payload  the execution result, a value of values.lua
 --   env      value of `env`, or nil
--- -> true where it may be delivered; otherwise false, and the rule that withholds it, or nil where it cannot be read
+-- -> true if it may be delivered; otherwise false, and the rule that withholds it, or nil if it cannot be parsed
 function graphql_events.evaluate(events, payload, env)
   if type(payload) ~= "table" or payload.kind ~= "object" then return false end
   for _, name in ipairs(json.names(payload)) do

@@ -1,7 +1,7 @@
--- Which rules of a plan say something about a field.
+-- Which rules of a plan apply to a field.
 local graphql_rules = {}
 
--- What root types are called where no schema says it.
+-- Default names of the root types, without a schema.
 local CONVENTIONAL = { query = "Query", mutation = "Mutation", subscription = "Subscription" }
 
 -- The parts of an expression in the order in which they are written.

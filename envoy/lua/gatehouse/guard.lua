@@ -1,5 +1,5 @@
--- The guards let nothing pass that a filter should have looked at and did not finish. They stand on both sides of it -
--- nearer to the client for answers, nearer to the application for messages - and know nothing of policies.
+-- The guards let nothing pass that a filter should have processed but did not finish. They run after it in each direction
+-- (nearer to the client for responses, nearer to the application for messages) and know nothing about policies.
 local contract = require("gatehouse.contract")
 local original = require("gatehouse.original")
 local refusal = require("gatehouse.refusal")
@@ -8,7 +8,7 @@ local DECISION, NOTE, STATE = contract.DECISION, contract.NOTE, contract.STATE
 
 local guard = {}
 
--- Passes only chunks for which the filter has counted one more since the last.
+-- Passes a chunk only if the filter has increased its count since the last one.
 local function pass_counted(handle, counter)
   local last = 0
   for chunk in handle:bodyChunks() do
@@ -18,14 +18,14 @@ local function pass_counted(handle, counter)
   end
 end
 
--- guard.request(handle): what a client sends behind a handshake
+-- guard.request(handle): what a client sends after a handshake
 function guard.request(handle)
-  -- What follows a handshake is no body but anything. Envoy leaves `upgrade` on requests that are one, whatever the
-  -- service took them for, and on no others
+  -- What follows a handshake is not a body but arbitrary bytes. Envoy keeps `upgrade` only on handshakes, regardless of how
+  -- the service classified them
   if handle:headers():get("upgrade") then pass_counted(handle, NOTE.client_chunks) end
 end
 
--- guard.response(handle): what the service has asked to look into, and every change of protocol
+-- guard.response(handle): responses that have a plan, and every change of protocol
 function guard.response(handle)
   local decision = stream.decision(handle)
   local switched = handle:headers():get(":status") == "101"

@@ -1,4 +1,4 @@
--- Changes the fields of a JSON document that a plan names, at their spans of the text: every other byte stays.
+-- Masks the fields of a JSON document that a plan names, at their spans in the text: every other byte stays unchanged.
 local json = require("gatehouse.json")
 local json_tape = require("gatehouse.json_tape")
 local mask_actions = require("gatehouse.mask_actions")
@@ -44,7 +44,7 @@ local function response_of(doc, response)
   })
 end
 
--- A rule is left out only on false: what is unknown masks, and so does an error.
+-- A rule is skipped only on false: unknown masks, and so does an error.
 local function is_wanted(field, run, object)
   if field.when == nil then return true end
   run.response = run.response or response_of(run.doc, run.context.response)
@@ -53,7 +53,7 @@ local function is_wanted(field, run, object)
   return not (ok and verdict == false)
 end
 
--- Whether a field applies in an object that has a member of its last key. Remembered, since that may stand there often.
+-- Whether a field applies in an object that has a member with its last key. Cached, because such members may repeat.
 local function applies(field, run, object)
   if field.everywhere then return true end
   local known = run.known[field]
@@ -84,8 +84,8 @@ local function end_of_previous(bytes, at)
   return at
 end
 
--- A member goes with the comma before it. Where every member before it is gone, it goes with the comma behind it, up to
--- the next key.
+-- A member is removed with the comma before it. If every member before it was removed, it is removed with the comma after
+-- it, up to the next key.
 local function remove(run, key)
   local nodes = run.doc.nodes
   local node, value = nodes[key], nodes[key + 1]
@@ -108,7 +108,7 @@ local function change(run, key, field)
   end
 end
 
--- Looks at every key, but not inside of what is changed. Nearly all of them are told by their length and first byte.
+-- Checks every key, but not inside masked values. Nearly all keys are ruled out by their length and first byte.
 local function change_fields(run)
   local nodes, bytes, count = run.doc.nodes, run.doc.bytes, run.doc.count
   local lengths, first_bytes = run.fields.lengths, run.fields.first_bytes

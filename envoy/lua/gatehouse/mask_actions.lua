@@ -1,4 +1,4 @@
--- How a value is changed: the same as src/policy/mask/actions.ts.
+-- Replacements of masked values.
 local json = require("gatehouse.json")
 local json_tape = require("gatehouse.json_tape")
 local json_text = require("gatehouse.json_text")
@@ -28,7 +28,7 @@ local function partial(doc, value)
   local kind = doc.nodes[value].kind
   local text
   if kind == KIND.STRING or kind == KIND.NUMBER then text = json.source(doc, value) end
-  -- half a surrogate pair cannot be shown, and so nothing is
+  -- half a surrogate pair cannot be shown, so nothing is shown
   if kind == KIND.STRING_ESCAPED then text = json_text.decode(json.source(doc, value)) end
   local shown = text and last_characters(text)
   return shown and json.quote("***" .. shown) or HIDDEN

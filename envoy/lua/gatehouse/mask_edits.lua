@@ -1,4 +1,4 @@
--- Changes of a text at spans of it. Every other byte stays.
+-- Edits of a text at spans. Every other byte stays unchanged.
 local ffi = require("ffi")
 local out_type = ffi.typeof("uint8_t[?]")
 

@@ -1,4 +1,4 @@
--- Where something was changed, for the records: `$.customers[*].ssn`. Names, never values; each path once.
+-- Paths of masked values, for the records: `$.customers[*].ssn`. Names, never values; each path once.
 local json = require("gatehouse.json")
 local json_tape = require("gatehouse.json_tape")
 local KEY, KEY_ESCAPED = json_tape.KIND.KEY, json_tape.KIND.KEY_ESCAPED

@@ -1,4 +1,4 @@
--- What a WebSocket message may do: is it delivered, what is changed in it, and what is its sender told.
+-- Evaluates a WebSocket message: whether it is delivered, what is masked in it, and how its sender is notified.
 local contract = require("gatehouse.contract")
 local json = require("gatehouse.json")
 local json_tape = require("gatehouse.json_tape")
@@ -8,13 +8,13 @@ local KEY_ESCAPED, OBJECT = json_tape.KIND.KEY_ESCAPED, json_tape.KIND.OBJECT
 
 local messages = {}
 
--- What servers send is bounded by its bytes alone, like answers.
+-- Messages from servers are limited only in size, like responses.
 messages.from_client = { values = json.MOST_VALUES }
 
 local MOST_LABEL_BYTES = 100
 
--- Is the name `type` written with escapes somewhere in the outermost object? Readers that compare names as they are
--- written would not find it, or find another one.
+-- Whether the name `type` is written with escapes in the outermost object. Parsers that compare raw names would not find it,
+-- or find another one.
 local function has_disguised_type(document)
   local nodes = document.nodes
   local key, stop = 1, nodes[0].next
@@ -25,7 +25,7 @@ local function has_disguised_type(document)
   return false
 end
 
--- -> the message and its type, or nil where it is no JSON object with one `type`, a string, in its plain spelling
+-- -> the message and its type, or nil if it is not a JSON object with exactly one `type`, a string, in its plain spelling
 local function read(text, limits)
   local document = json.scan(text, limits)
   if not document or document.nodes[0].kind ~= OBJECT or has_disguised_type(document) then return nil end
@@ -38,7 +38,7 @@ end
 local function denied(code, name, rule)
   return {
     permit = false, code = code, type = name, rule = rule and rule.rule,
-    -- unlisted and unreadable messages are dropped; what a rule says that we do not know is taken for the stricter
+    -- unlisted and unreadable messages are dropped; an unknown value in a rule counts as the stricter one
     on_deny = (not rule or rule.onDeny == "drop") and "drop" or "close",
   }
 end
@@ -68,22 +68,22 @@ end
 --   text     of the message; nil for a binary one
 --   context  { evaluate = condition.evaluate, env = function() -> the value of `env` }
 --   limits   of json.scan, or nil; `messages.from_client` for what a client sends
--- `code` is one of the contract's MESSAGE. `type` and `rule` are nil where they cannot be told. Denied
+-- `code` is one of the contract's MESSAGE. `type` and `rule` are nil if they are unknown. Denied
 -- messages have `on_deny`; permitted ones have the `fields` of their rule, if any.
 function messages.evaluate(rules, text, context, limits)
   local message, name
   if text then message, name = read(text, limits) end
   if not name then return denied(MESSAGE.UNREADABLE) end
   local rule = rules[name]
-  -- whatever is no rule permits nothing, JSON's null included, which is a table, too
+  -- anything that is not a rule permits nothing, including JSON's null, which is a table, too
   if type(rule) ~= "table" or type(rule.rule) ~= "string" then return denied(MESSAGE.UNLISTED, name) end
   if names.similar(message, names_of(rule)) then return denied(MESSAGE.AMBIGUOUS, name, rule) end
   if not holds(rule, message, context) then return denied(MESSAGE.CONDITION, name, rule) end
   return { permit = true, code = MESSAGE.PERMITTED, type = name, rule = rule.rule, fields = rule.fields }
 end
 
--- messages.label(name): a type for records and notices. It came from outside: cut, and without what moves a cursor or
--- reorders text.
+-- messages.label(name): a type for records and notices. It is untrusted: truncated, and without characters that move a
+-- cursor or reorder text.
 function messages.label(name)
   local most = MOST_LABEL_BYTES
   if #name > most then
@@ -94,7 +94,7 @@ function messages.label(name)
   return (name:gsub("\226\128[\142\143\168-\174]", "?"):gsub("\226\129[\166-\169]", "?"))
 end
 
--- messages.notice(verdict): the text that tells the sender of a denied message
+-- messages.notice(verdict): the text that notifies the sender of a denied message
 function messages.notice(verdict)
   local text = ('{"type":"error","error":{"code":"%s","message":%s}'):format(
     contract.CLOSE.ACCESS_DENIED, json.quote(TEXTS[verdict.code]))
@@ -120,8 +120,8 @@ end
 local function is_empty(list) return list == nil or next(list) == nil end
 local function is_broken(list) return list ~= nil and #list == 0 end
 
--- messages.apply(text, own, common, context) -> text, or nil where it cannot be masked; and the result of mask.apply
--- where something was changed
+-- messages.apply(text, own, common, context) -> text, or nil if it cannot be masked; and the result of mask.apply
+-- if something was changed
 --   own, common  fields of the message's rule and of all messages (PlannedField), or nil
 --   context      { mask = the module, evaluate = condition.evaluate }
 function messages.apply(text, own, common, context)

@@ -1,19 +1,19 @@
--- Plans: the JSON text from the service to tables, made once a text and kept.
+-- Plans: parses the JSON text from the service into tables, once per text, and caches them.
 local contract = require("gatehouse.contract")
 local json = require("gatehouse.json")
 
 local plan = {}
 
--- Most bytes of the plans of one generation. Plans differ by what their conditions were decided to, so anybody who varies
--- what a condition reads can make many, and a GraphQL schema can make each of them large.
+-- Maximum size of the plans of one generation, in bytes. Plans differ by the results of their conditions, so a client that
+-- varies what a condition reads can cause many, and a GraphQL schema can make each of them large.
 local MOST_BYTES = 4 * 1024 * 1024
--- A plan that would take the place of many others is made each time.
+-- A plan that would evict many others is not cached.
 local LARGEST = MOST_BYTES / 4
 
--- What LuaJIT takes for a string, a table, a member, at most; what others make ready of a plan (mask_fields,
--- graphql_rules) is about as much again.
+-- Upper limits of LuaJIT's memory per string, table and member; what other modules prepare from a plan (mask_fields,
+-- graphql_rules) takes about the same again.
 local STRING, TABLE, MEMBER, TIMES = 24, 64, 48, 2
--- And for the entry itself.
+-- Overhead of the entry itself.
 local ENTRY = 200
 
 local function weight_of(value)
@@ -27,8 +27,8 @@ local function weight_of(value)
   return weight
 end
 
--- Two generations: when the younger is full, the older is forgotten and the younger takes its place. What is in use is
--- taken over, so that many plans which are asked for once do not drive out those that everybody has.
+-- Two generations: when the younger is full, the older is dropped and the younger takes its place. Plans in use move to the
+-- younger one, so that many plans that are used once do not evict common ones.
 local younger, older, bytes = {}, {}, 0
 
 local function keep(text, entry)
@@ -37,7 +37,7 @@ local function keep(text, entry)
   bytes = bytes + entry.bytes
 end
 
--- plan.read(text) -> plan, or nil where it cannot be used: it is none, or of another version of the IR (src/policy/ir.ts)
+-- plan.read(text) -> plan, or nil if it is not a plan, or has another version of the IR (src/policy/ir.ts)
 function plan.read(text)
   if type(text) ~= "string" then return nil end
   local known = younger[text]

@@ -1,4 +1,4 @@
--- Envoy's side of CORS preflights: of the application's answer to one only what CORS is about reaches the client.
+-- Envoy's side of CORS preflights: only the CORS headers of the application's response reach the client.
 local contract = require("gatehouse.contract")
 local original = require("gatehouse.original")
 local outcome = require("gatehouse.outcome")
@@ -12,8 +12,8 @@ local UNFINISHED, HEADERS_ONLY = outcome.response(RESULT.unfinished), outcome.re
 
 local LIST = "^[%w!#$%%&'*+.^_`|~, -]*$"
 
--- Headers that stay (Fetch standard, section 3.2.3; RFC 9110, section 12.5.5), each with what it may hold. What the gateway
--- has set itself is among them, for it is there before the answer comes here.
+-- Headers that are kept (Fetch standard, section 3.2.3; RFC 9110, section 12.5.5), each with its allowed values. They include
+-- the gateway's own headers, which are set before the response arrives here.
 local KEPT = {
   ["access-control-allow-origin"] = "^[%w*:/.%[%]_+-]*$",
   ["access-control-allow-methods"] = LIST, ["access-control-allow-headers"] = LIST,
@@ -24,10 +24,10 @@ local KEPT = {
 }
 local MOST_BYTES = 4096
 
--- Statuses whose answers have no length (RFC 9110, section 8.6).
+-- Statuses whose responses have no Content-Length (RFC 9110, section 8.6).
 local NO_LENGTH = { ["204"] = true, ["304"] = true }
 
--- preflight.response(handle): whatever the status is, and whoever wrote the answer. Yields until it has passed.
+-- preflight.response(handle): for any status and any sender of the response. Yields until it has passed.
 function preflight.response(handle)
   local headers = handle:headers()
   refusal.keep(headers, KEPT, MOST_BYTES)

@@ -1,4 +1,4 @@
--- Envoy's side of response rules: reads the answer that a plan is for, has it changed, and delivers that or a refusal.
+-- Envoy's side of response rules: reads the response that a plan is for, masks it, and delivers the result or a refusal.
 local condition = require("gatehouse.condition")
 local contract = require("gatehouse.contract")
 local events = require("gatehouse.events")
@@ -18,8 +18,8 @@ local function refused(handle)
   return refusal.undelivered(stream.decision(handle))
 end
 
--- What stands in place of an answer that cannot be read. What is no success keeps its status: a page that says 404 tells
--- by that what the caller has to know, and a redirect by its Location.
+-- The replacement of a response that cannot be parsed. Errors and redirects keep their status: the status of a 404, or the
+-- Location of a redirect, is what the caller needs to know.
 local function withheld(handle, status)
   if status < 300 or status > 599 then return refused(handle) end
   return refusal.withheld(stream.decision(handle), status)
@@ -46,7 +46,7 @@ local function says_no_store(value)
   return false
 end
 
--- A shared cache must not give one caller's view to another.
+-- A shared cache must not serve one caller's view to another.
 local function amend(headers)
   original.forget(headers)
   local rest = says_no_store(headers:get("cache-control")) and "no-store" or "private, no-cache"
@@ -57,8 +57,8 @@ local function note(handle, result, details)
   stream.note(handle, NOTE.outcome, outcome.response(result, details))
 end
 
--- There is nothing to look into. Should bytes come all the same (HTTP/2 can put them behind a 204), the guard, which waits
--- for them to be counted, lets none pass.
+-- There is no body to process. If bytes arrive all the same (HTTP/2 can send them after a 204), the guard lets none pass,
+-- because they are not counted.
 local function untouched(handle)
   amend(handle:headers())
   note(handle, RESULT.unchanged, { count = 0 })
@@ -66,13 +66,13 @@ local function untouched(handle)
   original.forget_trailers(handle)
 end
 
--- -> the whole body and its length; no body where trailers come without one
+-- -> the whole body and its length; no body if there are only trailers
 local function body_of(handle)
   local body = handle:body(true)
   return body, body and body:length() or 0
 end
 
--- Whether there is a body at all is often known only when it has ended: an answer that has none says nothing, and passes.
+-- Whether there is a body at all is often known only at its end: a response without one reveals nothing, and passes.
 local function refuse_unread(handle, status, reason)
   local length = handle:headers():get("content-length")
   note(handle, RESULT.refused, { reason = reason })
@@ -85,7 +85,7 @@ end
 
 local SLICE = 4096
 
--- -> whether a body that is there as a whole is what its type says, as far as `other_types` tells
+-- -> whether a complete body matches its type, as far as `other_types` can tell
 local function fits(kind, body, size)
   local read = other_types.reader(kind)
   for at = 0, size - 1, SLICE do
@@ -95,7 +95,7 @@ local function fits(kind, body, size)
   return true
 end
 
--- An answer of another type that may pass: nothing of it is changed.
+-- A response of another type that may pass unchanged.
 local function passed_whole(handle, status, kind)
   note(handle, RESULT.unfinished)
   local body, size = body_of(handle)
@@ -108,8 +108,8 @@ local function passed_whole(handle, status, kind)
   stream.note(handle, NOTE.state, STATE.done)
 end
 
--- The same for one that is not held back, for it is long or nobody knows. Its head has gone when it begins, so that what
--- is refused keeps the status; its length would be that of the original.
+-- The same without buffering, because it is long or of unknown length. Its headers have been sent when the body starts, so
+-- a refusal keeps the status; the length would be that of the original.
 local function passed_in_parts(handle, kind)
   handle:headers():remove("content-length")
   local text = refusal.envelope(refused(handle))
@@ -139,8 +139,8 @@ local function is_coded(headers)
   return encoding and encoding:lower() ~= "identity"
 end
 
--- -> how an answer of another type may pass, or nil: the rules allow it, it is a success and whole, and not coded, so
--- that the way it begins can be seen
+-- -> how a response of another type may pass, or nil: the rules must allow it, and it must be successful, complete and
+-- without a content coding, so that its beginning can be checked
 local function passing_kind(plan, headers, status)
   if plan.otherTypes ~= "pass" or plan.errors or status > 299 or status == 206 then return nil end
   if headers:get("content-range") or is_coded(headers) then return nil end
@@ -154,7 +154,7 @@ local function context_of(status, headers)
   }
 end
 
--- Collects what happened to the documents of a stream.
+-- Collects the results of the documents of a stream.
 local function tally()
   local seen, paths, count = {}, {}, 0
   return {
@@ -176,7 +176,7 @@ local function tally()
   }
 end
 
--- -> what changes a stream of documents, and a function that says what happened to them so far
+-- -> the masking function of a stream of documents, and a function that returns the results so far
 local function documents_of(kind, plan, context)
   local total = tally()
   local function edit(document)
@@ -190,7 +190,7 @@ local function documents_of(kind, plan, context)
   return documents, function(reason) return total.result(documents.dropped, reason) end
 end
 
--- -> the text to deliver and what happened, or nil and the reason
+-- -> the text to deliver and the result, or nil and the reason
 local function changed_whole(text, kind, plan, context)
   if #text > plan.limit then return nil, UNREAD.too_large end
   if kind ~= "json" then
@@ -205,7 +205,7 @@ local function changed_whole(text, kind, plan, context)
   }
 end
 
--- The whole body is held back, changed, and delivered with its new length.
+-- The whole body is buffered, masked, and delivered with its new length.
 local function buffered(handle, plan, status, kind)
   local body, size = body_of(handle)
   local headers = handle:headers()
@@ -226,8 +226,8 @@ local function buffered(handle, plan, status, kind)
   stream.note(handle, NOTE.state, STATE.done)
 end
 
--- Document by document; nothing of a document leaves before it is complete. The guard counts the chunks that went
--- through here, and lets no other pass.
+-- Document by document; nothing of a document is sent before it is complete. The guard counts the chunks that passed
+-- through here, and lets no others pass.
 local function streamed(handle, plan, status, kind)
   local headers = handle:headers()
   local documents, result_of = documents_of(kind, plan, context_of(status, headers))
@@ -272,7 +272,7 @@ function response.run(handle, plan, method)
   local headers = handle:headers()
   local status = headers:get(":status")
   if method == "HEAD" or NO_BODY[status] then
-    -- the length of the original would tell what was hidden
+    -- the length of the original would reveal what was hidden
     headers:remove("content-length")
     return untouched(handle)
   end
@@ -281,7 +281,7 @@ function response.run(handle, plan, method)
   local length = tonumber(headers:get("content-length") or "")
   local other = passing_kind(plan, headers, status)
   if other then
-    -- a page is held back, and so is what says its length: a refusal can then have the status of one
+    -- a page, or a body of known length, is buffered: a refusal can then have its own status
     if other == "markup" and not length or length and length <= plan.limit then
       return passed_whole(handle, status, other)
     end
@@ -293,9 +293,9 @@ function response.run(handle, plan, method)
   if not kind then return refuse_unread(handle, status, UNREAD.not_json) end
   if plan.errors and kind ~= "json" then return refuse_unread(handle, status, UNREAD.not_json) end
   if length and length > plan.limit then return refuse_unread(handle, status, UNREAD.too_large) end
-  -- Envoy itself answers in our place where the body outgrows its buffer: then this is what is logged
+  -- Envoy itself responds if the body exceeds its buffer: then this is what is logged
   note(handle, RESULT.unfinished)
-  -- a stream of known length is none
+  -- a body of known length is not a stream
   if kind == "json" or length then return buffered(handle, plan, status, kind) end
   return streamed(handle, plan, status, kind)
 end

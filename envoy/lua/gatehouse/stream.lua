@@ -1,4 +1,4 @@
--- What the two filters and the service know of one stream, in Envoy's dynamic metadata.
+-- The shared state of one stream between the filters and the service, in Envoy's dynamic metadata.
 local contract = require("gatehouse.contract")
 local refusal = require("gatehouse.refusal")
 local DECISION, NOTE, STATE = contract.DECISION, contract.NOTE, contract.STATE
@@ -6,12 +6,12 @@ local SENT_ALONG, NOTES = contract.NAMESPACE.decision, contract.NAMESPACE.notes
 
 local stream = {}
 
--- stream.decision(handle) -> what the service sent along with its permission, by the names of DECISION; or nil
+-- stream.decision(handle) -> what the service sent with its permission, by the names of DECISION; or nil
 function stream.decision(handle)
   return handle:streamInfo():dynamicMetadata():get(SENT_ALONG)
 end
 
--- stream.forget_plan(handle): the plan was read; whatever logs metadata need not carry it
+-- stream.forget_plan(handle): removes the plan after it was read, so that it is not logged with the metadata
 function stream.forget_plan(handle)
   handle:streamInfo():dynamicMetadata():set(SENT_ALONG, DECISION.plan, "")
 end
@@ -26,7 +26,7 @@ function stream.notes(handle)
   return handle:streamInfo():dynamicMetadata():get(NOTES)
 end
 
--- stream.refuse(handle, options): refusal.stream, chunk by chunk under the eyes of the guard
+-- stream.refuse(handle, options): refusal.stream, with each chunk counted for the guard
 function stream.refuse(handle, options)
   local decision = stream.decision(handle)
   options.request_id = decision and decision[DECISION.request_id]

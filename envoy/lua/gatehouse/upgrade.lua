@@ -17,8 +17,8 @@ local REFUSAL, REFUSAL_TEXT = contract.REFUSAL, contract.REFUSAL_TEXT
 
 local upgrade = {}
 
--- Sockets by decision id, for the direction that comes second. Weak: a socket lives as long as the coroutines that use
--- it, and Envoy tells nobody when a stream is gone.
+-- Sockets by decision id, for the direction that starts second. Weak: a socket lives as long as the coroutines that use it,
+-- because Envoy does not notify Lua when a stream has ended.
 local open = setmetatable({}, { __mode = "v" })
 
 local WEEKDAYS = { "sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday" }
@@ -56,7 +56,7 @@ local function make(plan)
   })
 end
 
--- One chunk of one direction: is the connection still allowed, and what of these bytes may pass.
+-- One chunk of one direction: whether the connection is still allowed, and which of these bytes may pass.
 local function pass(direction, connection, decision, bytes)
   if direction == "from_client" and not connection.answered then
     connection.hasty = connection.hasty or bytes ~= ""
@@ -77,9 +77,9 @@ local function pass(direction, connection, decision, bytes)
   return connection[direction](connection, bytes)
 end
 
--- Notes what happened so far, for the access log: at once what was kept back, changed or ended, and once a second how
--- much passed, for that changes with every message. Nobody is told when a stream ends without a word.
--- -> what was noted last
+-- Records what happened so far, for the access log: immediately what was withheld, masked or ended, and once per second how
+-- much passed, which changes with every message. Lua is not notified when a stream is aborted.
+-- -> what was recorded last
 local function report(handle, connection, before, is_end)
   local happened, now = connection:outcome(), os.time()
   local events = happened.sent.dropped + happened.received.dropped + happened.received.masked
@@ -89,7 +89,7 @@ local function report(handle, connection, before, is_end)
   return { at = now, events = events }
 end
 
--- Feeds every chunk of one direction through the socket. An error closes this direction for good: nothing passes any more.
+-- Feeds every chunk of one direction through the socket. An error closes this direction permanently.
 local function pump(handle, direction, connection, decision, counter)
   local count, dead, reported = 0, false, nil
   for chunk in handle:bodyChunks() do
@@ -99,7 +99,7 @@ local function pump(handle, direction, connection, decision, counter)
       local ok, result = pcall(pass, direction, connection, decision, bytes)
       if ok and type(result) == "string" then output = result else dead = true end
     end
-    -- setBytes writes a length into the request's head, where that has not been sent yet: not for nothing
+    -- setBytes sets a length in the request's headers if they have not been sent yet, so it is only called if needed
     if size > 0 or output ~= "" then chunk:setBytes(output) end
     count = count + 1
     stream.note(handle, counter, count)
@@ -111,18 +111,18 @@ end
 function upgrade.request(handle, plan, decision)
   local connection = make(plan)
   open[decision[DECISION.decision_id]] = connection
-  -- what follows a handshake is no body
+  -- what follows a handshake is not a body
   handle:headers():remove("content-length")
   pump(handle, "from_client", connection, decision, NOTE.client_chunks)
 end
 
--- Why an answer of 101 must not bring the connection about, or nil.
+-- Why a response with status 101 must not open the connection, or nil.
 local function fault(headers, connection)
-  -- RFC 6455, section 4.1: the client has to wait for the answer. The server's HTTP parser might take what comes before
-  -- for a body
+  -- RFC 6455, section 4.1: the client must wait for the response. The server's HTTP parser might treat earlier bytes as a
+  -- body
   if connection.hasty then return UNREAD.early_data end
   if (headers:get("upgrade") or ""):lower() ~= "websocket" then return UNREAD.upgrade end
-  -- the request offered none: whatever this is, the frames could not be read
+  -- the request did not offer an extension: with one, the frames could not be parsed
   if headers:get("sec-websocket-extensions") then return UNREAD.extensions end
   if not connection:accepted(headers:get("sec-websocket-protocol")) then return UNREAD.protocol end
   return nil
@@ -145,7 +145,7 @@ function upgrade.response(handle, plan, decision)
   connection.answered = true
   local reason = fault(handle:headers(), connection)
   if reason then
-    -- the server takes the connection for open: its side ends, too
+    -- the server considers the connection open: close its side, too
     connection:close(1002, CLOSE.UPGRADE_NOT_DELIVERED, CLOSED_BY.protocol)
     return upgrade.refuse(handle, reason)
   end
@@ -154,14 +154,14 @@ function upgrade.response(handle, plan, decision)
   pump(handle, "from_server", connection, decision, NOTE.chunks)
 end
 
--- Headers that stay on an answer to a handshake that is not delivered, each with what it may hold: the application's own
--- words stay out. What the gateway has set itself is among them, for it is there before the answer comes here.
+-- Headers that are kept on a replaced response to a handshake, each with its allowed values, without any text of the
+-- application. They include the gateway's own headers, which are set before the response arrives here.
 local KEPT = {
   date = refusal.DATE, ["retry-after"] = refusal.DATE, ["sec-websocket-version"] = "^[%d, ]+$",
   ["strict-transport-security"] = refusal.HSTS,
 }
 
--- upgrade.refuse(handle, reason, status): an answer to a handshake that must not be delivered
+-- upgrade.refuse(handle, reason, status): replaces a response to a handshake that must not be delivered
 function upgrade.refuse(handle, reason, status)
   stream.note(handle, NOTE.outcome, outcome.response(contract.RESULT.refused, { reason = reason }))
   stream.refuse(handle, {

@@ -12,7 +12,7 @@ import { eventCounts, groups, ofCustomer, withOther } from "./traffic.ts";
 
 const DAY_MS = PERIOD_MS.day;
 
-/** Everything of the dashboard, from one state of the database. */
+/** All dashboard metrics, from one snapshot of the database. */
 export async function readDashboard(
   db: Knex,
   query: Omit<DashboardQuery, "from" | "to"> & {
@@ -123,7 +123,7 @@ async function countEvents(
   return new Map(rows.map(({ type, events }) => [type, Number(events)]));
 }
 
-/** Users who asked for something or signed in. A range that has ended is counted by whole days. */
+/** Users who made requests or signed in. A range in the past is counted by whole days. */
 async function activeUsers(
   trx: Knex,
   customer: string | undefined,

@@ -17,9 +17,9 @@ export interface EventRow {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Which events are asked for. */
+/** Filters for events. */
 export interface EventFilters {
-  /** Unix ms; the end is not in it, and may be infinite. */
+  /** Unix ms. The end is exclusive and may be infinite. */
   readonly from: number;
   readonly to: number;
   readonly types?: readonly EventType[] | undefined;
@@ -27,7 +27,7 @@ export interface EventFilters {
   readonly user?: string | undefined;
 }
 
-/** The events that fit. */
+/** The matching events. */
 export function eventRows(db: Knex, { from, to, types, customer, user }: EventFilters): Knex.QueryBuilder {
   const query = ofCustomer(db("events"), customer).where("timestamp", ">=", new Date(from));
   if (Number.isFinite(to)) query.where("timestamp", "<", new Date(to));
@@ -36,7 +36,7 @@ export function eventRows(db: Knex, { from, to, types, customer, user }: EventFi
   return query;
 }
 
-/** Counts events by the rollups, and the ends of the range, or those of one user, by themselves. */
+/** Counts events from the rollups; the ends of the range, and events of one user, are counted one by one. */
 export async function countEvents(
   db: Knex,
   filters: EventFilters,

@@ -13,11 +13,11 @@ export interface TimeRange {
 
 const HOUR_MS = PERIOD_MS.hour;
 const DAY_MS = PERIOD_MS.day;
-/** Longest range that is shown by the minute, and by the hour, where nothing else is asked for. */
+/** The longest range shown per minute and per hour by default. */
 const BY_MINUTE_MS = 6 * HOUR_MS;
 const BY_HOUR_MS = 8 * DAY_MS;
 const MAX_PERIODS = 1500;
-/** The last time that an answer can tell, Unix ms. */
+/** The last time that a response can express, in Unix ms. */
 const LATEST = 253_402_300_799_999;
 
 /**
@@ -41,15 +41,15 @@ export function rangeOf(
   if (from >= to) throw notValid("from", "must be before `to`");
   const interval = asked.interval ?? usualInterval(from, to, ofCustomer, now, retention);
   if (interval === "minute" && ofCustomer)
-    throw notValid("interval", "of one customer there are counts by the hour and the day");
+    throw notValid("interval", "for one customer, only counts per hour and per day are available");
   const period = PERIOD_MS[interval];
   const range = { from: Math.floor(from / period) * period, to: Math.ceil(to / period) * period, interval };
   if (range.to > LATEST) throw notValid("to", "must be before the end of the year 9999");
   const since = countedSince(interval, now, retention, ofCustomer);
   if (range.from < since)
-    throw notValid("from", `counts by the ${interval} are kept since ${new Date(since).toISOString()}`);
+    throw notValid("from", `counts per ${interval} are available since ${new Date(since).toISOString()}`);
   if ((range.to - range.from) / period > MAX_PERIODS)
-    throw notValid("interval", `a range has at most ${MAX_PERIODS} periods`);
+    throw notValid("interval", `a range may have at most ${MAX_PERIODS} periods`);
   return range;
 }
 

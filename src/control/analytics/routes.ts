@@ -20,7 +20,7 @@ import {
 } from "./schemas.ts";
 import { readUsers } from "./users.ts";
 
-/** The history of events, the dashboard, and what users do. */
+/** The event history, the dashboard, and user activity. */
 export function analyticsRoutes(context: ControlContext): Route[] {
   const { db, clock, settings } = context;
   const common = { method: "get", tag: "Analytics", group: "analytics", permission: "read" } as const;
@@ -31,7 +31,7 @@ export function analyticsRoutes(context: ControlContext): Route[] {
       ...whose,
       path: "/analytics/dashboard",
       operation: "readDashboard",
-      summary: "Reads the metrics of the dashboard",
+      summary: "Read the metrics of the dashboard",
       description: DASHBOARD,
       query: dashboardQuery,
       answers: { 200: dashboard },
@@ -45,9 +45,9 @@ export function analyticsRoutes(context: ControlContext): Route[] {
       ...whose,
       path: "/analytics/events",
       operation: "listEvents",
-      summary: "Lists the history of events",
+      summary: "List the history of events",
       description:
-        "Newest first. Pages reach the first 10,000 events; the header `X-Next-Cursor` of a page is the `cursor` of the next one at any depth. `X-Total-Exact` is `false` where there are more than `total_items`, which can be with `user_id`.",
+        "Newest first. Pages reach the first 10,000 events; the header `X-Next-Cursor` of a page is the `cursor` of the next one at any depth. `X-Total-Exact` is `false` if there are more than `total_items`, which is possible with `user_id`.",
       query: eventsQuery,
       answers: { 200: eventItems },
       paginated: true,
@@ -58,8 +58,8 @@ export function analyticsRoutes(context: ControlContext): Route[] {
       ...whose,
       path: "/analytics/users",
       operation: "listUserActivity",
-      summary: "Lists what users do",
-      description: "Users that asked for something or signed in, since they were first seen.",
+      summary: "List user activity",
+      description: "Users who made requests or signed in, with totals since they were first seen.",
       query: usersQuery,
       answers: { 200: userItems },
       paginated: true,
@@ -110,7 +110,7 @@ function typesOf(type: EventType | EventFamily): readonly EventType[] {
   return type in EVENT_FAMILIES ? EVENT_FAMILIES[type as EventFamily] : [type as EventType];
 }
 
-/** The customer that is asked for. @throws ApiError 404 for another one than the key is limited to */
+/** The requested customer. @throws ApiError 404 if the key is limited to another one */
 function customerOf(asked: string | undefined, actor: Actor): string | undefined {
   const only = onlyCustomerOf(actor);
   if (only !== undefined && asked !== undefined && asked !== only) throw invalidCustomer(asked, "path");

@@ -90,7 +90,7 @@ export const dashboard = z.object({
       other: z.object({ requests: count, denied: count }),
     })
     .nullable()
-    .meta({ description: "null where one customer is asked for." }),
+    .meta({ description: "null for a single customer." }),
   over_time: z.array(
     z.object({
       start: timestamp(),
@@ -108,7 +108,7 @@ export const dashboard = z.object({
   latency: z
     .object({ measured: count, p50_ms: milliseconds, p95_ms: milliseconds, p99_ms: milliseconds })
     .nullable()
-    .meta({ description: "Of decisions, at most 9 % too high; null where one customer is asked for." }),
+    .meta({ description: "Of decisions, at most 9 % too high; null for a single customer." }),
   caches: z
     .array(
       z.object({
@@ -121,11 +121,11 @@ export const dashboard = z.object({
       }),
     )
     .nullable()
-    .meta({ description: "Of gateways; null where one customer is asked for." }),
+    .meta({ description: "Of gateways; null for a single customer." }),
   audit: z
     .object({ decided: count, recorded: count, dropped: count })
     .nullable()
-    .meta({ description: "As gateways tell; null where one customer is asked for." }),
+    .meta({ description: "As reported by gateways; null for a single customer." }),
 });
 export type Dashboard = z.input<typeof dashboard>;
 

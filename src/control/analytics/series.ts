@@ -6,7 +6,7 @@ import { eventCounts } from "./traffic.ts";
 
 type Point = Dashboard["over_time"][number];
 
-/** Requests and sign-ins of each period of a range, those without any included. */
+/** Requests and sign-ins per period of a range, including periods without any. */
 export async function overTime(
   db: Knex,
   customer: string | undefined,

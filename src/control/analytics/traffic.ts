@@ -2,13 +2,13 @@ import type { Knex } from "knex";
 
 /** One entry of a list of the most frequent. */
 export interface Group {
-  /** `null`: what has no such name. */
+  /** `null` for entries without a name. */
   readonly name: string | null;
   readonly requests: number;
   readonly denied: number;
 }
 
-/** Counts of events: of all, or of one customer. */
+/** Counts of events, for all customers or for one. */
 export function eventCounts(db: Knex, customer: string | undefined): Knex.QueryBuilder {
   return customer === undefined
     ? db("rollup_events")
@@ -19,7 +19,7 @@ export function ofCustomer(query: Knex.QueryBuilder, customer: string | undefine
   return customer === undefined ? query : query.where({ customer_id: customer });
 }
 
-/** The most frequent of a query that selects `name`, `requests` and `denied`. */
+/** The most frequent entries of a query that selects `name`, `requests` and `denied`. */
 export async function groups(query: Knex.QueryBuilder, top: number): Promise<readonly Group[]> {
   const rows = (await query
     .groupBy("name")
@@ -32,7 +32,7 @@ export async function groups(query: Knex.QueryBuilder, top: number): Promise<rea
   }));
 }
 
-/** A list of the most frequent, and what all others have together. */
+/** The most frequent entries, and the sum of all others. */
 export function withOther<G extends Omit<Group, "name">>(
   top: readonly G[],
   total: { readonly requests: number; readonly denied: number },

@@ -16,7 +16,7 @@ interface UserRow {
   readonly last_seen_at: Date;
 }
 
-/** Users that were ever seen, with what they did: over all, and in the last days. */
+/** All users ever seen, with their activity in total and in the last days. */
 export async function readUsers(
   db: Knex,
   { page, limit, sort, order, seen_since: since, customer_id: customer }: UsersQuery,
@@ -51,7 +51,7 @@ export async function readUsers(
   return { items, total: counted[0]?.total ?? 0 };
 }
 
-/** What the users of a page did in the last days, today included. */
+/** The recent activity of the users of a page, including today. */
 async function recentOf(db: Knex, rows: readonly UserRow[], now: number): Promise<Map<string, object>> {
   if (rows.length === 0) return new Map();
   const days = Array.from({ length: RECENT_DAYS }, (_, ago) => dayOf(now - ago * PERIOD_MS.day));
@@ -77,7 +77,10 @@ async function recentOf(db: Knex, rows: readonly UserRow[], now: number): Promis
   );
 }
 
-/** Users of the directory among them: others are known to gateways only, and of deleted ones nothing is told but ids. */
+/**
+ * The users among them that are in the directory. Others are known only to gateways; for deleted ones only ids are
+ * returned.
+ */
 async function directoryOf(
   db: Knex,
   rows: readonly UserRow[],

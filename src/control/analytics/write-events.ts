@@ -5,7 +5,7 @@ import { countEvents } from "./rollups/count-events.ts";
 /** Rows of one statement: a customer's suspension may end any number of sessions. */
 const BATCH = 5_000;
 
-/** Keeps events in their history and counts them, within the transaction that announces them. */
+/** Writes events to the event history and counts them, within the transaction that announces them. */
 export async function writeEvents(trx: Knex.Transaction, events: readonly StoredEvent[]): Promise<void> {
   for (let from = 0; from < events.length; from += BATCH) {
     const rows = events
@@ -15,7 +15,7 @@ export async function writeEvents(trx: Knex.Transaction, events: readonly Stored
         customer_id: customerId,
         user_id: userId,
       }));
-    // one parameter: a statement has 65,535 at most, and many are slow to write down
+    // one parameter: a statement may have at most 65,535, and many are slow
     await trx.raw(
       `insert into events (timestamp, id, type, customer_id, user_id, data)
        select timestamp, id, type, customer_id, user_id, data

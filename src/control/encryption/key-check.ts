@@ -5,20 +5,20 @@ import type { SecretBox } from "../platform/secret-box.ts";
 import { sealedOtherwise } from "./sealing-keys.ts";
 import type { RowKey, SealedColumns } from "../platform/sealed-columns.ts";
 
-/** A master key that values in the database are sealed with. */
+/** A master key with which values in the database are encrypted. */
 interface KeyRow {
   readonly key_id: string;
   readonly check_value: string;
 }
 
 /**
- * Compares the configured keys with the ones that the database's secrets are sealed with, and writes nothing. A start with a
- * wrong key would go well until the first of them is needed, and seal new ones that the right key does not open.
+ * Compares the configured keys with those that encrypt the database's secrets, and writes nothing. With a wrong key, a
+ * start would seem to succeed until the first secret is needed, and new secrets would be encrypted with the wrong key.
  *
- * Where this database has not been compared before, one of its secrets stands for all.
+ * If this database was never checked before, one of its secrets is tried as a sample.
  *
  * @param sealed - everything that may be sealed
- * @throws Error saying which setting is wrong, and what to do
+ * @throws Error that names the wrong setting and what to do
  */
 export async function compareEncryptionKey(
   { db, box }: Pick<ControlContext, "db" | "box">,
@@ -29,8 +29,8 @@ export async function compareEncryptionKey(
 }
 
 /**
- * Makes the key that this program seals with known, before it seals anything: from then on every instance must have it. Of
- * two first ones at once, the second finds the key of the first.
+ * Registers this program's encryption key before anything is encrypted with it: from then on every instance must have
+ * it. If two instances start for the first time at once, the second finds the key of the first.
  *
  * @throws Error as {@link compareEncryptionKey}, for keys that are known
  */
@@ -38,7 +38,7 @@ export async function registerEncryptionKey(trx: Knex.Transaction, box: SecretBo
   const [sealing] = box.keyIds;
   const isKnown = (used: readonly KeyRow[]) => used.some(({ key_id: id }) => id === sealing);
   if (isKnown(await requireKeysInUse(trx, box))) return;
-  // everybody else may read meanwhile; versions that do not lock it wait to write
+  // others may still read; releases that do not take this lock wait when they write
   await trx.raw("lock table encryption_keys in share row exclusive mode");
   if (isKnown(await requireKeysInUse(trx, box))) return;
   await trx("encryption_keys")
@@ -48,26 +48,26 @@ export async function registerEncryptionKey(trx: Knex.Transaction, box: SecretBo
       created_at: now,
       retired_at: null,
     })
-    // one that comes back after it was replaced
+    // a key that is used again after it was replaced
     .onConflict("key_id")
     .merge(["retired_at"]);
 }
 
-/** @returns what keeps this instance from working with the secrets of the database, for `/readyz`: no key is named */
+/** @returns why this instance cannot use the database's secrets, for `/readyz`; names no key */
 export async function encryptionKeyProblem(db: Knex, box: SecretBox): Promise<string | undefined> {
   const [sealing] = box.keyIds;
   const used = await keysInUse(db);
   if (used.some((row) => !opensCheckValue(box, row)))
-    return "secrets are sealed with an encryption key that this instance does not have";
+    return "secrets are encrypted with a key that this instance does not have";
   // where none is known, nothing has been compared yet
   if (used.length > 0 && !used.some(({ key_id: id }) => id === sealing))
-    return "this instance seals with an encryption key that was replaced";
+    return "this instance encrypts with a key that was replaced";
   return undefined;
 }
 
 /**
- * Looks for what an instance sealed with a key after that had been retired, and says so: nobody who starts with the next key alone can
- * open it. A table that cannot be looked at keeps none of the others from it.
+ * Looks for values that an instance encrypted with a key after that key was retired. An instance with only the new key
+ * cannot decrypt them. A table that cannot be looked at keeps none of the others from it.
  *
  * @throws what kept it from looking at the first such table
  */
@@ -116,7 +116,10 @@ function opensCheckValue(box: SecretBox, { key_id: id, check_value: value }: Key
   }
 }
 
-/** @returns whether a secret of the first resource that has any can be opened; where there is none, any key is right */
+/**
+ * @returns whether a secret of the first resource that has any can be decrypted; if there are no secrets, any key is
+ *   right
+ */
 async function opensAnySecret(db: Knex, box: SecretBox, sealed: readonly SealedColumns[]): Promise<boolean> {
   for (const { table, key, columns, purpose: purposeOf } of sealed) {
     const [column] = columns;
@@ -139,11 +142,11 @@ function wrongKey(box: SecretBox, foreign: readonly KeyRow[]): Error {
   const needed = inBackticks(foreign.map(({ key_id: id }) => id));
   const [sealing, ...others] = box.keyIds;
   return new Error(
-    "the encryption key is not the one that the secrets in this database are sealed with: " +
-      (needed === "" ? "" : `they need the key of the id ${needed}; `) +
+    "the configured encryption key is not the one that the secrets in this database are encrypted with: " +
+      (needed === "" ? "" : `they need the key with the id ${needed}; `) +
       `configured is \`${sealing}\`${others.length === 0 ? "" : `, and as previous ${inBackticks(others)}`}. ` +
       "Set `api.encryption_key` (without it, the file `encryption.key` in `api.data_directory` counts) to that key; to " +
-      "replace it by another one, list it in `api.previous_encryption_keys`, and then run `gatehouse keys rotate-master`",
+      "replace it with another key, list it in `api.previous_encryption_keys`, and then run `gatehouse keys rotate-master`",
   );
 }
 

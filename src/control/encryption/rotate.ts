@@ -7,19 +7,19 @@ import { registerEncryptionKey } from "./key-check.ts";
 import { sealedOtherwise, whereSealed, type SealedOtherwise } from "./sealing-keys.ts";
 import type { RowKey, SealedColumns } from "../platform/sealed-columns.ts";
 
-/** Rows of one transaction: what a request that needs one of them waits for. */
+/** Rows per transaction. A request that needs one of them has to wait for the whole transaction. */
 const BATCH = 500;
-/** What another transaction holds is left to a later pass. */
+/** Rows locked by another transaction are left to a later pass. */
 const PASSES = 10;
 const PAUSE_MS = 500;
 
-/** What became of the rows of one table. */
+/** The result for one table. */
 export interface TableRotation {
   readonly table: string;
   readonly resealed: number;
-  /** Rows of which a value is not sealed with the sealing key. */
+  /** Rows with a value that is not encrypted with the current key. */
   readonly left: number;
-  /** Of these, rows of which none of the configured keys opens a value. */
+  /** Of these, rows with a value that no configured key decrypts. */
   readonly unreadable: number;
 }
 
@@ -38,8 +38,8 @@ export interface RotationOptions {
 }
 
 /**
- * Seals everything with the key that seals now, beside instances that run: batch by batch, each in a transaction. What is
- * done is told by the values themselves, so that one that was interrupted goes on where it was.
+ * Encrypts everything with the current key while instances are running: batch by batch, each in a transaction. The
+ * values themselves show the progress, so an interrupted rotation continues where it stopped.
  */
 export async function rotateMasterKey(
   { db, units, box }: Pick<ControlContext, "db" | "units" | "box">,
@@ -131,7 +131,7 @@ async function resealTable(
 }
 
 interface BatchResult extends Resealed {
-  /** Where the next batch begins; `undefined` after the last one. */
+  /** The start of the next batch; `undefined` after the last one. */
   readonly last: RowKey | undefined;
 }
 

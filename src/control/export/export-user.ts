@@ -20,10 +20,11 @@ export const userExport = z.object({
   exported_at: timestamp(),
   user: userData.extend({
     claimed: z.record(z.string(), z.unknown()).nullable().meta({
-      description: "All that the identity provider said at `claimed_at`; `null`: what `profile` has.",
+      description:
+        "All claims of the identity provider at `claimed_at`; `null` if they are those in `profile`.",
     }),
     claimed_at: timestamp().nullable().meta({
-      description: "Where it is not `last_sign_in_at`, `profile` has all that was said then.",
+      description: "If it differs from `last_sign_in_at`, `profile` has all claims of the last sign-in.",
     }),
   }),
   activity: z
@@ -38,13 +39,13 @@ export const userExport = z.object({
   sessions: sessionSchema.array(),
   events: eventItems,
   refusals: eventItems.describe(
-    "sign-ins that were refused before there was a user, found by the `sub` of the identity provider",
+    "sign-ins refused before the user existed, found by the `sub` of the identity provider",
   ),
   decisions: logEntries.describe(
-    "decisions on the user's requests, and what became of them; without `trace` and `detail`, which may tell of others, and with the e-mail addresses of others as `***`",
+    "decisions on the user's requests, and their outcomes; without `trace` and `detail`, which may contain data about others, and with the e-mail addresses of others as `***`",
   ),
   changes: logEntries.describe(
-    "changes to the user and to their sessions; the person or key that made one is named by id alone",
+    "changes to the user and to their sessions; the person or key that made a change is identified only by id",
   ),
 });
 
@@ -52,7 +53,7 @@ const CHUNK = 1_000;
 
 interface ExportOptions {
   readonly now: Date;
-  /** The customer that whoever asks is limited to: what others have recorded under the user's id is not theirs to have. */
+  /** The customer that the caller is limited to. It must not see what was recorded for others under the user's id. */
   readonly only: string | undefined;
 }
 

@@ -18,9 +18,9 @@ export function exportRoutes(analytics: ControlContext): Route[] {
       method: "get",
       path: "/users/{id}/export",
       operation: "exportUser",
-      summary: "Export everything that is kept of a user",
+      summary: "Export all data about a user",
       description:
-        "One JSON document: profile, activity, sessions, events, refused sign-ins, decisions and changes, as far back as they are kept. Keys that are limited to the customer get what is recorded under it. The audit trail says who asked for it.",
+        "One JSON document with profile, activity, sessions, events, refused sign-ins, decisions and changes, as far back as they are stored. Keys that are limited to the customer get what is recorded under that customer. The audit trail records who requested it.",
       permission: "read",
       tenancy: "handler",
       params: userParams,

@@ -10,7 +10,7 @@ const BATCH = 5_000;
 /** Stands for its customers: they are found in the database, for there may be a million of them. */
 type PolicyChanged = Extract<GatewayChange, { type: "policy_changed" }>;
 
-/** As it stands in the table. */
+/** A row of the table. */
 interface ChangeColumns {
   readonly type: Exclude<GatewayChange, PolicyChanged>["type"];
   readonly session_id?: string;
@@ -21,9 +21,9 @@ interface ChangeColumns {
 }
 
 /**
- * Appends what gateways have to learn. The numbers are given under a lock that is held until the transaction has
- * committed and can be seen, so their order is the order of commits: who has seen one number has seen all before it.
- * To be called last in a transaction, for that lock keeps all others waiting.
+ * Appends changes for gateways. The numbers are assigned under a lock that is held until the transaction has committed,
+ * so their order is the commit order: a reader that has seen one number has seen all before it. Call it last in a
+ * transaction, because the lock makes all others wait.
  */
 export async function appendGatewayChanges(trx: Knex, changes: readonly GatewayChange[]): Promise<void> {
   if (changes.length === 0) return;

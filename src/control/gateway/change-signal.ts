@@ -4,7 +4,7 @@ import { listen, type Listening } from "../../storage/index.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { ASK_AGAIN, CHANNEL } from "../platform/gateway-signal.ts";
 
-/** How often it is looked for changes and revoked keys that no notification told of. */
+/** Polling interval for changes and revoked keys without a notification. */
 const POLL_MS = 1_000;
 /**
  * So long, for each follower that was woken, the next change waits for further ones: who is answered comes back, and where changes
@@ -14,9 +14,9 @@ const GAP_PER_FOLLOWER_MS = 0.25;
 const LONGEST_GAP_MS = 250;
 
 /**
- * Wakes those who wait for a change: by PostgreSQL's notifications over one connection of its own, however many wait,
- * and by a look once a second where that connection is lost or says nothing. It may wake without a change; it never
- * lets one pass, as long as those who wait take {@link generation} before they look.
+ * Wakes requests that wait for a change: by PostgreSQL's notifications over a single connection, and by polling once
+ * per second in case that connection is lost or silent. It may wake without a change, but never misses one, provided
+ * that waiters read {@link generation} before they query.
  */
 export class ChangeSignal {
   readonly #db: Knex;
@@ -63,7 +63,7 @@ export class ChangeSignal {
   async wait(since: number, ms: number, signal: AbortSignal): Promise<void> {
     if (this.#generation !== since || this.closed || signal.aborted) return;
     this.#listening ??= this.#listen();
-    const what = "look for changes for gateways";
+    const what = "check for gateway changes";
     this.#polling ??= every(POLL_MS, () => this.#poll(), { what, log: this.#log });
     // what is revoked from now on, not from the first poll on
     if (this.#revoked === undefined) void this.#polling.run();
@@ -123,7 +123,7 @@ export class ChangeSignal {
         this.#wakeAll();
       },
       onLost: (error) => {
-        this.#log.warn({ err: error }, "changes for gateways are not notified at the moment; polling");
+        this.#log.warn({ err: error }, "change notifications for gateways are unavailable; polling instead");
       },
     });
   }
@@ -135,7 +135,7 @@ export class ChangeSignal {
         revoked: this.#db("api_keys").count("revoked_at"),
       })
       .first<{ newest: unknown; revoked: unknown }>();
-    // what stood when it looks for the first time was not revoked meanwhile
+    // revocations found by the first poll are older than that
     const isRevoked = this.#revoked !== undefined && revoked !== this.#revoked;
     if (isRevoked) this.#interruptions += 1;
     if (isRevoked || newest !== this.#newest) this.#wakeAll();

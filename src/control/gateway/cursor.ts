@@ -11,7 +11,7 @@ export interface FeedPosition {
 export interface Extent {
   readonly end: FeedPosition;
   readonly startTag: string;
-  /** What follows this number is there, what stands before it may be gone. */
+  /** Changes after this number exist; earlier ones may have been pruned. */
   readonly prunedThrough: number;
 }
 
@@ -25,7 +25,7 @@ export async function readExtent(trx: Knex): Promise<Extent> {
      left join (select seq, tag from gateway_changes order by seq desc limit 1) as newest on true`,
   );
   const [row] = rows;
-  if (row === undefined) throw new Error("gateway_feed has lost its row");
+  if (row === undefined) throw new Error("the row of gateway_feed is missing");
   const startTag = row.start_tag;
   const end =
     row.seq === null || row.tag === null ? { seq: 0, tag: startTag } : { seq: row.seq, tag: row.tag };

@@ -3,14 +3,14 @@ import { ChangeSignal } from "./change-signal.ts";
 import { SharedStates, type SharedState } from "./shared-states.ts";
 import { TurnQueue } from "./turn-queue.ts";
 
-/** What a follower is told. */
+/** The response for a gateway. */
 export interface FeedAnswer {
   readonly state: SharedState;
   /** Something else may have changed meanwhile: the key that asks, for one. */
   readonly waited: boolean;
 }
 
-/** What gateways follow; one for each instance, shared by all that wait. */
+/** The change feed for gateways; one per instance, shared by all that wait. */
 export interface GatewayFeed extends BackgroundWork {
   /**
    * @param after - the cursor of the follower's last answer

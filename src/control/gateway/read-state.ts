@@ -7,7 +7,7 @@ import { customerStatesOf, unusualCustomerStates } from "../resources/policies/c
 import { activePolicySets } from "../resources/policy-sets/store.ts";
 import { cursorOf, readExtent, resumeFrom, type FeedPosition } from "./cursor.ts";
 
-/** What a gateway evaluates by besides its policy set: all of it, or what has changed. */
+/** The state that a gateway decides by in addition to its policy set: complete, or the changes. */
 export interface GatewayState extends StateData {
   /** The newest change that the database held when this was read; not endedSessionOf. */
   readonly end: number;
@@ -21,7 +21,7 @@ interface EndedSession {
 
 /** Changes in one answer: reading and writing them takes others' time at both ends, and each follower's round trip does, too. */
 export const PAGE_CHANGES = 10_000;
-/** Who is behind by more is endedSessionOf the complete state, which is bounded by what is out of the ordinary. */
+/** A gateway that is further behind gets the complete state, whose size depends only on non-default entries. */
 export const MAX_BEHIND = 100_000;
 /** A deleted user is listed for longer than any access token lives. */
 const DELETED_LISTED_MS = 2 * 86_400_000;
@@ -154,7 +154,7 @@ async function customersNow(trx: Knex, ids: readonly string[]): Promise<Customer
   return ids.map((id) => states.get(id) ?? deletedCustomer(id));
 }
 
-/** A customer that changed and cannot be found has nothing that may be let in. */
+/** A customer that changed but cannot be found must not be permitted anything. */
 function deletedCustomer(id: string): CustomerState {
   const authentication = { mfa_required: false, allowed_email_domains: [], allowed_ip_ranges: [] };
   return { id, status: "deleted", authentication, policy_sets: [] };

@@ -26,9 +26,9 @@ export function gatewayRoutes({ db, settings }: ControlContext, feed: GatewayFee
       method: "get",
       path: GATEWAY_ROUTES.state,
       operation: "followState",
-      summary: "Follow what gateways evaluate by",
+      summary: "Sync the state that gateways decide by",
       description:
-        "Without `after`, or with a cursor that is too old: the complete state, as far as it differs from active customers without policies, active users and sessions that go on. With it: what has changed since, in the order in which it was committed; `wait` seconds are waited for a first change. Many changes come in pages: `more` says that the next one is there behind `cursor`. Compressed for clients that accept gzip.",
+        "Without `after`, or with a cursor that is too old: the complete state, as far as it differs from active customers without policies, active users and open sessions. With `after`: the changes since then, in commit order; the request waits up to `wait` seconds for the first change. Many changes are split into pages: `more` means that another page follows `cursor`. Compressed for clients that accept gzip.",
       query: stateQuery,
       answers: { 200: stateData },
       async read(call) {

@@ -9,7 +9,7 @@ export type Scope = (typeof SCOPES)[number];
 export const ROLES = ["owner", "admin", "viewer"] as const;
 export type Role = (typeof ROLES)[number];
 
-/** What a route asks for. `keys` and `team` are for people alone: an API key never makes another. */
+/** The permission that a route requires. `keys` and `team` are only for people: an API key never creates another. */
 export const PERMISSIONS = [
   "read",
   "configure",
@@ -22,16 +22,16 @@ export const PERMISSIONS = [
 ] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
-/** Who asks, once that is known. */
+/** The authenticated caller. */
 export type Actor =
   | {
       readonly kind: "api_key";
       readonly id: string;
       readonly name: string;
       readonly scope: Scope;
-      /** The one customer that the key is limited to. */
+      /** The only customer that the key may access. */
       readonly customerId?: string;
-      /** Of a key that takes the place of others: the first of them. */
+      /** For a key that replaces others: the first of them. */
       readonly familyId?: string;
     }
   | {
@@ -41,9 +41,9 @@ export type Actor =
       readonly role: Role;
       readonly sessionId: string;
     }
-  /** The service itself, or a command on its machine. */
+  /** The service itself, or a command run on its machine. */
   | { readonly kind: "system"; readonly id: string; readonly name: string }
-  /** Nobody; public routes only. */
+  /** An anonymous caller; only for public routes. */
   | { readonly kind: "anonymous"; readonly id: string };
 
 /** The matrix of scopes. */
@@ -63,7 +63,7 @@ export const ROLE_PERMISSIONS = {
 } as const satisfies Record<Role, readonly Permission[]>;
 
 /**
- * @throws ApiError 403, naming the scopes or roles that would do; 401 for nobody
+ * @throws ApiError 403, naming the required scopes or roles; 401 for an anonymous caller
  */
 export function requirePermission(actor: Actor, permission: Permission): void {
   switch (actor.kind) {
@@ -92,8 +92,8 @@ export function namesWith(
 function refused(code: ErrorCode, what: "scope" | "role", has: string, needed: readonly string[]): ApiError {
   const message =
     needed.length === 0
-      ? `no ${what} permits this: it is not for this kind of caller`
-      : `this needs the ${what} ${inBackticks(needed, " or ")}; \`${has}\` does not permit it`;
+      ? `no ${what} permits this for this kind of caller`
+      : `requires the ${what} ${inBackticks(needed, " or ")}; \`${has}\` does not permit this`;
   return new ApiError(code, { message, details: { [what]: has, [`required_${what}`]: needed } });
 }
 
@@ -107,8 +107,8 @@ export function onlyCustomerOf(actor: Actor): string | undefined {
 }
 
 /**
- * The application that asks (RFC 6749, section 1.1: the client). Of a key it is the family, which stays the same when the key
- * is rolled.
+ * The calling application (RFC 6749, section 1.1: the client). For a key it is the family, which stays the same when
+ * the key is rolled.
  */
 export function clientOf(actor: Actor): string {
   return actor.kind === "api_key" ? (actor.familyId ?? actor.id) : actor.id;

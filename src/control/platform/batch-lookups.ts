@@ -9,11 +9,11 @@ interface Batch<V> {
 }
 
 /**
- * Looks up by one statement what is asked for in one turn of the event loop, or while the statement before is under way: one at a
- * time, over one connection. Every look-up begins after it was asked for, as it would alone.
+ * Combines look-ups that are requested in one turn of the event loop, or while the previous statement runs, into one
+ * statement; one at a time, over one connection. Every look-up starts after it was requested, as it would alone.
  *
- * @param load - finds what there is of some keys
- * @returns finds what there is of one key
+ * @param load - finds the entries of several keys
+ * @returns a function that finds the entry of one key
  */
 export function batchLookups<V>(
   load: (keys: readonly string[]) => Promise<ReadonlyMap<string, V>>,
@@ -24,7 +24,7 @@ export function batchLookups<V>(
     if (open === undefined || open.keys.size >= MOST) {
       const keys = new Set<string>();
       const found = Promise.allSettled([nextTurn(), last]).then(() => {
-        // who asks from now on asks again
+        // later requests need a new statement
         if (open?.keys === keys) open = undefined;
         return load([...keys]);
       });

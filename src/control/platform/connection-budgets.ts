@@ -1,17 +1,17 @@
 import type { ControlContext } from "./context.ts";
 
-/** Kinds of work with database connections of their own: however much of one there is, the others go on. */
+/** Kinds of work that have their own database connections, so that none of them can block the others. */
 export const WORKLOADS = ["api", "feed", "analytics", "intake", "keys"] as const;
 export type Workload = (typeof WORKLOADS)[number];
 
-/** Contexts over the connections of other work than the API's. One that is not there is the API's. */
+/** Contexts for work other than the API's. If one is absent, the API's context is used. */
 export type WorkloadContexts = Readonly<Partial<Record<Exclude<Workload, "api">, ControlContext>>>;
 
-/** Each has one at least. */
+/** Each kind has at least one connection. */
 export const SMALLEST_POOL = WORKLOADS.length;
-/** However many follow, they share what is read for them. */
+/** All gateways share what is read for them, so few connections are enough. */
 const MOST_FOR_FEED = 2;
-/** Keys that are presented meanwhile are looked up together. */
+/** Concurrent key look-ups are combined, so one connection is enough. */
 const FOR_KEYS = 1;
 
 /**

@@ -15,17 +15,17 @@ export interface ControlSettings {
   readonly audience: string;
   /** Lifetimes, in seconds. */
   readonly accessTokenSeconds: number;
-  /** A refresh token that is not used for so long is dead. */
+  /** A refresh token expires if it is not used for this long. */
   readonly refreshTokenSeconds: number;
-  /** A session ends then, however much it is used. */
+  /** Maximum lifetime of a session, however much it is used. */
   readonly sessionSeconds: number;
-  /** After so long a new key signs tokens. */
+  /** Interval at which signing keys are rotated. */
   readonly signingKeySeconds: number;
   /** Identity providers may be reached over http on other hosts than loopback. */
   readonly allowInsecureIssuers: boolean;
   /** Proxies in front of the API, whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
-  /** Requests a minute. */
+  /** Requests per minute. */
   readonly rateLimits: {
     readonly authentication: number;
     readonly management: number;
@@ -44,7 +44,7 @@ export interface ControlSettings {
   readonly retention: {
     readonly auditMs: number;
     readonly eventsMs: number;
-    /** After so long the rows of deleted users and customers are removed for good. */
+    /** Milliseconds after which rows of deleted users and customers are removed for good. */
     readonly deletedMs: number;
   };
 }
@@ -52,7 +52,7 @@ export interface ControlSettings {
 /** What every resource is built with. */
 export interface ControlContext {
   readonly settings: ControlSettings;
-  /** For reading; what changes something goes through a unit. */
+  /** For reading; changes go through a unit of work. */
   readonly db: Knex;
   readonly units: Units;
   readonly box: SecretBox;

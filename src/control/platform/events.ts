@@ -51,7 +51,10 @@ export interface EventData {
   readonly detail?: string;
   /** Of a violation at the gateway. */
   readonly decision_id?: string;
-  /** In a delivery alone: how many violations it stands for, from when to when, and whether they are of several kinds. */
+  /**
+   * Only in a delivery: the number of violations it represents, their time range, and whether they are of several
+   * kinds.
+   */
   readonly count?: number;
   readonly first_at?: string;
   readonly last_at?: string;

@@ -1,6 +1,6 @@
-/** What a gateway that follows the control plane has to learn at once. */
+/** A change that gateways must learn at once. */
 export type GatewayChange =
-  /** A session is over: its tokens are refused, its connections closed. */
+  /** A session has ended: its tokens are refused, its connections closed. */
   | {
       readonly type: "session_ended";
       readonly session_id: string;

@@ -1,15 +1,15 @@
 import type { Knex } from "knex";
 
-/** Where commits are announced; a notification says no more than that there is something. */
+/** The channel that announces commits. A notification only says that there is a change. */
 export const CHANNEL = "gatehouse_gateway_changes";
 
-/** What a notification says where gateways are to ask again, whether there is a change or not. */
+/** Payload of a notification that makes gateways ask again, whether there is a change or not. */
 export const ASK_AGAIN = "ask again";
 
 /**
- * Has every gateway ask again as soon as the transaction has committed. A key that is revoked in it is then refused at once,
- * and not when the gateway's question has waited for its time. Where nobody listens at that moment, whoever waits finds out
- * by looking (control/gateway/change-signal.ts).
+ * Makes every gateway ask again as soon as the transaction has committed. A key revoked in it is then refused at once,
+ * not only when the gateway's long poll ends. If nobody is listening at that moment, waiting requests notice by polling
+ * (control/gateway/change-signal.ts).
  */
 export async function haveGatewaysAskAgain(trx: Knex): Promise<void> {
   await trx.raw("select pg_notify(?, ?)", [CHANNEL, ASK_AGAIN]);

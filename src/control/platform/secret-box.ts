@@ -65,12 +65,12 @@ export function createSecretBox(sealing: Uint8Array, others: readonly Uint8Array
     open(sealed, purpose) {
       const [version, text, id, ...more] = sealed.split(".");
       if (version !== VERSION || text === undefined || more.length > 0)
-        throw new Error("a sealed secret has another form");
+        throw new Error("a sealed secret is malformed");
       const bytes = Buffer.from(text, "base64url");
       if (id !== undefined) {
         const named = keys.find((key) => key.id === id);
         if (named === undefined)
-          throw new Error(`a secret is sealed with the key \`${id}\`, which is not configured`);
+          throw new Error(`a secret is encrypted with the key \`${id}\`, which is not configured`);
         return decrypt(named, bytes, purpose);
       }
       for (const key of rest) {

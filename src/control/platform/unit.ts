@@ -34,12 +34,12 @@ export interface UnitOrigin {
 }
 
 /**
- * One transaction: a change, its audit record, its events with their webhook deliveries, and what gateways must learn
- * of it, are written together or not at all.
+ * One transaction: a change, its audit record, its events with their webhook deliveries, and the notifications for
+ * gateways are written together or not at all.
  */
 export interface UnitOfWork {
   readonly trx: Knex.Transaction;
-  /** The one time of everything that happens in it. */
+  /** The time of everything that happens in it. */
   readonly now: Date;
   readonly origin: UnitOrigin;
   /** Keeps a record of a change for the audit trail. */
@@ -63,7 +63,10 @@ export interface UnitWriters {
   gateways(trx: Knex.Transaction, changes: readonly GatewayChange[]): Promise<void>;
 }
 
-/** Runs `work` as one unit; once more where it got into the way of another, so it must do nothing but write. */
+/**
+ * Runs `work` as one unit of work. It is run a second time after a conflict with another transaction, so it must do
+ * nothing but write.
+ */
 export type Units = <T>(origin: UnitOrigin, work: (unit: UnitOfWork) => Promise<T>) => Promise<T>;
 
 /**

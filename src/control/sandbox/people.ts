@@ -30,7 +30,7 @@ export function peopleFor(db: Knex, actor: Actor): Knex.QueryBuilder {
   return peopleOf(db, onlyCustomerOf(actor));
 }
 
-/** Whoever can sign in at a customer; without one, everybody. */
+/** People who can sign in at a customer; without a customer, everybody. */
 export function peopleOf(db: Knex, customerId: string | undefined): Knex.QueryBuilder {
   const query: Knex.QueryBuilder = db("sandbox_people");
   if (customerId !== undefined)
@@ -68,7 +68,7 @@ export async function insertPerson(unit: UnitOfWork, person: NewPerson): Promise
   } catch (error) {
     if (!isUniqueViolation(error, "sandbox_people_email")) throw error;
     throw new ApiError("DUPLICATE", {
-      message: "the customer has a person of that e-mail address already",
+      message: "the e-mail address is already in use by a person of the customer",
       details: { email: row.email, customer_id: row.customer_id },
     });
   }

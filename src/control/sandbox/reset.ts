@@ -47,7 +47,7 @@ async function upToDate(context: ControlContext, parts: FillingParts, prepared: 
   return now.fingerprint === fingerprint ? prepared : { ...prepared, ...(await compiled(context, parts)) };
 }
 
-/** Empties the sandbox and fills it anew, in the unit's transaction. Whoever wants to do so at once waits. */
+/** Empties the sandbox and seeds it again, in the unit's transaction. A concurrent reset waits. */
 export async function reset(
   context: ControlContext,
   parts: FillingParts,
@@ -75,7 +75,7 @@ export async function seedSandbox(context: ControlContext, parts: FillingParts):
   });
 }
 
-/** Whoever waits here waits for somebody else's whole reset. */
+/** The statement waits for another reset to finish completely. */
 async function lock(trx: Knex.Transaction): Promise<void> {
   if (!(await lockUntilEndWithin(trx, "sandboxFilling", WAIT_MS)))
     throw new ApiError("SERVICE_UNAVAILABLE", { headers: { "retry-after": "1" } });
@@ -109,7 +109,7 @@ async function compiled(
   }
   log.warn(
     { policy_set: name, report: found.rendered },
-    "the policy folder has errors; the sandbox is filled without it",
+    "the policy folder has errors; seeding the sandbox without it",
   );
   return { policySet: undefined, fingerprint };
 }

@@ -40,7 +40,7 @@ export function sandboxRoutes(context: ControlContext, parts: FillingParts): Rou
       method: "get",
       path: "/sandbox/people",
       operation: "listPeople",
-      summary: "List the people whom one can sign in as",
+      summary: "List the sandbox's people",
       tenancy: "handler",
       query: peopleList,
       answers: { 200: person.array() },
@@ -62,7 +62,7 @@ export function sandboxRoutes(context: ControlContext, parts: FillingParts): Rou
       method: "post",
       path: "/sandbox/people",
       operation: "createPerson",
-      summary: "Add somebody to sign in as",
+      summary: "Add a person",
       tenancy: "handler",
       body: newPerson,
       answers: { 201: person },
@@ -78,8 +78,8 @@ export function sandboxRoutes(context: ControlContext, parts: FillingParts): Rou
       method: "delete",
       path: "/sandbox/people/{id}",
       operation: "deletePerson",
-      summary: "Remove somebody to sign in as",
-      description: "Users of the directory, and sessions, stay.",
+      summary: "Remove a person",
+      description: "Existing users and sessions are not removed.",
       tenancy: "handler",
       params: personPath,
       answers: { 200: deletedPerson },
@@ -94,9 +94,9 @@ export function sandboxRoutes(context: ControlContext, parts: FillingParts): Rou
       method: "post",
       path: "/sandbox/tokens",
       operation: "signInHeadless",
-      summary: "Sign somebody in without a browser",
+      summary: "Sign in a person without a browser",
       description:
-        "Answers what `POST /auth/token` does. The user, the session, its events and the policies that may refuse it are the same; an access token that has expired already can be asked for.",
+        "Returns the same as `POST /auth/token`. User, session, events and policies work as in a real sign-in. Can also issue an access token that has already expired.",
       tenancy: "handler",
       body: tokensBody,
       answers: { 200: tokenAnswer },
@@ -124,9 +124,9 @@ export function sandboxRoutes(context: ControlContext, parts: FillingParts): Rou
       method: "post",
       path: "/sandbox/reset",
       operation: "resetSandbox",
-      summary: "Begin anew",
+      summary: "Reset the sandbox",
       description:
-        "Removes everything but dashboard users, with their sessions, and API keys that are not limited to a customer; then fills the sandbox as at its first start. All of it or nothing; one at a time.",
+        "Removes everything except dashboard users, their sessions, and API keys that are not limited to a customer; then seeds the sandbox as at its first start. Does all of this or nothing; only one reset runs at a time.",
       tenancy: "all",
       answers: { 200: seeded },
       prepare: () => prepareReset(context, parts),
@@ -144,6 +144,8 @@ async function subjectOf(
   if (login === undefined) throw new ApiError("VALIDATION_FAILED");
   const found = await findPersonByEmail(trx, customerId, login);
   if (found === undefined)
-    throw validationFailed([{ path: "login", message: "is the e-mail address of nobody at the customer" }]);
+    throw validationFailed([
+      { path: "login", message: "is not the e-mail address of a person at the customer" },
+    ]);
   return { subject: found.id, person: found };
 }

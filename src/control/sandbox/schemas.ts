@@ -10,22 +10,22 @@ const NO_ATTRIBUTES: readonly string[] = ["role", "department", "permissions"];
 
 const label = nameText(100);
 const described = {
-  email: emailAddress().meta({ description: "What they are picked by." }),
+  email: emailAddress().meta({ description: "The address by which the person is chosen at sign-in." }),
   name: nameText(),
   role: label.nullable().default(null),
   department: label.nullable().default(null),
   permissions: z.array(label).max(200).default([]),
   attributes: userAttributes
     .refine((members) => !NO_ATTRIBUTES.some((name) => Object.hasOwn(members, name)), {
-      error: `must not hold ${inBackticks(NO_ATTRIBUTES)}`,
+      error: `must not contain ${inBackticks(NO_ATTRIBUTES)}`,
     })
     .default({})
-    .meta({ description: "Whatever else policies read of them: `groups`, `assigned_customers`, ..." }),
+    .meta({ description: "Other attributes that policies read: `groups`, `assigned_customers`, ..." }),
   amr: z
     .array(z.string().regex(/^[\x21-\x7e]{1,50}$/, "must be 1 to 50 visible ASCII characters"))
     .max(20)
     .default(["pwd"])
-    .meta({ description: "How they prove who they are (RFC 8176); `mfa` is more than one way." }),
+    .meta({ description: "Authentication methods (RFC 8176); `mfa` means more than one factor." }),
 };
 
 /** The body of POST /sandbox/people. */
@@ -33,7 +33,7 @@ export const newPerson = z.strictObject({
   customer_id: pathId()
     .nullable()
     .default(null)
-    .meta({ description: "`null`: they can sign in at every customer." }),
+    .meta({ description: "`null` if the person can sign in at every customer." }),
   ...described,
 });
 export type NewPersonBody = z.output<typeof newPerson>;
@@ -57,7 +57,7 @@ export const deletedPerson = z.object({ id: z.string(), deleted: z.literal(true)
 
 /** The query of GET /sandbox/people. */
 export const peopleList = listQuery(["created_at", "name", "email"], {
-  customer_id: pathId().optional().meta({ description: "Those who can sign in at this customer." }),
+  customer_id: pathId().optional().meta({ description: "Only people who can sign in at this customer." }),
   role: label.optional(),
   email: emailAddress().optional(),
 });
@@ -73,14 +73,14 @@ export const tokensBody = z
     person: z
       .strictObject(described)
       .optional()
-      .meta({ description: "Somebody who is not among the people: the same address is the same user." }),
+      .meta({ description: "A person who is not in the list: the same address is always the same user." }),
     scopes: z.array(z.enum(SCOPES)).max(10).optional(),
     expires_in: z
       .int()
       .min(-YEAR)
       .max(YEAR)
       .optional()
-      .meta({ description: "Seconds; below 0 for an access token that has expired already." }),
+      .meta({ description: "In seconds; negative for an access token that has already expired." }),
   })
   .refine((body) => (body.login === undefined) !== (body.person === undefined), {
     error: "one of `login` and `person` is required",

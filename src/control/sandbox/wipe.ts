@@ -69,7 +69,7 @@ async function refuseAllTokens(unit: UnitOfWork): Promise<void> {
   for (const client of clients) refuseTokensOf(unit, client);
 }
 
-/** Whether nothing was ever made here. */
+/** Whether the sandbox was never used. */
 export async function isEmpty(db: Knex): Promise<boolean> {
   const row: unknown = await db("customers").first("id");
   return row === undefined;

@@ -28,7 +28,7 @@ export function callbackUrl({ settings }: Pick<ControlContext, "settings">): str
 }
 
 /**
- * Prepares a sign-in: where to send the browser, and what has to be known when it comes back.
+ * Prepares a sign-in: the address for the browser, and the data needed when it returns.
  *
  * @throws ApiError where the customer, its provider, the return URL or a scope is not what it should be
  */
@@ -93,7 +93,7 @@ function scopeOf(asked: readonly string[] | undefined, { scopes }: IdpRow): stri
   const foreign = wanted.flatMap((scope, at) =>
     scope === "openid" || scopes.includes(scope)
       ? []
-      : [{ path: `scopes.${at}`, message: "is not a scope of the customer's identity provider" }],
+      : [{ path: `scopes.${at}`, message: "is not a configured scope of the customer's identity provider" }],
   );
   if (foreign.length > 0) throw validationFailed(foreign);
   return [...new Set(["openid", ...wanted])].join(" ");

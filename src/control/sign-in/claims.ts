@@ -108,7 +108,7 @@ function asScalar(value: unknown, longest: number): string | number | boolean | 
 /** OpenID Connect Core 1.0, section 2: at most 255 ASCII characters. @throws Error, for then nobody has signed in */
 function asSubject(value: unknown): string {
   if (typeof value === "string" && /^[\x20-\x7e]{1,255}$/.test(value)) return value;
-  throw new Error("the subject is not 1 to 255 ASCII characters");
+  throw new Error("the subject must be 1 to 255 ASCII characters");
 }
 
 /** Providers have been seen to write it as text. */

@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import { hashSecret, newSecret, type SecretBox } from "../platform/secret-box.ts";
 
-/** What a session's first tokens, and later ones, are asked for with. Both are stored as hashes. */
+/** One-time codes for a session's first tokens, and refresh tokens for later ones. Both are stored as hashes. */
 export interface CodeRow {
   readonly code_hash: string;
   readonly session_id: string;
@@ -21,7 +21,7 @@ export interface RefreshTokenRow {
   readonly used_by: string | null;
 }
 
-/** Makes a one-time code. */
+/** Creates a one-time code. */
 export async function makeCode(
   trx: Knex.Transaction,
   row: Omit<CodeRow, "code_hash" | "used_at">,

@@ -40,10 +40,10 @@ export interface Arrival {
 export type ProvedFlow = Extract<Proof, { kind: "proved" }>;
 
 /**
- * Ends a sign-in: a session and a one-time code for the application, or the reason why not. The browser goes to the
- * return URL in either case, as long as that is still one of the customer's.
+ * Completes a sign-in: creates a session and a one-time code for the application, or gives the reason for the failure.
+ * In either case the browser goes to the return URL, if that is still registered for the customer.
  *
- * @returns `undefined` where there is nowhere to send the browser
+ * @returns `undefined` if there is no address to send the browser to
  */
 export async function completeSignIn(
   context: ControlContext,
@@ -122,8 +122,8 @@ export async function checkSignIn(
 }
 
 /**
- * When the user proved who they are: the provider's word, or else this sign-in, where the provider never says and was asked
- * to have it done again. Without either nobody knows, and a refresh does not change that.
+ * When the user authenticated: the provider's `auth_time`; or this sign-in, if the provider never reports the time but
+ * was asked to authenticate the user again. Otherwise it is unknown, and a refresh does not change that.
  */
 function timeOfAuthentication({ identity, flow }: ProvedFlow, now: Date): Date | null {
   if (identity.authTime === undefined) return flow.asked_fresh ? now : null;

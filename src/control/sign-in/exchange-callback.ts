@@ -32,8 +32,8 @@ export interface Proved {
 }
 
 /**
- * Finds the flow that the state names, which ends it, and asks the provider who has signed in. No transaction is open
- * meanwhile: a provider may take its time.
+ * Consumes the flow named by the state, and asks the provider who has signed in. No transaction is open during this
+ * time, because a provider may be slow.
  */
 export async function exchangeCallback(
   context: ControlContext,
@@ -59,7 +59,7 @@ export async function exchangeCallback(
     if (identity.leftOut.length > 0)
       log.warn(
         { customer_id: flow.customer_id, claims: identity.leftOut },
-        "claims of a provider are too large, or of a type that no attribute has: they were left out",
+        "dropped claims of a provider that are too large or of an unsupported type",
       );
     return { kind: "proved", flow, ...proved };
   } catch (error) {
@@ -92,9 +92,9 @@ async function exchange(
     idTokenExpected: true,
   });
   const claims = tokens.claims();
-  if (claims === undefined) throw new Error("the provider has given no ID token");
+  if (claims === undefined) throw new Error("the provider did not return an ID token");
   // what the library compares with is what discovery told; this is what the flow was begun with
-  if (claims.iss !== flow.issuer) throw new Error("the ID token is of another issuer");
+  if (claims.iss !== flow.issuer) throw new Error("the ID token's issuer does not match");
   requireRecent(claims.auth_time, flow, context.clock());
   // where the endpoint exists its answer may hold roles: a sign-in without them would be another one
   const { userinfo_endpoint: hasUserInfo, end_session_endpoint: hasLogout } = configuration.serverMetadata();
@@ -127,7 +127,7 @@ function requireRecent(authTime: unknown, { max_age: maxAge, asked_fresh }: Flow
   if (maxAge === null) return;
   const known = authTime ?? (asked_fresh ? now / 1000 : undefined);
   if (typeof known !== "number" || known + maxAge + CLOCK_TOLERANCE < now / 1000)
-    throw new Error("the authentication is not as recent as was asked for");
+    throw new Error("the authentication is less recent than requested");
 }
 
 /** The address that the browser came to, as the provider knows it, with what the provider has added. */

@@ -20,7 +20,7 @@ import {
 import type { RefreshBody, TokenBody } from "./schemas.ts";
 import { grant, lockSessionForUse, issueRefreshToken, evaluateSession, type HeldSession } from "./tokens.ts";
 
-/** For so long the application that used a refresh token first gets the same next one for it. */
+/** How long the application that used a refresh token first gets the same successor for it. */
 const GRACE_MS = 10_000;
 
 type Asking<Body> = Pick<Call<undefined, undefined, Body>, "actor" | "body">;
@@ -106,7 +106,7 @@ function isRepeated(
   return usedBy === clientId && Math.abs(now.getTime() - usedAt.getTime()) <= GRACE_MS;
 }
 
-/** Refuses, and keeps what is done about it. */
+/** Refuses, and commits what was written about it. */
 async function endAsReused(
   unit: UnitOfWork,
   { session }: HeldSession,

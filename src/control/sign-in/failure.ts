@@ -8,7 +8,7 @@ import {
 import { printable, withoutAddresses } from "../platform/personal-data.ts";
 import { ApiError } from "../platform/errors.ts";
 
-/** Why a sign-in fails, once it is known whose it is. The browser carries it to the application as `reason`. */
+/** Why a sign-in fails, once its flow is known. The browser passes it to the application as `reason`. */
 export type FailureReason =
   | Violation
   | "PROVIDER_REFUSED"
@@ -24,16 +24,16 @@ export interface SignInFailure {
   readonly error: string;
   /** For the event history: what the provider said, or who it was. */
   readonly detail?: string;
-  /** The sign-in that would do. */
+  /** The sign-in that would satisfy the policies. */
   readonly stepUp?: StepUp;
 }
 
 /** What each reason means. */
 export const SIGN_IN_FAILURES = {
   PROVIDER_REFUSED: "the identity provider did not sign the user in",
-  PROVIDER_FAILED: "the identity provider did not answer as it should",
-  PROVIDER_CHANGED: "the identity provider was configured anew during the sign-in",
-  ACCOUNT_NOT_ALLOWED: "the account is not one of the customer's at its identity provider",
+  PROVIDER_FAILED: "the identity provider returned an invalid response",
+  PROVIDER_CHANGED: "the identity provider's configuration changed during the sign-in",
+  ACCOUNT_NOT_ALLOWED: "the account does not belong to the customer at its identity provider",
   CUSTOMER_SUSPENDED: "the customer is suspended or archived",
   USER_SUSPENDED: "the user is suspended",
   MFA_REQUIRED: "a policy of the customer requires multi-factor authentication",
@@ -58,8 +58,8 @@ const PROVIDER_ERRORS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The provider has answered with an error of its own. Its text may name whoever it was by an address: nobody knows whose that is
- * by the time somebody is erased, so it is not kept.
+ * The provider returned an error of its own. Its text may contain a person's address, which a later erasure could not
+ * assign to anybody, so it is not stored.
  */
 export function refusedByProvider(error: string, description: string | undefined): SignInFailure {
   return {

@@ -23,7 +23,7 @@ export function logoutRoute({ box }: Pick<ControlContext, "box">): Route {
     operation: "logout",
     summary: "End sessions",
     description:
-      "Takes its members in the query or in a body; `refresh_token` only in a body. Gateways refuse the session's tokens at once. Sessions that are over already are not an error: `ended` says how many this request has ended.",
+      "Members can be in the query or in the body; `refresh_token` only in the body. Gateways refuse the session's tokens at once. Sessions that have already ended are not an error: `ended` is the number of sessions that this request ended.",
     permission: "authenticate",
     query: logoutQuery,
     body: logoutBody,
@@ -54,7 +54,9 @@ type Asked = LogoutQuery & NonNullable<LogoutBody>;
 function oneRequest(query: LogoutQuery, body: LogoutBody): Asked {
   const twice = Object.keys(query).filter((name) => Object.hasOwn(body ?? {}, name));
   if (twice.length > 0)
-    throw validationFailed(twice.map((path) => ({ path, message: "stands in the query too" })));
+    throw validationFailed(
+      twice.map((path) => ({ path, message: "is also in the query: send it only once" })),
+    );
   const asked = { ...query, ...body };
   if (SUBJECTS.filter((name) => asked[name] !== undefined).length !== 1)
     throw validationFailed([
@@ -135,7 +137,7 @@ function endSessionUrl(
 ): string | undefined {
   if (base === null) return undefined;
   const url = new URL(base);
-  // it says who the user is: for whoever has signed them in; the provider asks the user without it
+  // it identifies the user, so only the application that signed them in gets it; without it, the provider asks the user
   if (idToken !== null && clientId === clientOf(actor))
     url.searchParams.set("id_token_hint", box.open(idToken, idTokenPurpose(id)));
   if (returnUrl !== undefined) url.searchParams.set("post_logout_redirect_uri", returnUrl);

@@ -16,7 +16,7 @@ const PAGE = `<!doctype html>
 <head><meta charset="utf-8"><title>Sign-in failed</title></head>
 <body>
 <h1>This sign-in cannot be completed</h1>
-<p>It was completed before, took longer than ten minutes, or did not begin here.</p>
+<p>It was already completed, took longer than ten minutes, or was not started here.</p>
 <p>Go back to the application and sign in again.</p>
 </body>
 </html>

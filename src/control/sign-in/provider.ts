@@ -55,7 +55,7 @@ export function createProviders(
   // metadata may name any endpoint
   const requireReachable = (url: string): void => {
     if (ownProviderUrl(url, settings) === undefined && !isReachable(new URL(url), allowInsecureIssuers))
-      throw new Error("the provider's endpoint must be reached by https");
+      throw new Error("the provider's endpoint must use https");
   };
   const fetchIt: client.CustomFetch = async (url, options) => {
     requireReachable(url);
@@ -79,7 +79,8 @@ export function createProviders(
       ...(speaksHttp(idp) && { execute: ALLOW_HTTP }),
     });
     // what the provider writes into its tokens is compared with this
-    if (found.serverMetadata().issuer !== issuer) throw new Error("the metadata name another issuer");
+    if (found.serverMetadata().issuer !== issuer)
+      throw new Error("the issuer in the metadata does not match");
     return found.serverMetadata();
   }
 
@@ -95,7 +96,7 @@ export function createProviders(
   }
 
   async function clientOf(idp: IdpRow): Promise<client.Configuration> {
-    // each sealing is another text: a provider that is configured anew is another client
+    // each encryption gives another text, so a provider that is configured again is another client
     const key = JSON.stringify([idp.customer_id, idp.issuer, idp.client_id, idp.client_secret]);
     const known = clients.get(key);
     if (known !== undefined) return known;

@@ -2,7 +2,7 @@ import type { Knex } from "knex";
 import type { ControlContext } from "../platform/context.ts";
 
 const BATCH = 1_000;
-/** A flow that is over is of use to nobody; its end is an event. */
+/** An expired flow has no further use; its end is in the event history. */
 const FLOWS_KEPT_MS = 3_600_000;
 
 /**

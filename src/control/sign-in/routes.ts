@@ -37,7 +37,7 @@ export function signInRoutes(context: ControlContext, { keyring, providerOf }: S
       operation: "startSignIn",
       summary: "Start a sign-in",
       description:
-        "Answers where to send the user's browser. What the customer's policies ask of a sign-in is asked of the identity provider; `acr_values`, `max_age` and `prompt` answer a challenge (RFC 9470). It comes back to `return_url` with `code` and `state`, or with `error`, `reason` and `state`. The application must compare `state` with the one answered here, in the browser session that it started the sign-in for: that is what keeps others from signing a user in as themselves.",
+        "Returns the address to send the user's browser to. The identity provider is asked for what the customer's policies require; `acr_values`, `max_age` and `prompt` answer a challenge (RFC 9470). The browser returns to `return_url` with `code` and `state`, or with `error`, `reason` and `state`. The application must compare `state` with the one returned here, in the browser session for which it started the sign-in: this prevents others from signing a user in to their own account.",
       permission: "authenticate",
       body: authorizeBody,
       answers: { 200: authorizeAnswer },
@@ -59,7 +59,7 @@ export function signInRoutes(context: ControlContext, { keyring, providerOf }: S
       method: "get",
       path: "/auth/callback",
       operation: "finishSignIn",
-      summary: "Where identity providers send browsers back to",
+      summary: "Receive the identity provider's redirect",
       permission: "public",
       query: callbackQuery,
       answers: { 303: null },
@@ -77,7 +77,7 @@ export function signInRoutes(context: ControlContext, { keyring, providerOf }: S
       operation: "exchangeCode",
       summary: "Exchange a code for tokens",
       description:
-        "A code is good once, for 60 seconds, and for every API key that may act for the customer. Used a second time it ends the session.",
+        "A code is valid once, for 60 seconds, for every API key that may act for the customer. Using it a second time ends the session.",
       permission: "authenticate",
       body: tokenBody,
       answers: { 200: tokenAnswer },
@@ -93,7 +93,7 @@ export function signInRoutes(context: ControlContext, { keyring, providerOf }: S
       operation: "refreshTokens",
       summary: "Exchange a refresh token for new tokens",
       description:
-        "A refresh token is good once, and for every API key that may act for the customer; the tokens name who asks for them (`client_id`). Used a second time it ends the session, except by the same application within 10 seconds and before the next one is used: that brings the same next refresh token. To repeat a request later, send it with an `Idempotency-Key`. Customer, user and policies are evaluated again, by what was proved at the sign-in; where another sign-in would satisfy them, 401 `POLICY_VIOLATED` says in `WWW-Authenticate` which (RFC 9470).",
+        "A refresh token is valid once, for every API key that may act for the customer; the tokens name the requesting application (`client_id`). Using it a second time ends the session, except by the same application within 10 seconds and before the next token is used: it then gets the same next refresh token. To repeat a request later, send it with an `Idempotency-Key`. Customer, user and policies are checked again, based on the evidence from the sign-in. If another sign-in would satisfy them, 401 `POLICY_VIOLATED` describes it in `WWW-Authenticate` (RFC 9470).",
       permission: "authenticate",
       body: refreshBody,
       answers: { 200: tokenAnswer },

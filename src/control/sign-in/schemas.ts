@@ -6,20 +6,17 @@ const line = (max: number) =>
     .string()
     .min(1)
     .max(max)
-    .refine((value) => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(value), "must not hold control characters");
+    .refine((value) => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(value), "must not contain control characters");
 
-/** OpenID Connect Core 1.0, section 3.1.2.1: as it stands in a challenge (RFC 9470, section 3). */
+/** OpenID Connect Core 1.0, section 3.1.2.1: in the form used in a challenge (RFC 9470, section 3). */
 const acrValues = z
   .string()
   .max(1000)
-  .regex(
-    /^[!#-[\]-~]+(?: [!#-[\]-~]+){0,19}$/,
-    "must be up to 20 names of classes, separated by single spaces",
-  )
+  .regex(/^[!#-[\]-~]+(?: [!#-[\]-~]+){0,19}$/, "must be up to 20 class names, separated by single spaces")
   .meta({
     description:
       "Classes of authentication, in order of preference, as in the `acr_values` of a challenge. Where a policy requires " +
-      "several factors, only what satisfies it is asked for.",
+      "several factors, only classes that satisfy it are requested.",
   });
 
 /** Specification 2.5, and what answers a challenge (RFC 9470, section 4). */
@@ -31,8 +28,7 @@ export const authorizeBody = z.strictObject({
   acr_values: acrValues.optional(),
   prompt: z.enum(["none", "login", "consent", "select_account"]).optional(),
   max_age: z.int().min(0).max(31_536_000).optional().meta({
-    description:
-      "seconds: the user must have proved who they are since then; a policy that asks for less is what counts",
+    description: "maximum time since the user authenticated, in seconds; a stricter policy takes precedence",
   }),
 });
 export type AuthorizeBody = z.output<typeof authorizeBody>;
@@ -78,7 +74,7 @@ const tokenUser = z
     department: z.unknown(),
     permissions: z.unknown(),
   })
-  .meta({ description: "the user with all attributes; `null` where there is none" });
+  .meta({ description: "the user with all attributes; `null` if there is none" });
 
 const tokenSession = z.object({
   id: z.string(),
@@ -104,7 +100,7 @@ export const tokenAnswer = z.object({
   id_token: z
     .string()
     .optional()
-    .meta({ description: "for scope `openid`: who has signed in, and the hint for `/oauth2/logout`" }),
+    .meta({ description: "for scope `openid`: the ID token, also the hint for `/oauth2/logout`" }),
   user: tokenUser,
   session: tokenSession,
 });
@@ -128,9 +124,9 @@ export const logoutBody = logoutQuery
 export type LogoutBody = z.output<typeof logoutBody>;
 
 export const logoutAnswer = z.object({
-  ended: z.int().meta({ description: "sessions that this request has ended" }),
+  ended: z.int().meta({ description: "the number of sessions that this request ended" }),
   end_session_url: z
     .string()
     .optional()
-    .meta({ description: "where to send the browser to end its session at the identity provider too" }),
+    .meta({ description: "where to send the browser to also end its session at the identity provider" }),
 });

@@ -5,8 +5,9 @@ import { customerStatesOf } from "../resources/policies/customer-states.ts";
 import type { SessionRow } from "../resources/sessions/store.ts";
 
 /**
- * Reads a customer and keeps it from being suspended or deleted until the transaction ends. Whoever does that ends its
- * sessions in the same transaction: it either comes before, and is seen here, or after, and ends what is made here.
+ * Reads a customer and keeps it from being suspended or deleted until the transaction ends. A suspension or deletion
+ * ends the sessions in its own transaction: it either comes first and is visible here, or comes later and ends what is
+ * created here.
  */
 export async function lockCustomerOfSignIn(
   trx: Knex.Transaction,
@@ -21,7 +22,7 @@ export async function lockCustomerOfSignIn(
 /** The `authentication` policies of a customer, taken together. */
 export async function rulesOf(db: Knex, customerId: string): Promise<AuthenticationRules> {
   const state = (await customerStatesOf(db, [customerId])).get(customerId);
-  if (state === undefined) throw new Error(`there is no customer ${customerId}`);
+  if (state === undefined) throw new Error(`customer ${customerId} not found`);
   return state.authentication;
 }
 

@@ -17,7 +17,7 @@ import { policyViolated } from "./failure.ts";
 import { eventUser } from "./complete-sign-in.ts";
 import { earlier, lockCustomerOfSignIn, evaluateSessionPolicies, rulesOf } from "./session-policies.ts";
 
-/** A session that goes on, and until when. */
+/** An open session, and when it ends. */
 export interface LiveSession {
   readonly session: SessionRow;
   readonly user: UserRow;
@@ -47,8 +47,8 @@ export async function lockSessionForUse(
 }
 
 /**
- * Evaluates everything anew before tokens are made: the customer, the user, the session, and the policies by what was
- * proved at the sign-in.
+ * Checks everything again before tokens are issued: the customer, the user, the session, and the policies, based on the
+ * evidence from the sign-in.
  *
  * @returns the session, or why it has no tokens: then the event of it, and the session's end, are to be kept
  * @throws ApiError where there is nothing to keep
@@ -62,7 +62,7 @@ export async function evaluateSession(unit: UnitOfWork, held: HeldSession): Prom
   if (user?.status === "suspended") throw new ApiError("USER_SUSPENDED", { details: { user_id: user.id } });
   if (session.ended_at !== null)
     throw new ApiError("SESSION_ENDED", { details: { session_id: session.id, reason: session.end_reason } });
-  // whoever deletes a customer or a user ends its sessions, so these are not reached
+  // deleting a customer or a user ends its sessions, so these are not reached
   if (customer === undefined || user === undefined) throw new ApiError("SESSION_ENDED");
 
   const rules = await rulesOf(unit.trx, session.customer_id);
@@ -144,8 +144,12 @@ export async function grant(
   };
   const { token, leftOut } = await makeAccessToken(key, facts, attributes);
   if (leftOut.length > 0)
-    log.warn({ user_id: user.id, attributes: leftOut }, "attributes found no room in an access token");
-  // an earlier token may live longer, where a policy has become stricter since: whoever ends the session must reach it
+    log.warn(
+      { user_id: user.id, attributes: leftOut },
+      "omitted attributes that do not fit in an access token",
+    );
+  // an earlier token may live longer, where a policy has become stricter since: ending the session must cover that
+  // token
   const tokensExpireAt = later(new Date(expiresAt * 1000), session.last_token_expires_at);
   await keepAlive(trx, session.id, {
     last_used_at: now,

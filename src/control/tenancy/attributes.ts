@@ -12,7 +12,7 @@ export const RESERVED_NAMES: readonly string[] = ["id", "customer_id", "email", 
 /** The name of an attribute. As a condition can spell it: `user.<name>`. */
 export const attributeName = z
   .string()
-  .regex(/^[A-Za-z_]\w{0,63}$/, "must be a name of at most 64 letters, digits and `_`, no digit first")
+  .regex(/^[A-Za-z_]\w{0,63}$/, "must be at most 64 letters, digits and `_`, not starting with a digit")
   .refine((name) => !RESERVED_NAMES.includes(name), {
     error: `must not be one of ${inBackticks(RESERVED_NAMES)}`,
   })

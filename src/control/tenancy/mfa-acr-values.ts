@@ -9,8 +9,8 @@ export const PAPE_MULTI_FACTOR = "http://schemas.openid.net/pape/policies/2007/0
  *   `...:2fa:any:ifpossible`, which one factor satisfies, too;
  * - Auth0, "Step-up authentication for web apps".
  *
- * What the classes of all others mean is up to whoever configures them: those of Keycloak are numbers by default, those of
- * Entra (`c1` to `c99`) what an administrator made them.
+ * For all other providers, the meaning of classes depends on their configuration: those of Keycloak are numbers by
+ * default, those of Entra (`c1` to `c99`) what an administrator made them.
  */
 const BY_TYPE: Readonly<Partial<Record<IdpType, readonly string[]>>> = {
   okta: ["urn:okta:loa:2fa:any", "phr", "phrh"],

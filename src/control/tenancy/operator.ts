@@ -5,7 +5,7 @@ import { lockCustomer, type CustomerRow } from "./customers.ts";
 
 /**
  * Locks a customer for what its own keys may not do to it: a key that is limited to a customer keeps its settings, and
- * whoever runs the platform decides on its status.
+ * the platform's operator decides on its status.
  *
  * @throws ApiError CUSTOMER_KEY_NOT_ALLOWED
  */

@@ -100,7 +100,7 @@ function permitValues(name: keyof typeof LIST_OF, value: Value, policy: ClaimPol
 function permitName(name: string, value: Value, policy: ClaimPolicy): Outcome {
   const values = isList(value) ? value : [value];
   if (RESERVED_NAMES.includes(name))
-    return { kept: undefined, lost: values, reason: "no identity provider can say it" };
+    return { kept: undefined, lost: values, reason: "not accepted from any identity provider" };
   const list = policy.allowed_claims;
   const reason = reasonOf("allowed_claims", list);
   if (isAnything(list, policy) || list?.includes(name) === true) return { kept: value, lost: [], reason };

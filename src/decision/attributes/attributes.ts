@@ -12,7 +12,7 @@ import { inTime } from "../../runtime/in-time.ts";
 import type { RuleNeeds } from "../policies/needs.ts";
 import type { AttributeSource } from "./sources.ts";
 
-/** What the attributes of one request are made from. */
+/** The inputs for the attributes of one request. */
 export interface AttributeInput {
   readonly request: CanonicalRequest;
   readonly params: Readonly<Record<string, string>>;
@@ -24,7 +24,7 @@ export interface AttributeInput {
   readonly environment: string;
 }
 
-/** Builds the roots that the rule reads, and no others. Declared sources are added by {@link withSources}. */
+/** Builds only the roots that the rule reads. Declared sources are added by {@link withSources}. */
 export function attributesFor(needs: RuleNeeds, input: AttributeInput): Attributes {
   const { roots } = needs;
   return {
@@ -36,12 +36,12 @@ export function attributesFor(needs: RuleNeeds, input: AttributeInput): Attribut
   };
 }
 
-/** How long one look-up may take, ms; Envoy gives up on the whole decision not much later. */
+/** Timeout of one look-up, ms. Envoy gives up on the whole decision not much later. */
 const LOOKUP_MS = 250;
 
 /**
- * Looks up the sources a rule reads. A source that fails, is late, or is not configured, leaves UNAVAILABLE: unknown to
- * every operator. Rejects never.
+ * Looks up the sources that a rule reads. If a source fails, times out or is not configured, its value is UNAVAILABLE,
+ * which is unknown to every operator. Never rejects.
  */
 export async function withSources(
   needs: RuleNeeds,
@@ -52,7 +52,7 @@ export async function withSources(
   const found = await Promise.all(
     needs.sources.map(async ({ root, source, key }) => {
       const at = onlyValue(readAttribute(key, attributes));
-      // a number that is not exact may be the key of anything
+      // an inexact number could be several keys
       if (at === UNAVAILABLE || Number.isNaN(at)) return [root, UNAVAILABLE] as const;
       if (typeof at !== "string" && typeof at !== "number") return [root, undefined] as const;
       try {
@@ -63,19 +63,19 @@ export async function withSources(
           entry instanceof Promise ? await inTime(entry, timeoutMs, UNAVAILABLE) : entry,
         ] as const;
       } catch {
-        return [root, UNAVAILABLE] as const; // the source counts and logs its own failures
+        return [root, UNAVAILABLE] as const; // the source itself counts and logs its failures
       }
     }),
   );
   return { ...attributes, ...Object.fromEntries(found) };
 }
 
-/** Headers and query parameters are lists: one that was sent once is a key, one that was repeated is none. */
+/** Headers and query parameters are lists: one sent once can be a key, a repeated one cannot. */
 function onlyValue(value: Value | typeof UNAVAILABLE | undefined): Value | typeof UNAVAILABLE | undefined {
   return Array.isArray(value) && value.length === 1 ? (value as ValueList)[0] : value;
 }
 
-/** Evaluation knows the mark below a root, too, which the type of a plain value does not say. */
+/** Evaluation also accepts UNAVAILABLE below a root, which the type of a plain value does not express. */
 const UNKNOWN = UNAVAILABLE as unknown as Value;
 
 function requestAttributes(needs: RuleNeeds, { request, clientIp, body }: AttributeInput): ValueObject {
@@ -93,9 +93,9 @@ function requestAttributes(needs: RuleNeeds, { request, clientIp, body }: Attrib
 }
 
 /**
- * No body is a missing attribute. A body that was not handed over, or is there and was not read (it is no JSON), is
- * unavailable: an application may find in it what `not exists(request.body.x)` rules out. No header tells that there is
- * none: HTTP/2 needs none to announce a body, and Envoy removes Transfer-Encoding before it asks.
+ * Without a body, the attribute is missing. A body that the proxy did not send, or that is not JSON, makes it
+ * unavailable: the application may find in it what `not exists(request.body.x)` rules out. Headers do not tell whether
+ * there is a body: HTTP/2 needs none to announce one, and Envoy removes Transfer-Encoding before the check.
  */
 function bodyAttribute(request: CanonicalRequest, json: Value | undefined): ValueObject {
   if (json !== undefined) return { body: json };
@@ -105,7 +105,7 @@ function bodyAttribute(request: CanonicalRequest, json: Value | undefined): Valu
 
 const WEEKDAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"] as const;
 
-/** `env.*`: UTC throughout; `time` in whole seconds, so that times compare as strings. */
+/** `env.*`: always UTC; `time` in whole seconds, so that times compare as strings. */
 export function environmentAttributes(now: number, environment: string): ValueObject {
   const date = new Date(now);
   const iso = date.toISOString();

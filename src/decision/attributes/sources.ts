@@ -3,24 +3,25 @@ import { CORE_SCHEMA, floatCoreTag, intCoreTag, load, mapTag, Schema } from "js-
 import { exactNumber, isObject } from "../../json/index.ts";
 import type { ValueObject } from "../../policy/index.ts";
 
-/** Where a declared attribute root such as `target_user` comes from. */
+/** The source of a declared attribute root such as `target_user`. */
 export interface AttributeSource {
   /**
    * @param root - the attribute root that is looked up, e.g. `target_user`
-   * @returns the entry's attributes, or `undefined` when there is no entry of that key
-   * @throws when the source cannot say: the attribute is then unavailable, which is not the same as absent.
+   * @returns the entry's attributes, or `undefined` if there is no entry with that key
+   * @throws if the source fails: the attribute is then unavailable, which is not the same as missing
    */
   lookup(key: string, root: string): ValueObject | undefined | Promise<ValueObject | undefined>;
 }
 
-/** The part of a log that sources use. */
+/** The part of a logger that sources use. */
 interface Log {
   warn(object: object, message: string): void;
 }
 
 /**
- * A source over one JSON or YAML file, an object of entries by key, read strictly: UTF-8, no repeated keys, no keys but texts. Read
- * again when it changes; a file that cannot be read leaves the last good content in force, and without any, every look-up throws.
+ * A source that reads one JSON or YAML file: an object of entries by key, parsed strictly (UTF-8, no duplicate keys).
+ * The file is read again when it changes. If it cannot be read, the last good content is kept; without any, every
+ * look-up throws.
  */
 export class FileSource implements AttributeSource {
   readonly #path: string;
@@ -38,7 +39,7 @@ export class FileSource implements AttributeSource {
     return this.#entries.get(key);
   }
 
-  /** Takes the file over if it has changed. Never rejects. */
+  /** Loads the file if it has changed. Never rejects. */
   async refresh(): Promise<void> {
     try {
       const { mtimeMs, size, ino } = await stat(this.#path);
@@ -50,16 +51,15 @@ export class FileSource implements AttributeSource {
       this.#log.warn(
         { err: error, path: this.#path },
         this.#entries === undefined
-          ? "attribute source cannot be read; what rules look up there is unknown"
-          : "attribute source cannot be read; the last good content stays",
+          ? "cannot read attribute source; conditions that look it up are unknown"
+          : "cannot read attribute source; using the last good content",
       );
     }
   }
 }
 
 /**
- * YAML as everybody reads it: without numbers that would be read as another one, and without keys that are another text than
- * they seem. `007` is the number 7, and the entry would be somebody else's.
+ * YAML as everybody reads it: except inexact ones: and without a key or value they could match somebody else's.
  */
 const EXACT = [exactly(intCoreTag), exactly(floatCoreTag)];
 const TEXT_KEYS: typeof mapTag = {
@@ -82,7 +82,7 @@ function exactly(tag: typeof intCoreTag): typeof intCoreTag {
     resolve(source, ...others) {
       const value = tag.resolve(source, ...others);
       if (typeof value === "number" && !isExact(source, value))
-        throw new Error(`the number ${source} is not exact: write it in quotes`);
+        throw new Error(`the number ${source} is not exact: put it in quotes`);
       return value;
     },
   };
@@ -97,10 +97,10 @@ function isExact(source: string, value: number): boolean {
 function parseEntries(bytes: Uint8Array): ReadonlyMap<string, ValueObject> {
   const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   const parsed = load(text, { schema: EXACT_SCHEMA });
-  if (!isObject(parsed)) throw new Error("an attribute source is an object of entries by key");
+  if (!isObject(parsed)) throw new Error("an attribute source must be an object of entries by key");
   return new Map(
     Object.entries(parsed).map(([key, entry]) => {
-      if (!isObject(entry)) throw new Error(`entry \`${key}\` of the attribute source is not an object`);
+      if (!isObject(entry)) throw new Error(`entry \`${key}\` of the attribute source must be an object`);
       return [key, entry as ValueObject];
     }),
   );

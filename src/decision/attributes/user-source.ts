@@ -4,14 +4,14 @@ import type { Metrics } from "../../telemetry/metrics.ts";
 import type { AttributeSource } from "./sources.ts";
 
 export interface UserSourceOptions {
-  /** Users kept; 10,000. */
+  /** Maximum number of cached users. Default: 10,000. */
   readonly size?: number;
-  /** How long one is kept, ms; 60,000. */
+  /** How long a user is cached, ms. Default: 60,000. */
   readonly ttlMs?: number;
 }
 
 export interface UserSourceDependencies {
-  /** Asks the directory. @returns `undefined` where there is no such user; rejects when it cannot say */
+  /** Asks the directory. @returns `undefined` if there is no such user; rejects if the directory fails */
   readonly fetchUser: (id: string) => Promise<ValueObject | undefined>;
   readonly metrics: Pick<Metrics, "cacheHits" | "cacheMisses" | "cacheEvictions" | "userLookupFailures">;
   readonly log: { warn(fields: object, message: string): void };
@@ -22,28 +22,34 @@ export interface UserSourceDependencies {
 const SIZE = 10_000;
 const TTL_MS = 60_000;
 
-/** Who was looked for in vain: apart, so that made-up ids push out no user, and not for long, for they may come. */
+/**
+ * Ids that were not found. Cached separately, so that invented ids evict no user, and briefly, because the user may be
+ * created.
+ */
 const ABSENT_SIZE = 1_000;
 const ABSENT_TTL_MS = 5_000;
 
-/** Longer keys are not kept: whoever sends long ids must not fill the memory with them. */
+/** Longer keys are not cached, so that clients cannot fill the memory with long ids. */
 const MAX_KEY = 256;
-/** Calls under way at a time. What is asked beyond them is not answered, rather than piled up. */
+/** Maximum number of concurrent calls. Further look-ups fail at once instead of queueing. */
 const MAX_CALLS = 200;
 
-/** After so many failures in a row the directory is left in peace for a while, then asked by one call first. */
+/**
+ * Circuit breaker: after this many failures in a row the directory is not called for a while, then tried with a single
+ * call.
+ */
 const FAILURES_TO_OPEN = 5;
 const OPEN_MS = 1_000;
 
-/** A call under way. It is no more when the user changes: its answer may be older than that. */
+/** A call in progress. It is discarded when the user changes, because its answer may be out of date. */
 interface Flight {
   readonly ticket: symbol;
   readonly answer: Promise<ValueObject | undefined>;
 }
 
 /**
- * The control plane's directory of users as a source of attributes, by user id. What it said is kept for a while, and
- * forgotten when it says that the user has changed. A directory that cannot say makes the attribute unavailable.
+ * The control plane's directory of users as an attribute source, by user id. Answers are cached for a while, and
+ * dropped when the control plane reports a change of the user. If the directory fails, the attribute is unavailable.
  */
 export class UserSource implements AttributeSource {
   readonly #users: LRUCache<string, ValueObject>;
@@ -59,7 +65,7 @@ export class UserSource implements AttributeSource {
   constructor(options: UserSourceOptions, dependencies: UserSourceDependencies) {
     this.#dependencies = dependencies;
     this.#clock = dependencies.clock ?? Date.now;
-    // by our clock, looked at each time
+    // expiry is checked at every read, by our clock
     const timing = { perf: { now: this.#clock }, ttlResolution: 0 };
     const evictions = dependencies.metrics.cacheEvictions.labels({ cache: "attributes" });
     this.#users = new LRUCache({
@@ -84,7 +90,7 @@ export class UserSource implements AttributeSource {
     return this.#flights.get(id)?.answer ?? this.#ask(id);
   }
 
-  /** These users have changed: what is known of them, or on its way, is not used any more. */
+  /** Drops what is cached or being fetched for these users, because they have changed. */
   invalidate(ids: Iterable<string>): void {
     for (const id of ids) {
       this.#users.delete(id);
@@ -93,14 +99,14 @@ export class UserSource implements AttributeSource {
     }
   }
 
-  /** Any user may have changed. */
+  /** Drops everything, because any user may have changed. */
   invalidateAll(): void {
     this.#users.clear();
     this.#absent.clear();
     this.#flights.clear();
   }
 
-  /** @throws when the directory is not asked now */
+  /** @throws if the directory must not be called now */
   #ask(id: string): Promise<ValueObject | undefined> {
     if (this.#calls >= MAX_CALLS) throw this.#refusal("overload");
     const isProbe = this.#failures >= FAILURES_TO_OPEN;
@@ -144,15 +150,18 @@ export class UserSource implements AttributeSource {
     metrics.userLookupFailures.inc({ cause: "failed" });
     this.#failures += 1;
     this.#openUntil = this.#clock() + OPEN_MS;
-    // once an outage
+    // once per outage
     if (this.#failures === 1 || this.#failures === FAILURES_TO_OPEN)
-      log.warn({ err: error, failures: this.#failures }, "users cannot be looked up; they are unavailable");
+      log.warn(
+        { err: error, failures: this.#failures },
+        "cannot look up users; their attributes are unavailable",
+      );
   }
 
   #refusal(cause: "circuit" | "overload"): Error {
     this.#dependencies.metrics.userLookupFailures.inc({ cause });
     return new Error(
-      cause === "circuit" ? "the directory of users does not answer" : "too many users are being looked up",
+      cause === "circuit" ? "the user directory does not respond" : "too many concurrent user look-ups",
     );
   }
 }

@@ -1,11 +1,11 @@
-/** How many connections each holder has, as one process tells the others. */
+/** The number of connections per holder, as one process reports them to the others. */
 export interface HeldMessage {
   readonly type: "connections_held";
   /** Index of the process. */
   readonly worker: number;
-  /** Counts that hold from now on, by holder. */
+  /** Current counts by holder. */
   readonly counts: Readonly<Record<string, number>>;
-  /** The process has just begun: what was known of it is over, and it wants to know about the others. */
+  /** The process has just started: forget its earlier counts, and send it the others'. */
   readonly fresh?: true;
 }
 
@@ -20,14 +20,14 @@ export function isHeldMessage(message: unknown): message is HeldMessage {
 export interface ConnectionCountsOptions {
   /** Index of this process. */
   readonly worker: number;
-  /** Sends to every process, this one included. */
+  /** Sends to every process, including this one. */
   readonly broadcast: (message: HeldMessage) => void;
 }
 
 /**
- * Counts open connections by who holds them, over all processes: Envoy gives each handshake to another one. What others
- * have is known a moment later, so that of handshakes at the very same time a few too many may be let in; never more than
- * the limit by one process.
+ * Counts open connections per holder across all processes, because Envoy distributes handshakes among them. The counts
+ * of other processes arrive with a delay, so simultaneous handshakes may slightly exceed the limit; one process alone
+ * never exceeds it.
  */
 export class ConnectionCounts {
   readonly #options: ConnectionCountsOptions;
@@ -39,13 +39,13 @@ export class ConnectionCounts {
     this.#options = options;
   }
 
-  /** Tells the others that this process begins. */
+  /** Tells the others that this process has started. */
   start(): void {
     const { broadcast, worker } = this.#options;
     broadcast({ type: "connections_held", worker, counts: Object.fromEntries(this.#own), fresh: true });
   }
 
-  /** Connections of a holder, wherever they are looked after. */
+  /** Connections of a holder, in all processes. */
   of(holder: string): number {
     let sum = this.#own.get(holder) ?? 0;
     for (const counts of this.#others.values()) sum += counts.get(holder) ?? 0;
@@ -63,7 +63,7 @@ export class ConnectionCounts {
     this.#changed.add(holder);
   }
 
-  /** Takes what a process has told, this one included. */
+  /** Handles a report from any process, including this one. */
   take({ worker, counts, fresh }: HeldMessage): void {
     if (worker === this.#options.worker) return;
     let known = this.#others.get(worker);

@@ -3,31 +3,33 @@ import { closingFor, NOW_IDENTIFIED, type Closing } from "./connection-closing.t
 import type { ConnectionSlot } from "./connection-slots.ts";
 import type { LiveConnection, Reevaluation } from "./connection-types.ts";
 
-/** What is kept of one open connection. */
+/** The state kept per open connection. */
 export interface ConnectionEntry {
-  /** Of the decisions that permitted it, the first one included: which of them Envoy carries out is not known. */
+  /** Ids of all decisions that permitted it. It is not known which of them Envoy carries out. */
   readonly ids: string[];
   readonly connection: Omit<LiveConnection, "planText">;
-  /** Hash of the plan in force: plans may be long, and most never change. */
+  /** Hash of the plan in force, because plans may be long and most never change. */
   planHash: string;
   steady: boolean;
-  /** In place of the first one. */
+  /** The plan that replaces the first one. */
   newPlan?: string;
   closing?: Closing;
-  /** The round it was last evaluated in. */
+  /** The round in which it was last evaluated. */
   round: number;
   readonly slot: ConnectionSlot;
   readonly bytes: number;
-  /** By the stopwatch: when Envoy reported it last, or it was added; undefined where Envoy reports none. */
+  /**
+   * Stopwatch time at which Envoy last reported it, or it was added; undefined if Envoy does not report connections.
+   */
   reportedAt: number | undefined;
 }
 
-/** Whether Envoy has to hear of it. */
+/** Whether Envoy must be told about it. */
 export function isListed({ closing, newPlan }: ConnectionEntry): boolean {
   return closing !== undefined || newPlan !== undefined;
 }
 
-/** How a connection ends that was evaluated again, or how it gets the plan by which it goes on. */
+/** After a reevaluation: how the connection is closed, or gets its new plan. */
 export function endOf(
   { connection }: ConnectionEntry,
   evaluated: Reevaluation,

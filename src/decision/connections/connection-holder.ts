@@ -1,14 +1,17 @@
 import { createHash } from "node:crypto";
 import type { Identity } from "../../identity/types.ts";
 
-/** @returns who holds a connection, as a hash: the user, of whichever customer, or without one the client's address. */
+/**
+ * @returns the holder of a connection, as a hash: the user together with the customer, or without a user the client's
+ *   address
+ */
 export function holderOf(identity: Identity | undefined, clientIp: string): string {
   const user = identity && (identity.userId || identity.session.subject);
   const parts = user ? ["user", identity.customer?.["id"] ?? null, user] : ["address", networkOf(clientIp)];
   return createHash("sha256").update(JSON.stringify(parts)).digest("base64url").slice(0, 22);
 }
 
-/** An IPv6 client may take any address of its /64 (RFC 4291, section 2.5.1): these are one. */
+/** An IPv6 client may use any address of its /64 (RFC 4291, section 2.5.1), so these count as one. */
 function networkOf(address: string): string {
   if (!address.includes(":") || address.includes(".")) return address;
   const [head = "", tail] = address.split("::");

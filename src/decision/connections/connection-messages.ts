@@ -2,22 +2,22 @@ import type { ConnectionRegistry } from "./connection-registry.ts";
 import { isHeldMessage, type ConnectionCounts, type HeldMessage } from "./connection-counts.ts";
 
 /**
- * What workers tell each other by way of the supervisor: Envoy's access log may reach another worker than the one that
- * looks after the connection.
+ * Messages between workers, relayed by the supervisor: Envoy's access log may reach a worker other than the one that
+ * holds the connection.
  */
 export type ConnectionMessage =
   | { readonly type: "connections_ended"; readonly ids: readonly string[] }
-  /** Envoy says that they are open. */
+  /** Envoy reports that they are open. */
   | { readonly type: "connections_open"; readonly ids: readonly string[] }
-  /** By request id: their clients left before Envoy had an answer. */
+  /** Request ids whose clients disconnected before Envoy had an answer. */
   | { readonly type: "handshakes_abandoned"; readonly ids: readonly string[] }
-  /** Envoy itself has ended, and every connection with it. */
+  /** Envoy itself has stopped, and with it every connection. */
   | { readonly type: "connections_ended_all" }
   | HeldMessage;
 
 const OF_IDS = ["connections_ended", "connections_open", "handshakes_abandoned"] as const;
 
-/** Whether it is one; from a process of ours, and yet through JSON. */
+/** Whether it is such a message. It comes from one of our processes, but through JSON. */
 export function isConnectionMessage(message: unknown): message is ConnectionMessage {
   if (typeof message !== "object" || message === null || !("type" in message)) return false;
   if (message.type === "connections_ended_all") return true;
@@ -26,7 +26,7 @@ export function isConnectionMessage(message: unknown): message is ConnectionMess
   return Array.isArray(message.ids) && message.ids.every((id) => typeof id === "string");
 }
 
-/** Hands a message to whoever it is for, where it is one. */
+/** Dispatches a message, if it is one of these. */
 export function takeConnectionMessage(
   message: unknown,
   registry: Pick<ConnectionRegistry, "ended" | "reported" | "abandoned" | "endedAll">,
@@ -51,10 +51,10 @@ export function takeConnectionMessage(
   }
 }
 
-/** Gathers ids, and sends many at once. */
+/** Collects ids and sends them in batches. */
 export interface GatheredIds {
   add(id: string): void;
-  /** Sends what is gathered now. */
+  /** Sends the collected ids now. */
   flush(): void;
 }
 

@@ -20,21 +20,22 @@ export type {
 } from "./connection-types.ts";
 
 const SWEEP_MS = 5_000;
-/** Envoy reports every ten seconds (src/gateway/listener.ts): three of them may be lost. */
+/** Envoy reports every ten seconds (src/gateway/listener.ts); up to three reports may be lost. */
 const UNREPORTED_MS = 40_000;
-/** After its end an entry is kept for so long, for a clock that is a little behind. */
+/** How long an entry is kept after its expiry, in case a clock is slightly behind. */
 const KEEP_MS = 60_000;
-/** A request for a WebSocket has no body; what somebody sends all the same is not kept for hours. */
+/** A WebSocket handshake has no body; one that is sent anyway is not kept for hours. */
 const MAX_BODY = 16_384;
 
-/** Handshakes whose clients left that are remembered, far more than can be waiting to be evaluated. */
+/** Maximum number of remembered handshakes whose clients disconnected; far more than can be waiting for a decision. */
 const MOST_ABANDONED = 5_000;
-/** Decisions about one handshake: Envoy asks three times at most. */
+/** Maximum number of decisions per handshake: Envoy asks at most three times. */
 const MOST_DECISIONS = 8;
 
 /**
- * WebSocket connections live long after their handshake was allowed: here they are remembered, and evaluated again when
- * something has changed. What no longer is permitted is closed for good; what is permitted in another way gets a new plan.
+ * WebSocket connections live long after their handshake was allowed. The registry remembers them and evaluates them
+ * again when something has changed. A connection that is no longer permitted is closed; one that is permitted under
+ * different conditions gets a new plan.
  */
 export class ConnectionRegistry {
   readonly #options: ConnectionRegistryOptions;
@@ -42,18 +43,18 @@ export class ConnectionRegistry {
   readonly #planSpace: number;
   readonly #clock: () => number;
   readonly #stopwatch: () => number;
-  /** By the id of the first decision. */
+  /** Keyed by the id of the first decision. */
   readonly #entries = new Map<string, ConnectionEntry>();
-  /** By the ids of further ones. */
+  /** Keyed by the ids of further decisions. */
   readonly #again = new Map<string, ConnectionEntry>();
   readonly #handshakes = new Map<string, ConnectionEntry>();
-  /** By request id. */
+  /** Keyed by request id. */
   readonly #requests = new Map<string, ConnectionEntry>();
-  /** By request id: the clients that left. */
+  /** Request ids whose clients disconnected. */
   readonly #abandoned = new RecentIds(MOST_ABANDONED);
   readonly #slots = new ConnectionSlots();
   readonly #space: ConnectionSpace;
-  /** By the stopwatch. */
+  /** Stopwatch time. */
   #sweptAt: number;
   #planCharacters = 0;
   readonly #rounds: EvaluationRounds;
@@ -80,10 +81,10 @@ export class ConnectionRegistry {
     return this.#entries.size;
   }
 
-  /** Begins to forget what has expired and, where asked for, to evaluate again by itself. */
+  /** Starts removing expired connections and, if configured, periodic reevaluation. */
   start(): void {
     const { every: refreshMs, log } = this.#options;
-    const what = "forget connections that are over";
+    const what = "forget closed connections";
     this.#jobs = [every(SWEEP_MS, this.sweep.bind(this), { what, log })];
     if (refreshMs !== undefined)
       this.#jobs.push(
@@ -95,7 +96,7 @@ export class ConnectionRegistry {
     for (const job of this.#jobs) void job.close();
   }
 
-  /** @returns false where it cannot be looked after: then it must not be let in. */
+  /** @returns false if it cannot be registered: it must then be denied */
   add({ planText, steady = false, reported = false, ...connection }: LiveConnection): boolean {
     const { decisionId, access, handshake = decisionId, holder } = connection;
     if (this.#entries.has(decisionId) || this.#again.has(decisionId)) return false;
@@ -105,6 +106,7 @@ export class ConnectionRegistry {
     if ((access.raw.body?.bytes.length ?? 0) > MAX_BODY) return false;
     const bytes = bytesOf(access);
     if (!this.#space.hasRoomFor(bytes)) return false;
+    // its decision may have started before the last change
     const { current: round } = this.#rounds;
     const entry: ConnectionEntry = {
       ...{ ids: [decisionId], connection, planHash: hashOf(planText), steady, round, bytes },
@@ -122,7 +124,7 @@ export class ConnectionRegistry {
     return true;
   }
 
-  /** Whether its holder may have one more, in number and in bytes; a handshake that is known is none. */
+  /** Whether its holder may open one more, by number and by bytes. A known handshake does not count as a new one. */
   isWithinLimit({
     handshake,
     holder,
@@ -135,12 +137,12 @@ export class ConnectionRegistry {
     return perHolder.counts.of(holder) < perHolder.limit;
   }
 
-  /** By which Envoy's Lua knows the connection; undefined where it is not looked after. */
+  /** The slot by which Envoy's Lua finds the connection; undefined if it is not registered. */
   slotOf(decisionId: string): ConnectionSlot | undefined {
     return this.#find(decisionId)?.slot;
   }
 
-  /** The decision is not carried out after all; another one about the same handshake may be. */
+  /** Call if the decision is not carried out after all. Another decision on the same handshake may be. */
   withdraw(decisionId: string): void {
     const entry = this.#find(decisionId);
     if (entry === undefined) return;
@@ -152,26 +154,26 @@ export class ConnectionRegistry {
     this.#again.delete(decisionId);
   }
 
-  /** These connections are over; ids that are not known here belong to another process. */
+  /** Removes these connections, which have ended. Unknown ids belong to another process. */
   ended(decisionIds: readonly string[]): void {
     this.#forgetAll(decisionIds.map((id) => this.#find(id)));
   }
 
-  /** The clients of these requests left before Envoy had an answer; ids that are not known belong to others. */
+  /** The clients of these requests disconnected before Envoy had an answer. Unknown ids belong to other processes. */
   abandoned(requestIds: readonly string[]): void {
     for (const id of requestIds) if (id !== "") this.#abandoned.add(id);
     this.#forgetAll(requestIds.map((id) => this.#requests.get(id)));
   }
 
   /**
-   * Whether the client of a request left before Envoy had an answer. Envoy's word may come before the decision, where that
-   * was waiting for its turn.
+   * Whether the client of a request disconnected before Envoy had an answer. Envoy may report this before the decision,
+   * if the decision had to wait.
    */
   hasLeft(requestId: string): boolean {
     return this.#abandoned.has(requestId);
   }
 
-  /** Envoy says that these connections are open; ids that are not known here belong to another process. */
+  /** Envoy reports that these connections are open. Unknown ids belong to another process. */
   reported(decisionIds: readonly string[]): void {
     const now = this.#stopwatch();
     for (const id of decisionIds) {
@@ -183,7 +185,7 @@ export class ConnectionRegistry {
   #forgetAll(entries: readonly (ConnectionEntry | undefined)[]): void {
     let listed = false;
     for (const entry of entries) {
-      // one that is named twice is forgotten once
+      // an id that is listed twice is forgotten once
       if (entry === undefined || this.#entries.get(entry.connection.decisionId) !== entry) continue;
       listed ||= isListed(entry);
       this.#forget(entry);
@@ -192,14 +194,14 @@ export class ConnectionRegistry {
     if (listed) this.#options.changed();
   }
 
-  /** All connections are over: Envoy itself was. */
+  /** All connections have ended, because Envoy has stopped. */
   endedAll(): void {
     this.ended([...this.#entries.keys()]);
   }
 
   /**
-   * Forgets those that Envoy has closed by itself for a while, and those that it no longer reports: the message that they
-   * ended was lost. Should one be open after all, Lua closes it (ConnectionSlots).
+   * Forgets connections that Envoy has closed by itself, and those that it no longer reports because the message about
+   * their end was lost. If one is still open after all, Lua closes it (ConnectionSlots).
    */
   sweep(): void {
     const now = this.#clock();
@@ -212,7 +214,7 @@ export class ConnectionRegistry {
 
   #forgetUnreported(): void {
     const now = this.#stopwatch();
-    // a process that stood still has reports waiting: they are read first
+    // a process that was paused has reports queued: read them first
     const late = now - this.#sweptAt > UNREPORTED_MS / 2;
     this.#sweptAt = now;
     if (late) return;
@@ -226,8 +228,8 @@ export class ConnectionRegistry {
   }
 
   /**
-   * Closes the connections for which `predicate` holds. Those whose handshake is being evaluated at the moment are not here
-   * yet: they are evaluated again when they come.
+   * Closes the connections for which `predicate` is true. Connections whose handshake is still being decided are not
+   * registered yet; they are evaluated again when they are added.
    *
    * @returns how many
    */
@@ -245,12 +247,19 @@ export class ConnectionRegistry {
     return count;
   }
 
-  /** Evaluates open connections again; see {@link EvaluationRounds.reevaluate}. */
+  /** Evaluates open connections again, a few at a time. Resolves when done; {@link EvaluationRounds. A call during a round starts
+   * over, because connections evaluated so far may have used the earlier policies or state.
+   *
+   * @param concerns - selects the steady connections whose decision may have changed; absent: all
+   */
   reevaluate(concerns?: (connection: Omit<LiveConnection, "planText">) => boolean): Promise<void> {
     return this.#rounds.reevaluate(concerns);
   }
 
-  /** Evaluates what may be decided in another way although nobody has said so; see {@link EvaluationRounds.refresh}. */
+  /**
+   * Evaluates connections whose decision may change without any announcement: see {@link and attribute sources
+   * change.
+   */
   refresh(): Promise<void> {
     return this.#rounds.refresh();
   }
@@ -266,13 +275,13 @@ export class ConnectionRegistry {
     return { closed: Object.fromEntries(closed), plans: Object.fromEntries(plans) };
   }
 
-  /** Which connections are known, for Envoy's Lua. */
+  /** The known connections, for Envoy's Lua. */
   slots(): SlotTable {
     return this.#slots.table();
   }
 
   #apply(entry: ConnectionEntry, evaluated: Reevaluation): ConnectionChange | undefined {
-    // it may have ended, or been revoked, meanwhile
+    // it may have ended or been revoked in the meantime
     if (this.#entries.get(entry.connection.decisionId) !== entry || entry.closing !== undefined)
       return undefined;
     const end = endOf(entry, evaluated);
@@ -311,7 +320,7 @@ export class ConnectionRegistry {
     this.#again.set(decisionId, entry);
     if (isListed(entry)) this.#options.changed();
     if (entry.planHash !== hashOf(planText)) {
-      // one of the two plans is not what is in force: whichever Envoy has is replaced
+      // at least one of the two plans is outdated: replace whichever Envoy has
       entry.planHash = "";
       void this.#rounds.repeat(entry);
     }

@@ -1,25 +1,25 @@
 import { SLOT_WIDTH } from "../../envoy-contract.ts";
 
-/** Where Envoy's Lua finds out whether a connection is still known. */
+/** The slot in which Envoy's Lua checks whether a connection is still known. */
 export interface ConnectionSlot {
   readonly slot: number;
-  /** Fixed in length, and greater than that of every connection before it. */
+  /** Of fixed length, and greater than the generation of every earlier connection. */
   readonly generation: string;
 }
 
-/** All slots, as the state file has them. */
+/** All slots in the form of the state file. */
 export interface SlotTable {
-  /** Generation of the newest connection: of a later one the table cannot know yet. */
+  /** Generation of the newest connection. The table does not know later ones yet. */
   readonly newest: string;
-  /** The generation in each slot, one after the other; dashes where the slot is free. */
+  /** The generations of all slots in order; dashes for a free slot. */
   readonly slots: string;
 }
 
 const FREE = "-".repeat(SLOT_WIDTH);
 
 /**
- * A short list of all connections that are known, so that Lua can tell one that is not: to forget a connection closes it,
- * and never lets it go on without anybody who would evaluate it again.
+ * A compact list of all known connections, so that Lua can detect an unknown one. Forgetting a connection thus closes
+ * it, instead of leaving it open without reevaluation.
  */
 export class ConnectionSlots {
   readonly #generations: string[] = [];
@@ -45,7 +45,7 @@ export class ConnectionSlots {
     return { newest: this.#generation(this.#made), slots: this.#generations.slice(0, length).join("") };
   }
 
-  /** In base 36 enough for a thousand connections per second over ninety years. */
+  /** In base 36, enough for a thousand connections per second over ninety years. */
   #generation(number: number): string {
     return number.toString(36).padStart(SLOT_WIDTH, "0");
   }

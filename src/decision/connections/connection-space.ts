@@ -1,13 +1,13 @@
 import type { AccessRequest } from "../types.ts";
 
-/** What the handshake of one connection may take on average; most take less than 4 KiB. */
+/** Average memory per connection's handshake; most take less than 4 KiB. */
 const MEAN_BYTES = 8_192;
-/** However few connections may be open, each may have long cookies. */
+/** The minimum, because each connection may have long cookies, however few may be open. */
 const LEAST_BYTES = 1_048_576;
-/** Of each header and of the rest, besides its text. */
+/** Overhead per header and for the rest, besides the text. */
 const OVERHEAD_BYTES = 64;
 
-/** @returns about how many bytes of memory a handshake takes that is kept to be evaluated again */
+/** @returns the approximate memory, in bytes, of a handshake that is kept for reevaluation */
 export function bytesOf({ raw }: AccessRequest): number {
   let bytes = OVERHEAD_BYTES + raw.target.length + raw.host.length + (raw.body?.bytes.length ?? 0);
   for (const [name, value] of raw.headers) bytes += OVERHEAD_BYTES + name.length + value.length;
@@ -15,8 +15,8 @@ export function bytesOf({ raw }: AccessRequest): number {
 }
 
 /**
- * The memory that handshakes take, of all connections and of each holder: as many as may be open, with 8 KiB each on
- * average. Any header may be read by the next policy set, so all of them are kept.
+ * Limits the memory for handshakes, in total and per holder: the maximum number of connections at 8 KiB each on
+ * average. All headers are kept, because the next policy set may read any of them.
  */
 export class ConnectionSpace {
   readonly #most: number;
@@ -26,7 +26,7 @@ export class ConnectionSpace {
 
   /**
    * @param capacity - connections
-   * @param ofHolder - of one holder; absent: no bound
+   * @param ofHolder - of one holder; absent: no limit
    */
   constructor(capacity: number, ofHolder = Infinity) {
     this.#most = Math.max(LEAST_BYTES, capacity * MEAN_BYTES);
@@ -37,12 +37,12 @@ export class ConnectionSpace {
     return this.#taken + bytes <= this.#most;
   }
 
-  /** Whether the holder's part has room. */
+  /** Whether the holder's share has room. */
   isWithinLimit(holder: string, bytes: number): boolean {
     return (this.#ofHolder.get(holder) ?? 0) + bytes <= this.#mostOfHolder;
   }
 
-  /** @param bytes - negative where they are given back */
+  /** @param bytes - negative to release memory */
   add(holder: string | undefined, bytes: number): void {
     this.#taken += bytes;
     if (holder === undefined) return;

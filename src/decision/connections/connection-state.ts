@@ -8,36 +8,36 @@ import type { SlotTable } from "./connection-slots.ts";
 import type { ConnectionDirectives } from "./connection-registry.ts";
 
 export interface ConnectionStateOptions {
-  /** Made where it is missing; a folder that others may look into is not used. */
+  /** Created if missing. A folder that others may read is not used. */
   readonly directory: string;
   /** Index of the process. */
   readonly worker: number;
   readonly directives: () => ConnectionDirectives & Partial<SlotTable>;
   readonly metrics: Pick<Metrics, "connectionStateFailures">;
   readonly log: JobLog;
-  /** Changes that come so close together are written at once; ms. */
+  /** Changes within this time are written together; ms. */
   readonly collectFor?: number;
-  /** How often the file is written without a change, far below what Lua takes for a dead service; ms. */
+  /** How often the file is written without a change, far below the age at which Lua considers the service dead; ms. */
   readonly heartbeat?: number;
   /** Unix ms. */
   readonly clock?: () => number;
 }
 
-/** By the names under which Lua looks for it. */
+/** Uses the member names that Lua expects. */
 type StateFile = { readonly [Name in keyof typeof STATE_FILE]?: unknown } & ConnectionDirectives;
 
-/** For the owner alone: plans and decisions are about people. */
+/** Readable only by the owner: plans and decisions contain data about people. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 const OTHERS = 0o077;
 
 /**
- * Tells Envoy what became of open connections, in one small file that its Lua looks at once a second: who is to be closed,
- * who has a new plan, and that somebody is still looking after them all - which is why it is written every few seconds,
- * and why failing to write it is no error for anybody here: Lua closes the connections of a service that it does not see.
+ * Tells Envoy the state of open connections, in one small file that its Lua reads once per second: which to close,
+ * which have a new plan, and that the service is still alive. It is therefore written every few seconds. A failed write
+ * is safe: Lua closes the connections of a service whose file is out of date.
  */
 export class ConnectionState {
-  /** Where Lua finds the file, and which life of the process it is from: a later one knows nothing of the connections. */
+  /** The path of the file, and the process's epoch: after a restart, the process does not know earlier connections. */
   readonly place: { readonly file: string; readonly epoch: string };
   readonly #options: ConnectionStateOptions;
   readonly #clock: () => number;
@@ -56,14 +56,14 @@ export class ConnectionState {
     this.#next = `${this.place.file}.next`;
   }
 
-  /** Writes the file for the first time, and goes on. Never rejects. */
+  /** Writes the file for the first time, then periodically. Never rejects. */
   async start(): Promise<void> {
     const { heartbeat = 2_000, log } = this.#options;
     this.#heartbeat = every(heartbeat, () => this.#write(), { what: "write connection state", log });
     await this.#write();
   }
 
-  /** The directives have changed. */
+  /** Call when the state of connections has changed. */
   changed(): void {
     if (this.#closed) return;
     this.#collecting ??= setTimeout(() => {
@@ -72,7 +72,7 @@ export class ConnectionState {
     }, this.#options.collectFor ?? 100).unref();
   }
 
-  /** Takes the file away: nobody looks after the connections any more. Never rejects. */
+  /** Removes the file, because this process no longer manages the connections. Never rejects. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#collecting);
@@ -87,7 +87,7 @@ export class ConnectionState {
     return (this.#writing ??= this.#writeAll());
   }
 
-  /** One write at a time; what changes meanwhile is in the next. */
+  /** One write at a time. Later changes go into the next write. */
   async #writeAll(): Promise<void> {
     while (this.#again && !this.#closed) {
       this.#again = false;
@@ -109,16 +109,16 @@ export class ConnectionState {
     await mkdir(directory, { recursive: true, mode: FOLDER_MODE });
     const status = await lstat(directory);
     if (!status.isDirectory() || (status.mode & OTHERS) !== 0) {
-      throw new Error(`${directory} is no folder that only its owner can look into`);
+      throw new Error(`${directory} must be a folder that only its owner can access`);
     }
     const state: StateFile = { epoch, at: Math.floor(this.#clock() / 1000), ...directives() };
     const text = JSON.stringify(state);
-    // Lua reads the old file or the new one, never a part
+    // Lua reads either the old file or the new one, never part of one
     await writeFile(this.#next, text, { mode: FILE_MODE });
     await rename(this.#next, file);
   }
 
-  /** Says once that it fails, and with what. */
+  /** Logs the failure once, with its cause. */
   #failed(error: unknown): void {
     this.#options.metrics.connectionStateFailures.inc();
     const cause = error instanceof Error ? error.message : "error";
@@ -126,7 +126,7 @@ export class ConnectionState {
     this.#failing = cause;
     this.#options.log.error(
       { err: error },
-      "connection state cannot be written; Envoy will close WebSocket connections",
+      "cannot write connection state; Envoy will close WebSocket connections",
     );
   }
 }

@@ -7,16 +7,17 @@ import type { PolicyRelease } from "../policies/release.ts";
 import type { Snapshot } from "../policies/snapshot.ts";
 import type { AccessRequest, Permit } from "../types.ts";
 
-/** What a decision about a handshake was made with. */
+/** The inputs of a decision on a handshake. */
 export interface DecidedBy {
   readonly policies: PolicyRelease | undefined;
-  /** Absent where no control plane is followed. */
+  /** Absent without a control plane. */
   readonly state: KnownState | undefined;
 }
 
 /**
- * Whether an allowed handshake is decided in the same way until the policies, the caller's state or the issuer's keys
- * change, all of which announce it. Attribute sources and time do not; nor does a token by which nobody was identified.
+ * Whether the decision on an allowed handshake can change only with the policies, the caller's state or the issuer's
+ * keys. Changes of these are announced; changes of attribute sources and time are not, nor is the validity of a token
+ * that identified nobody.
  */
 export function isSteady(
   { raw }: AccessRequest,
@@ -24,7 +25,7 @@ export function isSteady(
   { policies, state }: DecidedBy,
 ): boolean {
   if (request === undefined || policies === undefined) return false;
-  // what else it may be taken for has rules of its own
+  // its other readings have rules of their own
   if (accepted.length > 0 || alsoRead !== undefined) return false;
   if (identity === undefined && raw.headers.some(([name]) => CREDENTIALS.has(name))) return false;
   const customer = state && identity && customerOf(identity, state);
@@ -35,7 +36,7 @@ export function isSteady(
   );
 }
 
-/** @returns which connections the control plane speaks of when it says that these customers and users have changed */
+/** @returns a predicate for the connections that a change of these customers and users concerns */
 export function belongsTo(changed: {
   readonly customers: readonly string[];
   readonly users: readonly string[];
@@ -52,7 +53,7 @@ function changesUnannounced({ sources, roots }: RuleNeeds): boolean {
   return sources.length > 0 || roots.has("env");
 }
 
-/** What the rules of a set read that a handshake may meet. */
+/** What the rules that can match the handshake read. */
 function needsAt(set: Snapshot, request: CanonicalRequest): readonly RuleNeeds[] {
   const { method, segments } = request;
   const path = set.matcher.match(method, segments);

@@ -10,39 +10,39 @@ import type { AccessRequest } from "../types.ts";
 export interface LiveConnection {
   readonly decisionId: string;
   readonly access: AccessRequest;
-  /** The plan that Envoy has of it. */
+  /** The plan that Envoy has for it. */
   readonly planText: string;
-  /** Unix seconds at which Envoy closes it by itself. */
+  /** Time at which Envoy closes it, in Unix seconds. */
   readonly expiresAt?: number | undefined;
-  /** For ConnectionRegistry.revoke. */
+  /** Used by ConnectionRegistry.revoke. */
   readonly identity?: Identity | undefined;
-  /** Names the handshake: Envoy may ask about one twice, and carries out one of the answers. */
+  /** Identifies the handshake: Envoy may ask about one twice, and uses one of the answers. */
   readonly handshake?: string | undefined;
-  /** Who counts as its holder. */
+  /** The holder against whose limit it counts. */
   readonly holder?: string | undefined;
-  /** It is decided in the same way until a call of ConnectionRegistry.reevaluate concerns it. */
+  /** Its decision stays the same until a call of ConnectionRegistry.reevaluate concerns it. */
   readonly steady?: boolean;
-  /** Envoy reports it every few seconds while it is open: one that is no longer reported is over. */
+  /** Envoy reports it every few seconds while it is open. If the reports stop, it has ended. */
   readonly reported?: boolean;
 }
 
-/** What an evaluation says about a connection's handshake, looked at again. */
+/** The result of evaluating a connection's handshake again. */
 export type Reevaluation =
   | {
       readonly verdict: "ALLOW";
-      /** May be made when it is read, which is once: plans may be long. */
+      /** May be a getter that is read only once, because plans may be long. */
       readonly planText: string;
       /** As {@link LiveConnection.steady}. */
       readonly steady?: boolean;
-      /** Who is connected, as far as that is known by now. */
+      /** The identity, if known by now. */
       readonly identity?: Identity | undefined;
     }
   | { readonly verdict: "DENY"; readonly reason: DenialReason };
 
-/** What Envoy has to know of open connections, by decision id; those that go on as they are, are not in it. */
+/** What Envoy must know about open connections, by decision id. Unchanged connections are not included. */
 export interface ConnectionDirectives {
   readonly closed: Readonly<Record<string, Closing>>;
-  /** Plans in place of those that Envoy had first. */
+  /** Plans that replace the first ones. */
   readonly plans: Readonly<Record<string, string>>;
 }
 
@@ -52,23 +52,23 @@ export interface ConnectionRegistryOptions {
   readonly changed: () => void;
   readonly metrics: Pick<Metrics, "connections" | "connectionsUnreported">;
   readonly log: JobLog;
-  /** Connections; 10,000. */
+  /** Maximum number of connections. Default: 10,000. */
   readonly capacity?: number;
-  /** Of one holder. */
+  /** Maximum per holder. */
   readonly perHolder?: { readonly limit: number; readonly counts: ConnectionCounts };
   /**
-   * How often those that are not steady are evaluated again, besides; ms. Absent: only when
+   * How often connections that are not steady are evaluated in addition; ms. Absent: only when
    * ConnectionRegistry.reevaluate is called.
    */
   readonly every?: number;
-  /** Values that all decisions depend on: when one of them is another one by then, all are evaluated again. */
+  /** Values that all decisions depend on. If one has changed, all connections are evaluated again. */
   readonly circumstances?: () => readonly unknown[];
-  /** Characters of all new plans together, which Envoy reads every second; 2 Mi. */
+  /** Maximum total length of new plans, which Envoy reads every second. Default: 2 Mi characters. */
   readonly planSpace?: number;
-  /** How long one evaluation may take; ms. */
+  /** Timeout of one evaluation; ms. */
   readonly evaluateWithin?: number;
   /** Unix ms. */
   readonly clock?: () => number;
-  /** Milliseconds that never go back. */
+  /** A monotonic clock in milliseconds. */
   readonly stopwatch?: () => number;
 }

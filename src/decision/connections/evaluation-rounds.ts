@@ -17,7 +17,7 @@ export interface EvaluationRoundsOptions extends Pick<
   readonly apply: (entry: ConnectionEntry, evaluated: Reevaluation) => ConnectionChange | undefined;
   /** Unix ms. */
   readonly clock: () => number;
-  /** Milliseconds that never go back. */
+  /** A monotonic clock in milliseconds. */
   readonly stopwatch: () => number;
 }
 
@@ -67,7 +67,7 @@ export class EvaluationRounds {
    * Evaluates open connections again, a few at a time. Resolves when that is done, and never rejects. A call while this
    * is under way begins anew: who was evaluated already may have been by what was in force before.
    *
-   * @param concerns - which of the steady ones may be decided in another way now; absent: all
+   * @param concerns - selects the steady connections whose decision may have changed; absent: all
    */
   reevaluate(concerns?: (connection: Omit<LiveConnection, "planText">) => boolean): Promise<void> {
     this.noteChange();
@@ -79,7 +79,10 @@ export class EvaluationRounds {
     return this.#work();
   }
 
-  /** Evaluates what may be decided in another way although nobody has said so: time passes, and sources change. */
+  /**
+   * Evaluates connections whose decision may change without any announcement: time passes, and attribute sources
+   * change.
+   */
   refresh(): Promise<void> {
     const before = this.#circumstances;
     const now = this.#options.circumstances?.() ?? [];
@@ -88,7 +91,7 @@ export class EvaluationRounds {
     return this.reevaluate(changed ? undefined : () => false);
   }
 
-  /** What has expired and is still here, Envoy was to close. */
+  /** Removes expired connections, which Envoy closes by itself. */
   #isSteady({ steady, connection: { expiresAt } }: ConnectionEntry): boolean {
     return steady && (expiresAt === undefined || this.#clock() < expiresAt * 1000);
   }
@@ -99,13 +102,13 @@ export class EvaluationRounds {
   }
 
   async #reevaluateAll(): Promise<void> {
-    // also so that whoever called has the promise before this ends
+    // also ensures that the caller has the promise before this ends
     await this.#slices.next();
     const counts: RoundCounts = { closed: 0, replanned: 0, failed: 0 };
     while (this.#isPending()) {
       this.#pending = false;
       let waiting: Promise<void>[] = [];
-      // a Map's iterator also comes to what is added meanwhile
+      // a Map's iterator also visits entries added during iteration
       for (const entry of this.#options.entries()) {
         if (entry.round === this.#round || entry.closing !== undefined) continue;
         entry.round = this.#round;
@@ -124,12 +127,12 @@ export class EvaluationRounds {
       this.#options.log.info(counts, "open connections were evaluated again");
   }
 
-  /** A method, because it may have changed while something was awaited. */
+  /** A method, because the value may change during an await. */
   #isPending(): boolean {
     return this.#pending;
   }
 
-  /** @returns nothing where nothing had to be waited for; never rejects */
+  /** @returns nothing if there was nothing to wait for; never rejects */
   #reevaluateEntry(entry: ConnectionEntry, counts: RoundCounts): Promise<void> | undefined {
     const { access } = entry.connection;
     const { evaluate, evaluateWithin = 5_000 } = this.#options;
@@ -163,7 +166,7 @@ export class EvaluationRounds {
   }
 
   #failed(entry: ConnectionEntry, error: unknown, counts: RoundCounts): void {
-    // one is told of: the next ten thousand will fail in the same way
+    // log only one: the next ten thousand will fail in the same way
     counts.failed += 1;
     if (counts.failed === 1)
       this.#options.log.error(

@@ -5,12 +5,12 @@ import type { ConnectionSlot } from "./connection-slots.ts";
 import { isSteady, type DecidedBy } from "./connection-steady.ts";
 import { lasting } from "./reevaluation.ts";
 
-/** WebSocket connections that were let in and are looked after from then on. */
+/** WebSocket connections that were accepted and are managed from then on. */
 export interface OpenConnections {
   /**
-   * @param handshake - `key` names it, where it can be: one that is asked about twice is one connection; `reported`: the proxy says from
-   *   time to time that the connection is open
-   * @returns why no more can be looked after; the handshake is denied then
+   * @param handshake - `key` identifies it, if possible: two checks with the same key are one connection; `reported`:
+   *   the proxy reports periodically that the connection is open
+   * @returns why no more connections can be accepted; the handshake is then denied
    */
   add(
     plan: { readonly decisionId: string; readonly text: string; readonly expiresAt: number },
@@ -18,17 +18,17 @@ export interface OpenConnections {
     permit: Permit,
     handshake: { readonly key: string | undefined; readonly reported: boolean },
   ): "TOO_MANY_CONNECTIONS" | "TOO_MANY_CONNECTIONS_OF_USER" | undefined;
-  /** By which Lua knows the connection; undefined where it is not looked after. */
+  /** The slot by which Lua finds the connection; undefined if it is not registered. */
   slotOf(decisionId: string): ConnectionSlot | undefined;
-  /** The decision is not carried out after all. */
+  /** Call if the decision is not carried out after all. */
   withdraw(decisionId: string): void;
-  /** Whether the proxy has said already that the client of this request is gone. */
+  /** Whether the proxy has already reported that the client of this request disconnected. */
   hasLeft(requestId: string): boolean;
 }
 
 /**
- * @param options.decidedBy - what decisions are made with at the moment of the call
- * @param options.hearsProxy - the proxy's reports come to one of our processes
+ * @param options.decidedBy - the current inputs of decisions
+ * @param options.hearsProxy - the proxy's reports reach one of our processes
  */
 export function createOpenConnections(
   registry: ConnectionRegistry,

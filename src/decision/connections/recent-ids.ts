@@ -1,15 +1,15 @@
-/** Remembers the last ids that it was given, in bounded memory. */
+/** Remembers the most recent ids in bounded memory. */
 export class RecentIds {
   readonly #ids = new Set<string>();
   readonly #most: number;
 
-  /** @param most - how many; the oldest gives way to one more */
+  /** @param most - the maximum number; the oldest is evicted first */
   constructor(most: number) {
     this.#most = most;
   }
 
   add(id: string): void {
-    // what is named again is new again: a Set keeps the order of insertion
+    // move a repeated id to the end: a Set keeps insertion order
     this.#ids.delete(id);
     this.#ids.add(id);
     if (this.#ids.size <= this.#most) return;

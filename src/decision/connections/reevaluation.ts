@@ -2,7 +2,7 @@ import type { AccessRequest, Decision } from "../types.ts";
 import { isSteady, type DecidedBy } from "./connection-steady.ts";
 import type { Reevaluation } from "./connection-types.ts";
 
-/** What a connection's handshake comes to, looked at again. */
+/** The result of evaluating a connection's handshake again. */
 export function reevaluationOf(
   access: AccessRequest,
   decision: Decision,
@@ -23,7 +23,7 @@ export function reevaluationOf(
   }
 }
 
-/** A handshake as it is kept: its trace is over, and its deadline was for its answer. */
+/** A handshake as it is kept: without its trace and deadline, which belonged to the original request. */
 export function lasting({ raw, peer, requestId, receivedAt }: AccessRequest): AccessRequest {
   return { raw, peer, requestId, receivedAt, deadline: Number.POSITIVE_INFINITY };
 }

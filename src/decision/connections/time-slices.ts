@@ -1,16 +1,16 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-/** Work that takes longer than this lets other work have its turn; ms. */
+/** Work that takes longer than this yields to other work; ms. */
 const TURN_MS = 5;
 
-/** Long work in parts, between which others have their turn. */
+/** Runs long work in parts and yields to the event loop between them. */
 export class TimeSlices {
   readonly #stopwatch: () => number;
-  /** When other work had its turn last. */
+  /** The time of the last yield. */
   #began = 0;
   #last: Promise<void> = Promise.resolve();
 
-  /** @param stopwatch - milliseconds that never go back */
+  /** @param stopwatch - a monotonic clock in milliseconds */
   constructor(stopwatch: () => number) {
     this.#stopwatch = stopwatch;
   }
@@ -24,14 +24,14 @@ export class TimeSlices {
     this.#began = this.#stopwatch();
   }
 
-  /** Parts that come at the same time take their turns one after the other. */
+  /** Concurrent parts run one after the other. */
   run(work: () => void): Promise<void> {
     const before = this.#last;
     const done = before.then(async () => {
       if (this.isOver()) await this.next();
       work();
     });
-    // whoever waits for this part hears of its failure; the next one has its turn all the same
+    // the caller of this part gets its failure; the next part runs in any case
     this.#last = done.catch(() => undefined);
     return done;
   }

@@ -3,18 +3,18 @@ import type { StateReason } from "../../reasons.ts";
 import { stepUpOf, violationOf, type CustomerState, type StepUp } from "../../customer-state/index.ts";
 import type { Caller } from "./identify.ts";
 
-/** What is known of customers, users and sessions beyond what their tokens say. Immutable, like a snapshot. */
+/** What is known about customers, users and sessions besides their tokens. Immutable, like a snapshot. */
 export interface KnownState {
-  /** `undefined`: there is nothing special about the customer. */
+  /** `undefined` if the customer has no special state. */
   customer(id: string): CustomerState | undefined;
   sessionEnded(id: string): boolean;
   userStatus(id: string): "active" | "suspended" | "deleted";
 }
 
 export interface SessionCheck {
-  /** `undefined` where the control plane has not been heard of, or not for too long. */
+  /** `undefined` if there was no contact with the control plane, or none for too long. */
   readonly state: KnownState | undefined;
-  /** Why they are not known; for logs and audit. */
+  /** Why the state is unknown; for logs and audit. */
   readonly whyUnknown?: (() => string) | undefined;
   readonly clientIp: string;
   /** Unix ms. */
@@ -22,10 +22,10 @@ export interface SessionCheck {
 }
 
 /**
- * Looks at where an identified caller stands by now. A token was good when it was made; since then the session may have
- * ended, the customer may have been suspended, or its policies may ask for more than the token proves.
+ * Checks the current state of an identified caller. The token was valid when it was issued, but since then the session
+ * may have ended, the customer may have been suspended, or its policies may require more than the token proves.
  *
- * @returns the caller as it was, or one that is not identified, and why
+ * @returns the caller unchanged, or one that is not identified, with the reason
  */
 export function checkSession(caller: Caller, admission: SessionCheck): Caller {
   const { identity } = caller;
@@ -64,12 +64,12 @@ function refusalOf(identity: Identity, { state, clientIp, now }: SessionCheck): 
   return { reason: violation, ...(stepUp && { stepUp }) };
 }
 
-/** By what id the control plane knows the caller. */
+/** The id by which the control plane knows the caller. */
 export function userOf({ session, userId }: Identity): string {
   return session.subject ?? userId;
 }
 
-/** The state of the caller's customer, where there is anything to know about it. */
+/** The state of the caller's customer, if it has one. */
 export function customerOf({ customer }: Identity, state: KnownState): CustomerState | undefined {
   const id = customer?.["id"];
   return typeof id === "string" ? state.customer(id) : undefined;
@@ -77,7 +77,7 @@ export function customerOf({ customer }: Identity, state: KnownState): CustomerS
 
 /** For logs and audit. */
 function detailOf({ session }: Identity, reason: StateReason, { whyUnknown }: SessionCheck): string {
-  const named = session.id === undefined ? "the token names no session" : `session ${session.id}`;
+  const named = session.id === undefined ? "the token does not name a session" : `session ${session.id}`;
   if (reason !== "STANDING_NOT_READY" || whyUnknown === undefined) return named;
   return `${named}; control plane: ${whyUnknown()}`;
 }

@@ -29,38 +29,38 @@ import type { AccessRequest, Decision, Denial, Draft, Permit } from "../types.ts
 import { readingsWithoutCookie } from "../headers/withheld-cookie.ts";
 import { andThen, type PromiseOrValue } from "../promise-or-value.ts";
 
-/** What decisions are made with. */
+/** The dependencies of decisions. */
 export interface DeciderDependencies extends EvaluationDependencies {
-  /** The policy sets in force at the moment of the call. */
+  /** The policy sets currently in force. */
   readonly policies: () => PolicyRelease | undefined;
   readonly identify: Identify;
   readonly frontProxy: FrontProxyOptions;
-  /** Name of a cookie that may hold the token. */
+  /** Name of a cookie that may contain the token. */
   readonly cookie?: string;
-  /** Evaluates the origin of requests whose caller is known by a cookie; absent where that is switched off. */
+  /** Checks the origin of requests identified by a cookie; absent if that is switched off. */
   readonly originCheck?: OriginCheck;
-  /** Where a control plane is followed. */
+  /** Present if a control plane is configured. */
   readonly controlPlane?: {
-    /** What is known at the moment of the call; `undefined` where it is nothing, or too old. */
+    /** The current state; `undefined` if there is none or it is too old. */
     readonly state: () => KnownState | undefined;
-    /** Why nothing is; for logs and audit. */
+    /** Why it is unknown; for logs and audit. */
     readonly whyUnknown?: () => string;
   };
 }
 
-/** A policy set of the customer's own; without `set` it is not loaded. */
+/** One of the customer's own policy sets; without `set` if it is not loaded. */
 interface OwnSet {
   readonly name: string;
   readonly set: Snapshot | undefined;
 }
 
-/** Decides about one request. Throws only what is a defect; the decision point turns that into a denial. */
+/** Decides on one request. It throws only because of a bug; the decision point turns that into a denial. */
 export type Decide = (access: AccessRequest) => PromiseOrValue<Decision>;
 
 /**
- * @returns the function that decides: canonical request, caller, rules, and what is left to do with the answer - in
- * this order, and with one snapshot from beginning to end. It answers without waiting where the token is known and the
- * rules look nothing up.
+ * @returns the function that decides: canonical request, caller, rules, and what is left to do with the response, in
+ *   this order and with one snapshot throughout. It returns synchronously if the token is cached and the rules have no
+ *   look-ups
  */
 export function createDecider(dependencies: DeciderDependencies): Decide {
   const { identify, switchedOff } = dependencies;
@@ -107,10 +107,10 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
       const identified = { ...read, ...(identity && { identity }) };
       if (caller.failure?.final === true) return denyCaller(identified, caller.failure);
       const refused = identity !== undefined && caller.identity === undefined;
-      // the application is told who it is by the draft's identity: a refused one is nobody's
+      // the application gets the identity of the draft, which is nobody's if the caller was refused
       const known =
         withheld !== undefined
-          ? { ...read, cookieWithheld: true as const, detail: `the cookie is not used: ${withheld}` }
+          ? { ...read, cookieWithheld: true as const, detail: `the cookie is ignored: ${withheld}` }
           : refused
             ? read
             : identified;
@@ -128,7 +128,7 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
         bySets(evaluation),
       );
       if (!refused) return decided;
-      // a denial's record says whom it has met
+      // a denial's record names the caller
       return andThen(decided, (decision) =>
         decision.verdict === "DENY" ? { ...decision, identity } : decision,
       );
@@ -136,7 +136,7 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
     return andThen(identify(canonical.request, proxy.trusted), proceed);
   };
 
-  /** What one policy set permits, a set of the customer's own must permit, too. */
+  /** A request that one policy set permits must also be permitted by the customer's own sets. */
   function alsoBy(
     { name, set: snapshot }: OwnSet,
     decision: Decision,
@@ -150,7 +150,7 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
         "POLICY_NOT_READY",
         `the customer's policy set \`${name}\` is not loaded`,
       );
-    // the same rules once more would say the same
+    // the same rules would give the same result
     if (snapshot.digest === evaluation.snapshot.digest) return decision;
     const draft = { ...evaluation.draft, snapshot, customerPolicySet: snapshot.label };
     return andThen(withVariants({ ...evaluation, snapshot, draft }, variants), (second) => {
@@ -161,12 +161,12 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
 }
 
 /**
- * What other rules are for than for the path as it is must be permitted by both, or can be read in more than one way.
+ * If different rules match a variant of the path, both must permit the request; otherwise it is ambiguous.
  *
- * @param variants - each behind the one that it is another reading of
+ * @param variants - each after the reading that it is a variant of
  */
 function withVariants(evaluation: EvaluationContext, variants: readonly Variant[]): PromiseOrValue<Decision> {
-  // nearly every request
+  // the common case
   if (variants.length === 0) return evaluateRules(evaluation);
   const readings = new Set([evaluation.request]);
   return variants.reduce<PromiseOrValue<Decision>>((sofar, variant) => {
@@ -181,15 +181,15 @@ function withVariants(evaluation: EvaluationContext, variants: readonly Variant[
   }, evaluateRules(evaluation));
 }
 
-/** A denial of one reading alone, which says nothing of what GraphQL would be told there. */
+/** A denial of a single reading, without its GraphQL errors. */
 function ambiguous({ graphqlErrors, denials, ...denial }: Denial): Denial {
   return deny(denial, "AMBIGUOUS_PATH", `${denial.detail ?? ""}: ${denial.reason}`);
 }
 
 /**
- * What one reading of an ambiguous request permits, the others must permit, too: nobody knows which one the application has.
+ * All readings of an ambiguous request must be permitted, because it is not known which one the application uses.
  *
- * @param by - what leads to this reading, where it is not what was accepted
+ * @param by - what leads to this reading, if not the accepted checks
  */
 function alsoAs(
   other: CanonicalRequest,
@@ -208,11 +208,11 @@ function alsoAs(
     const readAs = `${why} could be ${other.method} ${spellOut(other.path)}`;
     return second.verdict === "DENY"
       ? { ...second, detail: second.detail === undefined ? readAs : `${second.detail}; ${readAs}` }
-      : deny(draft, "AMBIGUOUS_PATH", `${readAs}, of which the rules ask for something else`);
+      : deny(draft, "AMBIGUOUS_PATH", `${readAs}, for which the rules require something else`);
   });
 }
 
-/** @returns `undefined` where what the two ask for cannot be done together */
+/** @returns `undefined` if the two plans cannot be carried out together */
 function bothPermit(decision: Permit, second: Permit): Permit | undefined {
   const read = new Set([...(decision.alsoRead ?? []), ...(second.alsoRead ?? [])]);
   const both = {
@@ -225,14 +225,14 @@ function bothPermit(decision: Permit, second: Permit): Permit | undefined {
   return { ...both, plan };
 }
 
-/** What the path rules say comes first: where one matches, it must permit, whatever else evaluates the request. */
+/** Path rules come first: if one matches, it must permit, whatever other rules apply. */
 function evaluateRules(evaluation: EvaluationContext): PromiseOrValue<Decision> {
   return andThen(evaluatePath(evaluation), (path) => {
     if (path?.verdict === "DENY" || path?.reason === "PREFLIGHT_ALLOWED") return path;
     const { snapshot, request, draft } = evaluation;
     const endpoint = snapshot.endpoints.at(request);
     if (endpoint === "case") return deny(draft, "AMBIGUOUS_CASE");
-    // the same facts; what they come to is decided anew
+    // keep the facts, but evaluate them again
     const further = path === undefined ? evaluation : { ...evaluation, draft: path };
     if (isWebsocketUpgrade(request))
       return asEndpoint(evaluateUpgrade(further, path, endpoint), evaluation, endpoint);
@@ -250,10 +250,12 @@ function asEndpoint(
 ): PromiseOrValue<Decision> {
   if (endpoint?.as === undefined) return decided;
   const other = { ...evaluation.request, ...endpoint.as };
-  return andThen(decided, (decision) => alsoAs(other, decision, evaluation, evaluateRules, "graphql_endpoint"));
+  return andThen(decided, (decision) =>
+    alsoAs(other, decision, evaluation, evaluateRules, "graphql_endpoint"),
+  );
 }
 
-/** Response rules judge what an allowed request is answered with. */
+/** Response rules apply to the response of an allowed request. */
 function withResponsePlan(evaluation: EvaluationContext, decision: Decision): PromiseOrValue<Decision> {
   if (decision.verdict === "DENY") return decision;
   return andThen(evaluateResponses(evaluation), (responses) => {

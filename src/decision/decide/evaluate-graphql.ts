@@ -21,12 +21,12 @@ import type { GraphqlEndpoint } from "../policies/graphql-endpoints.ts";
 import type { Decision, Denial, Permit } from "../types.ts";
 import { andThen, type PromiseOrValue } from "../promise-or-value.ts";
 
-/** What decides about operations at an endpoint, or why the request cannot be let through. */
+/** What decides on operations at an endpoint, or why the request is denied. */
 export type GraphqlPlanned =
   { readonly ok: true; readonly graphql: GraphqlPlanIR } | { readonly ok: false; readonly denial: Denial };
 
 /**
- * @param params - of the endpoint's path
+ * Path parameters, if the path - of the endpoint's path
  * @param fields - response rules of the set that apply at the endpoint
  */
 export function planOperations(
@@ -45,7 +45,7 @@ export function planOperations(
   });
 }
 
-/** What other sets mask keeps its name, too: only here is it known what an operation calls it. */
+/** Fields that other sets mask must also keep their names: only here are an operation's aliases known. */
 function guardedByOthers(
   evaluation: EvaluationContext,
   fields: readonly PlannedField[],
@@ -67,7 +67,7 @@ function guardedByOthers(
 }
 
 /**
- * Evaluates the operations of a request to a GraphQL endpoint. The path rules have not denied it.
+ * Evaluates the operations of a request to a GraphQL endpoint that the path rules have not denied.
  *
  * @param path - what the path rules say; `undefined` where none matches
  */
@@ -92,7 +92,7 @@ export function evaluateOperations(
   });
 }
 
-/** Whatever the method is, an application may find an operation in the body: every request is asked for its body. */
+/** Every request must provide its body: whatever the method is, an application may read an operation from it. */
 function evaluateBeforeBody(
   evaluation: EvaluationContext,
   page: BarePermit | undefined,
@@ -102,8 +102,13 @@ function evaluateBeforeBody(
   const { request, draft } = evaluation;
   const needed = deny(draft, "BODY_NEEDED");
   if (request.method === "POST") return needed;
-  // what the URL alone asks for may be denied at once
-  const decision = evaluateReadOperations({ ...evaluation, request: { ...request, body: NO_BODY } }, page, graphql, fields);
+  // an operation in the URL may be denied at once
+  const decision = evaluateReadOperations(
+    { ...evaluation, request: { ...request, body: NO_BODY } },
+    page,
+    graphql,
+    fields,
+  );
   return decision.verdict === "DENY" ? decision : needed;
 }
 

@@ -16,7 +16,7 @@ import { andThen, type PromiseOrValue } from "../promise-or-value.ts";
 /**
  * Evaluates a request by `policies` and `web_policies`: the most specific rule decides.
  *
- * @returns `undefined` where no rule matches
+ * @returns `undefined` if no rule matches
  */
 export function evaluatePath(
   evaluation: EvaluationContext,
@@ -46,7 +46,7 @@ export function evaluatePath(
 }
 
 /**
- * Nobody's body is held back for a condition that it cannot make true.
+ * Does not ask for the body if the condition cannot become true with it.
  *
  * @returns a denial, or BODY_NEEDED
  */

@@ -3,17 +3,17 @@ import type { CanonicalRequest } from "../../request/index.ts";
 import { bodyProblem, deny, type EvaluationContext } from "./evaluation-context.ts";
 import type { Denial, Draft, Permit } from "../types.ts";
 
-/** A permit to ask whether another request may be sent; rules of the other request have nothing to add. */
+/** A permit to ask whether another request may be sent. The rules for that request do not apply. */
 export interface PreflightPermit extends Permit {
   readonly reason: "PREFLIGHT_ALLOWED";
 }
 
 /**
- * Evaluates a CORS preflight. It carries no identity, so that no rule could permit it: what passes asks whether another
- * request may be sent, and nothing else. The application does not learn who has sent it, gets no body, and of its answer
- * only headers of CORS are delivered.
+ * Decides on a CORS preflight. A preflight carries no identity, so no rule could permit it. One that passes only asks
+ * whether another request may be sent: the application does not learn who sent it and gets no body, and only the CORS
+ * headers of its response are delivered.
  *
- * @returns `undefined` where the request is none
+ * @returns `undefined` if the request is not a preflight
  */
 export function evaluatePreflight(evaluation: EvaluationContext): PreflightPermit | Denial | undefined {
   const { snapshot, request, draft } = evaluation;
@@ -21,7 +21,7 @@ export function evaluatePreflight(evaluation: EvaluationContext): PreflightPermi
   if (form === "other") return undefined;
   if (snapshot.ir.preflight !== "allow") return deny(draft, "PREFLIGHT_DENIED");
   if (form === "malformed") return deny(draft, "PREFLIGHT_MALFORMED");
-  // a body need not be announced: only one that was handed over and is empty is none
+  // a body need not be announced: it is certain that there is none only if the proxy sent an empty one
   const problem = request.body === undefined ? (bodyProblem(evaluation) ?? "BODY_UNAVAILABLE") : undefined;
   if (problem !== undefined) return deny(draft, problem);
   const nobody: { -readonly [Key in keyof Draft]: Draft[Key] } = { ...draft };

@@ -4,19 +4,19 @@ import { planFields } from "./plan.ts";
 import type { Denial } from "../types.ts";
 import { andThen, type PromiseOrValue } from "../promise-or-value.ts";
 
-/** What response rules may still change in the answer, or why the request cannot be let through. */
+/** What response rules may still change in the response, or why the request is denied. */
 export type ResponseFields =
   | {
       readonly ok: true;
       readonly fields: readonly PlannedField[];
-      /** Every rule that these fields are of lets answers of other types pass. */
+      /** Every rule that these fields belong to lets responses of other types pass. */
       readonly othersPass: boolean;
     }
   | { readonly ok: false; readonly denial: Denial };
 
 const NOTHING: ResponseFields = { ok: true, fields: [], othersPass: true };
 
-/** Evaluates every response rule that matches the request, as far as the request tells. */
+/** Evaluates every response rule that matches the request, as far as the request allows. */
 export function evaluateResponses(evaluation: EvaluationContext): PromiseOrValue<ResponseFields> {
   const { snapshot, request } = evaluation;
   const rules = snapshot.responses.all(request.method, request.segments);
@@ -24,7 +24,7 @@ export function evaluateResponses(evaluation: EvaluationContext): PromiseOrValue
     (sofar, { rule, needs }) =>
       andThen(sofar, (before) => {
         if (!before.ok) return before;
-        // who is asking matters only to conditions: without an identity they are unknown, and that masks
+        // the identity matters only to conditions: without one they are unknown, which masks
         const { identity } = evaluation.caller;
         const caller = identity === undefined ? {} : { identity };
         return andThen(

@@ -26,7 +26,7 @@ import type { PreparedConnection, Snapshot } from "../policies/snapshot.ts";
 import type { Decision, Denial } from "../types.ts";
 import { andThen, type PromiseOrValue } from "../promise-or-value.ts";
 
-/** RFC 6455, section 4.1: what Envoy takes for a WebSocket handshake, and so hands through as raw bytes. */
+/** RFC 6455, section 4.1: a request that Envoy treats as a WebSocket handshake and then forwards as raw bytes. */
 export function isWebsocketUpgrade({ method, headers }: CanonicalRequest): boolean {
   const upgrade = headers["upgrade"] ?? [];
   const connection = (headers["connection"] ?? []).flatMap((value) => value.toLowerCase().split(","));
@@ -52,8 +52,8 @@ const GRAPHQL_PROTOCOLS: ReadonlySet<string> = new Set(Object.values(SUBPROTOCOL
 /**
  * Evaluates a WebSocket handshake and plans what may pass on the connection.
  *
- * @param path - what the path rules say; none is needed, and one that matches has permitted
- * @param endpoint - where the path is one of GraphQL. Elsewhere, a connection that speaks GraphQL has its operations judged,
+ * @param path - the result of the path rules; no rule is required, and a matching one has permitted
+ * @param endpoint - path parameters, if the path is a connection that speaks GraphQL has its operations judged,
  *   too, unless its messages have rules: servers such as `new WebSocketServer({ server })` take it on any path
  */
 export function evaluateUpgrade(
@@ -76,7 +76,7 @@ export function evaluateUpgrade(
     return andThen(evaluateResponses(evaluation), (responses) => {
       if (!responses.ok) return responses.denial;
       const { fields } = responses;
-      // an answer that is no upgrade: operations were not evaluated for it, and what is masked is not looked for in it
+      // a response without an upgrade: no operations were evaluated for it, and it would not be masked
       const plain = path !== undefined && params === undefined && fields.length === 0;
       const part = params ? planSocket(evaluation, params, fields) : planEntry(evaluation, entry);
       return andThen(part, (planned) =>
@@ -104,7 +104,7 @@ function evaluateConnection(
   endpoint: boolean,
 ): PromiseOrValue<EvaluatedConnection> {
   const { snapshot, request, draft, caller } = evaluation;
-  // without any websocket_policies it is a path like others; a GraphQL endpoint needs no rule for its path
+  // without websocket_policies it is an ordinary path; a GraphQL endpoint needs no path rule
   if (snapshot.connections.rules.length === 0) {
     const otherwise = endpoint ? allow(draft, "GRAPHQL_CONNECTION") : byDefault(evaluation);
     return { decision: path ?? otherwise };

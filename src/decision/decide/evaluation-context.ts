@@ -16,7 +16,7 @@ import type { AccessRequest, Decision, Denial, Draft, Permit } from "../types.ts
 import type { VerdictCache } from "./verdict-cache.ts";
 import type { PromiseOrValue } from "../promise-or-value.ts";
 
-/** What rules are evaluated with, whatever the request. */
+/** The dependencies of evaluation that do not depend on the request. */
 export interface EvaluationDependencies {
   readonly cache: VerdictCache;
   readonly sources: ReadonlyMap<string, AttributeSource>;
@@ -26,20 +26,20 @@ export interface EvaluationDependencies {
   readonly limits: PlanLimits;
 }
 
-/** Bounds that go along with plans; bytes. */
+/** Size limits sent with plans; bytes. */
 export interface PlanLimits {
-  /** The largest response that is read to be masked. */
+  /** The largest response that can be masked. */
   readonly response: number;
   /** The largest WebSocket message. */
   readonly message: number;
 }
 
-/** One request that is read and whose caller is known, before its rules. */
+/** One request after canonicalization and identification, before its rules. */
 export interface EvaluationContext {
   readonly with: EvaluationDependencies;
-  /** The policy set that evaluates. */
+  /** The policy set being evaluated. */
   readonly snapshot: Snapshot;
-  /** Every policy set in force for the request, this one among them. */
+  /** Every policy set in force for the request, including this one. */
   readonly sets: readonly Snapshot[];
   readonly request: CanonicalRequest;
   readonly access: AccessRequest;
@@ -60,7 +60,7 @@ export function deny(draft: Draft | Denial, reason: DenialReason, detail?: strin
     : { ...draft, verdict: "DENY", reason, detail };
 }
 
-/** What the rules permit, and cannot be done all the same. */
+/** A denial of something that the rules permit but that cannot be carried out. */
 export function denyPermitted({ plan, alsoRead, ...facts }: Permit, reason: DenialReason): Denial {
   return { ...facts, verdict: "DENY", reason };
 }
@@ -69,13 +69,13 @@ export function refuse(draft: Draft, refusal: Refusal): Denial {
   return deny(draft, REFUSAL_REASONS[refusal.check], `${refusal.check}: ${refusal.detail}`);
 }
 
-/** The caller is not who the rules ask for: why says what failed. */
+/** A denial because the caller is not identified as required; `why` says what failed. */
 export function denyCaller(draft: Draft, { reason, detail, stepUp }: CallerFailure): Denial {
   const denial = deny(draft, reason, detail);
   return stepUp === undefined ? denial : { ...denial, stepUp };
 }
 
-/** Whether a decision may only be what it is where its record is taken. */
+/** Whether a decision is valid only if its record was written. */
 export function requiresAudit(decision: Decision): boolean {
   if (decision.auditRequired === true) return true;
   return [decision.snapshot?.ir, decision.rule, decision.connection].some(
@@ -83,18 +83,18 @@ export function requiresAudit(decision: Decision): boolean {
   );
 }
 
-/** What a request gets that no rule matches. */
+/** The decision for a request without a matching rule. */
 export function byDefault({ snapshot, draft }: EvaluationContext): BarePermit | Denial {
   return snapshot.ir.default === "allow" ? allow(draft, "DEFAULT_ALLOW") : deny(draft, "NO_MATCHING_RULE");
 }
 
-/** The attributes that conditions read, or why they cannot be had. */
+/** The attributes that conditions read, or why they cannot be provided. */
 export type Gathered =
   | { readonly ok: true; readonly attributes: Attributes; readonly accepted: readonly string[] }
   | { readonly ok: false; readonly denial: Denial };
 
 /**
- * Builds what `needs` says, look-ups and body included.
+ * Builds the attributes in `needs`, including look-ups and the body.
  *
  * @param params - path parameters of the rule
  */
@@ -135,7 +135,7 @@ export function gather(
   }));
 }
 
-/** @returns why nothing can be decided that depends on the body; `undefined` where nothing more of it is to be had */
+/** @returns why nothing that depends on the body can be decided; `undefined` if no more of the body can be obtained */
 export function bodyProblem({
   request,
   access,
@@ -144,7 +144,7 @@ export function bodyProblem({
   return access.bodies === "handed_over" && request.body?.complete === false ? "BODY_TOO_LARGE" : undefined;
 }
 
-/** Evaluates one condition; the answer is remembered where it may be. */
+/** Evaluates one condition. The verdict is cached if allowed. */
 export function verdictOf(
   { with: { cache }, caller }: Pick<EvaluationContext, "with" | "caller">,
   condition: ConditionIR,
@@ -157,7 +157,7 @@ export function verdictOf(
     : fresh();
 }
 
-/** Only *true* opens the door; without an identity that the rule asks for, the answer is to sign in. */
+/** Only *true* permits. If the rule needs an identity and there is none, the answer is to sign in. */
 export function fromVerdict(
   draft: Draft,
   needs: RuleNeeds,

@@ -3,25 +3,25 @@ import ipaddr from "ipaddr.js";
 import type { DenialReason } from "../../reasons.ts";
 import type { RawRequest } from "../../request/types.ts";
 
-/** What the connection's other end may tell us about the caller (specification 2.11). */
+/** What the direct peer may tell us about the caller (specification 2.11). */
 export interface FrontProxy {
   readonly trusted: boolean;
   readonly clientIp: string;
-  /** Set when the request must be refused for what these headers say. */
+  /** Set if the request must be refused because of these headers. */
   readonly refusal?: { readonly reason: DenialReason; readonly detail: string };
 }
 
 export interface FrontProxyOptions {
   /** CIDRs of the proxies that may send X-Backend-URL, X-User-Token and X-Real-IP. */
   readonly trustedProxies: readonly string[];
-  /** The values that X-Backend-URL may have. */
+  /** The allowed values of X-Backend-URL. */
   readonly backends: readonly string[];
 }
 
 /**
- * @returns a function that reads the three front-proxy headers. From a peer that is not trusted X-User-Token and
- * X-Real-IP mean nothing (they are removed before the upstream sees them), and X-Backend-URL is refused, because Envoy
- * has chosen its route by it already.
+ * @returns a function that reads the three front-proxy headers. From an untrusted peer, X-User-Token and X-Real-IP are
+ *   ignored (and removed before the upstream sees them), and X-Backend-URL is refused, because Envoy has already used
+ *   it to select a route.
  */
 export function createFrontProxyReader(
   options: FrontProxyOptions,
@@ -40,14 +40,21 @@ export function createFrontProxyReader(
     const backend = raw.headers.filter(([name]) => name === "x-backend-url");
     if (backend.length > 0 && !trusted)
       return refused(peer, trusted, "UNTRUSTED_PROXY_HEADER", "x-backend-url");
-    if (backend.length > 1) return refused(peer, trusted, "UNKNOWN_BACKEND", "x-backend-url is repeated");
+    if (backend.length > 1)
+      return refused(peer, trusted, "UNKNOWN_BACKEND", "the header `x-backend-url` is repeated");
     if (backend[0] !== undefined && !backends.has(backend[0][1])) {
-      return refused(peer, trusted, "UNKNOWN_BACKEND", "x-backend-url is not one of gateway.backends");
+      return refused(
+        peer,
+        trusted,
+        "UNKNOWN_BACKEND",
+        "the value of the header `x-backend-url` is not listed in `gateway.backends`",
+      );
     }
     const real = trusted ? raw.headers.filter(([name]) => name === "x-real-ip") : [];
-    if (real.length > 1) return refused(peer, trusted, "AMBIGUOUS_HEADERS", "x-real-ip is repeated");
+    if (real.length > 1)
+      return refused(peer, trusted, "AMBIGUOUS_HEADERS", "the header `x-real-ip` is repeated");
     const address = real[0]?.[1].trim() ?? "";
-    // not ipaddr, which takes `7` and `0x7f.1` for addresses as well
+    // not ipaddr, which also accepts `7` and `0x7f.1` as addresses
     return { trusted, clientIp: isIP(address) === 0 ? peer : address };
   };
 }

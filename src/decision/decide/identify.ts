@@ -4,39 +4,40 @@ import type { StateReason } from "../../reasons.ts";
 import type { CanonicalRequest } from "../../request/index.ts";
 import type { StepUp } from "../../customer-state/index.ts";
 
-/** Who is asking, or why nobody is known. Neither: the request carries no token. */
+/** The caller, or why it is unknown. Neither if the request carries no token. */
 export interface Caller {
   readonly identity?: Identity;
-  /** The token, good or bad, comes from a cookie, which is only there, rather than being presented on purpose. */
+  /** The token, valid or not, comes from a cookie, which a browser sends automatically. */
   readonly byCookie?: true;
-  /** Why the cookie does not count for this request, whatever is in it. */
+  /** Why the cookie does not count for this request, whatever it contains. */
   readonly cookieWithheld?: string;
   readonly failure?: CallerFailure;
 }
 
-/** Why somebody is not known who ought to be. */
+/** Why a caller with credentials is not identified. */
 export interface CallerFailure {
   readonly reason: IdentityFailure | StateReason | "ORIGIN_NOT_TRUSTED";
   readonly detail: string;
   /** The request is denied whatever its rule reads. */
   readonly final: boolean;
-  /** Which sign-in would do, where one would. */
+  /** The sign-in that would be sufficient, if one would. */
   readonly stepUp?: StepUp;
 }
 
-/** Finds the caller of a request; at once where the token is known already. Never rejects. */
+/** Identifies the caller of a request; synchronously if the token is cached. Never rejects. */
 export type Identify = (request: CanonicalRequest, trustedProxy: boolean) => Caller | Promise<Caller>;
 
 export interface IdentifyOptions {
-  /** Name of a cookie that may hold the token. */
+  /** Name of a cookie that may contain the token. */
   readonly cookie?: string;
-  /** Called when a token was verified in vain. */
+  /** Called when verification of a token failed. */
   readonly failed?: () => void;
 }
 
 /**
- * @returns identification by token. A bearer token is presented on purpose (RFC 6750, section 3.1): when it is bad, the
- * request is. A cookie is only there, and keys may only be late: these two matter where the rule asks who it is.
+ * @returns identification by token. A bearer token is presented on purpose (RFC 6750, section 3.1): a bad one makes the
+ *   request bad. A cookie is sent automatically, and missing keys may arrive soon: these two matter only if the rule
+ *   reads the identity.
  */
 export function createIdentify(
   verifier: TokenVerifier,
@@ -51,7 +52,7 @@ export function createIdentify(
     const token = extractToken(request.headers, { trustedProxy, ...options });
     if (token.kind === "none") return {};
     if (token.kind === "malformed") {
-      // malformed without the cookie, too: it was presented on purpose
+      // malformed even without the cookie: it was presented on purpose
       const final = extractToken(request.headers, { trustedProxy }).kind === "malformed";
       return {
         failure: { reason: "TOKEN_MALFORMED", detail: token.detail, final },

@@ -10,10 +10,11 @@ import type {
 type Messages = Readonly<Record<string, PlannedMessage>>;
 
 /**
- * Joins what two policy sets ask of one answer or connection: what either changes is changed, and what passes must be
- * permitted by both.
+ * Joins the plans of two policy sets for one response or connection: what either masks is masked, and what passes must
+ * be permitted by both.
  *
- * @returns `undefined` where that cannot be said in one plan: both evaluate the operations of a GraphQL connection
+ * @returns `undefined` if one plan cannot express both, because both have rules for the operations of a GraphQL
+ *   connection
  */
 export function joinPlans(a: PlanIR | undefined, b: PlanIR | undefined): PlanIR | undefined {
   if (a === undefined || b === undefined) return a ?? b;
@@ -45,7 +46,8 @@ function joinResponses(
 
 function joinSockets(a: WebsocketPlanIR, b: WebsocketPlanIR): WebsocketPlanIR | undefined {
   const operations = a.graphql ?? b.graphql;
-  // rules of two sets mean their own schema and limits; messages that both list have no operations to evaluate
+  // each set's rules refer to its own schema and limits; if both list message types, there are no operations to
+  // evaluate
   if (operations !== undefined && [a, b].some((plan) => plan.graphql !== operations && readsMessages(plan)))
     return undefined;
   const send = joinMessages(a.send, b.send);
@@ -66,7 +68,7 @@ function readsMessages({ send, receive, graphql }: WebsocketPlanIR): boolean {
   return send !== undefined || receive !== undefined || graphql !== undefined;
 }
 
-/** A type that one of two lists lacks is denied by that one. */
+/** A type missing from one of the two lists is denied by that list. */
 function joinMessages(a: Messages | undefined, b: Messages | undefined): Messages | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   return Object.fromEntries(

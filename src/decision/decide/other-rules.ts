@@ -3,7 +3,9 @@ import type { CanonicalRequest, Variant } from "../../request/index.ts";
 import { isWebsocketUpgrade } from "./evaluate-upgrade.ts";
 import type { Snapshot } from "../policies/snapshot.ts";
 
-/** Whether a set has other rules for a variant of the path than for the path, in any section that is asked about it. */
+/**
+ * Whether a set has different rules for a variant of the path than for the path itself, in any section that applies.
+ */
 export function hasOtherRules(
   { matcher, endpoints, connections, responses }: Snapshot,
   variant: Variant,
@@ -20,13 +22,16 @@ function isForOther<Rule extends Matchable>(matcher: Matcher<Rule>, { of, reques
   const other = matcher.match(request.method, request.segments);
   if (own.kind === other.kind && (own.kind !== "rule" || other.kind !== "rule" || own.rule === other.rule))
     return false;
-  // what no rule is for is not what the rules guard; but what a rule spells is not all that is sent
+  // a variant without a rule is not protected anyway; but a literal in a rule may match only part of what is sent
   if (by === "as_sent") return true;
   if (other.kind !== "rule") return other.kind === "case";
   return !(own.kind === "rule" && spellsMore(own.rule, other.rule, of));
 }
 
-/** A rule that spells the end of the path as it is sent, and all that the other one spells, is meant for it, formats or not. */
+/**
+ * A rule whose literals include the end of the path as sent, and all literals of the other rule, is intended for this
+ * path, with or without a format suffix.
+ */
 function spellsMore(rule: Matchable, other: Matchable, { segments }: CanonicalRequest): boolean {
   const spells = (at: number) => rule.segments[at]?.kind === "literal";
   return (

@@ -15,12 +15,12 @@ import {
 } from "../../policy/index.ts";
 import type { PreparedGraphql, Snapshot } from "../policies/snapshot.ts";
 
-/** Known only with the answer. */
+/** Roots that are known only with the response. */
 const WITH_RESPONSE: ReadonlySet<string> = new Set(["item", "response"]);
-/** Known only with the message; the time is that of the message, too. */
+/** Roots that are known only with the message, including the message's time. */
 const WITH_MESSAGE: ReadonlySet<string> = new Set(["message", "env"]);
 
-/** @returns the fields that a response rule may still change. It is left alone only where its condition is false. */
+/** @returns the fields that a response rule may still mask; a field is left out only if its condition is false */
 export function planFields(
   rule: string,
   fields: readonly ResponseFieldIR[],
@@ -34,9 +34,10 @@ export function planFields(
 }
 
 /**
- * @param options.errors - added to a GraphQL answer
- * @param options.othersPass - answers of other types pass; never where an operation was evaluated, whose answer is JSON
- * @returns the plan of an answer; none where nothing is changed in it
+ * @param options.errors - added to a GraphQL response
+ * @param options.othersPass - responses of other types pass; never if an operation was evaluated, because its response
+ *   is JSON
+ * @returns the plan for a response; nothing if there is nothing to mask
  */
 export function planAnswer(
   limit: number,
@@ -49,7 +50,7 @@ export function planAnswer(
   return { response: { limit, fields, ...others, ...(errors.length > 0 && { errors }) } };
 }
 
-/** @returns what decides about messages of one direction, by type; `undefined` where no type is listed. */
+/** @returns what decides on messages of one direction, by type; `undefined` if no type is listed */
 export function planMessages(
   messages: readonly WebsocketMessageIR[],
   direction: WebsocketMessageIR["direction"],
@@ -72,9 +73,9 @@ export function planMessages(
 }
 
 /**
- * @param guarded - response rules of every set that apply at the endpoint: the names they look for cannot be given or
- *   taken by an alias
- * @returns what decides about the operations of one request, or of one connection
+ * @param guarded - response rules of every set that apply at the endpoint: an alias must not add or remove the names
+ *   that they look for
+ * @returns what decides on the operations of one request or connection
  */
 export function planGraphql(
   { ir, graphql }: Pick<Snapshot, "ir"> & { readonly graphql: PreparedGraphql },
@@ -100,7 +101,7 @@ export function planGraphql(
   };
 }
 
-/** A permit needs *true*: what is unknown now and always will be is none. */
+/** A permit needs *true*: a condition that is unknown and will stay so does not permit. */
 function permission(
   condition: ConditionIR,
   attributes: Attributes,

@@ -9,31 +9,31 @@ import {
 } from "../../policy/index.ts";
 import type { CacheName, Metrics } from "../../telemetry/metrics.ts";
 
-/** Verdicts are stored wrapped: *unknown* is an answer, not a miss. */
+/** Verdicts are stored wrapped, because *unknown* is a verdict and not a cache miss. */
 interface Entry {
   readonly verdict: Verdict;
 }
 
-/** Longer keys are not kept: long headers or paths must not fill the memory. */
+/** Longer keys are not cached, so that long headers or paths cannot fill the memory. */
 const MAX_KEY = 4_096;
 
-/** Of a space, per entry that it may hold: far more than most need. */
+/** Memory of a space per allowed entry; far more than most need. */
 const BYTES_PER_ENTRY = 1_024;
 
-/** What an entry takes besides its key. */
+/** Overhead of an entry besides its key. */
 const OVERHEAD = 200;
 
-/** Verdicts of one kind of caller. */
+/** Verdicts for one kind of caller. */
 interface Spaces {
   readonly permits: LRUCache<string, Entry>;
   readonly denials: LRUCache<string, Entry>;
 }
 
 /**
- * Remembers what a condition came to, by rule and by the values it read: two requests that a rule cannot tell apart
- * share one entry. Permits and everything else have their own space, so that a flood of denials pushes out no permit; so
- * have callers with and without an identity, so that what costs nothing to send pushes out nothing of those who signed in.
- * Each space is bounded in entries and in bytes.
+ * Caches verdicts by rule and by the values that the condition read: two requests that a rule cannot distinguish share
+ * one entry. Permits and other verdicts have separate spaces, so that a flood of denials evicts no permit. Callers with
+ * and without an identity are also separate, so that anonymous requests evict no entries of signed-in users. Each space
+ * is limited in entries and bytes.
  */
 export class VerdictCache {
   readonly #identified: Spaces | undefined;
@@ -41,14 +41,14 @@ export class VerdictCache {
   readonly #hit: Record<"decisions" | "denials", () => void>;
   readonly #miss: () => void;
 
-  /** @param options.size - entries a space, 0 to switch the cache off; `ttlMs` - how long one may be used */
+  /** @param options.size - entries per space, 0 to switch the cache off; `ttlMs` - the lifetime of an entry */
   constructor(options: { readonly size: number; readonly ttlMs: number }, metrics: Metrics) {
     const space = (cache: CacheName) =>
       new LRUCache<string, Entry>({
         max: options.size,
         ttl: options.ttlMs,
         maxSize: Math.max(options.size * BYTES_PER_ENTRY, 4 * MAX_KEY),
-        // two bytes a character: one character beyond Latin-1 is enough for that
+        // two bytes per character: one character beyond Latin-1 is enough for that
         sizeCalculation: (_entry, key) => 2 * key.length + OVERHEAD,
         dispose: (_entry, _key, reason) => {
           if (reason === "evict") metrics.cacheEvictions.inc({ cache });
@@ -78,7 +78,7 @@ export class VerdictCache {
 
   /**
    * @param identified - whether the caller has an identity
-   * @returns the remembered verdict of `rule` for these attributes, or what `evaluate` says, which is then remembered.
+   * @returns the cached verdict of `rule` for these attributes, or the result of `evaluate`, which is then cached
    */
   verdict(
     rule: string,
@@ -111,14 +111,14 @@ export class VerdictCache {
   }
 }
 
-/** Every part carries its type and where it ends, so that no two sets of values share a key. */
+/** Every part contains its type and end, so that no two sets of values share a key. */
 function keyOf(rule: string, condition: ConditionIR, attributes: Attributes): string {
   let key = `${rule}|`;
   for (const path of condition.reads) key += keyPart(readAttribute(path, attributes));
   return key;
 }
 
-/** Not JSON, which writes `null` for what is not finite and for what is unavailable inside a list. */
+/** Not JSON, which writes `null` for non-finite numbers and for unavailable values inside a list. */
 function keyPart(value: Value | symbol | undefined): string {
   switch (typeof value) {
     case "string":

@@ -1,17 +1,17 @@
-/** More than any browser sends; the rest is not looked at. */
+/** More than any browser sends; the rest is ignored. */
 const MAX_RANGES = 50;
 const MAX_LENGTH = 2_000;
 
 /**
  * Content negotiation (RFC 9110, section 12.5.1) between an HTML page and JSON.
  *
- * @param accept - the Accept header's values, if there are any
- * @returns true when HTML is wanted more than JSON; at equal weight (a wildcard, no header) JSON it is
+ * @param accept - the values of the Accept header, if any
+ * @returns true if HTML is preferred to JSON; at equal weight (a wildcard, no header) JSON wins
  */
 export function prefersHtml(accept: readonly string[] | undefined): boolean {
   if (accept === undefined) return false;
   const text = accept.join(",").toLowerCase();
-  // Nearly every API client: no need to take it apart.
+  // The common case for API clients: no need to parse it.
   if (text.length > MAX_LENGTH || !text.includes("text/")) return false;
   const html = { weight: 0, specificity: -1 };
   const json = { weight: 0, specificity: -1 };
@@ -26,7 +26,7 @@ export function prefersHtml(accept: readonly string[] | undefined): boolean {
   return html.weight > json.weight;
 }
 
-/** Splits at a separator that stands in no quoted string (section 5.6.4). */
+/** Splits at a separator outside quoted strings (section 5.6.4). */
 function split(text: string, separator: "," | ";"): readonly string[] {
   if (!text.includes('"')) return text.split(separator);
   const parts: string[] = [];
@@ -57,7 +57,7 @@ function note(best: { weight: number; specificity: number }, specific: number, w
   best.specificity = specific;
 }
 
-/** Section 12.4.2: 0 to 1 with up to three decimals, 1 by default; `undefined` when it is written otherwise. */
+/** Section 12.4.2: 0 to 1 with up to three decimals, 1 by default; `undefined` if malformed. */
 function weightOf(parameters: readonly string[]): number | undefined {
   for (const parameter of parameters) {
     const [name = "", value = ""] = parameter.split("=");

@@ -6,26 +6,26 @@ import { stepUpChallenge, type StepUp } from "../../customer-state/index.ts";
 import { clip } from "../../text/index.ts";
 import { prefersHtml } from "./denial-accept.ts";
 
-/** What a denial is told about the request; nothing of it is trusted to be harmless. */
+/** What a denial's response needs from the request. All of it is untrusted. */
 export interface DenialInput {
   readonly reason: Reason;
   readonly requestId: string;
   readonly method: string;
-  /** Canonical path; empty where there is none. */
+  /** Canonical path; empty if there is none. */
   readonly resource: string;
-  /** Absent where nothing of the request could be read: the answer is JSON then. */
+  /** Absent if the request could not be read: the response is then JSON. */
   readonly headers: CanonicalRequest["headers"] | undefined;
-  /** Where people sign in, and the request target as received, to come back to; for pages of 401. */
+  /** For 401 pages: where people sign in, and the original request target to return to. */
   readonly signIn?: { readonly url: string; readonly target: string };
-  /** `none` keeps to what the public code says; `reason` adds why, for clients that may know. */
+  /** `none` gives only the public code; `reason` adds the reason, for clients that may know it. */
   readonly details: "none" | "reason";
   /** Unix ms. */
   readonly now: number;
-  /** What a 401 says in place of what follows from the reason. */
+  /** The challenge of a 401, instead of the one derived from the reason. */
   readonly challenge?: Challenge;
-  /** The sign-in that is asked for, where the reason is that this one does not do. */
+  /** The required sign-in, if the current one is not sufficient. */
   readonly stepUp?: StepUp;
-  /** What a GraphQL operation was denied for: the answer is GraphQL's. */
+  /** Why a GraphQL operation was denied: the response is then a GraphQL response. */
   readonly graphqlErrors?: readonly GraphqlErrorIR[];
 }
 
@@ -36,7 +36,7 @@ export interface Challenge {
   readonly description: string;
 }
 
-/** A complete HTTP answer: names in lower case, a body in UTF-8 that is empty for HEAD. */
+/** A complete HTTP response: header names in lower case, and a body in UTF-8 that is empty for HEAD. */
 export interface DenialResponse {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
@@ -46,20 +46,20 @@ export interface DenialResponse {
 type Code = (typeof REASONS)[Reason]["code"];
 type Headers = DenialResponse["headers"];
 
-/** What a client may read without being told the reason: no more than its code says. */
+/** Messages for clients that are not told the reason. They say no more than the code. */
 const PUBLIC_MESSAGES = {
   ALLOWED: "the decision failed",
-  AMBIGUOUS_PATH: "the path can be read in more than one way",
-  AMBIGUOUS_HEADERS: "the headers can be read in more than one way",
-  AMBIGUOUS_METHOD: "the method can be read in more than one way",
-  AMBIGUOUS_BODY: "the body can be read in more than one way",
+  AMBIGUOUS_PATH: "the path is malformed or ambiguous",
+  AMBIGUOUS_HEADERS: "the headers are malformed or ambiguous",
+  AMBIGUOUS_METHOD: "the method is malformed or ambiguous",
+  AMBIGUOUS_BODY: "the body is malformed or ambiguous",
   UNKNOWN_BACKEND: "the backend address is not accepted",
   UNTRUSTED_PROXY_HEADER: "a header of the request is not accepted",
   IDENTITY_REQUIRED: "a bearer token is required",
-  TOKEN_INVALID: "the token is not valid",
+  TOKEN_INVALID: "the token is invalid",
   TOKEN_NOT_YET_VALID: "the token is not valid yet",
   TOKEN_EXPIRED: "the token has expired",
-  TOKEN_PROOF_REQUIRED: "the token is bound to a key whose possession was not proven",
+  TOKEN_PROOF_REQUIRED: "the token is bound to a key, and the request does not prove possession of it",
   ORIGIN_NOT_TRUSTED: "the request does not come from a trusted origin",
   SESSION_ENDED: "the session has ended",
   SESSION_TOO_OLD: "a more recent sign-in is required",
@@ -69,28 +69,28 @@ const PUBLIC_MESSAGES = {
   CUSTOMER_SUSPENDED: "the customer is not active",
   USER_SUSPENDED: "the user is not active",
   ACCESS_DENIED: "access is denied",
-  GRAPHQL_MALFORMED: "the GraphQL request cannot be read in one way only",
+  GRAPHQL_MALFORMED: "the GraphQL request is malformed or ambiguous",
   GRAPHQL_LIMIT_EXCEEDED: "the GraphQL request is too large",
   PREFLIGHT_DENIED: "the CORS preflight is denied",
-  PREFLIGHT_MALFORMED: "the CORS preflight is not well-formed",
+  PREFLIGHT_MALFORMED: "the CORS preflight is malformed",
   PRECONDITION_NOT_SUPPORTED: "the precondition cannot be evaluated; repeat the request without it",
   BAD_REQUEST: "the request is malformed",
   UPGRADE_NOT_SUPPORTED: "the connection cannot be upgraded",
-  NOT_FOUND: "there is no backend for this request",
-  REQUEST_TIMEOUT: "the request did not arrive in time",
-  REQUEST_TOO_LARGE: "the request is larger than allowed",
+  NOT_FOUND: "no backend is configured for this request",
+  REQUEST_TIMEOUT: "timed out while receiving the request",
+  REQUEST_TOO_LARGE: "the request body is too large",
   UPGRADE_REQUIRED: "HTTP/1.1 or newer is required",
   RATE_LIMITED: "too many requests; try again later",
-  HEADERS_TOO_LARGE: "the request's headers are larger than allowed",
-  CLIENT_GONE: "the client has gone",
+  HEADERS_TOO_LARGE: "the request headers are too large",
+  CLIENT_GONE: "the client disconnected",
   TOO_MANY_CONNECTIONS: "too many WebSocket connections are open; close one first",
-  SERVICE_UNAVAILABLE: "the service is not available",
+  SERVICE_UNAVAILABLE: "the service is unavailable; try again later",
   INTERNAL_ERROR: "the decision failed",
 } as const satisfies Record<Code, string>;
 
 /**
- * gRPC status codes. Envoy would take them from the HTTP status by gRPC's table for proxies, which makes 400 an
- * INTERNAL; a `grpc-status` header of ours comes first.
+ * gRPC status codes. Without a `grpc-status` header, Envoy would derive them from the HTTP status by gRPC's table for
+ * proxies, which maps 400 to INTERNAL.
  */
 const GRPC_STATUS: Readonly<Record<number, string>> = {
   400: "3",
@@ -105,15 +105,15 @@ const COMMON_HEADERS: Headers = [
   ["cache-control", "no-store"],
   ["x-content-type-options", "nosniff"],
 ];
-/** RFC 9110, section 12.5.5: what was sent with another Accept would have been answered otherwise. */
+/** RFC 9110, section 12.5.5: the response depends on the Accept header. */
 const NEGOTIATED: Headers = [...COMMON_HEADERS, ["vary", "accept"]];
 const JSON_HEADERS: Headers = [["content-type", "application/json"], ...NEGOTIATED];
 const HTML_HEADERS: Headers = [["content-type", PAGE_TYPE], ...PAGE_HEADERS, ...NEGOTIATED];
 
-/** RFC 9110, section 10.2.3; seconds. */
+/** RFC 9110, section 10.2.3; in seconds. */
 const RETRY_SOON: Headers = [["retry-after", "1"]];
 
-/** What another sign-in mends. */
+/** Denials that another sign-in can resolve. */
 const STEP_UP_CODES: ReadonlySet<Code> = new Set<Code>(["MFA_REQUIRED", "SESSION_TOO_OLD"]);
 
 /** The parts that are the same for every denial of one reason. */
@@ -121,9 +121,9 @@ interface Template {
   readonly status: number;
   readonly code: Code;
   readonly messages: Readonly<Record<DenialInput["details"], string>>;
-  /** JSON up to the details. */
+  /** The JSON text before the details. */
   readonly json: Readonly<Record<DenialInput["details"], string>>;
-  /** What a client needs to get on: a challenge, or when to come again. */
+  /** What a client needs to continue: a challenge, or when to retry. */
   readonly advice: Readonly<Record<DenialInput["details"], Headers>>;
 }
 
@@ -132,7 +132,7 @@ const TEMPLATES = Object.fromEntries(
 ) as Readonly<Record<Reason, Template>>;
 
 /**
- * Renders a denial as the client can read it best: a gRPC status, a page for a browser, else the JSON envelope
+ * Renders a denial in the form that suits the client: a gRPC status, a page for a browser, otherwise the JSON envelope
  * (specification 2.1 and 7).
  */
 export function renderDenial(input: DenialInput): DenialResponse {
@@ -162,13 +162,13 @@ function adviceFor(
 
 const GRAPHQL_TYPE = "application/graphql-response+json";
 
-/** GraphQL over HTTP, section 6.4: clients that know the newer type read errors under any status. */
+/** GraphQL over HTTP, section 6.4: clients that accept the newer media type read errors under any status. */
 function graphqlHeaders(accept: readonly string[] | undefined): Headers {
   const known = accept?.some((value) => value.toLowerCase().includes(GRAPHQL_TYPE)) === true;
   return known ? [["content-type", `${GRAPHQL_TYPE}; charset=utf-8`], ...NEGOTIATED] : JSON_HEADERS;
 }
 
-/** GraphQL specification, section 7.1: no `data` where execution did not begin. */
+/** GraphQL specification, section 7.1: no `data` if execution did not begin. */
 function graphqlBody(errors: readonly GraphqlErrorIR[], { requestId, now }: DenialInput): string {
   const timestamp = new Date(now).toISOString();
   return JSON.stringify({ errors, extensions: { timestamp, request_id: requestId } });
@@ -211,8 +211,8 @@ function htmlBody(template: Template, { details, requestId, now, signIn, ...inpu
 }
 
 /**
- * Envoy turns its own answers to gRPC calls into trailers and sends the body as `grpc-message`. The content type is
- * left to it: any other than gRPC's would make the answer unreadable.
+ * Envoy turns its own responses to gRPC calls into trailers and sends the body as `grpc-message`. It also sets the
+ * content type: any type other than gRPC's would make the response unreadable.
  */
 function renderGrpc(template: Template, details: DenialInput["details"]): DenialResponse {
   const { status, code, messages } = template;
@@ -223,14 +223,14 @@ function renderGrpc(template: Template, details: DenialInput["details"]): Denial
   };
 }
 
-/** As Envoy itself recognizes gRPC; gRPC-Web and Connect read the HTTP status. */
+/** Recognizes gRPC in the same way as Envoy. gRPC-Web and Connect read the HTTP status. */
 function isGrpc(headers: CanonicalRequest["headers"] | undefined): boolean {
   const type = headers?.["content-type"]?.[0];
   return type !== undefined && /^application\/grpc(?:$|[+; ])/i.test(type);
 }
 
 function createTemplate(reason: Reason): Template {
-  // An allow has no denial: whoever asks for one has lost its way, and the door stays shut.
+  // An allow has no denial response. Asking for one is a bug, so fail closed.
   const { status, code, message } = REASONS[REASONS[reason].status < 400 ? "INTERNAL_ERROR" : reason];
   const messages = { none: PUBLIC_MESSAGES[code], reason: message };
   const json = (text: string) =>

@@ -16,28 +16,28 @@ import type { EvaluatedCondition, SampleAnswer } from "../../policy/suite/index.
 import type { Reason } from "../../reasons.ts";
 import type { Decision } from "../types.ts";
 
-/** A decision with all that was asked on the way to it. */
+/** A decision with everything that was evaluated for it. */
 export interface ExplainedDecision extends OfflineDecision {
   readonly explanation: OfflineExplanation;
-  /** Of path rules, connections and GraphQL rules, and of fields where the request alone decides. */
+  /** Conditions of path rules, connections and GraphQL rules, and of fields that the request alone decides. */
   readonly evaluated: readonly EvaluatedCondition[];
   readonly fields: readonly EvaluatedField[];
 }
 
-/** Why a request is decided as it is, and what is left for its answer. Plain JSON. */
+/** Why a request gets its decision, and what is left to do with its response. Plain JSON. */
 export interface OfflineExplanation extends Explanation {
   readonly operation?: OperationExplanation;
   readonly fields: readonly FieldExplanation[];
 }
 
-/** What becomes of a sample answer, and why. */
+/** What happens to a sample response, and why. */
 export interface ExplainedAnswer {
   readonly outcome: AnswerOutcome;
   readonly fields: readonly FieldExplanation[];
   readonly evaluated: readonly EvaluatedCondition[];
 }
 
-/** Asks again, rule by rule, what led to a decision. */
+/** Evaluates again, rule by rule, what led to a decision. */
 export async function explainOffline(offline: OfflineDecision): Promise<ExplainedDecision> {
   const { decision, evaluation } = offline;
   const explanation = explainDecision(decision);
@@ -69,7 +69,7 @@ export async function explainOffline(offline: OfflineDecision): Promise<Explaine
   };
 }
 
-/** @throws where the answer is a stream, see {@link maskAnswer} */
+/** @throws if the response is a stream, see {@link maskAnswer} */
 export function explainAnswer(
   { decision, fields }: ExplainedDecision,
   answer: SampleAnswer,
@@ -84,7 +84,7 @@ export function explainAnswer(
   };
 }
 
-/** A rule that matched and was neither true nor false could not be decided, whatever the answer is called. */
+/** A matching rule that was neither true nor false is unknown, whatever the reason says. */
 function verdictOf({ reason }: Decision): EvaluatedCondition["verdict"] {
   return VERDICTS[reason] ?? "unknown";
 }

@@ -21,14 +21,14 @@ import { evaluateResponses } from "../decide/evaluate-responses.ts";
 import { gather, type EvaluationContext } from "../decide/evaluation-context.ts";
 import { ruleReference, type RuleReference } from "../policies/rule-reference.ts";
 
-/** A rule at one of the fields of an operation. Plain JSON. */
+/** A rule for one field of an operation. Plain JSON. */
 export interface FieldRuleExplanation {
   readonly rule: RuleReference;
-  /** Response keys from the root field on, joined by dots. */
+  /** Response keys, starting at the root field, joined by dots. */
   readonly path: string;
   readonly verdict: VerdictName;
   readonly condition: TraceNode;
-  /** What is evaluated for each event of a subscription. */
+  /** The condition that is evaluated for each event of a subscription. */
   readonly left?: string;
 }
 
@@ -40,25 +40,26 @@ export interface OperationExplanation {
     readonly path: string;
     readonly code: string;
     readonly message: string;
-    /** Id; absent where no rule permits the field, and where none is asked. */
+    /** Rule id; absent if no rule permits the field, or none was evaluated. */
     readonly rule?: string;
   }[];
   readonly rules: readonly FieldRuleExplanation[];
 }
 
-/** What decides about operations at an endpoint, and what it was made from. */
+/** What decides on operations at an endpoint, with its inputs. */
 export interface OperationDesk {
   readonly evaluation: EvaluationContext;
   readonly plan: GraphqlPlanIR;
   readonly attributes: Attributes;
 }
 
-/** @returns what decides about operations of the request's caller; `undefined` where that cannot be had. */
+/** @returns what decides on operations of the request's caller; `undefined` if that is not available */
 export async function openOperations(asked: EvaluationContext): Promise<OperationDesk | undefined> {
   const { snapshot, request } = asked;
   const endpoint = snapshot.endpoints.at(request);
   if (endpoint === undefined || endpoint === "case") return undefined;
-  const evaluation = endpoint.as === undefined ? asked : { ...asked, request: { ...request, ...endpoint.as } };
+  const evaluation =
+    endpoint.as === undefined ? asked : { ...asked, request: { ...request, ...endpoint.as } };
   const responses = await evaluateResponses(evaluation);
   if (!responses.ok) return undefined;
   const { params } = endpoint;
@@ -68,7 +69,7 @@ export async function openOperations(asked: EvaluationContext): Promise<Operatio
   return { evaluation, plan: planned.graphql, attributes: gathered.attributes };
 }
 
-/** Explains the operations of a request to a GraphQL endpoint; `undefined` where none of its readings is one. */
+/** Explains the operations of a request to a GraphQL endpoint; `undefined` if none of its readings is one. */
 export async function explainRequest(
   readings: readonly EvaluationContext[],
 ): Promise<OperationExplanation | undefined> {
@@ -97,7 +98,7 @@ async function explainRequestAs(evaluation: EvaluationContext): Promise<Operatio
   return explainOperations(desk, read).explanation;
 }
 
-/** Evaluates operations, and says for every rule that was asked what it came to. */
+/** Evaluates operations and reports the verdict of every rule involved. */
 export function explainOperations(
   { evaluation, plan, attributes }: OperationDesk,
   request: GraphqlRequest,
@@ -130,7 +131,7 @@ export function explainOperations(
   return { verdict, explanation: { ...outcomeOf(verdict, rules), rules } };
 }
 
-/** @returns what the conditions of rules came to; those that are left for events are counted when one comes. */
+/** @returns the verdicts of rules' conditions; those left for events are counted when an event arrives */
 export function verdictsOfRules({ rules }: OperationExplanation): EvaluatedCondition[] {
   return rules.flatMap(({ rule, verdict, left }) => (left === undefined ? [{ rule: rule.id, verdict }] : []));
 }

@@ -1,7 +1,7 @@
 import type { EvaluationContext } from "../decide/evaluation-context.ts";
 import type { OfflineDecision } from "./offline.ts";
 
-/** @returns everything that the request was evaluated as: what it is, and what else it could be and is permitted as */
+/** @returns all readings under which the request was evaluated: the canonical one, and the others that are permitted */
 export function readingsOf({ decision, evaluation }: OfflineDecision): readonly EvaluationContext[] {
   if (evaluation === undefined) return [];
   return [evaluation.request, ...(decision.alsoRead ?? [])].map((request) => ({
@@ -11,7 +11,7 @@ export function readingsOf({ decision, evaluation }: OfflineDecision): readonly 
   }));
 }
 
-/** @returns what every reading came to, in their order; what an earlier one came to as well is left out. */
+/** @returns the result of every reading, in order, without duplicates */
 export function eachOnce<T>(
   readings: readonly (readonly T[])[],
   key: (one: T) => unknown = (one) => one,

@@ -16,36 +16,36 @@ import { gather, type EvaluationContext } from "../decide/evaluation-context.ts"
 import { planFields } from "../decide/plan.ts";
 import { ruleReference, type RuleReference } from "../policies/rule-reference.ts";
 
-/** A document to try fields on. */
+/** A sample document to mask. */
 export interface Sample {
   readonly text: string;
   readonly response: Parameters<typeof maskDocument>[2];
 }
 
-/** A field that a rule may change, and what is known about it at the request. */
+/** A field that a rule may mask, and what the request determines about it. */
 export interface EvaluatedField {
   readonly reference: RuleReference;
   readonly ir: ResponseFieldIR;
   readonly trace: TraceNode;
-  /** What goes into the plan; absent where the condition is false. */
+  /** The field's entry in the plan; absent if the condition is false. */
   readonly planned?: PlannedField;
 }
 
-/** Why a field is changed or left alone. Plain JSON. */
+/** Why a field is masked or not. Plain JSON. */
 export interface FieldExplanation {
   readonly rule: RuleReference;
   readonly field: string;
   readonly action: string;
-  /** Decided at the request. */
+  /** The part of the condition that the request decides. */
   readonly verdict?: VerdictName;
   readonly condition?: TraceNode;
-  /** What is left of the condition for the answer to decide. */
+  /** The residual condition, which depends on the response. */
   readonly left?: string;
-  /** What this rule alone changes in the sample; absent without one. */
+  /** What this rule alone changes in the sample; absent without a sample. */
   readonly masked?: readonly string[];
 }
 
-/** Evaluates every response rule that matches one of the readings of a request, field by field. */
+/** Evaluates every response rule that matches a reading of the request, field by field. */
 export async function evaluateFields(
   readings: readonly EvaluationContext[],
 ): Promise<readonly EvaluatedField[]> {
@@ -54,7 +54,7 @@ export async function evaluateFields(
   return fieldsOfAll(found);
 }
 
-/** @returns the fields of several readings; one that comes to the same in two of them once */
+/** @returns the fields of several readings, without duplicates */
 export function fieldsOfAll(readings: readonly (readonly EvaluatedField[])[]): readonly EvaluatedField[] {
   return eachOnce(readings, ({ reference, ir, trace, planned }) => [
     ...[reference.id, fieldText(ir.field), trace.verdict],
@@ -86,7 +86,7 @@ export function fieldsOf(
   });
 }
 
-/** @returns what conditions of fields came to: at the request, or at the places where the sample has the field. */
+/** @returns the verdicts of fields' conditions: for the request, or at each position of the field in the sample */
 export function verdictsOf(fields: readonly EvaluatedField[], sample?: Sample): EvaluatedCondition[] {
   return fields.flatMap((field) => {
     const { reference, ir, planned, trace } = field;
@@ -117,8 +117,9 @@ export function explainField(
 }
 
 /**
- * What a residual condition comes to in a sample. Masking takes what is not false; so where the negation leaves
- * something alone, the condition is true there. `remove` leaves nothing to mistake for the original.
+ * The verdicts of a residual condition in a sample. Masking applies unless the condition is false. So if masking with
+ * the negated condition leaves a value alone, the condition is true there. Uses `remove`, because its result cannot be
+ * mistaken for the original value.
  */
 function verdictsIn(planned: PlannedField, sample: Sample): VerdictName[] {
   const { when, ...always } = planned;
@@ -141,5 +142,5 @@ function verdictsIn(planned: PlannedField, sample: Sample): VerdictName[] {
 }
 
 function describeAction({ action }: ResponseFieldIR): string {
-  return action.kind === "replace" ? `replace by ${JSON.stringify(action.replacement)}` : action.kind;
+  return action.kind === "replace" ? `replace with ${JSON.stringify(action.replacement)}` : action.kind;
 }

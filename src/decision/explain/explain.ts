@@ -14,41 +14,41 @@ import { ruleReference, type RuleReference } from "../policies/rule-reference.ts
 import type { Snapshot } from "../policies/snapshot.ts";
 import type { Decision } from "../types.ts";
 
-/** A rule, and what its condition came to, part by part. */
+/** A rule with the verdict of its condition, part by part. */
 export interface ExplainedRule extends RuleReference {
   readonly condition: TraceNode;
 }
 
-/** A field of a GraphQL operation that is not permitted, and the rule that denied it, where one did. */
+/** A GraphQL field that is not permitted, with the rule that denied it, if there is one. */
 export interface DeniedField {
-  /** Response keys from the root field on. */
+  /** Response keys, starting at the root field. */
   readonly path: readonly string[];
   readonly code: string;
   readonly message: string;
   readonly rule?: RuleReference;
 }
 
-/** Why a request was decided as it was. Plain JSON. */
+/** Why a request got its decision. Plain JSON. */
 export interface Explanation {
-  /** Of `policies` or `web_policies`. */
+  /** The rule of `policies` or `web_policies`. */
   readonly rule?: ExplainedRule;
-  /** Of `websocket_policies`, where a handshake was evaluated. */
+  /** The rule of `websocket_policies`, if the request is a handshake. */
   readonly connection?: ExplainedRule;
-  /** Fields of a GraphQL operation that are not permitted. */
+  /** GraphQL fields that are not permitted. */
   readonly denied?: readonly DeniedField[];
-  /** Other rules that came close, the closest first, and what first kept each from permitting the request. */
+  /** Other rules that nearly matched, the closest first, with the first reason why each did not permit the request. */
   readonly near: readonly (RuleReference & { readonly failing: FailingPart })[];
 }
 
 /**
- * Explains a decision from what it was made of: the same snapshot, the same attribute values. A request that was
- * refused before any rule was looked at has nothing to explain beyond its reason and detail.
+ * Explains a decision from its inputs: the same snapshot and the same attribute values. For a request refused before
+ * any rule, there is nothing to explain beyond its reason and detail.
  */
 export function explainDecision(decision: Decision): Explanation {
   const { snapshot, request, connection, denials, graphqlErrors } = decision;
   if (snapshot === undefined || request === undefined) return { near: [] };
   if (connection !== undefined) {
-    // the attributes are the connection's where it was evaluated; path rules, if there are any, have permitted before
+    // the attributes are those of the connection rule, if one was evaluated; path rules, if any, permitted before
     const { attributes } = decision;
     if (attributes === undefined || !EVALUATED.includes(decision.reason)) return { near: [] };
     const trace = explain(connection.condition.expression, attributes);
@@ -65,7 +65,7 @@ export function explainDecision(decision: Decision): Explanation {
     ...(decided !== undefined &&
       match.trace !== undefined && { rule: { ...ruleReference(decided), condition: match.trace } }),
     ...(denials && { denied: denials.map((denial) => deniedField(denial, snapshot)) }),
-    // an operation needs no path rule
+    // an operation does not need a path rule
     near: isOperation ? [] : match.near.map(({ rule, failing }) => ({ ...ruleReference(rule), failing })),
   };
 }
@@ -75,7 +75,7 @@ function deniedField({ path, code, message, rule: id }: GraphqlDenial, { graphql
   return { path, code, message, ...(found && { rule: ruleReference(found.rule) }) };
 }
 
-/** Reasons that a condition gave. */
+/** Reasons that come from a condition. */
 const EVALUATED: readonly Reason[] = [
   "CONDITION_TRUE",
   "CONDITION_FALSE",
@@ -84,8 +84,8 @@ const EVALUATED: readonly Reason[] = [
 ];
 
 /**
- * What a rule that did not decide would have seen. Nothing is looked up or read for it, and no other time than that of
- * the decision is shown: that stays unavailable.
+ * The attributes that a rule that did not decide would have had. Nothing is looked up or read for it, and only the
+ * decision's own time is used: everything else is unavailable.
  */
 function attributesOfOther(
   rule: PathRuleIR,

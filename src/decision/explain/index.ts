@@ -1,4 +1,4 @@
-/** Why a request is decided as it is: without a network, for those at a desk. */
+/** Explains decisions offline, for `policy explain` and `policy test`. */
 export {
   explainAnswer,
   explainOffline,

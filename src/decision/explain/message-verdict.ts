@@ -7,15 +7,15 @@ import type { RuleReference } from "../policies/rule-reference.ts";
 
 export type Direction = WebsocketMessageIR["direction"];
 
-/** How many values a message may have that is read: what servers send is bounded by its bytes alone, like answers. */
+/** Maximum number of values in a client's message. Servers' messages, like responses, are limited only in bytes. */
 export function mostValues(direction: Direction): number {
   return direction === "send" ? MAX_VALUES : Infinity;
 }
 
-/** What became of a message, and why. All but `evaluated` is plain JSON. */
+/** The outcome of a message, and why. Everything but `evaluated` is plain JSON. */
 export interface ExplainedMessage {
   readonly direction: Direction;
-  /** What is delivered; absent where the message is not. */
+  /** The delivered text; absent if the message is not delivered. */
   readonly delivered?: string;
   readonly code: string;
   readonly rule?: RuleReference;
@@ -25,13 +25,13 @@ export interface ExplainedMessage {
   readonly evaluated: readonly EvaluatedCondition[];
 }
 
-/** The verdict about a message, before anything in it is changed. */
+/** The verdict on a message, before masking. */
 export interface ExplainedMessageVerdict extends Pick<
   ExplainedMessage,
   "code" | "rule" | "condition" | "operation" | "evaluated"
 > {
   readonly permit: boolean;
   readonly close: boolean;
-  /** Fields of the message's own rule. */
+  /** Fields masked by the message's own rule. */
   readonly fields: readonly EvaluatedField[];
 }

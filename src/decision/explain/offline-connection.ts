@@ -35,13 +35,13 @@ import {
 import { planMessages } from "../decide/plan.ts";
 import { ruleReference } from "../policies/rule-reference.ts";
 
-/** A connection that was permitted, and what passes on it. */
+/** A permitted connection, which evaluates messages. */
 export interface OfflineConnection {
-  /** Messages come one after the other: what they are evaluated by may depend on those before. */
+  /** Messages are evaluated in order: an outcome may depend on earlier messages. */
   message(direction: Direction, text: string): ExplainedMessage;
 }
 
-/** @returns the connection; `undefined` where the decision opens none */
+/** @returns the connection; `undefined` if the decision does not open one */
 export async function openConnection(offline: OfflineDecision): Promise<OfflineConnection | undefined> {
   const { decision, evaluation } = offline;
   const plan = decision.plan?.websocket;
@@ -68,7 +68,7 @@ export async function openConnection(offline: OfflineDecision): Promise<OfflineC
   return new Connection(listed(plan, lists, env), everywhere);
 }
 
-/** Operations are evaluated in one reading at most: plans of two cannot be joined. */
+/** Operations are evaluated in at most one reading, because two such plans cannot be joined. */
 async function openFirst(readings: readonly EvaluationContext[]): Promise<OperationDesk | undefined> {
   for (const reading of readings) {
     const desk = await openOperations(reading);
@@ -90,7 +90,7 @@ class Connection implements OfflineConnection {
   readonly #everywhere: readonly EvaluatedField[];
   #closed = false;
 
-  /** @param everywhere - fields of response rules, which hold in every message from the server */
+  /** @param everywhere - fields of response rules, which apply to every message from the server */
   constructor(evaluate: MessageEvaluator, everywhere: readonly EvaluatedField[]) {
     this.#evaluate = evaluate;
     this.#everywhere = everywhere;
@@ -118,7 +118,7 @@ class Connection implements OfflineConnection {
   }
 }
 
-/** A message is no answer: it has no status and no headers. */
+/** A message is not a response: it has no status and no headers. */
 const NO_RESPONSE: Sample["response"] = {};
 
 function masking({ text, response }: Sample, fields: readonly PlannedField[]): string | undefined {
@@ -127,7 +127,7 @@ function masking({ text, response }: Sample, fields: readonly PlannedField[]): s
   return outcome.ok ? outcome.text : undefined;
 }
 
-/** Evaluates messages by their types: the plan says what becomes of them, the rules of each reading why. */
+/** Evaluates messages by type: the plan decides the outcome, and the rules of each reading explain it. */
 function listed(plan: WebsocketPlanIR, lists: readonly Listed[], env: ValueObject): MessageEvaluator {
   const planned = lists.map((list) => ({
     ...list,
@@ -141,7 +141,7 @@ function listed(plan: WebsocketPlanIR, lists: readonly Listed[], env: ValueObjec
     const context = { env, values: mostValues(direction) };
     const { permit, rule, onDeny, code } = evaluateMessage(rules, text, context);
     const outcome = { permit, close: !permit && onDeny === "close", code };
-    // a type that one of the lists lacks has no rule that could be named
+    // a type missing from one of the lists has no rule to name
     if (rule === undefined) return { ...outcome, fields: [], evaluated: [] };
     const message = readMessage(text, context.values) ?? UNAVAILABLE;
     const asked = planned.flatMap(({ messages, attributes, [direction]: own }) => {

@@ -25,7 +25,7 @@ type Effect = "pass" | "start" | "stop" | "result" | "finish";
 
 type Effects = Readonly<Record<Direction, Readonly<Record<string, Effect>>>>;
 
-/** What messages do, by type (envoy/lua/gatehouse/graphql_socket.lua, which does the same in Envoy). */
+/** The effect of messages, by type. Equivalent to envoy/lua/gatehouse/graphql_socket.lua in Envoy. */
 const PROTOCOLS = {
   [SUBPROTOCOL.current]: {
     send: { connection_init: "pass", ping: "pass", pong: "pass", subscribe: "start", complete: "stop" },
@@ -64,7 +64,7 @@ export class GraphqlConversation {
   readonly #effects: Effects;
   readonly #running = new Map<string, readonly GraphqlEvent[]>();
 
-  /** @param headers - of the handshake; the first protocol that is known is taken for the one the server chooses */
+  /** @param headers - of the handshake; the first known protocol is assumed to be the server's choice */
   constructor(desk: OperationDesk, env: ValueObject, headers: Readonly<Record<string, readonly string[]>>) {
     this.#desk = desk;
     this.#env = env;
@@ -126,7 +126,7 @@ export class GraphqlConversation {
     return deliver ? { ...PASSED, ...why } : { ...DENIED, code: GRAPHQL.ACCESS_DENIED, ...why };
   }
 
-  /** The condition over what is delivered; nothing for a list, of which each item is evaluated. */
+  /** The explained condition over the payload; nothing for a list, whose items are evaluated separately. */
   #condition(
     id: string | undefined,
     events: readonly GraphqlEvent[],
@@ -151,7 +151,7 @@ export class GraphqlConversation {
     return { condition: explain(prepared.rule.condition.expression, attributes as Attributes) };
   }
 
-  /** Nothing where nothing is delivered that the condition could be evaluated on. A list that is true in part is neither. */
+  /** Nothing if the event has no payload for the condition. A list that is only partly true counts as neither. */
   #verdict(event: GraphqlEvent, payload: InputValue): EvaluatedCondition | undefined {
     const delivers = (when: Expression) =>
       evaluateEvent([{ ...event, when }], payload, { env: this.#env }).deliver;
@@ -170,7 +170,7 @@ export class GraphqlConversation {
 const KINDS = ["query", "mutation", "subscription"] as const;
 const MEMBERS: readonly string[] = ["id", "type", "payload"];
 
-/** Reads a message of the protocol; `undefined` where it can be read in two ways, or not at all. */
+/** Reads a message of the protocol; `undefined` if it is ambiguous or malformed. */
 function read(text: string, values: number): { id: string; type: string; payload: InputValue } | undefined {
   try {
     const message = readJson(text, values);

@@ -12,23 +12,23 @@ import type { AttributeSource } from "../attributes/sources.ts";
 import type { AccessRequest, Decision } from "../types.ts";
 import { VerdictCache } from "../decide/verdict-cache.ts";
 
-/** A request as somebody describes it at a desk, its caller already known. */
+/** A request described by hand, with a known caller. */
 export interface OfflineRequest {
   readonly raw: RawRequest;
   readonly user?: ValueObject;
   readonly customer?: ValueObject;
   /**
-   * The caller is known by a cookie, which counts where the request comes from its own origin or one of these. So it is where the
-   * request has the cookie of the settings.
+   * The caller is identified by a cookie, which counts only if the request comes from its own origin or one of these.
+   * Also assumed if the request has the configured cookie.
    */
   readonly byCookie?: { readonly trustedOrigins: readonly string[] };
-  /** What an attribute source has for a root such as `target_user`; throws where it cannot say. */
+  /** The value from an attribute source for a root such as `target_user`; throws if the source fails. */
   readonly lookup: (root: string, key: string) => ReturnType<AttributeSource["lookup"]>;
   /** Unix ms. */
   readonly now: number;
   readonly environment?: string;
   readonly clientIp?: string;
-  /** Those of a gateway. Default: every check, no front proxies, no limits. */
+  /** The settings of a gateway. Default: every check, no front proxies, no limits. */
   readonly settings?: OfflineSettings;
 }
 
@@ -44,16 +44,16 @@ const DEFAULT_SETTINGS: OfflineSettings = {
   limits: { response: Number.MAX_SAFE_INTEGER, message: Number.MAX_SAFE_INTEGER },
 };
 
-/** A decision, and what explanations of it are made from. */
+/** A decision, with the inputs for explaining it. */
 export interface OfflineDecision {
   readonly decision: Decision;
-  /** Absent where the request was refused before any rule. */
+  /** Absent if the request was refused before any rule. */
   readonly evaluation?: EvaluationContext;
 }
 
 /**
- * Decides without network, tokens and caches, through the very function that the gateway decides with. For
- * `policy test` and `policy explain`. Throws nothing of its own.
+ * Decides without network, tokens and caches, using the same function as the gateway. For `policy test` and `policy
+ * explain`. Throws nothing of its own.
  */
 export async function decideOffline(snapshot: Snapshot, input: OfflineRequest): Promise<OfflineDecision> {
   let caller: Caller = {};
@@ -102,7 +102,10 @@ export async function decideOffline(snapshot: Snapshot, input: OfflineRequest): 
   };
 }
 
-/** The caller as it is described, known by a cookie where it says so, or where the request has that one and no other token. */
+/**
+ * The described caller; identified by a cookie if the description says so, or if the request has the configured cookie
+ * and no other token.
+ */
 function callerOf(
   { user, customer, byCookie, settings }: OfflineRequest,
   { headers }: CanonicalRequest,
@@ -116,7 +119,7 @@ function callerOf(
   };
 }
 
-/** Origins that the request's description trusts count beside those of the settings. */
+/** Origins trusted by the request's description count in addition to those of the settings. */
 function originCheckOf({ byCookie, settings }: OfflineRequest): OriginCheck | undefined {
   if (byCookie === undefined) return settings?.originCheck;
   const own = createOriginCheck(byCookie.trustedOrigins);

@@ -8,7 +8,7 @@ import type { ExplainedMessage } from "./message-verdict.ts";
 import type { RuleReference } from "../policies/rule-reference.ts";
 import type { Decision } from "../types.ts";
 
-/** The explanation for people, several lines. */
+/** Renders the explanation for people, on several lines. */
 export function renderExplanation(decision: Decision, explanation: Explanation | OfflineExplanation): string {
   const { verdict, reason, detail, snapshot, accepted, alsoRead = [] } = decision;
   const { status, message } = REASONS[reason];
@@ -27,29 +27,29 @@ export function renderExplanation(decision: Decision, explanation: Explanation |
     lines.push(...renderOperation(explanation.operation));
   }
   if ("fields" in explanation && explanation.fields.length > 0) {
-    lines.push("", "in the answer:", ...explanation.fields.flatMap((field) => renderField(field)));
+    lines.push("", "in the response:", ...explanation.fields.flatMap((field) => renderField(field)));
   }
-  if (near.length > 0) lines.push("", "other rules that came close:");
+  if (near.length > 0) lines.push("", "other rules that nearly matched:");
   for (const other of near) lines.push(`  ${describe(other)}`, `    ${describeFailing(other.failing)}`);
   return `${lines.join("\n")}\n`;
 }
 
-/** What becomes of a sample answer. */
+/** What happens to a sample response. */
 export function renderAnswer({ outcome, fields }: ExplainedAnswer): string {
   const lines = outcome.ok
     ? [
         outcome.paths.length === 0
-          ? "the answer is delivered as it is"
-          : "the answer is delivered with changes:",
+          ? "the response is delivered unchanged"
+          : "the response is delivered with changes:",
         ...outcome.paths.map((path) => `  ${path}${byRules(path, fields)}`),
         "",
         outcome.text,
       ]
-    : [`the answer is withheld (${outcome.status}): ${outcome.reason}`];
+    : [`the response is withheld (${outcome.status}): ${outcome.reason}`];
   return `${lines.join("\n")}\n`;
 }
 
-/** What becomes of a message. */
+/** What happens to a message. */
 export function renderDelivery(delivery: ExplainedMessage): string {
   const { direction, delivered, code, rule, condition, fields, operation } = delivery;
   const what = direction === "send" ? "the client's message" : "the server's message";
@@ -73,7 +73,7 @@ function renderOperation({ verdict, message, denied, rules }: OperationExplanati
     "",
     `the operation is ${verdict}${message === undefined ? "" : `: ${message}`}`,
     ...denied.map(({ path, code, message: why }) =>
-      verdict === "allowed" ? `  ${path} comes back null: ${why}` : `  ${path}: ${code}, ${why}`,
+      verdict === "allowed" ? `  ${path} is returned as null: ${why}` : `  ${path}: ${code}, ${why}`,
     ),
     ...rules.flatMap(renderFieldRule),
   ];
@@ -89,14 +89,14 @@ function renderFieldRule({ rule, path, condition, left }: FieldRuleExplanation):
 
 function renderField({ rule, field, action, verdict, condition, left, masked }: FieldExplanation): string[] {
   return [
-    `  ${field}: ${verdict === "false" ? "left alone" : action}  ${describe(rule)}`,
+    `  ${field}: ${verdict === "false" ? "not masked" : action}  ${describe(rule)}`,
     ...(left === undefined ? [] : [`    unless this is false: ${left}`]),
     ...(condition === undefined ? [] : renderTrace(condition, 2)),
     ...(masked === undefined || masked.length === 0 ? [] : [`    here: ${masked.join(", ")}`]),
   ];
 }
 
-/** The rules that, each for itself, change what stands at a path. */
+/** The rules that each change the value at a path. */
 function byRules(path: string, fields: readonly FieldExplanation[]): string {
   const rules = fields.filter(({ masked }) => masked?.includes(path) === true);
   return rules.map(({ rule, action }) => `  ${action}, ${rule.name ?? rule.id}`).join(";");
@@ -115,7 +115,7 @@ function renderTrace(node: TraceNode, depth: number): string[] {
 function describeRead({ path, state, value }: TraceRead, { verdict }: TraceNode): string {
   if (state !== "present") return `${path} is ${state}`;
   const several = verdict === "unknown" && Array.isArray(value) && value.length > 1 && SENT.test(path);
-  return `${path} is ${JSON.stringify(value)}${several ? ": sent several times, where one value is compared" : ""}`;
+  return `${path} is ${JSON.stringify(value)}${several ? ": sent several times, but a single value is compared" : ""}`;
 }
 
 const SENT = /^request\.(?:query|headers)[.[]/;
@@ -123,11 +123,11 @@ const SENT = /^request\.(?:query|headers)[.[]/;
 function describeFailing(failing: FailingPart): string {
   switch (failing.kind) {
     case "method":
-      return `is for ${failing.expected}, the request is ${failing.actual}`;
+      return `is for ${failing.expected}, but the request is ${failing.actual}`;
     case "segment": {
       const expected = failing.expected === undefined ? "the end of the path" : `\`${failing.expected}\``;
       const actual = failing.actual === undefined ? "the path ends" : `the request has \`${failing.actual}\``;
-      return `segment ${failing.number}: ${expected} is expected, ${actual}`;
+      return `segment ${failing.number}: expected ${expected}, but ${actual}`;
     }
     case "condition":
       return `${failing.part.verdict}: ${failing.part.text}`;

@@ -5,16 +5,16 @@ import { fitsKind, maskDocument, mediaKind, otherKind } from "../../policy/mask/
 
 type ResponsePlan = NonNullable<PlanIR["response"]>;
 
-/** What becomes of an answer: changed as the plan says, or withheld. */
+/** What happens to a response: masked according to the plan, or withheld. */
 export type AnswerOutcome =
   | { readonly ok: true; readonly text: string; readonly paths: readonly string[] }
-  /** `status`: with which the client gets an error in its place. */
+  /** `status`: of the error that the client gets instead. */
   | { readonly ok: false; readonly reason: string; readonly status: number };
 
 /**
- * Does to a sample what the gateway does to an answer (envoy/lua/gatehouse/response.lua).
+ * Processes a sample as the gateway processes a response (envoy/lua/gatehouse/response.lua).
  *
- * @throws where the answer is a stream, of which only the gateway evaluates the documents one by one
+ * @throws if the response is a stream, whose documents only the gateway evaluates one by one
  */
 export function maskAnswer(plan: PlanIR["response"], sample: SampleAnswer): AnswerOutcome {
   const { status, text } = sample;
@@ -39,7 +39,7 @@ export function responseOf({ status, headers }: SampleAnswer) {
   return { status, headers: lists };
 }
 
-/** @returns all values of a header, as Envoy joins them */
+/** @returns all values of a header, joined as by Envoy */
 function valueOf({ headers }: SampleAnswer, name: string): string | undefined {
   const values = headers.flatMap(([other, value]) => (other === name ? [value] : []));
   return values.length === 0 ? undefined : values.join(",");
@@ -54,7 +54,9 @@ function isPart(sample: SampleAnswer): boolean {
   return sample.status === 206 || valueOf(sample, "content-range") !== undefined;
 }
 
-/** A success of another type, whole and not coded, so that the way it begins can be seen. */
+/**
+ * A successful response of another type, complete and without content coding, so that its first bytes can be checked.
+ */
 function passingKind(plan: ResponsePlan, sample: SampleAnswer) {
   if (plan.otherTypes !== "pass" || plan.errors !== undefined || sample.status > 299) return undefined;
   return isPart(sample) || isCoded(sample) ? undefined : otherKind(valueOf(sample, "content-type"));
@@ -63,8 +65,8 @@ function passingKind(plan: ResponsePlan, sample: SampleAnswer) {
 function unreadable({ errors }: ResponsePlan, sample: SampleAnswer): string | undefined {
   if (isCoded(sample)) return UNREAD.compressed;
   if (isPart(sample)) return UNREAD.partial;
-  const kind = mediaKind(valueOf(sample, "content-type") ?? "application/json"); // a sample is taken for JSON
+  const kind = mediaKind(valueOf(sample, "content-type") ?? "application/json"); // a sample is JSON by default
   if (kind === undefined || (errors !== undefined && kind !== "json")) return UNREAD.not_json;
   if (kind === "json") return undefined;
-  throw new Error("a stream cannot be tried here: take one of its documents, as application/json");
+  throw new Error("streams are not supported here: use one of its documents, as application/json");
 }

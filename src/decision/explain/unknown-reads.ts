@@ -3,8 +3,8 @@ import { lookedUp } from "../policies/needs.ts";
 import type { Decision } from "../types.ts";
 
 /**
- * Says what left the condition that decided unknown, an attribute each and why: `user.department: missing`. Names and
- * types alone, never a value.
+ * Lists the attributes that made the deciding condition unknown, each with the reason: `user.department: missing`.
+ * Contains only names and types, never a value.
  */
 export function unknownReads(decision: Decision): readonly string[] {
   const { attributes } = decision;
@@ -19,8 +19,8 @@ function describe({ path, why, type }: UnknownRead, decision: Decision): string 
   const [root = "", member] = path;
   const { snapshot, request, attributes } = decision;
   const source = snapshot && lookedUp(snapshot.ir, root);
-  // a rule that is denied for another reason does not have the body held back
-  if (root === "request" && member === "body" && request?.body === undefined) return "not looked at";
+  // if a rule denies for another reason, the body is not requested
+  if (root === "request" && member === "body" && request?.body === undefined) return "not examined";
   switch (why) {
     case "missing":
       return source !== undefined && attributes?.[root] === undefined
@@ -30,8 +30,8 @@ function describe({ path, why, type }: UnknownRead, decision: Decision): string 
       if (source !== undefined) return `unavailable, source ${source.name} failed or is not configured`;
       return "unavailable";
     case "repeated":
-      return "sent several times, one value is compared";
+      return "sent several times, but a single value is compared";
     case "type":
-      return `${type ?? "another type"}, which is not comparable here`;
+      return `${type ?? "another type"}, which cannot be compared here`;
   }
 }

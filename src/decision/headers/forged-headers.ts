@@ -2,17 +2,17 @@ import { HEADER } from "../../envoy-contract.ts";
 import { foldHeaderName, isLetterOrDigit, type RawRequest } from "../../request/index.ts";
 import { FOREIGN_NAMES, FOREIGN_PREFIXES } from "./foreign-headers.ts";
 
-/** Which names of headers no client may use. */
+/** The header names that clients may not use. */
 export interface ForgedHeadersOptions {
-  /** Headers that tell the application who is asking, in lower case; those of the default among them. */
+  /** Identity headers for the application, in lower case, including the default ones. */
   readonly names: readonly string[];
-  /** What their names begin with: an application may read others of that kind. */
+  /** Prefixes of identity headers: an application may read other names with them. */
   readonly prefixes: readonly string[];
   /** Names under the prefixes, and of other products, that clients may use. */
   readonly accepted: readonly string[];
 }
 
-/** Exactly so spelled they are read (and then removed) or refused elsewhere; in any other spelling they are disguised. */
+/** In this exact spelling they are read (and then removed) or refused elsewhere. Any other spelling is a disguise. */
 const READ_ELSEWHERE = [
   "x-user-token",
   "x-backend-url",
@@ -22,13 +22,13 @@ const READ_ELSEWHERE = [
   "x-http-method-override",
   "x-http-method",
   "x-method-override",
-  // our Envoy's copy of x-backend-url, by which it chooses the route again after this answer; it removes it then
+  // our copy of x-backend-url, by which Envoy selects the route again after this answer, and which it then removes
   HEADER.backend,
 ];
 const OUR_PREFIX = "x-gatehouse-";
 /**
- * Well spelled they are Envoy's to handle. It removes what clients send under `x-envoy-`; it replaces `x-forwarded-proto`
- * and adds to `x-forwarded-for`; others of that kind reach the application as they were sent.
+ * Envoy handles these in their regular spelling. It removes `x-envoy-` headers from clients, replaces
+ * `x-forwarded-proto` and appends to `x-forwarded-for`. Others of that kind reach the application as they were sent.
  */
 const PROXY_PREFIXES = ["x-envoy-", "x-forwarded-"];
 const WELL_SPELLED = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
@@ -39,8 +39,8 @@ const MAX_KNOWN_LENGTH = 64;
 const NONE: readonly string[] = Object.freeze([]);
 
 /**
- * @returns a function that finds the headers which a client may not send, by their names as they were sent (lower case).
- * Two names are the same where their letters and digits are: `X.User.Id` and `xuserid` are `x-user-id`.
+ * @returns a function that finds the headers that a client may not send, by their names as sent (lower case). Names are
+ *   equal if their letters and digits are: `X.User.Id` and `xuserid` are `x-user-id`.
  */
 export function createForgedHeaders({
   names,
@@ -70,7 +70,7 @@ export function createForgedHeaders({
     );
   };
 
-  // clients use the same names again and again; one who makes up names loses only this
+  // clients repeat the same names; a client that invents names only loses this cache
   const known = new Map<string, boolean>();
   const isKnownForged = (name: string): boolean => {
     let answer = known.get(name);
@@ -112,9 +112,10 @@ function beginningsOf(folded: string): readonly number[] {
 }
 
 /**
- * The request without these headers: what the application does not get, no rule reads.
+ * The request without these headers: rules must not read what the application does not get.
  *
- * @param refusesUnderscores - names with one stay, and have the request refused like every other such name
+ * @param refusesUnderscores - names with an underscore are kept, so that the request is refused for them as for any
+ *   other such name
  */
 export function withoutHeaders(
   request: RawRequest,

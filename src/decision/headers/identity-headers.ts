@@ -1,23 +1,23 @@
 import type { Identity } from "../../identity/types.ts";
 import { readAttribute, type AttributePath, type Value } from "../../policy/index.ts";
 
-/** What the upstream is told about the caller, and what must not reach it. */
+/** The identity headers for the upstream, and the headers to remove. */
 export interface IdentityHeaders {
-  /** Set with OVERWRITE: a client's own header of that name does not survive. */
+  /** Set with OVERWRITE, which replaces a client's header of that name. */
   readonly set: readonly (readonly [name: string, value: string])[];
   readonly remove: readonly string[];
 }
 
-/** Headers that are for the gateway alone, whoever sent them. */
+/** Headers that only the gateway reads, always removed. */
 const GATEWAY_HEADERS = ["x-user-token", "x-backend-url"];
-/** A client address that nobody vouches for; a trusted proxy's stays. */
+/** A client address that cannot be trusted; a trusted proxy's is kept. */
 const PROXY_HEADERS = ["x-real-ip"];
 
 /**
  * @param mapping - header name (lower case) to attribute path, e.g. `x-user-role` to `["user", "role"]`
- * @param reserved - further names that no client may use, mapped or not
- * @returns a function that gives the headers of an identity (or of nobody). Every mapped header is either set or
- * removed, so that what arrives is always ours.
+ * @param reserved - further names that clients may not use, mapped or not
+ * @returns a function that returns the headers for an identity (or for nobody). Every mapped header is either set or
+ *   removed, so that the upstream only gets ours.
  */
 export function createIdentityHeaders(
   mapping: readonly (readonly [header: string, path: AttributePath])[],
@@ -48,8 +48,9 @@ export function createIdentityHeaders(
 }
 
 /**
- * A list becomes one comma-separated value; a comma or percent sign inside an item is percent-encoded, so that an item
- * cannot pass for two. What has no faithful form as a header (objects, control characters, nothing at all) has none.
+ * A list becomes one comma-separated value; a comma or percent sign inside an item is percent-encoded, so that one item
+ * cannot look like two. Values that cannot be represented as a header (objects, control characters, empty values) are
+ * left out.
  */
 function headerText(value: Value | symbol | undefined): string | undefined {
   if (Array.isArray(value)) {
@@ -63,7 +64,7 @@ function headerText(value: Value | symbol | undefined): string | undefined {
   return hasControl(value) || hasBlankEnds(value) || !value.isWellFormed() ? undefined : value;
 }
 
-/** RFC 9110, section 5.5: whoever reads a header drops the blanks around its value, and ` admin` is not `admin`. */
+/** RFC 9110, section 5.5: recipients strip white space around a header value, but ` admin` is not `admin`. */
 function hasBlankEnds(text: string): boolean {
   return text.startsWith(" ") || text.endsWith(" ");
 }

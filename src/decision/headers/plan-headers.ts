@@ -1,16 +1,16 @@
 import { foldHeaderName, type RawRequest } from "../../request/index.ts";
 
 /**
- * Request headers that do not reach the application where its answer is read on the way back. Some make the answer unreadable: it
- * would be compressed, or a part, or a difference. The others let the caller guess at what a rule hides: whether an ETag
- * or a date fits is known only for the original, and so is its digest.
+ * Request headers that are removed if the response will be masked. Some make the response unreadable: compressed,
+ * partial, or a delta. The others would let the caller probe hidden data: ETags, dates and digests match the original,
+ * not the masked response.
  */
 export const REMOVED_FOR_PLANS: readonly string[] = [
   "accept-encoding",
-  // the answer's trailers are dropped, and no transfer coding is wanted
+  // trailers of the response are dropped, and transfer codings are not wanted
   "te",
   "range",
-  // read as `range` by some servers, or by a storage behind them
+  // some servers, or storage services behind them, read these as `range`
   "request-range",
   "x-range",
   "x-ms-range",
@@ -31,11 +31,11 @@ export const REMOVED_FOR_PLANS: readonly string[] = [
 
 const REMOVED = new Set(REMOVED_FOR_PLANS.map(foldHeaderName));
 
-/** `if-tags`, `x-ms-if-tags`: a condition, whatever it is about. */
+/** `if-tags`, `x-ms-if-tags`: any conditional header. */
 const isCondition = (name: string) => /^if[^a-z0-9]|[^a-z0-9]if[^a-z0-9]/i.test(name);
 
 const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
-/** Of others these decide nothing: whether a part is sent, and what only safe methods ask. */
+/** Conditional headers that do not make a change conditional: they concern partial responses or only safe methods. */
 const NEVER_PRECONDITIONS = new Set(["ifrange", "ifmodifiedsince"]);
 
 const isRemoved = (name: string) => REMOVED.has(foldHeaderName(name)) || isCondition(name);
@@ -46,17 +46,17 @@ function isPrecondition(name: string): boolean {
   return isCondition(name) || (REMOVED.has(plain) && plain.startsWith("if"));
 }
 
-/** @returns the headers above, and those of the request that could be read as one of them. */
+/** @returns the headers above, and those in the request that could be read as one of them */
 export function removedForPlan(headers: RawRequest["headers"]): readonly string[] {
   const others = headers.map(([name]) => name).filter(isRemoved);
   return others.length === 0 ? REMOVED_FOR_PLANS : [...new Set([...REMOVED_FOR_PLANS, ...others])];
 }
 
 /**
- * A precondition of a request that changes something is not removed, or the change would be made without it. Nor may it
- * reach an application whose answer has something hidden: whether it holds depends on what is hidden.
+ * A precondition of a request that changes something must not be removed, or the change would be made without it. It
+ * must not reach an application whose response is masked either, because its result depends on hidden data.
  *
- * @returns whether the request has one
+ * @returns whether the request has a precondition
  */
 export function hasPrecondition({ method, headers }: RawRequest): boolean {
   return !SAFE_METHODS.has(method) && headers.some(([name]) => isPrecondition(name));

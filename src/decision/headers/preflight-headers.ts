@@ -9,7 +9,7 @@ const KEPT = new Set([
 ]);
 const KEPT_PREFIXES = ["access-control-request-", "sec-fetch-", "sec-ch-ua", "x-forwarded-", "x-envoy-"];
 
-/** @returns headers that do not reach the application with a preflight: who sends it, and what work it could ask for. */
+/** @returns headers to remove from a preflight: those that identify the sender or could cause work */
 export function removedForPreflight(headers: RawRequest["headers"]): readonly string[] {
   const names = new Set(headers.map(([name]) => name));
   return [...names].filter(

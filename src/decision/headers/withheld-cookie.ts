@@ -1,14 +1,15 @@
 import { isUtf8 } from "node:buffer";
 import type { Canonicalized, CanonicalRequest, RawRequest } from "../../request/types.ts";
 
-/** The cookies that an application gets, as headers to set or to remove. */
+/** The cookies for the application, as headers to set or remove. */
 export interface OtherCookies {
   readonly set: readonly (readonly [name: string, value: string])[];
   readonly remove: readonly string[];
 }
 
 /**
- * A cookie that must not count for a request does not reach the application either, which may read it itself. All others do.
+ * A cookie that must not count for a request is also withheld from the application, which might read it. All other
+ * cookies are kept.
  *
  * @param name - of the cookie
  */
@@ -20,13 +21,13 @@ export function withoutCookie(headers: RawRequest["headers"], name: string): Oth
     .filter((pair) => pair !== "" && !isOf(name, pair))
     .join("; ");
   const bytes = Buffer.from(others, "latin1");
-  // what is no text cannot be set; it goes with the rest
+  // a value that is not text cannot be set, so the whole header is removed
   return others === "" || !isUtf8(bytes)
     ? { set: [], remove: ["cookie"] }
     : { set: [["cookie", bytes.toString("utf8")]], remove: [] };
 }
 
-/** Readers forgive blanks around the name, and compare it in either case. */
+/** Parsers ignore white space around the name, and some ignore its letter case. */
 function isOf(name: string, pair: string): boolean {
   const [written = ""] = pair.split("=", 1);
   return written.trim().toLowerCase() === name.toLowerCase();
@@ -34,7 +35,7 @@ function isOf(name: string, pair: string): boolean {
 
 type Readings = Pick<Extract<Canonicalized, { ok: true }>, "request" | "others" | "variants">;
 
-/** Every reading of a request without a cookie: what the application does not get, no rule reads. */
+/** Every reading of a request without a cookie: rules must not read what the application does not get. */
 export function readingsWithoutCookie(
   { request, others, variants }: Readings,
   raw: RawRequest["headers"],
@@ -44,7 +45,7 @@ export function readingsWithoutCookie(
   const headers = Object.assign(Object.create(null) as Record<string, readonly string[]>, request.headers);
   delete headers["cookie"];
   if (left !== undefined) headers["cookie"] = [left[1]];
-  // a variant is of one of the readings, by identity
+  // a variant refers to one of the readings by object identity
   const changed = new Map<CanonicalRequest, CanonicalRequest>();
   const as = (one: CanonicalRequest): CanonicalRequest => {
     const known = changed.get(one) ?? { ...one, headers };

@@ -2,20 +2,22 @@ import type { PlanIR } from "../../policy/index.ts";
 import type { ConnectionSlot } from "../connections/connection-slots.ts";
 import type { Identity } from "../../identity/types.ts";
 
-/** A plan on its way to whoever carries it out. */
+/** A plan for the component that carries it out. */
 export interface CarriedPlan {
   readonly decisionId: string;
-  /** JSON; by this very text it may be kept. */
+  /** JSON. The text may be used as a cache key. */
   readonly text: string;
-  /** A WebSocket handshake was permitted. */
+  /** Present if a WebSocket handshake was permitted. */
   readonly websocket: boolean;
-  /** Unix seconds at which a connection ends: with the caller's token, or after a day. */
+  /** Expiry of the connection in Unix seconds: that of the caller's token, or one day. */
   readonly expiresAt: number;
-  /** By which the connection is looked for; absent where it is not looked after. */
+  /** The connection's slot; absent if the connection is not registered. */
   readonly slot?: ConnectionSlot;
 }
 
-/** Connections of callers without a token end, too: nobody could say that their permission is gone. */
+/**
+ * Connections of callers without a token also expire, because nothing would announce that their permission has ended.
+ */
 const LONGEST_SECONDS = 86_400;
 
 export function carriedPlan(plan: PlanIR, identity: Identity | undefined, decisionId: string): CarriedPlan {

@@ -10,7 +10,7 @@ import type { Snapshot } from "../policies/snapshot.ts";
 import type { PromiseOrValue } from "../promise-or-value.ts";
 import type { AccessRequest, Decision, Denial, Permit } from "../types.ts";
 
-/** What a policy decision point is made of. */
+/** The dependencies of a policy decision point. */
 export interface DecisionPointDependencies {
   readonly decide: Decide;
   readonly snapshot: () => Snapshot | undefined;
@@ -21,14 +21,14 @@ export interface DecisionPointDependencies {
   readonly clock?: () => number;
 }
 
-/** How long a record may take where there is no deadline. */
+/** Timeout for writing a record if there is no deadline. */
 const LONGEST_WAIT_MS = 5_000;
-/** What is left of the deadline for the way back, at most. */
+/** Maximum part of the deadline reserved for the way back. */
 const ANSWER_MS = 20;
 
 /**
- * The policy decision point that every door asks, in two steps: {@link decide} says what the policies say and never
- * throws; {@link conclude} makes it final - still in time, recorded, counted - after the door has prepared its answer.
+ * The policy decision point that every door asks, in two steps: {@link decide} evaluates the policies and never throws;
+ * {@link conclude} makes the decision final (in time, recorded, counted) after the door has prepared its answer.
  */
 export class DecisionPoint {
   readonly #dependencies: DecisionPointDependencies;
@@ -40,7 +40,7 @@ export class DecisionPoint {
     this.#clock = dependencies.clock ?? Date.now;
   }
 
-  /** Decides. Whatever goes wrong inside is a denial, INTERNAL_ERROR. */
+  /** Decides. Any internal failure is a denial with INTERNAL_ERROR. */
   decide(access: AccessRequest): PromiseOrValue<Decision> {
     try {
       const decision = this.#dependencies.decide(access);
@@ -52,7 +52,7 @@ export class DecisionPoint {
     }
   }
 
-  /** The denial for something that should not have happened; it is logged with its cause. */
+  /** The denial for an internal failure, which is logged with its cause. */
   failed(error: unknown, access: AccessRequest | undefined): Denial {
     this.#dependencies.log.error({ err: error, request_id: access?.requestId }, "a decision failed");
     const snapshot = this.#dependencies.snapshot();
@@ -68,11 +68,11 @@ export class DecisionPoint {
   }
 
   /**
-   * Makes a decision final. It comes back changed to a denial when the deadline has passed meanwhile, or when its
-   * audit is required and its record is not written in time. Never throws and never rejects.
+   * Makes a decision final. Changes it to a denial if the deadline has passed, or if audit is required and the record
+   * is not written in time. Never throws and never rejects.
    *
    * @param started - `performance.now()` when the door received the request
-   * @returns a promise only where the record has to be written first
+   * @returns a promise only if the record has to be written first
    */
   conclude(denial: Denial, context: RecordContext, deadline: number, started: number): Denial;
   conclude(
@@ -127,12 +127,15 @@ export class DecisionPoint {
     return this.#counted(final, started);
   }
 
-  /** The audit itself has failed in a way that it should not: nothing is permitted without a record. */
+  /** The audit itself has failed unexpectedly: nothing is permitted without a record. */
   #unrecorded(error: unknown, { access }: RecordContext, started: number): Denial {
     return this.#counted(this.failed(error, access), started);
   }
 
-  /** Makes a denial final that was made before anything was read: anyone may cause any number, so records have a rate. */
+  /**
+   * Makes a denial final that was made before reading the request. Anyone can cause any number of them, so their
+   * records are rate-limited.
+   */
   refuse(refusal: Denial, context: RecordContext, started: number): Denial {
     const elapsed = performance.now() - started;
     try {
@@ -143,7 +146,7 @@ export class DecisionPoint {
     }
   }
 
-  /** An allow that is one when its record is written: until then it may be killed, and is not let through. */
+  /** An allow that takes effect only when its record is written. Until then it can still be revoked. */
   async #concludeWritten(
     allowed: Permit,
     context: RecordContext,
@@ -180,7 +183,7 @@ export class DecisionPoint {
     }
   }
 
-  /** How long a record may take: the answer has to be back before the deadline, or another worker is asked. */
+  /** Timeout for a record: the answer must be back before the deadline, or Envoy asks another worker. */
   #patience(deadline: number): number {
     const left = Math.max(0, deadline - this.#clock());
     return Math.min(LONGEST_WAIT_MS, left - Math.min(ANSWER_MS, left / 4));
@@ -209,7 +212,7 @@ export class DecisionPoint {
   }
 }
 
-/** Said beside a record of an allow that was out before the allow came to nothing. */
+/** An additional record for an allow whose own record was written although the allow was then revoked. */
 function notForwarded({ reason }: Denial, decisionId: string, elapsedMs: number): OutcomeRecord {
   return {
     timestamp: new Date().toISOString(),

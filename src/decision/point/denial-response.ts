@@ -4,11 +4,11 @@ import type { AccessRequest, Denial } from "../types.ts";
 
 export interface DenialResponseOptions {
   readonly denialDetails: "none" | "reason";
-  /** Where people sign in: pages of 401 lead there. */
+  /** Where people sign in; 401 pages link to it. */
   readonly signInUrl?: string;
 }
 
-/** @returns what a denied client is answered; without a request, where nothing of it could be read */
+/** @returns the response for a denied client; `request` is absent if it could not be read */
 export function createDenialResponse({
   denialDetails,
   signInUrl,
@@ -28,7 +28,7 @@ export function createDenialResponse({
     });
 }
 
-/** What says in which form a client reads answers, of a request that has no canonical reading. */
+/** The headers for content negotiation, for a request without a canonical reading. */
 function formHeaders(headers: RawRequest["headers"]): Readonly<Record<string, readonly string[]>> {
   const valuesOf = (name: string) =>
     headers.flatMap(([header, value]) => (header === name ? [value.trim()] : []));

@@ -4,71 +4,71 @@ import type { CarriedPlan } from "./carried-plan.ts";
 import type { HeaderChanges } from "./upstream-headers.ts";
 
 /**
- * What a permit may leave to do besides letting the request pass. Whoever asks has to do it, or the permit is none.
+ * What a permit may require besides forwarding the request. If the caller cannot do it, the request is denied.
  *
- * `request_headers`: headers are taken from the request that the application must not get.
- * `response`: the answer is masked. `preflight`: of the answer only headers of CORS are delivered.
- * `messages`: WebSocket messages are evaluated one by one. `connection`: a WebSocket connection ends when its permission does.
+ * `request_headers`: remove headers that the application must not get. `response`: mask the response. `preflight`:
+ * deliver only the CORS headers of the response. `messages`: evaluate each WebSocket message. `connection`: close a
+ * WebSocket connection when its permission ends.
  */
 export type Task = "request_headers" | "response" | "preflight" | "messages" | "connection";
 
-/** What a call says beside its message. */
+/** The context of a call. */
 export interface DoorCall {
-  /** Unix ms, or Infinity: an answer after this is worthless. */
+  /** Deadline in Unix ms, or Infinity. An answer after it is useless. */
   readonly deadline: number;
-  /** W3C trace context of the call itself, where whoever asks traces it. */
+  /** W3C trace context of the call itself, if the caller traces it. */
   readonly traceparent?: string;
-  /** Whether whoever asked no longer wants the answer. */
+  /** Whether the caller no longer wants the answer. */
   readonly isCancelled?: () => boolean;
 }
 
-/** A message that a door has read. */
+/** A message decoded by a door. */
 export interface Asked {
   readonly access: AccessRequest;
-  /** What is done for this very request by whoever asks. */
+  /** What the caller carries out for this request. */
   readonly carries: ReadonlySet<Task>;
   /**
-   * The caller's own id of the request, the same however often it asks: one handshake is one connection. Absent where each
-   * question is about another request; never one that clients choose.
+   * The caller's own id of the request, equal for repeated checks: one handshake is one connection. Absent if every
+   * check is for a new request. Clients must never choose it.
    */
   readonly streamId?: string;
-  /** The caller says from time to time which connections are open. */
+  /** The caller periodically reports which connections are open. */
   readonly reportsConnections?: boolean;
-  /** Names of headers that the client made up, and that the request is without; absent where there are none. */
+  /** Names of forged headers that were removed from the request; absent if there are none. */
   readonly forged?: readonly string[];
 }
 
-/** What goes along with a permit. */
+/** What is sent with a permit. */
 export interface Effects {
-  /** The same object for the same caller wherever it can be, so that what a door makes of it can be kept. */
+  /** If possible, the same object for the same caller, so that a door can cache its encoding. */
   readonly headers: HeaderChanges;
-  /** What is left to do with the answer, or on the connection. */
+  /** What is left to do with the response or on the connection. */
   readonly plan: CarriedPlan | undefined;
-  /** Where the door names decisions, or there is a plan. */
+  /** Present if the door identifies decisions, or there is a plan. */
   readonly decisionId: string | undefined;
 }
 
-/** Writes answers. What it throws becomes a denial; where a denial cannot be written, `lastResort` is sent. */
+/** Encodes answers. If it throws, the request is denied; if a denial cannot be encoded, `lastResort` is sent. */
 export interface Encoder<Answer> {
   permit(permit: Permit, asked: Asked, effects: Effects): Answer;
-  /** @param asked - absent where the message could not be read */
+  /** @param asked - absent if the message could not be decoded */
   denial(
     denial: Denial,
     asked: Asked | undefined,
     response: DenialResponse,
     decisionId: string | undefined,
   ): Answer;
-  /** A denial, made beforehand. */
+  /** A denial encoded in advance. */
   readonly lastResort: Answer;
-  /** Asks for the request's body; it decides nothing. Of doors that read `bodies: "on_request"`. */
+  /** Asks for the request's body, without a decision. For doors with `bodies: "on_request"`. */
   readonly bodyRequest?: Answer;
 }
 
-/** A way to be asked for decisions. */
+/** An interface through which decisions are requested. */
 export interface Door<Message, Answer> {
-  /** Reads a message. What it throws becomes a denial. */
+  /** Decodes a message. If it throws, the request is denied. */
   decode(message: Message, call: DoorCall): Asked;
   readonly encode: Encoder<Answer>;
-  /** Each decision has its id before it is recorded, and the answer says it. */
+  /** Each decision gets its id before it is recorded, and the answer contains it. */
   readonly namesDecisions?: boolean;
 }

@@ -6,9 +6,9 @@ import type { Asked, Task } from "./door.ts";
 import type { HeaderChanges } from "./upstream-headers.ts";
 
 /**
- * What a permit leaves to do has to be done by whoever asks.
+ * Checks that the caller can carry out everything that a permit requires.
  *
- * @returns the permit, without what nobody misses; a denial where there is something to do and nobody to do it
+ * @returns the permit, without parts that need not be carried out; a denial if the caller cannot carry out the rest
  */
 export function enforceable(permit: Permit, { access, carries, forged }: Asked): Decision {
   const { plan } = permit;
@@ -25,7 +25,7 @@ export function enforceable(permit: Permit, { access, carries, forged }: Asked):
   return permit;
 }
 
-/** Whether the request has headers that the application must not get, and that nobody takes away. */
+/** Whether the request has headers that the application must not get and that the caller does not remove. */
 export function keepsHeaders({ remove }: HeaderChanges, { access, carries }: Asked): boolean {
   return !carries.has("request_headers") && access.raw.headers.some(([name]) => remove.includes(name));
 }
@@ -41,7 +41,7 @@ function readsMessages({ send, receive, fields, graphql, plain }: WebsocketPlanI
   return !plain || [send, receive, fields, graphql].some((part) => part !== undefined);
 }
 
-/** There is no more in it than that a connection, which a path rule permits, ends in time. */
+/** The plan only says when a connection that a path rule permits must end. */
 function isOnlyAnEnd({ response, preflight, websocket }: PlanIR): boolean {
   if (response !== undefined || preflight === true || websocket === undefined) return false;
   return !readsMessages(websocket);

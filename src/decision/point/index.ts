@@ -1,4 +1,4 @@
-/** The decision point: what a door is made of, and what it is served with. */
+/** The decision point, and the interface between it and a door. */
 export type { CarriedPlan } from "./carried-plan.ts";
 export { DecisionPoint } from "./decision-point.ts";
 export type { Asked, DoorCall, Door, Effects, Encoder, Task } from "./door.ts";

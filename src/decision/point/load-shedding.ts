@@ -7,22 +7,22 @@ import type { AccessRequest, Denial } from "../types.ts";
 
 export interface LoadSheddingOptions {
   readonly verifier: Pick<TokenVerifier, "cached">;
-  /** Name of a cookie that may hold the token. */
+  /** Name of a cookie that may contain the token. */
   readonly cookie?: string;
   readonly frontProxy: (raw: RawRequest, peer: string) => FrontProxy;
-  /** What verifications that fail are paid from. */
+  /** The budget for failing verifications. */
   readonly failures: Pick<RateBudget, "isSpent">;
   readonly snapshot: () => Snapshot | undefined;
 }
 
-/** Where a token may be; src/identity/credential-patterns.ts says the same to Envoy. */
+/** Where a token may be. src/identity/credential-patterns.ts tells Envoy the same. */
 const CREDENTIALS: ReadonlySet<string> = new Set(["authorization", "x-user-token", "cookie"]);
 
 /**
- * @returns what says, before anything is done for a request, whether it is denied because others wait: one with a token
- * that is known to be bad, or can be none; and where many tokens have turned out bad of late, one whose token is not known. Who
- * is known to have a good token is never denied, and nor is who sends none: Envoy has those wait by themselves
- * (src/gateway/clusters.ts), and a process that others leave little of the processor seems late, too.
+ * @returns a function that tells, before any work on a request, whether to deny it because others are waiting. It
+ *   denies a request whose token is known to be bad or cannot be a token; and, if many tokens were bad recently, one
+ *   whose token is unknown. It never denies a known good token or a request without a token: Envoy queues the latter
+ *   separately (src/gateway/clusters.ts), and a process that gets little CPU time also seems late.
  */
 export function createLoadShedding({
   verifier,
@@ -36,7 +36,7 @@ export function createLoadShedding({
       trustedProxy,
       ...(cookie !== undefined && { cookie }),
     });
-    // Envoy cannot tell who the peer is, and takes anybody's X-User-Token for a credential
+    // Envoy cannot check the peer, and treats X-User-Token from anybody as a credential
     if (found.kind === "none") return !headers.some(([name]) => name === "x-user-token");
     if (found.kind === "malformed") return false;
     return verifier.cached(found.token)?.ok ?? !failures.isSpent();

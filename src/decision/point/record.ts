@@ -7,19 +7,22 @@ import { explainDecision } from "../explain/explain.ts";
 import type { AccessRequest, Decision } from "../types.ts";
 import { unknownReads } from "../explain/unknown-reads.ts";
 
-/** What a record says beside the decision. `access` is absent where the check itself could not be decoded. */
+/** What a record contains besides the decision. `access` is absent if the check could not be decoded. */
 export interface RecordContext {
   readonly access: AccessRequest | undefined;
   /** Unix ms. */
   readonly at: number;
-  /** Where the decision has an id already, because something refers to it. */
+  /** Present if the decision already has an id, because something refers to it. */
   readonly decisionId?: string;
 }
 
-/** Ids of this process's decisions. */
+/** Creates the ids of this process's decisions. */
 export const nextDecisionId = createDecisionIds();
 
-/** Builds the audit record of a final decision (specification 2.8 and ours). Called when the record is written. */
+/**
+ * Builds the audit record of a final decision (the fields of specification 2.8 and our own). Called when the record is
+ * written.
+ */
 export function auditRecord(
   decision: Decision,
   context: RecordContext,
@@ -63,7 +66,7 @@ export function auditRecord(
   };
 }
 
-/** What a rule guards, as its author wrote it. */
+/** The resource of a rule, as its author wrote it. */
 function resourceOf(rule: PathRuleIR | WebsocketConnectionIR): string {
   return rule.section === "policies" ? `${rule.method} ${rule.pattern}` : rule.pattern;
 }

@@ -11,24 +11,24 @@ import type { Asked, DoorCall, Door } from "./door.ts";
 import { enforceable, keepsHeaders } from "./enforceable.ts";
 import { createUpstreamHeaders, type UpstreamHeadersOptions } from "./upstream-headers.ts";
 
-/** What every door is served with. */
+/** The dependencies that all doors share. */
 export interface ServingDependencies extends UpstreamHeadersOptions, DenialResponseOptions {
   readonly point: DecisionPoint;
-  /** Names of headers that the client may not send. */
+  /** Finds the names of headers that the client may not send. */
   readonly forgedHeaders: (headers: RawRequest["headers"]) => readonly string[];
-  /** The request as rules see it. */
+  /** The request in the form that rules see. */
   readonly withoutForged: (request: RawRequest, forged: readonly string[]) => RawRequest;
   readonly tracing: Tracing;
-  /** Ids of decisions. */
+  /** Creates ids of decisions. */
   readonly nextDecisionId: () => string;
   /** WebSocket connections that outlive their handshake. */
   readonly connections: OpenConnections;
-  /** Denies what is not to be decided now, because others wait. */
+  /** Denies requests under load, because others are waiting. */
   readonly shed?: (access: AccessRequest) => Denial | undefined;
   readonly log: { error(object: object, message: string): void };
 }
 
-/** An answer that is written, and not sent: its decision is not final yet. */
+/** An encoded answer that has not been sent: its decision is not final yet. */
 interface Prepared<Answer> {
   readonly decision: Decision;
   readonly answer: Answer;
@@ -37,10 +37,10 @@ interface Prepared<Answer> {
 }
 
 /**
- * The path of one question, whichever door it comes through: decode, shed, decide, enforceable, encode, conclude. The answer
- * is encoded before the decision is made final, so that nothing can go wrong between what is recorded and what is sent.
+ * The steps of one check, for every door: decode, shed, decide, enforceable, encode, conclude. The answer is encoded
+ * before the decision is made final, so that nothing can fail between recording and sending it.
  *
- * @returns what answers a message; it never throws and never rejects
+ * @returns the function that answers a message; it never throws and never rejects
  */
 export function serveDoor<Message, Answer>(
   door: Door<Message, Answer>,
@@ -63,7 +63,7 @@ export function serveDoor<Message, Answer>(
     try {
       return encode.denial(denial, asked, denialResponse(denial, asked?.access), decisionId);
     } catch (error) {
-      log.error({ err: error }, "a denial cannot be encoded");
+      log.error({ err: error }, "cannot encode a denial");
       return encode.lastResort;
     }
   }
@@ -73,7 +73,7 @@ export function serveDoor<Message, Answer>(
     return encodeDenial(point.conclude(denial, { access: undefined, at: Date.now() }, deadline, started));
   }
 
-  /** @returns the answer to what is not decided now */
+  /** @returns the answer to a request that is shed */
   function shed(asked: Asked, started: number): Answer | undefined {
     const { access } = asked;
     let refusal: Denial | undefined;
@@ -126,7 +126,7 @@ export function serveDoor<Message, Answer>(
     }
   }
 
-  /** @returns why the connection cannot be looked after */
+  /** @returns why the connection cannot be registered */
   function lookAfter(
     plan: CarriedPlan,
     permit: Permit,
@@ -149,7 +149,7 @@ export function serveDoor<Message, Answer>(
       access.bodies === "on_request" &&
       encode.bodyRequest !== undefined
     ) {
-      // no decision, and so no record: that of the question with the body is the request's only one
+      // not a decision, so there is no record; the check with the body writes the request's only one
       span.end({ "gatehouse.reason": decided.reason });
       return encode.bodyRequest;
     }
@@ -157,7 +157,7 @@ export function serveDoor<Message, Answer>(
     const concluded = point.conclude(decision, contextOf(access, decisionId), access.deadline, started);
     return andThen(concluded, (final) => {
       try {
-        // nobody hears the answer to a call that was cancelled, or whose client has left
+        // nobody receives the answer to a call that was cancelled, or whose client has disconnected
         if (
           isConnection &&
           decisionId !== undefined &&

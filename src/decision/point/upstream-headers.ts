@@ -7,18 +7,18 @@ import { withoutCookie } from "../headers/withheld-cookie.ts";
 import type { Permit } from "../types.ts";
 import type { Asked } from "./door.ts";
 
-/** What a permitted request's headers become on the way to the application: no name is in both. */
+/** Changes to a permitted request's headers before it reaches the application. No name is in both lists. */
 export type HeaderChanges = IdentityHeaders;
 
 export interface UpstreamHeadersOptions {
   readonly identityHeaders: (identity: Identity | undefined, trustedPeer: boolean) => IdentityHeaders;
-  /** Name of the cookie that may hold the token. */
+  /** Name of the cookie that may contain the token. */
   readonly cookie?: string;
 }
 
 /**
- * @returns what gives the changes for a permit. Those of most requests differ only by identity and trust in the peer, and
- * are the same object for the same two.
+ * @returns a function that returns the header changes for a permit. For most requests they depend only on identity and
+ *   on trust in the peer; equal pairs get the same object.
  */
 export function createUpstreamHeaders({
   identityHeaders,

@@ -4,7 +4,7 @@ import { runInThread } from "../../runtime/run-in-thread.ts";
 
 const MEMORY_MB = 2_048;
 
-/** What compiling a set came to; `ir` only where no diagnostic is an error. */
+/** The result of compiling a policy set; `ir` only if no diagnostic is an error. */
 export interface Compilation {
   readonly ir?: PolicySetIR;
   readonly diagnostics: readonly Diagnostic[];
@@ -16,8 +16,8 @@ interface Task {
 }
 
 /**
- * Compiles a policy set in a thread of its own, so that a large set holds up no request.
- * Rejects when the thread dies (out of memory, say); findings about the policies are in the result.
+ * Compiles a policy set in a thread of its own, so that a large set does not delay requests. Rejects if the thread dies
+ * (for example, out of memory); findings about the policies are in the result.
  */
 export function compileInThread(files: readonly PolicyFile[], name: string): Promise<Compilation> {
   const data: Task = { files, name };

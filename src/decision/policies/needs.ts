@@ -2,15 +2,15 @@ import { headerNames, memberNames, parameterNames } from "../../names/index.ts";
 import type { AttributePath, PolicySetIR } from "../../policy/index.ts";
 import type { NamesRead } from "../../request/index.ts";
 
-/** What conditions need to be evaluated, worked out once so that a request builds nothing that nobody reads. */
+/** What conditions need for evaluation, computed once so that a request builds only attributes that are read. */
 export interface RuleNeeds {
   readonly roots: ReadonlySet<string>;
-  /** Who is asking is read: without an identity the answer is 401, not 403. */
+  /** The identity is read: without one the response is 401, not 403. */
   readonly identity: boolean;
   readonly headers: boolean;
   readonly query: boolean;
   readonly body: boolean;
-  /** What is read of the request by name: of other names that could be read so, the request is refused. */
+  /** The names that are read from the request. A request with names that could be mistaken for them is refused. */
   readonly names: NamesRead;
   /** Attribute roots to look up, each with its source and the path of its key. */
   readonly sources: readonly {
@@ -18,15 +18,15 @@ export interface RuleNeeds {
     readonly source: string;
     readonly key: readonly string[];
   }[];
-  /** False where an answer is stale the moment it is given (the time is read). */
+  /** False if a verdict cannot be cached (the time is read). */
   readonly cacheable: boolean;
-  /** `digest#id`: tells a rule of one policy set from every other rule ever loaded. */
+  /** `digest#id`: distinguishes a rule from every other rule ever loaded. */
   readonly cacheKey: string;
 }
 
 /**
  * @param reads - every attribute path that the conditions of `id` read
- * @returns what has to be there before they are evaluated
+ * @returns what they need for evaluation
  */
 export function needsOf(
   reads: readonly AttributePath[],
@@ -53,7 +53,7 @@ export function needsOf(
   };
 }
 
-/** What reads the query, the headers or the body as a whole looks at no name in it: objects equal nothing. */
+/** A read of the whole query, headers or body involves no name, because objects equal nothing. */
 function namesOf(reads: readonly AttributePath[]): NamesRead {
   const below = (member: string) =>
     reads.flatMap(([root, second, ...path]) =>
@@ -68,7 +68,7 @@ function namesOf(reads: readonly AttributePath[]): NamesRead {
   };
 }
 
-/** @returns where the attributes of a root are looked up, for roots that are. */
+/** @returns the source of a root's attributes, for roots that are looked up */
 export function lookedUp(ir: PolicySetIR, root: string) {
   return Object.hasOwn(ir.attributes, root) ? ir.attributes[root]?.source : undefined;
 }

@@ -9,31 +9,31 @@ import { nearestName } from "../../text/index.ts";
 import { createForgedHeaders, type ForgedHeadersOptions } from "../headers/forged-headers.ts";
 import { lookedUp } from "./needs.ts";
 
-/** What a gateway's configuration provides for conditions to read. */
+/** What a gateway's configuration provides for conditions. */
 export interface Provisions {
   /** Names of attribute sources. */
   readonly sources: readonly string[];
   /** Attributes that claims are mapped to: `user.id`, ... */
   readonly claims: readonly string[];
-  /** Headers that no client may use. */
+  /** Tells whether clients may not use a header. */
   readonly headers: ForgedHeadersOptions;
-  /** The headers that tell the application who is asking, each with its attribute. */
+  /** The identity headers for the application, each with its attribute. */
   readonly identityHeaders: Readonly<Record<string, string>>;
 }
 
-/** Something that a rule reads and that no request can have, because the configuration does not provide it. */
+/** Something that a rule reads but that no request can have, because the configuration does not provide it. */
 export interface NotProvided {
   readonly code: "source-not-configured" | "claim-not-mapped" | "header-not-delivered";
   readonly rule: PlacedCondition["rule"];
   readonly at: PlacedCondition["at"];
   readonly message: string;
-  /** What to write instead, or into the configuration. */
+  /** What to write instead, or what to add to the configuration. */
   readonly hint: string;
-  /** The key of the configuration that is missing or in the way. */
+  /** The configuration key that is missing or in conflict. */
   readonly configure: string;
 }
 
-/** @returns what the rules of a set read in vain, once for each place and thing. */
+/** @returns what the rules of a set read although it is never provided; each item once per position */
 export function findNotProvided(ir: PolicySetIR, provisions: Provisions): NotProvided[] {
   const isHidden = hiddenHeaders(provisions);
   const found: NotProvided[] = [];
@@ -68,7 +68,7 @@ function readInVain(
   const nearest = nearestName(source.name, provisions.sources);
   const what: What = {
     code: "source-not-configured",
-    message: `\`${root}\` comes from the attribute source \`${source.name}\`, which is not configured: it is unknown`,
+    message: `\`${root}\` is always unknown: its attribute source \`${source.name}\` is not configured`,
     hint:
       nearest === undefined
         ? `configure \`attribute_sources.${source.name}\``
@@ -88,11 +88,11 @@ function unread(path: AttributePath, provisions: Provisions, isHidden: IsHidden)
   return [
     {
       code: "header-not-delivered",
-      message: `clients may not use the header \`${name}\`: no request has it`,
+      message: `no request has the header \`${name}\`, because clients may not send it`,
       hint:
         attribute === undefined
-          ? "list it in `identity.client_headers` where clients may say what they like in it"
-          : `it is what the gateway tells the application: read \`${attribute}\` instead`,
+          ? "if clients may set it freely, list it in `identity.client_headers`"
+          : `the gateway sets it for the application: read \`${attribute}\` instead`,
       configure: attribute === undefined ? "identity.client_headers" : "identity.headers",
     },
   ];
@@ -100,7 +100,7 @@ function unread(path: AttributePath, provisions: Provisions, isHidden: IsHidden)
 
 function claimOf(attribute: string, { claims }: Provisions): readonly What[] {
   if (claims.includes(attribute)) return [];
-  // what all members of a root have in common says nothing about how near their names are
+  // ignore the common root when comparing names
   const root = attribute.slice(0, attribute.indexOf(".") + 1);
   const members = claims.filter((claim) => claim.startsWith(root)).map((claim) => claim.slice(root.length));
   const nearest = nearestName(attribute.slice(root.length), members);
@@ -108,7 +108,7 @@ function claimOf(attribute: string, { claims }: Provisions): readonly What[] {
   return [
     {
       code: "claim-not-mapped",
-      message: `no claim is mapped to \`${attribute}\`: no caller has it`,
+      message: `no caller has \`${attribute}\`, because no claim is mapped to it`,
       hint: nearest === undefined ? mapping : `did you mean \`${root}${nearest}\`? Otherwise ${mapping}`,
       configure: `identity.claims.${attribute}`,
     },

@@ -4,40 +4,40 @@ import { join, sep } from "node:path";
 import { mentionedSchemaFiles, type Diagnostic, type PolicyFile } from "../../policy/index.ts";
 import { errorMessage } from "../../text/index.ts";
 
-/** The files of one policy set as they were at one moment, or what keeps them from being read. */
+/** The files of one policy set at one point in time, or why they cannot be read. */
 export interface PolicyFolder {
   readonly files: readonly PolicyFile[];
   readonly diagnostics: readonly Diagnostic[];
-  /** sha256 over names and bytes, those of schemas included: equal content needs no second compilation. */
+  /** sha256 over names and bytes, including schemas: equal content need not be compiled again. */
   readonly fingerprint: string;
 }
 
-/** Suites of `policy test` live beside the policies and are no part of the set. */
+/** Suites of `policy test` are next to the policies but not part of the set. */
 export const SUITE_SUFFIX = ".test.yaml";
 
-/** Bytes of a schema. */
+/** Maximum size of a schema in bytes. */
 const MAX_SCHEMA_SIZE = 5 * 1024 * 1024;
-/** Schema files of a set, of which one counts. */
+/** Maximum number of candidate schema files in a set. Only one is used. */
 const MAX_SCHEMAS = 10;
 
 /**
  * Reads `<directory>/<name>.yaml`, or every `*.yaml` of the folder `<directory>/<name>/` in file-name order, and the
  * GraphQL schemas that these files mention.
- * Never rejects: what cannot be read becomes a diagnostic.
+ * Never rejects: problems become diagnostics.
  */
 export async function readPolicyFolder(directory: string, name: string): Promise<PolicyFolder> {
   const single = join(directory, `${name}.yaml`);
   const folder = join(directory, name);
   const [file, entries] = await Promise.all([isFile(single), listYaml(folder)]);
   if (file && entries !== undefined) {
-    return unreadable(single, `policy set \`${name}\` is both a file and a folder`, "keep one of the two");
+    return unreadable(single, `policy set \`${name}\` is both a file and a folder`, "delete one of the two");
   }
   if (file) return readAll(directory, [`${name}.yaml`], directory);
   if (entries === undefined) {
     return unreadable(
       single,
-      `policy set \`${name}\` is not there`,
-      `make ${single}, or the folder ${folder}`,
+      `policy set \`${name}\` not found`,
+      `create ${single}, or the folder ${folder}`,
     );
   }
   if (entries.length === 0) return unreadable(folder, `policy set \`${name}\` has no .yaml file`, undefined);
@@ -49,8 +49,8 @@ export async function readPolicyFolder(directory: string, name: string): Promise
 }
 
 /**
- * @param names - of policy files, from `directory` on; as diagnostics name them
- * @param root - schemas lie in this folder or below
+ * @param names - of policy files, relative to `directory`, as used in diagnostics
+ * @param root - schemas must be in this folder or below
  */
 async function readAll(directory: string, names: readonly string[], root: string): Promise<PolicyFolder> {
   const files: PolicyFile[] = [];
@@ -76,16 +76,16 @@ async function readAll(directory: string, names: readonly string[], root: string
   for (const name of names) await read(name, (path) => readFile(path));
   const mentioned = [...new Set(files.flatMap(mentionedSchemaFiles))].slice(0, MAX_SCHEMAS);
   for (const name of mentioned) {
-    // where one is needed and not there, the compiler says so
+    // the compiler reports a schema that is required but missing
     if (await isFile(join(directory, name))) await read(name, (path) => readSchema(path, root));
   }
   return { files, diagnostics, fingerprint: hash.digest("hex") };
 }
 
-/** A link must not lead out of the folder either. */
+/** Symbolic links must not lead out of the folder either. */
 async function readSchema(path: string, root: string): Promise<Buffer> {
   const [real, inside] = await Promise.all([realpath(path), realpath(root)]);
-  if (!real.startsWith(inside + sep)) throw new Error("the file lies outside of the policy set's folder");
+  if (!real.startsWith(inside + sep)) throw new Error("the file is outside the policy set's folder");
   if ((await stat(real)).size > MAX_SCHEMA_SIZE) throw new Error("the file is larger than 5 MB");
   return readFile(real);
 }

@@ -11,11 +11,11 @@ export interface PolicySetsOptions {
   readonly refreshIntervalMs: number;
   /** Paths that differ only in letter case are different resources. */
   readonly caseSensitive: boolean;
-  /** What the configuration provides; what sets read beside it is logged. */
+  /** What the configuration provides. Reads of anything else are logged. */
   readonly provisions?: Provisions;
   /**
-   * Puts changes in force: a new version of a set, or null for one that nobody names any more. What it rejects stays as
-   * it was, and is asked again at the next look.
+   * Puts changes in force: a new version of a set, or null for one that no policy names any more. If it rejects a set,
+   * the earlier version stays, and the change is tried again at the next check.
    */
   readonly publish: (sets: Readonly<Record<string, Snapshot | null>>) => Promise<void>;
 }
@@ -31,25 +31,25 @@ interface Kept {
   readonly stopWatching: () => void;
 }
 
-/** A customer's set that was never loaded. */
-const WHILE_ABSENT = "it is not in force, so customers whose policies name it are refused";
+/** Log text for a customer's set that was never loaded. */
+const WHILE_ABSENT = "it is not in force, so requests of customers whose policies name it are denied";
 
-/** Sets that are named as failing. */
+/** Maximum number of failing sets to name. */
 const MOST_NAMED = 3;
 
-/** Sets that are compiled at a time: each has a thread meanwhile. */
+/** Maximum number of concurrent compilations: each needs a thread. */
 const AT_ONCE = 2;
 
 /**
- * The policy sets that customers' policies name, each as a {@link PolicyStore} keeps it: loaded when it is wanted, its
- * last good version in force, dropped when nobody names it any more. One that is wanted and was never loaded is absent,
- * which denies whatever it is asked about.
+ * The policy sets that customers' policies name, each as a {@link PolicyStore} keeps it: loaded when a policy names it,
+ * kept at its last good version, and dropped when no policy names it any more. A set that was never loaded is absent,
+ * which denies every request that needs it.
  */
 export class PolicySets {
   readonly #options: PolicySetsOptions;
   readonly #metrics: Pick<Metrics, "customerPolicySets">;
   readonly #log: Log;
-  /** Those of single sets are about the gateway's own set. */
+  /** The metrics of single sets are for the gateway's own set. */
   readonly #unseen = createMetrics();
   readonly #kept = new Map<string, Kept>();
   readonly #due = new Set<string>();
@@ -70,11 +70,11 @@ export class PolicySets {
       () => {
         this.#look([...this.#kept.keys()]);
       },
-      { what: "look at customers' policy sets", log: this.#log },
+      { what: "check customers' policy sets", log: this.#log },
     );
   }
 
-  /** @returns the set's version in force; `undefined` where it is not wanted or could not be loaded */
+  /** @returns the set's version in force; `undefined` if no policy names it or it could not be loaded */
   get(name: string): Snapshot | undefined {
     return this.#kept.get(name)?.store.current;
   }
@@ -84,7 +84,7 @@ export class PolicySets {
     return [...this.#kept.values()].flatMap(({ store }) => store.current ?? []);
   }
 
-  /** How it is with them; `undefined` where none is wanted. */
+  /** Their health; `undefined` if there are none. */
   status(): CheckStatus | undefined {
     if (this.#kept.size === 0) return undefined;
     const failing = [...this.#kept].filter(([, { store }]) => store.failing || store.current === undefined);
@@ -96,7 +96,7 @@ export class PolicySets {
     return { ok: false, detail: `${named.join("; ")}${more === 0 ? "" : `; and ${more} more`}` };
   }
 
-  /** From now on these sets are wanted, and no others. */
+  /** Sets the names of the sets to keep loaded; all others are dropped. */
   want(names: Iterable<string>): void {
     if (this.#closed) return;
     const wanted = new Set(names);
@@ -109,13 +109,13 @@ export class PolicySets {
     if (dropped.length > 0) this.#publishDropped(dropped);
   }
 
-  /** Has these sets looked at. */
+  /** Checks these sets for changes. */
   #look(names: Iterable<string>): void {
     for (const name of names) this.#due.add(name);
     while (!this.#closed && this.#loading < AT_ONCE && this.#due.size > 0) void this.#load();
   }
 
-  /** Resolves when every set that is wanted has been looked at. */
+  /** Resolves when every set has been checked once. */
   async settled(): Promise<void> {
     if (this.#loading === 0 && this.#due.size === 0) return;
     await new Promise<void>((resolve) => this.#idle.push(resolve));
@@ -135,7 +135,7 @@ export class PolicySets {
       { metrics: this.#unseen, log: this.#log },
     );
     store.beforeChange(async (snapshot) => {
-      // it may have been dropped while it was read
+      // it may have been dropped while it was being read
       if (this.#kept.get(name)?.store === store) await this.#options.publish({ [name]: snapshot });
     });
     store.afterChange(() => {
@@ -150,8 +150,8 @@ export class PolicySets {
   #publishDropped(names: readonly string[]): void {
     const sets = Object.fromEntries(names.map((name) => [name, null]));
     this.#options.publish(sets).catch((error: unknown) => {
-      // nobody names them: that workers still have them does no harm
-      this.#log.error({ err: error }, "policy sets that are no longer named cannot be dropped");
+      // no policy names them, so it is harmless that workers still have them
+      this.#log.error({ err: error }, "cannot drop policy sets that are no longer used");
     });
   }
 
@@ -167,7 +167,7 @@ export class PolicySets {
     kept?.stopWatching();
   }
 
-  /** Takes what is due until nothing is. */
+  /** Processes due sets until none is left. */
   async #load(): Promise<void> {
     this.#loading += 1;
     for (let name = this.#next(); name !== undefined; name = this.#next()) {

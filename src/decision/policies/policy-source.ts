@@ -2,34 +2,34 @@ import { watch, type FSWatcher } from "node:fs";
 import { sleep } from "../../runtime/sleep.ts";
 import { readPolicyFolder, type PolicyFolder } from "./policy-folder.ts";
 
-/** A set as a source has it. */
+/** A policy set as delivered by a source. */
 export interface SourcedSet extends PolicyFolder {
-  /** What the source calls it, which is then what audit records call it; else the version that its files name. */
+  /** The source's version label, used in audit records; if absent, the version in the files is used. */
   readonly version?: string;
 }
 
-/** Where policy sets come from: a folder, or the control plane. */
+/** A source of policy sets: a folder, or the control plane. */
 export interface PolicySource {
   /** For metrics. */
   readonly kind: "folder" | "control_plane";
   /**
-   * Reads the files of a set as they are at one moment.
+   * Reads the files of a set at one point in time.
    *
-   * @param seen - the fingerprint that was read last; where the set still has it, its files need not be given
-   * @throws when the source cannot say
+   * @param seen - the last fingerprint; if it is unchanged, the files may be left out
+   * @throws if the source is unavailable
    */
   read(name: string, seen: string): Promise<SourcedSet>;
   /**
-   * Calls `changed` when the set may be another one. That only saves waiting: it is looked at regularly, too.
+   * Calls `changed` when the set may have changed. This only reduces delay: the set is also checked regularly.
    *
-   * @returns how to stop
+   * @returns a function that stops watching
    */
   watch(name: string, changed: () => void): () => void;
 }
 
-/** How long a folder must stay unchanged before it is read: an editor or a checkout may be half way through. */
+/** How long a folder must stay unchanged before it is read: an editor or a checkout may still be writing. */
 const SETTLE_MS = 50;
-/** A folder that never comes to rest is read all the same after this many looks. */
+/** A folder that keeps changing is read anyway after this many checks. */
 const SETTLE_LOOKS = 40;
 
 /** Sets in a folder: `<directory>/<name>.yaml`, or the folder `<directory>/<name>/`. */
@@ -58,7 +58,7 @@ async function readSettled(directory: string, name: string, seen: string): Promi
   return folder;
 }
 
-/** Where watching is not available, the interval finds every change. */
+/** If watching is not available, the regular check finds every change. */
 function watchPath(path: string, changed: () => void): FSWatcher[] {
   try {
     const watcher = watch(path, changed);

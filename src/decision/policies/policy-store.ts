@@ -9,31 +9,31 @@ import { ruleReference } from "./rule-reference.ts";
 import { createSnapshot, type Snapshot } from "./snapshot.ts";
 import { errorMessage } from "../../text/index.ts";
 
-/** Where the set comes from and how often it is looked at. */
+/** Where the set comes from and how often it is checked. */
 export interface PolicyStoreOptions {
   readonly source: PolicySource;
   readonly policySet: string;
   readonly refreshIntervalMs: number;
   /** Paths that differ only in letter case are different resources. */
   readonly caseSensitive: boolean;
-  /** What it means that none is in force; default: it is the gateway's own set. */
+  /** The consequence if no version is in force, for logs. Default: that of the gateway's own set. */
   readonly whileAbsent?: string;
-  /** What the configuration provides; what the set reads beside it is logged. */
+  /** What the configuration provides. Reads of anything else are logged. */
   readonly provisions?: Provisions;
 }
 
-/** Why the newest state of the source is not in force. */
+/** Why the newest version is not in force. */
 interface Problem {
   readonly what: string;
-  /** In one line. */
+  /** On one line. */
   readonly summary: string;
-  /** For the log. */
+  /** For logs. */
   readonly fields: object;
-  /** What the source has is not known: it may be what is in force. */
+  /** The source's version is unknown: it may be the one in force. */
   readonly isUnread?: true;
 }
 
-const WHILE_ABSENT = "no policy set is in force, so every request is refused";
+const WHILE_ABSENT = "no policy set is in force, so every request is denied";
 
 interface Log {
   info(object: object, message: string): void;
@@ -41,7 +41,7 @@ interface Log {
   error(object: object, message: string): void;
 }
 
-/** A set may have thousands of rules that read the same. */
+/** A limit, because thousands of rules of a set may read the same attribute. */
 const MAX_WARNINGS = 100;
 
 type PolicyMetrics = Pick<
@@ -50,8 +50,8 @@ type PolicyMetrics = Pick<
 >;
 
 /**
- * The policy set in force. A change is compiled aside and put in force by one assignment; a set that has an error
- * changes nothing, and the last good one stays.
+ * The policy set in force. A change is compiled separately and put in force by one assignment. If the new version has
+ * an error, the last good one stays in force.
  */
 export class PolicyStore {
   readonly #options: PolicyStoreOptions;
@@ -61,7 +61,7 @@ export class PolicyStore {
   readonly #followers: (() => void)[] = [];
   #current: Snapshot | undefined;
   #seen = "";
-  /** Of what was seen last. */
+  /** The fingerprint of the last version seen. */
   #seenProblem: Problem | undefined;
   #problem: Problem | undefined;
   #loading: Promise<void> | undefined;
@@ -79,12 +79,12 @@ export class PolicyStore {
     this.#log = dependencies.log;
   }
 
-  /** The set in force; `undefined` until a good one was loaded. */
+  /** The set in force; `undefined` until a valid one was loaded. */
   get current(): Snapshot | undefined {
     return this.#current;
   }
 
-  /** How it is with the set in force, and with its newest version. */
+  /** The health of the set in force and of its newest version. */
   status(): CheckStatus {
     const problem = this.#problem;
     const current = this.#current;
@@ -94,11 +94,13 @@ export class PolicyStore {
     }
     const inForce = `${current.label} is in force`;
     if (problem === undefined) return { ok: true, detail: inForce };
-    const what = problem.isUnread ? "whether it is the newest is not known" : "its newest version is not";
+    const what = problem.isUnread
+      ? "it is not known whether it is the newest version"
+      : "its newest version is not in force";
     return { ok: true, detail: `${inForce}; ${what}: ${problem.summary}` };
   }
 
-  /** Whether what the source has now could not be put in force. */
+  /** Whether the source's current version could not be put in force. */
   get failing(): boolean {
     return this.#problem !== undefined;
   }
@@ -113,17 +115,17 @@ export class PolicyStore {
     this.#followers.push(follower);
   }
 
-  /** Loads the set for the first time and goes on watching it. Never rejects; look at {@link current}. */
+  /** Loads the set for the first time and then watches it. Never rejects; check {@link current}. */
   async start(): Promise<void> {
     const { source, policySet, refreshIntervalMs } = this.#options;
-    // before the first look, so that nothing is missed in between
+    // before the first check, so that no change is missed in between
     this.#stopWatching = source.watch(policySet, () => void this.refresh());
-    const what = `look at the policy set \`${policySet}\``;
+    const what = `check the policy set \`${policySet}\``;
     this.#looking = every(refreshIntervalMs, () => this.refresh(), { what, log: this.#log });
     await this.refresh();
   }
 
-  /** Looks at the source now. Calls that come while one is under way share the one after it. */
+  /** Checks the source now. Calls during a check share the next one. */
   async refresh(): Promise<void> {
     if (this.#loading !== undefined) {
       this.#again = true;
@@ -137,7 +139,7 @@ export class PolicyStore {
     }
   }
 
-  /** Stops watching. The set in force stays readable. */
+  /** Stops watching. The set in force can still be read. */
   close(): void {
     this.#closed = true;
     void this.#looking?.close();
@@ -150,12 +152,12 @@ export class PolicyStore {
       const { source, policySet } = this.#options;
       await this.#load(await source.read(policySet, this.#seen));
     } catch (error) {
-      this.#failed({ ...unexpected("the policy set cannot be read", error), isUnread: true });
+      this.#failed({ ...unexpected("cannot read the policy set", error), isUnread: true });
     }
     if (this.#mustLookAgain()) await this.#refreshUntilQuiet();
   }
 
-  /** Somebody asked while a look was under way: what it found may be older than what they know. */
+  /** Another check was requested during the current one, whose result may be out of date. */
   #mustLookAgain(): boolean {
     return this.#again && !this.#closed;
   }
@@ -165,7 +167,7 @@ export class PolicyStore {
     if (set.fingerprint === this.#seen && this.#seen !== "") {
       this.#metrics.cacheHits.inc({ cache: "policy_sets" });
       this.#metrics.policyReloads.inc({ result: "unchanged" });
-      // in between the source may not have answered, or workers not have loaded another set
+      // in between, the source may have failed, or workers may not have loaded another version
       this.#note(this.#seenProblem);
       return;
     }
@@ -186,7 +188,7 @@ export class PolicyStore {
     const made = createSnapshot(ir, { caseSensitive });
     const snapshot = set.version === undefined ? made : { ...made, label: `${ir.name}@${set.version}` };
     try {
-      // a listener that throws is asked again at the next look: the set is not `seen` before it is in force
+      // if a listener throws, the next check tries again: the version counts as seen only when it is in force
       for (const listener of this.#listeners) await listener(snapshot);
     } catch (error) {
       this.#failed(unexpected(`${snapshot.label} cannot be put in force`, error));
@@ -207,7 +209,7 @@ export class PolicyStore {
     this.#warnOfNotProvided(snapshot);
   }
 
-  /** Rules that this gateway cannot feed are in force, and their author does not see that they deny everybody. */
+  /** Logs rules that read what this gateway cannot provide: their author would not notice that they deny everybody. */
   #warnOfNotProvided({ ir, label }: Snapshot): void {
     const { provisions } = this.#options;
     if (provisions === undefined) return;
@@ -215,12 +217,15 @@ export class PolicyStore {
     for (const { rule, at, message, hint, configure } of found.slice(0, MAX_WARNINGS)) {
       const { id, name } = ruleReference(rule);
       const place = { rule: id, ...(name !== undefined && { rule_name: name }), at: `${at.file}:${at.line}` };
-      this.#log.warn({ policy_set: label, ...place, configure, hint }, `a rule reads in vain: ${message}`);
+      this.#log.warn(
+        { policy_set: label, ...place, configure, hint },
+        `a rule reads what is never provided: ${message}`,
+      );
     }
     if (found.length <= MAX_WARNINGS) return;
     this.#log.warn(
       { policy_set: label, more: found.length - MAX_WARNINGS },
-      "more rules read in vain what is not configured: `gatehouse policy validate --config` lists them",
+      "more rules read what is not configured; run `gatehouse policy validate --config` to list them",
     );
   }
 
@@ -240,7 +245,7 @@ export class PolicyStore {
     this.#note(problem);
   }
 
-  /** Says what has become of the newest state of the source: once, however often it is looked at. */
+  /** Logs the result for the source's newest version, once, however often it is checked. */
   #note(problem: Problem | undefined): void {
     const { policySet, source, whileAbsent = WHILE_ABSENT } = this.#options;
     const before = this.#problem;
@@ -251,7 +256,10 @@ export class PolicyStore {
       if (before?.what === problem.what && before.summary === problem.summary) return;
       this.#log.error({ policy_set: policySet, ...problem.fields }, `${problem.what}; ${state}`);
     } else if (before !== undefined)
-      this.#log.info({ policy_set: policySet }, `${this.#current?.label ?? policySet} is the newest again`);
+      this.#log.info(
+        { policy_set: policySet },
+        `${this.#current?.label ?? policySet} is the newest version again`,
+      );
   }
 }
 

@@ -1,20 +1,20 @@
 /**
- * How a change of policies reaches the workers: the supervisor compiles, has every worker load the change, and once all
- * have, names the moment from which on all decide by it. So no caller meets the new sets, the old ones, and the new ones
- * again; and a change that one worker cannot load changes nothing.
+ * How a change of policies reaches the workers: the supervisor compiles it and has every worker load it. Once all have,
+ * it sets the time at which all of them switch. So no caller sees the new sets, then the old ones, then the new ones
+ * again; and a change that one worker cannot load has no effect.
  */
 
-/** A compiled set in a file of the supervisor's. */
+/** A compiled set in a file written by the supervisor. */
 export interface PolicySetFile {
   /** Absolute path; the IR as JSON. */
   readonly file: string;
-  /** `name@version`, as audit records name it. */
+  /** `name@version`, as in audit records. */
   readonly label: string;
   /** sha256 of the set's canonical content, hex. */
   readonly digest: string;
 }
 
-/** Which process in a worker's place a message is for or from: its place may be taken by another one meanwhile. */
+/** The process that a message is for or from: a worker's place may have been taken by a new process. */
 interface OfOneLife {
   readonly life: string;
 }
@@ -25,17 +25,17 @@ export type ReleaseOrder = OfOneLife &
     | {
         readonly type: "release_prepare";
         readonly id: number;
-        /** The release that this one is a change of; absent: it is complete. */
+        /** The release that this one changes; absent if it is complete. */
         readonly base?: number;
-        /** Absent: that of the base. */
+        /** Absent if it is that of the base. */
         readonly main?: PolicySetFile;
-        /** Customers' sets that have changed; null: no longer in force. */
+        /** Customers' sets that have changed; null if no longer in force. */
         readonly customers: Readonly<Record<string, PolicySetFile | null>>;
       }
     | {
         readonly type: "release_activate";
         readonly id: number;
-        /** From this moment on, by {@link monotonicNow}. */
+        /** The switch time, by {@link monotonicNow}. */
         readonly at: number;
       }
   );
@@ -44,17 +44,17 @@ export type ReleaseOrder = OfOneLife &
 export type ReleaseReport = OfOneLife &
   (
     | {
-        /** A worker has started and has no policies yet. */
+        /** The worker has started and has no policies yet. */
         readonly type: "release_wanted";
       }
     | {
-        /** It has loaded a release, or cannot, and says why. */
+        /** It has loaded a release, or could not, and why. */
         readonly type: "release_prepared";
         readonly id: number;
         readonly error?: string;
       }
     | {
-        /** It knows the moment; `late`: it heard of it only after that. */
+        /** It knows the switch time; `late` if the message arrived after it. */
         readonly type: "release_activated";
         readonly id: number;
         readonly late: boolean;
@@ -62,8 +62,8 @@ export type ReleaseReport = OfOneLife &
   );
 
 /**
- * Milliseconds on a clock that all processes of a machine share and nobody sets (CLOCK_MONOTONIC; `performance.now()`
- * begins with each process).
+ * Milliseconds on a monotonic clock shared by all processes of a machine (CLOCK_MONOTONIC; `performance.now()` starts
+ * at zero in each process).
  */
 export function monotonicNow(): number {
   return Number(process.hrtime.bigint() / 1000n) / 1000;
@@ -77,7 +77,7 @@ export function isReleaseOrder(message: unknown): message is ReleaseOrder {
   return hasType(message, ["release_prepare", "release_activate"]);
 }
 
-/** Messages between our own processes: their type tells them apart. */
+/** Messages between our own processes, distinguished by type. */
 function hasType(message: unknown, types: readonly string[]): boolean {
   if (typeof message !== "object" || message === null || !("type" in message)) return false;
   return typeof message.type === "string" && types.includes(message.type);

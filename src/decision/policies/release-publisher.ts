@@ -10,15 +10,15 @@ import {
 } from "./release-messages.ts";
 import type { Snapshot } from "./snapshot.ts";
 
-/** The worker processes, as far as policies are concerned. */
+/** The worker processes, as seen by the publisher. */
 export interface ReleaseWorkers {
-  /** @returns false where the worker is not there to receive it */
+  /** @returns false if the worker is not running */
   send(worker: number, order: ReleaseOrder): boolean;
-  /** Ends a process that does not answer, for another one to take its place. */
+  /** Stops a process that does not respond, so that another one takes its place. */
   kill(worker: number): void;
 }
 
-/** Sets that have changed; null: a customer's that is no longer wanted. */
+/** Sets that have changed; null for a customer's set that is no longer used. */
 export interface PolicyChange {
   readonly main?: Snapshot;
   readonly customers?: Readonly<Record<string, Snapshot | null>>;
@@ -30,13 +30,13 @@ interface Log {
 }
 
 export interface ReleasePublisherOptions {
-  /** Folder for compiled sets that only this user can read; made where it is not there. */
+  /** Folder for compiled sets, readable only by this user; created if missing. */
   readonly directory: string;
-  /** How long a worker may take to load a change; ms. */
+  /** Timeout for a worker to load a change; ms. */
   readonly prepareMs?: number;
-  /** How far ahead the moment of a change is, so that every worker knows it in time; ms. */
+  /** How far ahead the switch time is set, so that every worker knows it in time; ms. */
   readonly leadMs?: number;
-  /** After what time a worker that could not load the release in force is tried again; ms. */
+  /** Delay before retrying a worker that could not load the release in force; ms. */
   readonly retryMs?: number;
 }
 
@@ -46,20 +46,20 @@ interface Request {
   readonly reject: (error: unknown) => void;
 }
 
-/** What the workers have, or are to have. */
+/** The release that the workers have or should have. */
 interface ReleaseFiles {
   readonly id: number;
   readonly main: PolicySetFile | undefined;
   readonly customers: ReadonlyMap<string, PolicySetFile>;
 }
 
-/** One life of a worker: a process that has asked for policies and has not ended. */
+/** One worker process that has asked for policies and is still running. */
 interface Life {
   readonly worker: number;
   readonly life: string;
-  /** The release that it has confirmed last. */
+  /** The last release that it confirmed. */
   has: number | undefined;
-  /** It could not load the release in force, and is tried again later. */
+  /** It could not load the release in force and will be retried. */
   failed: boolean;
 }
 
@@ -67,12 +67,13 @@ interface Life {
 const PREPARE_MS = 10_000;
 const LEAD_MS = 100;
 const RETRY_MS = 5_000;
-/** How long workers may take to confirm the moment before that is logged. */
+/** How long workers may take to confirm the switch time before that is logged. */
 const CONFIRM_MS = 5_000;
 
 /**
- * The supervisor's side of a change of policies; see `release-messages.ts`. Changes are published one after the other;
- * those that come meanwhile go together, and one by one where that fails, so that nobody's bad set holds up the others'.
+ * The supervisor's side of a change of policies; see `release-messages.ts`. Changes are published one after the other.
+ * Changes that arrive in the meantime are combined, or sent one by one if that fails, so that one bad set does not
+ * block the others.
  */
 export class ReleasePublisher {
   readonly #workers: ReleaseWorkers;
@@ -83,7 +84,7 @@ export class ReleasePublisher {
   #lastId = 0;
   #requests: Request[] = [];
   #running = false;
-  /** Told of every report, and of every life that ends. */
+  /** Notified of every report, and of every process that stops. */
   #listener: ((life: Life, report: ReleaseReport | "ended") => void) | undefined;
 
   constructor(
@@ -97,9 +98,9 @@ export class ReleasePublisher {
   }
 
   /**
-   * Resolves when every worker that has policies decides by the change; those that have just started follow. Rejects
-   * where one cannot load it: nothing has changed then. A worker that does not answer at all is ended, for another one to
-   * take its place. Changes of customers' sets alone resolve at once while there is no main set.
+   * Resolves when every worker that has policies uses the change; workers that have just started follow. Rejects if one
+   * cannot load it; nothing has changed then. A worker that does not respond is stopped, so that another one takes its
+   * place. Changes of customers' sets alone resolve at once while there is no main set.
    */
   publish(change: PolicyChange): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -108,7 +109,7 @@ export class ReleasePublisher {
     });
   }
 
-  /** Takes what a worker reports. */
+  /** Handles a worker's report. */
   take(worker: number, report: ReleaseReport): void {
     if (report.type === "release_wanted") {
       this.ended(worker);
@@ -120,7 +121,7 @@ export class ReleasePublisher {
     if (life?.life === report.life) this.#listener?.(life, report);
   }
 
-  /** A worker's process has ended: nobody waits for it. */
+  /** Call when a worker's process has stopped: stops waiting for it. */
   ended(worker: number): void {
     const life = this.#lives.get(worker);
     if (life === undefined) return;
@@ -141,13 +142,15 @@ export class ReleasePublisher {
     }
   }
 
-  /** Lives without a release, where there is one. */
+  /** Worker processes that do not have the current release, if there is one. */
   #newcomers(): readonly Life[] {
     if (this.#inForce.main === undefined) return [];
     return [...this.#lives.values()].filter(({ has, failed }) => has === undefined && !failed);
   }
 
-  /** Brings workers that have just started to the release in force, at once: nobody decides by another one there. */
+  /**
+   * Sends workers that have just started the release in force. They switch at once, because they have no earlier one.
+   */
   async #welcome(newcomers: readonly Life[]): Promise<void> {
     for (const life of newcomers) {
       try {
@@ -195,7 +198,7 @@ export class ReleasePublisher {
     }
   }
 
-  /** The release with these changes, each new set in a file. */
+  /** Creates the release with these changes, and a file for each new set. */
   async #withChanges(release: ReleaseFiles, changes: readonly PolicyChange[]): Promise<ReleaseFiles> {
     const customers = new Map(release.customers);
     let { main } = release;
@@ -220,14 +223,14 @@ export class ReleasePublisher {
     for (const file of new Set(releases.flatMap(filesOf))) {
       if (used.has(file)) continue;
       await rm(file, { force: true }).catch((error: unknown) => {
-        this.#log.warn({ err: error }, "a compiled policy set that is no longer in force cannot be removed");
+        this.#log.warn({ err: error }, "cannot delete a compiled policy set that is no longer in force");
       });
     }
   }
 
   /**
-   * Has these workers load a release, and then decide by it from one moment on. Rejects where one of them cannot load it,
-   * or none answers.
+   * Has these workers load a release and switch to it at the same time. Rejects if one of them cannot load it, or none
+   * responds.
    */
   async #deliver(release: ReleaseFiles, lives: readonly Life[], leadMs: number): Promise<void> {
     const loading = lives.filter((life) => this.#workers.send(life.worker, this.#orderFor(life, release)));
@@ -238,14 +241,14 @@ export class ReleasePublisher {
       if (report.error === undefined) prepared.push(life);
       else {
         failures.push(`worker ${life.worker}: ${report.error}`);
-        life.has = undefined; // it gets all of the next release, whatever it has
+        life.has = undefined; // send it the complete next release, whatever it has
       }
       return true;
     });
-    if (silent.length > 0 && prepared.length === 0) failures.push("no worker has loaded it in time");
+    if (silent.length > 0 && prepared.length === 0) failures.push("no worker loaded it in time");
     if (failures.length > 0) throw new Error(failures.join("; "));
     for (const { worker } of silent) {
-      this.#log.error({ worker }, "a worker does not answer and is ended");
+      this.#log.error({ worker }, "a worker does not respond; stopping it");
       this.ended(worker);
       this.#workers.kill(worker);
     }
@@ -268,10 +271,10 @@ export class ReleasePublisher {
     });
     if (late.length + unconfirmed.length > 0) {
       const workers = [...late, ...unconfirmed].map(({ worker }) => worker);
-      this.#log.warn({ workers }, "workers changed their policies late: they are overloaded");
+      this.#log.warn({ workers }, "workers switched policies late: they are overloaded");
     }
     for (const life of unconfirmed) life.has = undefined;
-    // timers may be early
+    // timers may fire early
     while (monotonicNow() < at) await sleep(Math.ceil(at - monotonicNow()));
   }
 
@@ -279,7 +282,7 @@ export class ReleasePublisher {
     return this.#lives.get(life.worker) === life;
   }
 
-  /** A change of what the worker has, or all of it. */
+  /** The change from the worker's release, or the complete release. */
   #orderFor({ life, has }: Life, release: ReleaseFiles): ReleaseOrder {
     const base = this.#inForce;
     const hasBase = has !== undefined && has === base.id;
@@ -300,10 +303,10 @@ export class ReleasePublisher {
   }
 
   /**
-   * Waits for a report from each of these, but for those that end.
+   * Waits for a report from each of these processes, except those that stop.
    *
-   * @param take - whether a report is the one that is waited for
-   * @returns those that were silent
+   * @param take - whether a report is the expected one
+   * @returns the processes that did not report
    */
   #hear(
     lives: readonly Life[],

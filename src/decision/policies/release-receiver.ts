@@ -26,7 +26,7 @@ interface NumberedRelease extends PolicyRelease {
   readonly id: number;
 }
 
-/** A release that was loaded, and when it comes into force; `at` is absent until the supervisor names the moment. */
+/** A loaded release, and when it takes effect; `at` is absent until the supervisor sets the time. */
 interface NextRelease {
   readonly release: NumberedRelease;
   at?: number;
@@ -52,12 +52,12 @@ export class ReleaseReceiver implements PoliciesInForce {
   }
 
   get current(): PolicyRelease | undefined {
-    // the timer may be late, and a request must not be
+    // the timer may fire late, but a request must already use the new release
     this.#changeWhenDue();
     return this.#current;
   }
 
-  /** How it is with this worker's policies; what keeps a set from being in force is the supervisor's to say. */
+  /** The health of this worker's policies. The supervisor reports why a set is not in force. */
   status(): CheckStatus {
     const current = this.current;
     if (current === undefined) return { ok: false, detail: "this worker has no policies yet" };
@@ -73,9 +73,9 @@ export class ReleaseReceiver implements PoliciesInForce {
     this.#dependencies.send({ type: "release_wanted", life: this.#life });
   }
 
-  /** Takes what the supervisor says, one after the other. */
+  /** Handles messages of the supervisor in order. */
   take(order: ReleaseOrder): void {
-    if (order.life !== this.#life) return; // for the process that was here before
+    if (order.life !== this.#life) return; // for the previous process in this place
     this.#orders = this.#orders.then(() => this.#take(order));
   }
 
@@ -84,7 +84,7 @@ export class ReleaseReceiver implements PoliciesInForce {
     this.#next = undefined;
   }
 
-  /** Never rejects: the next order is taken whatever becomes of this one. */
+  /** Never rejects: the next message is handled even if this one fails. */
   async #take(order: ReleaseOrder): Promise<void> {
     if (order.type === "release_activate") {
       this.#activate(order.id, order.at);
@@ -102,7 +102,7 @@ export class ReleaseReceiver implements PoliciesInForce {
     }
   }
 
-  /** The next change builds on the one before, whose moment may be a few milliseconds away. */
+  /** The next change builds on the previous one, which may take effect only in a few milliseconds. */
   async #untilInForce(): Promise<void> {
     for (let at = this.#changeWhenDue(); at !== undefined; at = this.#changeWhenDue()) {
       await sleep(Math.max(1, at - this.#clock()));
@@ -110,7 +110,7 @@ export class ReleaseReceiver implements PoliciesInForce {
   }
 
   #activate(id: number, at: number): void {
-    if (this.#next?.release.id !== id) return; // the answer to an earlier preparation; nothing was loaded for it
+    if (this.#next?.release.id !== id) return; // a response to an earlier preparation, for which nothing was loaded
     this.#next.at = at;
     this.#dependencies.send({ type: "release_activated", life: this.#life, id, late: at < this.#clock() });
     this.#watchTheClock();
@@ -128,7 +128,7 @@ export class ReleaseReceiver implements PoliciesInForce {
     );
   }
 
-  /** @throws where a file cannot be read, or the change is of a release that this worker does not have */
+  /** @throws if a file cannot be read, or the change is based on a release that this worker does not have */
   async #load({
     id,
     base,
@@ -157,7 +157,7 @@ export class ReleaseReceiver implements PoliciesInForce {
     return { ...snapshot, label };
   }
 
-  /** @returns the moment at which the next release comes into force, where that is still to come */
+  /** @returns the time at which the next release takes effect, if that is in the future */
   #changeWhenDue(): number | undefined {
     const next = this.#next;
     if (next?.at === undefined) return undefined;
@@ -174,7 +174,7 @@ export class ReleaseReceiver implements PoliciesInForce {
     metrics.policyReloadTime.setToCurrentTime();
     metrics.policySetInfo.reset();
     metrics.policySetInfo.set({ policy_set: label, digest }, 1);
-    // a request may have brought this about, and waits for none of them
+    // a request may have triggered this, and must not wait for the listeners
     setImmediate(() => {
       for (const listener of this.#listeners) {
         try {

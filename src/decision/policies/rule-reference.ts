@@ -6,11 +6,11 @@ import type {
   WebsocketMessageIR,
 } from "../../policy/index.ts";
 
-/** A rule as an explanation names it. */
+/** A rule as named in an explanation. */
 export interface RuleReference {
   readonly id: string;
   readonly name?: string;
-  /** What it is for: `METHOD /pattern`, `query customer`, `message subscribe`. */
+  /** Its target: `METHOD /pattern`, `query customer`, `message subscribe`. */
   readonly resource: string;
   /** `file:line`. */
   readonly at: string;

@@ -16,20 +16,20 @@ import {
 import { graphqlEndpoints, type GraphqlEndpoints } from "./graphql-endpoints.ts";
 import { lookedUp, needsOf, type RuleNeeds } from "./needs.ts";
 
-/** One policy set, ready to decide with. Immutable: a request takes it once and keeps it to its end. */
+/** One policy set, prepared for decisions. Immutable: a request takes it once and uses it until the end. */
 export interface Snapshot {
   readonly ir: PolicySetIR;
-  /** `name@version`, as audit records name it. */
+  /** `name@version`, as in audit records. */
   readonly label: string;
   /** sha256 of the set's canonical content, hex. */
   readonly digest: string;
   readonly matcher: Matcher;
   readonly needs: ReadonlyMap<PathRuleIR, RuleNeeds>;
-  /** Response rules, of which all apply that match. */
+  /** Response rules. All that match apply. */
   readonly responses: RuleIndex<PreparedResponse>;
-  /** Where WebSocket connections are evaluated: the most specific entry counts, with its messages. */
+  /** Rules for WebSocket connections: the most specific entry applies, with its messages. */
   readonly connections: Matcher<PreparedConnection>;
-  /** None where the set has no GraphQL policies. */
+  /** None if the set has no GraphQL policies. */
   readonly endpoints: GraphqlEndpoints;
   readonly graphql: PreparedGraphql;
 }
@@ -41,7 +41,7 @@ export interface PreparedResponse {
   readonly needs: RuleNeeds;
 }
 
-/** As the matcher takes it: for every method. */
+/** In the matcher's form: for every method. */
 interface ConnectionPattern {
   readonly section: "policies";
   readonly method: "*";
@@ -51,27 +51,27 @@ interface ConnectionPattern {
 export interface PreparedConnection extends ConnectionPattern {
   readonly rule: WebsocketConnectionIR;
   readonly needs: RuleNeeds;
-  /** Of all its messages and their fields together. */
+  /** The needs of all its messages and their fields together. */
   readonly messageNeeds: RuleNeeds;
 }
 
 export interface PreparedGraphql {
-  /** Each with the roots of its condition that are known only with the operation or with what it delivers. */
+  /** The rules, each with the roots of its condition that are known only with the operation or its payload. */
   readonly rules: readonly { readonly rule: GraphqlRuleIR; readonly late: ReadonlySet<string> }[];
-  /** Of all rules together. */
+  /** The needs of all rules together. */
   readonly needs: RuleNeeds;
 }
 
-/** @returns sha256 (hex) over the set's meaning: comments, layout and positions in files do not count. */
+/** @returns sha256 (hex) over the set's meaning, without comments, layout and positions in files */
 export function digestOf(ir: PolicySetIR): string {
   return createHash("sha256").update(canonicalContent(ir)).digest("hex");
 }
 
 /**
- * Makes a snapshot of a compiled set.
+ * Creates a snapshot of a compiled policy set.
  *
- * @param options.caseSensitive - takes paths that differ only in letter case as different
- * @param options.digest - of the set, where it is known already
+ * @param options.caseSensitive - treats paths that differ only in letter case as different
+ * @param options.digest - of the set, if already known
  */
 export function createSnapshot(
   ir: PolicySetIR,
@@ -129,10 +129,10 @@ function fieldReads(fields: readonly ResponseFieldIR[]) {
   return fields.flatMap(({ condition }) => condition.reads);
 }
 
-/** Roots that the request fills. */
+/** Roots that the request provides. */
 const REQUEST_ROOTS = ["user", "customer", "path", "request"];
 
-/** `args`, `env`, and what a subscription names for what it delivers. */
+/** `args`, `env`, and the roots named after a subscription's payload. */
 function lateRoots({ condition }: GraphqlRuleIR, ir: PolicySetIR): ReadonlySet<string> {
   const roots = condition.reads.map(([root = ""]) => root);
   return new Set(roots.filter((root) => !REQUEST_ROOTS.includes(root) && lookedUp(ir, root) === undefined));

@@ -4,7 +4,7 @@ import { BASE_ROOTS, rootsOf } from "../roots.ts";
 import type { PolicySetCheck } from "./policy-set-check.ts";
 import { conditionsOf } from "./uses.ts";
 
-/** Conditions read what is there for them, and compare what can be compared; so do the keys of look-ups. */
+/** Conditions and look-up keys read only attributes that exist, and compare only values of comparable types. */
 export const conditions: PolicySetCheck = (set, report) => {
   const declared = set.head.attributes ?? [];
   const lookedUp = declared.flatMap(({ name, lookup }) => (lookup ? [name] : []));

@@ -3,7 +3,7 @@ import { placeName } from "../diagnostics/reporter.ts";
 import type { PolicySetCheck } from "./policy-set-check.ts";
 import { placeOf } from "../syntax/place-of.ts";
 
-/** The same field, masked twice in the same way under the same condition, was probably meant to be another one. */
+/** A field listed twice with the same condition and action is probably a typing error for another field. */
 export const duplicateFields: PolicySetCheck = (set, report) => {
   for (const { fields } of [...set.responses, ...set.messages]) {
     const seen = new Map<string, (typeof fields)[number]>();
@@ -14,7 +14,7 @@ export const duplicateFields: PolicySetCheck = (set, report) => {
         seen.set(key, entry);
         continue;
       }
-      const message = `${quoted(entry.node.text)} stands here already, at ${placeName(placeOf(first.node))}`;
+      const message = `duplicate field ${quoted(entry.node.text)}; first listed at ${placeName(placeOf(first.node))}`;
       report.warning(placeOf(entry.node), "duplicate-field", message);
     }
   }

@@ -5,7 +5,7 @@ import type { YamlNode } from "../syntax/tree.ts";
 import type { PolicySetCheck } from "./policy-set-check.ts";
 import { placeOf } from "../syntax/place-of.ts";
 
-/** Of two rules for the same thing only one could ever count. */
+/** Two rules with the same target: only one of them could ever take effect. */
 export const duplicateRules: PolicySetCheck = (set, report) => {
   const seen = new Map<string, YamlNode>();
   const once = (key: readonly string[], node: YamlNode, what: string) => {
@@ -17,10 +17,10 @@ export const duplicateRules: PolicySetCheck = (set, report) => {
       report.error(
         placeOf(node),
         "duplicate-rule",
-        `${what} has a rule already, at ${placeName(placeOf(first))}`,
+        `duplicate rule for ${what}; first defined at ${placeName(placeOf(first))}`,
       );
     } else {
-      report.error(placeOf(node), "duplicate-rule", `${what} stands in the set twice, by an alias`);
+      report.error(placeOf(node), "duplicate-rule", `duplicate rule for ${what}: an alias repeats it`);
     }
   };
   for (const { section, pattern } of set.rules) {

@@ -1,7 +1,7 @@
 import type { PolicySetCheck } from "./policy-set-check.ts";
 import { placeOf } from "../syntax/place-of.ts";
 
-/** A set without rules is legal, and seldom meant. */
+/** A policy set without rules is valid, but rarely intended. */
 export const emptySet: PolicySetCheck = (set, report) => {
   const guarded = [set.rules, set.graphql, set.connections].some((rules) => rules.length > 0);
   if (guarded || !report.clean || set.root === undefined) return;

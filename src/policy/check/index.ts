@@ -24,13 +24,13 @@ const CHECKS: readonly PolicySetCheck[] = [
   uncheckedOperations,
 ];
 
-/** What is known of where a set will be in force. */
+/** What the caller knows about where the set will be in force. */
 export interface DeploymentContext {
-  /** The identity providers of several customers say who its users are. */
+  /** Its users come from the identity providers of several customers. */
   readonly severalProviders?: boolean;
 }
 
-/** Reports every mistake that only shows when the set is seen as a whole. */
+/** Reports mistakes that show only in the set as a whole. */
 export function checkPolicySet(
   set: PolicySetSource,
   report: Reporter,

@@ -4,7 +4,7 @@ import type { PolicySetCheck } from "./policy-set-check.ts";
 import { conditionsOf } from "./uses.ts";
 import { placeOf } from "../syntax/place-of.ts";
 
-/** What is looked up by a path parameter is missing in every rule whose path has no such parameter. */
+/** An attribute looked up by a path parameter is missing in every rule whose path does not have that parameter. */
 export const lookupKeys: PolicySetCheck = (set, report) => {
   const needed = new Map<string, string>();
   for (const { name, lookup } of set.head.attributes ?? []) {
@@ -16,7 +16,7 @@ export const lookupKeys: PolicySetCheck = (set, report) => {
     for (const [root = ""] of compileCondition(condition.ast, condition.text).reads) {
       const parameter = needed.get(root);
       if (parameter === undefined || parameters.includes(parameter)) continue;
-      const message = `${quoted(root)} is looked up by ${quoted(`path.${parameter}`)}, which this path does not have`;
+      const message = `${quoted(root)} is looked up by ${quoted(`path.${parameter}`)}, but this path has no parameter ${quoted(parameter)}`;
       report.error(placeOf(condition.node), "missing-path-parameter", message);
     }
   }

@@ -2,12 +2,12 @@ import type { PolicySetCheck } from "./policy-set-check.ts";
 import { conditionsOf } from "./uses.ts";
 import { placeOf } from "../syntax/place-of.ts";
 
-/** `condition: false` has a meaning, but seldom the one that was meant. */
+/** `condition: false` is valid, but rarely intended. */
 export const neverTrue: PolicySetCheck = (set, report) => {
   for (const { condition, purpose } of conditionsOf(set)) {
     const { ast, node } = condition;
     if (ast.op !== "literal" || ast.value !== false) continue;
-    if (purpose === "permits") report.warning(placeOf(node), "never-true", "this permits nobody");
-    else report.warning(placeOf(node), "never-true", "this is never applied", "leave it out");
+    if (purpose === "permits") report.warning(placeOf(node), "never-true", "this rule permits nobody");
+    else report.warning(placeOf(node), "never-true", "this rule never applies", "delete it");
   }
 };

@@ -1,5 +1,5 @@
 import type { Reporter } from "../diagnostics/reporter.ts";
 import type { PolicySetSource } from "../read/index.ts";
 
-/** Looks for one kind of mistake in a set whose parts are well-formed. */
+/** Looks for one kind of mistake in a policy set whose parts are each well-formed. */
 export type PolicySetCheck = (set: PolicySetSource, report: Reporter) => void;

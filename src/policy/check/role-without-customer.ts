@@ -7,8 +7,8 @@ import type { PolicySetCheck } from "./policy-set-check.ts";
 import { conditionsOf } from "./uses.ts";
 
 /**
- * Where the providers of several customers say who has which role, a role is one at that customer. A rule that permits by
- * it and compares no customer lets the administrators of one customer into the data of all.
+ * When each customer's identity provider assigns roles, a role holds only at that customer. A rule that permits by role
+ * without comparing the customer lets the administrators of one customer into the data of all.
  */
 export const roleWithoutCustomer: PolicySetCheck = (set, report) => {
   const scopes = scopesOf(set);
@@ -21,7 +21,7 @@ export const roleWithoutCustomer: PolicySetCheck = (set, report) => {
       severity: "warning",
       code: "role-without-customer",
       message: `${name} permits this to ${whoHas(role)}`,
-      hint: "compare the customer, too: `user.customer_id == path.customer_id`, or with the id of your own",
+      hint: "also compare the customer, for example `user.customer_id == path.customer_id`, or compare it with your own customer's id",
       start: role.start,
       end: role.end,
     });
@@ -29,13 +29,13 @@ export const roleWithoutCustomer: PolicySetCheck = (set, report) => {
 };
 
 function whoHas({ path: [root, member] }: AttributeNode): string {
-  if (root !== "user") return "people of every customer: it is looked up by who the user is";
+  if (root !== "user") return "users of every customer: it is looked up by user, not by customer";
   return member === "scopes"
-    ? "programs of every customer: machine clients of each may have the same scopes"
-    : "people of every customer: each customer's identity provider says who has it";
+    ? "machine clients of every customer: any customer's client may have the same scopes"
+    : "users of every customer: each customer's identity provider decides who has it";
 }
 
-/** By condition; those that cannot be read have none. */
+/** Keyed by condition. Conditions that could not be parsed are absent. */
 type Scopes = ReadonlyMap<ConditionSource, GrantScope>;
 
 function scopesOf(set: PolicySetSource): Scopes {
@@ -48,15 +48,16 @@ function scopesOf(set: PolicySetSource): Scopes {
   );
 }
 
-/** Whether a root is looked up by the user, and not by the customer that they are of. */
+/** Whether a root is looked up by the user and not by the user's customer. */
 function isOfUser({ lookup }: AttributeRootSource): boolean {
   const [root, member] = lookup?.key ?? [];
   return root === "user" && member !== "customer_id";
 }
 
 /**
- * The conditions that decide what is reached: not those that only narrow what another rule permits, which are the ones for
- * fields below a GraphQL root, for connections whose messages have rules, and for messages of connections of one customer.
+ * The conditions that grant access. Conditions that only narrow what another rule permits are left out: those for
+ * fields below a GraphQL root, for connections whose messages have rules, and for messages on connections of one
+ * customer.
  */
 function grantsOf(set: PolicySetSource, scopes: Scopes): readonly ConditionSource[] {
   const roots = Object.values(set.schema?.roots ?? {});

@@ -5,7 +5,7 @@ import type { GraphqlRuleSource } from "../read/index.ts";
 import type { PolicySetCheck } from "./policy-set-check.ts";
 import { placeOf } from "../syntax/place-of.ts";
 
-/** A rule for a field that the schema does not have guards nothing, and its author believes that it does. */
+/** A rule for a field that the schema does not have protects nothing, although its author believes that it does. */
 export const schemaFields: PolicySetCheck = ({ schema, graphql }, report) => {
   for (const rule of graphql) {
     const finding = schema === undefined ? withoutSchema(rule) : findIn(schema, rule);
@@ -13,12 +13,12 @@ export const schemaFields: PolicySetCheck = ({ schema, graphql }, report) => {
   }
 };
 
-/** By what nearly all schemas do, names of types begin with a capital letter, and names of fields do not. */
+/** By convention, type names begin with a capital letter and field names do not. */
 const TYPE_NAME = /^_*[A-Z]/;
 
 /**
- * Without the schema nobody knows which fields lead to a type: `Customer.ssn` would guard `customer { ssn }` and not
- * `owner { ssn }`, which delivers the same.
+ * Without the schema it is not known which fields return a type: `Customer.ssn` would guard `customer { ssn }` but not
+ * `owner { ssn }`, which returns the same value.
  */
 function withoutSchema({ type, field }: GraphqlRuleSource): Omit<DiagnosticContent, "severity"> | undefined {
   if (type === undefined || !TYPE_NAME.test(type)) return undefined;
@@ -26,10 +26,10 @@ function withoutSchema({ type, field }: GraphqlRuleSource): Omit<DiagnosticConte
   const root = ["query", "mutation", "subscription"].includes(parent);
   return {
     code: "graphql-type-without-schema",
-    message: `${quoted(type)} is a type, and without the schema nobody knows which fields lead to it`,
+    message: `${quoted(type)} looks like a type, but without the schema it is not known which fields return it`,
     hint: root
       ? `write \`${parent}: ${field}\``
-      : `name the SDL (\`graphql: { schema: api.graphql }\`), or write ${quoted(`${parent}.${field}`)} for what stands below a field ${quoted(parent)}`,
+      : `name the SDL file (\`graphql: { schema: api.graphql }\`), or write ${quoted(`${parent}.${field}`)} for the field below ${quoted(parent)}`,
   };
 }
 
@@ -39,20 +39,20 @@ function findIn(
 ): Omit<DiagnosticContent, "severity"> | undefined {
   const name = given ?? roots[operation];
   if (name === undefined) {
-    return { code: "unknown-graphql-type", message: `the schema has no ${operation}` };
+    return { code: "unknown-graphql-type", message: `the schema does not support ${operation} operations` };
   }
   const type = Object.hasOwn(types, name) ? types[name] : undefined;
   if (type === undefined) {
     const hint = () => nearestHint(name, Object.keys(types));
     return {
       code: "unknown-graphql-type",
-      message: `the schema has no type ${quoted(name)} with fields`,
+      message: `the schema has no object or interface type ${quoted(name)}`,
       hint,
     };
   }
   if (!Object.hasOwn(type.fields, field)) {
     const hint = () => nearestHint(field, Object.keys(type.fields));
-    const message = `the type ${quoted(name)} of the schema has no field ${quoted(field)}`;
+    const message = `the type ${quoted(name)} has no field ${quoted(field)} in the schema`;
     return { code: "unknown-graphql-field", message, hint };
   }
   const kind = (["query", "mutation", "subscription"] as const).find((one) => roots[one] === name);

@@ -5,7 +5,7 @@ import type { PathRuleSource } from "../read/index.ts";
 import type { PolicySetCheck } from "./policy-set-check.ts";
 import { placeOf } from "../syntax/place-of.ts";
 
-/** A tree of patterns as the matcher has it, with the rules that end at each node. */
+/** The matcher's tree of patterns, with the rules that end at each node. */
 interface PatternNode {
   readonly literals: Map<string, PatternNode>;
   param?: PatternNode;
@@ -15,27 +15,27 @@ interface PatternNode {
 }
 
 /**
- * A rule can never decide where another one is found first for every request that it is for. What is more specific is
- * found first, so only a `{name}` where this one has a `*`, or the same path in `policies`, can do that.
- * It is an error: what the hidden rule restricts is decided by another rule than its author thinks.
+ * A rule is unreachable if another rule is found first for every request that it matches. More specific patterns are
+ * found first, so only a `{name}` in place of this rule's `*`, or the same path in `policies`, can hide it. This is an
+ * error because a rule other than the one the author expects decides these requests.
  */
 export const unreachableRules: PolicySetCheck = (set, report) => {
   const root = patternNode();
   for (const rule of set.rules) add(root, rule);
   for (const rule of set.rules) {
-    if (rule.section === "policies") continue; // without `*` for one segment, nothing else is as specific and wider
+    if (rule.section === "policies") continue; // without `*` for one segment, no equally specific pattern is wider
     const hiding = findHiding(root, rule, 0, false);
     if (hiding === undefined) continue;
     const { method, text, node } = hiding.pattern;
     const other = quoted(hiding.section === "policies" ? `${method} ${text}` : text);
-    const message = `${quoted(rule.pattern.text)} is never reached: ${other} at ${placeName(placeOf(node))} is found first`;
+    const message = `${quoted(rule.pattern.text)} is unreachable: ${other} at ${placeName(placeOf(node))} matches first`;
     report.error(placeOf(rule.pattern.node), "unreachable-rule", message);
   }
 };
 
 /**
- * @param ahead - true where the path taken so far is found before `rule`, and covers it
- * @returns a rule that is found before `rule` for every request that `rule` is for
+ * @param ahead - true if the path so far is found before `rule` and covers it
+ * @returns a rule that is found before `rule` for every request that `rule` matches
  */
 function findHiding(
   node: PatternNode,
@@ -58,7 +58,10 @@ function findHiding(
   return undefined;
 }
 
-/** @returns the branches that match all that `segment` does, and whether they are found before its own. */
+/**
+ * @returns the branches that match everything `segment` matches, and whether each is found before the segment's own
+ *   branch
+ */
 function covering(
   node: PatternNode,
   segment: SegmentIR,

@@ -2,21 +2,21 @@ import { parametersOf } from "../pattern/parse-pattern.ts";
 import type { ConditionSource, PolicySetSource } from "../read/index.ts";
 import type { ConditionUse } from "../roots.ts";
 
-/** A condition of a set, and what it may read. */
+/** A condition of a policy set, and what it may read. */
 export interface UsedCondition {
   readonly condition: ConditionSource;
   readonly use: ConditionUse;
-  /** Parameters of the path that its rule is for. */
+  /** Parameters of its rule's path. */
   readonly parameters: readonly string[];
-  /** The members of `args`, where the schema tells. */
+  /** The members of `args`, if the schema is known. */
   readonly fieldArguments?: readonly string[] | undefined;
-  /** True where roots may also be named for what the application delivers. */
+  /** True if roots may also be names from the application's data. */
   readonly anyRoot: boolean;
-  /** What it permits or applies, for messages. */
+  /** What the condition permits or applies, for use in diagnostics. */
   readonly purpose: "permits" | "applies";
 }
 
-/** @returns every condition of the set that can be read. */
+/** @returns every condition of the set that could be parsed */
 export function conditionsOf(set: PolicySetSource): UsedCondition[] {
   const graphqlParameters = set.head.graphql?.parameters ?? [];
   const common = { anyRoot: false, purpose: "permits" } as const;
@@ -41,7 +41,7 @@ export function conditionsOf(set: PolicySetSource): UsedCondition[] {
       fieldArguments: set.fieldArguments?.get(`${type ?? ""}.${field}`),
       use: "graphql" as const,
       parameters: graphqlParameters,
-      // an event is named for what it delivers, e.g. `order.customer_id`
+      // an event's root is named after its payload, e.g. `order.customer_id`
       anyRoot: operation === "subscription",
       purpose: "permits" as const,
     })),

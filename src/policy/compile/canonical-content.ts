@@ -1,8 +1,8 @@
 import type { ConditionIR, PolicySetIR, ResponseFieldIR, SourcePosition } from "../ir.ts";
 
 /**
- * Prints what a set means as JSON with sorted keys: equal for sets that decide alike, names and order of rules
- * counted. Layout, comments, positions and the spelling of conditions are left out. For digests, not to be read back.
+ * Prints a set's meaning as JSON with sorted keys. Two sets with the same rules, by name and in the same order, print
+ * the same. Layout, comments, positions and the spelling of conditions are left out. Used for digests; never parsed.
  */
 export function canonicalContent(ir: PolicySetIR): string {
   return sortedJson({
@@ -11,7 +11,7 @@ export function canonicalContent(ir: PolicySetIR): string {
     responses: ir.responses.map((rule) => ({ ...withoutPlace(rule), fields: fieldsContent(rule) })),
     graphql: { ...ir.graphql, rules: ir.graphql.rules.map(ruleContent) },
     websocket: {
-      // messages in a list of their own: a set keeps the digest that it has in records
+      // messages in a list of their own, so that the digest of a set equals the one in earlier records
       connections: ir.websocket.connections.map(({ messages, ...rule }) => ruleContent(rule)),
       messages: ir.websocket.connections.flatMap(({ messages }) =>
         messages.map((rule) => ({ ...ruleContent(rule), fields: fieldsContent(rule) })),

@@ -29,7 +29,10 @@ import type { Reporter, SourceRange } from "../diagnostics/reporter.ts";
 import type { GraphqlFieldIR, GraphqlSchemaIR, GraphqlTypeIR } from "../graphql-ir.ts";
 import type { SourceText } from "../diagnostics/source-text.ts";
 
-/** What the SDL of a schema must hold to (GraphQL, section 3). Directives decide nothing here, and may be unknown. */
+/**
+ * The validation rules for an SDL file (GraphQL, section 3). Directives have no effect here, so unknown ones are
+ * accepted.
+ */
 const SDL_RULES = [
   LoneSchemaDefinitionRule,
   UniqueOperationTypesRule,
@@ -42,17 +45,17 @@ const SDL_RULES = [
   UniqueInputFieldNamesRule,
 ] as unknown as readonly ValidationRule[];
 
-/** As large as a policy file. */
+/** The same limit as for a policy file. */
 const MAX_LENGTH = 5 * 1024 * 1024;
 
-/** A schema, and what only the checks need of it. */
+/** A schema, and the facts that only the checks need. */
 export interface CompiledSchema {
   readonly schema: GraphqlSchemaIR;
-  /** The names of a field's arguments by `Type.field`, for fields of object types. */
+  /** Argument names by `Type.field`, for fields of object types. */
   readonly fieldArguments: ReadonlyMap<string, readonly string[]>;
 }
 
-/** @returns what a set needs of a schema; `undefined` where it has errors, which are reported. */
+/** @returns the parts of a schema that a policy set needs; `undefined` if the schema has errors, which are reported */
 export function compileSchema(source: SourceText, report: Reporter): CompiledSchema | undefined {
   const { schema, errors } = readSchema(source.text);
   for (const error of errors) {
@@ -62,7 +65,7 @@ export function compileSchema(source: SourceText, report: Reporter): CompiledSch
   return schema && { schema: schemaOf(schema), fieldArguments: argumentsOf(schema) };
 }
 
-/** What implements an interface may take more arguments than it says: its fields are left out. */
+/** Interface fields are left out: an implementing type may take more arguments than its interface declares. */
 function argumentsOf(schema: GraphQLSchema): ReadonlyMap<string, readonly string[]> {
   return new Map(
     typesOf(schema)
@@ -74,7 +77,7 @@ function argumentsOf(schema: GraphQLSchema): ReadonlyMap<string, readonly string
 }
 
 interface SchemaRead {
-  /** Absent where there are errors. */
+  /** Absent if there are errors. */
   readonly schema?: GraphQLSchema;
   readonly errors: readonly GraphQLError[];
 }
@@ -90,18 +93,18 @@ function readSchema(text: string): SchemaRead {
     const errors = [...validateSchema(schema), ...sharedRoots(schema), ...inexactDefaults(schema)];
     return errors.length > 0 ? { errors } : { schema, errors };
   } catch (error) {
-    // anything else is the end of the stack, where brackets are nested without end
+    // any other error is a stack overflow from deeply nested brackets
     return { errors: [error instanceof GraphQLError ? error : new GraphQLError("It cannot be read.")] };
   }
 }
 
-/** GraphQL, section 3.3.1: the root types are different ones. */
+/** GraphQL, section 3.3.1: the root types must be different. */
 function sharedRoots(schema: GraphQLSchema): readonly GraphQLError[] {
   const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
   return roots
     .filter((type, index) => roots.indexOf(type) < index)
     .flatMap((type) =>
-      type ? new GraphQLError(`"${type.name}" is the root of two kinds.`, nodeOf(type)) : [],
+      type ? new GraphQLError(`"${type.name}" is the root type of two operations.`, nodeOf(type)) : [],
     );
 }
 
@@ -111,12 +114,12 @@ function nodeOf({ astNode }: { readonly astNode?: ASTNode | null | undefined }):
   return astNode ? { nodes: astNode } : {};
 }
 
-/** Conditions see arguments that are not given as their defaults: those must be what the server takes them for. */
+/** For an omitted argument, conditions see its default, which must equal the value that the server uses. */
 function inexactDefaults(schema: GraphQLSchema): readonly GraphQLError[] {
   const args = typesOf(schema).flatMap((type) => fieldsOf(type).flatMap((field) => field.args));
   return args
     .filter(({ defaultValue }) => hasInexact(defaultValue))
-    .map((arg) => new GraphQLError(`The default of "${arg.name}" is no exact number.`, nodeOf(arg)));
+    .map((arg) => new GraphQLError(`The default of "${arg.name}" is not an exact number.`, nodeOf(arg)));
 }
 
 function hasInexact(value: unknown): boolean {
@@ -140,7 +143,7 @@ function schemaOf(schema: GraphQLSchema): GraphqlSchemaIR {
   };
 }
 
-/** Object, interface and union types, without those of introspection. */
+/** Object, interface and union types, except introspection types. */
 function typesOf(schema: GraphQLSchema): readonly GraphQLNamedType[] {
   return Object.values(schema.getTypeMap()).filter(
     (type) =>
@@ -181,7 +184,7 @@ function placeOf({ nodes, positions }: GraphQLError): Omit<SourceRange, "source"
   return { start, end: nodes?.[0]?.loc?.end ?? start + 1 };
 }
 
-/** As our own findings are worded. */
+/** Rewords a message of graphql-js in the style of our own findings. */
 function wordingOf({ message }: GraphQLError): string {
   const plain = message.replace(/^Syntax Error: /, "").replaceAll('"', "`");
   return (plain.charAt(0).toLowerCase() + plain.slice(1)).replace(/\.$/, "");

@@ -27,9 +27,9 @@ import {
 import type { YamlNode } from "../syntax/tree.ts";
 
 /**
- * Compiles a set that no check found an error in.
+ * Compiles a policy set in which no check found an error.
  *
- * @param fallbackName - the set's name where its head has none
+ * @param fallbackName - the name of a set whose head has none
  */
 export function compileSource(source: PolicySetSource, fallbackName: string): PolicySetIR {
   const { head, schema } = source;

@@ -6,7 +6,7 @@ import { SourceText } from "../diagnostics/source-text.ts";
 import { compileSchema } from "./compile-schema.ts";
 import { placeOf } from "../syntax/place-of.ts";
 
-/** @returns the set with the schema that it names among `files`; a file that is not there is reported. */
+/** @returns the set with the schema that it names among `files`; a missing file is reported */
 export function withSchema(
   set: PolicySetSource,
   files: readonly PolicyFile[],
@@ -16,7 +16,7 @@ export function withSchema(
   if (named === undefined) return set;
   const file = files.find(({ name }) => name === named.file);
   if (file === undefined) {
-    report.error(placeOf(named.node), "missing-file", `there is no file ${quoted(named.file)}`);
+    report.error(placeOf(named.node), "missing-file", `file not found: ${quoted(named.file)}`);
     return set;
   }
   return { ...set, ...compileSchema(new SourceText(file), report) };

@@ -7,8 +7,8 @@ export interface TextSpan {
 }
 
 /**
- * A parsed condition. Every node is the IR expression of the same `op` plus what only people and tools need: where it
- * stands and how it was spelled. Parentheses leave no node; the span of what they enclose includes them.
+ * A parsed condition. Every node is the IR expression of the same `op` plus what only people and tools need: its
+ * position and spelling. Parentheses have no node; the span of the enclosed node includes them.
  */
 export type ConditionNode =
   | LogicalNode
@@ -55,7 +55,7 @@ export interface StringTestNode extends TextSpan {
 export interface ExistsNode extends TextSpan {
   readonly op: "exists";
   readonly path: AttributePath;
-  /** What stands between the parentheses. */
+  /** The arguments between the parentheses. */
   readonly attribute: AttributeNode;
 }
 

@@ -23,7 +23,7 @@ export function methodNode(
     const hint = methodHint(called.name) ?? nearestHint(called.name, METHODS);
     return {
       node: target,
-      findings: [errorAt(called, "unknown-method", `there is no method ${quoted(called.name)}`, hint)],
+      findings: [errorAt(called, "unknown-method", `unknown method ${quoted(called.name)}`, hint)],
     };
   }
   const [arg] = args;
@@ -45,7 +45,7 @@ export function callNode(
   if (called.name !== "exists") {
     const hint = functionHint(called.name) ?? nearestHint(called.name, ["exists"]);
     return {
-      findings: [errorAt(called, "unknown-function", `there is no function ${quoted(called.name)}`, hint)],
+      findings: [errorAt(called, "unknown-function", `unknown function ${quoted(called.name)}`, hint)],
     };
   }
   const [attribute] = args;

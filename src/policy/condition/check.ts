@@ -10,7 +10,7 @@ import { childrenOf } from "./walk.ts";
 export type { ConditionContext } from "./types.ts";
 
 /**
- * Looks for what is certain to be wrong with a condition whatever the request is.
+ * Looks for mistakes in a condition that hold for every request.
  *
  * @returns errors and warnings, in order of position
  */
@@ -26,11 +26,11 @@ export function checkCondition(ast: ConditionNode, context: ConditionContext): C
   return arrange(findings);
 }
 
-/** Looks for what is certain to be wrong with an attribute that something is looked up by. */
+/** Looks for mistakes in the key attribute of a look-up. */
 export function checkKey(key: AttributeNode, context: ConditionContext): readonly ConditionFinding[] {
   const findings = knownMembers(key, context, undefined);
   const type = typeOf(key, context);
   if (findings.length > 0 || type === undefined || type === "string" || type === "number") return findings;
-  const message = `${quoted(formatPath(key.path))} is ${typeName(type)}, by which nothing can be looked up`;
-  return [errorAt(key, "type-mismatch", message, "a key is a string or a number")];
+  const message = `${quoted(formatPath(key.path))} is ${typeName(type)} and cannot be a look-up key`;
+  return [errorAt(key, "type-mismatch", message, "a key must be a string or a number")];
 }

@@ -6,8 +6,8 @@ import { pathsIn } from "./reads.ts";
 /**
  * Compiles a parsed condition.
  *
- * @param ast of {@link parseCondition}, which bounds its depth
- * @param text what `ast` was parsed from
+ * @param ast the result of {@link parseCondition}, which limits its depth
+ * @param text the text that `ast` was parsed from
  */
 export function compileCondition(ast: ConditionNode, text: string): ConditionIR {
   const expression = compile(ast);
@@ -34,7 +34,7 @@ function compile(node: ConditionNode): Expression {
     case "attribute":
       return { op: "attribute", path: canonicalPath(node.path) };
     case "literal":
-      // JSON has a negative zero, its readers don't agree on it
+      // JSON can express negative zero, but its readers disagree about it
       return { op: "literal", value: node.value === 0 ? 0 : node.value };
     case "list":
       return { op: "list", items: node.items.map(compile) };
@@ -54,7 +54,7 @@ function canonicalPath(written: AttributePath): AttributePath {
   );
 }
 
-/** By code unit, key by key; what is above comes before what is below. */
+/** Ordered by code unit, key by key; a parent precedes its children. */
 function comparePaths(a: AttributePath, b: AttributePath): number {
   for (const [index, key] of a.entries()) {
     const other = b[index];

@@ -7,23 +7,23 @@ import { isTest, isValue, operandsOf, TESTS } from "./operators.ts";
 import { samplesFor } from "./samples.ts";
 import { childrenOf } from "./walk.ts";
 
-/** A part of a chain of `and` or `or`: the node, or, where `negated`, its opposite. */
+/** A part of a chain of `and` or `or`: the node, or its opposite if `negated`. */
 export interface Term {
   readonly node: ConditionNode;
   readonly negated: boolean;
 }
 
-/** Two parts of which, joined by `and`, never both are true; or of which, joined by `or`, one always is. */
+/** Two parts that, joined by `and`, are never both true; or of which, joined by `or`, one is always true. */
 export interface Contradiction {
   readonly earlier: Term;
   readonly later: Term;
 }
 
-/** So that a condition takes bounded time: more pairs than this are not compared, nor more literals in one. */
+/** Limits the time per condition: at most this many pairs are compared, with at most this many literals in each. */
 const MAX_PAIRS = 100;
 const MAX_LITERALS = 32;
 
-/** How many pairs of a condition may still be compared. */
+/** The number of pairs of a condition that may still be compared. */
 export interface Budget {
   pairs: number;
 }
@@ -34,8 +34,8 @@ export function fullBudget(): Budget {
 }
 
 /**
- * Finds parts that contradict each other whatever the request is, as far as it shows without solving anything: two
- * parts about one attribute and literals, or a part and its own opposite.
+ * Finds parts that contradict each other for every request. It uses no solver and finds only these: two parts that
+ * compare one attribute with literals, and a part with its own opposite.
  *
  * @returns at most one pair for each part, in order
  */
@@ -48,7 +48,7 @@ export function contradictions(op: "and" | "or", terms: readonly Term[], budget:
     const earlier = about === undefined ? oppositeOf(term, texts) : earlierOf(op, about, before, budget);
     if (earlier !== undefined) found.push({ earlier, later: term });
     if (about === undefined) continue;
-    // below what it reads, and above: `a == 1` says that there is no `a.b`
+    // paths below it and above it: `a == 1` means that there is no `a.b`
     for (let length = 1; length <= about.path.length; length++) {
       const key = JSON.stringify(about.path.slice(0, length));
       const others = before.get(key) ?? [];
@@ -88,12 +88,12 @@ function earlierOf(
   return undefined;
 }
 
-/** Whether two terms get along whatever their literals are: nearly all do, and this spares trying values. */
+/** Whether two terms are compatible whatever their literals are. True of nearly all pairs, so most need no sampling. */
 function agree(op: "and" | "or", one: Term, other: Term): boolean {
   const [a, b] = [picks(one), picks(other)];
-  // there is always another value: one that both do not pick
+  // there is always another value that neither of them excludes
   if (a !== undefined && a === b && a === (op === "or")) return true;
-  // a list may hold both
+  // a list may contain both
   return (
     a === true &&
     b === true &&
@@ -101,7 +101,7 @@ function agree(op: "and" | "or", one: Term, other: Term): boolean {
   );
 }
 
-/** Whether a term is true of a few values only (`==`, `in`, ...), or of all but a few; other terms are neither. */
+/** Whether a term is true for a few values only (`==`, `in`, ...), or for all but a few. Other terms are neither. */
 function picks({ node, negated }: Term): boolean | undefined {
   if (node.op === "!=") return negated;
   const few = node.op === "in" || (isTest(node) && TESTS[node.op].spells !== "nothing");
@@ -115,10 +115,10 @@ function contradict(op: "and" | "or", one: About, other: About): boolean {
     verdict(one.term, attributes),
     verdict(other.term, attributes),
   ]);
-  // one that by itself is never anything else is another mistake
+  // a part that is constant by itself is reported as another mistake
   if (![0, 1].every((index) => verdicts.some((pair) => pair[index] === (op === "and")))) return false;
   if (op === "and") return !verdicts.some((pair) => pair.every((each) => each === true));
-  // unknown together, for want of a value or for its type, says nothing against it
+  // both unknown, because the value is missing or of another type, is no contradiction
   return !verdicts.some((pair) => pair.includes(false) && !pair.includes(true));
 }
 
@@ -127,7 +127,10 @@ function verdict({ node, negated }: Term, attributes: Attributes): Verdict {
   return found === undefined || !negated ? found : !found;
 }
 
-/** @returns what the term is about; nothing where it reads several attributes or none, nests conditions, or is not sampled */
+/**
+ * @returns the attribute and literals of the term; nothing if it reads several attributes or none, nests conditions, or
+ *   cannot be sampled
+ */
 function aboutOne(term: Term): About | undefined {
   if (!isSampled(term.node)) return undefined;
   const paths = new Map<string, AttributePath>();
@@ -151,7 +154,7 @@ function aboutOne(term: Term): About | undefined {
   return { term, path, literals };
 }
 
-/** Whether the samples of an attribute have one for each verdict that `node` can have. */
+/** Whether the samples of an attribute cover every verdict that `node` can have. */
 function isSampled(node: ConditionNode): boolean {
   if (isTest(node)) {
     const { sampled } = TESTS[node.op];
@@ -171,14 +174,14 @@ function isSampled(node: ConditionNode): boolean {
   }
 }
 
-/** Of `a != b` the opposite is `a == b`, of `a < b` it is `a >= b`. */
+/** The opposite of `a != b` is `a == b`, and of `a < b` it is `a >= b`. */
 const OPPOSITES: ReadonlyMap<string, string> = new Map([
   ["!=", "=="],
   [">", "<="],
   [">=", "<"],
 ]);
 
-/** Keeps the text of a term, and finds one whose opposite it is. */
+/** Remembers the text of a term, and finds an earlier term that is its opposite. */
 function oppositeOf(term: Term, texts: Map<string, Term>): Term | undefined {
   const { text, opposite } = textsOf(term);
   if (!texts.has(text)) texts.set(text, term);

@@ -11,18 +11,19 @@ import {
   type Operand,
 } from "./values.ts";
 
-/** Whatever lies deeper in an expression is unknown. No parsed condition comes near it. */
+/** Anything deeper in an expression is unknown. Parsed conditions are far less deep. */
 export const MAX_DEPTH = 512;
 
 /**
- * Decides a condition over `attributes` in Kleene's three-valued logic. Missing and unavailable attributes and types
- * that an operator does not take are unknown. Never throws; takes time linear in the expression and the lists it reads.
+ * Decides a condition over `attributes` in Kleene's three-valued logic. A missing or unavailable attribute is unknown,
+ * and so is a type that an operator does not accept. Never throws; takes time linear in the expression and the lists it
+ * reads.
  */
 export function evaluate(expression: Expression, attributes: Attributes): Verdict {
   return evaluateAt(expression, attributes, 0);
 }
 
-/** {@link evaluate}, of an expression that stands `depth` levels below the whole. */
+/** {@link evaluate}, for an expression `depth` levels below the root. */
 export function evaluateAt(expression: Expression, attributes: Attributes, depth: number): Verdict {
   if (depth > MAX_DEPTH) return undefined;
   const below = depth + 1;
@@ -76,18 +77,18 @@ export function evaluateAt(expression: Expression, attributes: Attributes, depth
       return typeof value === "boolean" ? value : undefined;
     }
   }
-  // unknown: IR of a later version may hold operators that this one does not have
+  // unknown: IR of a later version may have operators that this version does not know
 }
 
-/** The value of an expression that stands as an operand; that of a condition is its verdict. */
+/** The value of an expression used as an operand. The value of a condition is its verdict. */
 function operandAt(expression: Expression, attributes: Attributes, depth: number): Operand {
   if (expression.op === "attribute") return attributeOperand(expression.path, attributes);
   if (expression.op === "literal") return operandOf(expression.value);
-  if (expression.op === "list") return []; // outside of `in`, all that counts is that it is a list
+  if (expression.op === "list") return []; // outside `in`, only its type matters
   return evaluateAt(expression, attributes, depth);
 }
 
-/** What is searched by `in`: of a query parameter or header, all its values. */
+/** The list that `in` searches. For a query parameter or header, it is the list of all its values. */
 function listAt(expression: Expression, attributes: Attributes, depth: number): Operand {
   return expression.op === "attribute"
     ? operandOf(readAttribute(expression.path, attributes))
@@ -96,7 +97,7 @@ function listAt(expression: Expression, attributes: Attributes, depth: number): 
 
 /**
  * Kleene's `and` (`decisive` is false) and `or` (it is true): decisive where one argument is, else unknown where one
- * is. Of no arguments at all nothing is known, lest an empty `and` open a door.
+ * is. Unknown without arguments, so that an empty `and` never permits.
  */
 function decideAll(
   args: readonly Expression[],

@@ -10,23 +10,23 @@ import { readAttribute } from "./values.ts";
 /** A verdict in words, for JSON and for people: *unknown* has no JSON value of its own. */
 export type VerdictName = "true" | "false" | "unknown";
 
-/** One part of a condition, and what became of it. Plain JSON. */
+/** One part of a condition with its verdict. Plain JSON. */
 export interface TraceNode {
   readonly op: Expression["op"];
   readonly verdict: VerdictName;
-  /** The part in canonical form, cut where it is long. */
+  /** The part in canonical form, shortened if it is long. */
   readonly text: string;
-  /** The attributes that this part reads; for `and` and `or` they stand with the children. */
+  /** The attributes that this part reads. For `and` and `or`, see the children. */
   readonly reads: readonly TraceRead[];
-  /** The conditions that this one is made of: those of `and`, `or` and `not`. All of them, also those not needed. */
+  /** The arguments of `and`, `or` and `not`: all of them, including those that evaluation did not need. */
   readonly children: readonly TraceNode[];
 }
 
-/** An attribute and what was found there. */
+/** An attribute and its value. */
 export interface TraceRead {
   readonly path: string;
   readonly state: "present" | "missing" | "unavailable";
-  /** The value, cut where it is long or deep. */
+  /** The value, shortened if it is long or deep. */
   readonly value?: Value;
 }
 
@@ -37,14 +37,14 @@ export function verdictName(verdict: Verdict): VerdictName {
   return verdict === undefined ? "unknown" : verdict ? "true" : "false";
 }
 
-/** Evaluates like `evaluate`, part by part, and says what each part came to. */
+/** Evaluates like `evaluate` and reports the verdict of each part. */
 export function explain(expression: Expression, attributes: Attributes): TraceNode {
   return explainAt(expression, attributes, 0);
 }
 
 /**
- * @returns the first part that keeps the condition from being true, as far down as one part alone does so: into `and`,
- *   but not into `or`, where all parts fail together. Nothing where the condition is true.
+ * @returns the first part that keeps the condition from being true, as deep as a single part is responsible: it
+ *   descends into `and`, but not into `or`, where all parts fail together. Nothing if the condition is true.
  */
 export function firstFailing(trace: TraceNode): TraceNode | undefined {
   if (trace.verdict === "true") return undefined;
@@ -88,7 +88,7 @@ function readsOf(expression: Expression): AttributePath[] {
   return [...found.values()];
 }
 
-/** A copy of `value` that is small, and that JSON and UTF-8 can hold. */
+/** A small copy of `value` that can be written as JSON in UTF-8. */
 function bounded(value: Value, depth: number): Value {
   if (typeof value === "string") return clip(value.toWellFormed(), LIMITS.string);
   if (typeof value === "number") return Number.isFinite(value) ? value : String(value);

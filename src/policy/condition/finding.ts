@@ -9,7 +9,7 @@ export interface ConditionFinding extends TextSpan {
   readonly hint?: string;
 }
 
-/** Every code a finding can have. */
+/** Every code that a finding can have. */
 export const FINDING_CODES = [
   // the text as a whole
   "condition-too-long",
@@ -62,7 +62,7 @@ export const FINDING_CODES = [
 ] as const;
 export type FindingCode = (typeof FINDING_CODES)[number];
 
-/** More findings than this help nobody. */
+/** The most findings per condition; more would not help the author. */
 export const MAX_FINDINGS = 50;
 
 /** @returns an error at `span`. */

@@ -1,4 +1,4 @@
-/** How people who know other languages are told what this one says instead. */
+/** Hints for syntax from other languages: what to write instead. */
 
 const OPERATORS: ReadonlyMap<string, string> = new Map([
   ["&&", "write `and`"],
@@ -14,8 +14,8 @@ const OPERATORS: ReadonlyMap<string, string> = new Map([
   ["=<", "write `<=`"],
 ]);
 
-const NO_REGEX = "there are no regular expressions: use `.startsWith(..)`, `.endsWith(..)` or `in [..]`";
-const IN_LIST = "a list is searched by `list.includes(value)` or `value in list`";
+const NO_REGEX = "regular expressions are not supported: use `.startsWith(..)`, `.endsWith(..)` or `in [..]`";
+const IN_LIST = "to search a list, write `list.includes(value)` or `value in list`";
 
 const WORDS: ReadonlyMap<string, string> = new Map([
   ["is", "write `==`"],
@@ -45,31 +45,34 @@ const FUNCTIONS: ReadonlyMap<string, string> = new Map([
   ["contains", IN_LIST],
   ["includes", IN_LIST],
   ["member", IN_LIST],
-  ["has", "write `exists(path)`; a list is searched by `.includes(value)`"],
+  ["has", "write `exists(path)`; to search a list, write `.includes(value)`"],
   ["defined", "write `exists(path)`"],
   ["isset", "write `exists(path)`"],
-  ["empty", "compare with what is expected instead"],
-  ["len", "lengths cannot be read"],
-  ["length", "lengths cannot be read"],
-  ["size", "lengths cannot be read"],
-  ["count", "lengths cannot be read"],
+  ["empty", "compare with the expected value instead"],
+  ["len", "lengths are not available in conditions"],
+  ["length", "lengths are not available in conditions"],
+  ["size", "lengths are not available in conditions"],
+  ["count", "lengths are not available in conditions"],
   ["startswith", 'write `attribute.startsWith("..")`'],
   ["endswith", 'write `attribute.endsWith("..")`'],
   ["matches", NO_REGEX],
   ["match", NO_REGEX],
   ["regex", NO_REGEX],
-  ["lower", "strings are compared exactly, letter case included"],
-  ["upper", "strings are compared exactly, letter case included"],
+  ["lower", "string comparison is exact and case-sensitive"],
+  ["upper", "string comparison is exact and case-sensitive"],
 ]);
 
 const METHODS: ReadonlyMap<string, string> = new Map([
-  ["contains", "a list is searched by `.includes(value)`, a string by `.startsWith(..)` and `.endsWith(..)`"],
-  ["has", "a list is searched by `.includes(value)`"],
+  [
+    "contains",
+    "to search a list, write `.includes(value)`; for a string, write `.startsWith(..)` or `.endsWith(..)`",
+  ],
+  ["has", "to search a list, write `.includes(value)`"],
   ["equals", "write `==`"],
-  ["tolowercase", "strings are compared exactly, letter case included"],
-  ["touppercase", "strings are compared exactly, letter case included"],
-  ["lower", "strings are compared exactly, letter case included"],
-  ["upper", "strings are compared exactly, letter case included"],
+  ["tolowercase", "string comparison is exact and case-sensitive"],
+  ["touppercase", "string comparison is exact and case-sensitive"],
+  ["lower", "string comparison is exact and case-sensitive"],
+  ["upper", "string comparison is exact and case-sensitive"],
   ["matches", NO_REGEX],
   ["match", NO_REGEX],
   ["test", NO_REGEX],
@@ -78,7 +81,7 @@ const METHODS: ReadonlyMap<string, string> = new Map([
   ["exists", "write `exists(path)`"],
 ]);
 
-/** @returns what to write in place of a symbol such as `&&`. */
+/** @returns what to write instead of a symbol such as `&&`. */
 export function operatorHint(symbol: string): string | undefined {
   return (
     OPERATORS.get(symbol) ??
@@ -86,22 +89,22 @@ export function operatorHint(symbol: string): string | undefined {
   );
 }
 
-/** @returns what to write in place of a word between two operands, such as `contains`. */
+/** @returns what to write instead of a word between two operands, such as `contains`. */
 export function wordHint(word: string): string | undefined {
   return WORDS.get(word.toLowerCase());
 }
 
-/** @returns what to write in place of a call such as `contains(..)`. */
+/** @returns what to write instead of a call such as `contains(..)`. */
 export function functionHint(name: string): string | undefined {
   return FUNCTIONS.get(name.toLowerCase());
 }
 
-/** @returns what to write in place of a call such as `.contains(..)`. */
+/** @returns what to write instead of a call such as `.contains(..)`. */
 export function methodHint(name: string): string | undefined {
   return METHODS.get(name.toLowerCase());
 }
 
-/** @returns what to say to a regular expression. */
+/** @returns the hint for a regular expression */
 export function regexHint(): string {
   return NO_REGEX;
 }

@@ -4,7 +4,7 @@ import { MAX_DEPTH } from "./evaluate.ts";
 import { encodeString } from "./literal.ts";
 import { isKnown, isTest } from "./operators.ts";
 
-/** How tightly an expression holds together; what holds less tightly than its place asks for is parenthesized. */
+/** Binding strength. An expression that binds less tightly than its position requires is put in parentheses. */
 const OR = 1;
 const AND = 2;
 const NOT = 3;
@@ -17,12 +17,12 @@ export function formatCondition(ast: ConditionNode): string {
   return print(ast, OR, 0);
 }
 
-/** @returns the text of a compiled expression. It spells `.includes` as `in`, which the IR does not tell apart. */
+/** @returns the text of a compiled expression. `.includes` is printed as `in`: the IR does not distinguish them. */
 export function formatExpression(expression: Expression): string {
   return print(expression, OR, 0);
 }
 
-/** @returns `user.roles`, or `user["x-y"]` where a key is no identifier. */
+/** @returns `user.roles`, or `user["x-y"]` if a key is not an identifier */
 export function formatPath(path: AttributePath): string {
   return path
     .map((key, index) => {
@@ -69,7 +69,7 @@ function spell(expression: Expression, depth: number): [tightness: number, text:
     case "attribute":
       return [TARGET, formatPath(expression.path)];
     case "literal":
-      // `5.x` would be one number
+      // `5.x` would be read as a number
       return [typeof expression.value === "number" ? OPERAND : TARGET, formatLiteral(expression.value)];
     case "list":
       return [TARGET, `[${expression.items.map((item) => put(item, OR)).join(", ")}]`];

@@ -9,8 +9,8 @@ import { findingOf, messages, TooManyErrors } from "./syntax-error.ts";
 import * as token from "./tokens.ts";
 
 /**
- * The grammar of conditions. Beyond the productions that stand above the rules, it accepts what people bring along
- * from other languages, reports it by name, and goes on.
+ * The grammar of conditions. Beyond the productions in the comments above the rules, it accepts common syntax of other
+ * languages, reports it by name, and continues.
  */
 class ConditionParser extends OperandParser {
   constructor() {
@@ -78,7 +78,7 @@ class ConditionParser extends OperandParser {
           this.report(
             operator,
             "chained-comparison",
-            `${quoted(operator.image)} follows another comparison`,
+            `comparisons cannot be chained: ${quoted(operator.image)} follows another comparison`,
             hint,
           );
         }
@@ -135,7 +135,7 @@ class ConditionParser extends OperandParser {
 
 const parser = new ConditionParser();
 
-/** Parses `tokens`, which are not nested too deeply. @returns a tree that means something only without findings. */
+/** Parses `tokens`, which are not nested too deeply. @returns a tree that is valid only if there are no findings. */
 export function parseTokens(tokens: IToken[]): { ast: ConditionNode; findings: ConditionFinding[] } {
   parser.input = tokens;
   parser.found = [];

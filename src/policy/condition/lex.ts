@@ -40,7 +40,7 @@ export function lex(text: string): { tokens: IToken[]; findings: ConditionFindin
   return { tokens, findings };
 }
 
-/** @returns where `token` stands; nowhere useful for one that recovery made up. */
+/** @returns the span of `token`; meaningless for a token that error recovery inserted */
 export function tokenSpan({ image, startOffset }: IToken): TextSpan {
   return { start: startOffset, end: startOffset + image.length };
 }
@@ -57,8 +57,8 @@ const EXAMINERS: ReadonlyMap<TokenType, Examiner> = new Map<TokenType, Examiner>
       errorAt(
         span,
         "unterminated-string",
-        `the string ${quoted(image)} does not end`,
-        `it ends at a second \`${image.charAt(0)}\`, on the same line; line breaks in it are written \`\\n\``,
+        `the string ${quoted(image)} is not closed`,
+        `close it with \`${image.charAt(0)}\` on the same line; write a line break as \`\\n\``,
       ),
     ],
   ],
@@ -68,8 +68,8 @@ const EXAMINERS: ReadonlyMap<TokenType, Examiner> = new Map<TokenType, Examiner>
       errorAt(
         span,
         "lookalike-quote",
-        `${quoted(image)} stands in quotes of another kind`,
-        "strings stand in `\"` or `'`",
+        `${quoted(image)} is not a string: these quotes are not supported`,
+        "put strings in `\"` or `'`",
       ),
     ],
   ],
@@ -86,14 +86,14 @@ const EXAMINERS: ReadonlyMap<TokenType, Examiner> = new Map<TokenType, Examiner>
         span,
         "unexpected-character",
         `${quoted(image)} is not a plain name`,
-        `a name like this is written in brackets: \`user[${encodeString(image)}]\``,
+        `write a name like this in brackets: \`user[${encodeString(image)}]\``,
       ),
     ],
   ],
   ...[ForeignAnd, ForeignOr, ForeignNot, ForeignComparator].map((type): [TokenType, Examiner] => [
     type,
     (image, _, span) => [
-      errorAt(span, "foreign-operator", `${quoted(image)} is not an operator here`, operatorHint(image)),
+      errorAt(span, "foreign-operator", `${quoted(image)} is not a supported operator`, operatorHint(image)),
     ],
   ]),
 ]);
@@ -103,12 +103,12 @@ function keywordFinding(token: IToken): ConditionFinding {
   return errorAt(
     tokenSpan(token),
     "keyword-case",
-    `\`${token.image}\` is written in lower case here`,
+    `\`${token.image}\` must be in lower case`,
     `write \`${name}\``,
   );
 }
 
-/** The lexer drops what it cannot read; here it becomes a finding. */
+/** The lexer drops characters that it cannot read; this reports them. */
 function characterFinding(text: string, { offset, length }: ILexingError): ConditionFinding {
   const span = { start: offset, end: offset + length };
   const image = text.slice(span.start, span.end);
@@ -117,17 +117,17 @@ function characterFinding(text: string, { offset, length }: ILexingError): Condi
     return errorAt(
       span,
       "lookalike-quote",
-      `${quoted(image)} is a quote of another kind`,
-      "strings stand in `\"` or `'`",
+      `${quoted(image)} is not a supported quotation mark`,
+      "put strings in `\"` or `'`",
     );
   }
   if (/[\p{C}\p{Z}]/u.test(character)) {
     return errorAt(
       span,
       "control-character",
-      `the character ${codePointName(character)} cannot be seen`,
-      "between words, only blanks, tabs and line breaks may stand",
+      `the character ${codePointName(character)} is invisible and not accepted`,
+      "delete it; use only spaces, tabs and line breaks between words",
     );
   }
-  return errorAt(span, "unexpected-character", `${quoted(image)} means nothing here`);
+  return errorAt(span, "unexpected-character", `unexpected character ${quoted(image)}`);
 }

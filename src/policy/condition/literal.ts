@@ -1,7 +1,7 @@
 import { errorAt, type ConditionFinding } from "./finding.ts";
 import { quoted } from "../../text/index.ts";
 
-/** What a literal's text stands for. With findings, the value is only there for parsing to go on. */
+/** The value of a literal. If there are findings, the value is a placeholder that lets parsing continue. */
 export interface DecodedLiteral<T> {
   readonly value: T;
   readonly findings: readonly ConditionFinding[];
@@ -10,7 +10,7 @@ export interface DecodedLiteral<T> {
 /** RFC 8259 section 6. */
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
 
-/** RFC 8259 section 7, and `\'` since strings may stand in single quotes. */
+/** RFC 8259 section 7, and `\'` because strings may be in single quotes. */
 const ESCAPES: ReadonlyMap<string, string> = new Map([
   ['"', '"'],
   ["'", "'"],
@@ -29,7 +29,7 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
  */
 const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/;
 
-/** @param image a string with its quotes; @param start where it stands in the condition. */
+/** @param image a string with its quotes; @param start its offset in the condition */
 export function decodeString(image: string, start: number): DecodedLiteral<string> {
   const findings: ConditionFinding[] = [];
   const body = image.slice(1, -1);
@@ -40,7 +40,7 @@ export function decodeString(image: string, start: number): DecodedLiteral<strin
       errorAt(
         { start: at, end: at + 1 },
         "control-character",
-        `the character ${codePointName(hidden[0])} cannot be seen and stands unescaped in a string`,
+        `unescaped invisible character ${codePointName(hidden[0])} in a string`,
         `write it as \`${escapeOf(hidden[0])}\``,
       ),
     );
@@ -57,7 +57,7 @@ export function decodeString(image: string, start: number): DecodedLiteral<strin
           { start: at, end: at + 2 },
           "invalid-escape",
           `${quoted(escape)} is not an escape`,
-          escape === "\\u" ? "`\\u` takes four hexadecimal digits" : "a backslash itself is written `\\\\`",
+          escape === "\\u" ? "`\\u` takes four hexadecimal digits" : "write a backslash itself as `\\\\`",
         ),
       );
       return "";
@@ -68,15 +68,15 @@ export function decodeString(image: string, start: number): DecodedLiteral<strin
       errorAt(
         { start, end: start + image.length },
         "lone-surrogate",
-        "half of a surrogate pair is not a character",
-        "characters beyond U+FFFF take two `\\u` escapes, or none",
+        "unpaired surrogate in an escape",
+        "write a character beyond U+FFFF as two `\\u` escapes, or unescaped",
       ),
     );
   }
   return { value, findings };
 }
 
-/** @param image what looks like a number; @param start where it stands in the condition. */
+/** @param image what looks like a number; @param start its offset in the condition */
 export function decodeNumber(image: string, start: number): DecodedLiteral<number> {
   const span = { start, end: start + image.length };
   if (!JSON_NUMBER.test(image)) {
@@ -84,7 +84,7 @@ export function decodeNumber(image: string, start: number): DecodedLiteral<numbe
       span,
       "invalid-number",
       `${quoted(image)} is not a number`,
-      "numbers are written as in JSON: `7`, `-1.5`, `2e3`",
+      "write numbers as in JSON: `7`, `-1.5`, `2e3`",
     );
     return { value: 0, findings: [finding] };
   }

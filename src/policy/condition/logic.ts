@@ -1,13 +1,15 @@
 import type { ConditionNode } from "./ast.ts";
 import { childrenOf } from "./walk.ts";
 
-/** A node of a condition below `and`, `or` and `not`, and the verdict of it that gives access; `undefined`: either may. */
+/**
+ * A part of a condition below `and`, `or` and `not`, with the verdict that grants access; `undefined` if either may.
+ */
 export interface ConditionPart {
   readonly node: ConditionNode;
   readonly opens: boolean | undefined;
 }
 
-/** @returns the parts of `node`, without attributes and literals; `(..) == false` is what it compares, negated. */
+/** @returns the parts of `node`, except attributes and literals; `(..) == false` counts as the negated operand */
 export function partsOf(node: ConditionNode, opens: boolean | undefined): readonly ConditionPart[] {
   const parts: ConditionPart[] = [];
   addParts(node, opens, parts);
@@ -33,12 +35,12 @@ function addParts(node: ConditionNode, opens: boolean | undefined, parts: Condit
   for (const child of childrenOf(node)) addParts(child, undefined, parts);
 }
 
-/** `not` is true where its part is false. */
+/** `not` is true if its part is false. */
 export function flippedIf(negated: boolean, opens: boolean | undefined): boolean | undefined {
   return opens === undefined || !negated ? opens : !opens;
 }
 
-/** What is compared with `true` or `false`, and what it has to be. */
+/** The operand compared with `true` or `false`, and the value that it must have. */
 export function comparedWithTruth(
   node: ConditionNode,
 ): { readonly node: ConditionNode; readonly is: boolean } | undefined {

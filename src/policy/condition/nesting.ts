@@ -13,7 +13,7 @@ import {
   RightParenthesis,
 } from "./tokens.ts";
 
-/** Parentheses, brackets, calls and `not` within each other, at most. */
+/** Maximum nesting depth of parentheses, brackets, calls and `not`. */
 export const MAX_NESTING = 64;
 
 /**
@@ -21,7 +21,7 @@ export const MAX_NESTING = 64;
  * text that could exhaust its stack.
  */
 export function nestingFinding(tokens: readonly IToken[]): ConditionFinding | undefined {
-  const enclosing: number[] = []; // for each open bracket, how many `not` stood before it
+  const enclosing: number[] = []; // for each open bracket, the number of `not` before it
   let nots = 0;
   let depth = 0;
   for (const [index, token] of tokens.entries()) {
@@ -30,7 +30,7 @@ export function nestingFinding(tokens: readonly IToken[]): ConditionFinding | un
       nots = 0;
       depth++;
     } else if (is(token, RightParenthesis) || is(token, RightBracket)) {
-      if (enclosing.length === 0) continue; // one too many: the parser says so
+      if (enclosing.length === 0) continue; // an extra bracket: the parser reports it
       depth -= nots + 1;
       nots = enclosing.pop() ?? 0;
     } else if (is(token, Not) && !is(tokens[index + 1], In)) {
@@ -45,7 +45,7 @@ export function nestingFinding(tokens: readonly IToken[]): ConditionFinding | un
         tokenSpan(token),
         "condition-too-deep",
         `the condition is nested more than ${MAX_NESTING} levels deep`,
-        "`and` and `or` take any number of terms without parentheses",
+        "remove parentheses: `and` and `or` take any number of terms",
       );
     }
   }

@@ -5,10 +5,10 @@ import { tokenSpan } from "./lex.ts";
 import { decodeNumber, decodeString } from "./literal.ts";
 import { False, Null, NumberLiteral, True } from "./tokens.ts";
 
-/** What stands where recovery skipped text. A tree that holds it never leaves {@link parseTokens}. */
+/** Placeholder for text that error recovery skipped. A tree that contains it never leaves {@link parseTokens}. */
 export const SKIPPED: LiteralNode = { op: "literal", value: null, text: "null", start: 0, end: 0 };
 
-/** @returns the node for terms joined by `op`; a single one stands for itself. */
+/** @returns the node for terms joined by `op`; a single term is returned as it is */
 export function logicalNode(op: "and" | "or", args: readonly ConditionNode[]): ConditionNode {
   const first = args[0] ?? SKIPPED;
   const last = args.at(-1) ?? SKIPPED;
@@ -22,7 +22,7 @@ export function notNode(not: IToken, arg: ConditionNode): NotNode {
 
 /** @returns the node for `left operator right`. */
 export function comparisonNode(operator: IToken, left: ConditionNode, right: ConditionNode): ConditionNode {
-  // what the lexer took for a comparison but is none (`=`) has its finding: any operator does to go on
+  // an invalid comparison (`=`) is already reported; any operator will do to continue
   const op = COMPARISON_OPERATORS.find((known) => known === operator.image) ?? "==";
   return { op, left, right, ...between(left, right) };
 }
@@ -52,7 +52,7 @@ export function literalNode(token: IToken): LiteralNode {
   }
 }
 
-/** @returns what reaches from `first` to `last`. */
+/** @returns the span from `first` to `last` */
 export function between(first: TextSpan, last: TextSpan): TextSpan {
   return { start: first.start, end: last.end };
 }

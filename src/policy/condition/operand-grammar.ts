@@ -14,22 +14,22 @@ interface Arguments extends TextSpan {
   readonly nodes: readonly ConditionNode[];
 }
 
-/** The longest path, in names. */
+/** Maximum length of a path, in names. */
 export const MAX_PATH = 64;
 
-/** A rule that recovery gives up on still gives a node. */
+/** A rule that error recovery abandons still returns a node. */
 export const OR_SKIPPED = { recoveryValueFunc: (): ConditionNode => SKIPPED };
 
-/** The grammar's lower half: what may stand beside an operator. */
+/** The lower half of the grammar: operands. */
 export abstract class OperandParser extends EmbeddedActionsParser {
-  /** What is wrong although it could be parsed. */
+  /** Mistakes in text that could be parsed. */
   found: ConditionFinding[] = [];
 
   constructor() {
     super(token.VOCABULARY, { recoveryEnabled: true, maxLookahead: 2, errorMessageProvider: messages });
   }
 
-  /** The grammar's upper half: it is all allowed again within brackets. */
+  /** The upper half of the grammar, all of which is allowed again within brackets. */
   abstract readonly disjunction: GrammarRule;
 
   // operand = primary [ "." method "(" disjunction ")" ]
@@ -45,7 +45,11 @@ export abstract class OperandParser extends EmbeddedActionsParser {
         this.ACTION(() => {
           if (node === SKIPPED) return;
           if (args === undefined || ++calls > 1) {
-            this.report(name, "member-of-value", `${quoted(name.image)} is asked of what has no members`);
+            this.report(
+              name,
+              "member-of-value",
+              `${quoted(name.image)} is read from a value that has no members`,
+            );
             return;
           }
           const made = methodNode(node, { name: name.image, ...tokenSpan(name) }, args.nodes, args.end);
@@ -57,11 +61,11 @@ export abstract class OperandParser extends EmbeddedActionsParser {
         const sign = this.CONSUME(token.Arithmetic);
         this.ACTION(() => {
           const hint =
-            sign.image === "-" ? 'a name with a hyphen is written in brackets: `user["x-y"]`' : undefined;
+            sign.image === "-" ? 'write a name with a hyphen in brackets: `user["x-y"]`' : undefined;
           this.report(
             sign,
             "arithmetic",
-            `${quoted(sign.image)} is not an operator: conditions do no arithmetic`,
+            `${quoted(sign.image)} is not an operator: arithmetic is not supported`,
             hint,
           );
         });
@@ -95,7 +99,12 @@ export abstract class OperandParser extends EmbeddedActionsParser {
         const comma = this.CONSUME(token.Comma);
         this.SUBRULE2(this.disjunction);
         this.ACTION(() => {
-          this.report(comma, "parenthesized-list", "a list stands in brackets", "write `[.., ..]`");
+          this.report(
+            comma,
+            "parenthesized-list",
+            "a list must be in brackets, not parentheses",
+            "write `[.., ..]`",
+          );
         });
       });
       const close = this.CONSUME(token.RightParenthesis);
@@ -170,7 +179,7 @@ export abstract class OperandParser extends EmbeddedActionsParser {
       });
       return this.ACTION((): AttributeNode => {
         if (path.length > MAX_PATH) {
-          this.report(root, "condition-too-deep", `a path has no more than ${MAX_PATH} names`);
+          this.report(root, "condition-too-deep", `a path may have at most ${MAX_PATH} names`);
         }
         return { op: "attribute", path, ...between(tokenSpan(root), tokenSpan(last)) };
       });
@@ -214,7 +223,7 @@ export abstract class OperandParser extends EmbeddedActionsParser {
             written,
             "unknown-function",
             `${quoted(written.image)} is a value, not a function`,
-            "write it without `()`",
+            "remove the `()`",
           );
         });
       });
@@ -223,7 +232,7 @@ export abstract class OperandParser extends EmbeddedActionsParser {
     { recoveryValueFunc: () => SKIPPED },
   );
 
-  /** Only closing brackets are made up in recovery: nothing that could make the parser descend further. */
+  /** Recovery inserts only closing brackets, never a token that would make the parser descend further. */
   protected override canTokenTypeBeInsertedInRecovery(type: TokenType): boolean {
     return type === token.RightParenthesis || type === token.RightBracket;
   }
@@ -237,7 +246,7 @@ export abstract class OperandParser extends EmbeddedActionsParser {
   }
 
   private reportIndex(span: TextSpan): void {
-    const hint = "a list is searched by `.includes(value)`; the members of an object have string names";
-    this.found.push(errorAt(span, "index-access", "members are named by a string", hint));
+    const hint = "to search a list, write `.includes(value)`; member names of an object are strings";
+    this.found.push(errorAt(span, "index-access", "a member's name must be a string", hint));
   }
 }

@@ -2,16 +2,16 @@ import type { ComparisonOperator, Expression, StringMethod } from "../ir.ts";
 import type { ConditionNode } from "./ast.ts";
 
 /**
- * What there is to know of each operator beside its meaning, in two tables. An operator that is missing from one of them
- * does not compile. What an operator means is in `evaluate.ts`, and in Lua.
+ * Two tables of everything about operators except their meaning. An operator missing from a table is a compile error.
+ * `evaluate.ts` and Lua implement the meaning.
  */
 
 type Operator = Expression["op"];
 
-/** Compares two operands by their values alone, and is unknown where one of them is unknown. */
+/** Compares two operands by value; unknown if either is unknown. */
 type TestOperator = ComparisonOperator | StringMethod;
 
-/** Stands for a value; all others stand for a verdict. */
+/** Has a value; all others have a verdict. */
 type ValueOperator = "attribute" | "literal" | "list";
 
 type NodeOf<Op extends Operator, Node = ConditionNode> = Node extends { readonly op: infer Own }
@@ -20,14 +20,14 @@ type NodeOf<Op extends Operator, Node = ConditionNode> = Node extends { readonly
     : never
   : never;
 
-/** The names of all members that hold expressions. */
+/** The names of all members that contain expressions. */
 type ChildKeys<Node> = {
   readonly [
     Key in keyof Node as Node[Key] extends ConditionNode | readonly ConditionNode[] ? Key : never
   ]: true;
 };
 
-/** The members that hold the children of an expression, in the order in which they are evaluated. */
+/** The members that contain an expression's children, in evaluation order. */
 export const CHILDREN = {
   and: { args: true },
   or: { args: true },
@@ -41,7 +41,7 @@ export const CHILDREN = {
   startsWith: { target: true, arg: true },
   endsWith: { target: true, arg: true },
   in: { value: true, list: true },
-  // of nodes alone: the IR has only its path
+  // nodes only: the IR has just the path
   exists: { attribute: true },
   attribute: {},
   literal: {},
@@ -50,15 +50,15 @@ export const CHILDREN = {
 
 const KNOWN: ReadonlySet<string> = new Set(Object.keys(CHILDREN));
 
-/** What the static checks know of a test. */
+/** What the static checks know about a test. */
 interface TestFacts {
   /** Its operands: two scalars of one type, two numbers or two strings, or two strings. */
   readonly takes: "scalars" | "ordered" | "strings";
-  /** How much of the left operand is spelled like the right one where the two match. */
+  /** How much of the left operand equals the right one if the two match. */
   readonly spells: "whole" | "start" | "end" | "nothing";
   /**
-   * Whether `samplesFor` has a value for each verdict that the test can have: of the attribute on either side, of the one on the
-   * left, or of none. Contradictions are only looked for where it does.
+   * Whether `samplesFor` has a value for each verdict of the test: for an attribute on either side, only on the left,
+   * or for none. Contradictions are searched for only if it has.
    */
   readonly sampled: "either" | "left" | "none";
 }
@@ -83,14 +83,14 @@ export function isTest<Node extends Expression>(node: Node): node is TestOf<Node
   return TEST_OPERATORS.has(node.op);
 }
 
-/** What stands for a value: an attribute, a literal or a list. */
+/** An expression with a value: an attribute, a literal or a list. */
 export type ValueOf<Node extends Expression> = Extract<Node, { readonly op: ValueOperator }>;
 
 export function isValue<Node extends Expression>(node: Node): node is ValueOf<Node> {
   return node.op === "attribute" || node.op === "literal" || node.op === "list";
 }
 
-/** Whether this version has the operator: IR may be of a later one. */
+/** Whether this version knows the operator. IR may come from a later version. */
 export function isKnown(expression: Expression): boolean {
   return KNOWN.has(expression.op);
 }

@@ -8,9 +8,9 @@ import { nestingFinding } from "./nesting.ts";
 export const MAX_CONDITION_LENGTH = 1024 * 1024;
 
 /**
- * Parses a condition. Everything that is wrong with it is found in one go, up to a bounded number of findings.
+ * Parses a condition. Finds all mistakes in one pass, up to a limit.
  *
- * @returns `ast`, only where nothing is wrong; and `findings`, in order of position, all of them errors.
+ * @returns `ast`, only if there are no mistakes; and `findings`, ordered by position, all of them errors
  */
 export function parseCondition(text: string): { ast?: ConditionNode; findings: ConditionFinding[] } {
   const whole = { start: 0, end: text.length };
@@ -20,7 +20,7 @@ export function parseCondition(text: string): { ast?: ConditionNode; findings: C
   }
   const { tokens, findings } = lex(text);
   if (tokens.length === 0) {
-    const hint = "write `true` for what is always allowed";
+    const hint = "write `true` to always allow";
     const empty = errorAt(whole, "empty-condition", "the condition is empty", hint);
     return { findings: findings.length === 0 ? [empty] : arrange(findings) };
   }

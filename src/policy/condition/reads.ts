@@ -1,7 +1,9 @@
 import type { AttributePath, Expression } from "../ir.ts";
 import { visit } from "./walk.ts";
 
-/** @returns the paths of all attributes that an expression reads, in the order of its text, each as often as it is read. */
+/**
+ * @returns the paths of all attributes that an expression reads, in source order, repeated as often as they are read
+ */
 export function pathsIn(expression: Expression): readonly AttributePath[] {
   const paths: AttributePath[] = [];
   visit(expression, (part) => {
@@ -10,7 +12,7 @@ export function pathsIn(expression: Expression): readonly AttributePath[] {
   return paths;
 }
 
-/** @returns what an expression reads below a root, as paths from there on. */
+/** @returns what an expression reads below a root, as paths relative to that root */
 export function readsBelow(expression: Expression, root: string): readonly AttributePath[] {
   return pathsIn(expression).flatMap((path) => (path[0] === root && path.length > 1 ? [path.slice(1)] : []));
 }

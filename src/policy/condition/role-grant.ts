@@ -2,25 +2,28 @@ import type { AttributeNode, ConditionNode } from "./ast.ts";
 import { comparedWithTruth } from "./logic.ts";
 import { visit } from "./walk.ts";
 
-/** What identity providers say of people, and every customer's provider says of its own; `scopes` are of machine clients, too. */
+/** Claims that each customer's identity provider makes about its own users; `scopes` also come from machine clients. */
 const ROLE_MEMBERS: readonly string[] = ["role", "roles", "permissions", "groups", "scopes"];
 
-/** Members of `request` that whoever asks chooses, whatever the path names. */
+/** Members of `request` that the caller chooses freely, independent of the path. */
 const CHOSEN: readonly string[] = ["query", "headers", "body"];
 
-/** What a condition is part of, as far as roles and customers go. */
+/** The context of a condition that matters for roles and customers. */
 export interface GrantScope {
-  /** Roots that are looked up by who the user is: what they have as roles is the user's at whatever customer. */
+  /** Roots that are looked up by user: roles found there belong to the user, whichever customer the user is from. */
   readonly ofUser: readonly string[];
-  /** Whether the path of the rule names something: then what the caller chooses besides says nothing of whose that is. */
+  /**
+   * Whether the rule's path names a resource. If it does, other values that the caller chooses do not say whose
+   * resource it is.
+   */
   readonly hasParameters: boolean;
 }
 
 const ANYWHERE: GrantScope = { ofUser: [], hasParameters: false };
 
 /**
- * The ways in which a condition gets a verdict, as far as two questions go: is it by a role, and is the user's customer
- * compared with something? One entry for each pair of answers that some way has, with the role, where it is by one.
+ * The ways in which a condition can reach a verdict, reduced to two questions: does a role decide, and is the user's
+ * customer compared with anything? One entry per pair of answers that occurs, with the role if one decides.
  */
 type Ways = ReadonlyMap<Way, AttributeNode | undefined>;
 type Way = "neither" | "role" | "customer" | "both";
@@ -28,12 +31,12 @@ type Way = "neither" | "role" | "customer" | "both";
 const NO_WAY: Ways = new Map();
 const ANY_WAY: Ways = new Map([["neither", undefined]]);
 
-/** @returns the role by which the condition becomes true without the user's customer being compared with anything */
+/** @returns the role that makes the condition true without any comparison of the user's customer */
 export function findRoleGrant(ast: ConditionNode, scope = ANYWHERE): AttributeNode | undefined {
   return waysTo(true, ast, scope).get("role");
 }
 
-/** Whether there is no way for the condition to become true but with the user's customer compared. */
+/** Whether every way to make the condition true compares the user's customer. */
 export function bindsCustomer(ast: ConditionNode, scope = ANYWHERE): boolean {
   const ways = waysTo(true, ast, scope);
   return !ways.has("role") && !ways.has("neither");
@@ -43,7 +46,7 @@ function waysTo(verdict: boolean, node: ConditionNode, scope: GrantScope): Ways 
   if (node.op === "not") return waysTo(!verdict, node.arg, scope);
   if (node.op === "and" || node.op === "or") {
     const parts = node.args.map((arg) => waysTo(verdict, arg, scope));
-    // `and` is true where all are, and false where one is; `or` the other way round
+    // `and` is true if all are true, and false if one is false; `or` is the reverse
     return (node.op === "and") === verdict ? parts.reduce(both) : parts.reduce(either);
   }
   if (node.op === "literal") return node.value === verdict ? ANY_WAY : NO_WAY;
@@ -72,7 +75,7 @@ function both(a: Ways, b: Ways): Ways {
   return ways;
 }
 
-/** Whether the verdict says which customer it is about: equal, one of, or assigned. */
+/** Whether the verdict fixes the customer: equal, one of, or assigned. */
 function comparesCustomer(node: ConditionNode, verdict: boolean, scope: GrantScope): boolean {
   const isOwn = (one: ConditionNode) => isOwnCustomer(one, scope);
   const isOthers = (one: ConditionNode) => isOther(one, scope);
@@ -87,7 +90,7 @@ function comparesCustomer(node: ConditionNode, verdict: boolean, scope: GrantSco
   return isAssigned(list, scope) ? isOthers(value) : isOwn(value) && isOthers(list);
 }
 
-/** What is not the user's own word: that equals itself, or whatever the user has chosen. */
+/** An operand that the user does not control. One that the user controls can be chosen to match. */
 function isOther(node: ConditionNode, scope: GrantScope): boolean {
   if (node.op === "literal") return typeof node.value === "string" || typeof node.value === "number";
   if (node.op === "list") return node.items.every((item) => isOther(item, scope));
@@ -104,7 +107,7 @@ function isOwnCustomer(node: ConditionNode, scope: GrantScope): boolean {
   return root === "customer" ? member === "id" : isOfUser(node, scope) && member === "customer_id";
 }
 
-/** Customers that somebody looks after: of the platform's own people, by the operator's word. */
+/** Customers assigned to a member of the platform's own staff by the operator. */
 function isAssigned(node: ConditionNode, scope: GrantScope): boolean {
   if (node.op !== "attribute" || !isOfUser(node, scope)) return false;
   return node.path.slice(1).join(".") === "assigned_customers";

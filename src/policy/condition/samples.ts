@@ -2,23 +2,23 @@ import type { AttributePath, LiteralValue } from "../ir.ts";
 import type { Attributes, Value } from "../value.ts";
 import { isSentSeveralTimes } from "./values.ts";
 
-/** Attributes that have one of a few values. */
+/** Attributes with few possible values. */
 const WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 const DOMAINS: ReadonlyMap<string, readonly LiteralValue[]> = new Map<string, readonly LiteralValue[]>([
   ["env.weekday", WEEKDAYS],
   ["env.hour", Array.from({ length: 24 }, (_, hour) => hour)],
 ]);
 
-/** @returns all values that an attribute can have, where they are few. */
+/** @returns all values that an attribute can have, if they are few */
 export function domainOf(path: AttributePath): readonly LiteralValue[] | undefined {
   return path.length === 2 ? DOMAINS.get(path.join(".")) : undefined;
 }
 
 /**
- * Values of an attribute, and of another at or below it, among which there is one of every kind that comparisons with
- * `literals` can tell apart: equal to one, between two, beyond all; of every type; missing.
+ * Values of an attribute, and of another at or below it, that cover every case that comparisons with `literals` can
+ * distinguish: equal to one, between two, beyond all, of every type, and missing.
  *
- * @param upper - a path that `lower` begins with
+ * @param upper - a prefix of `lower`
  */
 export function samplesFor(
   upper: AttributePath,
@@ -29,7 +29,7 @@ export function samplesFor(
   const own = values.map((value) => attributesWith(upper, value));
   if (upper.length === lower.length) return own;
   const below = valuesFor(lower, literals).map((value) => attributesWith(lower, value));
-  // an object without it: what is between the two may be missing, too
+  // an object without it: a path between the two may also be missing
   return [...own, ...below, attributesWith(upper, {})];
 }
 
@@ -45,7 +45,7 @@ function valuesFor(path: AttributePath, literals: readonly LiteralValue[]): Samp
   return [MISSING, [], ...sent.map((value) => [value]), [...given, ...given, ""], ["", "\u{10ffff}"]];
 }
 
-/** Every number of the literals, one between each two neighbours, and one beyond either end. */
+/** Every number among the literals, one between each two neighbours, and one beyond each end. */
 function numbers(literals: readonly LiteralValue[]): number[] {
   const given = literals.filter((value) => typeof value === "number").sort((a, b) => a - b);
   const between = given.flatMap((value, index) => {
@@ -56,7 +56,10 @@ function numbers(literals: readonly LiteralValue[]): number[] {
   return [-Number.MAX_VALUE, ...given, ...between, Number.MAX_VALUE, first / 2].filter(Number.isFinite);
 }
 
-/** The same of strings, and such as begin or end like them, but for those that begin like one and end like another. */
+/**
+ * The same for strings, plus strings that start or end like one of them. Strings that start like one and end like
+ * another are not covered.
+ */
 function strings(literals: readonly LiteralValue[]): string[] {
   const given = literals.filter((value) => typeof value === "string");
   const around = given.flatMap((value) => [value, `${value}\u0000`, `\u0000${value}`, `\u{10ffff}${value}`]);

@@ -2,30 +2,30 @@ import type { AttributePath, AttributeType } from "../ir.ts";
 import { CLAIM_MEMBERS } from "../roots.ts";
 import type { ConditionContext } from "./types.ts";
 
-/** What is certain of an attribute whatever the request is. */
+/** What is certain about an attribute in every request. */
 export interface Shape {
-  /** Absent: anything. */
+  /** Absent if it may be anything. */
   readonly type?: AttributeType;
-  /** Of a list: the type of what it holds. */
+  /** For a list: the type of its entries. */
   readonly entries?: AttributeType;
-  /** Where it has no value it is missing, never null. */
+  /** Without a value it is missing, never null. */
   readonly notNull?: true;
-  /** Absent: nobody knows which it has. */
+  /** Absent if its members are not known. */
   readonly members?: Members;
-  /** Where it may have members of any name: what each of them is. */
+  /** The shape of each member, if members may have any name. */
   readonly each?: Shape;
 }
 
 interface Members {
   readonly known: ReadonlyMap<string, Shape>;
   /**
-   * `closed`: these are all. `open`: there may be others. `guessed`: there may be, but nobody has said so, and a name that
-   * is almost one of these is probably a slip.
+   * `closed`: these are all. `open`: there may be others. `guessed`: there may be others, but that is not declared, so
+   * a name that is almost one of these is probably a typing error.
    */
   readonly others: "closed" | "open" | "guessed";
 }
 
-/** What a path comes to: its shape, as far as there is one, or the first name in it that nothing has. */
+/** The result of looking up a path: its shape, if known, or the first name in it that does not exist. */
 export interface Found {
   readonly shape?: Shape;
   readonly unknown?: {
@@ -38,14 +38,14 @@ export interface Found {
 }
 
 const STRING: Shape = { type: "string", notNull: true };
-/** Parameters and headers, by name: each may be sent several times. */
+/** Parameters and headers by name. Each may be sent several times. */
 const BY_NAME: Shape = {
   type: "object",
   notNull: true,
   each: { type: "list", entries: "string", notNull: true },
 };
 
-/** That the pattern has the parameter is looked at elsewhere. */
+/** Whether the pattern has the parameter is checked elsewhere. */
 const PATH: Shape = { type: "object", each: STRING };
 const REQUEST = closed({
   method: STRING,
@@ -66,21 +66,21 @@ const ENV = closed({
   environment: STRING,
 });
 
-/** What comes from outside and has members all the same that are certain; others can be declared. */
+/** Roots from outside that have some members for certain. Others can be declared. */
 const OUTSIDE: Readonly<Record<string, Readonly<Record<string, Shape>>>> = {
   user: { ...Object.fromEntries(CLAIM_MEMBERS.user.map((name) => [name, {}])), id: STRING },
   customer: Object.fromEntries(CLAIM_MEMBERS.customer.map((name) => [name, {}])),
   response: { status: { type: "number", notNull: true }, headers: BY_NAME, body: {} },
   message: { type: STRING },
 };
-/** Where nothing is declared. */
+/** Used if nothing is declared. */
 const OTHERS: Readonly<Record<string, Members["others"]>> = {
   user: "guessed",
   customer: "guessed",
   response: "closed",
 };
 
-/** @returns what is certain of the attribute at `path`. */
+/** @returns what is certain about the attribute at `path` */
 export function lookUp(path: AttributePath, context: ConditionContext): Found {
   const [root = "", ...names] = path;
   let shape = rootShape(root, context);
@@ -91,7 +91,7 @@ export function lookUp(path: AttributePath, context: ConditionContext): Found {
       shape = each;
       continue;
     }
-    // a key that has a dot itself could be read in two ways
+    // a key that contains a dot would be ambiguous
     if (members === undefined || name.includes(".")) return {};
     const next = members.known.get(name);
     if (next === undefined && members.others !== "open") {
@@ -104,7 +104,7 @@ export function lookUp(path: AttributePath, context: ConditionContext): Found {
   return shape === undefined ? {} : { shape };
 }
 
-/** The declarations of a set are looked at once, not for each condition. */
+/** Cached, so that a set's declarations are read once and not per condition. */
 const made = new WeakMap<
   object,
   { readonly open: unknown; readonly shapes: Map<string, Shape | undefined> }
@@ -137,7 +137,7 @@ function shapeOfRoot(
   const tree = new Map<string, Branch>();
   for (const [name, type] of entries) declare(tree, name.split("."), type);
   const members = shapesOf(tree, isOpen ? "open" : "closed");
-  // what is certain stays so, whatever is declared
+  // declarations cannot change what is certain
   for (const [name, shape] of Object.entries(certain ?? {})) {
     members.set(name, { ...members.get(name), ...shape });
   }
@@ -160,7 +160,7 @@ function declare(
   else declare(branch.below, rest, type);
 }
 
-/** What has members is an object; where none of its members is declared, it may have any. */
+/** A root with members is an object. If none of its members is declared, it may have any. */
 function shapesOf(tree: ReadonlyMap<string, Branch>, others: Members["others"]): Map<string, Shape> {
   return new Map(
     [...tree].map(([name, { type, below }]) => [

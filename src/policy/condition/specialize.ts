@@ -5,23 +5,23 @@ import { evaluate, MAX_DEPTH } from "./evaluate.ts";
 import { isTest, type TestOf } from "./operators.ts";
 import { anyEqual, attributeOperand, operandOf, readAttribute, type Operand } from "./values.ts";
 
-/** What is left of a condition: its verdict, or an expression that reads only what is not known yet. */
+/** The residual of a condition: its verdict, or an expression that reads only attributes that are not known yet. */
 export type Specialized =
   | { readonly known: true; readonly verdict: Verdict }
   | { readonly known: false; readonly residual: Expression };
 
-/** The same of an operand. A verdict is one. */
+/** The same for an operand, which may be a verdict. */
 type Part =
   | { readonly known: true; readonly value: Operand }
   | { readonly known: false; readonly residual: Expression };
 
-/** What is known now, and the roots that are not. */
+/** The attributes that are known now, and the roots that are not. */
 interface Knowledge {
   readonly attributes: Attributes;
   readonly late: ReadonlySet<string>;
 }
 
-/** An empty path is missing, so that this is unknown to every operator. */
+/** An empty path is missing, so every operator returns unknown for it. */
 const UNKNOWN: Expression = { op: "attribute", path: [] };
 const TRUE: Expression = { op: "literal", value: true };
 
@@ -31,11 +31,11 @@ const DECIDED_FALSE: Specialized = { known: true, verdict: false };
 const NOTHING: Attributes = {};
 
 /**
- * Decides as much of a condition as `attributes` tell. For all values `after` of the `late` roots, evaluating the
- * residual over `after` comes to what evaluating `expression` over both comes to. No condition in the residual lies
- * deeper than it did, and nothing of `attributes` is in it but values that late parts are compared with.
+ * Decides as much of a condition as `attributes` allow. For all values `after` of the `late` roots, evaluating the
+ * residual over `after` gives the same verdict as evaluating `expression` over both. No condition in the residual is
+ * deeper than before, and the only values from `attributes` in it are those that late parts are compared with.
  *
- * @param late - roots that are not known yet; members of `attributes` by these names are not looked at
+ * @param late - roots that are not known yet; members of `attributes` with these names are ignored
  */
 export function specialize(
   expression: Expression,
@@ -51,7 +51,7 @@ function conditionAt(expression: Expression, knowledge: Knowledge, depth: number
   return otherAt(expression, knowledge, depth) ?? UNDECIDABLE;
 }
 
-/** All operators but tests. @returns nothing for one of a later version, which IR may hold. */
+/** All operators except tests. @returns nothing for an operator of a later version, which IR may contain. */
 function otherAt(
   expression: Exclude<Expression, TestOf<Expression>>,
   knowledge: Knowledge,
@@ -87,19 +87,19 @@ function operandAt(expression: Expression, knowledge: Knowledge, depth: number):
       : known(attributeOperand(expression.path, knowledge.attributes));
   }
   if (expression.op === "literal") return known(operandOf(expression.value));
-  if (expression.op === "list") return known([]); // outside of `in`, all that counts is that it is a list
+  if (expression.op === "list") return known([]); // outside `in`, only its type matters
   const part = conditionAt(expression, knowledge, depth);
   return part.known ? known(part.verdict) : { known: false, residual: verdictOf(part.residual) };
 }
 
-/** What is searched: of a query parameter or header, all its values. */
+/** The list to search. For a query parameter or header, it is the list of all its values. */
 function listAt(expression: Expression, knowledge: Knowledge, depth: number): Part {
   return expression.op === "attribute" && !isLate(expression.path, knowledge)
     ? known(operandOf(readAttribute(expression.path, knowledge.attributes)))
     : operandAt(expression, knowledge, depth);
 }
 
-/** `and` (`decisive` is false) or `or` (it is true), without the arguments that are decided and do not decide it. */
+/** `and` (`decisive` is false) or `or` (it is true), without the decided arguments that do not decide the whole. */
 function connective(
   op: "and" | "or",
   decisive: boolean,
@@ -118,7 +118,7 @@ function connective(
   }
   const [first] = left;
   if (first === undefined) return decided(verdict);
-  if (verdict === undefined) left.push(UNKNOWN); // with it, the others can only come to `decisive` or unknown
+  if (verdict === undefined) left.push(UNKNOWN); // with it, the result can only be `decisive` or unknown
   return { known: false, residual: left.length === 1 ? first : { op, args: left } };
 }
 
@@ -128,7 +128,7 @@ function negated(part: Specialized): Specialized {
   return { known: false, residual: residual.op === "not" ? residual.arg : { op: "not", arg: residual } };
 }
 
-/** A test is unknown where one of its operands is unknown. */
+/** A test is unknown if one of its operands is unknown. */
 function testAt(expression: TestOf<Expression>, knowledge: Knowledge, depth: number): Specialized {
   if ("left" in expression) {
     const left = operandAt(expression.left, knowledge, depth);
@@ -167,9 +167,9 @@ function membership(
   );
 }
 
-/** `value in [items]`, without the items that a known value is not equal to. */
+/** `value in [items]`, without the items that a known value does not equal. */
 function membershipOf(value: Part, items: readonly Part[]): Specialized {
-  if (items.length === 0) return decided(false); // whatever the value is
+  if (items.length === 0) return decided(false); // for every value
   if (!value.known) return remaining(value, items);
   if (value.value === undefined) return UNDECIDABLE;
   const now = items.flatMap((item) => (item.known ? [item.value] : []));
@@ -184,17 +184,17 @@ function remaining(value: Part, items: readonly Part[]): Specialized {
   return { known: false, residual: { op: "in", value: expressionOf(value), list } };
 }
 
-/** Stands for a known operand, or for one that is not known yet. */
+/** The expression for an operand, known or not known yet. */
 function expressionOf(part: Part): Expression {
   if (!part.known) return part.residual;
   const { value } = part;
   if (value === undefined) return UNKNOWN;
-  // as an operand, an object is what a list is: no scalar, and not null
+  // as an operand, an object behaves like a list: neither a scalar nor null
   if (typeof value === "object" && value !== null) return { op: "list", items: [] };
   return { op: "literal", value };
 }
 
-/** A condition's residual where it stands as an operand: a bare attribute would be more than its verdict there. */
+/** A condition's residual as an operand. A bare attribute there would be read as its value, not its verdict. */
 function verdictOf(residual: Expression): Expression {
   return residual.op === "attribute" ? { op: "and", args: [residual, TRUE] } : residual;
 }

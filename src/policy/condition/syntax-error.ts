@@ -10,13 +10,15 @@ import { quoted } from "../../text/index.ts";
 import { tokenSpan } from "./lex.ts";
 import { RightBracket, RightParenthesis } from "./tokens.ts";
 
-/** Recovering from more errors than this finds nothing that helps, and costs more with each. */
+/** Recovering from more errors than this finds nothing useful, and each one costs more. */
 const MAX_SYNTAX_ERRORS = 20;
 
 /** Ends parsing from within: unlike a recognition error, the parser does not recover from it. */
 export class TooManyErrors extends Error {}
 
-/** Words the parser's errors, and stops it after {@link MAX_SYNTAX_ERRORS} since `count` was last set to 0. */
+/**
+ * Messages for the parser's errors. Stops the parser after {@link MAX_SYNTAX_ERRORS} since `count` was last set to 0.
+ */
 export const messages = {
   count: 0,
 
@@ -41,7 +43,7 @@ export function findingOf({
   message,
 }: IRecognitionException & { previousToken?: IToken }): ConditionFinding {
   if (token.tokenType === EOF) {
-    // nothing can be marked beyond the end: the last word is
+    // nothing can be marked beyond the end, so mark the last word
     return errorAt(tokenSpan(previousToken ?? token), "unexpected-end", message);
   }
   return errorAt(tokenSpan(token), "unexpected-token", message, hintFor(token, message));
@@ -49,7 +51,7 @@ export function findingOf({
 
 function hintFor(token: IToken, message: string): string | undefined {
   const closing = token.tokenType === RightParenthesis || token.tokenType === RightBracket;
-  return message.endsWith("should end") && !closing ? "conditions are joined by `and` or `or`" : undefined;
+  return message.endsWith("should end") && !closing ? "join conditions with `and` or `or`" : undefined;
 }
 
 function valueExpected({ actual }: { actual: IToken[] }): string {
@@ -62,5 +64,5 @@ function countError(): void {
 }
 
 function described(token: IToken | undefined): string {
-  return token === undefined || token.tokenType === EOF ? "the end" : quoted(token.image);
+  return token === undefined || token.tokenType === EOF ? "the end of the condition" : quoted(token.image);
 }

@@ -1,8 +1,8 @@
 import { createToken, Lexer, type TokenType } from "chevrotain";
 
 /**
- * The vocabulary. Tokens that only other languages have are recognized too, as a kind of the token that their author
- * meant: parsing goes on as if it had been written, and everything wrong with a condition is found in one go.
+ * The vocabulary. Tokens of other languages are recognized as well, as variants of the intended token. Parsing
+ * continues as if that had been written, so one pass finds everything that is wrong with a condition.
  */
 
 /** What may follow a dot: any identifier, keywords included. */
@@ -21,7 +21,7 @@ export const ForeignName = createToken({
   categories: [Identifier],
 });
 
-// keywords are matched in any case, so that `AND` can be reported for what it is
+// keywords are matched in any letter case, so that `AND` is reported as such
 export const And = keyword("and", /and/i);
 export const Or = keyword("or", /or/i);
 export const Not = keyword("not", /not/i);
@@ -42,7 +42,7 @@ export const UnterminatedString = createToken({
   categories: [StringLiteral],
   line_breaks: false,
 });
-/** `“x”`, `‘x’`, `«x»`, `` `x` `` and other quotes that are none. */
+/** `“x”`, `‘x’`, `«x»`, `` `x` `` and other unsupported quotation marks. */
 export const LookalikeString = createToken({
   name: "LookalikeString",
   pattern: /[“”„‟«»‘’‚‛`´＂＇][^“”„‟«»‘’‚‛`´＂＇\r\n]*[“”„‟«»‘’‚‛`´＂＇]/,
@@ -56,7 +56,7 @@ export const RegexLiteral = createToken({
   line_breaks: false,
 });
 
-/** Everything that looks like a number; whether it is one is decided by {@link decodeNumber}. */
+/** Everything that looks like a number. {@link decodeNumber} decides whether it is one. */
 export const NumberLiteral = createToken({
   name: "NumberLiteral",
   label: "a number",
@@ -92,7 +92,7 @@ const WhiteSpace = createToken({
   line_breaks: true,
 });
 
-/** In order of preference: the first that matches is taken. */
+/** In order of preference: the first match wins. */
 export const VOCABULARY: TokenType[] = [
   WhiteSpace,
   StringLiteral,

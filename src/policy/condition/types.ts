@@ -5,38 +5,38 @@ import { isValue } from "./operators.ts";
 import { lookUp } from "./shapes.ts";
 import { isSentSeveralTimes } from "./values.ts";
 
-/** What is known of the conditions of one section, and of one rule in it. */
+/** What is known about the conditions of one section, and of one rule in it. */
 export interface ConditionContext {
   /** The roots that its conditions may read. */
   readonly roots: readonly string[];
-  /** The parameters of the rule's path pattern; absent where conditions have no pattern. */
+  /** The parameters of the rule's path pattern; absent if there is no pattern. */
   readonly parameters?: readonly string[];
-  /** The arguments of the rule's GraphQL field; absent where they are not known. */
+  /** The arguments of the rule's GraphQL field; absent if they are not known. */
   readonly fieldArguments?: readonly string[] | undefined;
   /** Declared types, by root and then by member; members of members have dotted names. */
   readonly types?: Readonly<Record<string, Readonly<Record<string, AttributeType>>>>;
-  /** Roots that have members besides those that are declared. */
+  /** Roots that may have members other than the declared ones. */
   readonly open?: readonly string[];
-  /** The verdict that gives access: a permit's is true, that of a rule which masks is false. Absent: it is not known. */
+  /** The verdict that grants access: true for a rule that permits, false for a rule that masks. Absent if not known. */
   readonly opensWhen?: boolean;
 }
 
-/** One static check: called with every node of a condition, and the node above it. */
+/** One static check, called with every node of a condition and its parent. */
 export type ConditionCheck = (
   node: ConditionNode,
   context: ConditionContext,
   parent: ConditionNode | undefined,
 ) => readonly ConditionFinding[];
 
-/** The type of an expression, as far as it is certain. `undefined`: anything. */
+/** The type of an expression if it is certain; `undefined` if it may be anything. */
 export type KnownType = AttributeType | "null" | undefined;
 
-/** @returns the type that an operand is certain to have, if it has a value at all. */
+/** @returns the type that an operand certainly has, provided it has a value */
 export function typeOf(node: ConditionNode, context: ConditionContext): KnownType {
   if (!isValue(node)) return "boolean";
   switch (node.op) {
     case "attribute":
-      // where it was sent once; of several, nobody knows which one counts
+      // applies if it was sent once; of several values, it is not known which one the application uses
       return isSentSeveralTimes(node.path) ? "string" : typeOfPath(node.path, context);
     case "list":
       return "list";
@@ -55,12 +55,12 @@ export function typeOfPath(path: AttributePath, context: ConditionContext): Know
   return lookUp(path, context).shape?.type;
 }
 
-/** @returns the type of what `list` holds, where that is certain: the values of parameters and headers are strings. */
+/** @returns the type of the entries of `list`, if certain: the values of parameters and headers are strings */
 export function typeOfEntries(list: ConditionNode, context: ConditionContext): KnownType {
   return list.op === "attribute" ? lookUp(list.path, context).shape?.entries : undefined;
 }
 
-/** Whether the attribute is never null: where it has no value it is missing. */
+/** Whether the attribute is never null: without a value it is missing. */
 export function isNeverNull(node: ConditionNode, context: ConditionContext): boolean {
   return node.op === "attribute" && lookUp(node.path, context).shape?.notNull === true;
 }

@@ -5,31 +5,31 @@ import { evaluateAt, MAX_DEPTH } from "./evaluate.ts";
 import { isTest, isValue, operandsOf } from "./operators.ts";
 import { attributeOperand, isSentSeveralTimes, operandOf, readAttribute } from "./values.ts";
 
-/** Why a part of a condition could not be decided. */
+/** Why a part of a condition is unknown. */
 export type WhyUnknown =
-  /** It is not there. */
+  /** The attribute is missing. */
   | "missing"
-  /** What it comes from failed. */
+  /** Its source failed. */
   | "unavailable"
-  /** A parameter or header that was sent several times, where one value is compared. */
+  /** A parameter or header that was sent several times, but a single value is compared. */
   | "repeated"
-  /** It is of a type that the operator does not take, or not with the other value. */
+  /** The operator does not take its type, or not together with the other operand's type. */
   | "type";
 
-/** An attribute that a condition could not be decided for. */
+/** An attribute that made a condition unknown. */
 export interface UnknownRead {
   readonly path: AttributePath;
   readonly why: WhyUnknown;
-  /** Of what type it is, where that is why. */
+  /** Its type, if that is the reason. */
   readonly type?: string;
 }
 
-/** More than this many help nobody. */
+/** The most that are listed; more would not help. */
 const MAX_READS = 10;
 
 /**
- * Says which attributes left a condition unknown: those of its undecided parts, not those of parts that were decided
- * beside them. Empty where the condition is not unknown.
+ * Lists the attributes that made a condition unknown: those of its unknown parts, not of the parts with a verdict.
+ * Empty if the condition is not unknown.
  */
 export function whyUnknown(expression: Expression, attributes: Attributes): UnknownRead[] {
   const found = new Map<string, UnknownRead>();
@@ -69,7 +69,7 @@ function collect(expression: Expression, attributes: Attributes, depth: number, 
   }
 }
 
-/** Of a list in brackets, the entries that are unknown; of another, what it is instead of a list. */
+/** For a list in brackets, the unknown entries; for any other operand, its type instead of a list. */
 function collectIn(
   { value, list }: Extract<Expression, { op: "in" }>,
   attributes: Attributes,
@@ -91,7 +91,7 @@ function collectIn(
   } else collectOperands([value], attributes, depth, found);
 }
 
-/** What has no value is the reason; where all have one, their types are. */
+/** Operands without a value are the reason; if all have a value, their types are. */
 function collectOperands(
   operands: readonly Expression[],
   attributes: Attributes,

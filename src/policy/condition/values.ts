@@ -2,13 +2,13 @@ import type { AttributePath } from "../ir.ts";
 import { isList, isObject } from "../../json/index.ts";
 import { UNAVAILABLE, type Attributes, type Value, type Verdict } from "../value.ts";
 
-/** What an operand stands for. `undefined`: nothing that can be compared. */
+/** The value of an operand; `undefined` if it cannot be compared. */
 export type Operand = Value | undefined;
 
 /**
- * Looks an attribute up, by own members of objects alone: lists and scalars have none.
+ * Looks up an attribute. Only own members of objects count; lists and scalars have no members.
  *
- * @returns the value, `undefined` where it is missing, UNAVAILABLE where it or something above it is.
+ * @returns the value; `undefined` if it is missing; UNAVAILABLE if it or a parent is unavailable
  */
 export function readAttribute(
   path: AttributePath,
@@ -19,14 +19,14 @@ export function readAttribute(
   for (const key of path) {
     if (!isObject(current) || !Object.hasOwn(current, key)) return undefined;
     current = current[key];
-    if (current === UNAVAILABLE) return UNAVAILABLE; // a source may put it below the root as well
+    if (current === UNAVAILABLE) return UNAVAILABLE; // a source may also set it below the root
   }
   return current as Value | undefined;
 }
 
 /**
- * Takes what can be compared. Everything else is unknown to every operator: what is missing or unavailable, numbers
- * that are not finite, and strings with half a surrogate pair, which UTF-8, and so Lua, cannot hold.
+ * Accepts values that can be compared. Everything else is unknown to every operator: missing and unavailable values,
+ * numbers that are not finite, and strings with an unpaired surrogate, which UTF-8 (and so Lua) cannot represent.
  */
 export function operandOf(value: unknown): Operand {
   switch (typeof value) {
@@ -44,8 +44,8 @@ export function operandOf(value: unknown): Operand {
 }
 
 /**
- * What an attribute stands for as an operand. A query parameter or header is its value where it was sent once; where it
- * was sent several times, nobody knows which one counts.
+ * The value of an attribute as an operand. A query parameter or header sent once is its value. Sent several times, it
+ * is unknown, because the application may use any of the values.
  */
 export function attributeOperand(path: AttributePath, attributes: Attributes): Operand {
   const value = operandOf(readAttribute(path, attributes));
@@ -53,12 +53,15 @@ export function attributeOperand(path: AttributePath, attributes: Attributes): O
   return value.length === 1 ? operandOf(value[0]) : undefined;
 }
 
-/** Whether an attribute is a list because requests may hold it several times: `request.query.x`, `request.headers.x`. */
+/**
+ * Whether an attribute is a list because a request may contain it several times: `request.query.x`,
+ * `request.headers.x`.
+ */
 export function isSentSeveralTimes(path: AttributePath): boolean {
   return path.length === 3 && path[0] === "request" && (path[1] === "query" || path[1] === "headers");
 }
 
-/** Compares scalars of one type. null differs from everything else; a list or an object equals nothing we know. */
+/** Compares scalars of one type. null differs from everything else; equality with a list or an object is unknown. */
 export function equal(a: Operand, b: Operand): Verdict {
   if (a === undefined || b === undefined) return undefined;
   if (a === null || b === null) return a === b;
@@ -66,7 +69,7 @@ export function equal(a: Operand, b: Operand): Verdict {
   return a === b;
 }
 
-/** Orders two numbers, or two strings by code point. @returns whether `a` stands to `b` as `operator` says. */
+/** Orders two numbers, or two strings by code point. @returns whether `a operator b` holds */
 export function ordered(operator: "<" | "<=" | ">" | ">=", a: Operand, b: Operand): Verdict {
   let difference: number;
   if (typeof a === "number" && typeof b === "number") difference = a < b ? -1 : a > b ? 1 : 0;
@@ -84,7 +87,7 @@ export function ordered(operator: "<" | "<=" | ">" | ">=", a: Operand, b: Operan
   }
 }
 
-/** `value == item` for any of `items`: true where one is true, else unknown where one is unknown. */
+/** `value == item` for any of `items`: true if one is true, else unknown if one is unknown. */
 export function anyEqual<Item>(
   value: Operand,
   items: readonly Item[],
@@ -100,8 +103,8 @@ export function anyEqual<Item>(
 }
 
 /**
- * The order of code points, which is that of UTF-8 bytes. UTF-16 units have another one: surrogates, which stand for
- * the highest code points, come before U+E000.
+ * The order of code points, which is that of UTF-8 bytes. The order of UTF-16 units differs: surrogates, which encode
+ * the highest code points, sort before U+E000.
  */
 function compareCodePoints(a: string, b: string): number {
   const length = Math.min(a.length, b.length);

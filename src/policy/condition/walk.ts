@@ -2,14 +2,14 @@ import type { Expression } from "../ir.ts";
 import type { ConditionNode } from "./ast.ts";
 import { CHILDREN } from "./operators.ts";
 
-/** The members that hold children, the last one first. */
+/** The members that contain children, last one first. */
 const KEYS: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries(CHILDREN).map(([op, children]) => [op, Object.keys(children).reverse()]),
 );
 
 type Members = Readonly<Record<string, Expression | readonly Expression[] | undefined>>;
 
-/** @returns what stands directly below `node`, in the order in which it is evaluated. */
+/** @returns the direct children of `node`, in evaluation order */
 export function childrenOf(node: ConditionNode): readonly ConditionNode[];
 export function childrenOf(expression: Expression): readonly Expression[];
 export function childrenOf(expression: Expression): readonly Expression[] {
@@ -19,8 +19,8 @@ export function childrenOf(expression: Expression): readonly Expression[] {
 }
 
 /**
- * Visits `root` and all that stands below it, in the order of the text, each node before its children. Without recursion: the
- * depth of IR is not bounded.
+ * Visits `root` and everything below it in source order, each node before its children. Not recursive, because the
+ * depth of IR is not limited.
  */
 export function visit(root: ConditionNode, enter: (node: ConditionNode) => void): void;
 export function visit(root: Expression, enter: (node: Expression) => void): void;
@@ -32,7 +32,7 @@ export function visit<Node extends Expression>(root: Node, enter: (node: Node) =
   }
 }
 
-/** Puts the children of an expression on a stack, the first one on top; of an operator of a later version, none. */
+/** Pushes the children of an expression, the first one on top. An operator of a later version has none. */
 function pushChildren(expression: Expression, stack: Expression[]): void {
   const members = expression as unknown as Members;
   for (const key of KEYS.get(expression.op) ?? []) {

@@ -1,4 +1,4 @@
-/** Every code that a diagnostic about a policy set can have, beside those of conditions (`FINDING_CODES`). */
+/** Every code that a diagnostic of a policy set can have, besides those of conditions (`FINDING_CODES`). */
 export const POLICY_CODES = [
   // files and YAML
   "no-files",

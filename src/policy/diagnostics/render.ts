@@ -2,7 +2,7 @@ import { UNPRINTABLE, visible } from "../../text/index.ts";
 import type { Diagnostic, PolicyFile } from "../diagnostic.ts";
 import { SourceText } from "./source-text.ts";
 
-/** Columns of a source line that are shown. */
+/** The number of columns of a source line to show. */
 const WIDTH = 100;
 
 /**
@@ -13,7 +13,7 @@ const WIDTH = 100;
  *         |     ^^^^^^^
  *         = did you mean `resource`?
  *
- * No colours, and no control characters whatever the files hold. Empty for no diagnostics.
+ * Prints no colours, and no control characters whatever the files contain. Empty if there are no diagnostics.
  */
 export function renderDiagnostics(diagnostics: readonly Diagnostic[], files: readonly PolicyFile[]): string {
   const sources = new Map(files.map((file) => [file.name, new SourceText(file)]));
@@ -24,7 +24,7 @@ function render(diagnostic: Diagnostic, source: SourceText | undefined): string 
   const { file, line, column, severity, message, code, hint } = diagnostic;
   const lines = [`${visible(file)}:${line}:${column}: ${severity}: ${visible(message)} [${code}]`];
   const gutter = " ".repeat(String(line).length + 2);
-  // the count of findings that are not shown has no place of its own
+  // the summary of findings not shown has no position
   if (source !== undefined && code !== "more-findings") {
     const [text, mark] = excerpt(source.line(line), column - 1, diagnostic.length);
     lines.push(` ${line} | ${text}`.trimEnd(), `${gutter}| ${mark}`);
@@ -35,7 +35,7 @@ function render(diagnostic: Diagnostic, source: SourceText | undefined): string 
 
 /** @returns the part of a line around the mark, and the line of carets below it. */
 function excerpt(line: string, start: number, length: number): [text: string, mark: string] {
-  // a long line is cut so that the mark stands in its first third
+  // a long line is cut so that the mark is in its first third
   const from = line.length <= WIDTH ? 0 : Math.max(0, Math.min(start - WIDTH / 3, line.length - WIDTH)) | 0;
   const to = Math.min(line.length, from + WIDTH);
   const before = shown(line.slice(from, start));
@@ -47,12 +47,14 @@ function excerpt(line: string, start: number, length: number): [text: string, ma
   return [`${left}${before}${marked}${after}${right}`, " ".repeat(left.length + columnsOf(before)) + carets];
 }
 
-/** Tabs as two spaces; what a terminal would act on as one replacement character, so that columns stay countable. */
+/**
+ * Prints a tab as two spaces, and each control character as one replacement character, so that columns can be counted.
+ */
 function shown(text: string): string {
   return text.replaceAll("\t", "  ").replace(UNPRINTABLE, "\uFFFD");
 }
 
-/** Columns that a text takes in a terminal: none for combining marks, two for wide characters. */
+/** The width of a text in terminal columns: none for combining marks, two for wide characters. */
 function columnsOf(text: string): number {
   let columns = 0;
   for (const character of text)
@@ -60,6 +62,6 @@ function columnsOf(text: string): number {
   return columns;
 }
 
-/** East Asian wide and full-width characters and emoji; near enough, without the tables of UAX #11. */
+/** East Asian wide and full-width characters and emoji; an approximation without the tables of UAX #11. */
 const WIDE =
   /^[\u{1100}-\u{115F}\u{2E80}-\u{303E}\u{3041}-\u{A4CF}\u{AC00}-\u{D7A3}\u{F900}-\u{FAFF}\u{FE30}-\u{FE6F}\u{FF00}-\u{FF60}\u{FFE0}-\u{FFE6}\u{1F300}-\u{1FAFF}\u{20000}-\u{3FFFD}]/u;

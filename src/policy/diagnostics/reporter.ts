@@ -2,15 +2,17 @@ import { counted } from "../../text/index.ts";
 import type { Diagnostic } from "../diagnostic.ts";
 import type { Range, SourceText } from "./source-text.ts";
 
-/** More than this many findings are counted, not listed. */
+/** Findings beyond this many are counted, not listed. */
 export const MAX_DIAGNOSTICS = 100;
 
-/** A place in a file. */
+/** A position in a file. */
 export interface SourceRange extends Range {
   readonly source: SourceText;
 }
 
-/** What a finding says. A hint that costs something to find is a function, called only for findings that are shown. */
+/**
+ * The content of a finding. A hint that is costly to compute is a function, called only for findings that are shown.
+ */
 export interface DiagnosticContent {
   readonly severity: Diagnostic["severity"];
   readonly code: string;
@@ -20,18 +22,20 @@ export interface DiagnosticContent {
 
 interface Entry extends DiagnosticContent {
   readonly place: SourceRange;
-  /** Equal for findings that say the same about the same place. */
+  /** Equal for findings with the same content at the same position. */
   readonly key: string;
 }
 
-/** Collects findings in bounded memory: beyond {@link MAX_DIAGNOSTICS} the first ones stay, errors before warnings. */
+/**
+ * Collects findings in bounded memory: beyond {@link MAX_DIAGNOSTICS}, the first ones are kept, errors before warnings.
+ */
 export class Reporter {
   #entries: Entry[] = [];
   #seen = new Set<string>();
   #dropped = 0;
   #errors = 0;
 
-  /** True when nothing that was reported is an error. */
+  /** True if no error was reported. */
   get clean(): boolean {
     return this.#errors === 0;
   }
@@ -44,7 +48,7 @@ export class Reporter {
     this.report(place, { severity: "warning", code, message, hint });
   }
 
-  /** Reports a finding; the same one at the same place (which aliases lead to) is reported once. */
+  /** Reports a finding. The same finding at the same position, which aliases cause, is reported once. */
   report(place: SourceRange, finding: DiagnosticContent): void {
     if (finding.severity === "error") this.#errors++;
     const key = `${place.source.file}\0${place.start}\0${finding.code}\0${finding.message}`;
@@ -54,7 +58,7 @@ export class Reporter {
     if (this.#entries.length >= 20 * MAX_DIAGNOSTICS) this.#compact();
   }
 
-  /** @returns everything reported, by file, line and column; a last one counts those that are not shown. */
+  /** @returns all findings, by file, line and column; if some are not shown, a last one gives their number */
   diagnostics(): Diagnostic[] {
     this.#compact();
     const shown = this.#entries.toSorted(byPlace).map(toDiagnostic);
@@ -76,7 +80,7 @@ export class Reporter {
   }
 }
 
-/** @returns `file:line:column`, for messages that name another place. */
+/** @returns `file:line:column`, for messages that refer to another position */
 export function placeName({ source, start }: SourceRange): string {
   const { line, column } = source.position(start);
   return `${source.file}:${line}:${column}`;

@@ -1,12 +1,12 @@
 import type { PolicyFile } from "../diagnostic.ts";
 
-/** A stretch of a file, in UTF-16 units from its beginning (byte order mark left out); `end` is exclusive. */
+/** A range of a file, in UTF-16 units from its beginning (without the byte order mark); `end` is exclusive. */
 export interface Range {
   readonly start: number;
   readonly end: number;
 }
 
-/** A file's text, and where its lines begin. Lines end as in YAML 1.2: LF, CRLF or CR. */
+/** A file's text, with the offsets of its lines. Lines end as in YAML 1.2: LF, CRLF or CR. */
 export class SourceText {
   readonly file: string;
   /** Without the byte order mark, which no editor counts as a column. */
@@ -31,7 +31,7 @@ export class SourceText {
     return { line: low + 1, column: offset - (starts[low] ?? 0) + 1 };
   }
 
-  /** @returns the text of a line (counted from 1) without its line break; empty for a line that is not there. */
+  /** @returns the text of a line (counted from 1) without its line break; empty if there is no such line */
   line(number: number): string {
     const start = this.lineStarts[number - 1];
     if (start === undefined) return "";

@@ -1,6 +1,6 @@
 import type { Diagnostic } from "../diagnostic.ts";
 
-/** @returns the first error in one line, and how many more there are; empty where there is none */
+/** @returns the first error on one line, and the number of others; empty if there is none */
 export function summarizeErrors(diagnostics: readonly Diagnostic[]): string {
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   const [first] = errors;

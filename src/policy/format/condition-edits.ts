@@ -6,17 +6,17 @@ import { resolvePlain } from "../syntax/read-scalar.ts";
 import type { Range } from "../diagnostics/source-text.ts";
 import type { ScalarNode } from "../syntax/tree.ts";
 
-/** Puts `text` in the place of a stretch of the file. */
+/** Replaces a range of the file with `text`. */
 export interface SourceEdit extends Range {
   readonly text: string;
 }
 
-/** A condition that its author spread over several lines is put on one only where that is not longer than this. */
+/** A condition on several lines is joined into one only if that line is not longer than this. */
 const WIDTH = 100;
 
 /** @returns the edits that put every condition in canonical form. */
 export function conditionEdits(set: PolicySetSource): SourceEdit[] {
-  const edits = new Map<number, SourceEdit>(); // an alias leads to a condition more than once
+  const edits = new Map<number, SourceEdit>(); // through aliases, a condition may be visited more than once
   for (const { condition } of conditionsOf(set)) {
     const { node, ast } = condition;
     const edit = editOf(node, formatCondition(ast));
@@ -37,18 +37,20 @@ function editOf(node: ScalarNode, formatted: string): SourceEdit | undefined {
   return { start, end: start + written.trimEnd().length, text: " ".repeat(indent) + formatted };
 }
 
-/** Keeps the author's way of quoting where it serves. */
+/** Keeps the author's quoting style if possible. */
 function flowScalar({ style }: ScalarNode, written: string, formatted: string): string {
   if (style === "plain" && isPlain(formatted, written)) return formatted;
   const escapes = /["\\]/.test(formatted);
   return style === "double-quoted" && !escapes ? `"${formatted}"` : `'${formatted.replaceAll("'", "''")}'`;
 }
 
-/** YAML 1.2.2 section 7.3.3: what a plain scalar must not begin with or hold, and what would not be text. */
+/**
+ * YAML 1.2.2 section 7.3.3: what a plain scalar must not begin with or contain, and what would not be read as a string.
+ */
 function isPlain(formatted: string, written: string): boolean {
   const safe = /^[A-Za-z0-9_(-]/.test(formatted) && !/:(?:\s|$)|\s#/.test(formatted);
   const value = resolvePlain(formatted);
-  // within a flow collection, these end a plain scalar: where the author has none of them, it may be in one
+  // these end a plain scalar within a flow collection; the original has none of them, so it may be in one
   const flow = /[,[\]{}]/;
   return (
     safe &&

@@ -11,9 +11,9 @@ import { tidyLines } from "./tidy-lines.ts";
 
 /**
  * Formats one file of a policy set in place: conditions in canonical form, no white space at the ends of lines, at most
- * one empty line in a row, LF. Comments, order, indentation and the author's choice of quotes stay.
+ * one empty line in a row, LF. Comments, order, indentation and the author's quoting style are kept.
  *
- * @returns the text, whose canonical content is that of the file; none where the file has an error
+ * @returns the formatted text, with the same canonical content as the file; nothing if the file has an error
  */
 export function formatPolicyFile(file: PolicyFile): { text?: string; diagnostics: Diagnostic[] } {
   const report = new Reporter();
@@ -22,7 +22,7 @@ export function formatPolicyFile(file: PolicyFile): { text?: string; diagnostics
   if (before === undefined) return { diagnostics };
   const edited = open({ ...file, text: applyEdits(before.source, conditionEdits(before.set)) }, report);
   const tidied = edited && open({ ...file, text: tidyLines(edited.source, edited.root) }, report);
-  // that both steps keep the meaning is tested; that they did is made sure of
+  // tests show that both steps keep the meaning; verify it here for this file as well
   const kept = tidied && contentOf(tidied.set) === contentOf(before.set);
   return { text: kept ? tidied.source.text : file.text, diagnostics };
 }

@@ -2,8 +2,8 @@ import type { SourceText } from "../diagnostics/source-text.ts";
 import type { ScalarNode, YamlNode } from "../syntax/tree.ts";
 
 /**
- * Takes white space off the ends of lines, makes several empty lines one, and ends every line with LF.
- * Lines that are content of a scalar stay as they are.
+ * Removes trailing white space, collapses several empty lines into one, and ends every line with LF. Lines inside a
+ * multi-line scalar are not changed.
  */
 export function tidyLines(source: SourceText, root: YamlNode): string {
   const content = contentLines(source, root);
@@ -20,13 +20,13 @@ export function tidyLines(source: SourceText, root: YamlNode): string {
   return `${lines.slice(0, lines.length - removable).join("\n")}\n`;
 }
 
-/** @returns the numbers of all lines whose ends are content. */
+/** @returns the numbers of all lines whose line ends are part of a scalar */
 function contentLines(source: SourceText, root: YamlNode): Set<number> {
   const lines = new Set<number>();
   const seen = new Set<YamlNode>();
   const ahead: YamlNode[] = [root];
   for (let node = ahead.pop(); node !== undefined; node = ahead.pop()) {
-    if (seen.has(node)) continue; // an alias leads to it again
+    if (seen.has(node)) continue; // already visited, through an alias
     seen.add(node);
     if (node.kind === "sequence") for (const item of node.items) ahead.push(item);
     else if (node.kind === "mapping") for (const { key, value } of node.entries) ahead.push(key, value);
@@ -38,7 +38,7 @@ function contentLines(source: SourceText, root: YamlNode): Set<number> {
 function linesOf(source: SourceText, { content, style, indent, keepsBreaks }: ScalarNode): number[] {
   const isBlock = style === "literal" || style === "folded";
   const first = source.position(content.start).line;
-  // a quoted or plain scalar's last line ends with what is no content; a block's, with its last line break
+  // the end of a quoted or plain scalar's last line is not content; a block scalar's last line break is
   let last = source.position(Math.max(content.start, content.end - 1)).line;
   if (!isBlock || content.end === content.start) last--;
   const isChomped = () => /^ *$/.test(source.line(last)) && source.line(last).length <= indent;

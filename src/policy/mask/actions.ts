@@ -2,16 +2,16 @@ import type { JsonNode } from "../../json/index.ts";
 import type { FieldAction } from "../plan.ts";
 
 const HIDDEN = '"***"';
-/** Characters that `partial` leaves. */
+/** The number of characters that `partial` keeps. */
 const SHOWN = 4;
 
-/** Where several fields hit one member, the strictest that applies wins; of equally strict ones, the first. */
+/** If several fields match one member, the strictest that applies wins; among equally strict ones, the first. */
 export const STRICTNESS = { remove: 5, null: 4, full: 3, replace: 2, partial: 1 } satisfies Record<
   FieldAction["kind"],
   number
 >;
 
-/** The JSON text in place of a value, or `undefined` where its member is removed. */
+/** The JSON text that replaces a value, or `undefined` if its member is removed. */
 export function replacementOf(action: FieldAction, node: JsonNode, text: string): string | undefined {
   switch (action.kind) {
     case "remove":
@@ -21,7 +21,7 @@ export function replacementOf(action: FieldAction, node: JsonNode, text: string)
     case "full":
       return HIDDEN;
     case "replace":
-      // half a surrogate pair is no text, and Lua could not write it
+      // an unpaired surrogate is not text, and Lua could not write it
       return action.replacement.isWellFormed() ? JSON.stringify(action.replacement) : HIDDEN;
     case "partial":
       return partial(node, text);

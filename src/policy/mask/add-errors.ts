@@ -3,8 +3,8 @@ import type { GraphqlErrorIR } from "../plan.ts";
 import { applyEdits, type Edit } from "./edits.ts";
 
 /**
- * Adds entries at the end of the root's `errors` (GraphQL specification, section 7.1.2): of each, where it stands twice;
- * instead of what is no array; in a new last member, where there is none.
+ * Appends entries to the root's `errors` (GraphQL specification, section 7.1.2). If the member occurs twice, to each;
+ * if it is not an array, in its place; if there is none, in a new last member.
  */
 export function addErrors(text: string, root: JsonObjectNode, errors: readonly GraphqlErrorIR[]): string {
   const entries = errors.map(entryText).join(",");
@@ -25,7 +25,7 @@ function appended(container: JsonNode, last: JsonNode | undefined, text: string)
     : { start: last.stop, stop: last.stop, text: `,${text}` };
 }
 
-/** With members in the order that Lua writes. */
+/** Writes members in the same order as Lua. */
 function entryText({ message, path, extensions: { code } }: GraphqlErrorIR): string {
   return JSON.stringify({ message, ...(path === undefined ? {} : { path }), extensions: { code } });
 }

@@ -1,26 +1,26 @@
 import { parseJsonTree, type JsonNode, type JsonTree } from "../../json/index.ts";
 import { UNAVAILABLE, type Value } from "../value.ts";
 
-/** How deep objects and arrays may lie in each other. */
+/** Maximum nesting depth of objects and arrays. */
 const MAX_DEPTH = 256;
 
 /**
- * Reads a document that a plan is about. The same as `envoy/lua/gatehouse/json_tape.lua`. Never throws.
+ * Parses a document that a plan applies to. Equivalent to `envoy/lua/gatehouse/json_tape.lua`. Never throws.
  *
- * @param values - how many there may be
+ * @param values - the largest number of values accepted
  */
 export function parseDocument(text: string, values = Infinity): JsonTree {
   return parseJsonTree(text, { depth: MAX_DEPTH, values });
 }
 
-/** What conditions see of values; each is made once. */
+/** Caches the values that conditions see. */
 export type SeenValue = Value | typeof UNAVAILABLE;
 
 const seen = new WeakMap<JsonNode, SeenValue>();
 
 /**
- * A value as conditions see it. A member that stands twice is UNAVAILABLE. What is there, but is compared with nothing
- * (numbers that are not exact, half of a surrogate pair), is what no operator takes.
+ * A value as conditions see it. A duplicate member is UNAVAILABLE. A value that exists but cannot be compared (an
+ * inexact number, an unpaired surrogate) becomes one that no operator accepts.
  */
 export function seenValue(node: JsonNode): SeenValue {
   let value = seen.get(node);
@@ -36,9 +36,9 @@ function makeSeenValue(node: JsonNode): SeenValue {
   if (node.kind !== "object") return node.value;
   const members = new Map<string, SeenValue>();
   for (const { name, value } of node.members) {
-    if (!name.isWellFormed()) continue; // equals no name
+    if (!name.isWellFormed()) continue; // an unpaired surrogate equals no name
     members.set(name, members.has(name) ? UNAVAILABLE : seenValue(value));
   }
-  // no setter of a prototype is called here, whatever the names are
+  // no prototype setter is called here, whatever the names are
   return Object.fromEntries(members) as Value;
 }

@@ -1,11 +1,11 @@
-/** `text` in place of what stands from `start` to `stop` (excluded). */
+/** Replaces the range from `start` to `stop` (exclusive) with `text`. */
 export interface Edit {
   readonly start: number;
   readonly stop: number;
   readonly text: string;
 }
 
-/** Applies edits, which are in order and do not overlap. All else stays as it is. */
+/** Applies edits, which are in order and do not overlap. Everything else is unchanged. */
 export function applyEdits(text: string, edits: readonly Edit[]): string {
   const pieces: string[] = [];
   let kept = 0;

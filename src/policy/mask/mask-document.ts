@@ -8,10 +8,10 @@ import { parseDocument, seenValue } from "./document.ts";
 import { applyEdits, type Edit } from "./edits.ts";
 import { elementsPath, memberPath, ROOT_PATH } from "./structural-path.ts";
 
-/** What conditions may read of the answer besides its body. */
+/** What conditions may read of the response besides its body. */
 export interface MaskedResponse {
   readonly status?: number;
-  /** By name in lower case. */
+  /** Keyed by name in lower case. */
   readonly headers?: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -19,19 +19,19 @@ export type MaskResult =
   | {
       readonly ok: true;
       readonly text: string;
-      /** Members that were changed. */
+      /** The number of members changed. */
       readonly count: number;
-      /** Where: `$.customers[*].ssn`; each path once, and at most 50 of them. */
+      /** Their paths, such as `$.customers[*].ssn`; without duplicates, at most 50. */
       readonly paths: readonly string[];
     }
-  /** Nothing of the document may be delivered. `not_object`: errors are to be added, and there is no place. */
+  /** The document must not be delivered. `not_object`: there are errors to add, but the document is not an object. */
   | { readonly ok: false; readonly reason: JsonReason | "not_object" };
 
 const MAX_PATHS = 50;
 
 /**
- * Changes the fields of a JSON document that a plan names, at their spans of the text: everything else stays as it is.
- * The same as `envoy/lua/gatehouse/mask.lua` does in Envoy. Pure; never throws.
+ * Masks the fields that a plan names in a JSON document, at their spans in the text; everything else is unchanged.
+ * Equivalent to `envoy/lua/gatehouse/mask.lua` in Envoy. Pure; never throws.
  */
 export function maskDocument(
   text: string,
@@ -57,13 +57,13 @@ class Masker {
   readonly #text: string;
   readonly #fields: readonly PlannedField[];
   readonly #response: Attributes[string];
-  /** Verdicts, so that a key that stands a thousand times in an object is not decided a thousand times. */
+  /** Caches verdicts, so that a key repeated a thousand times in an object is evaluated once. */
   readonly #wanted = new Map<JsonObjectNode, Map<PlannedField, boolean>>();
 
   constructor(text: string, root: JsonNode, fields: readonly PlannedField[], response: MaskedResponse) {
     this.#text = text;
     this.#fields = fields.toSorted((a, b) => STRICTNESS[b.action.kind] - STRICTNESS[a.action.kind]);
-    // as an attribute, it may have UNAVAILABLE in it
+    // as an attribute, it may contain UNAVAILABLE
     this.#response = {
       ...(response.status === undefined ? {} : { status: response.status }),
       headers: response.headers ?? {},
@@ -72,7 +72,7 @@ class Masker {
   }
 
   /**
-   * @param keys - the keys that lead to `node`, arrays left away
+   * @param keys - the keys that lead to `node`, arrays left out
    * @param path - the same for the records
    */
   visit(node: JsonNode, keys: readonly string[], path: string): void {
@@ -101,7 +101,7 @@ class Masker {
     }
   }
 
-  /** A rule is left out only on false: what is unknown masks. */
+  /** A field is left unmasked only on false: unknown masks. */
   #isWanted(field: PlannedField, object: JsonObjectNode): boolean {
     if (field.when === undefined) return true;
     const known = this.#wanted.get(object) ?? new Map<PlannedField, boolean>();
@@ -113,7 +113,10 @@ class Masker {
   }
 }
 
-/** Whether keys end with those of the field, or, where it is anchored, are those. Half a surrogate pair is no name. */
+/**
+ * Whether the keys end with the field's keys or, if the field is anchored, equal them. An unpaired surrogate matches no
+ * name.
+ */
 function matches(field: PlannedField, keys: readonly string[]): boolean {
   const offset = keys.length - field.keys.length;
   if (offset < 0 || (field.anchored && offset > 0)) return false;
@@ -121,8 +124,8 @@ function matches(field: PlannedField, keys: readonly string[]): boolean {
 }
 
 /**
- * A member goes with the comma before it, where one before it is left. Otherwise it goes with the comma behind it, up to
- * the next key.
+ * A member is removed together with the comma before it, if a member before it remains; otherwise together with the
+ * comma after it, up to the next key.
  */
 function removal(member: JsonMember, before: JsonMember | undefined, behind: JsonMember | undefined): Edit {
   const { start, value } = member;

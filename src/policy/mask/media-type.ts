@@ -1,6 +1,6 @@
 /**
- * What can be read of an answer: JSON, lines of JSON, events. `undefined` for everything else, and for what could be read in
- * two ways. The same as `envoy/lua/gatehouse/media_type.lua`.
+ * How a response can be read: JSON, JSON lines, or events. `undefined` for everything else, and for ambiguous types.
+ * Equivalent to `envoy/lua/gatehouse/media_type.lua`.
  */
 export function mediaKind(value: string | undefined): "json" | "lines" | "events" | undefined {
   const type = singleType(value, (charset) => UTF8.has(charset));
@@ -10,10 +10,13 @@ export function mediaKind(value: string | undefined): "json" | "lines" | "events
   return type === "text/event-stream" ? "events" : undefined;
 }
 
-/** A type that may pass where the rules say so: nobody writes JSON under it, unless to mislead. */
+/** A type that may pass if the rules allow it: JSON is never served under it, except to mislead. */
 export type OtherKind = "markup" | "data";
 
-/** @returns the kind of a type that may pass; `undefined` for all others. `text/plain` and the like may be anything. */
+/**
+ * @returns the kind of a type that may pass; `undefined` for all others, including `text/plain` and similar types,
+ *   which may be anything
+ */
 export function otherKind(value: string | undefined): OtherKind | undefined {
   const type = singleType(value, isLikeAscii);
   if (type === undefined || type.includes("json")) return undefined;
@@ -50,7 +53,7 @@ const TYPE = new RegExp(`^[ \\t]*(${TOKEN}/${TOKEN})`);
 const PARAMETER = new RegExp(`[ \\t]*;[ \\t]*(${TOKEN})=(?:(${TOKEN})|"([^"\\\\]*)")`, "y");
 const END = /[ \t]*;?[ \t]*$/y;
 
-/** @returns the one type that a Content-Type names, in lower case, with sound parameters */
+/** @returns the single type of a Content-Type with valid parameters, in lower case */
 function singleType(value: string | undefined, isGood: (charset: string) => boolean): string | undefined {
   if (value === undefined || value.length > LONGEST) return undefined;
   const text = value.toLowerCase();

@@ -1,9 +1,9 @@
 import type { OtherKind } from "./media-type.ts";
 
 /**
- * Whether a body is what its type says, as far as the way it begins tells: clients do not look at types before they parse,
- * and some servers let the caller choose the label. Markup begins with `<`, and other data not with JSON objects and lists,
- * nor as scripts with one. The same as `envoy/lua/gatehouse/other_types.lua`.
+ * Whether a body matches its declared type, judging by how it begins: some clients parse without looking at the type,
+ * and some servers let the caller choose it. Markup begins with `<`; other data do not begin with a JSON object or
+ * list, nor with a script that contains one. Equivalent to `envoy/lua/gatehouse/other_types.lua`.
  */
 export function fitsKind(kind: OtherKind, body: Uint8Array): boolean {
   const next = kind === "markup" ? nextOfMarkup : dataReader();
@@ -33,23 +33,25 @@ type State =
 
 const codesOf = (text: string) => Array.from(text, (letter) => letter.charCodeAt(0));
 const SPACE: ReadonlySet<number> = new Set(codesOf(" \t\r\n"));
-/** White space, byte order marks, and the zeros of wider encodings: no document begins with these. */
+/**
+ * White space, byte order marks, and the zero bytes of wider encodings: skipped before the document's first character.
+ */
 const LEADING: ReadonlySet<number> = new Set([...SPACE, 0, 0xef, 0xbb, 0xbf, 0xfe, 0xff]);
 const BRACKETS: ReadonlySet<number> = new Set(codesOf("{["));
 const QUOTES: ReadonlySet<number> = new Set(codesOf("\"'"));
-/** What follows the bracket of an object or list that has members. */
+/** Characters that may follow the opening bracket of a non-empty object or list. */
 const MEMBERS: ReadonlySet<number> = new Set(codesOf('"{['));
 const [LESS_THAN, OPEN, CLOSE, SLASH, STAR] = [0x3c, 0x28, 0x29, 0x2f, 0x2a];
 const [BRACE, QUOTE, BACKSLASH, AND, EQUALS, COMMA] = [0x7b, 0x22, 0x5c, 0x26, 0x3d, 0x2c];
-/** Of names of functions, and of paths to them: `a.b["c"]`. */
+/** Characters of function names and of paths to them: `a.b["c"]`. */
 const isNameByte = (byte: number) => byte > 127 || /[\w$.[\]"'\\]/.test(String.fromCharCode(byte));
 const isDigit = (byte: number) => byte >= 0x30 && byte <= 0x39;
 
 const GUARDS = new Set(["for", "while", "typeof"]);
 const DECLARATIONS = new Set(["var", "let", "const"]);
-/** Longer than any word that matters. */
+/** Longer than any keyword that matters. */
 const LONGEST = 7;
-/** Behind the bracket, so that no size in the head of a picture is taken for one. */
+/** Bytes checked after the bracket, so that a size field in an image header is not taken for one. */
 const TEXT = 2;
 
 function nextOfMarkup(first: number): Verdict {
@@ -57,9 +59,9 @@ function nextOfMarkup(first: number): Verdict {
 }
 
 /**
- * @returns what says, byte by byte, whether data are JSON, alone or behind what keeps it from being run as a script or runs
- *   it as one: `)]}'`, `//OK`, `&&`, `for(;;);`, `while(1);`, `throw 1;`, `typeof f`, an object in a comment, an assignment,
- *   and a call with simple arguments in front of it, with comments and blanks anywhere
+ * @returns a detector that tells, byte by byte, whether data are JSON: alone, after a prefix that prevents script
+ *   execution, or inside a script. It knows `)]}'`, `//OK`, `&&`, `for(;;);`, `while(1);`, `throw 1;`, `typeof f`, an
+ *   object in a comment, an assignment, and a call with preceding simple arguments, with comments and blanks anywhere.
  */
 function dataReader(): Step {
   let state: State = "leading";
@@ -68,7 +70,7 @@ function dataReader(): Step {
   let comment: "inside" | "star" | "brace" | undefined;
   let quote: number | undefined;
   let isEscaped = false;
-  let isWide = false; // of UTF-16, every second byte is a zero
+  let isWide = false; // in UTF-16, every second byte is zero
   let [count, text, word, isWordOver] = [0, 0, "", false];
 
   const go = (next: State): Verdict => {
@@ -125,7 +127,7 @@ function dataReader(): Step {
 
   const and = (byte: number): Verdict => (byte === AND ? go("operand") : true);
 
-  /** Between tokens stand blanks and comments. */
+  /** Blanks and comments may separate tokens. */
   const token =
     (step: Step): Step =>
     (byte) =>

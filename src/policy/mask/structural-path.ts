@@ -1,23 +1,23 @@
-/** Where something was changed, for the records: `$.customers[*].ssn`. Names, never values. */
+/** The path of a change, for audit records: `$.customers[*].ssn`. Contains names, never values. */
 export const ROOT_PATH = "$";
 
 const MAX_BYTES = 200;
-/** Ends a path that was cut. */
+/** Ends a truncated path. */
 const CUT = "…";
 const CUT_BYTES = 3;
 
-/** A member of what `path` leads to. */
+/** A member of the value at `path`. */
 export function memberPath(path: string, name: string): string {
   const written = name.toWellFormed();
   return extended(path, /^[A-Za-z_$][\w$-]*$/.test(written) ? `.${written}` : `[${JSON.stringify(written)}]`);
 }
 
-/** The elements of what `path` leads to, all of them. */
+/** All elements of the array at `path`. */
 export function elementsPath(path: string): string {
   return extended(path, "[*]");
 }
 
-/** A path that was cut stays as it is. Cutting leaves away at most three bytes of a character. */
+/** A truncated path is not changed further. Truncation never splits a character. */
 function extended(path: string, step: string): string {
   if (path.endsWith(CUT) && bytesOf(path) >= MAX_BYTES - CUT_BYTES) return path;
   const whole = path + step;

@@ -4,18 +4,18 @@ import type { PathRuleIR } from "../ir.ts";
 import type { Attributes } from "../value.ts";
 import { paramsOf, type Match, type Matcher } from "./matcher.ts";
 
-/** At most this many other rules are named. */
+/** The maximum number of other rules to list. */
 export const MAX_NEAR = 5;
 
-/** What a rule's condition is evaluated over, for a request that has these path parameters. */
+/** The attributes for a rule's condition, for a request with these path parameters. */
 export type AttributesFor = (rule: PathRuleIR, params: Readonly<Record<string, string>>) => Attributes;
 
-/** Why a request is decided as it is. */
+/** Why a request gets its decision. */
 export interface MatchExplanation {
   readonly match: Match;
   /** The condition of the rule that decides, part by part. */
   readonly trace?: TraceNode;
-  /** Other rules that came close, the closest first. */
+  /** Other rules that nearly matched, the closest first. */
   readonly near: readonly NearRule[];
 }
 
@@ -27,7 +27,7 @@ export interface NearRule {
 /** The first thing about a rule that kept it from permitting the request. */
 export type FailingPart =
   | { readonly kind: "method"; readonly expected: string; readonly actual: string }
-  /** `number` counts segments from 1. A side that has no such segment is absent. */
+  /** `number` counts segments from 1. A side without that segment is absent. */
   | {
       readonly kind: "segment";
       readonly number: number;
@@ -35,12 +35,12 @@ export type FailingPart =
       readonly actual?: string;
     }
   | { readonly kind: "condition"; readonly part: TraceNode }
-  /** Its condition is true, but a more specific rule decides. */
+  /** The condition is true, but a more specific rule decides. */
   | { readonly kind: "less-specific" };
 
 /**
- * Says which rule decides a request and why, and which others came close. Looks at every rule of the set: for people,
- * not for the request path.
+ * Tells which rule decides a request and why, and which others nearly matched. Visits every rule of the set: for
+ * people, not for the request path.
  */
 export function explainMatch(
   matcher: Matcher,
@@ -53,7 +53,7 @@ export function explainMatch(
   const near = matcher.rules
     .filter((rule) => rule !== decides)
     .flatMap((rule) => nearness(rule, method, segments) ?? [])
-    .sort((a, b) => a.distance - b.distance) // stable: else in the set's order
+    .sort((a, b) => a.distance - b.distance) // the sort is stable: ties keep the set's order
     .slice(0, MAX_NEAR)
     .map(({ rule, failing }) => ({ rule, failing: failing ?? conditionPart(rule, segments, attributesFor) }));
   if (match.kind !== "rule") return { match, near };
@@ -63,15 +63,15 @@ export function explainMatch(
 
 interface Nearness {
   readonly rule: PathRuleIR;
-  /** Absent: the rule is for this request. */
+  /** Absent if the rule matches this request. */
   readonly failing?: FailingPart;
   readonly distance: number;
 }
 
 /**
- * @returns how far a rule is from a request that differs from it in one thing at most, and in little: the method, a
- *   segment that is spelled almost alike, a parameter that is left out, or one segment too many. Another resource under the
- *   same parent is no neighbour.
+ * @returns the distance between a rule and a request that differ in at most one small thing: the method, a similarly
+ *   spelled segment, a missing parameter, or one extra segment. Another resource under the same parent does not count
+ *   as near.
  */
 function nearness(rule: PathRuleIR, method: string, segments: readonly string[]): Nearness | undefined {
   const fits = rule.method === "*" || rule.method === method || (rule.method === "GET" && method === "HEAD");
@@ -90,11 +90,11 @@ function isSlip({ segments }: PathRuleIR, { number, expected, actual }: SegmentD
   const pattern = segments[number - 1];
   if (pattern?.kind === "literal" && actual !== undefined) return isAlike(actual, pattern.value);
   if (pattern?.kind === "literal" && expected !== undefined) return false;
-  // what has no name in common with the request is for something else
+  // a rule that shares no name with the request is for another resource
   return segments.some(({ kind }) => kind === "literal");
 }
 
-/** Near names in which at least half of the letters stand where they should: `a` is not near `b`. */
+/** Similar names in which at least half of the letters are in place: `a` is not similar to `b`. */
 function isAlike(written: string, name: string): boolean {
   return (
     nearestName(written, [name]) !== undefined &&
@@ -138,7 +138,7 @@ function writtenAs(segment: PathRuleIR["segments"][number]): string {
   }
 }
 
-/** @returns 0 for equal texts, towards 1 the less they begin and end alike. */
+/** @returns 0 for equal texts, up to 1 for texts with no common start or end */
 function dissimilarity(a: string, b: string): number {
   const longest = Math.max(a.length, b.length);
   const shortest = Math.min(a.length, b.length);

@@ -1,10 +1,13 @@
-/** ASCII without capital letters, and not ending in a dot or space: by far most segments, and folded already. */
+/**
+ * ASCII without capital letters, and not ending in a dot or space. This is true of nearly all segments; they are
+ * already folded.
+ */
 const FOLDED = /^(?:[\0-@[-\x7F]*[!-\-/-@[-\x7F])?$/;
 
 /**
- * Folds a path segment to what servers that are lax about names may take it for: compatibility forms, letter case,
- * letters whose upper case is that of another (`ı`, `ſ`), and without the dots and spaces at its end, which Windows
- * drops from file names.
+ * Folds a path segment to the name that a lenient server may read it as: compatibility forms and letter case are
+ * folded, as are letters that share an upper case with another letter (`ı`, `ſ`), and trailing dots and spaces, which
+ * Windows drops from file names, are removed.
  */
 export function foldCase(segment: string): string {
   if (FOLDED.test(segment)) return segment;

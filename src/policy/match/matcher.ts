@@ -1,22 +1,22 @@
 import type { PathRuleIR, SegmentIR } from "../ir.ts";
 import { foldCase } from "./fold.ts";
 
-/** What has a path pattern, and so can be found by a request's path. */
+/** Anything with a path pattern, which a request's path can match. */
 export type Matchable = Pick<PathRuleIR, "section" | "method" | "segments">;
 
-/** What a request's method and path come to. */
+/** The result of matching a request's method and path. */
 export type Match<Rule extends Matchable = PathRuleIR> =
   | { readonly kind: "rule"; readonly rule: Rule; readonly params: Readonly<Record<string, string>> }
   | { readonly kind: "none" }
-  /** The path is that of a rule but for the letter case: a framework that ignores case would take it for that. */
+  /** The path differs from a rule's only in letter case. A framework that ignores case would treat them as equal. */
   | { readonly kind: "case"; readonly rule: Rule };
 
 export interface Matcher<Rule extends Matchable = PathRuleIR> {
-  /** All rules it was made of. */
+  /** All rules in the matcher. */
   readonly rules: readonly Rule[];
   /**
-   * Finds the rule that decides. The most specific one does: literal before `{param}` before `*` before the rest,
-   * segment by segment; then the exact method before `*`, and `policies` before `web_policies`.
+   * Finds the rule that decides: the most specific one. Segment by segment, a literal comes before `{param}`, `*` and
+   * the rest; then the exact method before `*`, and `policies` before `web_policies`.
    *
    * @param method - as received
    * @param segments - decoded, without the empty one of a trailing slash
@@ -34,23 +34,25 @@ interface Node<Rule> {
   literals: Map<string, Node<Rule>> | undefined;
   param: Node<Rule> | undefined;
   any: Node<Rule> | undefined;
-  /** Rules whose pattern ends here with the rest. */
+  /** Rules whose pattern ends here with `/**`. */
   rest: Leaf<Rule> | undefined;
   /** Rules whose pattern ends here. */
   leaf: Leaf<Rule> | undefined;
 }
 
-/** Rules of one pattern. Several that are for the same differ in the letter case of their paths. */
+/** Rules of one pattern. Rules in the same slot differ only in the letter case of their paths. */
 interface Leaf<Rule> {
   readonly methods: Map<string, Rule[]>;
-  /** Of `policies`, for every method. */
+  /** Rules of `policies` for every method. */
   readonly every: Rule[];
   readonly web: Rule[];
 }
 
 const NONE = { kind: "none" } as const;
 
-/** Builds the segment tree of a set's path rules. Matching takes time by the segments of the path, not by the rules. */
+/**
+ * Builds the segment tree of a set's path rules. Matching time depends on the number of path segments, not of rules.
+ */
 export function createMatcher<Rule extends Matchable>(
   ir: { readonly rules: readonly Rule[] },
   options: MatcherOptions = {},
@@ -73,7 +75,7 @@ export function createMatcher<Rule extends Matchable>(
   };
 }
 
-/** @returns the parameters of a rule whose pattern the segments match. Null prototype. */
+/** @returns the parameters of a rule whose pattern matches the segments; the object has a null prototype */
 export function paramsOf(
   rule: { readonly segments: readonly SegmentIR[] },
   segments: readonly string[],
@@ -86,9 +88,9 @@ export function paramsOf(
 }
 
 /**
- * Depth first, most specific branch first. A tree has one way to each node, so that none is visited twice.
+ * Depth first, most specific branch first. In a tree there is one way to each node, so none is visited twice.
  *
- * @returns the rules of the first pattern found, all of one method; several where they differ in letter case alone
+ * @returns the rules of the first pattern found, all of one method; several if they differ only in letter case
  */
 function search<Rule>(
   at: Node<Rule>,

@@ -1,19 +1,19 @@
 import type { SegmentIR } from "../ir.ts";
 import { foldCase } from "./fold.ts";
 
-/** What is found by method and path, and of which every one that matches counts. */
+/** A rule found by method and path. All that match apply. */
 interface Indexed {
   readonly method: string;
   readonly segments: readonly SegmentIR[];
 }
 
-/** Finds every rule that matches a request, as opposed to the one that decides. */
+/** Finds every rule that matches a request, not only the one that decides. */
 export interface RuleIndex<Rule> {
-  /** All rules it was made of. */
+  /** All rules in the index. */
   readonly rules: readonly Rule[];
   /**
    * @param segments - decoded, without the empty one of a trailing slash
-   * @returns the rules in the order of the set
+   * @returns the matching rules in the order of the set
    */
   all(method: string, segments: readonly string[]): readonly Rule[];
 }
@@ -21,14 +21,14 @@ export interface RuleIndex<Rule> {
 interface Node {
   readonly literals: Map<string, Node>;
   wildcard: Node | undefined;
-  /** Positions of rules whose pattern ends here with the rest, and of those whose pattern ends here. */
+  /** Positions of rules whose pattern ends here with `/**`, and of rules whose pattern ends here exactly. */
   readonly rest: number[];
   readonly leaf: number[];
 }
 
 /**
- * Builds a segment tree of rules of which all count that match. Letter case never makes a difference: a rule that takes
- * something away is better applied to a path that the application may take for another than not applied.
+ * Builds a segment tree of rules that apply whenever they match. Letter case is always ignored: it is safer to apply a
+ * masking rule to a path that the application may treat as equal than to skip it.
  */
 export function createRuleIndex<Rule extends Indexed>(rules: readonly Rule[]): RuleIndex<Rule> {
   const root = node();
@@ -73,7 +73,7 @@ function literalBelow(at: Node, key: string): Node {
   return fresh;
 }
 
-/** Each node has one way to it, so the nodes that are visited are no more than the patterns have segments. */
+/** In a tree there is one way to each node, so at most as many nodes are visited as the patterns have segments. */
 function collect(at: Node, segments: readonly string[], index: number, found: number[]): void {
   found.push(...at.rest);
   const segment = segments[index];

@@ -5,37 +5,40 @@ import type { PlannedField, PlannedMessage } from "../plan.ts";
 import type { Value, ValueObject } from "../value.ts";
 import { namesRead } from "./names-read.ts";
 
-/** Why a message is delivered or not. */
+/** Why a message is or is not delivered. */
 export type MessageCode =
   | "PERMITTED"
-  /** No JSON object with exactly one `type` that is a string, the name without escapes; or one of too many values. */
+  /**
+   * Not a JSON object with exactly one `type`, a string whose name is written without escapes; or it has too many
+   * values.
+   */
   | "UNREADABLE"
-  /** No rule is for messages of its type. */
+  /** There is no rule for messages of its type. */
   | "UNLISTED"
-  /** It has a name that could be read as one that its rule reads. */
+  /** It has a name that could be mistaken for one that its rule reads. */
   | "AMBIGUOUS"
-  /** The condition of its rule is not true. */
+  /** Its rule's condition is not true. */
   | "CONDITION";
 
 export interface MessageVerdict {
   readonly permit: boolean;
   readonly code: MessageCode;
-  /** Absent where it cannot be told. */
+  /** Absent if it cannot be determined. */
   readonly type?: string;
   /** Id of the rule for its type. */
   readonly rule?: string;
-  /** What becomes of the connection where the message is denied. */
+  /** What happens to the connection if the message is denied. */
   readonly onDeny: PlannedMessage["onDeny"];
-  /** What is changed in a permitted message before it is delivered. */
+  /** The changes to a permitted message before delivery. */
   readonly fields: readonly PlannedField[];
 }
 
 /**
- * Evaluates a text message by the rules of its direction: one that is not listed is denied. Pure; never throws. The same as
- * `envoy/lua/gatehouse/messages.lua` does in Envoy.
+ * Evaluates a text message by the rules of its direction. A type without a rule is denied. Pure; never throws.
+ * Equivalent to `envoy/lua/gatehouse/messages.lua` in Envoy.
  *
  * @param rules - by type
- * @param context - `values`: how many values the message may have; absent: any number
+ * @param context - `values` limits the number of values in the message; absent means no limit
  */
 export function evaluateMessage(
   rules: Readonly<Record<string, PlannedMessage>>,
@@ -58,8 +61,8 @@ export function evaluateMessage(
 }
 
 /**
- * @returns the object that a message is, as conditions see it; `undefined` where it is none. Nor is it one where `type` is
- *   written with escapes: readers that compare names as they are written would find another one, or none.
+ * @returns the message's object as conditions see it; `undefined` if it is not an object, or if `type` is written with
+ *   escapes: a reader that compares names as written would find another member, or none.
  */
 export function readMessage(text: string, values?: number): ValueObject | undefined {
   const document = parseDocument(text, values);

@@ -1,4 +1,4 @@
-/** The methods that IANA's HTTP Method Registry lists, without `PRI`, which no request has. */
+/** The methods in IANA's HTTP Method Registry, except `PRI`, which no request has. */
 export const METHODS: readonly string[] = [
   "GET",
   "HEAD",

@@ -6,12 +6,12 @@ export const MAX_PATTERN_LENGTH = 2048;
 export const MAX_SEGMENTS = 64;
 
 /**
- * Which wildcards a pattern may have: `rest` a trailing `/**`; `web` also `*`, one segment, or where it ends the path
- * all the rest; `none` none.
+ * The wildcards that a pattern may have. `rest`: a trailing `/**`. `web`: also `*`, which is one segment or, at the end
+ * of the path, all the rest. `none`: none.
  */
 export type Wildcards = "rest" | "web" | "none";
 
-/** What is wrong with a pattern, at an offset of its text. */
+/** A mistake in a pattern, with its offsets in the text. */
 export interface PatternFinding {
   readonly severity: "error" | "warning";
   readonly code: "invalid-pattern" | "suspicious-pattern";
@@ -21,37 +21,41 @@ export interface PatternFinding {
   readonly end: number;
 }
 
-/** Why a segment is not accepted. */
+/** Why a pattern or segment is not accepted. */
 interface Refusal {
   readonly message: string;
   readonly hint?: string;
 }
 
-/** What no segment of a canonical request path holds, or what would mean less than it seems to. */
+/** Text that no segment of a canonical request path contains, or that would match less than it seems to. */
 const REFUSED: readonly (readonly [pattern: RegExp, message: string, hint?: string])[] = [
   [/^$/, "the path has an empty segment", "requests with `//` are refused"],
   [/^\.\.?$/, "the path has a dot segment", "requests with `.` and `..` segments are refused"],
   [/[\u0000-\u001F\u007F-\u009F]/, "the path has a control character"],
   [/^\s|\s$|[^\S ]/, "a segment begins or ends with white space"],
   [/%/, "the path has a `%`", "write the character itself: paths are compared decoded"],
-  [/\?/, "the path has a `?`", "the query is no part of it: use `request.query` in the condition"],
-  [/#/, "the path has a `#`", "browsers keep fragments to themselves"],
+  [/\?/, "the path has a `?`", "the query is not part of the path: use `request.query` in the condition"],
+  [/#/, "the path has a `#`", "browsers do not send fragments; delete it"],
   [/;/, "the path has a `;`", "requests with path parameters are refused"],
   [/\\/, "the path has a backslash", "requests with backslashes are refused"],
   [
     /[{}]/,
-    "a parameter is not a whole segment `{name}`",
-    "name the segment, and use `path.name.startsWith(..)`",
+    "a parameter must be a whole segment: `{name}`",
+    "make the segment a parameter `{name}`, and use `path.name.startsWith(..)`",
   ],
-  [/\*/, "a wildcard is not a whole segment", "name the segment, and use `path.name.startsWith(..)`"],
+  [
+    /\*/,
+    "a wildcard must be a whole segment",
+    "make the segment a parameter `{name}`, and use `path.name.startsWith(..)`",
+  ],
 ];
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /**
- * Parses a path pattern such as `/api/customers/{customer_id}`. A trailing slash says nothing: `/a/` is `/a`.
+ * Parses a path pattern such as `/api/customers/{customer_id}`. A trailing slash is ignored: `/a/` is `/a`.
  *
- * @returns the segments, and what is wrong; with an error among that, the segments are not to be used
+ * @returns the segments and the findings; if a finding is an error, the segments must not be used
  */
 export function parsePattern(
   text: string,
@@ -74,7 +78,7 @@ export function parsePattern(
     if ("message" in segment) {
       findings.push({ ...error(segment), ...place });
     } else if (segment.kind === "param" && names.has(segment.name)) {
-      findings.push({ ...error({ message: `the path has two parameters ${quoted(part)}` }), ...place });
+      findings.push({ ...error({ message: `duplicate parameter ${quoted(part)} in the path` }), ...place });
     } else {
       segments.push(segment);
       if (segment.kind === "param") names.add(segment.name);
@@ -92,8 +96,8 @@ export function parametersOf(segments: readonly SegmentIR[]): string[] {
 
 function refusalOf(text: string, segments: number): Refusal | undefined {
   if (/^[A-Z*]+ +\//.test(text))
-    return { message: "no method stands here", hint: "this is for every method" };
-  if (!text.startsWith("/")) return { message: "a path begins with `/`" };
+    return { message: "a method is not allowed here", hint: "delete it: this applies to every method" };
+  if (!text.startsWith("/")) return { message: "a path must begin with `/`" };
   if (text.length > MAX_PATTERN_LENGTH)
     return { message: `the path is longer than ${MAX_PATTERN_LENGTH} characters` };
   if (segments > MAX_SEGMENTS) return { message: `the path has more than ${MAX_SEGMENTS} segments` };
@@ -105,7 +109,7 @@ function parseSegment(part: string, wildcards: Wildcards, last: boolean): Segmen
   const name = /^\{([^{}]*)\}$/.exec(part)?.[1];
   if (name !== undefined) {
     if (IDENTIFIER.test(name) && name !== "__proto__") return { kind: "param", name };
-    return { message: `${quoted(name)} is no name for a parameter`, hint: "use letters, digits and `_`" };
+    return { message: `${quoted(name)} is not a valid parameter name`, hint: "use letters, digits and `_`" };
   }
   for (const [pattern, message, hint] of REFUSED) {
     if (pattern.test(part)) return hint === undefined ? { message } : { message, hint };
@@ -115,15 +119,15 @@ function parseSegment(part: string, wildcards: Wildcards, last: boolean): Segmen
 
 function parseWildcard(part: "*" | "**", wildcards: Wildcards, last: boolean): SegmentIR | Refusal {
   if (wildcards === "none")
-    return { message: "the path has a wildcard", hint: "use `{name}` for one segment" };
+    return { message: "a wildcard is not allowed here", hint: "use `{name}` for one segment" };
   if (last && (part === "**" || wildcards === "web")) return { kind: "rest" };
   if (part === "*" && wildcards === "web") return { kind: "any" };
   return part === "*"
     ? {
-        message: "the path has a `*`",
-        hint: "use `{name}` for one segment, and `/**` at the end for all below",
+        message: "`*` is not allowed here",
+        hint: "use `{name}` for one segment, or `/**` at the end for everything below",
       }
-    : { message: "`**` stands before the end of the path", hint: "use `{name}` for one segment" };
+    : { message: "`**` is allowed only at the end of the path", hint: "use `{name}` for one segment" };
 }
 
 function error(refusal: Refusal): Omit<PatternFinding, "start" | "end"> {
@@ -131,11 +135,11 @@ function error(refusal: Refusal): Omit<PatternFinding, "start" | "end"> {
 }
 
 function suspicious(part: string): Omit<PatternFinding, "start" | "end"> {
-  const message = `${quoted(part)} is compared letter by letter`;
+  const message = `${quoted(part)} is a literal, not a parameter`;
   return {
     severity: "warning",
     code: "suspicious-pattern",
     message,
-    hint: `a parameter is \`{${part.slice(1)}}\``,
+    hint: `for a parameter, write \`{${part.slice(1)}}\``,
   };
 }

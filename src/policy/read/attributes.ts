@@ -19,10 +19,10 @@ import { placeOf } from "../syntax/place-of.ts";
 
 const TYPES: readonly AttributeType[] = ["string", "number", "boolean", "list", "object"];
 const MAX_MEMBER_LENGTH = 200;
-/** Names of attribute sources, which are configured outside of the policy set. */
+/** Names of attribute sources, which are configured outside the policy set. */
 const SOURCE = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
-/** Reads the `attributes` head: roots with the types of their members, and where looked-up ones come from. */
+/** Reads the `attributes` head: roots with the types of their members, and the sources of those that are looked up. */
 export function readAttributes(report: Reporter, node: YamlNode): readonly AttributeRootSource[] | undefined {
   if (node.kind !== "mapping") {
     wrongType(report, node, "`attributes`", "a mapping");
@@ -34,15 +34,15 @@ export function readAttributes(report: Reporter, node: YamlNode): readonly Attri
 function readRoot(report: Reporter, { key, value }: MappingEntry): AttributeRootSource | undefined {
   const name = key.text;
   if (!isIdentifier(name) || KEYWORDS.has(name.toLowerCase())) {
-    const hint = "use letters, digits and `_`, and no word of the condition language";
-    report.error(placeOf(key), "invalid-name", `${quoted(name)} cannot name an attribute`, hint);
+    const hint = "use letters, digits and `_`, and no keyword of the condition language";
+    report.error(placeOf(key), "invalid-name", `${quoted(name)} is not a valid attribute name`, hint);
     return undefined;
   }
   if (BASE_ROOTS.includes(name) && !OUTSIDE_ROOTS.includes(name)) {
     report.error(
       placeOf(key),
       "reserved-name",
-      `the members of ${quoted(name)} are known and cannot be declared`,
+      `the members of ${quoted(name)} are fixed and cannot be declared`,
     );
     return undefined;
   }
@@ -68,7 +68,7 @@ function readTypes(report: Reporter, node: YamlNode | undefined): Readonly<Recor
       name.length > MAX_MEMBER_LENGTH ||
       name.split(".").some((part) => part.trim() === "" || part === "__proto__")
     ) {
-      report.error(placeOf(key), "invalid-name", `${quoted(name)} cannot name an attribute`);
+      report.error(placeOf(key), "invalid-name", `${quoted(name)} is not a valid attribute name`);
     }
     const type = readChoice(report, value, `the type of ${quoted(name)}`, TYPES);
     if (type !== undefined) types.push([name, type]);
@@ -82,13 +82,13 @@ function readTypes(report: Reporter, node: YamlNode | undefined): Readonly<Recor
       placeOf(key),
       "invalid-value",
       message,
-      `declare ${quoted(above)} as an object, or leave it out`,
+      `declare ${quoted(above)} as an object, or delete its declaration`,
     );
   }
   return read;
 }
 
-/** @returns what is declared above a dotted name and is no object. */
+/** @returns the prefix of a dotted name that is declared as something other than an object */
 function valueAbove(name: string, types: Readonly<Record<string, AttributeType>>): string | undefined {
   const parts = name.split(".");
   return parts
@@ -105,7 +105,7 @@ function readLookup(
   const given = ["source", "key"].filter((key) => fields.get(key) !== undefined);
   if (given.length === 0) return undefined;
   if (OUTSIDE_ROOTS.includes(name)) {
-    const message = `${quoted(name)} is not looked up: it comes with the request`;
+    const message = `${quoted(name)} comes with the request and cannot be looked up`;
     for (const key of given)
       report.error(placeOfKey(fields, key), "reserved-name", message, "choose another name");
     return undefined;
@@ -116,7 +116,11 @@ function readLookup(
   const key = keyNode && readKey(report, keyNode);
   if (source === undefined || key === undefined) return undefined;
   if (SOURCE.test(source.text)) return { source: source.text, key: key.path, written: key, node: source };
-  report.error(placeOf(source), "invalid-name", `${quoted(source.text)} cannot name an attribute source`);
+  report.error(
+    placeOf(source),
+    "invalid-name",
+    `${quoted(source.text)} is not a valid name for an attribute source`,
+  );
   return undefined;
 }
 
@@ -126,7 +130,7 @@ interface KeySource {
   readonly node: ScalarNode;
 }
 
-/** Where sources are looked up by: an attribute that is there without another look-up. */
+/** The key of a look-up: an attribute that does not need another look-up. */
 const KEY_ROOTS = ["user", "customer", "path", "request"] as const;
 
 function readKey(report: Reporter, node: YamlNode): KeySource | undefined {
@@ -135,21 +139,21 @@ function readKey(report: Reporter, node: YamlNode): KeySource | undefined {
   const { ast, findings } = parseCondition(scalar.text);
   for (const finding of findings) reportWithin(report, scalar, finding);
   if (ast === undefined) return undefined;
-  // as compiled: names of headers are in lower case
+  // as in compiled form: header names are in lower case
   const attribute = ast.op === "attribute" ? ast : undefined;
   const [path] = attribute === undefined ? [] : compileCondition(attribute, scalar.text).reads;
   if (attribute === undefined || path === undefined || path.length < 2) {
     report.error(
       placeOf(scalar),
       "invalid-value",
-      "`key` is no attribute",
+      "`key` is not an attribute path",
       "write a path such as `path.user_id`",
     );
     return undefined;
   }
   const [root = ""] = path;
   if (KEY_ROOTS.some((known) => known === root)) return { path, attribute, node: scalar };
-  const message = `\`key\` cannot be ${quoted(`${root}.`)}`;
+  const message = `\`key\` cannot start with ${quoted(`${root}.`)}`;
   report.error(placeOf(scalar), "unknown-root", message, nearestHint(root, KEY_ROOTS));
   return undefined;
 }

@@ -4,10 +4,13 @@ import type { Reporter } from "../diagnostics/reporter.ts";
 import type { ConditionSource } from "./policy-source.ts";
 import { wrongType, type Fields } from "./reader.ts";
 
-/** Stands where a condition cannot be read. The set is not compiled then; if it were, this would permit nobody. */
+/**
+ * Placeholder for a condition that cannot be parsed. The set is then not compiled; if it were, this would permit
+ * nobody.
+ */
 const NEVER: ConditionNode = { op: "literal", value: false, text: "false", start: 0, end: 5 };
 
-/** @returns the `condition` of a rule; what is wrong with it is reported at its place in the file. */
+/** @returns the `condition` of a rule; mistakes in it are reported at their positions in the file */
 export function readCondition(report: Reporter, fields: Fields): ConditionSource | undefined {
   const node = fields.require("condition");
   if (node === undefined) return undefined;

@@ -9,7 +9,7 @@ import { readChoice, readFields, readInteger, readItems, readString } from "./re
 import { schemaFileName } from "./schema-file.ts";
 import { placeOf } from "../syntax/place-of.ts";
 
-/** What holds where a set says nothing. */
+/** The defaults. */
 export const GRAPHQL_DEFAULTS: GraphqlHeadSource["settings"] = {
   paths: ["/graphql"],
   multipart: "deny",
@@ -60,24 +60,29 @@ function withoutRest({ text }: PatternSource): string {
 function readPaths(report: Reporter, node: YamlNode, what: string) {
   const items = readItems(report, node, what);
   if (node.kind === "sequence" && items.length === 0)
-    report.error(placeOf(node), "empty-value", `${what} is empty`);
+    report.error(placeOf(node), "empty-value", `${what} must not be empty`);
   return items.flatMap(
     (item) => readPattern(report, item, "a path", { method: "none", wildcards: "rest" }) ?? [],
   );
 }
 
-/** The SDL file lies beside the policy file, or below: policy text must not reach other files. */
+/** The SDL file must be in the policy file's folder or below: policy text must not reach other files. */
 function readSchema(report: Reporter, node: YamlNode): GraphqlHeadSource["schema"] {
   const scalar = readString(report, node, "`schema`");
   if (scalar === undefined) return undefined;
   const file = schemaFileName(scalar.source.file, scalar.text);
   if (file !== undefined) return { node: scalar, file };
-  const hint = "name a `.graphql` file relative to this one, in this folder or below";
-  report.error(placeOf(scalar), "invalid-value", `\`schema\` cannot be ${quoted(scalar.text)}`, hint);
+  const hint = "name a `.graphql` file in this folder or below, relative to this file";
+  report.error(
+    placeOf(scalar),
+    "invalid-value",
+    `${quoted(scalar.text)} is not a valid \`schema\` file name`,
+    hint,
+  );
   return undefined;
 }
 
-/** Highest value of any limit: beyond it, there is none. */
+/** Highest value of any limit. A higher one would be no limit at all. */
 const MAX_LIMIT = 1_000_000;
 
 function readLimits(report: Reporter, node: YamlNode): GraphqlSettingsIR["limits"] {

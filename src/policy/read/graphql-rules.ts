@@ -32,12 +32,12 @@ function readGuarded(
   const [operation, ...others] = OPERATIONS.filter((key) => fields.get(key) !== undefined);
   const node = operation && fields.get(operation);
   if (operation === undefined || node === undefined) {
-    const message = "a GraphQL policy has one of `query`, `mutation` and `subscription`";
+    const message = "a GraphQL policy must have one of `query`, `mutation` and `subscription`";
     report.error(placeOf(fields.node), "missing-key", message);
     return undefined;
   }
   for (const other of others) {
-    const message = `a GraphQL policy has only one of ${quoted(operation)} and ${quoted(other)}`;
+    const message = `a GraphQL policy cannot have both ${quoted(operation)} and ${quoted(other)}`;
     report.error(placeOfKey(fields, other), "unexpected-key", message, "write two entries");
   }
   const target = readString(report, node, quoted(operation));
@@ -47,7 +47,7 @@ function readGuarded(
   report.error(
     placeOf(target),
     "invalid-field",
-    `${quoted(target.text)} is no GraphQL field`,
+    `${quoted(target.text)} is not a valid GraphQL field`,
     "write a root field, or `Type.field`",
   );
   return undefined;
@@ -65,7 +65,7 @@ function readOnDeny(
   report.error(
     placeOf(node),
     "invalid-value",
-    `a ${operation} cannot be answered with \`null\``,
+    `\`on_deny: null\` is not possible for a ${operation}`,
     "write `on_deny: reject`",
   );
   return undefined;

@@ -8,10 +8,10 @@ import { readChoice, readString } from "./reader.ts";
 import { readAudit } from "./rule.ts";
 import { placeOf } from "../syntax/place-of.ts";
 
-/** Reads one head key's value into what it says. */
+/** Reads the value of one head key. */
 type HeadReader = (report: Reporter, node: YamlNode) => HeadSource;
 
-/** The keys of the head: each may stand in one file of the set only. */
+/** The keys of the head. Each may occur in only one file of the set. */
 const HEAD: Readonly<Record<string, HeadReader>> = {
   policy_set: (report, node) =>
     given("name", readLabel(report, readString(report, node, "`policy_set`"), "`policy_set`")),
@@ -25,7 +25,7 @@ const HEAD: Readonly<Record<string, HeadReader>> = {
 
 export const HEAD_KEYS: readonly string[] = Object.keys(HEAD);
 
-/** What goes into `name@version`, which stands in audit records and metrics. */
+/** The parts of `name@version`, which audit records and metrics contain. */
 const LABEL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
 /** Collects the head of a set from all of its files. */
@@ -42,14 +42,14 @@ export class HeadCollector {
     return this.#head;
   }
 
-  /** Takes an entry if it is one of the head; a key that another file has, too, is reported. */
+  /** Consumes an entry if it belongs to the head. A key that another file already has is reported. */
   add({ key, value }: MappingEntry): void {
     const read = Object.hasOwn(HEAD, key.text) ? HEAD[key.text] : undefined;
     if (read === undefined) return;
     const first = this.#places.get(key.text);
     if (first !== undefined) {
-      const message = `${quoted(key.text)} stands in two files of the set, first at ${placeName(first)}`;
-      this.#report.error(placeOf(key), "repeated-head-key", message, "keep it in one file");
+      const message = `${quoted(key.text)} is set in two files; first at ${placeName(first)}`;
+      this.#report.error(placeOf(key), "repeated-head-key", message, "set it in one file only");
       return;
     }
     this.#places.set(key.text, key);
@@ -58,15 +58,20 @@ export class HeadCollector {
 }
 
 function readVersion(report: Reporter, node: YamlNode): string | undefined {
-  // `version: 1.10` is a number to YAML; what counts is how it is written
+  // `version: 1.10` is a number in YAML; the text as written counts
   const isNumber = node.kind === "scalar" && typeof node.value === "number";
   return readLabel(report, isNumber ? node : readString(report, node, "`version`"), "`version`");
 }
 
 function readLabel(report: Reporter, scalar: ScalarNode | undefined, what: string): string | undefined {
   if (scalar === undefined || LABEL.test(scalar.text)) return scalar?.text;
-  const hint = "use at most 100 letters, digits, `.`, `_` and `-`, a letter or digit first";
-  report.error(placeOf(scalar), "invalid-value", `${what} cannot be ${quoted(scalar.text)}`, hint);
+  const hint = "use at most 100 letters, digits, `.`, `_` and `-`, starting with a letter or digit";
+  report.error(
+    placeOf(scalar),
+    "invalid-value",
+    `${quoted(scalar.text)} is not a valid value for ${what}`,
+    hint,
+  );
   return undefined;
 }
 

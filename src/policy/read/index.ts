@@ -27,8 +27,8 @@ const SECTIONS: readonly SectionName[] = [
 const KNOWN: readonly string[] = [...HEAD_KEYS, ...SECTIONS];
 
 /**
- * Reads the files of a set, in their order, into one source. Everything that is not as it should be is reported.
- * What cannot be read is left out, so that the rest can be checked.
+ * Reads the files of a policy set, in order, into one source. All mistakes are reported. Parts that cannot be read are
+ * left out, so that the rest can be checked.
  */
 export function readPolicySet(documents: readonly YamlNode[], report: Reporter): PolicySetSource {
   const head = new HeadCollector(report);
@@ -41,7 +41,7 @@ export function readPolicySet(documents: readonly YamlNode[], report: Reporter):
     for (const entry of document.entries) {
       const { key, value } = entry;
       if (!KNOWN.includes(key.text)) {
-        const message = `a policy file has no key ${quoted(key.text)}`;
+        const message = `unknown key ${quoted(key.text)} in a policy file`;
         report.error(placeOf(key), "unknown-key", message, () => nearestHint(key.text, KNOWN));
       }
       head.add(entry);
@@ -72,7 +72,7 @@ export function readPolicySet(documents: readonly YamlNode[], report: Reporter):
   };
 }
 
-/** A section is a list; `websocket_policies` may be one entry by itself. */
+/** A section is a list; `websocket_policies` may also be a single entry. */
 function entriesOf(report: Reporter, section: string, value: YamlNode): readonly YamlNode[] {
   if (value.kind === "sequence") return value.items;
   if (section === "websocket_policies" && value.kind === "mapping") return [value];

@@ -8,7 +8,7 @@ import type { PatternSource } from "./policy-source.ts";
 import { readString } from "./reader.ts";
 
 export interface PatternForm {
-  /** Whether a method stands before the path; where it may and does not, the rule is for every method. */
+  /** Whether a method precedes the path. If it is optional and missing, the rule is for every method. */
   readonly method: "required" | "optional" | "none";
   readonly wildcards: Wildcards;
 }
@@ -16,7 +16,7 @@ export interface PatternForm {
 /**
  * Reads `GET /path` or `/path`.
  *
- * @returns `undefined` where it is not accepted, which is reported
+ * @returns `undefined` if it is not accepted, which is reported
  */
 export function readPattern(
   report: Reporter,
@@ -61,9 +61,9 @@ function isMethod(report: Reporter, scalar: ScalarNode, method: string): boolean
   const capitals = method.toUpperCase();
   const hint = () =>
     METHODS.includes(capitals)
-      ? `methods are written in capitals: \`${capitals}\``
+      ? `write methods in upper case: \`${capitals}\``
       : nearestHint(capitals, METHODS);
-  const message = `${quoted(method)} is no HTTP method`;
+  const message = `${quoted(method)} is not an HTTP method`;
   reportWithin(report, scalar, {
     severity: "error",
     code: "unknown-method",

@@ -12,26 +12,26 @@ import type {
 import type { ScalarNode, YamlNode } from "../syntax/tree.ts";
 
 /**
- * A policy set as its files have it: every part read and found well-formed by itself, and still knowing where it
- * stands. What is wrong with parts together is found by the checks.
+ * A policy set as written in its files: each part is well-formed and has its position. The checks find mistakes that
+ * involve several parts.
  */
 export interface PolicySetSource {
-  /** The content of its first file that has any. */
+  /** The content of the first file that is not empty. */
   readonly root: YamlNode | undefined;
   readonly head: HeadSource;
   readonly rules: readonly PathRuleSource[];
   readonly responses: readonly ResponseRuleSource[];
   readonly graphql: readonly GraphqlRuleSource[];
-  /** Where `graphql.schema` names one that can be read. */
+  /** The schema, if `graphql.schema` names one that can be read. */
   readonly schema?: GraphqlSchemaIR;
-  /** The names of a field's arguments by `Type.field`, as far as the schema tells. */
+  /** Argument names by `Type.field`, as far as the schema has them. */
   readonly fieldArguments?: ReadonlyMap<string, readonly string[]>;
   readonly connections: readonly ConnectionSource[];
-  /** Of every entry, those included whose connection cannot be read. */
+  /** The messages of every entry, including entries whose connection cannot be read. */
   readonly messages: readonly MessageSource[];
 }
 
-/** The head keys that were given; the rest has defaults. */
+/** The head keys that are set; the others have defaults. */
 export interface HeadSource {
   readonly name?: string;
   readonly version?: string;
@@ -46,12 +46,12 @@ export interface AttributeRootSource {
   readonly name: string;
   readonly node: ScalarNode;
   readonly types: Readonly<Record<string, AttributeType>>;
-  /** It has members besides those in `types`. */
+  /** It may have members other than those in `types`. */
   readonly open: boolean;
   readonly lookup?: {
     readonly source: string;
     readonly key: AttributePath;
-    /** The key as it stands in its file. */
+    /** The key as written in its file. */
     readonly written: { readonly attribute: AttributeNode; readonly node: ScalarNode };
     readonly node: ScalarNode;
   };
@@ -69,11 +69,11 @@ export interface ConditionSource {
   readonly node: ScalarNode;
   readonly text: string;
   readonly ast: ConditionNode;
-  /** True where the author's condition cannot be read; this one stands in its place, and is never true. */
+  /** True if the author's condition cannot be parsed; this one replaces it and is never true. */
   readonly broken: boolean;
 }
 
-/** The path of a rule, with the scalar that holds it. */
+/** The path of a rule, with its scalar in the file. */
 export interface PatternSource {
   readonly node: ScalarNode;
   readonly method: string;
@@ -106,7 +106,7 @@ export interface ResponseFieldSource {
 export interface ResponseRuleSource extends RuleSource {
   readonly section: "response_filters" | "response_masks";
   readonly pattern: PatternSource;
-  /** What becomes of successful answers that are not JSON. */
+  /** What happens to successful responses that are not JSON. */
   readonly otherTypes: "refuse" | "pass";
   readonly fields: readonly ResponseFieldSource[];
 }
@@ -136,6 +136,6 @@ export interface MessageSource extends RuleSource {
   readonly direction: "send" | "receive";
   readonly condition: ConditionSource;
   readonly onDeny: "drop" | "close";
-  /** What is changed in a message from the server. Empty for messages from the client. */
+  /** Fields to mask in a message from the server. Empty for messages from the client. */
   readonly fields: readonly ResponseFieldSource[];
 }

@@ -25,17 +25,21 @@ export class Fields {
     return this.#entries.get(key)?.key;
   }
 
-  /** The value of a key that must be there; its absence is reported. */
+  /** The value of a required key. If it is missing, that is reported. */
   require(key: string): YamlNode | undefined {
     const value = this.get(key);
     if (value === undefined) {
-      this.#report.error(placeOf(this.node), "missing-key", `${this.#what} has no ${quoted(key)}`);
+      this.#report.error(
+        placeOf(this.node),
+        "missing-key",
+        `${this.#what} is missing the key ${quoted(key)}`,
+      );
     }
     return value;
   }
 }
 
-/** @returns the mapping's fields; another kind of node and keys that are not known are reported. */
+/** @returns the mapping's fields; a node of another kind and unknown keys are reported */
 export function readFields(
   report: Reporter,
   node: YamlNode,
@@ -48,27 +52,27 @@ export function readFields(
   }
   for (const { key } of node.entries) {
     if (known.includes(key.text)) continue;
-    const message = `${what} has no key ${quoted(key.text)}`;
+    const message = `unknown key ${quoted(key.text)} in ${what}`;
     report.error(placeOf(key), "unknown-key", message, () => nearestHint(key.text, known));
   }
   return new Fields(node, what, report);
 }
 
-/** @returns the list's items; another kind of node is reported. */
+/** @returns the list's items; a node of another kind is reported */
 export function readItems(report: Reporter, node: YamlNode, what: string): readonly YamlNode[] {
   if (node.kind === "sequence") return node.items;
   wrongType(report, node, what, "a list");
   return [];
 }
 
-/** @returns a string that is not empty, as the scalar it is; anything else is reported. */
+/** @returns the scalar of a string that is not empty; anything else is reported */
 export function readString(report: Reporter, node: YamlNode, what: string): ScalarNode | undefined {
   if (node.kind !== "scalar" || typeof node.value !== "string") {
     wrongType(report, node, what, "a string");
     return undefined;
   }
   if (node.text.trim() !== "") return node;
-  report.error(placeOf(node), "empty-value", `${what} is empty`);
+  report.error(placeOf(node), "empty-value", `${what} must not be empty`);
   return undefined;
 }
 
@@ -79,7 +83,7 @@ export function readChoice<T extends string>(
   what: string,
   values: readonly T[],
 ): T | undefined {
-  // `null` is a choice that people write without quotes
+  // people write the choice `null` without quotes
   const text =
     node.kind === "scalar" && (typeof node.value === "string" || node.value === null) ? node.text : undefined;
   if (text === undefined || text === "") {
@@ -88,7 +92,7 @@ export function readChoice<T extends string>(
   }
   const found = values.find((value) => value === text);
   if (found === undefined) {
-    report.error(placeOf(node), "invalid-value", `${what} cannot be ${quoted(text)}`, () =>
+    report.error(placeOf(node), "invalid-value", `${quoted(text)} is not a valid value for ${what}`, () =>
       nearestHint(text, values),
     );
   }
@@ -118,14 +122,14 @@ export function readInteger(
   return undefined;
 }
 
-/** Reports that `node` is of another type than it should be. */
+/** Reports that `node` does not have the expected type. */
 export function wrongType(report: Reporter, node: YamlNode, what: string, expected: string): void {
   const quotable = expected === "a string" && node.kind === "scalar" && node.value !== null;
   const hint = quotable ? `put it in quotes: "${node.text}"` : undefined;
   report.error(placeOf(node), "wrong-type", `${what} must be ${expected}, not ${kindOf(node)}`, hint);
 }
 
-/** @returns the place where a key of a mapping is missing, or the key itself where it is there. */
+/** @returns the position at which a mapping lacks a key, or the key itself if it is there */
 export function placeOfKey(fields: Fields, key: string): SourceRange {
   return placeOf(fields.keyOf(key) ?? fields.node);
 }

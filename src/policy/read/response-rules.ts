@@ -12,7 +12,7 @@ import { placeOf } from "../syntax/place-of.ts";
 
 type Section = ResponseRuleSource["section"];
 
-/** How the two sections spell the same things. */
+/** The keys of the two sections, which differ only in spelling. */
 interface Spelling {
   readonly what: string;
   readonly pattern: string;
@@ -64,7 +64,7 @@ export function readResponseRule(
   return pattern && { section, id, ...rule.head, pattern, otherTypes, fields };
 }
 
-/** Reads a list of fields to mask, as `response_masks` and types of messages have it. */
+/** Reads a list of fields to mask, as used in `response_masks` and message types. */
 export function readMaskedFields(report: Reporter, list: YamlNode): readonly ResponseFieldSource[] {
   return readFieldList(report, list, SPELLINGS.response_masks);
 }
@@ -72,7 +72,7 @@ export function readMaskedFields(report: Reporter, list: YamlNode): readonly Res
 function readFieldList(report: Reporter, list: YamlNode, spelling: Spelling): readonly ResponseFieldSource[] {
   const items = readItems(report, list, `\`${spelling.list}\``);
   if (list.kind === "sequence" && items.length === 0) {
-    report.error(placeOf(list), "empty-value", `\`${spelling.list}\` is empty`);
+    report.error(placeOf(list), "empty-value", `\`${spelling.list}\` must not be empty`);
   }
   return items.flatMap((item) => readField(report, item, spelling) ?? []);
 }
@@ -108,13 +108,13 @@ function readFieldPath(report: Reporter, scalar: ScalarNode): FieldPathIR | unde
 function fieldKeyProblem(key: string): { message: string; hint?: string } | undefined {
   if (key.trim() === "" || key === "$") {
     return {
-      message: "a name is missing here",
-      hint: "fields are written `ssn`, `customer.ssn` or `$.customer.ssn`",
+      message: "a field name is missing here",
+      hint: "write fields like `ssn`, `customer.ssn` or `$.customer.ssn`",
     };
   }
   if (!/[[\]*]/.test(key)) return undefined;
-  const hint = "leave indexes and wildcards out: a field is found in every entry of a list";
-  return { message: `${quoted(key)} is no field name`, hint };
+  const hint = "leave out indexes and wildcards: a field is found in every entry of a list";
+  return { message: `${quoted(key)} is not a valid field name`, hint };
 }
 
 function readFilterAction(report: Reporter, fields: Fields): MaskAction | undefined {
@@ -134,7 +134,7 @@ function readFilterAction(report: Reporter, fields: Fields): MaskAction | undefi
     report.error(
       placeOf(replacement),
       "unexpected-key",
-      "`remove` has no `replacement`",
+      "`replacement` is not allowed with `action: remove`",
       "did you mean `action: mask`?",
     );
   }

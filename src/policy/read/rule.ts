@@ -6,14 +6,14 @@ import { readChoice, readFields, readString, type Fields } from "./reader.ts";
 const RULE_KEYS = ["name", "audit"] as const;
 const MAX_NAME_LENGTH = 200;
 
-/** What every rule has. */
+/** The parts that every rule has. */
 export interface RuleHead {
   readonly node: YamlNode;
   readonly name: string | undefined;
   readonly auditRequired: boolean;
 }
 
-/** Opens an entry of a section: its fields, and what every rule has. */
+/** Reads an entry of a section: its fields, and the parts that every rule has. */
 export function readRule(
   report: Reporter,
   node: YamlNode,
@@ -31,7 +31,7 @@ export function readRule(
   return { fields, head };
 }
 
-/** @returns true where it says `required`. */
+/** @returns true if it says `required` */
 export function readAudit(report: Reporter, node: YamlNode | undefined): boolean {
   return node !== undefined && readChoice(report, node, "`audit`", ["required"]) === "required";
 }

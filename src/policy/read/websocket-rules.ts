@@ -67,7 +67,7 @@ function readMessage(
   return { section, id, ...head, type, direction, condition, onDeny, fields };
 }
 
-/** What a client sends is delivered as it is, or not at all: changing it would put words into its mouth. */
+/** A client's message is delivered unchanged or not at all: a changed message would say what the client did not say. */
 function readMessageFields(
   report: Reporter,
   rule: Fields,
@@ -79,8 +79,8 @@ function readMessageFields(
     report.error(
       placeOfKey(rule, "fields"),
       "unexpected-key",
-      "a message from the client has no `fields`",
-      "only messages from the server are masked: write `direction: receive`",
+      "`fields` is not allowed for a message from the client",
+      "only messages from the server can be masked: write `direction: receive`",
     );
   }
   return readMaskedFields(report, list);

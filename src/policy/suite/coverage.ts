@@ -7,7 +7,7 @@ import type {
   SuiteSubject,
 } from "./types.ts";
 
-/** @returns every condition of a set, in the order of its sections. */
+/** @returns every condition of a policy set, in the order of its sections */
 export function conditionsOf({ rules, responses, graphql, websocket }: PolicySetIR): CoveredCondition[] {
   return [
     ...rules.map((rule) => covered(rule, rule.condition)),
@@ -28,7 +28,7 @@ export function fieldText({ anchored, keys }: ResponseFieldIR["field"]): string 
   return [...(anchored ? ["$"] : []), ...keys].join(".");
 }
 
-/** Which conditions the cases reached, and what they came to. */
+/** Counts which conditions the cases reached, and their verdicts. */
 export function countVerdicts(
   conditions: SuiteSubject["conditions"],
   cases: readonly { readonly evaluated: readonly EvaluatedCondition[] }[],
@@ -43,7 +43,7 @@ export function countVerdicts(
   return conditions.map((one) => ({ ...one, ...(counts.get(keyOf(one)) ?? NONE) }));
 }
 
-/** Adds up the coverage of several suites, one entry a policy set, sets in order of first appearance. */
+/** Adds up the coverage of several suites: one entry per policy set, in order of first appearance. */
 export function coverageBySet(results: readonly SuiteResult[]): ReadonlyMap<string, readonly RuleCoverage[]> {
   const sets = new Map<string, readonly RuleCoverage[]>();
   for (const { policySet, coverage } of results) {
@@ -53,12 +53,12 @@ export function coverageBySet(results: readonly SuiteResult[]): ReadonlyMap<stri
   return sets;
 }
 
-/** How often the condition was evaluated at all. */
+/** How often the condition was evaluated. */
 export function timesReached(rule: RuleCoverage): number {
   return rule.true + rule.false + rule.unknown;
 }
 
-/** What a condition's tests leave out, for people; empty when they leave out nothing. */
+/** The outcomes that a condition's tests do not cover, for people; empty if they cover all. */
 export function coverageGap(rule: RuleCoverage): string {
   if (timesReached(rule) === 0) return "never reached";
   if (rule.constant) return "";

@@ -3,11 +3,13 @@ import { clip } from "../../text/index.ts";
 import type { Value } from "../value.ts";
 import type { ExpectedDocument } from "./types.ts";
 
-/** More than this many are not listed. */
+/** The maximum number of differences to list. */
 const MOST = 20;
 const LONGEST = 120;
 
-/** @returns where a text is not the document that was expected, one line a place; nothing where it is. */
+/**
+ * @returns the differences between a text and the expected document, one line per position; nothing if they are equal
+ */
 export function documentDifferences(expected: ExpectedDocument, text: string): string[] {
   if ("text" in expected) {
     return expected.text === text ? [] : [`expected ${show(expected.text)}, got ${show(text)}`];
@@ -19,12 +21,12 @@ export function documentDifferences(expected: ExpectedDocument, text: string): s
   return found.length <= MOST ? found : [...found.slice(0, MOST), `… ${found.length - MOST} more`];
 }
 
-/** @returns what is missing from a set of names, and what is in it that should not be. */
+/** @returns the names that are missing, and the names that were not expected */
 export function setDifferences(expected: readonly string[], actual: readonly string[]): string[] {
   const missing = expected.filter((name) => !actual.includes(name));
   const surplus = actual.filter((name) => !expected.includes(name));
   return [
-    ...missing.map((name) => `expected ${show(name)}, which is not there`),
+    ...missing.map((name) => `expected ${show(name)}, which is missing`),
     ...surplus.map((name) => `got ${show(name)}, which was not expected`),
   ];
 }

@@ -1,4 +1,4 @@
-/** Tests of policy sets: `*.test.yaml` to results. Pure; whoever calls decides what a decision is. */
+/** Tests of policy sets: `*.test.yaml` to results. Pure; the caller supplies the function that decides. */
 export { allPassed, runSuite } from "./run.ts";
 export { conditionsOf, coverageBySet, coverageGap, fieldText, timesReached } from "./coverage.ts";
 export { junit } from "./junit.ts";

@@ -2,7 +2,7 @@ import { escapeHtml } from "../../text/index.ts";
 import { describeActual, describeExpected } from "./outcome.ts";
 import type { CaseResult, SuiteResult } from "./types.ts";
 
-/** @returns the results as a JUnit XML document, the form that CI systems read; one `testsuite` a file. */
+/** @returns the results as a JUnit XML document, the format that CI systems read, with one `testsuite` per file */
 export function junit(results: readonly SuiteResult[]): string {
   const all = results.flatMap(({ cases }) => cases);
   return [
@@ -44,5 +44,5 @@ function escape(text: string): string {
   return escapeHtml(text.replace(NOT_TEXT, ""));
 }
 
-// What XML 1.0 section 2.2 excludes even as a reference, and the controls that it merely discourages
+// characters that XML 1.0 section 2.2 forbids even as references, and the controls that it discourages
 const NOT_TEXT = /[\u{0}-\u{8}\u{B}\u{C}\u{E}-\u{1F}\u{7F}-\u{9F}\u{D800}-\u{DFFF}\u{FFFE}\u{FFFF}]/gu;

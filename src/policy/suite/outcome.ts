@@ -1,11 +1,11 @@
 import type { CaseResult, Expectation, SuiteDecision } from "./types.ts";
 
-/** `deny, CONDITION_FALSE, policies[0]`: the parts that were asked for. */
+/** `deny, CONDITION_FALSE, policies[0]`: the parts that the test expects */
 export function describeExpected({ decision, reason, rule }: Expectation): string {
   return [decision, reason, rule].filter((part) => part !== undefined).join(", ");
 }
 
-/** What was decided, or why nothing was. */
+/** The decision, or why there is none. */
 export function describeActual({ actual, problem }: Pick<CaseResult, "actual" | "problem">): string {
   return problem ?? (actual === undefined ? "no decision" : describeDecision(actual));
 }

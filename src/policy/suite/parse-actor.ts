@@ -7,10 +7,10 @@ import type { ParseContext } from "./parse-context.ts";
 import { readEntries, readObject } from "./read-value.ts";
 import { placeOf } from "../syntax/place-of.ts";
 
-/** Stands for nobody where a person or a customer is asked for. */
+/** Means nobody in place of a person or a customer. */
 const NONE = "none";
 
-/** Who sends a request. An absent member is not known to the gateway. */
+/** The sender of a request. The gateway does not know an absent member. */
 export interface SuiteActor {
   readonly user?: ValueObject;
   readonly customer?: ValueObject;
@@ -21,7 +21,7 @@ export function parsePeople(report: Reporter, node: YamlNode | undefined): Reado
   const people = new Map<string, ValueObject>();
   for (const { key, value } of readEntries(report, node, "`people`")) {
     if (key.text === NONE) {
-      report.error(placeOf(key), "reserved-name", "`none` stands for nobody, no person can have that name");
+      report.error(placeOf(key), "reserved-name", "choose another name: `none` means nobody");
     }
     people.set(key.text, readObject(report, value, `the person ${quoted(key.text)}`) ?? {});
   }
@@ -35,7 +35,7 @@ export function parsePerson(node: YamlNode, { report, people }: ParseContext): V
   const person = people.get(name);
   if (person === undefined) {
     const hint = () => nearestHint(name, [...people.keys(), NONE]);
-    report.error(placeOf(node), "unknown-person", `there is no person ${quoted(name)}`, hint);
+    report.error(placeOf(node), "unknown-person", `unknown person ${quoted(name)}`, hint);
   }
   return person;
 }
@@ -47,8 +47,8 @@ export function parseUser(node: YamlNode | undefined, context: ParseContext): Va
 }
 
 /**
- * Adds the customer. Where a test names none, it is the one that the token would name: tokens carry both `user` and
- * `customer.id`, the latter from the claim that `user.customer_id` comes from.
+ * Adds the customer. If a test names none, it is the one that the token would name: tokens carry both `user` and
+ * `customer.id`, and the latter comes from the same claim as `user.customer_id`.
  */
 export function withCustomer(
   user: ValueObject | undefined,

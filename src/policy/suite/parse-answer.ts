@@ -6,10 +6,10 @@ import { documentText, readValue } from "./read-value.ts";
 import type { ExpectedDocument, Expectation, SampleAnswer } from "./types.ts";
 import { placeOf } from "../syntax/place-of.ts";
 
-/** What a test may expect of the answer. */
+/** What a test may expect of the response. */
 export const ANSWER_KEYS = ["expect_body", "expect_refused", "masked"] as const;
 
-/** Reads `response`: what the application is taken to answer. */
+/** Reads `response`: the application's assumed response. */
 export function parseAnswer(node: YamlNode, report: Reporter): SampleAnswer | undefined {
   const fields = readFields(report, node, "a response", ["status", "headers", "body"]);
   if (fields === undefined) return undefined;
@@ -23,7 +23,7 @@ export function parseAnswer(node: YamlNode, report: Reporter): SampleAnswer | un
   };
 }
 
-/** Reads what is expected of the answer. */
+/** Reads the expectations about the response. */
 export function parseAnswerExpectation(fields: Fields, report: Reporter): Expectation["answer"] {
   const bodyNode = fields.get("expect_body");
   const body = bodyNode && parseDocument(bodyNode, report);
@@ -34,13 +34,17 @@ export function parseAnswerExpectation(fields: Fields, report: Reporter): Expect
   if (refused) {
     for (const key of ["expect_body", "masked"]) {
       if (fields.get(key) === undefined) continue;
-      report.error(placeOfKey(fields, key), "unexpected-key", "a refused answer is not delivered");
+      report.error(
+        placeOfKey(fields, key),
+        "unexpected-key",
+        "a refused response is not delivered: delete it or `expect_refused`",
+      );
     }
   }
   return { ...(body && { body }), ...(refused && { refused }), ...(masked && { masked }) };
 }
 
-/** Reads a document to compare with: JSON, or where it is a string, the very text. */
+/** Reads a document to compare with: JSON, or exact text if it is a string. */
 export function parseDocument(node: YamlNode, report: Reporter): ExpectedDocument {
   if (node.kind === "scalar" && typeof node.value === "string") return { text: node.text };
   return { json: readValue(report, node) };
@@ -53,10 +57,10 @@ export function readNames(node: YamlNode, what: string, report: Reporter): reado
   );
 }
 
-/** `false` could only mean what leaving it out means. */
+/** `false` would mean the same as leaving it out. */
 function isTrue(node: YamlNode, report: Reporter): node is YamlNode {
   if (node.kind === "scalar" && node.value === true) return true;
-  const hint = "leave it out where the answer is delivered";
-  report.error(placeOf(node), "invalid-value", "`expect_refused` can only be `true`", hint);
+  const hint = "delete it if the response is delivered";
+  report.error(placeOf(node), "invalid-value", "`expect_refused` must be `true`", hint);
   return false;
 }

@@ -8,10 +8,10 @@ import { readEntries, readObject } from "./read-value.ts";
 import type { SuiteInput } from "./types.ts";
 import { placeOf } from "../syntax/place-of.ts";
 
-/** Everything about a case that is neither the request nor who sends it. */
+/** Everything about a case besides the request and its sender. */
 export type CaseAttributes = Pick<SuiteInput, "attributes" | "env">;
 
-/** Reads `attributes` and `env` of a test or a table. */
+/** Reads `attributes` and `env` of a test or a matrix. */
 export function parseCaseAttributes(fields: Fields, report: Reporter): CaseAttributes {
   return {
     attributes: parseAttributes(fields.get("attributes"), report),
@@ -23,7 +23,7 @@ function parseAttributes(node: YamlNode | undefined, report: Reporter): SuiteInp
   const roots = readEntries(report, node, "`attributes`").map(({ key, value }) => {
     const root = key.text;
     if (BASE_ROOTS.includes(root)) {
-      report.error(placeOf(key), "reserved-name", `${quoted(root)} is no attribute that is looked up`);
+      report.error(placeOf(key), "reserved-name", `${quoted(root)} is not a looked-up attribute`);
     }
     if (value.kind === "scalar" && value.value === "unavailable") return [root, UNAVAILABLE] as const;
     return [root, readObject(report, value, quoted(root)) ?? {}] as const;
@@ -44,7 +44,7 @@ function parseEnvironment(node: YamlNode | undefined, report: Reporter): SuiteIn
   return { ...(time !== undefined && { time }), ...(environment !== undefined && { environment }) };
 }
 
-/** The form of `env.time`: RFC 3339 in UTC and whole seconds, of a day that exists. */
+/** The form of `env.time`: RFC 3339 in UTC with whole seconds, on a date that exists. */
 function isTime(text: string): boolean {
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text)) return false;
   const date = new Date(text);

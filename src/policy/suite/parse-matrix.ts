@@ -12,8 +12,8 @@ import { placeOf } from "../syntax/place-of.ts";
 const KEYS = ["name", "people", "requests", "headers", "customer", "attributes", "env"];
 
 /**
- * Reads one entry of `matrix`: a column a person, a row a request, in each cell what is expected.
- * @param room how many cases the file may still have.
+ * Reads one entry of `matrix`: one column per person, one row per request, and the expectation in each cell.
+ * @param room the number of cases that the file may still have
  */
 export function parseMatrix(node: YamlNode, context: ParseContext, room: number): readonly SuiteCase[] {
   const { report } = context;
@@ -24,8 +24,8 @@ export function parseMatrix(node: YamlNode, context: ParseContext, room: number)
   const columns = peopleNode === undefined ? [] : readItems(report, peopleNode, "`people`");
   const rows = readEntries(report, fields.require("requests"), "`requests`");
   if (columns.length * rows.length > room) {
-    const message = "the table has more cases than a file may hold";
-    report.error(placeOf(node), "too-many-cases", message, "make it several files");
+    const message = "the matrix has more cases than a file may have";
+    report.error(placeOf(node), "too-many-cases", message, "split it into several files");
     return [];
   }
 
@@ -40,7 +40,7 @@ export function parseMatrix(node: YamlNode, context: ParseContext, room: number)
     const request = { ...parseRequestLine(key, report), headers };
     const cells = readItems(report, value, "a row");
     if (value.kind === "sequence" && cells.length !== columns.length) {
-      const message = `the row has ${counted(cells.length, "cell")} for ${counted(columns.length, "column")}`;
+      const message = `the row has ${counted(cells.length, "cell")}, but the matrix has ${counted(columns.length, "column")}`;
       report.error(placeOf(value), "wrong-length", message);
     }
     return actors.flatMap(({ label, actor }, index): SuiteCase[] => {

@@ -9,7 +9,7 @@ import { placeOf } from "../syntax/place-of.ts";
 /** RFC 9110 section 5.6.2. */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** Stands in for a request that has been reported; its suite is never run. */
+/** Placeholder for a request with a reported mistake; its suite is never run. */
 const NO_REQUEST = { method: "GET", path: "/", headers: [] } satisfies SuiteRequest;
 
 /** Reads a request: `GET /path`, or a mapping. */
@@ -59,31 +59,31 @@ export function parseHeaders(node: YamlNode | undefined, report: Reporter): Suit
   return readEntries(report, node, "`headers`").flatMap(({ key, value }) => {
     const name = key.text.toLowerCase();
     if (!TOKEN.test(name))
-      report.error(placeOf(key), "invalid-header", `${quoted(name)} is not a header's name`);
+      report.error(placeOf(key), "invalid-header", `${quoted(name)} is not a valid header name`);
     const values = value.kind === "sequence" ? value.items : [value];
     return values.map((item) => [name, headerValue(item, report)] as const);
   });
 }
 
-/** Numbers and the like stand for their text; nothing at all is rather a slip than an empty header. */
+/** Numbers and similar scalars count as their text. A missing value is probably a mistake, not an empty header. */
 function headerValue(node: YamlNode, report: Reporter): string {
   if (node.kind === "scalar" && node.value !== null) return node.text;
-  wrongType(report, node, "a header's value", "a string");
+  wrongType(report, node, "a header value", "a string");
   return "";
 }
 
 function checkMethod(method: string, node: YamlNode, report: Reporter): void {
   if (!TOKEN.test(method)) {
-    report.error(placeOf(node), "invalid-method", `${quoted(method)} is not a method`);
+    report.error(placeOf(node), "invalid-method", `${quoted(method)} is not an HTTP method`);
   } else if (method !== method.toUpperCase()) {
     const hint = `did you mean \`${method.toUpperCase()}\`?`;
     report.warning(placeOf(node), "method-case", "methods are case-sensitive", hint);
   }
 }
 
-/** Reports only what could not be sent at all: a test may well send a path that the gateway refuses. */
+/** Reports only what could not be sent at all: a test may send a path that the gateway refuses. */
 export function checkPath(path: string, node: YamlNode, report: Reporter): void {
   if (path.startsWith("/")) return;
-  const hint = path.includes("://") ? "leave out scheme and host" : undefined;
-  report.error(placeOf(node), "invalid-path", `the path ${quoted(path)} does not begin with a slash`, hint);
+  const hint = path.includes("://") ? "delete the scheme and host" : undefined;
+  report.error(placeOf(node), "invalid-path", `the path ${quoted(path)} must begin with a slash`, hint);
 }

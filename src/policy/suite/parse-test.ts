@@ -12,7 +12,7 @@ import { parseMessages, parseWebsocket } from "./parse-websocket.ts";
 import { VERDICTS, type Expectation, type SuiteCase, type SuiteRequest } from "./types.ts";
 import { placeOf } from "../syntax/place-of.ts";
 
-/** What is decided about; a test has one of them. */
+/** The subjects of a test. A test has exactly one of them. */
 const SUBJECTS: Readonly<Record<string, (node: YamlNode, report: Reporter) => SuiteRequest>> = {
   request: parseRequest,
   graphql: parseGraphql,
@@ -24,7 +24,7 @@ const KEYS = [
   ...["denied", "response", ...ANSWER_KEYS, "messages"],
 ];
 
-/** Reads one entry of `tests`; `undefined` where there is too little of it. */
+/** Reads one entry of `tests`; `undefined` if too much is missing. */
 export function parseTest(node: YamlNode, context: ParseContext): SuiteCase | undefined {
   const { report } = context;
   const fields = readFields(report, node, "a test", KEYS);
@@ -53,7 +53,7 @@ export function parseTest(node: YamlNode, context: ParseContext): SuiteCase | un
 function parseSubject(fields: Fields, report: Reporter): SuiteRequest | undefined {
   const [first, second] = Object.keys(SUBJECTS).filter((key) => fields.get(key) !== undefined);
   if (second !== undefined) {
-    const message = "a test has one of `request`, `graphql` and `websocket`";
+    const message = "a test must have exactly one of `request`, `graphql` and `websocket`";
     report.error(placeOfKey(fields, second), "unexpected-key", message);
   }
   const node = fields.require(first ?? "request");
@@ -80,23 +80,23 @@ function parseExpectation(fields: Fields, report: Reporter): Expectation | undef
   };
 }
 
-/** Keys that say nothing without another one: a test would look as if it tested something. */
+/** Keys that have no effect without another one. The test would seem to check something that it does not. */
 function checkKeys(fields: Fields, expected: Expectation | undefined, report: Reporter): void {
   const has = (key: string) => fields.get(key) !== undefined;
   const complain = (key: string, message: string) => {
     if (has(key)) report.error(placeOfKey(fields, key), "unexpected-key", message);
   };
-  if (!has("graphql")) complain("denied", "only a test of `graphql` has `denied` fields");
-  if (!has("websocket")) complain("messages", "only a test of a `websocket` has `messages`");
-  else complain("response", "a WebSocket has `messages`, and no `response`");
+  if (!has("graphql")) complain("denied", "`denied` is only allowed in a test of `graphql`");
+  if (!has("websocket")) complain("messages", "`messages` is only allowed in a test of a `websocket`");
+  else complain("response", "`response` is not allowed in a test of a `websocket`: use `messages`");
   if (!has("response"))
-    for (const key of ANSWER_KEYS) complain(key, `without \`response\` there is no ${quoted(key)}`);
+    for (const key of ANSWER_KEYS) complain(key, `${quoted(key)} is only allowed together with \`response\``);
   if (expected?.decision !== "deny") return;
-  complain("response", "a denied request is not answered");
+  complain("response", "a denied request has no response");
   complain("messages", "a denied connection has no messages");
 }
 
-/** Which codes there are is the caller's business; here one only has to look like a code. */
+/** The caller knows the codes; here one only has to look like a code. */
 function parseReason(node: YamlNode, report: Reporter): string | undefined {
   const reason = readString(report, node, "`reason`")?.text;
   if (reason !== undefined && !/^[A-Z]+(?:_[A-Z]+)*$/.test(reason)) {

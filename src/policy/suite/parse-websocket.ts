@@ -8,7 +8,7 @@ import { documentText } from "./read-value.ts";
 import { VERDICTS, type SuiteMessage, type SuiteRequest } from "./types.ts";
 import { placeOf } from "../syntax/place-of.ts";
 
-/** RFC 6455, section 4.1: a handshake. The key is that of no connection, and nobody looks at it. */
+/** RFC 6455, section 4.1: a handshake. The key belongs to no connection, and nothing checks it. */
 export const HANDSHAKE_HEADERS: SuiteRequest["headers"] = [
   ["upgrade", "websocket"],
   ["connection", "Upgrade"],
@@ -27,7 +27,7 @@ export function parseWebsocket(node: YamlNode, report: Reporter): SuiteRequest {
   return { method: "GET", path: path?.text ?? "/", headers };
 }
 
-/** Reads `messages`: what is sent and received on the connection, one after the other. */
+/** Reads `messages`: what is sent and received on the connection, in order. */
 export function parseMessages(node: YamlNode, report: Reporter): readonly SuiteMessage[] {
   return readItems(report, node, "`messages`").flatMap((item) => parseMessage(item, report) ?? []);
 }
@@ -52,14 +52,14 @@ function directionOf(fields: Fields, report: Reporter): SuiteMessage["direction"
   const receive = fields.get("receive") !== undefined;
   if (fields.get("send") === undefined) {
     if (receive) return "receive";
-    report.error(placeOf(fields.node), "missing-key", "a message has no `send` and no `receive`");
+    report.error(placeOf(fields.node), "missing-key", "a message must have `send` or `receive`");
     return undefined;
   }
   if (receive) {
     report.error(
       placeOfKey(fields, "receive"),
       "unexpected-key",
-      "a message has one of `send` and `receive`",
+      "a message cannot have both `send` and `receive`",
     );
   }
   return "send";

@@ -10,16 +10,16 @@ import { parseTest } from "./parse-test.ts";
 import type { Suite, SuiteCase } from "./types.ts";
 import { placeOf } from "../syntax/place-of.ts";
 
-/** Cases in one file, tables written out. */
+/** Maximum number of cases in one file, matrices expanded. */
 export const MAX_CASES = 10_000;
 
-/** A suite, where nothing in its file is an error, and everything there is to say about the file. */
+/** A suite, if its file has no errors, and all findings about the file. */
 export interface ParsedSuite {
   readonly suite?: Suite;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Parses a `*.test.yaml`. Never throws; everything that is wrong with the file is reported at once. */
+/** Parses a `*.test.yaml` file. Never throws; all mistakes in the file are reported at once. */
 export function parseSuite(file: PolicyFile): ParsedSuite {
   const report = new Reporter();
   const root = parseDocument(new SourceText(file), report);
@@ -46,9 +46,9 @@ function readSuite(root: YamlNode, report: Reporter): Suite | undefined {
 
   if (cases.length > MAX_CASES) {
     const message = `the file has more than ${MAX_CASES} cases`;
-    report.error(placeOf(root), "too-many-cases", message, "make it several files");
+    report.error(placeOf(root), "too-many-cases", message, "split it into several files");
   }
-  if (cases.length === 0 && report.clean) report.error(placeOf(root), "no-tests", "the file tests nothing");
+  if (cases.length === 0 && report.clean) report.error(placeOf(root), "no-tests", "the file has no tests");
   return { file: root.source.file, policySet: policySet ?? "", cases: cases.toSorted(byPosition) };
 }
 

@@ -5,7 +5,7 @@ import type { MappingEntry, MappingNode, YamlNode } from "../syntax/tree.ts";
 import type { Value, ValueObject } from "../value.ts";
 import { placeOf } from "../syntax/place-of.ts";
 
-/** @returns the entries of a mapping of names that the author chooses; another kind of node is reported. */
+/** @returns the entries of a mapping whose keys the author chooses; a node of another kind is reported */
 export function readEntries(
   report: Reporter,
   node: YamlNode | undefined,
@@ -17,7 +17,7 @@ export function readEntries(
   return [];
 }
 
-/** @returns a mapping as JSON; another kind of node is reported. */
+/** @returns a mapping as JSON; a node of another kind is reported */
 export function readObject(report: Reporter, node: YamlNode, what: string): ValueObject | undefined {
   if (node.kind === "mapping") return toObject(report, node);
   wrongType(report, node, what, "a mapping");
@@ -33,7 +33,7 @@ export function readValue(report: Reporter, node: YamlNode): Value {
       return node.items.map((item) => readValue(report, item));
     case "scalar":
       if (typeof node.value !== "number" || Number.isFinite(node.value)) return node.value;
-      report.error(placeOf(node), "not-json", `JSON has no number ${quoted(node.text)}`);
+      report.error(placeOf(node), "not-json", `${quoted(node.text)} is not a JSON number`);
       return null;
   }
 }
@@ -43,7 +43,7 @@ function toObject(report: Reporter, { entries }: MappingNode): ValueObject {
   return Object.fromEntries(entries.map(({ key, value }) => [key.text, readValue(report, value)]));
 }
 
-/** @returns a document as text: JSON of any node; a string is the very text. */
+/** @returns a document as text: a string as it is, any other node as JSON */
 export function documentText(report: Reporter, node: YamlNode): string {
   if (node.kind === "scalar" && typeof node.value === "string") return node.text;
   return JSON.stringify(readValue(report, node));

@@ -3,7 +3,7 @@ import { coverageBySet, coverageGap, timesReached } from "./coverage.ts";
 import { describeActual, describeExpected } from "./outcome.ts";
 import type { CaseResult, RuleCoverage, SuiteResult } from "./types.ts";
 
-/** @returns the results for a terminal, without colours: each failure with its explanation, then the coverage. */
+/** @returns the results for a terminal, without colours: each failure with its explanation, then the coverage */
 export function renderSuite(results: readonly SuiteResult[]): string {
   const blocks = [
     ...results.map(renderResult),
@@ -39,7 +39,7 @@ function renderCoverage(policySet: string, rules: readonly RuleCoverage[]): read
   return [
     visible(
       `policy set ${policySet}: ${reached} of ${rules.length} conditions reached, ` +
-        `${rules.length - gaps.length} of them with every outcome`,
+        `${rules.length - gaps.length} with every outcome`,
     ),
     ...gaps.map((rule) => visible(`  ${label(rule)}: ${coverageGap(rule)}`)),
   ];

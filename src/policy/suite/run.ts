@@ -14,7 +14,7 @@ import type {
   SuiteSubject,
 } from "./types.ts";
 
-/** Decides every case, one after the other, and compares. Never rejects: a decision that fails fails its case. */
+/** Decides every case in order, and compares. Never rejects: a failed decision fails its case. */
 export async function runSuite(suite: Suite, subject: SuiteSubject): Promise<SuiteResult> {
   const cases: CaseResult[] = [];
   for (const test of suite.cases) cases.push(await runCase(test, subject));
@@ -26,7 +26,7 @@ export async function runSuite(suite: Suite, subject: SuiteSubject): Promise<Sui
   };
 }
 
-/** True when every case of every result is as expected, and there was at least one. */
+/** True if every case of every result passed, and there was at least one. */
 export function allPassed(results: readonly SuiteResult[]): boolean {
   const cases = results.flatMap((result) => result.cases);
   return cases.length > 0 && cases.every((entry) => entry.ok);
@@ -63,7 +63,7 @@ function isCalled(id: string, called: string | undefined, { conditions }: SuiteS
   return id === called || conditions.some((rule) => rule.id === id && rule.name === called);
 }
 
-/** What follows on the decision: fields of the operation, the answer, messages. */
+/** What depends on the decision: denied fields, the response, messages. */
 function differencesOf(
   { answer, messages = [], expected }: SuiteCase,
   actual: SuiteDecision,
@@ -72,7 +72,7 @@ function differencesOf(
 ): string[] {
   const denied = expected.denied === undefined ? [] : setDifferences(expected.denied, actual.denied);
   const differences = denied.map((line) => `denied fields: ${line}`);
-  if (actual.decision === "deny") return differences; // there is no answer, and no connection
+  if (actual.decision === "deny") return differences; // there is no response and no connection
   if (answer !== undefined) differences.push(...answerDifferences(answer, expected, actual, evaluated));
   for (const message of messages)
     differences.push(...messageDifferences(message, actual, evaluated, subject));
@@ -88,9 +88,9 @@ function answerDifferences(
   const { text, reason, masked, evaluated: conditions } = actual.answer(sample);
   evaluated.push(...conditions);
   if (text === undefined) {
-    return expected.refused ? [] : [`the answer is withheld: ${reason ?? "it cannot be read"}`];
+    return expected.refused ? [] : [`the response is withheld: ${reason ?? "it cannot be read"}`];
   }
-  if (expected.refused) return ["the answer is delivered, and should be withheld"];
+  if (expected.refused) return ["expected the response to be withheld, but it is delivered"];
   const body = expected.body === undefined ? [] : documentDifferences(expected.body, text);
   const paths = expected.masked === undefined ? [] : setDifferences(expected.masked, masked);
   return [...body.map((line) => `body: ${line}`), ...paths.map((line) => `masked paths: ${line}`)];
@@ -115,10 +115,10 @@ function messageDifferences(
   if (text !== undefined && expected.delivered !== undefined) {
     differences.push(...documentDifferences(expected.delivered, text));
   }
-  return differences.map((line) => `the message in line ${at.line}: ${line}`);
+  return differences.map((line) => `the message on line ${at.line}: ${line}`);
 }
 
-/** A misspelled rule would otherwise read as a wrong decision. */
+/** Otherwise a misspelled rule name would look like a wrong decision. */
 function unknownRuleProblem(
   { expected, messages = [] }: SuiteCase,
   { conditions }: SuiteSubject,

@@ -2,35 +2,37 @@ import type { VerdictName } from "../condition/index.ts";
 import type { SourcePosition } from "../ir.ts";
 import type { UNAVAILABLE, Value, ValueObject } from "../value.ts";
 
-/** A request as a test writes it: nothing is decoded or normalized yet. */
+/** A request as written in a test, before decoding and normalization. */
 export interface SuiteRequest {
   readonly method: string;
   /** The request target, query included. Absent: the set's first GraphQL endpoint. */
   readonly path?: string;
   /** Names in lower case, repeated headers apart. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Absent: any. */
+  /** Absent means any. */
   readonly host?: string;
   readonly clientIp?: string;
   readonly body?: Value;
 }
 
-/** Everything one decision is made from. */
+/** Everything that a decision depends on. */
 export interface SuiteInput {
   readonly request: SuiteRequest;
-  /** Absent: nobody is signed in. */
+  /** Absent if nobody is signed in. */
   readonly user?: ValueObject;
   readonly customer?: ValueObject;
-  /** What attribute sources would find, by root; a root that is absent has no entry. */
+  /** What attribute sources would return, by root. For an absent root, they find nothing. */
   readonly attributes: Readonly<Record<string, ValueObject | typeof UNAVAILABLE>>;
-  /** `time` as `env.time` has it, `2026-01-31T23:59:59Z`; the other members of `env` follow from it. Absent: any. */
+  /**
+   * `time` as `env.time` has it, `2026-01-31T23:59:59Z`; the other members of `env` follow from it. Absent means any.
+   */
   readonly env: { readonly time?: string; readonly environment?: string };
 }
 
 export const VERDICTS = ["allow", "deny"] as const;
 export type SuiteVerdict = (typeof VERDICTS)[number];
 
-/** What the application is taken to answer. */
+/** The application's assumed response. */
 export interface SampleAnswer {
   readonly status: number;
   /** Names in lower case, repeated headers apart. */
@@ -38,10 +40,10 @@ export interface SampleAnswer {
   readonly text: string;
 }
 
-/** A message on a WebSocket connection, and what is to become of it. */
+/** A message on a WebSocket connection, and the expected outcome. */
 export interface SuiteMessage {
   readonly at: SourcePosition;
-  /** `receive`: the server sends it. */
+  /** `receive` means that the server sends it. */
   readonly direction: "send" | "receive";
   readonly text: string;
   readonly expected: {
@@ -52,22 +54,22 @@ export interface SuiteMessage {
   };
 }
 
-/** A document as it should come out: JSON to compare by its meaning, or the very text. */
+/** The expected document: JSON to compare by value, or exact text. */
 export type ExpectedDocument = { readonly json: Value } | { readonly text: string };
 
-/** What a test expects; an absent member is not looked at. */
+/** What a test expects. An absent member is not checked. */
 export interface Expectation {
   readonly decision: SuiteVerdict;
   readonly reason?: string;
   /** A rule's id or its name. */
   readonly rule?: string;
-  /** Response paths of GraphQL fields, all that are denied. */
+  /** Response paths of all denied GraphQL fields. */
   readonly denied?: readonly string[];
   readonly answer?: {
     readonly body?: ExpectedDocument;
-    /** The sample answer is withheld. */
+    /** The sample response is withheld. */
     readonly refused?: true;
-    /** All paths that are masked. */
+    /** All masked paths. */
     readonly masked?: readonly string[];
   };
 }
@@ -77,19 +79,19 @@ export interface SuiteCase {
   readonly at: SourcePosition;
   readonly input: SuiteInput;
   readonly answer?: SampleAnswer;
-  /** One after the other, on one connection. */
+  /** In order, on one connection. */
   readonly messages?: readonly SuiteMessage[];
   readonly expected: Expectation;
 }
 
-/** The tests of one `*.test.yaml`, tables written out. */
+/** The tests of one `*.test.yaml` file, matrices expanded. */
 export interface Suite {
   readonly file: string;
   readonly policySet: string;
   readonly cases: readonly SuiteCase[];
 }
 
-/** A condition that was evaluated, and what it came to. */
+/** A condition that was evaluated, and its verdict. */
 export interface EvaluatedCondition {
   /** Id of the rule. */
   readonly rule: string;
@@ -98,51 +100,51 @@ export interface EvaluatedCondition {
   readonly verdict: VerdictName;
 }
 
-/** What was decided about a case. */
+/** The decision on a case. */
 export interface SuiteDecision {
   readonly decision: SuiteVerdict;
   readonly reason: string;
-  /** Ids of the rules that decided; several for a GraphQL operation. */
+  /** Ids of the rules that decided. A GraphQL operation may have several. */
   readonly rules: readonly string[];
   /** Why, for people; may have several lines. */
   readonly explanation?: string;
   readonly denied: readonly string[];
   readonly evaluated: readonly EvaluatedCondition[];
-  /** What becomes of the application's answer. */
+  /** What happens to the application's response. */
   readonly answer: (sample: SampleAnswer) => SuiteAnswer;
-  /** What becomes of the next message on the connection that was decided about. */
+  /** What happens to the next message on this connection. */
   readonly message: (direction: SuiteMessage["direction"], text: string) => SuiteDelivery;
 }
 
 export interface SuiteAnswer {
-  /** Absent: the answer is withheld. */
+  /** Absent if the response is withheld. */
   readonly text?: string;
-  /** Why it is. */
+  /** Why it is withheld. */
   readonly reason?: string;
   readonly masked: readonly string[];
   readonly evaluated: readonly EvaluatedCondition[];
 }
 
 export interface SuiteDelivery {
-  /** Absent: the message is not delivered. */
+  /** Absent if the message is not delivered. */
   readonly text?: string;
   readonly reason: string;
   readonly rule?: string;
   readonly evaluated: readonly EvaluatedCondition[];
 }
 
-/** A rule, or a field of one: what has a condition that tests can show from both sides. */
+/** A rule, or a field of one: anything with a condition for which tests can show both outcomes. */
 export interface CoveredCondition {
   readonly id: string;
   readonly name?: string;
   readonly field?: string;
-  /** The condition reads nothing, so it can only ever be one of the three. */
+  /** The condition reads no attribute, so it always has the same verdict. */
   readonly constant: boolean;
 }
 
 /** The policy set under test. */
 export interface SuiteSubject {
-  /** Of every section, in the set's order; see `conditionsOf`. */
+  /** Conditions of every section, in the set's order; see `conditionsOf`. */
   readonly conditions: readonly CoveredCondition[];
   readonly decide: (input: SuiteInput) => SuiteDecision | Promise<SuiteDecision>;
 }
@@ -152,16 +154,16 @@ export interface CaseResult {
   readonly line: number;
   readonly ok: boolean;
   readonly expected: Expectation;
-  /** Absent when deciding failed; `problem` then says how. */
+  /** Absent if deciding failed; `problem` then says why. */
   readonly actual?: SuiteDecision;
-  /** What is not as expected, beside the decision itself. */
+  /** Differences from the expectation, besides the decision itself. */
   readonly differences: readonly string[];
-  /** Why the case could not be evaluated at all. */
+  /** Why the case could not be decided. */
   readonly problem?: string;
   readonly evaluated: readonly EvaluatedCondition[];
 }
 
-/** How often one condition was evaluated, by what it came to. */
+/** How often one condition was evaluated, by verdict. */
 export interface RuleCoverage extends CoveredCondition {
   readonly true: number;
   readonly false: number;
@@ -172,6 +174,6 @@ export interface SuiteResult {
   readonly file: string;
   readonly policySet: string;
   readonly cases: readonly CaseResult[];
-  /** One entry a condition of the set, in the set's order. */
+  /** One entry per condition of the set, in the set's order. */
   readonly coverage: readonly RuleCoverage[];
 }

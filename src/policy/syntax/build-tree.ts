@@ -1,15 +1,18 @@
 import { EVENT_ID, type AliasEvent, type Event, type ScalarEvent } from "js-yaml";
 import { placeName, type Reporter, type SourceRange } from "../diagnostics/reporter.ts";
-import { counted, quoted } from "../../text/index.ts";
+import { quoted } from "../../text/index.ts";
 import { readScalar } from "./read-scalar.ts";
 import { sourceOffset } from "./scalar-offset.ts";
 import type { SourceText } from "../diagnostics/source-text.ts";
 import type { MappingEntry, ScalarNode, YamlNode } from "./tree.ts";
 import { placeOf } from "./place-of.ts";
 
-/** Aliases in one file. */
+/** Maximum number of aliases in one file. */
 export const MAX_ALIASES = 1000;
-/** Nodes in one file, counted anew for every alias that leads to them: aliases of aliases grow without bound. */
+/**
+ * Maximum number of nodes in one file. Nodes count again for every alias to them, because aliases of aliases grow
+ * exponentially.
+ */
 export const MAX_NODES = 500_000;
 
 /** A document, list or mapping that is being read. */
@@ -20,25 +23,28 @@ interface Frame {
   readonly items: YamlNode[];
   readonly entries: MappingEntry[];
   readonly keys: Map<string, ScalarNode>;
-  /** The key whose value comes next; `null` where that key cannot be used. */
+  /** The key whose value comes next; `null` if that key cannot be used. */
   key: ScalarNode | null | undefined;
-  /** Nodes within. */
+  /** The number of nodes within. */
   size: number;
 }
 
 type NodeEvent = Extract<Event, { anchorStart: number; tagStart: number }>;
 
-/** What an anchor names. */
+/** The target of an anchor. */
 interface Anchored {
   readonly node: YamlNode;
   readonly size: number;
 }
 
-/** What no text of a policy holds: controls other than tab and line feed, bidirectional controls, lone surrogates, non-characters. */
+/**
+ * Characters that are not accepted: controls other than tab and line feed, bidirectional controls, unpaired surrogates,
+ * non-characters.
+ */
 export const NOT_ACCEPTED =
   /[\u{0}-\u{8}\u{B}-\u{1F}\u{7F}-\u{9F}\u{2028}-\u{202E}\u{2066}-\u{2069}\u{D800}-\u{DFFF}\u{FEFF}\u{FFFE}\u{FFFF}]/u;
 
-/** Builds the tree of one document from the parser's events; what cannot be accepted is reported. */
+/** Builds the tree of one document from the parser's events. What is not accepted is reported. */
 export class TreeBuilder {
   readonly #source: SourceText;
   readonly #report: Reporter;
@@ -46,9 +52,9 @@ export class TreeBuilder {
   readonly #anchors = new Map<string, Anchored | "open">();
   #aliases = 0;
   #nodes = 0;
-  /** Where what was read last ends: there stands an empty value. */
+  /** The end of the last node read. An empty value is placed there. */
   #end = 0;
-  /** Reading on is of no use; why has been reported. */
+  /** Reading has stopped, for a reason that was reported. */
   #stopped = false;
 
   constructor(source: SourceText, report: Reporter) {
@@ -56,7 +62,7 @@ export class TreeBuilder {
     this.#report = report;
   }
 
-  /** @returns the document; `undefined` where reading stopped half way. */
+  /** @returns the document; `undefined` if reading stopped early */
   build(events: readonly Event[]): YamlNode | undefined {
     let documents = 0;
     let root: YamlNode | undefined;
@@ -90,7 +96,7 @@ export class TreeBuilder {
     this.#end = start + 1;
   }
 
-  /** @returns the document's content, where it is the document that ends. */
+  /** @returns the document's content, if the document is what ends */
   #close(): YamlNode | undefined {
     const { kind, start, anchor, items, entries, size } =
       this.#frames.pop() ?? frame("document", 0, undefined);
@@ -120,17 +126,21 @@ export class TreeBuilder {
     const target = this.#anchors.get(name);
     this.#end = event.anchorEnd;
     if (++this.#aliases > MAX_ALIASES) {
-      this.#stop(place, "too-many-aliases", `a file may hold ${MAX_ALIASES} aliases`);
+      this.#stop(place, "too-many-aliases", `a file may have at most ${MAX_ALIASES} aliases`);
     } else if (target === undefined) {
-      this.#stop(place, "unknown-alias", `no anchor ${quoted(`&${name}`)} stands before this`);
+      this.#stop(place, "unknown-alias", `unknown anchor: no ${quoted(`&${name}`)} before this alias`);
     } else if (target === "open") {
-      this.#stop(place, "unknown-alias", `${quoted(`*${name}`)} stands within what it names`);
+      this.#stop(
+        place,
+        "unknown-alias",
+        `the alias ${quoted(`*${name}`)} is inside the node that it refers to`,
+      );
     } else {
       this.#add(target.node, target.size, undefined, place);
     }
   }
 
-  /** Adds a node to the list or mapping that is being read. `place` is where it stands, for an alias. */
+  /** Adds a node to the list or mapping that is being read. For an alias, `place` is its own position. */
   #add(node: YamlNode, size: number, anchor: string | undefined, place: SourceRange = placeOf(node)): void {
     const parent = this.#frames.at(-1);
     this.#nodes += size;
@@ -139,7 +149,7 @@ export class TreeBuilder {
       this.#stop(
         place,
         "too-many-nodes",
-        `a file may hold ${counted(MAX_NODES, "key")} and values, aliases counted`,
+        `a file may have at most ${MAX_NODES} keys and values, with aliases expanded`,
       );
     }
     if (parent === undefined) return;
@@ -160,12 +170,12 @@ export class TreeBuilder {
       return null;
     }
     if (node.text === "<<" && node.style === "plain") {
-      this.#report.error(place, "merge-key", "merge keys are not accepted", "write the keys out");
+      this.#report.error(place, "merge-key", "merge keys are not accepted", "write out the keys");
       return null;
     }
     const first = parent.keys.get(node.text);
     if (first !== undefined) {
-      const message = `${quoted(node.text)} stands twice here, first at ${placeName(first)}`;
+      const message = `duplicate key ${quoted(node.text)}; first defined at ${placeName(first)}`;
       this.#report.error(place, "duplicate-key", message);
       return null;
     }
@@ -181,7 +191,7 @@ export class TreeBuilder {
       place,
       "unsupported-tag",
       `the tag ${quoted(tag)} is not accepted`,
-      "put strings in quotes",
+      "delete it; to get a string, use quotes",
     );
   }
 
@@ -195,8 +205,8 @@ export class TreeBuilder {
     this.#report.error(
       this.#at(start),
       "unsupported-directive",
-      "directives are not accepted",
-      "files are YAML 1.2",
+      "YAML directives are not accepted",
+      "delete it: files are always YAML 1.2",
     );
   }
 
@@ -206,8 +216,8 @@ export class TreeBuilder {
     this.#report.error(
       this.#at(this.#end + marker),
       "several-documents",
-      "a file holds one document",
-      "make the policy set a folder of several files",
+      "a file must have exactly one YAML document",
+      "move the rest to another file in the same folder",
     );
     this.#stopped = true;
   }

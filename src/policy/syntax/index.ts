@@ -4,7 +4,7 @@ import { parseDocument } from "./parse-document.ts";
 import { SourceText } from "../diagnostics/source-text.ts";
 import type { YamlNode } from "./tree.ts";
 
-/** @returns the documents of the files, in the order of the files' names; what cannot be read is reported. */
+/** @returns the documents of the files, in the order of the files' names; files that cannot be read are reported */
 export function parseFiles(files: readonly PolicyFile[], report: Reporter): YamlNode[] {
   if (files.length === 0) {
     const nowhere = { source: new SourceText({ name: "(no file)", text: "" }), start: 0, end: 1 };

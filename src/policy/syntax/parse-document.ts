@@ -6,23 +6,23 @@ import type { YamlNode } from "./tree.ts";
 
 /** In UTF-16 units. */
 export const MAX_FILE_LENGTH = 5 * 1024 * 1024;
-/** Lists and mappings within each other; a policy set needs six. */
+/** Maximum nesting depth of lists and mappings; a policy set needs six. */
 export const MAX_DEPTH = 32;
 
-/** Byte order marks within the text, and what makes it read otherwise than it looks; in comments, too. */
+/** Byte order marks within the text, and characters that make text look different from what it is, even in comments. */
 const HIDDEN = /[\uFEFF\u202A-\u202E\u2066-\u2069]/;
 
 /**
- * Parses a file as one YAML 1.2 document. Bounded in time and memory whatever the text is, and never throws:
- * everything found goes to `report`.
+ * Parses a file as one YAML 1.2 document. Takes bounded time and memory whatever the text is, and never throws: all
+ * findings go to `report`.
  *
- * @returns the document, as far as it could be read; `undefined` where there is none.
+ * @returns the document, as far as it could be read; `undefined` if there is none
  */
 export function parseDocument(source: SourceText, report: Reporter): YamlNode | undefined {
   const { text } = source;
   if (text.length > MAX_FILE_LENGTH) {
     const message = `the file is longer than ${MAX_FILE_LENGTH / 1024 / 1024} MB`;
-    report.error(at(source, 0), "file-too-large", message, "make it a folder of several files");
+    report.error(at(source, 0), "file-too-large", message, "split it into several files in a folder");
     return undefined;
   }
   const hidden = text.search(HIDDEN);
@@ -41,15 +41,10 @@ function readEvents(source: SourceText, report: Reporter): Event[] | undefined {
   try {
     const events = parseEvents(text, { maxDepth: MAX_DEPTH });
     if (events.some((event) => event.type === EVENT_ID.DOCUMENT)) return events;
-    report.error(
-      at(source, 0),
-      "empty-file",
-      "the file holds nothing",
-      "delete the file, or write a policy set",
-    );
+    report.error(at(source, 0), "empty-file", "the file is empty", "delete the file, or write a policy set");
   } catch (error) {
     const known = error instanceof YAMLException;
-    // the parser counts a character of its own after the end of the text
+    // the parser appends a character of its own to the text
     const offset = Math.min(known ? (error.mark?.position ?? 0) : 0, text.length);
     const reason = known ? error.reason : String(error);
     report.error(
@@ -64,11 +59,11 @@ function readEvents(source: SourceText, report: Reporter): Event[] | undefined {
 
 function syntaxHint(text: string, offset: number, reason: string): string | undefined {
   if (reason.startsWith("nesting exceeded"))
-    return `lists and mappings may be nested ${MAX_DEPTH} levels deep`;
+    return `lists and mappings may be nested at most ${MAX_DEPTH} levels deep`;
   if (reason.startsWith("missed comma"))
-    return "within `{ }`, put a condition that holds `[`, `{` or `,` in single quotes, or give it a line of its own";
+    return "within `{ }`, put a condition that contains `[`, `{` or `,` in single quotes, or put it on its own line";
   const line = /(?<![^\r\n])[^\r\n]*$/.exec(text.slice(Math.max(0, offset - 1000), offset))?.[0] ?? "";
-  if (/^\s*\t/.test(line) || text[offset] === "\t") return "indent with spaces, YAML allows no tabs";
+  if (/^\s*\t/.test(line) || text[offset] === "\t") return "indent with spaces: YAML does not allow tabs";
   if (text[offset] === "@" || text[offset] === "`" || text[offset] === "%") return "put the value in quotes";
   return undefined;
 }

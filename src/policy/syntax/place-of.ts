@@ -2,7 +2,7 @@ import type { SourceRange } from "../diagnostics/reporter.ts";
 import type { Range, SourceText } from "../diagnostics/source-text.ts";
 import type { YamlNode } from "./tree.ts";
 
-/** @returns where a node is marked: all of a scalar, the first key of a block mapping, else one character. */
+/** @returns the range to mark for a node: all of a scalar, the first key of a block mapping, else one character */
 export function placeOf(node: YamlNode): SourceRange {
   const { source } = node;
   if (node.kind === "scalar")

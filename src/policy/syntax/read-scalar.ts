@@ -23,7 +23,7 @@ const STYLES: Readonly<Record<ScalarEvent["style"], ScalarStyle>> = {
 /** The core schema in order of resolution, YAML 1.2.2 section 10.3.2. */
 const CORE_TAGS = [nullCoreTag, boolCoreTag, intCoreTag, floatCoreTag] as const;
 
-/** @returns the scalar of an event; an empty one stands at `end`. */
+/** @returns the scalar of an event; an empty one is placed at `end` */
 export function readScalar(event: ScalarEvent, source: SourceText, end: number): ScalarNode {
   const style = STYLES[event.style];
   const text = getScalarValue(source.text, event);
@@ -44,7 +44,7 @@ export function readScalar(event: ScalarEvent, source: SourceText, end: number):
   };
 }
 
-/** @returns what a plain scalar of this text is by the core schema. */
+/** @returns the value of a plain scalar by the core schema */
 export function resolvePlain(text: string): ScalarNode["value"] {
   for (const tag of CORE_TAGS) {
     const value = tag.resolve(text, false, tag.tagName);

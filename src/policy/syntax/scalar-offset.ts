@@ -1,7 +1,7 @@
 import type { ScalarNode } from "./tree.ts";
 
 /**
- * Maps a place in a scalar's decoded text to its place in the file: through folded lines, indentation and escapes
+ * Maps an index into a scalar's decoded text to an offset in the file, through folded lines, indentation and escapes
  * (YAML 1.2.2 sections 7.3 and 8.1).
  *
  * @param index - into `scalar.text`, up to and including its length
@@ -11,7 +11,7 @@ export function sourceOffset(scalar: ScalarNode, index: number): number {
   return offsetsOf(scalar)[index] ?? scalar.content.end;
 }
 
-/** @returns for each UTF-16 unit of the decoded text, where in the file it comes from. */
+/** @returns for each UTF-16 unit of the decoded text, its offset in the file */
 export function offsetsOf(scalar: ScalarNode): readonly number[] {
   const isBlock = scalar.style === "literal" || scalar.style === "folded";
   return isBlock ? blockOffsets(scalar) : flowOffsets(scalar);
@@ -43,7 +43,7 @@ function flowOffsets({ source, style, content }: ScalarNode): number[] {
     if (escape !== undefined) {
       emit(unitsOf(escape));
     } else if (fold !== undefined) {
-      // one line break is a space, several are one line feed less
+      // one line break is a space; several become one line feed fewer
       emit(Math.max(1, breaksIn(fold) - 1));
     } else if (skipped === undefined) {
       emit(1);
@@ -55,24 +55,24 @@ function flowOffsets({ source, style, content }: ScalarNode): number[] {
 }
 
 function unitsOf(escape: string): number {
-  // `| 0` as the parser computes it: eight digits may say more than Unicode has
+  // `| 0` as in the parser: eight digits can exceed the range of Unicode
   return escape.startsWith("\\U") && (Number.parseInt(escape.slice(2), 16) | 0) > 0xffff ? 2 : 1;
 }
 
 function blockOffsets(scalar: ScalarNode): number[] {
   const { source, content, indent, style, text: decoded } = scalar;
   const offsets: number[] = [];
-  let pending: number[] = []; // line breaks since the last text, not decided yet
+  let pending: number[] = []; // line breaks since the last text, not yet resolved
   let wasIndented = false;
   for (const line of source.text.slice(content.start, content.end).matchAll(/([^\r\n]*)(?:\r\n?|\n|$)/g)) {
     const start = content.start + line.index;
     const all = line[1] ?? "";
     const spaces = Math.min(/^ */.exec(all)?.[0].length ?? 0, indent);
-    const text = indent < 0 ? "" : all.slice(spaces); // without any text, no line has more than its indentation
+    const text = indent < 0 ? "" : all.slice(spaces); // without text, no line has more than its indentation
     if (text !== "") {
       const isIndented = /^[ \t]/.test(text);
       const folds = style === "folded" && !isIndented && !wasIndented && offsets.length > 0;
-      // between two lines of a paragraph, one line break is a space, several are one line feed less
+      // between two lines of a paragraph, one line break is a space; several become one line feed fewer
       for (let at = folds && pending.length > 1 ? 1 : 0; at < pending.length; at++)
         offsets.push(pending[at] ?? start);
       for (let at = 0; at < text.length; at++) offsets.push(start + spaces + at);

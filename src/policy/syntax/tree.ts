@@ -1,8 +1,8 @@
 import type { Range, SourceText } from "../diagnostics/source-text.ts";
 
 /**
- * A YAML document as a tree that knows where everything stands. Mappings are lists of entries, never objects:
- * no key can collide with what every object has. An alias is the very node that its anchor names.
+ * A YAML document as a tree with positions. Mappings are lists of entries, not objects, so that no key collides with a
+ * member that every object has. An alias is the same node as its anchor's.
  */
 export type YamlNode = ScalarNode | SequenceNode | MappingNode;
 
@@ -15,15 +15,15 @@ export type ScalarStyle = "plain" | "single-quoted" | "double-quoted" | "literal
 export interface ScalarNode extends NodeBase {
   readonly kind: "scalar";
   readonly style: ScalarStyle;
-  /** By the YAML 1.2 core schema; what is quoted is a string. */
+  /** By the YAML 1.2 core schema; a quoted scalar is a string. */
   readonly value: string | number | boolean | null;
-  /** The decoded text: what is a string for `value` other than strings, too. */
+  /** The decoded text, also where `value` is not a string. */
   readonly text: string;
-  /** Where the content stands, without quotes or block header. */
+  /** The range of the content, without quotes or block header. */
   readonly content: Range;
-  /** Columns that each line of a block scalar is indented by; -1 for other styles, and where no line has text. */
+  /** The indentation of a block scalar in columns; -1 for other styles, and if no line has text. */
   readonly indent: number;
-  /** True for a block scalar that ends with all the line breaks that follow it (`|+`). */
+  /** True for a block scalar that keeps all trailing line breaks (`|+`). */
   readonly keepsBreaks: boolean;
 }
 
@@ -39,6 +39,6 @@ export interface MappingEntry {
 
 export interface MappingNode extends NodeBase {
   readonly kind: "mapping";
-  /** Without the entries that repeat a key. */
+  /** Without entries whose key is a duplicate. */
   readonly entries: readonly MappingEntry[];
 }

@@ -9,16 +9,16 @@ const FILE = "encryption.key";
 /** The keys that secrets in the databases are encrypted with. */
 export interface MasterKeys {
   readonly sealing: Uint8Array;
-  /** Those that it has replaced, or that are about to replace it: they open, and seal nothing. */
+  /** Keys that it has replaced, or that will replace it: they only decrypt. */
   readonly others: readonly Uint8Array[];
 }
 
 /**
- * The keys that are configured; with the embedded database alone, the one that seals may be made at the first start and
- * kept in the data directory.
+ * The configured keys. Only with the embedded database, the key that encrypts may be generated at the first start and kept in
+ * the data directory.
  *
- * @param options - `create`: whether one may be made (default)
- * @throws Error where there is none, and where a database of one's own has no key: a file on one machine is no place that all instances share
+ * @param options - `create`: whether a key may be generated (default)
+ * @throws Error if there is none. With an external database a key must be configured, because the instances share no file
  */
 export async function masterKeys(
   config: Pick<GatewayConfig, "api" | "database">,
@@ -35,8 +35,8 @@ async function sealingKey(
   if (api.encryption_key !== undefined) return Buffer.from(api.encryption_key, "base64");
   if (database.url !== undefined || database.sandbox_url !== undefined) {
     throw new Error(
-      "`api.encryption_key` is missing: with a database of your own, every instance needs the same key " +
-        "(make one by `openssl rand -base64 32`)",
+      "`api.encryption_key` is missing: with an external database, every instance needs the same key " +
+        "(generate one with `openssl rand -base64 32`)",
     );
   }
   const path = join(api.data_directory, FILE);
@@ -45,7 +45,7 @@ async function sealingKey(
     await makeOnce(path);
   }
   const key = Buffer.from((await readKey(path)).trim(), "base64");
-  if (key.length !== 32) throw new Error(`\`${path}\` does not hold a key of 32 bytes in base64`);
+  if (key.length !== 32) throw new Error(`\`${path}\` does not contain a key of 32 bytes in base64`);
   return key;
 }
 
@@ -55,13 +55,13 @@ async function readKey(path: string): Promise<string> {
   } catch (error) {
     if (errorCode(error) !== "ENOENT") throw error;
     throw new Error(
-      `there is no encryption key in \`${path}\`: name the data directory of the control plane, or set \`api.encryption_key\``,
+      `no encryption key in \`${path}\`: pass the data directory of the control plane, or set \`api.encryption_key\``,
       { cause: error },
     );
   }
 }
 
-/** Several processes may start at once: the first to link its file wins, and no reader ever sees half of one. */
+/** Several processes may start at once: the first to link its file wins, and no reader sees a partial file. */
 async function makeOnce(path: string): Promise<void> {
   const draft = `${path}.${process.pid}.${randomBytes(4).toString("hex")}`;
   const file = await open(draft, "wx", 0o600);

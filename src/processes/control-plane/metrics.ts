@@ -4,15 +4,15 @@ import { startAdminServer } from "../../telemetry/admin-server.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { createControlPlaneMetrics, type ControlPlaneMetrics } from "../../telemetry/metrics.ts";
 
-/** The metrics of a control plane that runs alone. Beside a gateway in one process, the gateway's supervisor serves them. */
+/** The metrics of a control plane in its own process. If it shares one with a gateway, the supervisor serves them. */
 export interface ServedMetrics {
   readonly metrics: ControlPlaneMetrics;
-  /** Where `/metrics` is. */
+  /** Base URL of `/metrics`. */
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** @throws Error of one line where the port is taken */
+/** @throws Error with a one-line message if the port is in use */
 export async function serveControlPlaneMetrics(
   { telemetry }: Pick<GatewayConfig, "telemetry">,
   log: Log,

@@ -10,22 +10,22 @@ import type { ControlPlaneMetrics } from "../../telemetry/metrics.ts";
 export interface PoolsOptions {
   readonly environment: Environment;
   readonly url: string;
-  /** Connections at most, by what they are for. */
+  /** Maximum number of connections per kind of work. */
   readonly budgets: Readonly<Record<Workload, number>>;
   /** Milliseconds after which a statement is cancelled, by what it is for. Default: as {@link openDatabase} has it. */
   readonly statementTimeoutsMs?: Partial<Readonly<Record<Workload, number>>>;
-  /** How long a caller waits for one. Default: as {@link openDatabase} has it. */
+  /** How long a caller waits for one. Default: that of {@link openDatabase}. */
   readonly acquireTimeoutMs?: number;
   readonly log: Log;
   readonly metrics?: Pick<ControlPlaneMetrics, "poolExhausted"> | undefined;
 }
 
-/** Opens the pool of one kind of work. When nobody gets a connection of it in time, that is said and counted. */
+/** Opens the pool of one kind of work. A timeout waiting for a connection is logged and counted. */
 export function openPool(
   workload: Workload,
   { environment, url, budgets, statementTimeoutsMs, acquireTimeoutMs, log, metrics }: PoolsOptions,
 ): Database {
-  // so that the first one is an increase
+  // start at 0, so that the first timeout is an increase
   metrics?.poolExhausted.inc({ environment, workload }, 0);
   const statementTimeoutMs = statementTimeoutsMs?.[workload];
   return openDatabase(url, {
@@ -35,12 +35,12 @@ export function openPool(
     ...(acquireTimeoutMs !== undefined && { acquireTimeoutMs }),
     onExhausted() {
       metrics?.poolExhausted.inc({ environment, workload });
-      log.warn({ environment, workload }, "no database connection became free in time");
+      log.warn({ environment, workload }, "timed out waiting for a database connection");
     },
   });
 }
 
-/** The other kinds of work's contexts: the API's, over connections of their own. */
+/** The contexts of the other kinds of work: the API's context with a pool of its own. */
 export function openWorkloads(
   context: ControlContext,
   options: PoolsOptions,

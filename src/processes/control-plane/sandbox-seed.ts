@@ -5,10 +5,10 @@ import type { SandboxSeed } from "../../control/sandbox/seed/types.ts";
 import { PEOPLE } from "../../demo/people.ts";
 import { describePerson } from "../../demo/person.ts";
 
-/** The folder that comes with the program. */
+/** The policies folder in the package. */
 export const PACKAGED_POLICIES = fileURLToPath(new URL("../../../policies", import.meta.url));
 
-/** What this program fills a sandbox with: the people of the demo application, and the policies that guard it. */
+/** The seed of a sandbox: the users of the demo application, and the policies that protect it. */
 export function sandboxSeed({ policies }: GatewayConfig): SandboxSeed {
   return {
     people: PEOPLE.map(describePerson),

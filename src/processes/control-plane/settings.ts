@@ -2,7 +2,7 @@ import type { GatewayConfig } from "../../config/index.ts";
 import type { ControlSettings } from "../../control/platform/context.ts";
 import type { Environment } from "../../control/platform/environment.ts";
 
-/** What the configuration says for one environment. */
+/** The settings of one environment, from the configuration. */
 export function controlSettings(
   { api, database, sign_in, webhooks, retention }: GatewayConfig,
   environment: Environment,
@@ -29,7 +29,7 @@ export function controlSettings(
   };
 }
 
-/** Where clients reach an environment: as configured, or at its own address. Without a slash at the end. */
+/** The public URL of an environment: configured, or its own address. Without a trailing slash. */
 export function publicUrlOf({ api }: GatewayConfig, environment: Environment, ownUrl: string): string {
   const configured = environment === "production" ? api.public_url : api.sandbox_public_url;
   return (configured ?? ownUrl).replace(/(?<!\/)\/+$/, "");

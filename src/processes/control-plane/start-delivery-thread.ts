@@ -6,7 +6,7 @@ import type { BackgroundWork, ControlContext } from "../../control/platform/cont
 import type { DeliveryThreadData } from "./delivery-thread.ts";
 import { CHANNEL } from "../../control/resources/webhooks/enqueue.ts";
 
-/** After so long a thread that died is started again, and the database asked again that was away. */
+/** Delay before restarting a thread that died, and before querying an unavailable database again. */
 const AGAIN_MS = 1_000;
 /** What deliveries under way have to end, and then some. */
 const END_MS = 15_000;
@@ -39,7 +39,7 @@ export function startDeliveryThread(
     thread = started;
     // `exit` follows
     started.on("error", (error: unknown) => {
-      log.error({ err: error }, "the thread that delivers webhooks failed; it is started again");
+      log.error({ err: error }, "the webhook delivery thread failed; restarting it");
     });
     started.once("exit", () => {
       thread = undefined;

@@ -36,23 +36,23 @@ import type { ControlPlaneMetrics } from "../../telemetry/metrics.ts";
 import { counted } from "../../text/index.ts";
 import { SEALED_COLUMNS } from "../../control/sealed-columns.ts";
 
-/** One environment that is served. */
+/** An environment that is being served. */
 export interface ServedEnvironment {
   readonly environment: Environment;
   /** Its own address; `context.settings.publicUrl` is the one that clients use. */
   readonly url: string;
   readonly context: ControlContext;
-  /** Where the first owner is made, as long as there is none. */
+  /** Setup link for the first owner; present while there is no owner. */
   readonly setupLink?: SetupLink;
 }
 
 export interface ControlPlane {
   readonly environments: readonly ServedEnvironment[];
-  /** Lets requests and deliveries under way finish, and ends everything, the embedded database included. */
+  /** Lets current requests and deliveries finish, then stops everything, including the embedded database. */
   close(): Promise<void>;
 }
 
-/** Where the databases are, by the configuration. */
+/** Locates the databases from the configuration. */
 export function databaseLocation({ api, database }: GatewayConfig): DatabaseLocation {
   return {
     dataDirectory: api.data_directory,
@@ -63,16 +63,16 @@ export function databaseLocation({ api, database }: GatewayConfig): DatabaseLoca
 
 export interface ControlPlaneOptions {
   readonly log: Log;
-  /** Which; default: those configured. */
+  /** Environments to serve; default: the configured ones. */
   readonly environments?: readonly Environment[];
-  /** Counted into; served by the caller. */
+  /** Registry to count into; the caller serves it. */
   readonly metrics?: ControlPlaneMetrics;
 }
 
 /**
  * Starts the control plane: databases, migrations, and one server for each environment.
  *
- * @throws when a port is taken, a database cannot be reached, or the encryption key is missing or the wrong one
+ * @throws if a port is in use, a database is unreachable, or the encryption key is missing or wrong
  */
 export async function startControlPlane(
   config: GatewayConfig,
@@ -111,7 +111,7 @@ async function serveEnvironment(config: GatewayConfig, environment: Environment,
   let others: ReturnType<typeof openWorkloads> | undefined;
   let composed: Awaited<ReturnType<typeof composeEnvironment>> | undefined;
   const close = async () => {
-    // who keeps a connection open would go on asking: the next answer is its last
+    // a kept-alive connection could go on sending requests: close it with its next response
     server.prependListener("request", (_request, response: ServerResponse) => {
       response.shouldKeepAlive = false;
     });
@@ -122,7 +122,7 @@ async function serveEnvironment(config: GatewayConfig, environment: Environment,
     server.closeIdleConnections();
     await composed?.close();
     server.closeIdleConnections();
-    // whoever still sends or reads has had its time
+    // the grace period is over: close what is still open
     if (!(await inTime(closed, CLOSE_MS, false))) server.closeAllConnections();
     await closed;
     await others?.close();
@@ -163,33 +163,33 @@ async function serveEnvironment(config: GatewayConfig, environment: Environment,
   }
 }
 
-/** Its address must be known, so it listens, before there is an application: what comes in meanwhile is answered, too. */
+/** The address must be known before the application exists, so this listens first and also answers early requests. */
 const notReady: RequestListener = (_request, response) => {
   const error = new ApiError("SERVICE_UNAVAILABLE");
   const body = JSON.stringify(errorEnvelope(error, newId("request"), new Date()));
   response.writeHead(error.status, { "content-type": "application/json", "retry-after": "1" }).end(body);
 };
 
-/** An address that listens on all interfaces is none to connect to. */
+/** A wildcard listen address cannot be connected to. */
 function fromHere(url: string): string {
   return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
 }
 
-/** Time for requests under way when the server ends. */
+/** Grace period for current requests when the server stops. */
 const CLOSE_MS = 10_000;
 
-/** An environment's database and what belongs to it, for a server or for a command. */
+/** An environment's database and context, for a server or for a command. */
 export interface OpenedEnvironment extends BackgroundWork {
   readonly context: ControlContext;
 }
 
 /**
- * What a database is opened for: a server migrates it and makes its encryption key known; a command migrates it, and the key is
- * only compared; who only looks changes nothing.
+ * Why a database is opened. A server migrates it and registers its encryption key; a command migrates it and only compares
+ * the key; a reader changes nothing.
  */
 export type OpenedFor = "serve" | "command" | "look";
 
-/** Opens one environment's database beside whatever runs on it, without a server. */
+/** Opens one environment's database without a server; others may be using it. */
 export async function openEnvironment(
   config: GatewayConfig,
   environment: Environment,
@@ -261,7 +261,7 @@ async function open(
   };
 }
 
-/** @throws Error where this program would have to change the database before it can read it */
+/** @throws Error if the database must be migrated before this version can read it */
 async function requireMigrated(db: Database): Promise<void> {
   const { length } = await pendingMigrations(db);
   if (length > 0)
@@ -270,7 +270,7 @@ async function requireMigrated(db: Database): Promise<void> {
     );
 }
 
-/** Says which of two databases it is about; the error is for the operator to act on. */
+/** Adds the environment to the message, because the operator has two databases. */
 function inEnvironment(environment: Environment, error: unknown): unknown {
   if (error instanceof Error) error.message = `${environment}: ${error.message}`;
   return error;

@@ -4,7 +4,7 @@ import { UserSource } from "../../decision/attributes/user-source.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { ControlPlaneLink } from "./control-plane-link.ts";
-/** The sources that policy sets may look attributes up in. */
+/** The sources in which policy sets may look up attributes. */
 export function attributeSources(
   config: GatewayConfig,
   link: ControlPlaneLink | undefined,

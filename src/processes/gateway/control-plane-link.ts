@@ -12,16 +12,16 @@ import { provisionsOf } from "./provisions.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 
-/** What a process of the gateway has of the control plane that it follows. */
+/** A gateway process's link to the control plane that it syncs with. */
 export interface ControlPlaneLink {
   readonly client: ControlPlaneClient;
   readonly feed: StateFeed;
-  /** Begins to follow. Never rejects. */
+  /** Starts syncing. Never rejects. */
   start(): Promise<void>;
   close(): void;
 }
 
-/** @returns `undefined` where the gateway works by itself */
+/** @returns `undefined` if no control plane is configured */
 export function createControlPlaneLink(
   config: GatewayConfig,
   { metrics, log }: { readonly metrics: Metrics; readonly log: Log },
@@ -47,7 +47,7 @@ export function createControlPlaneLink(
   };
 }
 
-/** How the policy store of the supervisor is set up. */
+/** Options of the supervisor's policy store. */
 export function storeOptions(config: GatewayConfig, link: ControlPlaneLink | undefined) {
   const { policies } = config;
   return {
@@ -69,7 +69,7 @@ export function caseSensitive({ gateway }: GatewayConfig): boolean {
   return gateway.accept_ambiguous.includes("letter_case");
 }
 
-/** @throws Error where the file cannot be read; without the key nothing can be followed */
+/** @throws Error if the file is not readable; there is no sync without the key */
 function apiKeyOf({ api_key: key, api_key_file: file }: GatewayConfig["control_plane"], log: Log): ApiKey {
   return file === undefined ? fixedApiKey(key ?? "") : apiKeyInFile(file, log);
 }

@@ -10,7 +10,7 @@ export type DecisionSettings = Pick<
   "frontProxy" | "cookie" | "originCheck" | "switchedOff" | "environment" | "limits"
 >;
 
-/** What decisions depend on besides policies, callers and attribute sources: the gateway's, and those of `policy explain`. */
+/** Settings of decisions besides policies, callers and attribute sources, for the gateway and for `policy explain`. */
 export function decisionSettings({ gateway, identity, policies }: GatewayConfig): DecisionSettings {
   return {
     frontProxy: { trustedProxies: gateway.trusted_proxies, backends: gateway.backends },
@@ -22,11 +22,11 @@ export function decisionSettings({ gateway, identity, policies }: GatewayConfig)
   };
 }
 
-/** Which headers clients may not send. */
+/** The headers that clients may not send. */
 export interface HeaderHygiene {
-  /** Names of those that a client has made up. */
+  /** Names of the headers that a client has forged. */
   readonly forgedHeaders: (headers: RawRequest["headers"]) => readonly string[];
-  /** The request as rules see it. */
+  /** The request without them, as rules see it. */
   readonly withoutForged: (request: RawRequest, forged: readonly string[]) => RawRequest;
 }
 
@@ -38,7 +38,7 @@ export function headerHygiene(config: GatewayConfig): HeaderHygiene {
   };
 }
 
-/** At most an eighth of what an application takes, unless told otherwise. */
+/** Default: at most an eighth of an application's connection pool. */
 export function connectionsPerUser({ gateway }: GatewayConfig): number {
   const { websocket_connections_per_user: limit, performance } = gateway;
   return limit ?? Math.min(10_000, Math.max(1, Math.floor(performance.connection_pool_size / 8)));

@@ -19,12 +19,12 @@ import type { WorkerAddress } from "./worker.ts";
 
 const POLL_MS = 100;
 const RESTARTS = { firstMs: 200, longestMs: 5_000 };
-/** An Envoy that ran this long was healthy: the next failure counts as the first. */
+/** An Envoy that ran this long was healthy: the back-off starts over at its next failure. */
 const HEALTHY_MS = 30_000;
 
 const HEALTHY_WORKERS = `/stats?filter=^cluster\\.(${WORKER_CLUSTERS.join("|")})\\.membership_healthy$`;
 
-/** What Envoy is kept running with. */
+/** Options of {@link EnvoyKeeper}. */
 export interface EnvoyKeeperOptions {
   readonly binary: string;
   /** Folder for its bootstrap and admin socket. */
@@ -32,19 +32,19 @@ export interface EnvoyKeeperOptions {
   readonly endpoints: readonly WorkerAddress[];
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Called when a running Envoy has ended. */
+  /** Called when a running Envoy has exited. */
   readonly onEnvoyEnd: () => void;
 }
 
 /**
- * Keeps one Envoy running. Its configuration is complete from the start and depends on `gateway.yaml` alone: an Envoy
- * that refuses a part of it does not begin to serve.
+ * Keeps one Envoy running. Its configuration is complete from the start and depends only on `gateway.yaml`: an Envoy
+ * that rejects any part of it does not start serving.
  */
 export class EnvoyKeeper {
   readonly #config: GatewayConfig;
   readonly #options: EnvoyKeeperOptions;
   #envoy: EnvoyProcess | undefined;
-  /** Chosen at the first start where the configuration says 0, and kept over restarts. */
+  /** If 0 is configured: chosen at the first start and kept across restarts. */
   #port: number;
   #closing = false;
   #starting: Promise<void> = Promise.resolve();
@@ -56,25 +56,25 @@ export class EnvoyKeeper {
     this.#port = config.gateway.listen_port;
   }
 
-  /** Whether an Envoy runs and has answered. */
+  /** Whether Envoy is running and has responded. */
   get running(): boolean {
     return this.#envoy !== undefined;
   }
 
-  /** The gateway's own URL; its port is known once Envoy has answered. */
+  /** The gateway's own URL; its port is known once Envoy has responded. */
   get url(): string {
     const { listen_address: host, security } = this.#config.gateway;
     const scheme = security.tls_certificate === undefined ? "http" : "https";
     return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${this.#port}`;
   }
 
-  /** Resolves when Envoy answers for the first time. Rejects when it cannot even start once. */
+  /** Resolves when Envoy responds for the first time. Rejects if its first start fails. */
   async start(): Promise<void> {
     this.#starting = this.#run();
     await this.#starting;
   }
 
-  /** Resolves when Envoy has found every worker healthy: it asks them by itself, at its own pace. */
+  /** Resolves when Envoy has found every worker healthy. Envoy runs these health checks on its own interval. */
   async seesWorkers(): Promise<void> {
     const healthy = WORKER_CLUSTERS.map(
       (name) => `cluster.${name}.membership_healthy: ${this.#options.endpoints.length}`,
@@ -88,15 +88,15 @@ export class EnvoyKeeper {
     }
   }
 
-  /** How the applications answered, as Envoy counts it; nothing while no Envoy runs. */
+  /** Envoy's statistics about the applications' responses; empty while Envoy is not running. */
   async upstreamMetrics(): Promise<MetricsJson> {
     return this.#envoy === undefined ? [] : upstreamMetrics(this.#envoy.admin, this.#config);
   }
 
-  /** Lets Envoy finish what is under way and ends it. */
+  /** Lets Envoy finish current requests and stops it. */
   async close(): Promise<void> {
     this.#closing = true;
-    await this.#starting.catch(() => undefined); // reported to whoever waits for the start
+    await this.#starting.catch(() => undefined); // reported to the caller that waits for the start
     await this.#envoy?.stop(this.#config.authz.drain_timeout);
   }
 
@@ -119,7 +119,7 @@ export class EnvoyKeeper {
     void envoy.exited.then(() => this.#again(started));
   }
 
-  /** After Envoy has ended: starts it again, later and later while that fails. */
+  /** Restarts Envoy after it has exited, with back-off while that fails. */
   async #again(started: number): Promise<void> {
     const { metrics, log, onEnvoyEnd } = this.#options;
     this.#envoy = undefined;
@@ -128,17 +128,17 @@ export class EnvoyKeeper {
     if (Date.now() - started > HEALTHY_MS) this.#backoff.succeeded();
     metrics.processRestarts.inc({ process: "envoy" });
     const pause = this.#backoff.failed();
-    log.error({ retry_ms: pause }, "envoy has ended; starting it again");
+    log.error({ retry_ms: pause }, "envoy exited; restarting");
     await sleep(pause);
     if (this.#isClosing()) return;
     this.#starting = this.#run();
     await this.#starting.catch((error: unknown) => {
-      log.error({ err: error }, "envoy cannot be started");
+      log.error({ err: error }, "could not start envoy");
       return this.#again(Date.now());
     });
   }
 
-  /** A method, because it may have changed while something was awaited. */
+  /** A method, because the value may have changed during an `await`. */
   #isClosing(): boolean {
     return this.#closing;
   }
@@ -148,12 +148,12 @@ function writeToStderr(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** A worker's address in the form of the Envoy configuration. */
+/** A worker's address in the form that the Envoy configuration uses. */
 export function toEndpoint(address: WorkerAddress): AuthzEndpoint {
   return "unix" in address ? { unixSocket: address.unix } : { address: address.host, port: address.port };
 }
 
-/** What `https` peers are verified with, unless `gateway.backend_ca` says otherwise. */
+/** Certificate authorities for `https` peers, unless `gateway.backend_ca` is set. */
 export function certificateAuthorities(): { caFile?: string } {
   const caFile = systemCertificateAuthorities();
   return caFile === undefined ? {} : { caFile };

@@ -14,7 +14,7 @@ export function identityOptions({ gateway, identity, policies }: GatewayConfig) 
     // a token without `typ` is a JWT (RFC 7519, section 5.1)
     tokenTypes: identity.token_types.includes("JWT") ? [...identity.token_types, ""] : identity.token_types,
     claims: identity.claims,
-    // 0 is about decisions: tokens are kept all the same, as many as by default
+    // 0 turns off the decision caches only: the token cache keeps its default size
     ...(policies.cache_size > 0 && { cacheSize: policies.cache_size }),
     cacheTtlMs: gateway.performance.policy_cache_ttl,
   };

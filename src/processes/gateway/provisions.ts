@@ -3,7 +3,7 @@ import type { ForgedHeadersOptions } from "../../decision/headers/forged-headers
 import type { Provisions } from "../../decision/policies/not-provided.ts";
 import { DEFAULT_CLAIMS } from "../../identity/index.ts";
 
-/** What the configuration provides for policy sets to read. */
+/** The attributes and headers that the configuration provides for policy sets. */
 export function provisionsOf(config: GatewayConfig): Provisions {
   const { identity, attribute_sources } = config;
   return {
@@ -14,7 +14,7 @@ export function provisionsOf(config: GatewayConfig): Provisions {
   };
 }
 
-/** The headers that no client may use. */
+/** The headers that no client may send. */
 export function forgedHeadersOf({ identity }: GatewayConfig): ForgedHeadersOptions {
   return {
     names: [...Object.keys(identity.headers), ...Object.keys(DEFAULT_IDENTITY_HEADERS)],

@@ -13,26 +13,26 @@ import type { Metrics } from "../../telemetry/metrics.ts";
 
 export interface PolicyPublishingDependencies {
   readonly workers: ReleaseWorkers;
-  /** Folder for compiled sets; made where it is not there. */
+  /** Folder for compiled sets; created if missing. */
   readonly runtime: string;
   readonly metrics: Metrics;
   readonly log: Log;
 }
 
-/** Finds policies, compiles them, and has all workers change to them together. */
+/** Loads policies, compiles them, and switches all workers to them together. */
 export interface PolicyPublishing {
-  /** Loads what there is and goes on watching. Never rejects: a gateway without policies is not ready. */
+  /** Loads the policies and keeps watching for changes. Never rejects: a gateway without policies is not ready. */
   start(): Promise<void>;
-  /** Takes what a worker sent; anything else is ignored. */
+  /** Handles a worker's message; ignores other messages. */
   take(worker: number, message: unknown): void;
-  /** The process of a worker has ended. */
+  /** Called when a worker process has exited. */
   workerEnded(worker: number): void;
-  /** How it is with the gateway's set, and with those of customers where any is wanted. */
+  /** The state of the gateway's policy set and, if any is used, of the customers' sets. */
   status(): Readonly<Record<"policies", CheckStatus> & Partial<Record<"customer_policy_sets", CheckStatus>>>;
   close(): void;
 }
 
-/** The supervisor's part of policies: one process compiles for all. */
+/** The supervisor's part of policy loading: one process compiles for all. */
 export function createPolicyPublishing(
   config: GatewayConfig,
   { workers, runtime, metrics, log }: PolicyPublishingDependencies,
@@ -54,7 +54,7 @@ export function createPolicyPublishing(
       { metrics, log },
     );
   link?.feed.onChange(() => {
-    // where nothing is known any more, what is loaded stays: nobody is let in by it
+    // if the state is no longer known, the loaded sets stay: nobody gets access through them
     if (link.feed.current !== undefined) sets?.want(link.feed.current.namedPolicySets());
   });
   return {

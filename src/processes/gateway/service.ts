@@ -44,39 +44,39 @@ import { andThen } from "../../decision/promise-or-value.ts";
 /** The decision service of one process, without the server in front of it. */
 export interface Service {
   readonly check: CheckHandler;
-  /** What Envoy says about requests that are over. */
+  /** Handles Envoy's access-log entries about requests that have ended. */
   readonly accessLog: AccessLogHandler;
-  /** Takes what the supervisor, or by way of it another process, has sent; anything else is ignored. */
+  /** Handles messages from the supervisor, or forwarded by it from another process; ignores other messages. */
   onMessage(message: unknown): void;
-  /** Named conditions of readiness; the service is ready when all hold. */
+  /** Named readiness conditions; the service is ready when all of them hold. */
   readiness(): ServiceReadiness;
-  /** Asks for policies, loads keys and sources, and goes on following them. Never rejects. */
+  /** Requests policies, loads keys and sources, and keeps them up to date. Never rejects. */
   start(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** `control_plane` is absent where none is followed. */
+/** `control_plane` is absent if none is configured. */
 export type ServiceReadiness = Readonly<
   Record<"policies" | "issuer_keys", CheckStatus> & Partial<Record<"control_plane", CheckStatus>>
 >;
 
-/** What a service shares with the processes around it. */
+/** What a service shares with the other processes. */
 export interface ServiceDependencies {
   readonly metrics: Metrics;
   readonly log: Log;
   /** Index of this process. */
   readonly worker: number;
-  /** Folder of ours in which Envoy's Lua finds what became of open connections. */
+  /** Folder in which Envoy's Lua finds the state of open connections. */
   readonly stateDirectory: string;
-  /** Envoy's access log comes to one of the processes. */
+  /** Envoy sends its access log to any one of the processes. */
   readonly hearsEnvoy: boolean;
-  /** Sends to every worker, this one included. */
+  /** Sends to every worker, including this one. */
   readonly broadcast: (message: unknown) => void;
-  /** To the supervisor, which supplies the policies. */
+  /** Sends to the supervisor, which supplies the policies. */
   readonly sendRelease: (report: ReleaseReport) => void;
 }
 
-/** Composes one process's service from the configuration: the only place where the parts meet. */
+/** Composes one process's service from the configuration: the only place where its parts are put together. */
 export async function createService(
   config: GatewayConfig,
   { metrics, log, worker, stateDirectory, hearsEnvoy, broadcast, sendRelease }: ServiceDependencies,
@@ -105,7 +105,7 @@ export async function createService(
   if (worker === 0 && identity.cookie !== undefined && !identity.cookie_origin_check)
     log.warn(
       {},
-      "identity.cookie_origin_check is off: every site can act for users who are signed in by the cookie",
+      "identity.cookie_origin_check is off: any site can act for users who are signed in with the cookie (CSRF)",
     );
   const failures = new RateBudget(FAILED_VERIFICATIONS_PER_SECOND);
   const decide = createDecider({
@@ -204,7 +204,7 @@ export async function createService(
       },
     }),
     onRefusal: (entry) => {
-      // first: nothing that fails below may leave a connection in the books
+      // first: a failure below must not leave a connection tracked
       if (entry.flags.clientGone === true) abandoned.add(entry.request.id);
       recordRefusal(entry);
     },
@@ -248,19 +248,19 @@ export async function createService(
       for (const gathered of [ended, open, abandoned]) gathered.flush();
       await Promise.all([state.close(), audit.close(), tracing.shutdown()]);
       await statistics?.close();
-      // last: the audit's records go through it
+      // last: audit records are sent through it
       link?.close();
     },
   };
 }
 
-/** Flags that are there from the beginning, so that the first failure is an increase. */
+/** Gauges that exist from the start, so that the first failure is an increase. */
 const USUAL_FLAGS = ["UF", "UC", "UT", "UH", "UR", "UO"];
 
-/** What tokens that are not known may cost while checks wait, after which they are not verified any more. */
+/** Limits the cost of verifying unknown tokens while checks are queued; above it they are not verified. */
 const FAILED_VERIFICATIONS_PER_SECOND = 100;
 
-/** The client's address where no decision has read it. */
+/** The client's address for requests on which no decision was made. */
 function clientIpReader({ gateway }: GatewayConfig): (peer: string, realIp: readonly string[]) => string {
   const read = createFrontProxyReader({ trustedProxies: gateway.trusted_proxies, backends: [] });
   const nothing = { method: "", target: "", scheme: "", host: "", protocol: "" };
@@ -268,7 +268,7 @@ function clientIpReader({ gateway }: GatewayConfig): (peer: string, realIp: read
     read({ ...nothing, headers: realIp.map((value) => ["x-real-ip", value]) }, peer).clientIp;
 }
 
-/** What the control plane says ends connections, or has them evaluated again. */
+/** Changes from the control plane close connections or have them evaluated again. */
 function reevaluateOnChange(registry: ConnectionRegistry, { feed }: ControlPlaneLink): void {
   feed.onChange(({ sessions, customers, users, complete }) => {
     const ended = new Set(sessions);

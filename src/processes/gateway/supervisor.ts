@@ -27,23 +27,23 @@ import { createMetrics, type Metrics } from "../../telemetry/metrics.ts";
 import type { WorkerAddress, WorkerPlan } from "./worker.ts";
 import { WorkerReadiness } from "./worker-readiness.ts";
 
-/** What runs until it is stopped. */
+/** A running gateway or decision service. */
 export interface Supervisor {
-  /** Resolves when every worker serves and, where there is one, Envoy answers. */
+  /** Resolves when every worker serves and, if there is one, Envoy responds. */
   ready(): Promise<void>;
-  /** Where requests come in: the gateway's URL, or the workers' addresses. */
+  /** Where requests are accepted: the gateway's URL, or the workers' addresses. */
   readonly addresses: () => readonly string[];
   readonly adminUrl: string;
-  /** Stops taking requests, lets those under way finish, and ends every process. */
+  /** Stops accepting requests, lets current ones finish, and stops every process. */
   close(): Promise<void>;
 }
 
 /**
- * Starts the worker processes and, for a gateway, Envoy; keeps them running; adds up their metrics.
+ * Starts the worker processes and, for a gateway, Envoy; keeps them running; aggregates their metrics.
  *
  * @param options.envoy - path of the Envoy binary; without it only the gRPC service runs
- * @param options.metrics - those that something else of this process counts into, too
- * @throws Error of one line where a port is taken, or records could not be written
+ * @param options.metrics - a registry that other parts of this process also use
+ * @throws Error with a one-line message if a port is in use, or records could not be written
  */
 export async function startSupervisor(
   config: GatewayConfig,
@@ -71,7 +71,7 @@ export async function startSupervisor(
     log,
     metrics,
   });
-  // what one worker has to say about connections is for whoever looks after them
+  // one worker's messages about connections are for the worker that tracks them
   pool.onMessage((worker, event) => {
     if (isConnectionMessage(event)) pool.broadcast(event);
     else if (!readiness.take(worker, event)) policies.take(worker, event);
@@ -120,14 +120,14 @@ export async function startSupervisor(
     },
     log,
   }).catch(async (error: unknown) => {
-    // workers that are left running would keep this process from ending
+    // workers left running would keep this process alive
     await pool.close(0);
     rmSync(runtime, { recursive: true, force: true });
     const { listen_address: host, port } = config.telemetry;
     throw await cannotListen({ setting: "telemetry.port", host, port }, error);
   });
   const adminUrl = `http://${hostPort(config.telemetry.listen_address, admin.port)}`;
-  log.info({ admin: adminUrl }, "metrics and health");
+  log.info({ admin: adminUrl }, "serving metrics and health");
 
   return {
     adminUrl,
@@ -147,7 +147,7 @@ export async function startSupervisor(
   };
 }
 
-/** Tries what the configuration needs of the machine, so that a start that says `ready` means it. */
+/** Checks the ports and files that the configuration needs, so that `ready` can be relied on. */
 async function assertStartable(
   config: GatewayConfig,
   { hasEnvoy }: { readonly hasEnvoy: boolean },
@@ -174,7 +174,7 @@ async function assertStartable(
     await assertPortIsFree({ setting: "gateway.envoy_admin", host: admin.address, port: admin.port });
 }
 
-/** What the supervisor knows of policies tells more than what workers do, as long as these have what it has. */
+/** While the workers have the supervisor's policies, its status says more than theirs. */
 function withSupervisors(
   ofWorkers: Readonly<Record<string, CheckStatus>>,
   { policies, ...others }: ReturnType<PolicyPublishing["status"]>,
@@ -184,13 +184,13 @@ function withSupervisors(
   return { ...ofWorkers, policies: isWorkers ? loaded : policies, ...others };
 }
 
-/** What the workers report came from our own registry, through JSON. */
+/** The workers' reports are JSON of our own registry. */
 async function workerMetrics(pool: WorkerPool): Promise<WorkerMetrics[]> {
   const parts = await pool.collectMetrics();
   return parts.map(({ worker, metrics }) => ({ worker: String(worker), metrics: metrics as MetricsJson }));
 }
 
-/** Behind our own Envoy the workers' sockets are files that only we can open. */
+/** Behind our own Envoy the workers listen on sockets that only our user can open. */
 function tls(config: GatewayConfig, reachable: boolean): Pick<WorkerPlan, "tls"> {
   const { certificate, private_key, client_ca } = config.authz.tls;
   if (!reachable || certificate === undefined || private_key === undefined) return {};
@@ -198,14 +198,14 @@ function tls(config: GatewayConfig, reachable: boolean): Pick<WorkerPlan, "tls">
   return { tls: { ...files, ...(client_ca !== undefined && { clientCa: client_ca }) } };
 }
 
-/** Behind Envoy each worker has a socket of its own: Envoy keeps one connection per endpoint. */
+/** Behind Envoy each worker has its own socket, because Envoy keeps one connection per endpoint. */
 function socketAddresses(config: GatewayConfig, runtime: string): WorkerAddress[] {
   return Array.from({ length: config.gateway.cluster.nodes }, (_, index) => ({
     unix: join(runtime, `authz-${index}.sock`),
   }));
 }
 
-/** For other proxies: the configured address for one worker, the following ports or numbered sockets for more. */
+/** For other proxies: the configured address for the first worker, the next ports or numbered sockets for the others. */
 export function authzAddresses(config: GatewayConfig): WorkerAddress[] {
   const { listen } = config.authz;
   return Array.from({ length: config.gateway.cluster.nodes }, (_, index) => {
@@ -214,7 +214,7 @@ export function authzAddresses(config: GatewayConfig): WorkerAddress[] {
       return { unix: index === 0 ? path : `${path}.${index}` };
     }
     const tcp = parseSocketAddress(listen);
-    if (tcp === undefined) throw new Error(`authz.listen is no address: ${listen}`);
+    if (tcp === undefined) throw new Error(`authz.listen: \`${listen}\` is not a valid address`);
     return { host: tcp.address, port: tcp.port + index };
   });
 }

@@ -2,46 +2,46 @@ import process from "node:process";
 import type { SupervisorMessage, WorkerMessage } from "./worker-messages.ts";
 
 export interface WorkerChannelOptions {
-  /** What `collectMetrics` gets from this process; JSON. */
+  /** Returns the metrics of this process for `collectMetrics`; JSON. */
   readonly metrics?: () => unknown;
-  /** Finishes what is under way, within `graceMs`. The process exits afterwards, whatever comes of it. */
+  /** Finishes current work within `graceMs`. The process exits afterwards in any case. */
   readonly drain: (graceMs: number) => Promise<void>;
-  /** A message that the supervisor sent; JSON. */
+  /** Handles a message from the supervisor; JSON. */
   readonly onMessage?: (message: unknown) => void;
   readonly log: { error(object: object, message: string): void };
-  /** How long a SIGTERM from outside lets work go on; ms. */
+  /** Grace period after a SIGTERM from outside; ms. */
   readonly termGraceMs?: number;
 }
 
-/** A worker's line to its supervisor. */
+/** A worker's channel to its supervisor. */
 export interface WorkerChannel {
-  /** Says whether this process takes checks. */
+  /** Reports whether this process accepts checks. */
   serving(is: boolean): void;
-  /** Sends something for the supervisor's `onMessage`; JSON. */
+  /** Sends a message to the supervisor's `onMessage`; JSON. */
   send(event: unknown): void;
 }
 
 const TERM_GRACE_MS = 5_000;
-/** What a drain may take beyond its grace before the process ends anyway. */
+/** Time beyond the grace period after which the process exits even if the drain hangs. */
 const OVERTIME_MS = 1_500;
-/** Without its supervisor a worker only flushes: whoever replaces the supervisor wants the socket. */
+/** Without its supervisor a worker only flushes, because a new supervisor needs the socket. */
 const ORPHAN_GRACE_MS = 250;
 const ORPHAN_OVERTIME_MS = 500;
 
 /**
- * Connects a forked worker to its supervisor and ties its life to it: it drains and exits when told so, on SIGTERM, and
- * when the supervisor is gone, however that died. SIGINT is ignored - a terminal sends it to the whole group, and the
- * supervisor decides in which order to stop.
+ * Connects a forked worker to its supervisor. The worker drains and exits on request, on SIGTERM, and when the supervisor
+ * has exited for any reason. SIGINT is ignored: a terminal sends it to the whole process group, and the supervisor decides
+ * in which order to stop.
  *
- * @throws when this process was not forked by a supervisor
+ * @throws if this process was not forked by a supervisor
  */
 export function connectToSupervisor(options: WorkerChannelOptions): WorkerChannel {
   const { drain, log } = options;
   if (process.send === undefined || !process.connected) {
-    throw new Error("a worker is started by its supervisor");
+    throw new Error("a worker can only be started by its supervisor");
   }
   const send = (message: WorkerMessage) => {
-    // The supervisor may go at any moment; "disconnect" then says so, and a message that misses it is no loss.
+    // The supervisor may exit at any moment: "disconnect" reports it, and a message lost that way does not matter.
     if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
   };
 
@@ -50,9 +50,9 @@ export function connectToSupervisor(options: WorkerChannelOptions): WorkerChanne
     if (stopping) return;
     stopping = true;
     send({ type: "not_serving" });
-    // A drain that hangs must not keep the socket.
+    // A drain that hangs must not keep the socket open.
     setTimeout(() => {
-      log.error({}, "the worker could not finish in time");
+      log.error({}, "worker did not drain in time; exiting");
       process.exit(1);
     }, graceMs + overtimeMs);
     Promise.resolve(graceMs)
@@ -60,7 +60,7 @@ export function connectToSupervisor(options: WorkerChannelOptions): WorkerChanne
       .then(
         () => process.exit(0),
         (error: unknown) => {
-          log.error({ err: error }, "the worker could not drain");
+          log.error({ err: error }, "worker failed to drain");
           process.exit(1);
         },
       );
@@ -70,7 +70,7 @@ export function connectToSupervisor(options: WorkerChannelOptions): WorkerChanne
     try {
       send({ type: "metrics", id, metrics: (await options.metrics?.()) ?? null });
     } catch (error) {
-      log.error({ err: error }, "the worker's metrics cannot be read");
+      log.error({ err: error }, "could not collect the worker's metrics");
     }
   };
 

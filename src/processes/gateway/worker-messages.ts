@@ -2,14 +2,14 @@
 export type WorkerMessage =
   | { readonly type: "serving" }
   | { readonly type: "not_serving" }
-  /** The answer to `collect_metrics` of the same id. */
+  /** The response to `collect_metrics` with the same id. */
   | { readonly type: "metrics"; readonly id: number; readonly metrics: unknown }
-  /** Anything else; JSON. */
+  /** Any other message; JSON. */
   | { readonly type: "event"; readonly event: unknown };
 
 /** From the supervisor to a worker. */
 export type SupervisorMessage =
   | { readonly type: "drain"; readonly graceMs: number }
   | { readonly type: "collect_metrics"; readonly id: number }
-  /** Anything else; JSON. */
+  /** Any other message; JSON. */
   | { readonly type: "message"; readonly message: unknown };

@@ -8,7 +8,7 @@ export interface WorkerPoolOptions {
   readonly count: number;
   /** The module that each worker runs; it calls `connectToSupervisor`. */
   readonly entry: URL | string;
-  /** Command line of a worker; the same one at every restart, so that it takes up the same socket. */
+  /** Command line of a worker; the same at every restart, so that it reuses the same socket. */
   readonly argsFor: (index: number) => readonly string[];
   readonly log: {
     info(object: object, message: string): void;
@@ -20,12 +20,12 @@ export interface WorkerPoolOptions {
 
 /** All in ms. */
 export interface RestartPolicy {
-  /** Wait before the first restart, up to a half less at random; doubled each time. */
+  /** Delay before the first restart, reduced at random by up to half; doubled each time. */
   readonly firstDelay: number;
   readonly longestDelay: number;
-  /** A worker that has lived this long starts again from `firstDelay`. */
+  /** After a worker has lived this long, the back-off starts again from `firstDelay`. */
   readonly resetAfter: number;
-  /** How often a worker may die without ever having served before `ready` gives up; a number of times. */
+  /** How many times a worker may die without ever having served before `ready` rejects. */
   readonly attempts: number;
 }
 
@@ -33,47 +33,47 @@ const RESTART: RestartPolicy = { firstDelay: 100, longestDelay: 5_000, resetAfte
 
 export interface WorkerInfo {
   readonly index: number;
-  /** Undefined between two lives. */
+  /** Undefined while the worker is not running. */
   readonly pid: number | undefined;
   readonly serving: boolean;
 }
 
 export interface WorkerPool {
-  /** Resolves when all workers serve; rejects when one keeps dying before it ever has, and when the pool is closed. */
+  /** Resolves when all workers serve; rejects if one keeps dying before it ever has, or if the pool is closed. */
   ready(): Promise<void>;
   workers(): readonly WorkerInfo[];
-  /** What each worker reports; those that are dead, or silent for `timeoutMs` (1 s), are left out. */
+  /** The metrics of each worker; workers that are dead, or silent for `timeoutMs` (1 s), are omitted. */
   collectMetrics(timeoutMs?: number): Promise<readonly { worker: number; metrics: unknown }[]>;
-  /** Sends JSON to every living worker. */
+  /** Sends JSON to every live worker. */
   broadcast(message: unknown): void;
-  /** Sends JSON to one worker. Returns false when it is not alive. */
+  /** Sends JSON to one worker. Returns false if it is not alive. */
   send(worker: number, message: unknown): boolean;
-  /** Ends the process of a worker that does not answer; another one is started in its place. */
+  /** Kills a worker that does not respond; it is restarted. */
   kill(worker: number): void;
-  /** Calls `handler` with what workers send. */
+  /** Calls `handler` with messages from workers. */
   onMessage(handler: (worker: number, event: unknown) => void): void;
   /** Called at every change of a worker's state. */
   onChange(handler: (worker: WorkerInfo) => void): void;
   /**
-   * Says that the end is near: a worker that ends from now on is not started again. A service manager's SIGTERM may reach
-   * the workers before `close` does.
+   * Announces the shutdown: workers that exit from now on are not restarted. A service manager's SIGTERM may reach the workers
+   * before `close` does.
    */
   retire(): void;
-  /** Drains all, then ends what is left. Resolves when the last one has exited. */
+  /** Drains all workers, then kills the remaining ones. Resolves when the last one has exited. */
   close(graceMs: number): Promise<void>;
 }
 
-/** A check leaves only garbage behind: with room for more of it, less is collected (about 8 % more checks a second). */
+/** Checks leave only short-lived garbage: a larger young generation means fewer collections (about 8 % more checks per second). */
 const YOUNG_GENERATION = "--max-semi-space-size=32";
 
-/** Beyond a drain's grace, before a worker is killed; more than a worker grants itself. */
+/** Time beyond a drain's grace period before a worker is killed; longer than the worker's own limit. */
 const KILL_AFTER_MS = 2_500;
 
-/** Starts `count` workers and keeps them alive: what dies, killed or by itself, is started again, ever more slowly. */
+/** Starts `count` workers and keeps them running: a worker that exits is restarted, with back-off. */
 export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
   const policy = { ...RESTART, ...options.restart };
   const readiness = Promise.withResolvers<undefined>();
-  // Nobody may be waiting; whoever asks later still gets the rejection.
+  // Nobody may be waiting; later callers still get the rejection.
   readiness.promise.catch(() => undefined);
   const messageHandlers: ((worker: number, event: unknown) => void)[] = [];
   const changeHandlers: ((worker: WorkerInfo) => void)[] = [];
@@ -95,7 +95,7 @@ export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
           for (const handler of changeHandlers) handler(info);
         },
         hopeless: () => {
-          readiness.reject(new Error(`worker ${index} ends before it serves`));
+          readiness.reject(new Error(`worker ${index} keeps exiting before it serves`));
         },
       }),
   );
@@ -119,7 +119,7 @@ export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
   };
 
   const close = async (graceMs: number) => {
-    readiness.reject(new Error("the workers are stopped"));
+    readiness.reject(new Error("the workers have been stopped"));
     await Promise.all(workers.map((worker) => worker.close(graceMs)));
   };
 
@@ -155,7 +155,7 @@ interface WorkerEvents {
   readonly hopeless: () => void;
 }
 
-/** One place in the pool, through all the lives of its process. */
+/** One slot in the pool, across restarts of its process. */
 class Worker {
   readonly index: number;
   serving = false;
@@ -193,7 +193,7 @@ class Worker {
     this.#child = child;
     let over = false;
     const end = (cause: object) => {
-      // A failed start may bring an error, an exit, or both.
+      // A failed start may cause an error, an exit, or both.
       if (over) return;
       over = true;
       this.#ended(cause);
@@ -208,20 +208,20 @@ class Worker {
       end({ code, signal });
     });
     child.on("error", (error) => {
-      // Also raised when a message cannot be sent: then the process still lives, and its exit is what counts.
+      // Also raised if a message cannot be sent: then the process is still alive, and its exit counts.
       if (child.pid === undefined) end({ err: error });
-      else log.error({ err: error, worker: this.index }, "a worker's channel failed");
+      else log.error({ err: error, worker: this.index }, "worker channel failed");
     });
     this.#events.change(this.info());
   }
 
-  /** From now on it is not started again when it ends. */
+  /** From now on it is not restarted when it exits. */
   retire(): void {
     this.#closed = true;
     clearTimeout(this.#restartTimer);
   }
 
-  /** Returns false when nobody is there to receive it. */
+  /** Returns false if there is no process to receive it. */
   send(message: SupervisorMessage): boolean {
     if (this.#child?.connected !== true) return false;
     this.#child.send(message, () => undefined);
@@ -242,7 +242,7 @@ class Worker {
         clearTimeout(timer);
         resolve();
       };
-      // One that has not come up far enough to listen ends by its signal.
+      // A worker that has not installed its signal handler yet is ended by the signal.
       if (!this.send({ type: "drain", graceMs }) || !this.serving) child.kill("SIGTERM");
     });
   }
@@ -267,7 +267,7 @@ class Worker {
     if (!this.#everServed && ++this.#failedStarts >= this.#policy.attempts) this.#events.hopeless();
     if (performance.now() - this.#startedAt >= this.#policy.resetAfter) this.#backoff.succeeded();
     const delay = this.#backoff.failed();
-    log.error({ ...cause, worker: this.index, restart_in_ms: delay }, "a worker ended and is started again");
+    log.error({ ...cause, worker: this.index, restart_in_ms: delay }, "worker exited; restarting");
     metrics.processRestarts.inc({ process: "worker" });
     this.#restartTimer = setTimeout(() => {
       this.start();

@@ -1,6 +1,6 @@
 import type { CheckStatus } from "../../telemetry/check-status.ts";
 
-/** From a worker to the supervisor, whenever something of it changes: each of its checks. */
+/** From a worker to the supervisor whenever one of its checks changes: all of its checks. */
 export interface ReadinessReport {
   readonly type: "readiness";
   readonly checks: Readonly<Record<string, CheckStatus>>;
@@ -29,12 +29,12 @@ export function isReady(checks: Readonly<Record<string, CheckStatus>>): boolean 
 }
 
 /**
- * Whether a worker takes requests. One that is ready does. One that has policies and lacks something else (the issuer's keys,
- * say) can still decide about open rules: it does so where no other one is ready, and leaves requests to those that are,
- * since they can decide about all.
+ * Whether a worker accepts requests. A ready one does. One that has policies but lacks something else (the issuer's keys,
+ * say) can still decide on public rules. It accepts requests only if no other worker is ready; otherwise it leaves them to
+ * the ready ones, which can decide on every rule.
  *
- * @param started - its first attempt to get what it needs is over
- * @param anyReady - whether some worker is ready; `undefined` until the supervisor has said
+ * @param started - its first attempt to load what it needs has ended
+ * @param anyReady - whether any worker is ready; `undefined` until the supervisor has reported it
  */
 export function takesRequests(
   checks: Readonly<Record<string, CheckStatus>>,
@@ -60,7 +60,7 @@ export class WorkerReadiness {
     return this.#reports.filter((checks) => checks !== undefined && isReady(checks)).length;
   }
 
-  /** Takes what a worker sent. @returns false where it is about something else */
+  /** Handles a worker's message. @returns false if it is about something else */
   take(worker: number, message: unknown): boolean {
     if (!isReadinessReport(message)) return false;
     const isFirst = this.#reports[worker] === undefined;
@@ -69,13 +69,13 @@ export class WorkerReadiness {
     return true;
   }
 
-  /** The process of a worker has ended. */
+  /** Called when a worker process has exited. */
   ended(worker: number): void {
     this.#reports[worker] = undefined;
     this.#tell(false);
   }
 
-  /** @param again - somebody has not heard yet */
+  /** @param again - a worker has not been notified yet */
   #tell(again: boolean): void {
     const any = this.ready > 0;
     if (any === this.#toldReady && !again) return;
@@ -83,7 +83,7 @@ export class WorkerReadiness {
     this.#broadcast({ type: "ready_workers", any });
   }
 
-  /** Each check over all workers: good where it is good everywhere; else what is wrong, and where, unless it is everywhere. */
+  /** Each check across all workers: ok if it is ok on all of them; otherwise what failed and, unless on all of them, where. */
   checks(): Readonly<Record<string, CheckStatus>> {
     const count = this.#reports.length;
     const workers = { ok: this.ready === count, detail: `${this.ready} of ${count} are ready` };

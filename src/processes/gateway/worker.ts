@@ -8,26 +8,26 @@ import { createLog } from "../../telemetry/log.ts";
 import { createMetrics } from "../../telemetry/metrics.ts";
 import { isReady, isReadyWorkers, takesRequests, type ReadinessReport } from "./worker-readiness.ts";
 
-/** Where one worker listens. */
+/** The address on which one worker listens. */
 export type WorkerAddress = { readonly unix: string } | { readonly host: string; readonly port: number };
 
-/** What the supervisor hands to its workers, as one JSON file that only its user can read. */
+/** What the supervisor passes to its workers, as one JSON file that only its user can read. */
 export interface WorkerPlan {
   readonly config: GatewayConfig;
-  /** Folder for what became of open connections, one file a worker. */
+  /** Folder for the state of open connections, one file per worker. */
   readonly stateDirectory: string;
-  /** By index of the worker. */
+  /** Indexed by worker. */
   readonly listen: readonly WorkerAddress[];
   readonly tls?: { readonly certificate: string; readonly privateKey: string; readonly clientCa?: string };
 }
 
-/** How often readiness is looked at; policies and keys come and go on their own. */
+/** How often readiness is checked; policies and keys change on their own. */
 const READINESS_MS = 100;
 
 /**
- * One worker process: the decision service behind a gRPC server. It takes no connection before it can decide (see
- * `takesRequests`) - Envoy would send it requests before it finds out that it cannot -, says NOT_SERVING when that is over,
- * and ends when its supervisor is gone.
+ * One worker process: the decision service behind a gRPC server. It accepts no connection before it can decide (see
+ * `takesRequests`), because Envoy would send requests before its health check fails. It reports NOT_SERVING when it can no
+ * longer decide, and exits when its supervisor has exited.
  */
 async function runWorker(planFile: string, index: number): Promise<void> {
   const plan = JSON.parse(readFileSync(planFile, "utf8")) as WorkerPlan;
@@ -79,7 +79,7 @@ async function runWorker(planFile: string, index: number): Promise<void> {
   let anyReady: boolean | undefined;
   let reported = "";
   const look = async () => {
-    // until the server listens, nobody is told of it
+    // not reported until the server listens
     if (looking) return;
     looking = true;
     const checks = service.readiness();
@@ -102,23 +102,24 @@ async function runWorker(planFile: string, index: number): Promise<void> {
     reported = text;
     channel.send(report);
   };
-  // a server that cannot be started ends the process, and its supervisor says so
+  // a server that fails to start ends the process, and the supervisor logs it
   // eslint-disable-next-line no-restricted-globals -- what fails here ends the process
   const timer = setInterval(() => void look(), READINESS_MS);
   await service.start();
   started = true;
   const checks = service.readiness();
-  // the supervisor supplies policies, and says itself what keeps it
+  // the supervisor supplies policies and logs itself why they are missing
   if (!isReady({ ...checks, policies: { ok: true, detail: "" } })) log.warn({ checks }, "not ready yet");
   await look();
 }
 
-/** Whether only our Envoy can reach the server: what others say about requests that are over is not believed. */
+/** Whether only our Envoy can reach the server: access-log entries from other callers are not trusted. */
 function isOurs(listen: WorkerAddress, tls: WorkerPlan["tls"]): boolean {
   if ("unix" in listen || tls?.clientCa !== undefined) return true;
   return listen.host === "::1" || listen.host.startsWith("127.");
 }
 
 const [planFile, index] = process.argv.slice(2);
-if (planFile === undefined || index === undefined) throw new Error("a worker is started by its supervisor");
+if (planFile === undefined || index === undefined)
+  throw new Error("a worker can only be started by its supervisor");
 await runWorker(planFile, Number(index));

@@ -1,9 +1,9 @@
-/** How a body is to be read, by its Content-Type. */
+/** How to read a body, according to its Content-Type. */
 export type BodyFormat =
   | { readonly kind: "json" }
-  /** Not JSON: nothing here reads it. */
+  /** Not JSON: the gateway does not parse it. */
   | { readonly kind: "other" }
-  /** Two stacks could take it for different things. */
+  /** Ambiguous: two stacks could read it differently. */
   | { readonly kind: "ambiguous"; readonly why: string };
 
 const JSON_FORMAT: BodyFormat = { kind: "json" };
@@ -19,7 +19,7 @@ const QUOTED_STRING = /"(?:[^"\\]|\\.)*"/y;
 /** `application/json` and `application/*+json` (RFC 6839, section 3.1). */
 const JSON_TYPE = /^application\/(?:json|.+\+json)$/;
 
-/** Checks the values of Content-Type. RFC 8259, section 8.1: JSON is UTF-8, and other charsets mean different bytes. */
+/** Reads the values of Content-Type. RFC 8259, section 8.1: JSON is UTF-8; another charset means different bytes. */
 export function bodyFormat(contentTypes: readonly string[]): BodyFormat {
   const [contentType, ...others] = contentTypes;
   if (contentType === undefined) return OTHER;
@@ -31,7 +31,7 @@ export function bodyFormat(contentTypes: readonly string[]): BodyFormat {
   const type = scanner.match(TYPE)?.toLowerCase();
   scanner.skipBlanks();
   if (type === undefined || !scanner.atBoundary()) {
-    return ambiguous("the header `content-type` names no single media type");
+    return ambiguous("the header `content-type` does not name exactly one media type");
   }
   const json = JSON_TYPE.test(type);
 
@@ -42,12 +42,12 @@ export function bodyFormat(contentTypes: readonly string[]): BodyFormat {
     if (!json || parameter.name !== "charset") continue;
     charsets += 1;
     if (charsets > 1 || !/^"?utf-?8"?$/i.test(parameter.value))
-      return ambiguous("JSON in another charset than UTF-8");
+      return ambiguous("JSON in a charset other than UTF-8");
   }
   return json ? JSON_FORMAT : OTHER;
 }
 
-/** RFC 9110, section 5.6.6: nothing, or `name=value` with nothing around `=`; `undefined` for anything else. */
+/** RFC 9110, section 5.6.6: empty, or `name=value` without blanks around `=`; `undefined` for anything else. */
 function readParameter(scanner: Scanner): { readonly name: string; readonly value: string } | undefined {
   scanner.skipBlanks();
   const name = scanner.match(TOKEN);
@@ -61,7 +61,7 @@ function readParameter(scanner: Scanner): { readonly name: string; readonly valu
   return { name: name?.toLowerCase() ?? "", value };
 }
 
-/** Goes through a header value from left to right and never back: the time it takes is linear in the value's length. */
+/** Scans a header value from left to right without backtracking, in time linear in its length. */
 class Scanner {
   readonly #text: string;
   #at = 0;

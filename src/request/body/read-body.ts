@@ -14,11 +14,11 @@ export interface ReadBodyOptions extends ReadOptions {
 const DEFAULT_MAX_DEPTH = 64;
 
 /**
- * Reads the body for a rule that asks for `request.body`.
+ * Reads the body for a rule that reads `request.body`.
  *
- * Only JSON (`application/json`, `application/*+json`) is read; for a body that was not handed over, an empty one, and
- * every other content type `json` is `undefined`. So it is where a check is switched off that leaves nothing to rely on: compressed, cut
- * short, malformed. Of duplicate members the last one counts; a number that is not exact is NaN. Never throws.
+ * Only JSON (`application/json`, `application/*+json`) is read; `json` is `undefined` for a missing body, an empty one,
+ * and every other content type. It is also `undefined` if a check is switched off and the body is unreadable:
+ * compressed, truncated or malformed. Of duplicate members the last one counts; an inexact number is NaN. Never throws.
  */
 export function readBody(
   request: CanonicalRequest,
@@ -35,7 +35,7 @@ export function readBody(
 
 type BodyProblem = Refusal | { readonly json: JsonValue | undefined };
 
-/** What speaks against the body, in order, then the value, when there is one to rely on. */
+/** The failed checks in order, then the value, if there is one to rely on. */
 function* problemsOf(
   request: CanonicalRequest,
   maxDepth: number,
@@ -55,7 +55,10 @@ function* problemsOf(
     return;
   }
   if (!body.complete || (announced !== undefined && Number(announced) !== body.bytes.length)) {
-    yield { check: "body_cut_short", detail: `${body.bytes.length} bytes are not the whole body` };
+    yield {
+      check: "body_cut_short",
+      detail: `the body is incomplete: only ${body.bytes.length} bytes were received`,
+    };
     return;
   }
 
@@ -65,17 +68,17 @@ function* problemsOf(
     return;
   }
   if (parsed.duplicateMember)
-    yield { check: "duplicate_json_member", detail: "an object names a member twice" };
+    yield { check: "duplicate_json_member", detail: "an object has a duplicate member" };
   if (parsed.similarMembers) {
-    yield { check: "similar_json_members", detail: "members of an object differ in letter case only" };
+    yield { check: "similar_json_members", detail: "members of an object differ only in letter case" };
   }
   if (parsed.inexactNumberAt !== undefined)
-    yield { check: "inexact_number", detail: "a number that not every reader keeps" };
+    yield { check: "inexact_number", detail: "a number that not every parser reads exactly" };
   const similar = names && similarMember(parsed.value, names);
   if (similar !== undefined) {
     yield {
       check: "similar_member",
-      detail: `the name of a member could be read as ${quotedAscii(similar)}`,
+      detail: `the name of a member could be mistaken for ${quotedAscii(similar)}`,
     };
   }
   yield { json: parsed.value };
@@ -86,15 +89,15 @@ function isCompressed(headers: CanonicalRequest["headers"]): boolean {
   return codings.some((coding) => coding.trim() !== "" && coding.trim() !== "identity");
 }
 
-/** @returns what is wrong where it is not JSON, or not JSON that is read. */
+/** @returns what is wrong, if it is not JSON or not JSON that is accepted */
 function parse(bytes: Uint8Array, maxDepth: number): ParsedJson | Refusal {
   const { text, valid } = decodeUtf8(bytes);
   if (!valid) return { check: "malformed_json", detail: "bytes that are not UTF-8" };
   try {
     return parseJson(text, { depth: maxDepth, values: MAX_VALUES });
   } catch (error) {
-    // the end of the stack, where somebody allows that many levels
-    if (!(error instanceof JsonError)) return { check: "malformed_json", detail: "the parser failed" };
+    // a stack overflow, if the caller allows that many levels
+    if (!(error instanceof JsonError)) return { check: "malformed_json", detail: "the JSON parser failed" };
     return {
       check: error.reason === "values" ? "too_many_json_values" : "malformed_json",
       detail: error.message,

@@ -5,15 +5,17 @@ import type { RefusalCheck } from "../types.ts";
 /** One thing that makes a request ambiguous. */
 export interface Check {
   readonly check: RefusalCheck;
-  /** `unusual targets`: a plain target (see `reading.ts`) cannot have what it looks for. */
+  /**
+   * `unusual targets`: the check cannot find anything in a plain target (see `reading.ts`), so it is skipped for those.
+   */
   readonly on: "all requests" | "unusual targets";
   readonly find: Finder;
 }
 
-/** @returns what was found, for a refusal's detail, or `undefined`: printable ASCII, no secret. */
+/** @returns what was found, for the detail of the refusal, or `undefined`; printable ASCII without secrets */
 export type Finder = (reading: Reading) => string | undefined;
 
-/** @returns what is wrong with the first part that something is wrong with, and where it is. Values are not quoted. */
+/** @returns the first faulty part, with its position and what is wrong with it; values are not quoted */
 export function findPart(
   reading: Reading,
   isWrong: (part: TargetPart) => boolean,

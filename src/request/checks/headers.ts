@@ -7,7 +7,7 @@ export const malformedHeader: Finder = ({ headers: { malformedName, malformedVal
     return `the header name ${quotedAscii(malformedName)} is not a lower-case token`;
   return malformedValue === undefined
     ? undefined
-    : `the value of header ${quotedAscii(malformedValue)} holds control characters or is not UTF-8`;
+    : `the value of header ${quotedAscii(malformedValue)} contains control characters or is not UTF-8`;
 };
 
 /** CGI and WSGI servers (RFC 3875, section 4.1.18) cannot tell `x_user` from `x-user`. */
@@ -19,8 +19,8 @@ const BEARER = /^bearer(?:[ \t,]|$)/i;
 const PARAMETER = /^[ \t]*(?:$|[!#$%&'*+\-.^_`|~0-9A-Za-z]+[ \t]*=)/;
 
 /**
- * One Authorization, with one scheme. A comma may part the parameters of one scheme (Digest, AWS4-HMAC-SHA256); in a
- * bearer token it cannot be (RFC 6750, section 2.1), and two joined headers look like that too.
+ * Exactly one Authorization header with one scheme. A comma may separate the parameters of a scheme (Digest,
+ * AWS4-HMAC-SHA256). A bearer token cannot contain one (RFC 6750, section 2.1): a comma there means two joined headers.
  */
 export const repeatedAuthorization: Finder = ({ headers: { byName } }) => {
   const values = byName["authorization"];
@@ -30,10 +30,10 @@ export const repeatedAuthorization: Finder = ({ headers: { byName } }) => {
   if (!value.includes(",")) return undefined;
   const elements = BEARER.test(value) ? undefined : splitList(value);
   const single = elements?.slice(1).every((element) => PARAMETER.test(element)) === true;
-  return single ? undefined : "the header `authorization` holds more than one scheme";
+  return single ? undefined : "the header `authorization` has more than one scheme";
 };
 
-/** The elements of a list, commas in quoted strings left alone; `undefined` where it cannot be told what is quoted. */
+/** The elements of a list, ignoring commas in quoted strings; `undefined` if the quoting is ambiguous. */
 function splitList(value: string): string[] | undefined {
   const elements: string[] = [];
   let start = 0;
@@ -55,8 +55,8 @@ function splitList(value: string): string[] | undefined {
 const CONNECTION_OPTIONS = new Set(["", "close", "keep-alive", "upgrade", "te", "http2-settings"]);
 
 /**
- * RFC 9110, section 7.6.1: what Connection names is for the next hop only, which drops it. One that names an end-to-end
- * header makes us see a header that the application never gets.
+ * RFC 9110, section 7.6.1: headers named by Connection are for the next hop only, which removes them. If it names an
+ * end-to-end header, we see a header that the application never receives.
  */
 export const hopByHopHeader: Finder = ({ headers: { byName } }) => {
   const values = byName["connection"];

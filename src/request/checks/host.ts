@@ -3,8 +3,8 @@ import { readHost, sameHost } from "../read-host.ts";
 import type { Finder } from "./check.ts";
 
 /**
- * RFC 9112, section 3.2: exactly one valid Host; RFC 9113, section 8.3.1: a Host beside :authority says the same.
- * Switched off, :authority wins (an absolute-form target before it).
+ * RFC 9112, section 3.2: exactly one valid Host; RFC 9113, section 8.3.1: a Host next to :authority must be equal. If
+ * switched off, :authority wins (after an absolute-form target).
  */
 export const conflictingHost: Finder = ({ raw, host, headers: { hosts }, targetAuthority }) => {
   if (!host.valid) return `${quotedAscii(withoutUser(targetAuthority ?? raw.host))} is not a host`;
@@ -12,7 +12,7 @@ export const conflictingHost: Finder = ({ raw, host, headers: { hosts }, targetA
   const others = targetAuthority === undefined ? hosts : [raw.host, ...hosts];
   for (const other of others) {
     const reading = readHost(other);
-    if (!reading.valid || !sameHost(reading, host)) return "two hosts are given, and they differ";
+    if (!reading.valid || !sameHost(reading, host)) return "the request names two different hosts";
   }
   return undefined;
 };

@@ -26,8 +26,8 @@ import {
 } from "./target.ts";
 
 /**
- * Everything a request is refused for before its body is looked at, in the order in which it is looked for. The order is
- * part of the published vectors: what is wrong with the whole comes before what is wrong with a part.
+ * All checks on a request without its body, in the order in which they run. The published test vectors depend on the
+ * order: checks on the whole request come before checks on a part.
  */
 export const CHECKS: readonly Check[] = [
   { check: "malformed_method", on: "all requests", find: malformedMethod },

@@ -6,8 +6,8 @@ export const querySeparator: Finder = ({ rawQuery }) =>
   rawQuery.includes(";") ? "a `;` in the query" : undefined;
 
 /**
- * Two spellings that some stack takes for one parameter: `id` beside `id[]`, `ID`, `user.id` beside `user_id`. `a[x]`
- * beside `a[y]` are members of one `a` for those who read brackets, and no collision.
+ * Two spellings that some stack reads as one parameter: `id` and `id[]` or `ID`, `user.id` and `user_id`. `a[x]` and
+ * `a[y]` do not collide: stacks that interpret brackets read them as members of one `a`.
  */
 export const parameterCollision: Finder = ({ decoded, rawParameters }) => {
   if (rawParameters.length < 2) return undefined;
@@ -23,13 +23,13 @@ export const parameterCollision: Finder = ({ decoded, rawParameters }) => {
   return undefined;
 };
 
-const COLLISION = "two query parameters whose names some stacks take for one";
+const COLLISION = "two query parameters whose names some stacks treat as equal";
 
 const FOLDED = /^[a-z0-9_-]*$/;
 
 /**
- * What the most eager stacks make of a name: PHP trims it, puts `_` for `.` and space and cuts it before `[`, as Rack
- * and qs do; ASP.NET ignores its case.
+ * Folds a name as the most aggressive stacks do: PHP trims it, replaces `.` and space with `_`, and cuts it before `[`,
+ * as Rack and qs also do; ASP.NET ignores letter case.
  */
 export function foldName(name: string): string {
   if (FOLDED.test(name)) return name;

@@ -2,26 +2,29 @@ import { FILE_STREAM, foldDots, SEMICOLON_LIKE, SLASH_LIKE } from "../look-alike
 import { findSegment, type Finder } from "./check.ts";
 
 /**
- * A slash or backslash within a segment (`%2f`, `\`, `%5c`), or what becomes one: the next stack may split there.
- * Switched off, it is a character of its segment.
+ * A slash or backslash within a segment (`%2f`, `\`, `%5c`), or a character that some stack turns into one: the
+ * application may split there. If switched off, it is a character of its segment.
  */
 export const encodedSlash: Finder = (reading) =>
-  findSegment(reading, ({ text }) => SLASH_LIKE.test(text), "holds a slash or backslash");
+  findSegment(reading, ({ text }) => SLASH_LIKE.test(text), "contains a slash or backslash");
 
-/** `%uXXXX` is what IIS and old JavaScript also decode. */
+/** IIS and old JavaScript also decode `%uXXXX`. */
 const STILL_ENCODED = /%(?:[0-9a-f]{2}|u[0-9a-f]{4})/i;
 
-/** A segment that can be decoded once more. `100%25` cannot. Only in the path: queries often carry whole URIs. */
+/**
+ * A segment that can be decoded a second time (`100%25` cannot). Checked only in the path: queries often contain whole
+ * URIs.
+ */
 export const doubleEncoding: Finder = (reading) =>
-  findSegment(reading, ({ text }) => STILL_ENCODED.test(text), "is encoded twice");
+  findSegment(reading, ({ text }) => STILL_ENCODED.test(text), "is percent-encoded twice");
 
 /** Windows drops spaces at the end of a name. */
 const DOTS = /^ *\.{1,2} *$/;
 
 /**
- * `.` and `..` (RFC 3986, section 5.2.4) in every spelling: encoded, before a `;` that is cut off later, or beside a
- * slash that an application has taken for granted. Envoy removes the plain ones before; what arrives is meant to get
- * through. Switched off, they are segments like others.
+ * `.` and `..` (RFC 3986, section 5.2.4) in every spelling: encoded, before a `;` that is cut off later, or next to an
+ * encoded slash. Envoy removes plain dot segments first, so the ones that arrive were disguised on purpose. If switched
+ * off, they are ordinary segments.
  */
 export const dotSegment: Finder = (reading) =>
   findSegment(reading, ({ text }) => isDotSegment(text), "is a dot segment");
@@ -31,35 +34,35 @@ function isDotSegment(text: string): boolean {
   return pieces.some((piece) => DOTS.test(piece.split(SEMICOLON_LIKE, 1).join("")));
 }
 
-/** `;`, raw or encoded: parameters of RFC 3986 section 3.3, which Java servers cut off and others keep. */
+/** `;`, raw or encoded: path parameters (RFC 3986, section 3.3), which Java servers cut off and others keep. */
 export const pathParameter: Finder = (reading) =>
   findSegment(reading, ({ text }) => SEMICOLON_LIKE.test(text), "holds a `;`");
 
 /**
- * `a.txt::$DATA` is `a.txt` for NTFS, and `a:$i30:$INDEX_ALLOCATION` the folder `a`: a name, a stream, its type. Switched off, it
- * is part of the segment.
+ * On NTFS, `a.txt::$DATA` is the file `a.txt` and `a:$i30:$INDEX_ALLOCATION` is the folder `a`: a name, a stream and
+ * its type. If switched off, it is part of the segment.
  */
 export const fileStream: Finder = (reading) =>
-  findSegment(reading, ({ text }) => FILE_STREAM.test(text), "names a stream of a file");
+  findSegment(reading, ({ text }) => FILE_STREAM.test(text), "names an NTFS file stream");
 
-/** `%3f` and `%23`: decoded too early, what follows is query or fragment. */
+/** `%3f` and `%23`: if decoded too early, the rest becomes query or fragment. */
 export const encodedDelimiter: Finder = (reading) =>
-  findSegment(reading, ({ raw }) => /%(?:3f|23)/i.test(raw), "holds an encoded `?` or `#`");
+  findSegment(reading, ({ raw }) => /%(?:3f|23)/i.test(raw), "contains an encoded `?` or `#`");
 
 /** Letters, digits, `-`, `.`, `_` and `~`, encoded (RFC 3986, section 2.3). */
 const ENCODED_UNRESERVED = /%(?:2[de]|3[0-9]|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9ae])/i;
 
 /**
- * `%61` for `a`: the same URI (RFC 3986, section 6.2.2.2), and yet routers that match the path undecoded take it for another one:
- * what is a rule's name here is anybody's parameter there.
+ * `%61` for `a`: the same URI (RFC 3986, section 6.2.2.2), but routers that match the undecoded path see a different
+ * one. A literal in a rule here may be a parameter of a route there.
  */
 export const encodedUnreserved: Finder = (reading) =>
   findSegment(
     reading,
-    // the dots of a dot segment have a check of their own
+    // dot segments have a check of their own
     ({ raw, text }) => ENCODED_UNRESERVED.test(isDotSegment(text) ? raw.replaceAll(/%2e/gi, "") : raw),
-    "encodes what needs no encoding",
+    "has a percent-encoded unreserved character",
   );
 
-/** `//` anywhere but at the end of the path is merged by some and a segment for others. */
+/** `//` anywhere but at the end of the path: some stacks merge it, for others it is an empty segment. */
 export const emptySegment: Finder = (reading) => findSegment(reading, ({ text }) => text === "", "is empty");

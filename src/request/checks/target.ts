@@ -4,11 +4,11 @@ import { findPart, type Finder } from "./check.ts";
 const SCHEME = /^(?:https?)?$/i;
 
 /**
- * Only origin-form, and `*` for OPTIONS (RFC 9112, section 3.2). Switched off, absolute-form is read too; any other
- * form names no path and stays refused. The scheme is looked at because it can smuggle a second authority.
+ * Only origin-form, and `*` for OPTIONS (RFC 9112, section 3.2). If switched off, absolute-form is also read; any other
+ * form has no path and is still refused. The scheme is checked because it can smuggle a second authority.
  */
 export const malformedTarget: Finder = ({ raw, originForm, readable }) => {
-  if (!readable) return `the target ${quotedAscii(withoutQuery(raw.target))} names no path`;
+  if (!readable) return `the target ${quotedAscii(withoutQuery(raw.target))} has no path`;
   if (!originForm) return "the target is in absolute-form";
   return SCHEME.test(raw.scheme)
     ? undefined
@@ -24,7 +24,10 @@ const MAX_SEGMENTS = 256;
 const MAX_PARAMETERS = 1000;
 const MAX_HEADERS = 200;
 
-/** More than any application means: where the next one cuts, drops or ignores the rest, it reads another request. */
+/**
+ * More than any real application needs. Where the application truncates, drops or ignores the rest, it reads a
+ * different request.
+ */
 export const tooManyParts: Finder = ({ raw, rawSegments, rawParameters }) => {
   if (raw.target.length > MAX_TARGET) return `a target of ${raw.target.length} bytes`;
   if (rawSegments.length > MAX_SEGMENTS) return `${rawSegments.length} path segments`;
@@ -32,12 +35,12 @@ export const tooManyParts: Finder = ({ raw, rawSegments, rawParameters }) => {
   return raw.headers.length > MAX_HEADERS ? `${raw.headers.length} headers` : undefined;
 };
 
-/** RFC 9112, section 3.2: a target has no fragment. Some stacks cut there, others do not. */
+/** RFC 9112, section 3.2: a target has no fragment. Some stacks cut it off, others do not. */
 export const fragment: Finder = ({ raw }) => (raw.target.includes("#") ? "a `#` in the target" : undefined);
 
 const RAW_CONTROL = /[\0-\x1f\x7f]/;
 const CONTROL = /[\0-\x1f\x7f-\x9f]/;
-/** Text of several lines is usual in a query; everything else cuts strings short or splits lines somewhere. */
+/** Line breaks are common in query values. Other control characters truncate strings or split lines in some stacks. */
 const CONTROL_IN_VALUE = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/;
 
 /** Controls (C0, DEL, and C1 in UTF-8), raw or encoded. */
@@ -46,7 +49,7 @@ export const controlCharacter: Finder = (reading) => {
   return findPart(
     reading,
     ({ kind, text }) => (kind === "value" ? CONTROL_IN_VALUE : CONTROL).test(text),
-    "holds an encoded control character",
+    "contains an encoded control character",
   );
 };
 
@@ -54,9 +57,9 @@ export const controlCharacter: Finder = (reading) => {
 export const unencodedCharacter: Finder = ({ raw }) =>
   /[ \x80-\uffff]/.test(raw.target) ? "a raw space or non-ASCII byte in the target" : undefined;
 
-/** RFC 3986, section 2.1: two hex digits follow every `%`. Switched off, a lone `%` is itself. */
+/** RFC 3986, section 2.1: two hex digits follow every `%`. If switched off, a lone `%` is a literal character. */
 export const malformedPercentEncoding: Finder = (reading) =>
-  findPart(reading, ({ malformed }) => malformed, "holds a `%` without two hex digits");
+  findPart(reading, ({ malformed }) => malformed, "contains a `%` without two hex digits");
 
-/** RFC 3629, section 3: overlong forms and surrogates too are invalid. Switched off, U+FFFD takes their place. */
+/** RFC 3629, section 3: overlong forms and surrogates are also invalid. If switched off, U+FFFD replaces them. */
 export const invalidUtf8: Finder = (reading) => findPart(reading, ({ invalid }) => invalid, "is not UTF-8");

@@ -65,7 +65,7 @@ describe("the encryption key that is made known", () => {
     } finally {
       if (!first.isCompleted()) await first.rollback();
     }
-    assert.match(await second, new RegExp(`is not the one .* they need the key of the id \`${idOf(A)}\``));
+    assert.match(await second, new RegExp(`is not the one .* they need the key with the id \`${idOf(A)}\``));
     assert.deepEqual(await keys(), [{ key_id: idOf(A), retired_at: null }]);
   });
 
@@ -83,7 +83,10 @@ describe("the encryption key that is made known", () => {
     await register(createSecretBox(A));
     for (const openedFor of [undefined, "look"] as const) {
       await opened(B, [A], openedFor);
-      await assert.rejects(opened(B, [], openedFor), /^Error: production: the encryption key is not the one/);
+      await assert.rejects(
+        opened(B, [], openedFor),
+        /^Error: production: the configured encryption key is not the one/,
+      );
     }
     assert.deepEqual(await keys(), [{ key_id: idOf(A), retired_at: null }]);
     assert.equal(await problem(createSecretBox(A)), undefined, "instances without the next one stay ready");
@@ -128,12 +131,9 @@ describe("the encryption key that is made known", () => {
     it("is not made by who only looks, nor is the database", async () => {
       const directory = await databaseDirectory();
       const open = embedded(directory);
-      await assert.rejects(
-        open("look"),
-        /^Error: there is no encryption key in `.*`: name the data directory/,
-      );
+      await assert.rejects(open("look"), /^Error: no encryption key in `.*`: pass the data directory/);
       await writeFile(join(directory, "encryption.key"), `${Buffer.from(A).toString("base64")}\n`);
-      await assert.rejects(open("look"), /^Error: there is no embedded database in .*postgres: name/);
+      await assert.rejects(open("look"), /^Error: no embedded database in .*postgres`: pass/);
       assert.deepEqual(await readdir(directory), ["encryption.key"]);
     });
   });
@@ -142,12 +142,15 @@ describe("the encryption key that is made known", () => {
     const plane = async (...configured: Parameters<typeof planeConfig>) =>
       startControlPlane(await planeConfig(...configured), { log: silentLog });
     await (await plane(A)).close();
-    await assert.rejects(plane(B), /^Error: production: the encryption key is not the one that the secrets/);
+    await assert.rejects(
+      plane(B),
+      /^Error: production: the configured encryption key is not the one that the secrets/,
+    );
     const started = await plane(B, [A]);
     try {
       const readyz = async () => (await fetch(`${started.environments[0]?.url ?? ""}/readyz`)).json();
       const good = { ok: true, detail: "good" };
-      const database_ok = { ok: true, detail: "it answers" };
+      const database_ok = { ok: true, detail: "it responds" };
       assert.deepEqual(await readyz(), {
         status: "ok",
         checks: { database: database_ok, encryption_key: good, schema: good },
@@ -162,7 +165,7 @@ describe("the encryption key that is made known", () => {
           database: database_ok,
           encryption_key: {
             ok: false,
-            detail: "this instance seals with an encryption key that was replaced",
+            detail: "this instance encrypts with a key that was replaced",
           },
           schema: good,
         },

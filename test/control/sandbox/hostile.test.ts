@@ -24,12 +24,12 @@ describe("the sandbox's provider, attacked", () => {
   it("signs nobody of another customer in, neither by hint nor by form", async () => {
     const { visitor, shown } = await start({ login_hint: "mallory@other.example" });
     assert.equal(shown.status, 200);
-    assert.match(shown.html, /Acme has nobody whose e-mail address is mallory@other\.example/);
+    assert.match(shown.html, /nobody at Acme has the e-mail address mallory@other\.example/);
     assert.doesNotMatch(shown.html, /Mallory/);
     for (const login of ["mallory@other.example", "", "nobody", "x\u0000", "%"]) {
       const picked = await visitor.post(shown.url, { login });
       assert.equal(picked.status, 400, login);
-      assert.match(picked.html, /pick somebody of Acme/);
+      assert.match(picked.html, /choose a person at Acme/);
     }
     assert.equal((await visitor.post(shown.url, {})).status, 400);
   });
@@ -73,7 +73,7 @@ describe("the sandbox's provider, attacked", () => {
         await visitor.post(address, { login: "ada@acme.example" }),
       ]) {
         assert.equal(seen.status, 400, `${address} ${seen.html}`);
-        assert.match(seen.html, /this sign-in is over, or did not begin in this browser/);
+        assert.match(seen.html, /this sign-in has ended or was not started in this browser/);
       }
     }
     assert.equal((await createVisitor().post(shown.url, { login: "ada@acme.example" })).status, 400);

@@ -29,7 +29,7 @@ describe("decision: file source", () => {
   it("cannot say anything before it was loaded", async () => {
     assert.throws(() => source.lookup("u-1"), /is not loaded/);
     await source.refresh();
-    assert.deepEqual(warnings, ["attribute source cannot be read; what rules look up there is unknown"]);
+    assert.deepEqual(warnings, ["cannot read attribute source; conditions that look it up are unknown"]);
     assert.throws(() => source.lookup("u-1"), /is not loaded/);
   });
 
@@ -110,7 +110,7 @@ describe("decision: file source", () => {
       await put('{"u-1":{"department":"sales"}}');
       await put(bad);
       assert.deepEqual(source.lookup("u-1"), { department: "sales" });
-      assert.deepEqual(warnings, ["attribute source cannot be read; the last good content stays"]);
+      assert.deepEqual(warnings, ["cannot read attribute source; using the last good content"]);
       await put('{"u-1":{"department":"legal"}}');
       assert.deepEqual(source.lookup("u-1"), { department: "legal" });
     });

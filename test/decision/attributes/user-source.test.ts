@@ -186,7 +186,7 @@ describe("decision: user source", () => {
     failing();
     for (let n = 0; n < 5; n += 1) await fails(`usr_${n}`);
     assert.equal(asked.length, 5);
-    for (let n = 0; n < 20; n += 1) assert.throws(() => source.lookup(`usr_${n}`), /does not answer/);
+    for (let n = 0; n < 20; n += 1) assert.throws(() => source.lookup(`usr_${n}`), /does not respond/);
     assert.equal(asked.length, 5);
     assert.deepEqual(await failures(), { failed: 5, circuit: 20 });
     assert.equal(warnings, 2);
@@ -194,10 +194,10 @@ describe("decision: user source", () => {
     now += 1_001;
     const calls = held();
     const probe = source.lookup("usr_1");
-    assert.throws(() => source.lookup("usr_2"), /does not answer/);
+    assert.throws(() => source.lookup("usr_2"), /does not respond/);
     calls[0]?.fail();
     await assert.rejects(Promise.resolve(probe));
-    assert.throws(() => source.lookup("usr_1"), /does not answer/, "for a while again");
+    assert.throws(() => source.lookup("usr_1"), /does not respond/, "for a while again");
 
     now += 1_001;
     fetchUser = (id) => Promise.resolve(directory.get(id));

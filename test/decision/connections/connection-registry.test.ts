@@ -29,7 +29,7 @@ describe("decision: open connections", () => {
       {
         level: "info",
         object: { closed: 1, replanned: 1, failed: 0 },
-        message: "open connections were evaluated again",
+        message: "evaluated open connections again",
       },
     ]);
   });
@@ -104,10 +104,7 @@ describe("decision: open connections", () => {
     });
     assert.deepEqual(
       logged.map(({ level, message }) => `${level}: ${message}`),
-      [
-        "error: an open connection could not be evaluated again",
-        "info: open connections were evaluated again",
-      ],
+      ["error: cannot evaluate an open connection again", "info: evaluated open connections again"],
     );
     assert.deepEqual(logged[1]?.object, { closed: 4, replanned: 0, failed: 3 });
   });

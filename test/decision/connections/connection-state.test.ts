@@ -140,7 +140,7 @@ describe("decision: connection state, as Envoy reads it", () => {
     const state = make({ heartbeat: 1 });
     await state.start();
     await until(async () => ((await failures()) ?? 0) >= 3, "it is tried again");
-    const message = "connection state cannot be written; Envoy will close WebSocket connections";
+    const message = "cannot write connection state; Envoy will close WebSocket connections";
     assert.deepEqual(logged, [message]);
     await rm(join(folder, "1.json"), { recursive: true });
     await until(() => logged.length === 2, "it is written again");

@@ -287,11 +287,11 @@ describe("decision: origin of requests with a cookie", () => {
     assert.equal(record.detail, "sec-fetch-site is `cross-site`, origin `https://evil.test/``");
     assert.match(
       renderExplanation(denied, explainDecision(denied)),
-      /^DENY \(403\) ORIGIN_NOT_TRUSTED: the caller is known by a cookie.*sec-fetch-site is `cross-site`/,
+      /^DENY \(403\) ORIGIN_NOT_TRUSTED: the caller is identified by a cookie.*sec-fetch-site is `cross-site`/,
     );
     const open = auditRecord(await decide({ ...asked, path: "/public/a" }), context, 1, false);
     assert.equal(open.decision, "ALLOW");
-    assert.match(open.detail ?? "", /^the cookie is not used: sec-fetch-site is `cross-site`/);
+    assert.match(open.detail ?? "", /^the cookie is ignored: sec-fetch-site is `cross-site`/);
   });
 
   it("can be switched off", async () => {

@@ -98,7 +98,7 @@ describe("decision: names that could be read as those that a rule reads", () => 
 
   it("says which name, and nothing of what was sent", async () => {
     const { detail } = await decide({ path: "/list?Status=secret" });
-    assert.equal(detail, "similar_parameter: the name of a query parameter could be read as `status`");
+    assert.equal(detail, "similar_parameter: the name of a query parameter could be mistaken for `status`");
   });
 
   it("is switched off by name, and then reported", async () => {

@@ -97,15 +97,15 @@ describe("decision: denial", () => {
       assert.equal(
         challenge({ reason: "TOKEN_PROOF_REQUIRED" }),
         'Bearer realm="gatehouse", error="invalid_token", ' +
-          'error_description="the token is bound to a key whose possession was not proven"',
+          'error_description="the token is bound to a key, and the request does not prove possession of it"',
       );
       assert.equal(
         challenge({ reason: "TOKEN_SIGNATURE_INVALID" }),
-        'Bearer realm="gatehouse", error="invalid_token", error_description="the token is not valid"',
+        'Bearer realm="gatehouse", error="invalid_token", error_description="the token is invalid"',
       );
       assert.equal(
         challenge({ reason: "TOKEN_SIGNATURE_INVALID", details: "reason" }),
-        `Bearer realm="gatehouse", error="invalid_token", error_description="the token's signature is not valid"`,
+        `Bearer realm="gatehouse", error="invalid_token", error_description="the token's signature is invalid"`,
       );
     });
 
@@ -190,7 +190,7 @@ describe("decision: denial", () => {
         elements.map(({ name }) => name).filter((name) => !["dt", "dd"].includes(name)),
         ["html", "head", "meta", "meta", "meta", "title", "style", "body", "main", "h1", "p", "h2", "dl"],
       );
-      assert.equal(elements.find(({ name }) => name === "h1")?.text, "You may not open this page");
+      assert.equal(elements.find(({ name }) => name === "h1")?.text, "You cannot open this page");
       assert.deepEqual(factsOf(elements), {
         Status: "403",
         Code: "ACCESS_DENIED",

@@ -73,7 +73,7 @@ describe("decision: explained answers", () => {
       ]),
       [
         ["response_filters[0]", "salary", "remove", "true"],
-        ["response_filters[0]", "phone", 'replace by "hidden"', 'item.owner != "u-1"'],
+        ["response_filters[0]", "phone", 'replace with "hidden"', 'item.owner != "u-1"'],
         ["response_filters[0]", "$.trace", "remove", "false"],
         ["response_masks[0]", "ssn", "partial", "unknown"],
       ],
@@ -165,7 +165,7 @@ describe("decision: explained answers", () => {
       const answer = explainAnswer(await explained(person, viewer), sample);
       assert.deepEqual(answer.outcome, { ok: false, reason, status });
       assert.deepEqual(answer.evaluated, []);
-      assert.equal(renderAnswer(answer), `the answer is withheld (${status}): ${reason}\n`);
+      assert.equal(renderAnswer(answer), `the response is withheld (${status}): ${reason}\n`);
     });
   }
 
@@ -186,7 +186,7 @@ describe("decision: explained answers", () => {
   it("cannot try streams, and says so", async () => {
     const decided = await explained(person, viewer);
     for (const type of ["text/event-stream", "application/x-ndjson; charset=utf-8"]) {
-      assert.throws(() => explainAnswer(decided, typed(type)), /a stream cannot be tried here/);
+      assert.throws(() => explainAnswer(decided, typed(type)), /streams are not supported here/);
     }
   });
 
@@ -195,20 +195,20 @@ describe("decision: explained answers", () => {
     const offline = await decideOffline(open, { raw: accessOf().raw, lookup: () => undefined, now: 0 });
     const answer = explainAnswer(await explainOffline(offline), answerOf("<p>", { status: 206 }));
     assert.deepEqual(answer, { outcome: { ok: true, text: "<p>", paths: [] }, fields: [], evaluated: [] });
-    assert.equal(renderAnswer(answer), "the answer is delivered as it is\n\n<p>\n");
+    assert.equal(renderAnswer(answer), "the response is delivered unchanged\n\n<p>\n");
   });
 
   it("are rendered for people", async () => {
     const decided = await explained(person, viewer);
     const text = renderExplanation(decided.decision, decided.explanation);
-    assert.match(text, /^in the answer:$/m);
+    assert.match(text, /^in the response:$/m);
     assert.match(text, /^ {2}salary: remove {2}GET \/people\/\{id\} {2}pay {2}\(test\.yaml:\d+\)$/m);
     assert.match(text, /^ {4}unless this is false: item\.owner != "u-1"$/m);
-    assert.match(text, /^ {2}\$\.trace: left alone /m);
+    assert.match(text, /^ {2}\$\.trace: not masked /m);
     const answer = renderAnswer(explainAnswer(decided, answerOf({ ssn: "12345" })));
     assert.equal(
       answer,
-      'the answer is delivered with changes:\n  $.ssn  partial, response_masks[0]\n\n{"ssn":"***2345"}\n',
+      'the response is delivered with changes:\n  $.ssn  partial, response_masks[0]\n\n{"ssn":"***2345"}\n',
     );
   });
 
@@ -283,7 +283,7 @@ describe("decision: explained operations", () => {
     ]);
     const text = renderExplanation(decided.decision, decided.explanation);
     assert.match(text, /^the operation is allowed$/m);
-    assert.match(text, /^ {2}a\.x comes back null: access to "a\.x" is denied$/m);
+    assert.match(text, /^ {2}a\.x is returned as null: access to "a\.x" is denied$/m);
     const { outcome } = explainAnswer(decided, answerOf({ data: { a: { x: 1 } } }));
     assert.ok(outcome.ok);
     assert.deepEqual(JSON.parse(outcome.text), {

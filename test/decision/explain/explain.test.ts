@@ -63,7 +63,7 @@ describe("decision: explain", () => {
     const text = renderExplanation(decision, explainDecision(decision));
     assert.match(
       text,
-      /request\.query\.id is \["1","2"\]: sent several times, where one value is compared\n/,
+      /request\.query\.id is \["1","2"\]: sent several times, but a single value is compared\n/,
     );
     assert.match(text, /request\.query\.tag is \["b","c"\]\n/);
   });
@@ -93,7 +93,7 @@ describe("decision: explain", () => {
     );
     assert.equal(near["GET /users/{id}"], "less-specific");
     assert.equal(near["DELETE /users/{id}"], "method");
-    assert.match(text, /is for DELETE, the request is GET/);
+    assert.match(text, /is for DELETE, but the request is GET/);
     assert.match(text, /its condition is true, but a more specific rule decides/);
   });
 
@@ -101,13 +101,13 @@ describe("decision: explain", () => {
     const { explanation, text } = await explained({ path: "/user/u-7" }, { user: {} });
     assert.equal(explanation.rule, undefined);
     assert.match(text, /NO_MATCHING_RULE/);
-    assert.match(text, /segment 1: `users` is expected, the request has `user`/);
+    assert.match(text, /segment 1: expected `users`, but the request has `user`/);
     const short = await explained({ path: "/users" }, { user: {} });
-    assert.match(short.text, /`\{id\}` is expected, the path ends/);
+    assert.match(short.text, /expected `\{id\}`, but the path ends/);
     const unlike = await explained({ path: "/nowhere" }, { user: {} });
-    assert.doesNotMatch(unlike.text, /came close/);
+    assert.doesNotMatch(unlike.text, /nearly matched/);
     const long = await explained({ path: "/users/me/x" }, { user: {} });
-    assert.match(long.text, /the end of the path is expected, the request has `x`/);
+    assert.match(long.text, /expected the end of the path, but the request has `x`/);
   });
 
   it("shows no look-up and no time to rules that did not decide", async () => {
@@ -115,7 +115,7 @@ describe("decision: explain", () => {
     assert.match(text, /ALLOW CONDITION_TRUE/);
     assert.match(text, /unknown: user\.dept == target\.dept|(false|unknown): .*target\.dept/);
     const day = await explained({ path: "/users/u-7/days" }, { user: {} });
-    assert.match(day.text, /segment 3: `day` is expected/);
+    assert.match(day.text, /segment 3: expected `day`/);
     const other = snapshotOf(
       `policies:
   - { resource: "GET /a/b", condition: "false or user.id == 'x'" }

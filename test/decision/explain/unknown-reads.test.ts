@@ -66,14 +66,14 @@ describe("decision: what a record says of a condition that is unknown", () => {
   it("names what was sent several times, and what is of another type, without values", async () => {
     assert.deepEqual(await recordOf({ path: "/query?owner=u-1&owner=u-2" }), [
       "CONDITION_UNKNOWN",
-      "request.query.owner: sent several times, one value is compared",
+      "request.query.owner: sent several times, but a single value is compared",
     ]);
     assert.deepEqual(
       await recordOf({ path: "/types" }, { user: { id: "u-1", age: "18", role: ["admin"] } }),
       [
         "CONDITION_UNKNOWN",
-        "user.age: a string, which is not comparable here",
-        "user.role: a list, which is not comparable here",
+        "user.age: a string, which cannot be compared here",
+        "user.role: a list, which cannot be compared here",
       ],
     );
   });
@@ -90,7 +90,7 @@ describe("decision: what a record says of a condition that is unknown", () => {
     });
     assert.equal(denied.reason, "CONDITION_UNKNOWN");
     const { unknown } = auditRecord(denied, { access: undefined, at: 0 }, 1, false);
-    assert.deepEqual(unknown, ["user.tier: missing", "request.body.total: not looked at"]);
+    assert.deepEqual(unknown, ["user.tier: missing", "request.body.total: not examined"]);
   });
 
   it("names what a handshake's condition lacked", async () => {

@@ -49,13 +49,10 @@ describe("decision: what rules read and the configuration does not provide", () 
     const [source, , key, , plan, role] = found({});
     assert.match(
       source?.message ?? "",
-      /^`target` comes from the attribute source `people`, which is not conf/,
+      /^`target` is always unknown: its attribute source `people` is not conf/,
     );
     assert.equal(source?.hint, "configure `attribute_sources.people`");
-    assert.match(
-      key?.message ?? "",
-      /^`plan` is looked up by `user\.tier`: no claim is mapped to `user\.tier`/,
-    );
+    assert.match(key?.message ?? "", /^`plan` is looked up by `user\.tier`: no caller has `user\.tier`/);
     assert.match(key?.hint ?? "", /`identity: \{ claims: \{ user\.tier: <claim> \} \}`/);
     assert.match(plan?.message ?? "", /header `x-user-plan`/);
     assert.match(role?.hint ?? "", /read `user\.role` instead/);

@@ -81,7 +81,7 @@ describe("decision: GraphQL schemas of a policy folder", () => {
     );
     assert.deepEqual(
       diagnostics.map(({ file, code, message }) => [file, code, message]),
-      [["api.graphql", "unreadable-file", "the file lies outside of the policy set's folder"]],
+      [["api.graphql", "unreadable-file", "the file is outside the policy set's folder"]],
     );
     // as Kubernetes mounts a ConfigMap
     await rm(join(directory, "api.graphql"));

@@ -85,9 +85,9 @@ const inForce = (version: string): Said => ({
   ok: true,
   detail: new RegExp(`^main@${version} is in force$`),
 });
-const REFUSED = "no policy set is in force, so every request is refused";
+const REFUSED = "no policy set is in force, so every request is denied";
 const notThere: Readonly<Record<PolicySource["kind"], string>> = {
-  folder: "policy set `main` is not there",
+  folder: "policy set `main` not found",
   control_plane: "policy set `main` has no active version in the control plane",
 };
 const unread: Readonly<Record<PolicySource["kind"], string>> = {
@@ -106,7 +106,7 @@ const withLast = (version: string, what: string, why: string): Said => ({
   log: [new RegExp(`^${what}; main@${version} stays in force$`)],
   failed: 1,
   ok: true,
-  detail: new RegExp(`^main@${version} is in force; its newest version is not: .*${why}`),
+  detail: new RegExp(`^main@${version} is in force; its newest version is not in force: .*${why}`),
 });
 const again = (said: Said): Said => ({ ...said, log: [] });
 
@@ -116,13 +116,15 @@ for (const [kind, originOf] of [
 ] as const) {
   const absent = withoutAny("the policy set has errors", notThere[kind]);
   const broken = withoutAny("the policy set has errors", FINDING);
-  const unreadable = withoutAny("the policy set cannot be read", unread[kind]);
+  const unreadable = withoutAny("cannot read the policy set", unread[kind]);
   const lastAndBroken = withLast("v1", "the policy set has errors", FINDING);
   const lastAndUnreadable: Said = {
-    ...withLast("v1", "the policy set cannot be read", unread[kind]),
-    detail: new RegExp(`^main@v1 is in force; whether it is the newest is not known: ${unread[kind]}`),
+    ...withLast("v1", "cannot read the policy set", unread[kind]),
+    detail: new RegExp(
+      `^main@v1 is in force; it is not known whether it is the newest version: ${unread[kind]}`,
+    ),
   };
-  const isNewestAgain: Said = { ...inForce("v1"), log: [/^main@v1 is the newest again$/] };
+  const isNewestAgain: Said = { ...inForce("v1"), log: [/^main@v1 is the newest version again$/] };
 
   const walks: Readonly<Record<string, readonly State[]>> = {
     "none yet, then a good one": [
@@ -293,7 +295,7 @@ describe("decision: what is said about customers' policy sets", () => {
       assert.equal(sets.status(), undefined);
       sets.want(["own"]);
       await settled(
-        /^the policy set has errors; it is not in force, so customers whose policies name it are refused$/,
+        /^the policy set has errors; it is not in force, so requests of customers whose policies name it are denied$/,
       );
       assert.deepEqual(await gauges(), { loaded: 0, missing: 1, outdated: 0 });
       assert.deepEqual(sets.status(), {
@@ -313,7 +315,7 @@ describe("decision: what is said about customers' policy sets", () => {
       assert.deepEqual(await gauges(), { loaded: 1, missing: 0, outdated: 1 });
       assert.match(
         sets.status()?.detail ?? "",
-        /^`own`: own@v1 is in force; its newest version is not: own\.yaml:2:/,
+        /^`own`: own@v1 is in force; its newest version is not in force: own\.yaml:2:/,
       );
       activate("v2");
       await settled(/^policy set in force$/);

@@ -66,7 +66,7 @@ policies:
         ["main@v1", "policies[1]", undefined, "main.yaml:5", "attribute_sources.users"],
       ],
     );
-    assert.match(warnings[0]?.[1] ?? "", /`target` comes from the attribute source `users`, which is not/);
+    assert.match(warnings[0]?.[1] ?? "", /`target` is always unknown: its attribute source `users` is not/);
     await store.refresh();
     assert.equal(warnings.length, 2, "nothing was loaded");
     await write("main.yaml", set("users", "v2"));

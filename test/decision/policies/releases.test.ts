@@ -196,7 +196,7 @@ describe("decision: releases of policies", () => {
     startWorker();
     await publisher.publish({ main: versioned("v1") });
     workers[0]!.report = () => undefined;
-    await assert.rejects(publisher.publish({ main: versioned("v2") }), /no worker has loaded it in time/);
+    await assert.rejects(publisher.publish({ main: versioned("v2") }), /no worker loaded it in time/);
     assert.deepEqual(killed, []);
     assert.deepEqual(labels(), ["test@v1"]);
     workers[0]!.report = (report) => report;
@@ -353,6 +353,6 @@ describe("decision: releases of policies", () => {
     workers[0]!.report = (report) =>
       report.type === "release_activated" ? { ...report, late: true } : report;
     await publisher.publish({ main: versioned("v2") });
-    assert.deepEqual(warnings, ["workers changed their policies late: they are overloaded"]);
+    assert.deepEqual(warnings, ["workers switched policies late: they are overloaded"]);
   });
 });

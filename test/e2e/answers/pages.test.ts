@@ -163,27 +163,27 @@ describe("end to end: pages in place of what was asked for", function () {
     [
       "what is not allowed",
       { path: "/never/a" },
-      [403, "You may not open this page", "ACCESS_DENIED", "CONDITION_FALSE"],
+      [403, "You cannot open this page", "ACCESS_DENIED", "CONDITION_FALSE"],
     ],
     [
       "what no rule is for",
       { path: "/%3Cscript%3Ealert(1)%3C/script%3E" },
-      [403, "You may not open this page", "ACCESS_DENIED", "NO_MATCHING_RULE"],
+      [403, "You cannot open this page", "ACCESS_DENIED", "NO_MATCHING_RULE"],
     ],
     [
       "hostile names",
       { path: "/nowhere/%3Cimg%20src=x%20onerror=alert(1)%3E&amp'\"" },
-      [403, "You may not open this page", "ACCESS_DENIED", "NO_MATCHING_RULE"],
+      [403, "You cannot open this page", "ACCESS_DENIED", "NO_MATCHING_RULE"],
     ],
     [
       "an ambiguous path",
       { path: "/public/a;b=c" },
-      [400, "This request cannot be served", "AMBIGUOUS_PATH", "AMBIGUOUS_PATH"],
+      [400, "This request cannot be processed", "AMBIGUOUS_PATH", "AMBIGUOUS_PATH"],
     ],
     [
       "a body without what a rule reads",
       { method: "POST", path: "/read", headers: { "content-type": "application/json" } },
-      [403, "You may not open this page", "ACCESS_DENIED", "CONDITION_UNKNOWN"],
+      [403, "You cannot open this page", "ACCESS_DENIED", "CONDITION_UNKNOWN"],
     ],
     [
       "a body that Envoy refuses",
@@ -265,7 +265,7 @@ describe("end to end: pages in place of what was asked for", function () {
     const away = await ask(BROWSERS.Chrome);
     const page = checkPage(away);
     assert.deepEqual([away.status, page.facts["Status"]], [503, "503"]);
-    assert.equal(page.title, "This page cannot be reached right now");
+    assert.equal(page.title, "This page is not available right now");
     assert.equal(page.facts["Code"], "UPSTREAM_UNAVAILABLE");
     assert.match(String(away.headers["strict-transport-security"]), /max-age=\d+/);
     assert.equal((await ask("application/json")).headers["content-type"], "application/json");

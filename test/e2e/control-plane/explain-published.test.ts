@@ -110,7 +110,7 @@ describe("end to end: policy explain with a control plane", function () {
     const text = await explain(...from("read_only"), "--request-id", id);
     assert.match(text, /^ALLOW CONDITION_TRUE: .*\nGET \/public at /);
     assert.match(text, /policy set main@v1, digest [0-9a-f]{64}\nfound in version v1 of http:/);
-    assert.match(text, /with the same outcome:/);
+    assert.match(text, /same outcome:/);
     assert.equal(await explain(...from("read_only"), "--request-id", known.decision_id), text);
   });
 
@@ -123,10 +123,7 @@ describe("end to end: policy explain with a control plane", function () {
       explain("--from", url, "--api-key-file", keys.get("gateway") ?? "", "-s", "none", "-r", "GET /"),
       /has no active version of policy set `none`/,
     );
-    await assert.rejects(
-      explain(...from("read_only"), "--request-id", "none"),
-      /has no record of a decision/,
-    );
+    await assert.rejects(explain(...from("read_only"), "--request-id", "none"), /has no decision record/);
     await assert.rejects(explain(...from("gateway"), "--request-id", "none"), /INSUFFICIENT_SCOPE/);
     await assert.rejects(
       explain("--from", "http://192.0.2.1", "--api-key-file", keys.get("gateway") ?? "", "-r", "GET /"),

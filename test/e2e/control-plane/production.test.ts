@@ -326,7 +326,10 @@ describe("end to end: control plane, identity provider and gateway, in productio
       [...text.matchAll(/^ {2}first owner of (\w+) .*: (http\S+)$/gm)].map(([, name]) => name);
     assert.deepEqual(linksIn(firstStart), ["production", "sandbox"]);
     assert.deepEqual(linksIn(plane.stdout()), []);
-    assert.match(plane.stdout(), /first owner of production: the link of an earlier start is good until /);
+    assert.match(
+      plane.stdout(),
+      /first owner of production: the link printed by an earlier start is valid until /,
+    );
     const link = /first owner of production .*: (http\S+)/.exec(firstStart)?.[1] ?? "";
     const page = await fetch(link);
     assert.equal(page.status, 200);

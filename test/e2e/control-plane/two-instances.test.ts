@@ -63,7 +63,7 @@ describe("end to end: two instances on one database", () => {
     const printed = [two.a, two.b].map((instance) => instance.stdout()).join("");
     const links = [...printed.matchAll(/first owner of production .*: (http\S+)/g)].map(([, link]) => link);
     assert.equal(links.length, 1, printed);
-    assert.match(printed, /first owner of production: the link of an earlier start is good until /);
+    assert.match(printed, /first owner of production: the link printed by an earlier start is valid until /);
     const body = {
       token: new URL(links[0] ?? "").searchParams.get("token"),
       email: "olga@example.com",

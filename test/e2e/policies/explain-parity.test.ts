@@ -234,7 +234,7 @@ describe("end to end: policy explain, the service and the gateway say the same",
       assert.match(text, /^DENY \(403\) CONDITION_FALSE: /);
       assert.match(text, /GET \/users\/u-9\?secret=\*\*\* at .*, by u-1/);
       assert.match(text, /policy set parity@v0, digest [0-9a-f]{64}\nfound in folder /);
-      assert.match(text, /with the same outcome:/);
+      assert.match(text, /same outcome:/);
       assert.match(text, /user\.id == path\.id/);
     });
 
@@ -253,14 +253,17 @@ describe("end to end: policy explain, the service and the gateway say the same",
       const id = await ask("/header", "x-tier: gold");
       const missing = await run("--request-id", id);
       assert.match(missing, /^ALLOW CONDITION_TRUE/);
-      assert.match(missing, /comes to DENY CONDITION_UNKNOWN: the record holds no headers/);
-      assert.match(await run("--request-id", id, "-H", "x-tier: gold"), /with the same outcome:/);
+      assert.match(missing, /the outcome is DENY CONDITION_UNKNOWN: the record holds no headers/);
+      assert.match(await run("--request-id", id, "-H", "x-tier: gold"), /same outcome:/);
     });
 
     it("takes another host in place of the record's", async () => {
       const id = await ask("/host");
-      assert.match(await run("--request-id", id, "-H", "Host: APP.test"), /with the same outcome:/);
-      assert.match(await run("--request-id", id, "-H", "host: b.test"), /comes to DENY CONDITION_FALSE/);
+      assert.match(await run("--request-id", id, "-H", "Host: APP.test"), /same outcome:/);
+      assert.match(
+        await run("--request-id", id, "-H", "host: b.test"),
+        /the outcome is DENY CONDITION_FALSE/,
+      );
     });
 
     it("of what Envoy has refused", async () => {
@@ -271,28 +274,31 @@ describe("end to end: policy explain, the service and the gateway say the same",
       );
       const text = await run("--request-id", String(record["decision_id"]));
       assert.match(text, /^DENY \(400\) PATH_REFUSED: .*\(path_normalization_failed\)/);
-      assert.match(text, /with the same outcome:\n\nit is refused by Envoy, before any rule$/m);
+      assert.match(text, /same outcome:\n\nrefused by Envoy before any rule was evaluated$/m);
     });
 
     it("and that there is no record, or no set any more", async () => {
-      await assert.rejects(run("--request-id", "nobody's"), /has no record of a decision about request/);
-      await assert.rejects(run("--request-id", "a", "--audit-file", "/nowhere.log"), /cannot be read/);
+      await assert.rejects(run("--request-id", "nobody's"), /has no decision record for request/);
+      await assert.rejects(
+        run("--request-id", "a", "--audit-file", "/nowhere.log"),
+        /cannot read the audit file/,
+      );
       const id = await ask("/public/a");
       await writeFile(join(directory, "default.yaml"), "policy_set: parity\ndefault: allow\n");
       const other = await run("--request-id", id, "--directory", directory);
       assert.match(other, /^ALLOW CONDITION_TRUE/);
-      assert.match(other, /that policy set is no longer to be had/);
+      assert.match(other, /that policy set is no longer available/);
     });
   });
 
   it("says what is wrong with what it is given", async () => {
-    await assert.rejects(run("--request", "GET /a", "--request-id", "b"), /say one of/);
+    await assert.rejects(run("--request", "GET /a", "--request-id", "b"), /exactly one of/);
     await assert.rejects(run("--request", "GET /a", "--audit-file", "b"), /--audit-file needs --request-id/);
     await assert.rejects(run("--request", "GET /a", "--api-key-file", "b"), /needs --from/);
     await assert.rejects(run("--request", "GET /a", "--from", "https://a.test"), /needs an API key/);
     await assert.rejects(
       run("--request", "GET /a", "--from", "https://a.test", "--api-key-file", "/nowhere"),
-      /the API key cannot be read from \/nowhere/,
+      /cannot read the API key from `\/nowhere`/,
     );
   });
 

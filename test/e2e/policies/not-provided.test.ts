@@ -68,7 +68,7 @@ describe("end to end: policies that the configuration cannot feed", () => {
     );
     assert.match(
       gateway.stderr(),
-      /`target` comes from the attribute source `persons`, which is not configured/,
+      /`target` is always unknown: its attribute source `persons` is not configured/,
     );
     assert.equal((await fetch(`${gateway.url}/open`)).status, 200);
   });

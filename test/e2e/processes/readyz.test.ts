@@ -33,7 +33,7 @@ describe("end to end: a gateway that has nothing it needs", () => {
       const told = [found.checks["issuer_keys"], found.checks["control_plane"], found.checks["envoy"]];
       const settled =
         (told[0]?.detail ?? "").startsWith("cannot") &&
-        (told[1]?.detail ?? "").startsWith("nothing") &&
+        (told[1]?.detail ?? "").startsWith("no state") &&
         told[2]?.ok;
       return settled && found.text.includes("default.yaml") && found;
     });
@@ -46,10 +46,7 @@ describe("end to end: a gateway that has nothing it needs", () => {
       /^false no policy set is in force: default\.yaml:2:\d+: .+ \(and 1 more\)$/,
     );
     assert.equal(details["issuer_keys"], "false cannot resolve login.example.invalid");
-    assert.equal(
-      details["control_plane"],
-      `false nothing is known yet: 127.0.0.1:${port} refuses connections`,
-    );
+    assert.equal(details["control_plane"], `false no state yet: 127.0.0.1:${port} refused the connection`);
     assert.equal(details["envoy"], "true running");
     assert.match(details["workers"] ?? "", /^false 0 of \d+ are ready$/);
     assert.ok(!text.includes("s3cret"));
@@ -57,17 +54,14 @@ describe("end to end: a gateway that has nothing it needs", () => {
 
   it("says so in the metrics, and in the log without a set that stays", async () => {
     assert.equal(await gateway.metric("gatehouse_policy_reload_failed", { source: "folder" }), 1);
+    assert.match(gateway.stderr(), /^the policy set has errors; fix them: /m);
     assert.match(
       gateway.stderr(),
-      /^mend the policy set: no policy set is in force until then, so every request is refused$/m,
+      /"the policy set has errors; no policy set is in force, so every request is denied"/,
     );
     assert.match(
       gateway.stderr(),
-      /"the policy set has errors; no policy set is in force, so every request is refused"/,
-    );
-    assert.match(
-      gateway.stderr(),
-      /"the control plane cannot be followed; nothing is known, so tokens of its users are refused"/,
+      /"could not sync with the control plane; no state yet; refusing tokens of its users"/,
     );
     assert.doesNotMatch(gateway.stderr(), /stays/);
   });

@@ -173,7 +173,7 @@ describe("end to end: a gateway that has never reached its issuer", () => {
         envoy: { ok: true, detail: "running" },
         workers: { ok: false, detail: "0 of 2 are ready" },
         policies: { ok: true, detail: "default@v0 is in force" },
-        issuer_keys: { ok: false, detail: `${new URL(address).host} broke off the connection` },
+        issuer_keys: { ok: false, detail: `${new URL(address).host} closed the connection` },
       },
     });
     await eventually("the record", async () =>
@@ -206,7 +206,7 @@ describe("end to end: a gateway that has never reached its issuer", () => {
     assert.equal(await ask("/open", callers()["a token"]), "200");
     assert.match(
       (await ready()).body.checks["issuer_keys"]?.detail ?? "",
-      /too old since .*broke off the connection/,
+      /expired at .*closed the connection/,
     );
     away = false;
     await allWorkersAnswer("the token's owner", "200", () => ask("/mine", callers()["a token"]));
@@ -245,7 +245,7 @@ describe("end to end: workers that start again while the issuer is away", () => 
       const [first, second] = (await gateway.children()).workers;
       process.kill(first ?? 0, "SIGKILL");
       await eventually("one without keys", async () =>
-        /^200 .*1 of 2 are ready.*worker \d: 127\.0\.0\.1:\d+ broke off/.test(await ready()),
+        /^200 .*1 of 2 are ready.*worker \d: 127\.0\.0\.1:\d+ closed/.test(await ready()),
       );
       const policies = await eventually("that one has policies", async () => {
         const text = await ready();

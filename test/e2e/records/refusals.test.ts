@@ -155,17 +155,17 @@ const DECIDED: readonly Case[] = [
   [
     "an encoded slash",
     raw(head("GET /e%2fa?secret=1")),
-    ambiguous("/e%2fa", "encoded_slash: path segment 1, `e%2fa`, holds a slash or backslash"),
+    ambiguous("/e%2fa", "encoded_slash: path segment 1, `e%2fa`, contains a slash or backslash"),
   ],
   [
     "an encoded backslash, HTTP/2",
     http2({ ":path": "/e%5Cb" }),
-    ambiguous("/e%5Cb", "encoded_slash: path segment 1, `e%5Cb`, holds a slash or backslash"),
+    ambiguous("/e%5Cb", "encoded_slash: path segment 1, `e%5Cb`, contains a slash or backslash"),
   ],
   [
     "a NUL in the path",
     raw(head("GET /e%00c")),
-    ambiguous("/e%00c", "control_character: path segment 1, `e%00c`, holds an encoded control character"),
+    ambiguous("/e%00c", "control_character: path segment 1, `e%00c`, contains an encoded control character"),
   ],
   [
     "a dot segment",

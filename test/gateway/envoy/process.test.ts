@@ -90,7 +90,7 @@ describe("envoy process", () => {
     const config = configWith({ "gateway.listen_port": port });
     const bootstrap = envoyBootstrap(config, { authzEndpoints: [{ address: "127.0.0.1", port: 1 }] });
     try {
-      await assert.rejects(startEnvoy({ ...options, bootstrap }), /ended \(code 1\)[^]*already in use/);
+      await assert.rejects(startEnvoy({ ...options, bootstrap }), /exited \(code 1\)[^]*already in use/);
       await assert.rejects(startEnvoy({ ...options, binary: join(folder, "missing") }), /ENOENT/);
       await assert.rejects(startEnvoy({ ...options, bootstrap: { nonsense: 1 } }), /nonsense/);
     } finally {

@@ -186,8 +186,16 @@ describe("gateway: WebSocket messages from a hostile client", () => {
       ["a type of another kind", '{"type":["chat"],"room":1}', UNREADABLE],
       ["an empty type", '{"type":"","room":1}', notice("")],
       ["another case", '{"Type":"chat","room":1}', UNREADABLE],
-      ["a name of Lua's", '{"type":"__index"}', notice("__index", "no rule permits messages of this type")],
-      ["a NUL", '{"type":"chat\\u0000","room":1}', notice("chat?", "no rule permits messages of this type")],
+      [
+        "a name of Lua's",
+        '{"type":"__index"}',
+        notice("__index", "no rule exists for messages of this type"),
+      ],
+      [
+        "a NUL",
+        '{"type":"chat\\u0000","room":1}',
+        notice("chat?", "no rule exists for messages of this type"),
+      ],
       ["another condition's value", '{"type":"chat","room":"1"}', notice("chat")],
       ["a duplicate that the condition reads", '{"type":"chat","room":2,"room":1}', notice("chat")],
       ["deep nesting", `{"type":"chat","room":1,"a":${"[".repeat(400)}${"]".repeat(400)}}`, UNREADABLE],

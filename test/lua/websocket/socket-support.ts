@@ -202,6 +202,6 @@ export const notice = (type?: string, message = "the message was denied") =>
     error: { code: "ACCESS_DENIED", message },
     ...(type !== undefined && { message_type: type }),
   });
-export const UNLISTED = "no rule permits messages of this type";
+export const UNLISTED = "no rule exists for messages of this type";
 export const AMBIGUOUS = "a name in the message could be read as another one";
 export const UNREADABLE = "a message must be a JSON object with one `type`";

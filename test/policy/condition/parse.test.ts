@@ -39,7 +39,7 @@ describe("parseCondition", () => {
       {
         severity: "error",
         code: "foreign-operator",
-        message: "`=` is not an operator here",
+        message: "`=` is not a supported operator",
         hint: "write `==`",
         start: 10,
         end: 11,
@@ -47,8 +47,8 @@ describe("parseCondition", () => {
       {
         severity: "error",
         code: "lookalike-quote",
-        message: "`“admin”` stands in quotes of another kind",
-        hint: "strings stand in `\"` or `'`",
+        message: "`“admin”` is not a string: these quotes are not supported",
+        hint: "put strings in `\"` or `'`",
         start: 12,
         end: 19,
       },
@@ -57,7 +57,7 @@ describe("parseCondition", () => {
 
   it("shortens long text in messages without cutting a character in half", () => {
     const [finding] = parseCondition(`a == "${"x".repeat(57)}😀${"y".repeat(99)}`).findings;
-    assert.equal(finding?.message, `the string \`"${"x".repeat(57)}…\` does not end`);
+    assert.equal(finding?.message, `the string \`"${"x".repeat(57)}…\` is not closed`);
   });
 
   it("gives no hint where nothing is better", () => {

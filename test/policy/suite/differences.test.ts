@@ -60,7 +60,7 @@ describe("policy suite: differences", () => {
   it("of sets are what is missing and what is too much", () => {
     assert.deepEqual(setDifferences(["a", "b"], ["b", "a"]), []);
     assert.deepEqual(setDifferences(["a"], ["b"]), [
-      'expected "a", which is not there',
+      'expected "a", which is missing',
       'got "b", which was not expected',
     ]);
   });

@@ -42,9 +42,9 @@ describe("policy suite: answers of a run", () => {
 
   it("are not, and say how", async () => {
     for (const [expected, outcome, ...differences] of [
-      [undefined, { reason: "not_json" }, "the answer is withheld: not_json"],
-      [undefined, {}, "the answer is withheld: it cannot be read"],
-      [{ refused: true }, { text: "{}" }, "the answer is delivered, and should be withheld"],
+      [undefined, { reason: "not_json" }, "the response is withheld: not_json"],
+      [undefined, {}, "the response is withheld: it cannot be read"],
+      [{ refused: true }, { text: "{}" }, "expected the response to be withheld, but it is delivered"],
       [{ body: { json: { a: 1 } } }, { text: '{"a":2}' }, "body: $.a: expected 1, got 2"],
       [{ masked: [] }, { text: "{}", masked: ["$.a"] }, 'masked paths: got "$.a", which was not expected'],
     ] as const) {
@@ -99,7 +99,7 @@ describe("policy suite: denied fields of a run", () => {
     const { entry } = await denied("a", "d");
     assert.equal(entry.ok, false);
     assert.deepEqual(entry.differences, [
-      'denied fields: expected "b.c", which is not there',
+      'denied fields: expected "b.c", which is missing',
       'denied fields: got "d", which was not expected',
     ]);
   });
@@ -136,7 +136,7 @@ describe("policy suite: messages of a run", () => {
   });
 
   it("are not, and say how", async () => {
-    const where = "the message in line 9:";
+    const where = "the message on line 9:";
     for (const [expected, outcome, ...differences] of [
       [{ decision: "allow" }, { reason: "UNLISTED" }, `${where} expected allow, got deny: UNLISTED, no rule`],
       [

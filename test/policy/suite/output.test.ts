@@ -133,7 +133,7 @@ describe("policy suite: text", () => {
     expected: deny, CONDITION_FALSE, policies[0]
     actual:   deciding failed: it broke
 
-policy set default: 2 of 3 conditions reached, 1 of them with every outcome
+policy set default: 2 of 3 conditions reached, 1 with every outcome
   policies[1]: never false
   policies[2] (home): never reached
 `,
@@ -146,7 +146,7 @@ policy set default: 2 of 3 conditions reached, 1 of them with every outcome
         coverage: [{ id: "r", true: 0, false: 0, unknown: 0, constant: false, [verdict]: 1 }],
       });
     const text = renderSuite([half("true"), half("false")]);
-    assert.match(text, /policy set default: 1 of 1 conditions reached, 1 of them with every outcome\n$/);
+    assert.match(text, /policy set default: 1 of 1 conditions reached, 1 with every outcome\n$/);
   });
 
   it("lets no control character through to a terminal", () => {

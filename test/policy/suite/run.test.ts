@@ -70,7 +70,7 @@ describe("policy suite: run", () => {
     );
     assert.equal(
       (await resultOf({ decision: "allow", rule: "zzzzzzzzzzzz" }, ALLOW)).problem,
-      "the policy set has no rule `zzzzzzzzzzzz`; known here: `policies[0]`, `read a customer`, `policies[1]`, `home`, `policies[2]`",
+      "the policy set has no rule `zzzzzzzzzzzz`; use one of: `policies[0]`, `read a customer`, `policies[1]`, `home`, `policies[2]`",
     );
   });
 

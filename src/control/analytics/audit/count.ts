@@ -5,19 +5,19 @@ import type { ControlSettings } from "../../platform/context.ts";
 import { countWithin } from "../records/trail.ts";
 import { auditRows, type AuditFilters } from "./store.ts";
 
-/** How many records there are. */
+/** The number of records. */
 export interface Count {
   readonly total: number;
-  /** False where there are more than were counted. */
+  /** False if there are more than were counted. */
   readonly exact: boolean;
 }
 
-/** Filters that the counts of decisions know. */
+/** Filters that the rollups of decisions support. */
 const COUNTED: ReadonlySet<string> = new Set(["from", "to", "kinds", "customer_id", "decision", "reason"]);
 
 /**
- * Counts records. Decisions by time, customer, decision and reason are counted by the rollups, which are exact, and only the
- * ends of the range by their records; anything else by the records, up to what pages reach.
+ * Counts records. Filters by time, customer, decision and reason use the rollups, which are exact; only the ends of the
+ * range are counted by records. Other filters count records, up to the last page.
  */
 export async function countAudit(
   db: Knex,

@@ -15,7 +15,7 @@ export function auditRoutes(context: ControlContext): Route[] {
       method: "get",
       path: "/audit/logs",
       operation: "listAuditLogs",
-      summary: "Lists the audit trail",
+      summary: "List the audit trail",
       description: DESCRIPTION,
       tag: "Audit",
       group: "analytics",
@@ -32,7 +32,7 @@ export function auditRoutes(context: ControlContext): Route[] {
 }
 
 const DESCRIPTION =
-  `Decisions of gateways, what became of them (\`kind=outcome\`), and changes of the control plane, newest
+  `Decisions of gateways, their outcomes (\`kind=outcome\`), and changes in the control plane, newest
 first. \`total_items\` is exact for filters by time, customer, decision and reason; with others it counts at most 10,000
 records, and the header \`X-Total-Exact\` is \`false\` where there are more. Pages reach the first 10,000 records; the header
 \`X-Next-Cursor\` of a page is the \`cursor\` of the next one at any depth. \`format=ndjson\`, or \`Accept: application/x-ndjson\`,
@@ -78,7 +78,7 @@ function filtersOf(query: LogsQuery, actor: Actor, since: number): AuditFilters 
   };
 }
 
-/** Where an export ends: a trail that grows would have no end, read from its old end on. */
+/** The end of an export. Without it, an ascending export of a growing trail would never finish. */
 async function newestOf(rows: ReturnType<typeof auditRows>): Promise<Date | undefined> {
   const query = rows.clone().orderBy("timestamp", "desc").select("timestamp").limit(1);
   const [newest] = (await query) as { timestamp: Date }[];

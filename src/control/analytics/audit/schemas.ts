@@ -3,7 +3,7 @@ import { listQuery, timestampParameter } from "../../platform/frame/list.ts";
 import { timestamp } from "../../platform/frame/schemas.ts";
 import { cursorParameter } from "../records/trail.ts";
 
-/** What the trail holds: decisions of gateways, what became of them, and changes of the control plane. */
+/** The contents of the trail: decisions of gateways, their outcomes, and changes in the control plane. */
 export const KINDS = ["decision", "outcome", "change"] as const;
 export type Kind = (typeof KINDS)[number];
 
@@ -31,7 +31,7 @@ export const logsQuery = listQuery(["timestamp"], {
   decision: z.enum(["ALLOW", "DENY"]).optional(),
   reason: text(64).optional(),
   resource: text(2048).optional().meta({
-    description: "The path of a decision, `type/id` of a change; `*` at its end stands for any rest.",
+    description: "The path of a decision, or `type/id` of a change; a trailing `*` matches any rest.",
   }),
   action: text(256).optional(),
   rule: text(512).optional(),
@@ -39,7 +39,7 @@ export const logsQuery = listQuery(["timestamp"], {
   request_id: text(512).optional(),
   decision_id: text(64).optional(),
   ingested_by: text(64).optional().meta({ description: "The API key that sent the record." }),
-  gateway: text(128).optional().meta({ description: "What the gateway calls itself." }),
+  gateway: text(128).optional().meta({ description: "The gateway's name for itself." }),
   cursor: cursorParameter().optional(),
   format: z.enum(["json", "ndjson"]).optional(),
 });
@@ -53,7 +53,7 @@ const common = {
 
 const provenance = {
   ingested_by: z.string().optional().meta({ description: "The API key that sent the record." }),
-  gateway: z.string().optional().meta({ description: "What the gateway calls itself." }),
+  gateway: z.string().optional().meta({ description: "The gateway's name for itself." }),
   received_at: timestamp().optional(),
 };
 
@@ -78,7 +78,7 @@ const outcome = z.looseObject({
   ...common,
   ...provenance,
   event: z.enum(["response", "connection"]),
-  decision_id: z.string().meta({ description: "Empty where only `request_id` names the decision." }),
+  decision_id: z.string().meta({ description: "Empty if only `request_id` identifies the decision." }),
   request_id: z.string().optional(),
 });
 

@@ -13,9 +13,9 @@ export interface AuditRow extends Omit<RecordRow, "timestamp" | "kind" | "record
   readonly record: Readonly<Record<string, unknown>>;
 }
 
-/** Which records are asked for. */
+/** Filters for records. */
 export interface AuditFilters {
-  /** Unix ms; the end is not in it, and may be infinite. */
+  /** Unix ms. The end is exclusive and may be infinite. */
   readonly from: number;
   readonly to: number;
   readonly kinds: readonly Kind[];
@@ -39,7 +39,7 @@ const EQUAL = [
   ...(["ingested_by", "gateway"] as const),
 ];
 
-/** The records of the trail that fit. */
+/** The matching records of the trail. */
 export function auditRows(db: Knex, filters: AuditFilters): Knex.QueryBuilder {
   const query = db("audit_records").where("timestamp", ">=", new Date(filters.from));
   if (Number.isFinite(filters.to)) query.where("timestamp", "<", new Date(filters.to));
@@ -51,7 +51,7 @@ export function auditRows(db: Knex, filters: AuditFilters): Knex.QueryBuilder {
   const { resource, policy_set: set, decision_id: id } = filters;
   if (resource?.endsWith("*")) query.whereRaw("starts_with(resource, ?)", [resource.slice(0, -1)]);
   else if (resource !== undefined) query.where({ resource });
-  // a set by its name alone is all of its versions
+  // a name without a version matches all versions
   if (set?.includes("@") === false) query.whereRaw("starts_with(policy_set, ?)", [`${set}@`]);
   else if (set !== undefined) query.where({ policy_set: set });
   if (id !== undefined) query.where({ id }).whereNot({ kind: "change" });
@@ -62,7 +62,7 @@ function kindsOf(kind: Kind): readonly AuditRow["kind"][] {
   return kind === "outcome" ? ["response", "connection"] : [kind];
 }
 
-/** A row as it is answered: the record as its writer wrote it, and its kind. */
+/** A row as returned by the API: the record as written, and its kind. */
 export function entryOf(row: AuditRow): Readonly<Record<string, unknown>> {
   const { timestamp, kind, id, record } = row;
   const whose = { ...(row.customer_id !== null && { customer_id: row.customer_id }), user_id: row.user_id };
@@ -84,7 +84,7 @@ export function entryOf(row: AuditRow): Readonly<Record<string, unknown>> {
   return { ...record, kind, timestamp, decision_id: id, ...whose, ...decided, ...took, ...provenanceOf(row) };
 }
 
-/** Who sent a record, and when: not known of those that were taken in before it was kept. */
+/** Who sent a record, and when; unknown for records of earlier releases. */
 function provenanceOf({ ingested_by, gateway, received_at }: AuditRow): object {
   return {
     ...(ingested_by !== null && { ingested_by }),

@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import type { StoredChange } from "../../platform/unit.ts";
 
-/** Keeps changes of the control plane in the audit trail, within the transaction that makes them. */
+/** Writes changes in the control plane to the audit trail, within their transaction. */
 export async function writeChanges(trx: Knex.Transaction, changes: readonly StoredChange[]): Promise<void> {
   await trx("audit_records").insert(changes.map(rowOf));
 }

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { GATEWAY_NAME_HEADER, isGatewayName } from "../../../protocol/index.ts";
 import { ApiError } from "../../platform/errors.ts";
 
-/** What a gateway calls itself. @throws ApiError where it is no name */
+/** The gateway's name for itself. @throws ApiError if it is not valid */
 export function gatewayNameOf(headers: IncomingHttpHeaders): string | undefined {
   const name = headers[GATEWAY_NAME_HEADER.toLowerCase()];
   if (name === undefined) return undefined;

@@ -4,7 +4,10 @@ import { periods } from "../rollups/count-decisions.ts";
 import { PeriodTally } from "../rollups/tally.ts";
 import type { UnitOfWork } from "../../platform/unit.ts";
 
-/** Counts what a gateway did since it told last; once, however often it is sent. @returns whether it was new */
+/**
+ * Counts a gateway's statistics since its last report; once, however often the report is sent. @returns whether it was
+ * new
+ */
 export async function ingestStatistics(unit: UnitOfWork, report: StatisticsReport): Promise<boolean> {
   const { instance, sequence, caches, audit } = report;
   const fresh = await unit
@@ -14,7 +17,7 @@ export async function ingestStatistics(unit: UnitOfWork, report: StatisticsRepor
     .ignore()
     .returning("sequence");
   if (fresh.length === 0) return false;
-  // a clock that is ahead must not count into the future
+  // a gateway whose clock is ahead must not add counts in the future
   const at = Math.min(Date.parse(report.to), unit.now.getTime());
   const ofCaches = new PeriodTally("minute");
   for (const { name, hits, misses, evictions } of caches) ofCaches.add(at, [name], [hits, misses, evictions]);

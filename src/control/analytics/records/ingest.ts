@@ -24,27 +24,27 @@ interface Rejected {
 export interface TakenIn {
   /** Stored by this call. */
   readonly accepted: number;
-  /** Stored before, or twice in the batch. */
+  /** Stored before, or duplicated in the batch. */
   readonly duplicates: number;
 }
 
 const DAY_MS = 86_400_000;
-/** So far ahead a gateway's clock may be. */
+/** How far ahead a gateway's clock may be. */
 const MOST_AHEAD_MS = 5 * 60_000;
-/** So long a record may wait at its gateway. Whoever holds a key can write nothing that is older. */
+/** How long a record may wait at its gateway. A key holder cannot write older records. */
 export const LONGEST_WAIT_MS = 7 * DAY_MS;
 
-/** Takes in what gateways recorded. */
+/** Ingests the records of gateways. */
 export class Intake {
   readonly #context: ControlContext;
-  /** Start of the days whose partition is known to be there. */
+  /** Start of the days whose partition is known to exist. */
   readonly #days = new Set<number>();
 
   constructor(context: ControlContext) {
     this.#context = context;
   }
 
-  /** Reads a batch, and sees to the partitions that it needs: outside the transaction, for that locks tables. */
+  /** Reads a batch and creates the partitions that it needs, outside the transaction because that locks tables. */
   async prepare(values: readonly unknown[]): Promise<ReadBatch> {
     const now = this.#context.clock();
     const since = Math.max(keptSince(now, this.#context.settings.retention.auditMs), now - LONGEST_WAIT_MS);
@@ -66,7 +66,7 @@ export class Intake {
     return { records, rejected };
   }
 
-  /** Stores what is new, counts it, and announces violations of policies; all of it or nothing. */
+  /** Stores and counts new records, and announces policy violations; all of it or nothing. */
   async take(
     unit: UnitOfWork,
     { records }: ReadBatch,
@@ -82,15 +82,15 @@ export class Intake {
 }
 
 function tooFarAhead(now: number): string {
-  return `\`timestamp\` is more than ${MOST_AHEAD_MS / 60_000} minutes ahead: here it is ${new Date(now).toISOString()}`;
+  return `\`timestamp\` is more than ${MOST_AHEAD_MS / 60_000} minutes in the future: the time here is ${new Date(now).toISOString()}`;
 }
 
 function tooOld(since: number, now: number): string {
-  const here = `records are taken from ${new Date(since).toISOString()} on: here it is ${new Date(now).toISOString()}`;
-  return `the record is older than records may be; ${here}`;
+  const here = `records are accepted from ${new Date(since).toISOString()} on; the time here is ${new Date(now).toISOString()}`;
+  return `the record is too old: ${here}`;
 }
 
-/** What a user of another customer is said to have done counts for the customer that the record names, and for no user. */
+/** If a record names a user of another customer, it counts for the customer in the record and for no user. */
 function counted({ row, guarded, isForeignUser }: RecordFacts): readonly CountedDecision[] {
   const { timestamp, customer_id, decision, reason, evaluation_time_us } = row;
   if (decision === null || reason === null || evaluation_time_us === null) return [];

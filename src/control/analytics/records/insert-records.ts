@@ -20,18 +20,18 @@ const COLUMNS = {
   record: "jsonb",
 } as const satisfies Record<keyof RecordRow, string>;
 
-/** Where records come from: said of each that is stored, by us and not by what is in it. */
+/** The origin of records. We set it for each stored record, whatever the record contains. */
 export interface Provenance {
   /** The API key that sent them. */
   readonly ingestedBy: string;
-  /** What the gateway calls itself; `undefined` where it does not say. */
+  /** What the gateway calls itself; `undefined` if it does not send one. */
   readonly gateway: string | undefined;
   readonly receivedAt: Date;
 }
 
 /**
- * Stores records that are not stored yet: one is told by its id, its kind and its time, which a gateway never changes.
- * Rows go in in one order, so that two transactions with the same records do not wait for each other in a circle.
+ * Stores records that are not stored yet. A record is identified by its id, kind and time, which a gateway never
+ * changes. Rows are inserted in a fixed order, which prevents deadlocks between transactions with the same records.
  *
  * @returns those that were stored by this call
  */

@@ -10,14 +10,15 @@ interface KnownUser {
 }
 
 /**
- * Looks at whom records name. What is said of a user under another customer is not theirs; and of users and customers that
- * were deleted while a record waited at its gateway, nothing is kept but ids.
+ * Checks the users that records name. A record that names a user under another customer is not counted for that user.
+ * For users and customers that were deleted while a record waited at its gateway, only ids are stored.
  */
 export async function withKnownUsers(
   trx: Knex.Transaction,
   records: readonly RecordFacts[],
 ): Promise<readonly RecordFacts[]> {
-  // from here on an erasure waits for this transaction, or is seen below: src/control/resources/erasure/jobs.ts
+  // from here on, an erasure either waits for this transaction or is visible below:
+  // src/control/resources/erasure/jobs.ts
   await trx.raw("select pg_current_xact_id()");
   const users = await usersOf(trx, distinct(records, "user_id"));
   const gone = await deletedCustomersIn(trx, distinct(records, "customer_id"));

@@ -3,10 +3,10 @@ import { pruneRollups } from "../rollups/prune-rollups.ts";
 import { dropPartitions, keptSince, makePartition, startOfDay, type DailyTable } from "./partitions.ts";
 
 const DAY_MS = 86_400_000;
-/** Days that have their partition before they come, so that several failures in a row do no harm. */
+/** Partitions are created this many days ahead, so that several failures in a row do no harm. */
 const AHEAD = 7;
 
-/** Makes partitions ahead, and drops expired ones; any number of instances may do so. */
+/** Creates partitions ahead of time, and drops expired ones. Any number of instances may run this. */
 export async function maintainPartitions(
   context: Pick<ControlContext, "db" | "clock" | "log" | "settings">,
 ): Promise<void> {
@@ -19,11 +19,10 @@ export async function maintainPartitions(
   for (const [table, keptMs] of tables) {
     for (let day = -1; day <= AHEAD; day++) {
       if (!(await makePartition(db, table, startOfDay(now) + day * DAY_MS)))
-        log.warn({ table }, "a partition was not made: the table is locked; it is tried again later");
+        log.warn({ table }, "could not create a partition because the table is locked; will retry");
     }
     const dropped = await dropPartitions(db, table, keptSince(now, keptMs));
-    if (dropped.length > 0)
-      log.info({ table, partitions: dropped }, "partitions were dropped after their retention");
+    if (dropped.length > 0) log.info({ table, partitions: dropped }, "dropped expired partitions");
   }
   await pruneRollups(db, now, settings.retention);
 }

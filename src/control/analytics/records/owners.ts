@@ -1,12 +1,12 @@
 import type { Knex } from "knex";
 import { OUTCOME_PREFIX, type RecordFacts, type RecordRow } from "./read-record.ts";
 
-/** How long before its outcome a decision is looked for: connections may be open for days. */
+/** How long before its outcome to search for a decision: connections may be open for days. */
 const LOOK_BACK_MS = 7 * 86_400_000;
 
 /**
- * Outcomes name only their decision, or its request; whose they are, the decision says. Without one they are shown to no
- * customer, nor where decisions of one request are of several.
+ * Outcomes name only their decision or its request; the decision tells the customer. An outcome without a decision, or
+ * whose request has decisions of several customers, is not shown to any customer.
  */
 export async function withOwners(
   trx: Knex.Transaction,

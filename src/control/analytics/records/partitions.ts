@@ -2,11 +2,11 @@ import type { Knex } from "knex";
 import { errorCode } from "../../../runtime/error-code.ts";
 import { lockUntilEnd } from "../../../storage/index.ts";
 
-/** Tables that are cut by the day, with a default table for what belongs to no day that has one. */
+/** Tables partitioned by day, with a default partition for days that have none. */
 export type DailyTable = "audit_records" | "events";
 
 const DAY_MS = 86_400_000;
-/** Readers and writers stand behind whoever waits for such a lock: it is not waited for long, but tried again later. */
+/** Readers and writers queue behind a waiting table lock, so the wait is short and retried later. */
 const LOCK_WAIT_MS = 2_000;
 /** lock_not_available, deadlock_detected */
 const LOST: ReadonlySet<string> = new Set(["55P03", "40P01"]);
@@ -17,19 +17,19 @@ export function startOfDay(at: number): number {
 }
 
 /**
- * The earliest time that is kept, Unix ms: the start of the day that began `keptMs` ago. Nothing before is answered or
- * taken in, whether its partition was dropped already or not.
+ * The start of retention, Unix ms: the start of the day that began `keptMs` ago. Nothing earlier is returned or
+ * ingested, even if its partition still exists.
  */
 export function keptSince(now: number, keptMs: number): number {
   return startOfDay(now - keptMs);
 }
 
 /**
- * Makes the partition of a day, and moves there what the default table has of it. It is attached rather than made in place,
- * which would lock out the readers of the whole table.
+ * Creates the partition of a day, and moves its rows there from the default partition. It is created separately and
+ * then attached, because creating it in place would block all readers of the table.
  *
  * @param day - any time of it, Unix ms
- * @returns false when a lock was not to be had: rows go to the default table until the next attempt
+ * @returns false if the lock was not available: rows go to the default partition until the next attempt
  */
 export async function makePartition(db: Knex, table: DailyTable, day: number): Promise<boolean> {
   const start = startOfDay(day);
@@ -39,7 +39,7 @@ export async function makePartition(db: Knex, table: DailyTable, day: number): P
   return carefully(db, async (trx) => {
     if (await exists(trx, partition)) return;
     const rest = `${table}_default`;
-    // writers wait here, before they choose a partition: one that had chosen the default would fail
+    // makes writers wait before they choose a partition: one that had chosen the default would fail
     await trx.raw("lock table ?? in share row exclusive mode", [table]);
     await trx.raw("create table ?? (like ?? including all)", [partition, table]);
     await trx.raw(
@@ -82,7 +82,7 @@ function partitionName(table: DailyTable, day: number): string {
   return `${table}_${new Date(day).toISOString().slice(0, 10).replaceAll("-", "")}`;
 }
 
-/** Asks the catalogue itself: `to_regclass` may answer from what the connection remembers of it. */
+/** Queries the catalogue directly, because `to_regclass` may use the connection's cache. */
 async function exists(db: Knex, name: string): Promise<boolean> {
   const { rows } = await db.raw<{ rows: object[] }>(
     "select from pg_class where relname = ? and relnamespace = current_schema()::regnamespace",
@@ -91,7 +91,7 @@ async function exists(db: Knex, name: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** One instance at a time, and not at any price. */
+/** One instance at a time, with a limited wait. */
 async function carefully(db: Knex, work: (trx: Knex.Transaction) => Promise<unknown>): Promise<boolean> {
   try {
     await db.transaction(async (trx) => {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { isObject } from "../../../json/index.ts";
 import type { AuditRecord, RecordMember } from "../../../protocol/index.ts";
 
-/** One record of a gateway, as a row of the audit trail. Texts are such that PostgreSQL can hold and index them. */
+/** One record of a gateway, as a row of the audit trail. PostgreSQL can store and index all its texts. */
 export interface RecordRow {
   /** Unix ms. */
   readonly timestamp: number;
@@ -23,20 +23,20 @@ export interface RecordRow {
   readonly record: string;
 }
 
-/** A record as it came: nothing is sure but that what is read of it is what gateways write. */
+/** A record as received. Nothing about it is certain. */
 export type Members = Readonly<Partial<Record<RecordMember, unknown>>>;
 
-/** What of a record has no column and is needed when it is taken in. */
+/** Parts of a record that have no column but are needed for ingestion. */
 export interface RecordFacts {
   readonly row: RecordRow;
   /** What the rule guards (`GET /api/customers/{customer_id}`); empty without a rule. Of few values, unlike paths. */
   readonly guarded: string;
   readonly members: Members;
-  /** The directory has the user, and under another customer. */
+  /** The user exists, but under another customer. */
   readonly isForeignUser?: boolean;
 }
 
-/** Texts with a column, and most bytes of each: what is indexed must fit into an index. */
+/** Texts with a column, and the maximum bytes of each, because they must fit in an index. */
 const TEXTS = {
   request_id: 512,
   user_id: 1024,
@@ -57,10 +57,10 @@ const REASON = /^[A-Z][A-Z0-9_]{0,63}$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 /** The end of the year 9999, Unix ms. */
 const LATEST = 253_402_300_799_999;
-/** What `JSON.stringify` makes of characters that jsonb does not hold. */
+/** The output of `JSON.stringify` for characters that jsonb cannot store. */
 const NOT_STORABLE = /\\u(?:0000|d[89a-f][0-9a-f]{2})/;
 
-/** Where a record comes from is ours to say, whatever is in it. */
+/** Members for the origin, which only we may set. */
 const PROVENANCE = ["ingested_by", "gateway", "received_at"];
 const DECISION_COLUMNS: ReadonlySet<string> = new Set([
   ...columns("timestamp", "decision_id", "decision", "reason", "rule", "customer_id", "evaluation_time_us"),
@@ -81,7 +81,7 @@ class Problem extends Error {}
 /**
  * Reads a record as gateways write it (`src/protocol/record.ts`). Members that are not known are kept.
  *
- * @returns what is wrong with it, where something is
+ * @returns what is wrong with it, if anything
  */
 export function readRecord(value: unknown): RecordFacts | string {
   try {
@@ -116,7 +116,7 @@ function readDecision(members: Members): RecordFacts {
     evaluation_time_us: took,
     record: restOf(members, DECISION_COLUMNS),
   };
-  // a record that could not be built has no id; the same content is the same record then
+  // a record that could not be built has no id; identical content then counts as the same record
   const id = members["decision_id"] === "" ? contentId(row) : decisionIdOf(members);
   return { row: { ...row, id }, members, guarded: guardedBy(members, row) };
 }
@@ -179,14 +179,14 @@ function contentId(row: Omit<RecordRow, "id">, prefix = "dec_"): string {
 
 function textOf(members: Members, name: keyof typeof TEXTS): string {
   const value = members[name];
-  if (typeof value !== "string") throw new Problem(`\`${name}\` must be a text`);
+  if (typeof value !== "string") throw new Problem(`\`${name}\` must be a string`);
   return bounded(name, value, TEXTS[name]);
 }
 
 function optionalText(members: Members, name: RecordMember, bytes: number): string | null {
   const value = members[name];
   if (value === undefined || value === null) return null;
-  if (typeof value !== "string") throw new Problem(`\`${name}\` must be a text`);
+  if (typeof value !== "string") throw new Problem(`\`${name}\` must be a string`);
   return bounded(name, value, bytes);
 }
 
@@ -198,7 +198,7 @@ function bounded(name: string, value: string, bytes: number): string {
   return text;
 }
 
-/** Without what PostgreSQL cannot hold: U+0000 and halves of surrogate pairs stand as U+FFFD. */
+/** Replaces U+0000 and unpaired surrogates, which PostgreSQL cannot store, with U+FFFD. */
 export function storable(text: string): string {
   return (text.includes("\0") ? text.replaceAll("\0", "\ufffd") : text).toWellFormed();
 }
@@ -217,7 +217,7 @@ function restOf(members: Members, columns: ReadonlySet<string>): string {
 }
 
 function requireShallow(value: object, depth: number): void {
-  if (depth === 0) throw new Problem(`the record is nested more than ${MAX_DEPTH} deep`);
+  if (depth === 0) throw new Problem(`the record is nested more than ${MAX_DEPTH} levels deep`);
   for (const member of Object.values(value) as unknown[])
     if (typeof member === "object" && member !== null) requireShallow(member, depth - 1);
 }
@@ -232,8 +232,8 @@ function storableValue(value: unknown): unknown {
 }
 
 /**
- * What the rule guards. A gateway of an earlier release does not say it: then the rule's number with the set's name, and never
- * the rule's own name, which says nothing of the resource and would stand beside resources as if it were one.
+ * The rule's resource. Gateways of earlier releases do not send it; then the set's name and the rule's number are used.
+ * The rule's own name is never used, because it would appear among resources as if it were one.
  */
 function guardedBy(members: Members, { rule, policy_set: set }: Omit<RecordRow, "id">): string {
   if (rule === null) return "";

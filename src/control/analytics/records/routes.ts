@@ -12,7 +12,7 @@ import { gatewayNameOf } from "./gateway-name.ts";
 import { Intake } from "./ingest.ts";
 import { ingestStatistics } from "./ingest-statistics.ts";
 
-/** What gateways tell: their records and their statistics. */
+/** Reports of gateways: records and statistics. */
 export function recordsRoutes(context: ControlContext): Route[] {
   const intake = new Intake(context);
   const { units } = context;
@@ -21,9 +21,9 @@ export function recordsRoutes(context: ControlContext): Route[] {
       method: "post",
       path: GATEWAY_ROUTES.records,
       operation: "takeRecords",
-      summary: "Takes in audit records of a gateway",
+      summary: "Ingest audit records of a gateway",
       description:
-        "Answered when the records are stored. Each is stored once, however often it is sent; one that is not valid, more than five minutes ahead, or older than seven days or `retention.audit` is rejected by itself. Which key sent it is kept with each, and the name in the header `X-Gatehouse-Gateway`. Only what cannot be read at all (no JSON, or nested more than 1,000 deep) refuses the whole batch.",
+        "Responds when the records are stored. Each record is stored once, however often it is sent. A record that is invalid, more than five minutes in the future, or older than seven days or `retention.audit` is rejected on its own. The sending key and the name in the header `X-Gatehouse-Gateway` are stored with each record. The whole batch is refused only if it cannot be read at all (not JSON, or nested more than 1,000 levels deep).",
       tag: "Gateway",
       group: "gateway",
       permission: "gateway",
@@ -43,9 +43,9 @@ export function recordsRoutes(context: ControlContext): Route[] {
       method: "post",
       path: GATEWAY_ROUTES.statistics,
       operation: "takeStatistics",
-      summary: "Takes in statistics of a gateway",
+      summary: "Ingest statistics of a gateway",
       description:
-        "Differences since the gateway told last. Counted once for each `sequence` of an `instance`; `accepted` is false where they were counted before.",
+        "Differences since the gateway's last report. Counted once per `sequence` of an `instance`; `accepted` is false if they were already counted.",
       tag: "Gateway",
       group: "gateway",
       permission: "gateway",

@@ -5,13 +5,13 @@ import { isStorable } from "../../platform/frame/json-text.ts";
 import { isCanceled } from "../../../storage/index.ts";
 import type { DailyTable } from "./partitions.ts";
 
-/** The columns that order a trail: time first, then what tells records of one time apart. */
+/** The columns that order a trail: time first, then columns that distinguish records of the same time. */
 const KEYS = {
   audit_records: ["timestamp", "id", "kind"],
   events: ["timestamp", "id"],
 } as const satisfies Record<DailyTable, readonly string[]>;
 
-/** How many records pages reach; what lies deeper is read by cursor, which costs the same at any depth. */
+/** The number of records that pages reach. Deeper ones are read by cursor, which costs the same at any depth. */
 export const REACH = 10_000;
 const EXPORT_CHUNK = 1000;
 /** The end of the year 9999, Unix ms: nothing that was stored is later. */
@@ -26,11 +26,11 @@ export interface TrailRequest {
 
 export interface TrailPage<Row> {
   readonly rows: readonly Row[];
-  /** The cursor of what follows. */
+  /** The cursor of the next page. */
   readonly next: string | undefined;
 }
 
-/** Where reading goes on: the key of the last record that was read. */
+/** Where to continue: the key of the last record that was read. */
 export type TrailPosition = readonly [Date, ...string[]];
 
 /** Any record with its key. */
@@ -46,11 +46,12 @@ export async function readTrail<Row extends Keyed>(
   table: DailyTable,
   { page, limit, order, cursor }: TrailRequest,
 ): Promise<TrailPage<Row>> {
-  if (cursor !== undefined && page !== 1) throw notValid("page", "`page` and `cursor` exclude each other");
+  if (cursor !== undefined && page !== 1)
+    throw notValid("page", "`page` and `cursor` cannot be used together");
   if (page * limit > REACH)
     throw notValid(
       "page",
-      `pages reach the first ${REACH} records; go on with \`cursor\`, or narrow \`from\` and \`to\``,
+      `pages reach only the first ${REACH} records; use \`cursor\`, or narrow \`from\` and \`to\``,
     );
   const ordered = inOrder(
     cursor === undefined ? query.clone() : after(query.clone(), table, order, cursor),
@@ -66,7 +67,7 @@ export async function readTrail<Row extends Keyed>(
   };
 }
 
-/** Reads all of a trail, a thousand records at a time: nothing is locked or held in memory meanwhile. */
+/** Reads a whole trail, a thousand records at a time, without locks and without holding it in memory. */
 export async function* exportTrail<Row extends Keyed>(
   query: Knex.QueryBuilder,
   table: DailyTable,
@@ -107,10 +108,10 @@ export function cursorParameter() {
     .transform((text, context) => {
       const position = decodeCursor(text);
       if (position !== undefined) return position;
-      context.addIssue("is not a cursor that was given with a page");
+      context.addIssue("is not a cursor from a previous page");
       return z.NEVER;
     })
-    .meta({ type: "string", maxLength: 1000, description: "`X-Next-Cursor` of the page before." });
+    .meta({ type: "string", maxLength: 1000, description: "`X-Next-Cursor` of the previous page." });
 }
 
 function keyOf(row: Keyed, table: DailyTable): TrailPosition {
@@ -129,11 +130,11 @@ function after(
   position: TrailPosition,
 ): Knex.QueryBuilder {
   const names = KEYS[table];
-  if (position.length !== names.length) throw notValid("cursor", "is not a cursor of this list");
+  if (position.length !== names.length) throw notValid("cursor", "is not a cursor for this list");
   const beyond = order === "desc" ? "<" : ">";
   return (
     query
-      // by itself it says which partitions need not be looked at
+      // this condition alone lets PostgreSQL skip partitions
       .where("timestamp", `${beyond}=`, position[0])
       .whereRaw(`(${names.map(() => "??").join(", ")}) ${beyond} (${names.map(() => "?").join(", ")})`, [
         ...names,
@@ -164,11 +165,7 @@ async function orTooMany(query: Knex.QueryBuilder): Promise<unknown> {
     return await query;
   } catch (error) {
     if (isCanceled(error))
-      throw notValid(
-        "from",
-        "there are too many records to look through in time: narrow `from` and `to`",
-        error,
-      );
+      throw notValid("from", "too many records to search in time: narrow `from` and `to`", error);
     throw error;
   }
 }

@@ -4,7 +4,7 @@ import type { EventData, NewEvent } from "../../platform/events.ts";
 import type { RecordFacts } from "./read-record.ts";
 import { storable } from "./read-record.ts";
 
-/** Reasons that say which rule of a customer's policies was violated. */
+/** Reasons that a customer's policies cause. */
 const VIOLATIONS: ReadonlySet<string> = new Set([
   "MFA_REQUIRED",
   "SESSION_TOO_OLD",
@@ -12,7 +12,7 @@ const VIOLATIONS: ReadonlySet<string> = new Set([
   "CLIENT_ADDRESS_NOT_ALLOWED",
 ] satisfies Violation[]);
 
-/** Reasons of a policy set: its rules, or that it has none for the request. */
+/** Reasons that a policy set causes: its rules, or that no rule matches. */
 const OF_SETS: ReadonlySet<string> = new Set([
   "CONDITION_FALSE",
   "CONDITION_UNKNOWN",
@@ -24,15 +24,15 @@ const OF_SETS: ReadonlySet<string> = new Set([
 const SIMILAR = "similar_parameter" satisfies keyof typeof REFUSAL_REASONS;
 
 /**
- * What a decision at a gateway announces: a denial because of a customer's own policies, or of a user by a policy set.
- * What nobody in particular is denied is no event, for anybody can make any number of such requests.
+ * The event for a decision at a gateway: a denial because of a customer's policies, or of a user by a policy set.
+ * Denials of anonymous requests are no events, because anybody can send any number of them.
  */
 export function violationEvent({ row, members, isForeignUser }: RecordFacts): NewEvent | undefined {
   if (row.decision !== "DENY" || row.reason === null) return undefined;
   const set = deniedBy(row, members);
   if (!VIOLATIONS.has(row.reason) && set === undefined) return undefined;
   const { customer_id: customerId, reason } = row;
-  // of a user of another customer nothing is told that an erasure would have to find again
+  // for a user of another customer, the event contains nothing that an erasure would have to find later
   const userId = isForeignUser === true ? "" : row.user_id;
   const data: EventData = {
     ...(userId !== "" && customerId !== null && { user: { id: userId, customer_id: customerId } }),
@@ -52,7 +52,7 @@ export function violationEvent({ row, members, isForeignUser }: RecordFacts): Ne
   };
 }
 
-/** The set that denied: one of the customer's own, or the gateway's. */
+/** The policy set that denied: one of the customer's own, or the gateway's. */
 function deniedBy(row: RecordFacts["row"], members: RecordFacts["members"]): string | undefined {
   const { reason, user_id: userId, policy_set: set } = row;
   const { customer_policy_set: own } = members;

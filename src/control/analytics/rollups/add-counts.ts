@@ -4,10 +4,10 @@ import type { Knex } from "knex";
 type Merge = "sum" | "least" | "greatest";
 
 interface Rollup {
-  /** Column and type of what is counted by. */
+  /** Column and type of the keys of a rollup. */
   readonly keys: Readonly<Record<string, "text" | "timestamptz" | "date" | "smallint">>;
   readonly counters: Readonly<Record<string, Merge>>;
-  /** Busy rows exist this many times; see the migration. */
+  /** Busy rows are split into this many copies; see the migration. */
   readonly slots?: number;
 }
 
@@ -15,7 +15,7 @@ const PERIOD = { granularity: "text", start: "timestamptz" } as const;
 const USER = { customer_id: "text", user_id: "text" } as const;
 const OF_USER = { requests: "sum", denied: "sum", sign_ins: "sum" } as const;
 
-/** Every rollup, in the order in which transactions count into them: so they do not wait for each other in a circle. */
+/** Every rollup, in the order in which transactions update them, which prevents deadlocks. */
 const ROLLUPS = {
   rollup_users: { keys: USER, counters: { ...OF_USER, first_seen_at: "least", last_seen_at: "greatest" } },
   rollup_user_days: { keys: { day: "date", ...USER }, counters: OF_USER },
@@ -56,9 +56,9 @@ export type RollupName = keyof typeof ROLLUPS;
 export type CountRow = Readonly<Record<string, string | number>>;
 
 /**
- * Adds to the rows of a rollup, making those that are missing.
+ * Adds to the rows of a rollup, creating missing ones.
  *
- * @param rows - each key once, and always in the same order: two transactions then never wait for each other in a circle
+ * @param rows - each key once, and always in the same order, which prevents deadlocks
  */
 export async function addCounts(
   trx: Knex.Transaction,
@@ -76,7 +76,7 @@ export async function addAndTellNew(
 ): Promise<readonly Readonly<Record<string, unknown>>[]> {
   if (rows.length === 0) return [];
   const keys = names(Object.keys(ROLLUPS[name].keys));
-  // a row that was there is locked by its update, and has that in its xmax
+  // an existing row is locked by its update, which sets its xmax
   const { rows: added } = await trx.raw<{ rows: Record<string, unknown>[] }>(
     `with counted as (${upsert(name)} returning ${keys}, xmax = 0 as added)
      select ${keys} from counted where added`,

@@ -3,7 +3,7 @@ import { addAndTellNew, addCounts, type CountRow } from "./add-counts.ts";
 import { bucketOf } from "./latency.ts";
 import { PERIOD_MS, PeriodTally } from "./tally.ts";
 
-/** What of a decision is counted. */
+/** The parts of a decision that are counted. */
 export interface CountedDecision {
   /** Unix ms. */
   readonly timestamp: number;
@@ -11,12 +11,12 @@ export interface CountedDecision {
   readonly user_id: string;
   readonly decision: "ALLOW" | "DENY";
   readonly reason: string;
-  /** What the rule guards; empty without a rule. */
+  /** The rule's resource; empty without a rule. */
   readonly guarded: string;
   readonly evaluation_time_us: number;
 }
 
-/** Counts decisions into every rollup, within the transaction that keeps their records. */
+/** Counts decisions into every rollup, within the transaction that stores their records. */
 export async function countDecisions(
   trx: Knex.Transaction,
   decisions: readonly CountedDecision[],
@@ -51,7 +51,7 @@ export async function countDecisions(
 }
 
 /**
- * What was counted by a period, as rows by that and by each longer one.
+ * Rows for the counts of a period, and for each longer period.
  *
  * @param keys - columns of the key's texts
  * @param counters - columns of the counts
@@ -75,7 +75,7 @@ export function periods(
   return rows;
 }
 
-/** Counts what users do: by the day, and over all. */
+/** Counts user activity, per day and in total. */
 export class Users {
   readonly #days = new PeriodTally("day");
   readonly #seen = new Map<string, { first: number; last: number }>();
@@ -114,7 +114,9 @@ export class Users {
   }
 }
 
-/** Notes on which days users did something, so that users of a range are counted without looking at each of its days. */
+/**
+ * Records the days on which users were active, so that the users in a range can be counted without visiting every day.
+ */
 async function noteDays(
   trx: Knex.Transaction,
   rows: readonly Readonly<Record<string, unknown>>[],

@@ -4,7 +4,7 @@ import { addCounts } from "./add-counts.ts";
 import { periods, Users } from "./count-decisions.ts";
 import { PeriodTally } from "./tally.ts";
 
-/** Counts events, and sign-ins of users, within the transaction that announces them. */
+/** Counts events and sign-ins of users, within the transaction that announces them. */
 export async function countEvents(trx: Knex.Transaction, events: readonly StoredEvent[]): Promise<void> {
   const counted = new PeriodTally("minute");
   const ofCustomers = new PeriodTally("minute");

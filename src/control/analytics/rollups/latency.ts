@@ -3,7 +3,7 @@
  * and histograms add up exactly.
  */
 const PER_OCTAVE = 8;
-/** The last bucket takes all that is longer: 2^26 µs are a minute. */
+/** The last bucket includes all longer durations: 2^26 µs are about a minute. */
 const LAST = 26 * PER_OCTAVE;
 
 /** The bucket of a duration. */
@@ -19,10 +19,10 @@ export function longestIn(bucket: number): number {
 }
 
 /**
- * The duration that `share` (0 to 1) of all do not exceed, µs: the upper end of its bucket, so never too short.
+ * The duration that `share` (0 to 1) of all do not exceed, in µs: the upper end of its bucket, so never too low.
  *
  * @param buckets - bucket and number of durations
- * @returns `undefined` where there are none
+ * @returns `undefined` if there are none
  */
 export function percentileOf(
   buckets: readonly (readonly [number, number])[],

@@ -3,9 +3,9 @@ import type { ControlSettings } from "../../platform/context.ts";
 import { PERIOD_MS, type Granularity } from "./tally.ts";
 
 const DAY_MS = PERIOD_MS.day;
-/** How long counts are kept, by their granularity; never shorter than the records that they count. */
+/** Retention of counts by granularity; never shorter than that of the records. */
 const KEPT_MS = { minute: 8 * DAY_MS, hour: 100 * DAY_MS, day: 731 * DAY_MS } as const;
-/** The same for those of a customer, which are many: there are none by the minute. */
+/** The same for counts per customer. There are none per minute, because there would be too many. */
 const OF_CUSTOMER_KEPT_MS = { minute: -DAY_MS, hour: 8 * DAY_MS, day: 100 * DAY_MS } as const;
 const STATISTICS_KEPT_MS = 8 * DAY_MS;
 
@@ -21,7 +21,7 @@ const WITH_GRANULARITY = [
 ] as const;
 
 /**
- * The earliest time for which counts of a granularity are complete, Unix ms. Those by the day are kept longer than records.
+ * The earliest time for which counts of a granularity are complete, Unix ms. Daily counts are kept longer than records.
  *
  * @param ofCustomer - the decisions of a customer by reason and resource, rather than those of all
  */
@@ -36,7 +36,7 @@ export function countedSince(
   return Math.floor((now - Math.max(kept, records)) / DAY_MS) * DAY_MS;
 }
 
-/** Forgets counts that are over. */
+/** Removes expired counts. */
 export async function pruneRollups(
   db: Knex,
   now: number,

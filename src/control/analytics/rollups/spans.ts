@@ -1,14 +1,16 @@
 import type { Knex } from "knex";
 import { PERIOD_MS, type Granularity } from "./tally.ts";
 
-/** A part of a range of time, and by what it is counted. Unix ms; the end is not in it, and may be infinite. */
+/**
+ * Part of a time range, and the granularity by which it is counted. Unix ms; the end is exclusive and may be infinite.
+ */
 export interface RollupSpan<G extends string = Granularity> {
   readonly granularity: G;
   readonly from: number;
   readonly to: number;
 }
 
-/** What no period covers is counted by its records. */
+/** Parts that no whole period covers are counted by records. */
 export type AnySpan = RollupSpan<Granularity | "record">;
 
 /**
@@ -40,7 +42,7 @@ export function isCounted(span: AnySpan): span is RollupSpan {
   return span.granularity !== "record";
 }
 
-/** Keeps the rows of a rollup that lie in one of the spans. */
+/** Filters the rows of a rollup that are in one of the spans. */
 export function within(query: Knex.QueryBuilder, spans: readonly RollupSpan[]): Knex.QueryBuilder {
   return query.where((either) => {
     // no span, no row

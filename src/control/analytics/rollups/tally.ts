@@ -7,7 +7,7 @@ const LONGER = { minute: "hour", hour: "day", day: undefined } as const satisfie
   Granularity | undefined
 >;
 
-/** What was counted under one key. */
+/** The counts of one key. */
 export interface Tallied {
   /** Start of the period, Unix ms. */
   readonly start: number;
@@ -33,7 +33,7 @@ export class PeriodTally {
     addTo(this.#rows, Math.floor(at / period) * period, key, counts);
   }
 
-  /** The same by the next longer period; of days there is none. */
+  /** The same per next longer period; days have none. */
   longer(): PeriodTally | undefined {
     const granularity = LONGER[this.granularity];
     if (granularity === undefined) return undefined;
@@ -42,7 +42,7 @@ export class PeriodTally {
     return tally;
   }
 
-  /** In one order, whatever the order of the additions. */
+  /** In a fixed order, whatever the order of the additions. */
   rows(): readonly Tallied[] {
     return inOrder(this.#rows);
   }

@@ -7,14 +7,14 @@ const BEARER = /^bearer +([\w.~+/-]+=*)$/i;
  * Reads the credentials of a request (RFC 6750, section 2.1).
  *
  * @param values - of each `Authorization` header, as they came
- * @returns the token; an error for what cannot be read in one way; `undefined` where there is no such header
+ * @returns the token; an error for an ambiguous header; `undefined` if there is none
  */
 export function readBearer(values: readonly string[] | undefined): string | ApiError | undefined {
   const [value, ...others] = values ?? [];
   if (value === undefined) return undefined;
-  if (others.length > 0) return refused("there is more than one `Authorization` header");
+  if (others.length > 0) return refused("the request has more than one `Authorization` header");
   const [, token] = BEARER.exec(value) ?? [];
-  return token ?? refused("the `Authorization` header must be `Bearer`, a space and one API key");
+  return token ?? refused("the `Authorization` header must be `Bearer <API key>`");
 }
 
 function refused(message: string): ApiError {

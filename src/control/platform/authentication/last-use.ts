@@ -1,6 +1,6 @@
 import type { ControlContext } from "../context.ts";
 
-/** More often nobody needs to know. */
+/** The interval at which the last use is updated. */
 const EVERY_MS = 60_000;
 
 const COLUMNS = {
@@ -9,7 +9,7 @@ const COLUMNS = {
   dashboard_sessions: "last_seen_at",
 } as const;
 
-/** What is used, and when it was before. */
+/** The key or session used, and its previous use. */
 export interface Use {
   readonly table: keyof typeof COLUMNS;
   readonly id: string;
@@ -17,8 +17,8 @@ export interface Use {
 }
 
 /**
- * Notes when keys and sessions were used last, at most once a minute, and beside the request that uses them: those of one turn
- * of the event loop by one statement. What gets lost is noted with the next one.
+ * Records the last use of keys and sessions, at most once per minute and outside the request. All uses in one turn of
+ * the event loop share one statement. A lost update is made up for by the next one.
  */
 export function createUseNotes({
   db,
@@ -35,13 +35,13 @@ export function createUseNotes({
     const ids = [...waiting[table]];
     waiting[table].clear();
     try {
-      // one that is being changed is left out: nobody waits for a note
+      // a locked row is skipped: this must never wait
       await db.raw(
         "update ?? set ?? = ? where id in (select id from ?? where id = any(?) for update skip locked)",
         [table, COLUMNS[table], now, table, ids],
       );
     } catch (error) {
-      log.warn({ err: error, ids: ids.length }, "when keys or sessions were used could not be noted");
+      log.warn({ err: error, ids: ids.length }, "could not record the last use of keys or sessions");
     } finally {
       for (const id of ids) underWay.delete(id);
     }

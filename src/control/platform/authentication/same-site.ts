@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from "node:http";
 import { ApiError } from "../errors.ts";
 
 /**
- * Refuses what a browser sends for a page of another origin. Browsers say where a request comes from (Fetch Metadata,
- * and RFC 6454, section 7); programs need not.
+ * Refuses requests that a browser sends for a page of another origin. Browsers tell the origin of a request (Fetch
+ * Metadata, and RFC 6454, section 7); programs need not.
  *
  * @throws ApiError CSRF_TOKEN_INVALID
  */

@@ -5,14 +5,14 @@ import { ApiError } from "../errors.ts";
 import type { SecretBox } from "../secret-box.ts";
 import type { Route } from "./route.ts";
 
-/** An answer as it was given. */
+/** A stored response. */
 export interface StoredResponse {
   readonly status: number;
   readonly body: string;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
 }
 
-/** One request that wants to be carried out once, however often it is sent. */
+/** A request that must be carried out only once, however often it is sent. */
 export interface IdempotentRequest {
   /** The application that asks, whichever of its keys it has: the same text of two callers is two keys. */
   readonly actorId: string;
@@ -71,7 +71,7 @@ export async function claimKey(
   const claimed = await trx("idempotency_keys")
     .insert({ ...at, ...claim })
     .onConflict(["actor_id", "key"])
-    // one that is over is as good as none
+    // an expired entry counts as absent
     .merge({ ...claim, answer: null })
     .where("idempotency_keys.expires_at", "<=", now)
     .returning("key");
@@ -102,7 +102,7 @@ export async function findAnswer(
   return JSON.parse(box.open(kept.answer, purpose(actorId, key))) as StoredResponse;
 }
 
-/** Keeps the answer; sealed, for answers may hold what is shown only once. */
+/** Stores the response, encrypted, because it may contain secrets that are shown only once. */
 export async function keepAnswer(
   trx: Knex.Transaction,
   { actorId, key }: IdempotentRequest,
@@ -113,7 +113,7 @@ export async function keepAnswer(
   await trx("idempotency_keys").where({ actor_id: actorId, key }).update({ answer: sealed });
 }
 
-/** Gives a key back: what was refused is evaluated again when it is asked again. */
+/** Releases a key: a refused request is evaluated again when it is repeated. */
 export async function releaseKey(
   trx: Knex.Transaction,
   { actorId, key }: Pick<IdempotentRequest, "actorId" | "key">,
@@ -121,7 +121,7 @@ export async function releaseKey(
   await trx("idempotency_keys").where({ actor_id: actorId, key }).delete();
 }
 
-/** Forgets what is over. */
+/** Removes expired entries. */
 export async function forgetExpiredKeys(db: Knex, now: Date): Promise<void> {
   await db("idempotency_keys").where("expires_at", "<=", now).delete();
 }

@@ -33,15 +33,15 @@ export function parseJsonBody(bytes: Uint8Array, any = false): unknown {
 function parseStrictly(text: string): unknown {
   try {
     const parsed = parseJson(text, { depth: MAX_DEPTH, plainObjects: true, byValue: true });
-    if (parsed.duplicateMember) throw malformed("a member of the body is repeated");
+    if (parsed.duplicateMember) throw malformed("the body has a duplicate member");
     if (parsed.inexactNumberAt !== undefined)
       throw malformed(
-        `the body holds a number that not every reader keeps, at character ${parsed.inexactNumberAt + 1}; send it as a string`,
+        `the body contains a number that not every parser reads exactly, at character ${parsed.inexactNumberAt + 1}; send it as a string`,
       );
     return parsed.value;
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
-    throw malformed(`the body cannot be read: ${error.message}`, error);
+    throw malformed(`the body is not valid JSON: ${error.message}`, error);
   }
 }
 
@@ -72,7 +72,7 @@ function requireDepth(bytes: Uint8Array, maxDepth: number): void {
     } else if (byte === QUOTE) inString = true;
     else if ((byte | BRACE) === OPENING) {
       depth += 1;
-      if (depth > maxDepth) throw malformed(`the body is nested more than ${maxDepth} deep`);
+      if (depth > maxDepth) throw malformed(`the body is nested more than ${maxDepth} levels deep`);
     } else if ((byte | BRACE) === CLOSING) depth -= 1;
   }
 }

@@ -30,8 +30,8 @@ export const WARNING: Json = {
   properties: {
     code: { type: "string", enum: Object.keys(WARNING_CODES) },
     message: { type: "string" },
-    policy_id: { type: "string", description: "The policy that asks for it." },
-    customers: { type: "integer", minimum: 1, description: "How many of its customers it concerns." },
+    policy_id: { type: "string", description: "The policy that requires it." },
+    customers: { type: "integer", minimum: 1, description: "How many of its customers are affected." },
   },
 };
 
@@ -72,7 +72,7 @@ export const IDEMPOTENCY_KEY: Json = {
   name: "Idempotency-Key",
   in: "header",
   required: false,
-  description: "A request that is repeated with the same key within 24 hours is carried out once.",
+  description: "A request that is repeated with the same key within 24 hours is carried out only once.",
   schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[!-~]+$" },
 };
 
@@ -80,7 +80,7 @@ export const IF_MATCH: Json = {
   name: "If-Match",
   in: "header",
   required: false,
-  description: "Refuses the change where the resource's ETag is another one.",
+  description: "Refuses the change if the resource's ETag differs.",
   // any other text is no ETag of ours (412); what a header cannot hold at all does not get this far
   schema: { type: "string", minLength: 1, pattern: "^[!-~]([ -~]*[!-~])?$" },
 };

@@ -33,7 +33,7 @@ export function schemaRef(name: string): Json {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** A schema that stands alone as a part of the document, which has its own place for others and names the dialect. */
+/** A schema as an independent part of the document, which has its own place for definitions and names the dialect. */
 function referring(schema: Json): Json {
   const text = JSON.stringify(schema, (name, value: unknown) =>
     name === "$ref" && typeof value === "string" ? value.replace("#/$defs/", "#/components/schemas/") : value,
@@ -49,7 +49,7 @@ function toJsonSchema(schema: z.ZodType, io: "input" | "output"): Json {
     target: "draft-2020-12",
     unrepresentable: "any",
     override: ({ zodSchema, jsonSchema: part }) => {
-      // what a schema says of itself with a `type` stands for the whole: its parts describe how it is read
+      // an explicit `type` replaces the generated one, which describes only how the input is parsed
       const own = z.globalRegistry.get(zodSchema);
       if (own?.["type"] === undefined) return;
       for (const name of Object.keys(part))

@@ -17,7 +17,7 @@ import {
 import { createSchemaWriter, schemaRef, type Json, type SchemaWriter } from "./openapi-schema.ts";
 import type { Route } from "./route.ts";
 
-/** Codes that every route can answer with, besides those it names. */
+/** Codes that every route can return in addition to its own. */
 const COMMON: readonly ErrorCode[] = [
   "INVALID_PARAMETER",
   "NOT_ACCEPTABLE",
@@ -42,26 +42,26 @@ const OF_BODIES: readonly ErrorCode[] = [
 ];
 const OF_POSTS: readonly ErrorCode[] = ["IDEMPOTENCY_CONFLICT", "IDEMPOTENCY_KEY_REUSED"];
 
-/** What the groups of operations are about. */
+/** Descriptions of the groups of operations. */
 const TAGS: Readonly<Record<string, string>> = {
   Authentication: "Sign-in of users through their customer's identity provider.",
-  Sessions: "Sessions of users who are signed in.",
+  Sessions: "Sessions of signed-in users.",
   Customers: "Customers and their identity providers.",
   Users: "The directory of users, and their attributes.",
-  Erasures: "What was deleted, and how far everything that was kept of it is erased.",
-  Policies: "What is asked of sign-ins, sessions and requests, and of whose.",
+  Erasures: "Erasures: what was deleted, and the progress of erasing its data.",
+  Policies: "Requirements for sign-ins, sessions and requests, and their assignment to customers.",
   "Policy sets": "The rules that gateways enforce, by version.",
-  Analytics: "Counts, the history of events, and what users do.",
+  Analytics: "Metrics, the event history, and user activity.",
   Audit: "Decisions of gateways, and changes of the control plane.",
-  Webhooks: "Receivers of events, and what was sent to them.",
-  "API keys": "Keys of programs; made by people alone.",
-  Clients: "Programs that call applications by themselves, with tokens of their own; made by people alone.",
-  Dashboard: "People: how they come in, and who they are.",
-  Gateway: "What gateways follow, look up and report.",
-  Sandbox: "Mock users and data; in the sandbox alone.",
+  Webhooks: "Receivers of events, and the deliveries to them.",
+  "API keys": "Keys for programs. Only people can create them.",
+  Clients: "Programs that call applications with tokens of their own. Only people can create them.",
+  Dashboard: "Dashboard users and their sign-in.",
+  Gateway: "Routes for gateways: state, look-ups and reports.",
+  Sandbox: "Mock users and data; only in the sandbox.",
 };
 
-/** What of the document differs from one environment to another. */
+/** The parts of the document that differ between environments. */
 export interface DocumentOptions {
   readonly publicUrl: string;
   /** The name of the cookie of dashboard sessions. */
@@ -102,7 +102,8 @@ export function openApiDocument(
           type: "apiKey",
           in: "header",
           name: "X-CSRF-Token",
-          description: "With a dashboard session, for all but GET: `csrf_token` of `GET /dashboard/session`.",
+          description:
+            "With a dashboard session, for all methods except GET: `csrf_token` of `GET /dashboard/session`.",
         },
       },
       schemas: { Meta: META, Pagination: PAGINATION, Warning: WARNING, Error: ERROR, ...schemas.named },
@@ -149,7 +150,7 @@ function describe({ description, permission }: Route): string {
   const names = (list: readonly string[]) => inBackticks(list) || "none";
   const needed =
     permission === "public"
-      ? "Needs no key."
+      ? "No key required."
       : `Scopes: ${names(namesWith(SCOPE_PERMISSIONS, permission))}. Dashboard roles: ${names(namesWith(ROLE_PERMISSIONS, permission))}.`;
   return description === undefined ? needed : `${description}\n\n${needed}`;
 }

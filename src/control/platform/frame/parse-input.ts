@@ -35,7 +35,7 @@ function problems(error: z.ZodError): { path: string; message: string }[] {
   return error.issues.flatMap((issue) => {
     const path = issue.path.map(String);
     if (issue.code === "unrecognized_keys")
-      return issue.keys.map((key) => ({ path: [...path, key].join("."), message: "is not a field" }));
+      return issue.keys.map((key) => ({ path: [...path, key].join("."), message: "is not a known field" }));
     // of a member whose name is not valid, what is wrong with the name
     const messages =
       issue.code === "invalid_key" ? issue.issues.map(({ message }) => message) : [issue.message];

@@ -36,7 +36,7 @@ function decode(text: string, where: "query" | "body"): string {
   } catch {
     // told below, like a character that no parameter holds
   }
-  throw malformed(`the ${where} is not percent-encoded text`);
+  throw malformed(`the ${where} is not valid percent-encoded UTF-8`);
 }
 
 function malformed(message: string): ApiError {

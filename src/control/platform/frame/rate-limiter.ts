@@ -1,6 +1,6 @@
 import type { RateGroup } from "./route.ts";
 
-/** Where a caller stands within its limit. */
+/** A caller's usage of its limit. */
 export interface RateLimitResult {
   readonly allowed: boolean;
   /** Requests in a window. */

@@ -44,7 +44,7 @@ export async function readBytes(request: Request, limit: number): Promise<Buffer
     }
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    throw new ApiError("MALFORMED_JSON", { message: "the body was cut short", cause: error });
+    throw new ApiError("MALFORMED_JSON", { message: "the body is incomplete", cause: error });
   }
   return Buffer.concat(chunks);
 }

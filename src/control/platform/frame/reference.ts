@@ -95,8 +95,8 @@ function words(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
-const SCOPE_TEXT = `An API key has one scope, a person of the dashboard one role. A refusal (403) names the scopes or roles that would do.
-Scope \`gateway\` is for gateways that follow the control plane: it permits that and nothing else.`;
+const SCOPE_TEXT = `An API key has one scope, a dashboard user one role. A refusal (403) names the required scopes or roles.
+Scope \`gateway\` is for gateways that sync with the control plane and permits nothing else.`;
 
 const WARNING_TEXT = `An answer has \`warnings\` where what was done as asked may not do what was meant. Each is \`code\`, \`message\`, and
 \`policy_id\` where a policy asks for what is missing; \`customers\` is how many of the policy's customers it concerns.`;

@@ -3,7 +3,7 @@ import { idPattern, type IdKind } from "../ids.ts";
 
 /** An id in a path or a body. */
 export function idOf(kind: IdKind) {
-  return z.string().regex(idPattern(kind), "is not an id of this kind");
+  return z.string().regex(idPattern(kind), "is not a valid id of this kind");
 }
 
 /**
@@ -28,7 +28,7 @@ export function nameText(max = 200) {
     .trim()
     .min(1, "must not be empty")
     .max(max, `must have at most ${max} characters`)
-    .refine((value) => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(value), "must not hold control characters");
+    .refine((value) => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(value), "must not contain control characters");
 }
 
 /** A filter of lists of what has a name. */

@@ -71,11 +71,11 @@ async function stream(
   } catch (thrown) {
     const error: unknown = signal.aborted ? signal.reason : thrown;
     const about = { request_id: requestIdOf(response) };
-    if (isClientGone(error)) log.info(about, "the client of an export left before its end");
+    if (isClientGone(error)) log.info(about, "the client disconnected during an export");
     else if (error instanceof ApiError && error.status < 500)
-      log.info({ ...about, code: error.code }, "an export ended with the right to it");
+      log.info({ ...about, code: error.code }, "stopped an export: the caller lost the permission");
     // the head is sent: cutting the connection is the only way left to say that it is not complete
-    else log.error({ ...about, err: error }, "an export ended before its end");
+    else log.error({ ...about, err: error }, "an export failed before its end");
     response.destroy();
   } finally {
     permission.release();

@@ -3,7 +3,7 @@ import type { Request, Response } from "express";
 import { meta } from "./envelope.ts";
 import { requestIdOf } from "./request-id.ts";
 
-/** `data` of an answer as JSON, for any number of answers. Whoever makes it has sent it through the schema of the route. */
+/** `data` of an answer as JSON, for any number of answers. The code that creates it has applied the route's schema. */
 export interface SerializedData {
   readonly json: Buffer;
   /** The same, compressed; for clients that accept it. */

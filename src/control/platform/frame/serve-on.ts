@@ -7,8 +7,8 @@ import { newId } from "../ids.ts";
 import { errorEnvelope } from "./envelope.ts";
 
 /**
- * Whoever sends a request holds a connection, and what was read of it, until the last byte: the largest body, 16 MB, needs 5 Mbit/s. Answers
- * may take longer. Looked for every few seconds, so that it is not twice the time.
+ * A request holds a connection, and memory for what was read, until its last byte: the largest body, 16 MB, needs 5
+ * Mbit/s. Answers may take longer. Looked for every few seconds, so that it is not twice the time.
  */
 const TIMES = { requestTimeout: 30_000, headersTimeout: 10_000, connectionsCheckingInterval: 5_000 };
 

@@ -60,7 +60,7 @@ export async function serve(
   const call: Call<unknown, unknown, unknown> = {
     params: parseParameters(route.params, params, "path"),
     query: parseParameters(route.query, readQuery(request.originalUrl), "query"),
-    // whoever sends it decides how long that takes
+    // the sender decides how long that takes
     body: await readRouteBody(route, request),
     actor: await authority.current(),
     requestId: requestIdOf(response),
@@ -171,7 +171,7 @@ async function readRouteBody(route: Route, request: Request): Promise<unknown> {
   if (route.body !== undefined) return parseBody(route.body, body);
   // a body that nobody reads may be meant to say something; an empty object says nothing
   if (body !== undefined && JSON.stringify(body) !== "{}")
-    throw new ApiError("VALIDATION_FAILED", { message: "this request takes no body" });
+    throw new ApiError("VALIDATION_FAILED", { message: "this request must not have a body" });
   return undefined;
 }
 

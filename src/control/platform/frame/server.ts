@@ -25,7 +25,7 @@ export interface ServerOptions extends FrameParts {
   readonly beside: readonly express.Router[];
 }
 
-/** The API as an Express application: one step a line, in the order in which a request meets them. */
+/** The API as an Express application: one step per line, in the order in which a request passes them. */
 export function createApplication(options: ServerOptions): Express {
   const application = express();
   application.disable("x-powered-by");
@@ -80,7 +80,7 @@ function unreadablePath(options: ServerOptions): RequestHandler {
       decodeURIComponent(request.path);
     } catch {
       await identify(request, response, "management", options);
-      throw new ApiError("INVALID_PARAMETER", { message: "the path is not percent-encoded text" });
+      throw new ApiError("INVALID_PARAMETER", { message: "the path is not valid percent-encoded UTF-8" });
     }
     next();
   };

@@ -54,7 +54,7 @@ function lookupBy({ allowPrivate, resolve }: TargetOptions): { lookup?: LookupFu
       (addresses) => {
         const found = addresses.map((address) => ({ address, family: isIP(address) }));
         const [first] = found;
-        if (first === undefined) callback(new Error("the name does not resolve"), "", 0);
+        if (first === undefined) callback(new Error("the host name cannot be resolved"), "", 0);
         else if (all) callback(null, found);
         else callback(null, first.address, first.family);
       },
@@ -72,7 +72,7 @@ function boundBody(response: undici.Response, maxBytes: number): undici.Response
   const counting = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       read += chunk.byteLength;
-      if (read > maxBytes) controller.error(new Error(`the answer has more than ${maxBytes} bytes`));
+      if (read > maxBytes) controller.error(new Error(`the response has more than ${maxBytes} bytes`));
       else controller.enqueue(chunk);
     },
   });

@@ -52,7 +52,7 @@ export async function publicAddresses(
  */
 export function checkUrl(url: URL, { allowPrivate }: Pick<TargetOptions, "allowPrivate">): void {
   if (url.username !== "" || url.password !== "")
-    throw new TargetNotAllowed("the URL must not hold a user name or password");
+    throw new TargetNotAllowed("the URL must not contain a user name or password");
   if (url.protocol !== "https:" && !(allowPrivate && url.protocol === "http:"))
     throw new TargetNotAllowed(`the URL must begin with https://${allowPrivate ? " or http://" : ""}`);
   const host = hostOf(url);
@@ -73,7 +73,7 @@ export async function checkTarget(url: string | URL, options: TargetOptions): Pr
     const host = hostOf(parsed);
     if (!options.allowPrivate && isIP(host) === 0) await publicAddresses(host, options.resolve);
   } catch (error) {
-    const message = error instanceof TargetNotAllowed ? error.message : "this is not a URL of a host";
+    const message = error instanceof TargetNotAllowed ? error.message : "is not a valid URL with a host";
     throw new ApiError("TARGET_NOT_ALLOWED", { message, details: { field: "url" }, cause: error });
   }
 }

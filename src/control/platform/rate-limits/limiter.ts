@@ -9,13 +9,13 @@ import { postgresCounts, redisCounts, type Counter, type SharedCounts } from "./
 import { countedSubject } from "./subject.ts";
 
 /**
- * Gateways report in batches; this only stops one that has gone wild, and so each instance counts them alone: a change brings
- * all gateways back at once, and their counting in the database would keep other requests from theirs.
+ * Gateways report in batches; their limit only stops a misbehaving one, so each instance counts them locally. A change
+ * brings all gateways back at once, and counting them in the database would delay other requests.
  */
 const GATEWAY_LIMIT = 60_000;
-/** How long a window is, and for how long a request waits for the shared count. */
+/** The length of a window, and how long a request waits for the shared count. */
 const TIMING = { windowSeconds: 60, patienceMs: 1_000 };
-/** So long the shared count is left alone after it has failed. */
+/** How long the shared count is not used after a failure. */
 const PAUSE_MS = 1_000;
 
 type Settings = Pick<ControlSettings, "environment" | "rateLimits" | "redisUrl">;
@@ -27,8 +27,8 @@ interface Counted {
 
 /**
  * Counts requests in fixed windows that begin with a caller's first request, in one count for all instances: in
- * PostgreSQL, or in Redis where there is one. While that cannot be reached each instance counts alone, and those of gateways
- * always.
+ * PostgreSQL, or in Redis where there is one. While it is unavailable, each instance counts locally; requests of
+ * gateways are always counted locally.
  *
  * @param timing - for tests, which do not wait a minute, and on busy machines wait longer for the count
  */
@@ -53,17 +53,17 @@ export function createRateLimiter(
   async function count(group: RateGroup, key: string): Promise<Counted> {
     const now = performance.now();
     if (now < pausedUntil) return consume(alone[group], key);
-    // of the requests that find it away, one a second looks whether it is back
+    // while it is unavailable, one request per second checks whether it is back
     if (away) pausedUntil = now + PAUSE_MS;
     try {
       const counted = await inTime(consume(shared[group], key), patienceMs, undefined);
       if (counted === undefined) throw new Error(`no answer within ${patienceMs} ms`);
-      if (away) log.info("requests are counted together with the other instances again");
+      if (away) log.info("shared rate limiter available again");
       away = false;
       pausedUntil = 0;
       return counted;
     } catch (error) {
-      if (!away) log.warn({ err: error }, "the shared count of requests is away: this instance counts alone");
+      if (!away) log.warn({ err: error }, "shared rate limiter unavailable; counting locally");
       away = true;
       pausedUntil = performance.now() + PAUSE_MS;
       return consume(alone[group], key);

@@ -10,7 +10,7 @@ export interface Counter {
   consume(key: string): Promise<RateLimiterRes>;
 }
 
-/** A count that all instances of an environment share. */
+/** A count shared by all instances of an environment. */
 export interface SharedCounts {
   counter(group: RateGroup, limit: number, windowSeconds: number): Counter;
   close(): Promise<void>;
@@ -22,7 +22,7 @@ const CLEAR_MS = 5 * 60_000;
 /** In the environment's own database: one statement a request. */
 export function postgresCounts(db: Database, log: JobLog): SharedCounts {
   const pruning = every(CLEAR_MS, () => db(TABLE).where("expire", "<", Date.now()).delete(), {
-    what: "prune expired counts of requests",
+    what: "prune expired request counts",
     log,
   });
   return {
@@ -31,7 +31,7 @@ export function postgresCounts(db: Database, log: JobLog): SharedCounts {
         storeClient: db,
         storeType: "knex",
         tableName: TABLE,
-        // by a migration; and what is over is cleared above, where it can be stopped
+        // a migration creates the table; expired rows are pruned above, where that can be stopped
         tableCreated: true,
         clearExpiredByTimeout: false,
         ...window(group, limit, windowSeconds),
@@ -48,7 +48,7 @@ export function redisCounts(url: string, environment: Environment, patienceMs: n
     maxRetriesPerRequest: 1,
     retryStrategy: (attempt) => Math.min(attempt * 50, 1_000),
   });
-  // whoever counts finds out by the command that fails, and says so
+  // the command that fails reports the error to the caller
   redis.on("error", () => undefined);
   return {
     counter: (group, limit, windowSeconds) =>
@@ -68,7 +68,7 @@ function window(keyPrefix: string, limit: number, windowSeconds: number) {
     keyPrefix,
     points: limit,
     duration: windowSeconds,
-    // whoever is over the limit stays so until the window ends: that is told from memory
+    // a caller over the limit stays so until the window ends, so it is refused from memory
     inMemoryBlockOnConsumed: limit,
   };
 }

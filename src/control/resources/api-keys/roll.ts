@@ -79,7 +79,7 @@ export async function rollApiKey(
 function requireRollable(key: ApiKeyRow, now: Date): void {
   if (key.rolled_to !== null)
     throw new ApiError("CONFLICT", {
-      message: "the API key was rolled already: roll the key that took its place",
+      message: "the API key was already rolled: roll the new key instead",
       details: { rolled_to: key.rolled_to },
     });
   const status = statusOfKey(key, now);

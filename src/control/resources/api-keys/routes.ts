@@ -56,7 +56,7 @@ export function apiKeyRoutes({ settings, db, clock }: ControlContext): Route[] {
       path: "/api-keys",
       operation: "createApiKey",
       summary: "Create an API key",
-      description: "The answer holds the key itself, which is shown this once and stored as a hash.",
+      description: "The response contains the key itself, which is shown only once and stored as a hash.",
       body: newApiKey,
       answers: { 201: createdApiKey },
       etag: true,
@@ -95,7 +95,7 @@ export function apiKeyRoutes({ settings, db, clock }: ControlContext): Route[] {
       operation: "updateApiKey",
       summary: "Rename an API key, or change when it expires",
       description:
-        "Members that are not given stay as they are; `expires_at: null` lets the key live on. The end of a key that was rolled can only be brought forward.",
+        "Omitted members are not changed; `expires_at: null` removes the expiry. The expiry of a rolled key can only be moved earlier.",
       params: apiKeyPath,
       body: apiKeyUpdate,
       answers: { 200: apiKey },
@@ -120,7 +120,7 @@ export function apiKeyRoutes({ settings, db, clock }: ControlContext): Route[] {
       operation: "rollApiKey",
       summary: "Replace an API key",
       description:
-        "Makes a key of the same family, name, scope and customer, with as long a life as the one that is rolled was given; the answer alone shows it. Both are good until `previous.expires_at`, then the one that is rolled is refused (`API_KEY_ROLLED`). Whoever is signed in stays so. `If-Match` is about the key that is rolled.",
+        "Creates a key of the same family, name, scope and customer, with the same lifetime; only this response shows it. Both keys are valid until `previous.expires_at`; then the rolled key is refused (`API_KEY_ROLLED`). Sessions of users are not affected. `If-Match` refers to the key that is rolled.",
       params: apiKeyPath,
       body: apiKeyRoll,
       answers: { 201: rolledApiKey },

@@ -25,13 +25,13 @@ export const newApiKey = z.strictObject({
 
 export const apiKeyUpdate = z
   .strictObject({ name: nameText().optional(), expires_at: timestampParameter().nullable().optional() })
-  .refine((update) => Object.keys(update).length > 0, "must name at least one field");
+  .refine((update) => Object.keys(update).length > 0, "must have at least one field");
 
 export const apiKeyRoll = z
   .strictObject({
     overlap: z.int().min(0).max(MAX_OVERLAP).default(DEFAULT_OVERLAP).meta({
       description:
-        "Seconds for which the key that is rolled goes on being good; with 0 it is revoked, from the next request on.",
+        "Seconds for which the rolled key stays valid; with 0 it is revoked from the next request on.",
     }),
   })
   .optional();
@@ -59,24 +59,24 @@ export const apiKey = z
     created_at: timestamp(),
     updated_at: timestamp(),
     expires_at: timestamp().nullable(),
-    last_used_at: timestamp().nullable().meta({ description: "To the minute." }),
+    last_used_at: timestamp().nullable().meta({ description: "Accurate to the minute." }),
     revoked_at: timestamp().nullable(),
     family_id: z.string().meta({
       description:
-        "The first of the keys that were rolled to this one, or itself: the `client_id` of the tokens that it asks for.",
+        "The first key in the chain of rolled keys, or this one: the `client_id` of the tokens that it requests.",
     }),
-    rolled_from: z.string().nullable().meta({ description: "The key whose place this one takes." }),
+    rolled_from: z.string().nullable().meta({ description: "The key that this one replaces." }),
     rolled_to: z
       .string()
       .nullable()
-      .meta({ description: "The key that takes its place; this one is refused from `expires_at` on." }),
+      .meta({ description: "The key that replaces this one; this one is refused from `expires_at` on." }),
   })
   .meta({ id: "ApiKey" });
 
 export const createdApiKey = apiKey
-  .extend({ key: z.string().meta({ description: "The key itself, shown this once." }) })
+  .extend({ key: z.string().meta({ description: "The key itself, shown only once." }) })
   .meta({ id: "CreatedApiKey" });
 
 export const rolledApiKey = createdApiKey
   .extend({ previous: apiKey })
-  .meta({ id: "RolledApiKey", description: "The new key, and in `previous` the one that was rolled." });
+  .meta({ id: "RolledApiKey", description: "The new key, and in `previous` the rolled one." });

@@ -33,7 +33,7 @@ export function environmentOfKey(secret: string): Environment | undefined {
   return prefix === PREFIXES.production ? "production" : "sandbox";
 }
 
-/** It guards against typing errors, not against people: whoever knows the form can compute it. */
+/** It detects typing errors, not forgeries: anyone can compute it. */
 function checksumOf(text: string): string {
   let rest = crc32(text);
   let digits = "";

@@ -80,7 +80,9 @@ export async function createApiKey(
   if (expiresAt !== undefined) requireFuture(expiresAt, now);
   if (customerId !== undefined) {
     if (scope === "gateway")
-      throw validationFailed([{ path: "customer_id", message: "a gateway serves all customers" }]);
+      throw validationFailed([
+        { path: "customer_id", message: "a gateway key cannot be limited to one customer" },
+      ]);
     await requireCustomerShared(trx, origin.actor, customerId, "body");
   }
   return insertApiKey(unit, {
@@ -302,7 +304,7 @@ function recordedOf(row: ApiKeyRow) {
 function requireNoLaterEnd({ rolled_to: rolledTo, expires_at: end }: ApiKeyRow, asked: Date | null): void {
   if (rolledTo === null || (asked !== null && end !== null && asked <= end)) return;
   throw new ApiError("CONFLICT", {
-    message: "the API key was rolled: its end can only be brought forward",
+    message: "the API key was rolled: its expiry can only be moved earlier",
     details: { rolled_to: rolledTo, expires_at: end?.toISOString() ?? null },
   });
 }

@@ -49,7 +49,7 @@ function collection({ db, settings }: ControlContext): Route[] {
       operation: "createClient",
       summary: "Create a machine client",
       description:
-        "It gets tokens at `/oauth2/token` by `client_credentials`. The answer holds its secret, which is shown this once and stored as a hash.",
+        "It requests tokens at `/oauth2/token` with `client_credentials`. The response contains its secret, which is shown only once and stored as a hash.",
       body: newClient,
       answers: { 201: clientWithSecret },
       etag: true,
@@ -93,8 +93,7 @@ function single({ db }: ControlContext): Route[] {
       path: "/clients/{id}",
       operation: "updateClient",
       summary: "Change a machine client's name or scopes",
-      description:
-        "Members that are not given stay as they are. Tokens that were made before keep their scopes until they expire.",
+      description: "Omitted members are not changed. Existing tokens keep their scopes until they expire.",
       params: clientPath,
       body: clientUpdate,
       answers: { 200: client },
@@ -115,7 +114,7 @@ function single({ db }: ControlContext): Route[] {
       path: "/clients/{id}",
       operation: "deleteClient",
       summary: "Delete a machine client",
-      description: "It gets no more tokens, and gateways refuse those that it has within a second.",
+      description: "It gets no more tokens, and gateways refuse its existing tokens within a second.",
       params: clientPath,
       answers: { 200: z.object({ id: z.string() }) },
       errors: ["CLIENT_NOT_FOUND"],
@@ -134,7 +133,7 @@ function single({ db }: ControlContext): Route[] {
       operation: "rotateClientSecret",
       summary: "Replace a machine client's secret",
       description:
-        "The answer holds the new secret, which is shown this once. The old one stays good for `overlap_seconds`; where that is 0, it is refused at once, with the one before it, and gateways refuse the tokens that were made before. While an overlap runs, the secret is replaced with `overlap_seconds: 0` alone (409 otherwise).",
+        "The response contains the new secret, which is shown only once. The old one stays valid for `overlap_seconds`. With 0, all earlier secrets are refused at once, and gateways refuse existing tokens. During an overlap, the secret can only be replaced with `overlap_seconds: 0` (409 otherwise).",
       params: clientPath,
       body: clientRotation,
       answers: { 200: clientWithSecret },

@@ -17,7 +17,7 @@ const scopes = z
       .max(MAX_SCOPE, `must have at most ${MAX_SCOPE} characters`)
       // RFC 6749, section 3.3
       .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be visible ASCII characters without `"` and `\\`')
-      .refine((scope) => !SCOPES_OF_USERS.includes(scope), "is a scope of users"),
+      .refine((scope) => !SCOPES_OF_USERS.includes(scope), "is a scope for users only"),
   )
   .max(MAX_SCOPES, `must have at most ${MAX_SCOPES} entries`)
   .refine((all) => new Set(all).size === all.length, "must not repeat an entry");
@@ -25,20 +25,22 @@ const scopes = z
 export const newClient = z.strictObject({
   name: nameText(),
   customer_id: z.string().min(1).max(128).optional().meta({
-    description: "The customer that it acts for: `customer_id` of its tokens. Without one it acts for none.",
+    description: "The customer that the client acts for: `customer_id` of its tokens. Optional.",
   }),
-  scopes: scopes.default([]).meta({ description: "What it may ask for; a token without `scope` has all." }),
+  scopes: scopes
+    .default([])
+    .meta({ description: "The scopes that it may request; without `scope`, a token gets all of them." }),
 });
 
 export const clientUpdate = z
   .strictObject({ name: nameText().optional(), scopes: scopes.optional() })
-  .refine((update) => Object.keys(update).length > 0, "must name at least one field");
+  .refine((update) => Object.keys(update).length > 0, "must have at least one field");
 
 export const clientRotation = z
   .strictObject({
     overlap_seconds: z.int().min(0).max(MAX_OVERLAP_SECONDS).default(86_400).meta({
       description:
-        "How long the old secret stays good beside the new one. 0: it is refused at once, and so are tokens that were made before.",
+        "How long the old secret stays valid next to the new one. With 0 it is refused at once, and so are existing tokens.",
     }),
   })
   .prefault({});
@@ -61,10 +63,10 @@ export const client = z
     created_by: z.object({ kind: z.string(), id: z.string(), name: z.string().optional() }),
     created_at: timestamp(),
     updated_at: timestamp(),
-    last_used_at: timestamp().nullable().meta({ description: "To the minute." }),
+    last_used_at: timestamp().nullable().meta({ description: "Accurate to the minute." }),
   })
   .meta({ id: "Client" });
 
 export const clientWithSecret = client
-  .extend({ client_secret: z.string().meta({ description: "The secret itself, shown this once." }) })
+  .extend({ client_secret: z.string().meta({ description: "The secret itself, shown only once." }) })
   .meta({ id: "ClientWithSecret" });

@@ -239,7 +239,7 @@ function requireNoOverlap({ previous_secret_expires_at: until }: ClientRow, now:
   if (until === null || until <= now) return;
   throw new ApiError("CONFLICT", {
     message:
-      "the secret before this one is still good: wait until `previous_secret_expires_at`, or end both with `overlap_seconds: 0`",
+      "the previous secret is still valid: wait until `previous_secret_expires_at`, or revoke both with `overlap_seconds: 0`",
     details: { previous_secret_expires_at: until.toISOString() },
   });
 }

@@ -13,7 +13,7 @@ const entry = z
   .string()
   .min(1, "must not be empty")
   .max(MAX_TEXT, `must have at most ${MAX_TEXT} characters`)
-  .refine((text) => !/\p{Cc}/u.test(text), "must not hold control characters");
+  .refine((text) => !/\p{Cc}/u.test(text), "must not contain control characters");
 
 function entries(item: z.ZodType<string>, what: string) {
   return z
@@ -22,13 +22,13 @@ function entries(item: z.ZodType<string>, what: string) {
     .refine((list) => new Set(list).size === list.length, "must not repeat an entry")
     .refine(
       (list) => list.length === 1 || !list.includes(ANYTHING),
-      `must hold nothing beside \`${ANYTHING}\``,
+      `must not have other entries next to \`${ANYTHING}\``,
     )
     .nullable()
     .meta({
       description:
-        `${what} that the customer's identity provider may say; everything else is dropped. \`null\`: none ` +
-        `(of the sandbox's own provider: any). \`["${ANYTHING}"]\`: any, which is the customer's own word.`,
+        `${what} that are accepted from the customer's identity provider; all others are dropped. \`null\`: none ` +
+        `(from the sandbox's own provider: any). \`["${ANYTHING}"]\`: any, on the customer's own authority.`,
     });
 }
 
@@ -37,14 +37,14 @@ const NO_CLAIMS: readonly string[] = [...Object.keys(LIST_OF), ...RESERVED_NAMES
 
 const claimName = z
   .union([z.literal(ANYTHING), attributeName], {
-    error: `must be \`${ANYTHING}\`, or the name of an attribute that a user does not have anyway`,
+    error: `must be \`${ANYTHING}\`, or the name of an attribute that is not built in`,
   })
   .refine((name) => !NO_CLAIMS.includes(name), {
     error: `must not be one of ${inBackticks(NO_CLAIMS)}`,
     abort: true,
   })
   .refine((name) => !RESERVED_CLAIMS.has(name), {
-    error: "is reserved in access tokens, so no attribute can have it",
+    error: "is reserved in access tokens and cannot be an attribute name",
   });
 
 const named = entry.refine((text) => text !== ANYTHING, `must not be \`${ANYTHING}\``);
@@ -63,7 +63,7 @@ export const claimRules = {
     .refine((groups) => Object.keys(groups).length <= MAX_ENTRIES, `must have at most ${MAX_ENTRIES} members`)
     .meta({
       description:
-        "From groups, as the customer's identity provider names them, to roles that their members have here. Neither " +
-        "needs to be allowed: which roles there are is said here, who is in a group is the customer's word.",
+        "Maps groups of the customer's identity provider to roles that their members have here. Neither " +
+        "needs to be in the lists above: the mapping defines the roles, and the customer decides who is in a group.",
     }),
 };

@@ -103,11 +103,11 @@ async function readDocument(issuer: string, fetch: typeof globalThis.fetch): Pro
   });
   // read in any case: a connection with an answer left on it is not given back
   const text = await response.text();
-  if (response.status !== 200) throw new NoDocument(`the answer has the status ${response.status}`);
+  if (response.status !== 200) throw new NoDocument(`the response has the status ${response.status}`);
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new NoDocument("the answer is not JSON", { cause });
+    throw new NoDocument("the response is not JSON", { cause });
   }
 }
 

@@ -40,13 +40,13 @@ const ENTRA_HOSTS: readonly string[] = [
  */
 export function deriveIssuer(configured: Configured, allowInsecure: boolean): DerivedIssuer {
   const { type, issuer, tenant, realm } = configured;
-  refuse("tenant", tenant !== undefined && type !== "entra", "is for the type `entra` only");
-  refuse("realm", realm !== undefined && type !== "keycloak", "is for the type `keycloak` only");
+  refuse("tenant", tenant !== undefined && type !== "entra", "is only allowed for the type `entra`");
+  refuse("realm", realm !== undefined && type !== "keycloak", "is only allowed for the type `keycloak`");
   const { origin, host, hostname } = readDomain(configured.domain, allowInsecure);
   const domain = origin.startsWith("http://") ? origin : host;
   const rest = { domain, tenant: tenant ?? null, realm: realm ?? null, byTenantName: false };
   if (type === "google" || type === "entra")
-    refuse("issuer", issuer !== undefined, `of the type \`${type}\` is known and cannot be given`);
+    refuse("issuer", issuer !== undefined, `is fixed for the type \`${type}\` and must be omitted`);
   if (issuer !== undefined) return { ...rest, issuer: readIssuer(issuer, host, allowInsecure) };
   switch (type) {
     case "oidc":
@@ -58,12 +58,12 @@ export function deriveIssuer(configured: Configured, allowInsecure: boolean): De
       return { ...rest, issuer: isLoopback(hostname) ? origin : `https://${GOOGLE}` };
     case "keycloak":
       if (realm === undefined)
-        throw invalid("realm", "is required for the type `keycloak`, or else `issuer`");
+        throw invalid("realm", "is required for the type `keycloak` unless `issuer` is given");
       return { ...rest, issuer: `${origin}/realms/${realm}` };
     case "entra": {
       const own = isLoopback(hostname) || ENTRA_HOSTS.includes(host);
       if (own && tenant === undefined)
-        throw invalid("tenant", `is required, for \`${domain}\` is the sign-in host of all tenants`);
+        throw invalid("tenant", `is required because \`${domain}\` is the sign-in host of all tenants`);
       const authority = own ? origin : `https://${ENTRA}`;
       return { ...rest, issuer: `${authority}/${tenant ?? host}/v2.0`, byTenantName: tenant === undefined };
     }
@@ -79,7 +79,7 @@ export function requiredClaims(idp: Pick<IdpRow, "type" | "domain" | "issuer">):
   return hosted ? { hd: idp.domain } : {};
 }
 
-/** Whether a URL of a provider, as it stands in its documents, may be used; http only where that is allowed. */
+/** Whether a URL from a provider's documents may be used; http only if that is allowed. */
 export function isReachable(url: URL, allowInsecure: boolean): boolean {
   if (url.username !== "" || url.password !== "") return false;
   return url.protocol === "https:" || (url.protocol === "http:" && allowInsecure);
@@ -88,10 +88,10 @@ export function isReachable(url: URL, allowInsecure: boolean): boolean {
 function readDomain(text: string, allowInsecure: boolean) {
   const [, scheme = "https://", host = ""] = /^(https?:\/\/)?([!-~]+)$/.exec(text.toLowerCase()) ?? [];
   const url = URL.parse(`${scheme}${host}`);
-  // what is not the host as it stands is a path, a user name, or another way to write an address
+  // text that differs from the parsed host contains a path or a user name, or is another notation of an address
   if (url?.origin !== `${scheme}${host}`)
-    throw invalid("domain", "must be a host such as `login.example.com`, with its port where it is not 443");
-  if (!isReachable(url, allowInsecure)) throw invalid("domain", "must be reached by https");
+    throw invalid("domain", "must be a host such as `login.example.com`, with the port if it is not 443");
+  if (!isReachable(url, allowInsecure)) throw invalid("domain", "must use https");
   return url;
 }
 
@@ -101,8 +101,8 @@ function readIssuer(text: string, host: string, allowInsecure: boolean): string 
   if (url === null || /[?#]/.test(text) || (text !== url.href && `${text}/` !== url.href))
     throw invalid("issuer", "must be a URL such as `https://login.example.com/tenant`");
   if (!isReachable(url, allowInsecure))
-    throw invalid("issuer", "must begin with `https://` and hold no user name");
-  if (url.host !== host) throw invalid("issuer", "must be at the host that `domain` names");
+    throw invalid("issuer", "must begin with `https://` and must not contain a user name");
+  if (url.host !== host) throw invalid("issuer", "must have the host given in `domain`");
   return text;
 }
 

@@ -40,7 +40,7 @@ export function idpRoutes({ db, box, settings }: ControlContext): Route[] {
       ...common,
       method: "get",
       operation: "readCustomerIdp",
-      summary: "Reads a customer's identity provider",
+      summary: "Read a customer's identity provider",
       permission: "read",
       answers: { 200: idp },
       errors: ["INVALID_CUSTOMER", "IDP_NOT_CONFIGURED"],
@@ -54,14 +54,14 @@ export function idpRoutes({ db, box, settings }: ControlContext): Route[] {
       ...common,
       method: "post",
       operation: "configureCustomerIdp",
-      summary: "Configures a customer's identity provider",
+      summary: "Configure a customer's identity provider",
       description:
         "Replaces the configuration as a whole. The issuer is derived from `domain`, and asked for its discovery " +
-        "document, which must name exactly this issuer, its endpoints, and what sign-in needs. A key that is limited to " +
-        "the customer maps no other attributes than the usual ones, and names no other issuer while users that were " +
-        "added with attributes have not signed in yet; nor does it change what counts as multi-factor authentication, so it " +
-        "sends the `mfa_acr_values` that are in effect, or were when the provider before was deleted. Warns of what the customer's policies ask for and the provider does " +
-        "not announce. The sandbox checks the form alone and asks nobody: users go on to sign in at its own provider.",
+        "document, which must name exactly this issuer and support what sign-in needs. A key that is limited to " +
+        "the customer can map only the usual attributes, and cannot change the issuer while users that were " +
+        "added with attributes have not signed in yet. It cannot change what counts as multi-factor authentication either: it " +
+        "must send the `mfa_acr_values` in effect, or those in effect when the previous provider was deleted. Warns if the customer's policies require something that the provider does " +
+        "not announce. The sandbox only validates the form and contacts no provider: its users still sign in at its own provider.",
       permission: "configure",
       body: idpConfiguration,
       answers: { 200: idp, 201: idp },
@@ -72,12 +72,12 @@ export function idpRoutes({ db, box, settings }: ControlContext): Route[] {
         // like attributes that are set by hand: `assigned_customers` is about other customers
         if (Object.keys(body.claims).some((name) => !OWN_CLAIMS.includes(name))) requireOperator(actor);
         const derived = deriveIssuer(body, allowInsecureIssuers);
-        // nobody signs in there: whoever tries things out may name a provider that does not exist yet
+        // nobody signs in there, so the provider need not exist yet
         if (isSandbox) return { derived, capabilities: null };
         if (body.verify) return confirmIssuer(derived, fetch, allowInsecureIssuers);
         if (!derived.byTenantName) return { derived, capabilities: null };
         throw new ApiError("IDP_UNREACHABLE", {
-          message: "without `verify`, the tenant's id must be given: it is found by discovery",
+          message: "without `verify`, the tenant's id is required, because discovery cannot find it",
           details: { issuer: derived.issuer },
         });
       },
@@ -115,11 +115,11 @@ export function idpRoutes({ db, box, settings }: ControlContext): Route[] {
       ...common,
       method: "delete",
       operation: "deleteCustomerIdp",
-      summary: "Forgets a customer's identity provider",
+      summary: "Delete a customer's identity provider",
       permission: "configure",
       description:
-        "What counted as multi-factor authentication (`mfa_acr_values`) stays known: keys that are limited to the customer " +
-        "configure another provider with the same values alone.",
+        "What counted as multi-factor authentication (`mfa_acr_values`) is remembered: keys that are limited to the customer " +
+        "can configure another provider only with the same values.",
       answers: { 200: deletedIdp },
       errors: ["INVALID_CUSTOMER", "IDP_NOT_CONFIGURED"],
       write: async ({ params, actor, ...call }, unit) => {

@@ -10,16 +10,19 @@ const scope = z.string().regex(/^[!#-[\]-~]{1,100}$/, "must be a scope: 1 to 100
 const acrValue = z
   .string()
   .regex(/^[!#-[\]-~]{1,200}$/, 'must be 1 to 200 visible ASCII characters other than `"` and `\\`')
-  .refine((value) => value !== "0", "says that nothing was proved (OpenID Connect Core 1.0, section 2)");
+  .refine((value) => value !== "0", "means that nothing was verified (OpenID Connect Core 1.0, section 2)");
 
 const ourClaim = z
   .string()
   .regex(/^[A-Za-z_]\w{0,63}$/, "must be a name such as `department`")
   .refine((name) => !["id", "sub", "customer_id"].includes(name), {
-    error: "is told by the provider's `sub` alone",
+    error: "always comes from the provider's `sub`",
     abort: true,
   })
-  .refine((name) => !RESERVED_CLAIMS.has(name), "is reserved in access tokens, so no attribute can have it");
+  .refine(
+    (name) => !RESERVED_CLAIMS.has(name),
+    "is reserved in access tokens and cannot be an attribute name",
+  );
 
 /** RFC 6749, appendix A: visible ASCII and spaces. */
 const credential = (name: string) =>
@@ -29,10 +32,10 @@ const credential = (name: string) =>
 export const idpConfiguration = z.strictObject({
   type: z.enum(IDP_TYPES),
   domain: z.string().min(1).max(260).meta({
-    description: "The provider's host, such as `acme.okta.com`, with its port where it is not 443.",
+    description: "The provider's host, such as `acme.okta.com`, with the port if it is not 443.",
   }),
   client_id: credential("client_id"),
-  client_secret: credential("client_secret").meta({ description: "Kept encrypted, and never answered." }),
+  client_secret: credential("client_secret").meta({ description: "Stored encrypted and never returned." }),
   scopes: z
     .array(scope)
     .max(30)
@@ -40,7 +43,7 @@ export const idpConfiguration = z.strictObject({
     .default(["openid", "profile", "email"])
     .meta({
       description:
-        "What is asked of the provider; `openid` always is. Users' tokens have `openid`, `profile`, `email` and `groups` of it at most.",
+        "Scopes to request from the provider; `openid` is always included. Users' tokens contain at most `openid`, `profile`, `email` and `groups` of them.",
     }),
   issuer: z
     .string()
@@ -49,26 +52,26 @@ export const idpConfiguration = z.strictObject({
     .optional()
     .meta({
       description:
-        "Of a provider at `domain` whose issuer is another than its type's usual one: " +
+        "For a provider at `domain` whose issuer differs from the usual one of its type: " +
         "`https://acme.okta.com/oauth2/default`.",
     }),
   tenant: z.guid("must be the tenant's id, a GUID").toLowerCase().optional().meta({
-    description: "Of type `entra`: the directory's id. Without it, it is found by `domain`.",
+    description: "For type `entra`: the directory's id. If omitted, it is discovered from `domain`.",
   }),
   realm: z
     .string()
     .regex(/^[\w.~-]{1,100}$/, "must be 1 to 100 letters, digits, `.`, `_`, `~` or `-`")
     .optional()
-    .meta({ description: "Of type `keycloak`, unless `issuer` is given." }),
+    .meta({ description: "For type `keycloak`, unless `issuer` is given." }),
   claims: z
     .record(ourClaim, z.string().min(1).max(200))
     .refine((claims) => Object.keys(claims).length <= 50, "must have at most 50 members")
     .default({})
     .meta({
       description:
-        "From our names of attributes to the provider's claims: `role` to `app.role`. Names of claims that access tokens " +
-        "set themselves, such as `scope` and `sid`, are refused. What the provider says in the others " +
-        "counts as far as `allowed_roles`, `allowed_claims` and the other lists of the customer go.",
+        "Maps our attribute names to the provider's claims, such as `role` to `app.role`. Names of claims that access tokens " +
+        "set themselves, such as `scope` and `sid`, are refused. The provider's values for the others " +
+        "count only as far as the customer's `allowed_roles`, `allowed_claims` and other lists permit.",
     }),
   mfa_acr_values: z
     .array(acrValue)
@@ -77,12 +80,12 @@ export const idpConfiguration = z.strictObject({
     .optional()
     .meta({
       description:
-        "Values of the claim `acr` by which this provider says that several factors were used: beside `amr`, they satisfy " +
-        "`mfa_required`, and are asked for. Absent: those that Okta and Auth0 document; of other types none.",
+        "Values of the claim `acr` with which this provider confirms several factors. In addition to `amr`, they satisfy " +
+        "`mfa_required`, and they are requested. Default: the documented values for Okta and Auth0; none for other types.",
     }),
   verify: z.boolean().default(true).meta({
     description:
-      "Whether the provider's discovery document must confirm this before it is kept. In the sandbox nothing is asked.",
+      "Whether to verify the configuration against the provider's discovery document before it is stored. Ignored in the sandbox.",
   }),
 });
 export type IdpConfiguration = z.output<typeof idpConfiguration>;
@@ -99,7 +102,7 @@ export const idp = z.object({
   client_secret_set: z.literal(true),
   scopes: z.array(z.string()),
   claims: z.record(z.string(), z.string()),
-  mfa_acr_values: z.array(z.string()).meta({ description: "Those in effect." }),
+  mfa_acr_values: z.array(z.string()).meta({ description: "The values in effect." }),
   verified_at: timestamp().nullable(),
   created_at: timestamp(),
   updated_at: timestamp(),

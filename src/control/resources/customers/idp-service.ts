@@ -19,14 +19,14 @@ import { requireOperator } from "../../tenancy/operator.ts";
 export function requireOperatorForEvidence(actor: Actor, before: MfaEvidence, after: MfaEvidence): void {
   if (isDeepStrictEqual(mfaAcrValues(before), mfaAcrValues(after))) return;
   const message =
-    "what counts as multi-factor authentication (`mfa_acr_values`, and what is documented for a `type`) is changed by keys " +
+    "what counts as multi-factor authentication (`mfa_acr_values`, and the defaults of a `type`) can only be changed by keys " +
     "that are not limited to one customer";
   requireOperator(actor, { message, fields: ["mfa_acr_values"] });
 }
 
 /**
- * What counted last as multi-factor authentication for a customer without a provider: whoever deletes one does not begin anew
- * by that, and only at the first one does what is documented for its type count by itself.
+ * What counted last as multi-factor authentication for a customer without a provider: deleting a provider does not
+ * reset it. Only for the first provider do the documented values of its type apply by default.
  *
  * @param type - of the provider that is to come
  */

@@ -6,12 +6,12 @@ import * as z from "zod";
  * character by character (RFC 9700, section 4.1.3), and each is written in the one way in which it is read.
  */
 export function problemOfReturnUrl(text: string): string | undefined {
-  if (!/^[!-~]+$/.test(text)) return "must be a URL of visible ASCII characters";
+  if (!/^[!-~]+$/.test(text)) return "must be a URL with only visible ASCII characters";
   const url = URL.parse(text);
   if (url === null) return "must be a URL such as `https://app.example.com/signed-in`";
-  if (url.username !== "" || url.password !== "") return "must not hold a user name or password";
+  if (url.username !== "" || url.password !== "") return "must not contain a user name or password";
   if (text.includes("#")) return "must not have a fragment";
-  if (text.includes("*")) return "must be one exact URL: wildcards are not understood";
+  if (text.includes("*")) return "must be an exact URL: wildcards are not supported";
   if (url.protocol !== "https:" && !(url.protocol === "http:" && isLoopback(url.hostname)))
     return "must begin with `https://`; `http://` is for this machine only (localhost, 127.0.0.1, [::1])";
   if (text !== url.href && `${text}/` !== url.href) return `must be written as \`${url.href}\``;

@@ -30,7 +30,7 @@ function ownRoutes({ db }: ControlContext): Route[] {
       method: "get",
       path: "/customers",
       operation: "listCustomers",
-      summary: "Lists customers",
+      summary: "List customers",
       permission: "read",
       tenancy: "handler",
       query: customerList,
@@ -46,7 +46,7 @@ function ownRoutes({ db }: ControlContext): Route[] {
       method: "post",
       path: "/customers",
       operation: "createCustomer",
-      summary: "Creates a customer",
+      summary: "Create a customer",
       permission: "configure",
       tenancy: "all",
       body: newCustomer,
@@ -63,7 +63,7 @@ function ownRoutes({ db }: ControlContext): Route[] {
       method: "get",
       path: "/customers/{id}",
       operation: "readCustomer",
-      summary: "Reads a customer",
+      summary: "Read a customer",
       permission: "read",
       tenancy: { path: "id" },
       params: customerPath,
@@ -80,14 +80,14 @@ function ownRoutes({ db }: ControlContext): Route[] {
       method: "put",
       path: "/customers/{id}",
       operation: "updateCustomer",
-      summary: "Updates a customer",
+      summary: "Update a customer",
       description:
-        "What is given changes, lists, `metadata` and `role_mapping` as a whole. The status goes from `active` to " +
+        "Only given members change; lists, `metadata` and `role_mapping` are replaced as a whole. The status can change from `active` to " +
         "`suspended` and back, from both to `archived`, and from `archived` to `active`. Users of a customer that is " +
         "not active lose their sessions and cannot sign in. A key that is limited to the customer cannot change the " +
-        "status and `external_id`, and sends none of `allowed_roles`, `allowed_permissions`, `allowed_groups`, " +
-        "`allowed_claims` and `role_mapping`: what its identity provider may say is the platform's decision. Tokens " +
-        "that are out keep what they say until they expire; new ones follow at once.",
+        "status or `external_id`, and must not send `allowed_roles`, `allowed_permissions`, `allowed_groups`, " +
+        "`allowed_claims` or `role_mapping`: the platform decides which claims of its identity provider count. Existing tokens " +
+        "keep their claims until they expire; new ones follow the change at once.",
       permission: "configure",
       tenancy: { path: "id" },
       params: customerPath,
@@ -111,10 +111,10 @@ function ownRoutes({ db }: ControlContext): Route[] {
       method: "delete",
       path: "/customers/{id}",
       operation: "deleteCustomer",
-      summary: "Deletes a customer",
+      summary: "Delete a customer",
       description:
-        "The customer is not found any more, its users lose their sessions, its identity provider and its policies' " +
-        "assignments are forgotten, its webhooks are disabled, its API keys revoked. Its users are erased. The audit trail keeps what was decided and changed, without their names. Told as `customer.updated` with the status `deleted`.",
+        "The customer is no longer found, its users lose their sessions, its identity provider and policy " +
+        "assignments are deleted, its webhooks are disabled, and its API keys are revoked. Its users are erased. The audit trail keeps decisions and changes, without the users' names. Announced as `customer.updated` with the status `deleted`.",
       permission: "configure",
       tenancy: { path: "id" },
       params: customerPath,

@@ -10,7 +10,7 @@ export const customerPath = z.object({ id: pathId() });
 const externalId = z
   .string()
   .regex(/^[!-~]{1,200}$/, "must be 1 to 200 visible ASCII characters")
-  .meta({ description: "The customer's id in a system of your own; no two customers have the same." });
+  .meta({ description: "The customer's id in your own system; unique among customers." });
 
 const fields = {
   name: nameText(),

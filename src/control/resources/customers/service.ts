@@ -33,7 +33,7 @@ const ENDS_SESSIONS = {
   archived: "customer_archived",
 } as const satisfies Partial<Record<CustomerStatus, EndReason>>;
 
-/** Creates a customer, announces it, and has it watched by gateways where it starts suspended. */
+/** Creates a customer, announces it, and notifies gateways if it starts suspended. */
 export async function createCustomer(unit: UnitOfWork, fields: NewCustomerFields): Promise<CustomerRow> {
   const row = await insertCustomer(unit.trx, newId("customer"), fields, unit.now);
   unit.record({ ...about("customer.created", row), after: writtenOf(row) });
@@ -43,8 +43,8 @@ export async function createCustomer(unit: UnitOfWork, fields: NewCustomerFields
 }
 
 /**
- * Changes what is given and is not so already. A customer that is no longer active loses its sessions, and its machine clients
- * their tokens.
+ * Applies the given changes, if they differ. A customer that is no longer active loses its sessions, and its machine
+ * clients their tokens.
  *
  * @throws ApiError INVALID_TRANSITION, DUPLICATE
  */
@@ -99,7 +99,7 @@ export function requireOperatorForClaims(actor: Actor, given: object): void {
   const fields = CLAIM_RULES.filter((name) => Object.hasOwn(given, name));
   if (fields.length === 0) return;
   const message =
-    "what the customer's identity provider may say is set by keys that are not limited to one customer: " +
+    "which claims of the customer's identity provider count can only be set by keys that are not limited to one customer: " +
     inBackticks(fields);
   requireOperator(actor, { message, fields });
 }
@@ -108,7 +108,7 @@ function requireTransition(from: CustomerStatus, to: CustomerStatus): void {
   const allowed: readonly CustomerStatus[] = TRANSITIONS[from];
   if (allowed.includes(to)) return;
   throw new ApiError("INVALID_TRANSITION", {
-    message: `a customer that is ${from} cannot become ${to}`,
+    message: `the status cannot change from ${from} to ${to}`,
     details: { from, to, allowed },
   });
 }

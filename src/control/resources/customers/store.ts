@@ -78,7 +78,7 @@ async function refuseDuplicate<T>(
   }
 }
 
-/** How many customers there are, of one status or at all: exact, and not counted anew. */
+/** The number of customers, of one status or in total: exact, from maintained counts. */
 export async function countCustomers(db: Knex, status?: CustomerStatus): Promise<number> {
   const rows = await db("customer_counts").select<Record<CustomerStatus, number>[]>(...CUSTOMER_STATUSES);
   const statuses = status === undefined ? CUSTOMER_STATUSES : [status];

@@ -8,7 +8,7 @@ const HOUR = 60 * MINUTE;
 const FORGET_MS = 24 * HOUR;
 
 interface Limit {
-  /** After each such number of failures no password is looked at for a while. */
+  /** After this many failures, passwords are not checked for a while. */
   readonly failures: number;
   readonly firstLockMs: number;
   /** Each lock is twice as long as the one before, up to this. */
@@ -41,7 +41,7 @@ interface CounterRow extends Counter {
   readonly forget_at: Date;
 }
 
-/** Whose password somebody tries, and from where. */
+/** The account that is tried, and where the attempt comes from. */
 export interface AttemptOrigin {
   /** As it was typed, in lower case; whether anybody has it or not, so that nothing tells who does. */
   readonly email: string;
@@ -50,9 +50,9 @@ export interface AttemptOrigin {
   readonly device: string | undefined;
 }
 
-/** What may be done with a password that somebody sends. */
+/** Whether a password may be checked. */
 export interface Attempt {
-  /** Otherwise a count is locked: whatever the password is, the answer is no. */
+  /** Otherwise a counter is locked: the sign-in fails whatever the password is. */
   readonly allowed: boolean;
   /** This one, unless it succeeds, locks these counts, the last of them until then. */
   readonly locks?: { readonly counts: readonly CounterKind[]; readonly until: Date };

@@ -27,7 +27,7 @@ export interface SetupRequest {
   readonly password: string;
 }
 
-/** The first half of a setup: nobody without a link makes the service hash. @returns the password's hash */
+/** The first half of a setup. Without a valid link, nothing is hashed. @returns the password's hash */
 export async function prepareSetup(
   { db, clock }: Parts,
   { token, email, password }: SetupRequest,
@@ -38,7 +38,7 @@ export async function prepareSetup(
   return hashPassword(password, email);
 }
 
-/** Makes the first owner. There is one through this way ever. */
+/** Creates the first owner. This works only once. */
 export async function setUp(
   unit: UnitOfWork,
   { token, email, name }: SetupRequest,
@@ -70,7 +70,7 @@ export async function prepareAcceptance(
   return hashPassword(password, user.email);
 }
 
-/** Sets the password that a link is for. Sessions of an earlier password end, and a lock is lifted. */
+/** Sets the password of the link's user. Existing sessions end, and locks are removed. */
 export async function acceptInvitation(
   unit: UnitOfWork,
   token: string,
@@ -79,7 +79,7 @@ export async function acceptInvitation(
   const { trx, now } = unit;
   const link = await findLink(trx, token, now);
   if (typeof link?.user_id !== "string") throw new ApiError("INVALID_LINK");
-  // the user before the link, like everybody who takes both
+  // lock the user before the link, as everywhere
   const user = await lockDashboardUser(trx, link.user_id);
   if ((await takeLink(trx, token, now)) === undefined) throw new ApiError("INVALID_LINK");
   const after = await setPassword(unit, user, passwordHash);
@@ -88,7 +88,7 @@ export async function acceptInvitation(
   return after;
 }
 
-/** Writes a new password; links that would set another one are dead from then on, and no browser is known any more. */
+/** Stores a new password. Other links become invalid, and no browser is recognized any more. */
 export async function setPassword(
   unit: UnitOfWork,
   user: DashboardUserRow,

@@ -80,7 +80,7 @@ async function bounded<T>(queue: Queue, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } finally {
-    // the place goes on to whoever waits longest, strangers last
+    // the slot goes to the longest-waiting attempt, strangers last
     const next = waiting.known.shift() ?? waiting.stranger.shift();
     if (next === undefined) running -= 1;
     else next.goOn();

@@ -5,27 +5,27 @@ import { anyDashboardUser, lockSetup } from "./store.ts";
 
 const SETUP_MS = 24 * 3_600_000;
 const INVITATION_MS = 72 * 3_600_000;
-/** For somebody at the machine, who needs it now. */
+/** For an operator at the machine, who needs it now. */
 export const RESET_MS = 24 * 3_600_000;
 
 export interface LinkRow {
   readonly token_hash: string;
-  /** Whose password it sets; null for the link that makes the first owner. */
+  /** Whose password it sets; null for the link that creates the first owner. */
   readonly user_id: string | null;
   readonly expires_at: Date;
 }
 
-/** The one-time link by which the first owner comes in. */
+/** The one-time link that creates the first owner. */
 export interface SetupLink {
   readonly expiresAt: Date;
-  /** Known only when it is made: what is kept is a hash. */
+  /** Known only when it is created: only a hash is stored. */
   readonly url?: string;
 }
 
 /**
- * Sees to it that the first owner can come in: a link that is good is left alone, else one is made.
+ * Ensures that there is a link for the first owner: a valid one is kept, otherwise one is created.
  *
- * @returns `undefined` where there is a dashboard user already
+ * @returns `undefined` if there is already a dashboard user
  */
 export async function ensureSetupLink({
   db,
@@ -45,10 +45,10 @@ export async function ensureSetupLink({
 }
 
 /**
- * Makes the link by which the first owner comes in; an earlier one works no longer.
+ * Creates the link for the first owner, and invalidates an earlier one.
  *
  * @param publicUrl - the address of the API
- * @returns `undefined` where there is a dashboard user already
+ * @returns `undefined` if there is already a dashboard user
  */
 export async function replaceSetupLink(
   trx: Knex.Transaction,
@@ -62,7 +62,7 @@ export async function replaceSetupLink(
   return { url: `${publicUrl}/setup?token=${token}`, expiresAt };
 }
 
-/** Makes the one-time link by which a user sets the password, in place of an earlier one. */
+/** Creates the one-time link with which a user sets the password; replaces an earlier one. */
 export async function makeInvitation(
   trx: Knex.Transaction,
   userId: string,
@@ -75,12 +75,12 @@ export async function makeInvitation(
   return { url: `${publicUrl}/invite?token=${token}`, expires_at: expiresAt };
 }
 
-/** Finds a link that is still good. */
+/** Finds a valid link. */
 export function findLink(db: Knex, token: string, now: Date): Promise<LinkRow | undefined> {
   return db<LinkRow>("dashboard_links").where(goodLink(token, now)).first();
 }
 
-/** Uses a link up. Of two that come at once, one gets it. */
+/** Consumes a link. If two requests use it at once, only one succeeds. */
 export async function takeLink(
   trx: Knex.Transaction,
   token: string,

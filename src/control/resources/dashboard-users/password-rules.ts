@@ -2,7 +2,12 @@ export const MIN_PASSWORD = 12;
 export const MAX_PASSWORD = 200;
 const MIN_DISTINCT = 5;
 
-/** Of the passwords that are tried first, those that are long enough; in lower case. */
+/** The rules below in words, for the page that asks for a password. */
+export const PASSWORD_RULE =
+  `${MIN_PASSWORD} to ${MAX_PASSWORD} characters, at least ${MIN_DISTINCT} of them different. ` +
+  "Not your e-mail address, and not a commonly used password.";
+
+/** Commonly used passwords that are long enough; in lower case. */
 const COMMON: ReadonlySet<string> = new Set([
   "000000000000",
   "0123456789012",
@@ -65,12 +70,12 @@ const COMMON: ReadonlySet<string> = new Set([
   "zxcvbnmasdfghjkl",
 ]);
 
-/** @returns what is wrong with a new password, or `undefined`. Its length is looked at by the schema. */
+/** @returns what is wrong with a new password, or `undefined`. The schema checks its length. */
 export function passwordProblem(password: string, email: string): string | undefined {
   const folded = password.normalize("NFKC").toLowerCase();
   const [local = ""] = email.split("@");
   if (folded === email || folded === local) return "must not be the e-mail address";
-  if (COMMON.has(folded)) return "is one of the passwords that are tried first";
+  if (COMMON.has(folded)) return "must not be a commonly used password";
   if (new Set(folded).size < MIN_DISTINCT) return `must have at least ${MIN_DISTINCT} different characters`;
   return undefined;
 }

@@ -5,7 +5,7 @@ import { IDLE_MS } from "./session-cookie.ts";
 const MAX_THROTTLES = 100_000;
 
 /**
- * Removes what is over: sessions, links, devices, and attempts that count no more.
+ * Removes expired sessions, links, devices and attempt counters.
  *
  * @param maxThrottles - counts beyond this many are removed, those with the fewest failures first: a flood from many
  *   addresses must not push out the count that it is about

@@ -39,7 +39,7 @@ function noOwner(
   role: string | undefined,
   owners: readonly { readonly email: string }[],
 ): string {
-  if (owners.length === 0) return "there is no owner yet: `gatehouse owner-link` makes the first one";
+  if (owners.length === 0) return "there is no owner yet: run `gatehouse owner-link` to create the first one";
   const list = inBackticks(owners.map(({ email }) => email));
   return role === undefined
     ? `no owner has the e-mail address \`${email}\`; the owners: ${list}`

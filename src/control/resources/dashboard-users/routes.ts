@@ -44,8 +44,8 @@ function entryRoutes(context: ControlContext): Route[] {
       method: "post",
       path: "/dashboard/setup",
       operation: "setUp",
-      summary: "Make the first owner",
-      description: "With the one-time token of the link that the first start prints.",
+      summary: "Create the first owner",
+      description: "Requires the one-time token from the link that the first start prints.",
       body: setup,
       answers: { 201: dashboardUser },
       errors: ["INVALID_LINK"],
@@ -58,8 +58,8 @@ function entryRoutes(context: ControlContext): Route[] {
       method: "post",
       path: "/dashboard/invitation",
       operation: "acceptInvitation",
-      summary: "Set a password by an invitation",
-      description: "With the one-time token of the invitation's link.",
+      summary: "Accept an invitation and set the password",
+      description: "Requires the one-time token from the invitation's link.",
       body: invitationAcceptance,
       answers: { 200: dashboardUser },
       errors: ["INVALID_LINK"],
@@ -77,11 +77,11 @@ function entryRoutes(context: ControlContext): Route[] {
       operation: "logIn",
       summary: "Sign in to the dashboard",
       description:
-        "Sets the session's cookie, and one by which the browser is known at later sign-ins. After five failures in a " +
-        "row of one client address at one account, neither is looked at together for a quarter of an hour, then for " +
-        "twice as long each time; many failures of an address, or at an account from anywhere, slow down others too, but " +
-        "no browser that has signed in to the account before. The answer does not tell whether anything is locked, nor " +
-        "whether there is such a user. A browser that is signed in already sends its `X-CSRF-Token`, as with every " +
+        "Sets the session cookie, and a cookie that identifies the browser at later sign-ins. After five consecutive failures " +
+        "of one client address for one account, that combination is locked for 15 minutes, then for " +
+        "twice as long each time. Many failures of an address, or for an account from anywhere, also delay others, but " +
+        "never a browser that has signed in to the account before. The response does not reveal whether anything is locked, or " +
+        "whether the user exists. A browser that is already signed in must send its `X-CSRF-Token`, as with every " +
         "request that changes something.",
       body: login,
       answers: { 200: dashboardSession },
@@ -138,8 +138,8 @@ function sessionRoutes(context: ControlContext): Route[] {
       method: "put",
       path: "/dashboard/password",
       operation: "changePassword",
-      summary: "Change one's own password",
-      description: "Ends one's other sessions; other browsers are not known any more.",
+      summary: "Change your own password",
+      description: "Ends your other sessions; other browsers are no longer recognized.",
       body: passwordChange,
       answers: { 200: dashboardUser },
       errors: ["CSRF_TOKEN_INVALID", "CONFLICT"],
@@ -149,7 +149,8 @@ function sessionRoutes(context: ControlContext): Route[] {
         requireGoodPassword(body.new_password, "new_password", email);
         const { user, good } = await checkPassword(context, { email, password: body.current_password }, call);
         if (!good) {
-          const message = "is not the current password, or too many attempts failed: try again later";
+          const message =
+            "is not the current password, or there were too many failed attempts: try again later";
           throw validationFailed([{ path: "current_password", message }]);
         }
         return { verified: user?.password_hash, passwordHash: await hashPassword(body.new_password, email) };
@@ -158,7 +159,7 @@ function sessionRoutes(context: ControlContext): Route[] {
         const { id, sessionId } = personOf(actor);
         const user = await lockDashboardUser(unit.trx, id);
         if (user.password_hash !== verified)
-          throw new ApiError("CONFLICT", { message: "the password has been changed meanwhile" });
+          throw new ApiError("CONFLICT", { message: "the password was changed in the meantime" });
         const after = await setPassword(unit, user, passwordHash);
         await endSessionsOf(unit.trx, id, sessionId);
         return knownFromNowOn(unit, settings, { status: 200, user: after });

@@ -33,7 +33,7 @@ export const newDashboardUser = z.strictObject({
 });
 export const dashboardUserUpdate = z
   .strictObject({ name: nameText().optional(), role: z.enum(ROLES).optional() })
-  .refine((update) => Object.keys(update).length > 0, "must name at least one field");
+  .refine((update) => Object.keys(update).length > 0, "must have at least one field");
 
 export const dashboardUserPath = z.strictObject({ id: pathId() });
 export const dashboardUserList = listQuery(["created_at", "email", "name"], {
@@ -47,7 +47,9 @@ export const dashboardUser = z
     email: z.string(),
     name: z.string(),
     role: z.enum(ROLES),
-    status: z.enum(USER_STATUSES).meta({ description: "`invited`: has not set a password yet." }),
+    status: z
+      .enum(USER_STATUSES)
+      .meta({ description: "`invited` means that the user has not set a password yet." }),
     created_at: timestamp(),
     updated_at: timestamp(),
     last_sign_in_at: timestamp().nullable(),
@@ -55,7 +57,7 @@ export const dashboardUser = z
   .meta({ id: "DashboardUser" });
 
 const invitation = z.object({
-  url: z.string().meta({ description: "Sets the password, once; shown this once." }),
+  url: z.string().meta({ description: "One-time link to set the password; shown only once." }),
   expires_at: timestamp(),
 });
 export const invitedUser = dashboardUser.extend({ invitation }).meta({ id: "InvitedDashboardUser" });
@@ -65,7 +67,7 @@ export const dashboardSession = z
     user: dashboardUser,
     environment: z.enum(ENVIRONMENTS),
     permissions: z.array(z.enum(PERMISSIONS)),
-    csrf_token: z.string().meta({ description: "For the header `X-CSRF-Token` of all but GET." }),
+    csrf_token: z.string().meta({ description: "For the header `X-CSRF-Token` of all requests except GET." }),
     expires_at: timestamp(),
   })
   .meta({ id: "DashboardSession" });

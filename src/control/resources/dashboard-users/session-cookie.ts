@@ -2,9 +2,9 @@ import { createHmac } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { nameOnSite, readToken, setCookie, type Site } from "./cookies.ts";
 
-/** A session ends then, however much it is used. */
+/** Maximum lifetime of a session, however much it is used. */
 export const SESSION_MS = 12 * 3_600_000;
-/** A session that is not used for so long has ended. */
+/** Idle timeout of a session. */
 export const IDLE_MS = 2 * 3_600_000;
 
 /** The name of the session's cookie. */

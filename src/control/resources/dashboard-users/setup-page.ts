@@ -1,53 +1,85 @@
 import { Router } from "express";
-import { MAX_PASSWORD, MIN_PASSWORD } from "./password-rules.ts";
+import { PASSWORD_RULE } from "./password-rules.ts";
+
+interface Field {
+  readonly name: string;
+  readonly label: string;
+  readonly attributes: string;
+  /** What is asked for, shown before anybody types. */
+  readonly hint?: string;
+}
 
 interface Page {
   readonly title: string;
   readonly lead: string;
-  /** Where the form goes. */
+  /** The API route that the script calls. */
   readonly action: string;
-  readonly fields: readonly string[];
+  readonly fields: readonly Field[];
+  readonly button: string;
 }
 
-const PASSWORD = field(
-  "password",
-  "Password",
-  `type="password" autocomplete="new-password" minlength="${MIN_PASSWORD}" maxlength="${MAX_PASSWORD}"`,
-);
+const PASSWORD: Field = {
+  name: "password",
+  label: "Password",
+  attributes: `type="password" autocomplete="new-password"`,
+  hint: PASSWORD_RULE,
+};
 
 const PAGES = {
   "/setup": {
     title: "Set up Gatehouse",
-    lead: "You become its first owner, who invites the others.",
+    lead: "Create the account of the first owner. Owners can invite other users.",
     action: "/v1/dashboard/setup",
     fields: [
-      field("email", "E-mail address", `type="email" autocomplete="username" maxlength="254"`),
-      field("name", "Name", `type="text" autocomplete="name" maxlength="200"`),
+      {
+        name: "email",
+        label: "E-mail address",
+        attributes: `type="email" autocomplete="username" maxlength="254"`,
+        hint: "You sign in with this address.",
+      },
+      { name: "name", label: "Name", attributes: `type="text" autocomplete="name" maxlength="200"` },
       PASSWORD,
     ],
+    button: "Create owner account",
   },
   "/invite": {
     title: "Join Gatehouse",
-    lead: "Choose the password that you will sign in with.",
+    lead: "Choose the password for your account.",
     action: "/v1/dashboard/invitation",
     fields: [PASSWORD],
+    button: "Set password",
   },
 } as const satisfies Record<string, Page>;
 
-const STYLE = `body { font: 1rem/1.5 system-ui, sans-serif; margin: 3rem auto; max-width: 24rem; padding: 0 1rem; }
-label { display: block; margin-top: 1rem; }
-input, button { box-sizing: border-box; font: inherit; padding: 0.5rem; width: 100%; }
-button { margin-top: 1.5rem; }
-[role="alert"] { color: #b00020; }
+const STYLE = `:root { color-scheme: light dark; --ink: #1c2430; --soft: #5b6675; --line: #7a8594; --paper: #fff; --ground: #f4f6f8; --mark: #b42318; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e8ecf1; --soft: #9aa5b4; --line: #7a8594; --paper: #1a212b; --ground: #11161d; --mark: #f97066; }
+}
+* { box-sizing: border-box; }
+body { margin: 0; padding: 1rem; background: var(--ground); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; }
+main { margin: 1rem auto; max-width: 28rem; padding: 1.5rem; border-radius: 8px; background: var(--paper); }
+h1 { margin: 0 0 0.5rem; font-size: 1.5rem; line-height: 1.2; }
+label { display: block; margin-top: 1.25rem; font-weight: 600; }
+input, button { width: 100%; padding: 0.6rem; border: 1px solid var(--line); border-radius: 6px; font: inherit; }
+input { background: var(--paper); color: var(--ink); }
+input[aria-invalid="true"] { border-color: var(--mark); border-width: 2px; }
+input:focus-visible, button:focus-visible { outline: 3px solid var(--mark); outline-offset: 2px; }
+button { margin-top: 1.5rem; border: 0; background: var(--ink); color: var(--paper); font-weight: 600; }
+button:disabled { opacity: 0.6; }
+.hint { margin: 0.1rem 0 0.3rem; color: var(--soft); font-size: 0.875rem; }
+.error { margin: 0.3rem 0 0; color: var(--mark); font-size: 0.875rem; }
+code { overflow-wrap: anywhere; }
 `;
 
 /**
- * Takes the token out of the address at once, so that neither the history nor what is shown keeps it; takes the cookie by
- * which this browser is known from then on, but sends the form without any where somebody is signed in with it, whose
- * CSRF token this page does not have; and writes what comes back as text.
+ * Takes the token out of the address at once, so that neither the history nor the address bar keeps it. The answer sets
+ * the cookie by which this browser is known at later sign-ins. If somebody is signed in with this browser, whose CSRF
+ * token this page does not have, the form is sent again without cookies. Everything in an answer is shown as text. After
+ * an error the values stay, except passwords.
  */
 const SCRIPT = `const form = document.querySelector("form");
 const message = document.querySelector("#message");
+const inputs = [...form.querySelectorAll("input")];
 const token = new URLSearchParams(location.search).get("token") ?? "";
 history.replaceState(null, "", location.pathname);
 
@@ -55,7 +87,12 @@ function say(text) {
   message.textContent = text;
 }
 
-if (token === "") say("This address is not complete: open the whole link.");
+function mark(input, text) {
+  document.querySelector("#" + input.name + "-error").textContent = text;
+  input.setAttribute("aria-invalid", String(text !== ""));
+}
+
+if (token === "") say("The address is incomplete. Open the whole link.");
 
 function send(credentials) {
   return fetch(form.dataset.action, {
@@ -66,11 +103,25 @@ function send(credentials) {
   });
 }
 
+function showError(error) {
+  const rest = [];
+  for (const { path, message } of error.details.fields ?? []) {
+    const input = inputs.find(({ name }) => name === path);
+    if (input === undefined) rest.push(path + " " + message);
+    else mark(input, input.dataset.label + " " + message);
+  }
+  const wrong = inputs.filter((input) => input.getAttribute("aria-invalid") === "true");
+  say(wrong.length > 0 && rest.length === 0 ? "Check the marked fields." : [error.message, ...rest].join("; "));
+  for (const input of inputs) if (input.type === "password") input.value = "";
+  wrong[0]?.focus();
+}
+
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
   const button = form.querySelector("button");
   button.disabled = true;
   say("");
+  for (const input of inputs) mark(input, "");
   try {
     let answer = await send("same-origin");
     if (answer.status === 403) answer = await send("omit");
@@ -80,10 +131,9 @@ form.addEventListener("submit", async (event) => {
       document.querySelector("#done").hidden = false;
       return;
     }
-    const fields = (error.details.fields ?? []).map(({ path, message }) => path + " " + message);
-    say([error.message, ...fields].join("; "));
+    showError(error);
   } catch {
-    say("The service cannot be reached. Try again.");
+    say("Cannot reach the service. Try again.");
   }
   button.disabled = false;
 });
@@ -99,7 +149,7 @@ const CONTENT_SECURITY_POLICY = [
   "base-uri 'none'",
 ].join("; ");
 
-/** `/setup` and `/invite`: the pages of the one-time links. What they hold is the same for everybody. */
+/** `/setup` and `/invite`: the pages of the one-time links. Their content is the same for everybody. */
 export function setupRouter(): Router {
   const router = Router();
   router.use(["/setup", "/invite", "/setup.js", "/setup.css"], (_request, response, next) => {
@@ -123,7 +173,7 @@ export function setupRouter(): Router {
   return router;
 }
 
-function render({ title, lead, action, fields }: Page): string {
+function render({ title, lead, action, fields, button }: Page): string {
   return `<!doctype html>
 <html lang="en">
   <head>
@@ -136,19 +186,24 @@ function render({ title, lead, action, fields }: Page): string {
   <body>
     <main>
       <h1>${title}</h1>
-      <form data-action="${action}">
+      <form method="post" data-action="${action}" novalidate>
         <p>${lead}</p>
-${fields.map((line) => `        ${line}`).join("\n")}
-        <button>Done</button>
+        <noscript><p class="error">This page needs JavaScript. Without it, call <code>POST ${action}</code>.</p></noscript>
+${fields.map(renderField).join("")}        <button>${button}</button>
       </form>
-      <p id="message" role="alert"></p>
-      <p id="done" hidden>Done. You can sign in through the API now: <code>POST /v1/dashboard/login</code>.</p>
+      <p id="message" class="error" role="alert"></p>
+      <p id="done" role="status" hidden>Your account is ready. Sign in with <code>POST /v1/dashboard/login</code>.</p>
     </main>
   </body>
 </html>
 `;
 }
 
-function field(name: string, label: string, attributes: string): string {
-  return `<label>${label} <input name="${name}" ${attributes} required></label>`;
+function renderField({ name, label, attributes, hint }: Field): string {
+  const described = hint === undefined ? `${name}-error` : `${name}-hint ${name}-error`;
+  const told = hint === undefined ? "" : `        <p id="${name}-hint" class="hint">${hint}</p>\n`;
+  return `        <label for="${name}">${label}</label>
+${told}        <input name="${name}" id="${name}" data-label="${label}" aria-describedby="${described}" ${attributes} required>
+        <p id="${name}-error" class="error"></p>
+`;
 }

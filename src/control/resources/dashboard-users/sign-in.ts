@@ -17,7 +17,7 @@ import { beginSession, endSessionByToken } from "./sessions.ts";
 import { viewOfSession } from "./session-view.ts";
 import { findDashboardUser, findDashboardUserByEmail, type DashboardUserRow } from "./store.ts";
 
-/** What came of an e-mail address and a password. */
+/** The result of checking an e-mail address and a password. */
 export interface Checked {
   readonly user: DashboardUserRow | undefined;
   readonly attempt: Attempt;

@@ -46,7 +46,7 @@ export async function insertDashboardUser(trx: Knex.Transaction, row: DashboardU
   const inserted = await trx("dashboard_users").insert(row).onConflict("email").ignore().returning("id");
   if (inserted.length === 0)
     throw new ApiError("DUPLICATE", {
-      message: "there is a dashboard user of that e-mail address already",
+      message: "the e-mail address is already in use by a dashboard user",
       details: { email: row.email },
     });
 }
@@ -55,7 +55,7 @@ export async function anyDashboardUser(db: Knex): Promise<boolean> {
   return (await db<DashboardUserRow>("dashboard_users").first("id")) !== undefined;
 }
 
-/** Taken by whoever makes the first owner, or the link for that; held until the transaction ends. */
+/** A lock for creating the first owner or its link; held until the transaction ends. */
 export async function lockSetup(trx: Knex.Transaction): Promise<void> {
   await lockUntilEnd(trx, "dashboardSetup");
 }

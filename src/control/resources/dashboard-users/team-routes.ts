@@ -44,7 +44,7 @@ export function teamRoutes({ settings, db }: ControlContext): Route[] {
       operation: "inviteDashboardUser",
       summary: "Invite a dashboard user",
       description:
-        "The answer holds a link, shown this once, that sets the user's password within three days.",
+        "The response contains a link to set the user's password. It is shown only once and valid for three days.",
       body: newDashboardUser,
       answers: { 201: invitedUser },
       etag: true,
@@ -72,7 +72,7 @@ export function teamRoutes({ settings, db }: ControlContext): Route[] {
       path: "/dashboard/users/{id}",
       operation: "updateDashboardUser",
       summary: "Change a dashboard user's name or role",
-      description: "Members that are not given stay as they are. The last owner stays one.",
+      description: "Omitted members are not changed. The last owner cannot lose the role.",
       params: dashboardUserPath,
       body: dashboardUserUpdate,
       answers: { 200: dashboardUser },
@@ -111,10 +111,10 @@ export function teamRoutes({ settings, db }: ControlContext): Route[] {
       method: "post",
       path: "/dashboard/users/{id}/invitation",
       operation: "inviteDashboardUserAgain",
-      summary: "Make a new link that sets a user's password",
+      summary: "Create a new link to set a user's password",
       description:
-        "For an invitation that is over, and for a password that is forgotten. Earlier links are dead; the password " +
-        "stays until the link is used.",
+        "For an expired invitation or a forgotten password. Earlier links become invalid; the current password " +
+        "stays valid until the link is used.",
       params: dashboardUserPath,
       answers: { 201: invitedUser },
       errors: ["DASHBOARD_USER_NOT_FOUND"],

@@ -17,7 +17,7 @@ export interface Invited {
   readonly invitation: { readonly url: string; readonly expires_at: Date };
 }
 
-/** Makes a user without a password, and the link that sets one. */
+/** Creates a user without a password, and the link to set one. */
 export async function inviteUser(
   unit: UnitOfWork,
   fields: Pick<DashboardUserRow, "email" | "name" | "role">,
@@ -30,7 +30,10 @@ export async function inviteUser(
   return { user, invitation: await makeInvitation(trx, user.id, publicUrl, now) };
 }
 
-/** Makes another link for a user: the first one is over, or the password is forgotten, which holds until it is used. */
+/**
+ * Creates another link for a user whose first one expired or who forgot the password. The old password stays valid
+ * until the link is used.
+ */
 export async function inviteAgain(unit: UnitOfWork, id: string, publicUrl: string): Promise<Invited> {
   const { trx, now } = unit;
   const user = await lockDashboardUser(trx, id);
@@ -87,7 +90,7 @@ function requireOtherOwner(owners: readonly DashboardUserRow[], leaving: Dashboa
   if (leaving.role !== "owner") return;
   if (owners.some(({ id, password_hash: hash }) => id !== leaving.id && hash !== null)) return;
   if (leaving.password_hash === null) return;
-  throw new ApiError("CONFLICT", { message: "this is the last owner: make another one first" });
+  throw new ApiError("CONFLICT", { message: "this is the last owner: make another user an owner first" });
 }
 
 function about({ id }: DashboardUserRow) {

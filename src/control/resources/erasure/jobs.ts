@@ -57,7 +57,7 @@ async function eraseSome({ db, units, clock, log }: Dependencies): Promise<boole
     const failures = erasure.failures + 1;
     const next = new Date(clock() + erasureRetryDelay(failures));
     const { id, kind, step } = erasure;
-    log.warn({ err: error, erasure: id, kind, step, failures }, "could not erase all of it; will retry");
+    log.warn({ err: error, erasure: id, kind, step, failures }, "could not finish an erasure; will retry");
     await recordFailure(db, erasure, { message: erasureFailure(error), next }).catch(() => {
       throw error;
     });

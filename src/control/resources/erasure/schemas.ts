@@ -16,7 +16,7 @@ export const erasureList = listQuery(["requested_at"], {
 const count = z.int().nonnegative();
 
 export const erasure = z.object({
-  id: z.string().describe("of the user, customer or dashboard user that was deleted"),
+  id: z.string().describe("id of the deleted user, customer or dashboard user"),
   kind: z.enum(ERASURE_KINDS),
   customer_id: z.string().nullable(),
   status: z.enum(STATUSES),
@@ -24,16 +24,16 @@ export const erasure = z.object({
   finished_at: timestamp().nullable(),
   progress: z
     .object({ users: count, sessions: count, events: count, records: count })
-    .describe("rows that were gone through by now; records are those of the audit trail"),
+    .describe("rows processed so far; records are those of the audit trail"),
   failure: z
     .object({
-      step: z.enum(STEP_NAMES).describe("what was being erased"),
+      step: z.enum(STEP_NAMES).describe("the step that failed"),
       message: z.string(),
-      attempts: count.describe("how many in a row have failed"),
+      attempts: count.describe("consecutive failures"),
       next_attempt_at: timestamp(),
     })
     .nullable()
-    .describe("why it does not go on; `null` where the last attempt worked"),
+    .describe("why it is not progressing; `null` if the last attempt succeeded"),
 });
 
 /** As it is answered. */

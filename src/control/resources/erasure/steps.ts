@@ -32,7 +32,7 @@ interface Key {
 
 /**
  * Each step erases some rows, those behind the erasure's position, and can do so again: an erasure that was interrupted goes
- * on where it was, and whoever does the same at the same time does no harm.
+ * on where it was, and running one concurrently does no harm.
  */
 export const ERASE: Readonly<Record<StepName, (unit: UnitOfWork, erasure: ErasureRow) => Promise<Batch>>> = {
   users: eraseUsers,
@@ -136,8 +136,8 @@ async function eraseEvents({ trx }: UnitOfWork, erasure: ErasureRow): Promise<Ba
 }
 
 /**
- * Sign-ins that were refused before there was a user name whoever it was by the provider's word for them. Versions before kept
- * addresses in what a provider said of a refusal: nobody's stays.
+ * Sign-ins that were refused before the user existed contain the provider's identifier of the person. Versions before
+ * kept addresses in what a provider said of a refusal: nobody's stays.
  */
 async function eraseRefusals({ trx }: UnitOfWork, erasure: ErasureRow): Promise<Batch> {
   const { customer_id: customer, subject } = erasure;

@@ -40,7 +40,7 @@ export interface ErasureRow {
   readonly next_attempt_at: Date | null;
 }
 
-/** What stands in a user's row in place of who it was; their subject is their id. */
+/** The values that replace personal data in a user's row; the subject becomes the id. */
 export const ERASED_USER = {
   email: null,
   name: null,

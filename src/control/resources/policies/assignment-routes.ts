@@ -34,7 +34,7 @@ export function assignmentRoutes({ db }: ControlContext): Route[] {
       ...ofCustomer,
       method: "get",
       operation: "listCustomerPolicies",
-      summary: "Lists a customer's policies",
+      summary: "List a customer's policies",
       permission: "read",
       query: assignedList,
       answers: { 200: z.array(assignedPolicy) },
@@ -54,10 +54,10 @@ export function assignmentRoutes({ db }: ControlContext): Route[] {
       ...ofCustomer,
       method: "post",
       operation: "assignPolicies",
-      summary: "Assigns policies to a customer",
+      summary: "Assign policies to a customer",
       description:
-        "All of them or none; those that the customer has already stay. Answers all policies of the customer. Keys " +
-        "that are limited to the customer cannot. Warns of what a policy asks for and the customer's identity provider " +
+        "Assigns all of them or none; existing assignments stay. Returns all policies of the customer. Keys " +
+        "that are limited to the customer are refused. Warns if a policy requires something that the customer's identity provider " +
         "does not announce.",
       permission: "configure",
       body: assignment,
@@ -75,7 +75,7 @@ export function assignmentRoutes({ db }: ControlContext): Route[] {
       method: "delete",
       path: "/customers/{id}/policies/{policy_id}",
       operation: "unassignPolicy",
-      summary: "Takes a policy from a customer",
+      summary: "Remove a policy from a customer",
       permission: "configure",
       params: assignmentPath,
       answers: { 200: unassigned },
@@ -91,7 +91,7 @@ export function assignmentRoutes({ db }: ControlContext): Route[] {
       method: "get",
       path: "/policies/{id}/customers",
       operation: "listPolicyCustomers",
-      summary: "Lists the customers that a policy is assigned to",
+      summary: "List the customers that a policy is assigned to",
       permission: "read",
       tenancy: "all",
       params: policyPath,

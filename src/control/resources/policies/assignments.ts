@@ -34,7 +34,7 @@ export async function assignPolicies(
   for (const { id, conditions } of held) if (added.includes(id)) await requireActiveSet(trx, conditions);
   if (before.length + added.length > MAX_ASSIGNED)
     throw new ApiError("CONFLICT", {
-      message: `a customer has at most ${MAX_ASSIGNED} policies`,
+      message: `a customer may have at most ${MAX_ASSIGNED} policies`,
       details: { customer_id: customer.id, assigned: before.length, limit: MAX_ASSIGNED },
     });
   if (added.length > 0) {
@@ -69,8 +69,8 @@ export async function unassignPolicy(
 }
 
 /**
- * Keeps the policies as they are until the transaction ends. Whoever changes one meanwhile waits, and then finds this
- * customer among those that gateways must be told of.
+ * Locks the policies against changes until the transaction ends. A concurrent change waits, and then includes this
+ * customer in its notification of gateways.
  */
 async function lockPolicies(
   trx: Knex.Transaction,
@@ -84,7 +84,7 @@ async function lockPolicies(
   const missing = ids.flatMap((id, index) =>
     found.some((policy) => policy.id === id)
       ? []
-      : [{ path: `policy_ids.${index}`, message: "is no policy" }],
+      : [{ path: `policy_ids.${index}`, message: "is not an existing policy" }],
   );
   if (missing.length > 0) throw validationFailed(missing);
   return found;

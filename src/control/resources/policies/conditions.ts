@@ -18,7 +18,7 @@ const emailDomain = z
       return domain;
     context.addIssue({
       code: "custom",
-      message: "must be a domain such as `example.com`: no `@`, no wildcard; subdomains are listed each",
+      message: "must be a domain such as `example.com`, without `@` or wildcards; list each subdomain",
     });
     return z.NEVER;
   })
@@ -42,13 +42,13 @@ export const authenticationConditions = someOf({
     .int()
     .min(60)
     .max(MAX_DURATION)
-    .meta({ description: "Seconds since the user proved who they are." }),
+    .meta({ description: "Maximum time since the user authenticated, in seconds." }),
   allowed_email_domains: z.array(emailDomain).min(1).max(100),
   allowed_ip_ranges: z
     .array(ipRange)
     .min(1)
     .max(100)
-    .meta({ description: "Addresses, or networks in CIDR notation, of the user's browser." }),
+    .meta({ description: "Addresses, or networks in CIDR notation, that the user's browser must have." }),
 });
 
 /** What an `authorization` policy asks of each request. */
@@ -57,13 +57,13 @@ export const authorizationConditions = z.strictObject({
     .string()
     .min(1)
     .max(200)
-    .meta({ description: "The name of a published policy set that must permit too." }),
+    .meta({ description: "The name of a published policy set that must also permit the request." }),
 });
 
 /** An address or a network (RFC 4632, RFC 4291), in the one way to write it. */
 function readRange(text: string): { readonly range: string } | { readonly problem: string } {
   const [, address = "", , bits] = /^([\da-fA-F:.]+)(\/(\d{1,3}))?$/.exec(text) ?? [];
-  // stricter than ipaddr.js, to which `10.1` and `010.0.0.1` are addresses
+  // stricter than ipaddr.js, which accepts `10.1` and `010.0.0.1` as addresses
   if (!isIPv4(address) && !isIPv6(address))
     return { problem: "must be an address or a network such as `192.0.2.0/24` or `2001:db8::/32`" };
   const parsed = ipaddr.parse(address);

@@ -8,7 +8,10 @@ import {
 import type { IdpRow } from "../../tenancy/idp.ts";
 import { mfaAcrValues } from "../../tenancy/mfa-acr-values.ts";
 
-/** Gateways of earlier releases are told of a deletion for so long; others know the ids of all for good. */
+/**
+ * How long gateways of earlier releases are told of a deletion; newer ones know the ids of all deleted customers for
+ * good.
+ */
 const DELETED_MATTERS_MS = 2 * 24 * 3_600_000;
 
 interface CustomerStateRow {
@@ -25,7 +28,7 @@ interface CustomerStateRow {
 const SLICE = 1_000;
 
 /**
- * Where each of these customers stands. Deleted ones are `deleted`; those that never were are missing. Many are read in
+ * The states of these customers. Deleted ones are `deleted`; those that never were are missing. Many are read in
  * several statements: of one moment within a transaction that is `repeatable read`.
  */
 export async function customerStatesOf(

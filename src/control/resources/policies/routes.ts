@@ -31,7 +31,7 @@ function ownRoutes({ db }: ControlContext): Route[] {
       method: "get",
       path: "/policies",
       operation: "listPolicies",
-      summary: "Lists policies",
+      summary: "List policies",
       description: "A key that is limited to a customer sees those that are assigned to it.",
       permission: "read",
       tenancy: "handler",
@@ -53,11 +53,11 @@ function ownRoutes({ db }: ControlContext): Route[] {
       method: "post",
       path: "/policies",
       operation: "createPolicy",
-      summary: "Creates a policy",
+      summary: "Create a policy",
       description:
-        "Of the type `authentication`: asked of each sign-in, refresh and request of a customer's users. Of the type " +
-        "`authorization`: a published policy set that must permit their requests too. Of several policies of one " +
-        "customer, each must be satisfied.",
+        "Type `authentication`: requirements for each sign-in, refresh and request of a customer's users. Type " +
+        "`authorization`: a published policy set that must also permit their requests. If a customer has several policies, " +
+        "all must be satisfied.",
       permission: "configure",
       tenancy: "all",
       body: newPolicy,
@@ -74,7 +74,7 @@ function ownRoutes({ db }: ControlContext): Route[] {
       method: "get",
       path: "/policies/{id}",
       operation: "readPolicy",
-      summary: "Reads a policy",
+      summary: "Read a policy",
       permission: "read",
       tenancy: "handler",
       params: policyPath,
@@ -91,10 +91,10 @@ function ownRoutes({ db }: ControlContext): Route[] {
       method: "put",
       path: "/policies/{id}",
       operation: "updatePolicy",
-      summary: "Updates a policy",
+      summary: "Update a policy",
       description:
-        "What is given changes, `conditions` as a whole. It holds for all its customers at once. Warns of what it asks for " +
-        "and their identity providers do not announce.",
+        "Only given members change; `conditions` is replaced as a whole. Takes effect for all its customers at once. Warns if it requires something " +
+        "that their identity providers do not announce.",
       permission: "configure",
       tenancy: "all",
       params: policyPath,
@@ -115,7 +115,7 @@ function ownRoutes({ db }: ControlContext): Route[] {
       method: "delete",
       path: "/policies/{id}",
       operation: "deletePolicy",
-      summary: "Deletes a policy",
+      summary: "Delete a policy",
       description: "Refused while it is assigned to a customer.",
       permission: "configure",
       tenancy: "all",

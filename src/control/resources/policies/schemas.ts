@@ -17,7 +17,7 @@ export const assignmentPath = z.object({ id: pathId(), policy_id: pathId() });
 
 const status = z
   .enum(POLICY_STATUSES)
-  .meta({ description: "An inactive policy stays assigned, and is enforced nowhere." });
+  .meta({ description: "An inactive policy stays assigned but is not enforced." });
 const fields = { name: nameText(), description: longText() };
 const ofNew = {
   name: fields.name,
@@ -37,9 +37,9 @@ export const policyUpdate = someOf({
   ...fields,
   status,
   type: z.enum(POLICY_TYPES).meta({ description: "Cannot change." }),
-  conditions: z
-    .looseObject({})
-    .meta({ description: "As a whole, and of the policy's type: see the body of POST /policies." }),
+  conditions: z.looseObject({}).meta({
+    description: "Replaced as a whole; must match the policy's type, see the body of POST /policies.",
+  }),
 });
 export type PolicyUpdate = z.output<typeof policyUpdate>;
 

@@ -27,7 +27,7 @@ export async function changePolicy(
   given: PolicyUpdate,
 ): Promise<PolicyRow> {
   if (given.type !== undefined && given.type !== row.type)
-    throw validationFailed([{ path: "type", message: `cannot change: it is \`${row.type}\`` }]);
+    throw validationFailed([{ path: "type", message: `cannot be changed: it is \`${row.type}\`` }]);
   const changes = await changesOf(unit.trx, row, given);
   if (Object.keys(changes).length === 0) return row;
   const after = await updatePolicy(unit.trx, row, changes, unit.now);
@@ -93,10 +93,10 @@ export async function requireActiveSet(
     .where({ name })
     .first<{ activated: string[] } | undefined>("activated");
   if (set === undefined)
-    throw validationFailed([{ path: "conditions.policy_set", message: "is no published policy set" }]);
+    throw validationFailed([{ path: "conditions.policy_set", message: "is not a published policy set" }]);
   if (set.activated.length === 0)
     throw new ApiError("POLICY_SET_NOT_ACTIVE", {
-      message: `the policy set \`${name}\` has no active version: activate one first, or everything is denied`,
+      message: `the policy set \`${name}\` has no active version: activate one first, otherwise every request is denied`,
       details: { policy_set: name },
     });
 }

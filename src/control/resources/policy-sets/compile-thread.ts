@@ -60,7 +60,7 @@ function otherName(own: string, wanted: string, files: readonly PolicyFile[]): D
   return {
     severity: "error",
     code: "other-name",
-    message: `the set calls itself \`${own}\` and is to be published as \`${wanted}\``,
+    message: `the policy set is named \`${own}\` but is published as \`${wanted}\``,
     file: files.find(({ text }) => /^policy_set\s*:/m.test(text))?.name ?? files[0]?.name ?? "",
     line: 1,
     column: 1,

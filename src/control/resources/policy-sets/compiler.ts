@@ -34,16 +34,16 @@ export function createPolicySetCompiler(limits: Partial<CompilerLimits> = {}): P
   let running = 0;
   return async (task) => {
     const bytes = task.files.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
-    if (bytes > MAX_SET_BYTES) return refused(task, "set-too-large", "the set is larger than 2 MB");
+    if (bytes > MAX_SET_BYTES) return refused(task, "set-too-large", "the policy set is larger than 2 MB");
     if (running < threads) running += 1;
     else {
       if (queue.length >= waiting) {
         throw new ApiError("SERVICE_UNAVAILABLE", {
-          message: "too many policy sets are being compiled; try again",
+          message: "too many policy sets are being compiled; try again later",
           headers: { "retry-after": "5" },
         });
       }
-      // whoever ends hands its place over
+      // a finished compilation passes on its slot
       await new Promise<void>((resolve) => queue.push(resolve));
     }
     try {
@@ -65,9 +65,13 @@ async function compileInThread(
   } catch (error) {
     switch (errorCode(error)) {
       case "ERR_THREAD_TIMEOUT":
-        return refused(task, "set-too-slow", `the set takes more than ${timeoutMs / 1000} s to compile`);
+        return refused(
+          task,
+          "set-too-slow",
+          `the policy set takes more than ${timeoutMs / 1000} s to compile`,
+        );
       case "ERR_WORKER_OUT_OF_MEMORY":
-        return refused(task, "set-too-complex", `the set takes more than ${memoryMb} MB to compile`);
+        return refused(task, "set-too-complex", `the policy set takes more than ${memoryMb} MB to compile`);
       default:
         throw error;
     }
@@ -88,7 +92,7 @@ function refused({ files }: CompileTask, code: string, message: string): Compile
     line: 1,
     column: 1,
     length: 1,
-    hint: "make it several policy sets",
+    hint: "split it into several policy sets",
   };
   return failed([finding], []);
 }

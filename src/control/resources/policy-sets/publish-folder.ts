@@ -72,7 +72,7 @@ export async function publishFiles(
     const report = compiled.rendered;
     context.log.error(
       { policy_set: name, report },
-      "the policy folder has errors; nothing of it is published, and what was published before stays",
+      "the policy folder has errors and was not published; the earlier version stays in force",
     );
     return { kind: "invalid", report };
   }
@@ -87,11 +87,11 @@ export async function publishFiles(
     const { version, digest, replaced } = outcome;
     const report = compiled.rendered === "" ? {} : { report: compiled.rendered };
     const fields = { policy_set: `${name}@${version}`, digest, ...report };
-    if (replaced === undefined) context.log.info(fields, "the policy folder is published");
+    if (replaced === undefined) context.log.info(fields, "published the policy folder");
     else
       context.log.warn(
         { ...fields, replaced: `${name}@${replaced}` },
-        "the policy folder has changed and is in force, in place of a version that was activated through the API",
+        "published the changed policy folder, which replaces a version that was activated through the API",
       );
   }
   return outcome;
@@ -129,5 +129,5 @@ async function keepVersion(unit: UnitOfWork, set: PublishableSet): Promise<strin
     await addVersion(unit, { ...set, version });
     return version;
   }
-  throw new Error(`every version of ${name} for the digest ${digest} has other content`);
+  throw new Error(`every version of ${name} for the digest ${digest} has different content`);
 }

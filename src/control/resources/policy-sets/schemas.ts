@@ -7,7 +7,7 @@ const MAX_FILES = 200;
 export const BODY_BYTES = 6 * 1024 * 1024;
 
 const LABEL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
-const labelHint = "must be at most 100 letters, digits, `.`, `_` and `-`, a letter or digit first";
+const labelHint = "must be at most 100 letters, digits, `.`, `_` and `-`, starting with a letter or digit";
 const FILE = /^(?:[A-Za-z0-9_][A-Za-z0-9_.-]*\/)*[A-Za-z0-9_][A-Za-z0-9_.-]*\.(?:ya?ml|graphqls?|gql)$/;
 
 const file = z.strictObject({
@@ -69,8 +69,8 @@ export const policySetData = z.object({
   active_version: z.string().nullable().describe("what gateways enforce"),
   active_digest: z.string().nullable(),
   activated_at: timestamp().nullable(),
-  previous_version: z.string().nullable().describe("what a rollback leads to"),
-  versions: z.int().describe("how many were published"),
+  previous_version: z.string().nullable().describe("the version that a rollback activates"),
+  versions: z.int().describe("the number of published versions"),
   created_at: timestamp(),
   updated_at: timestamp(),
 });
@@ -78,7 +78,7 @@ export const policySetData = z.object({
 export const versionData = z.object({
   name: z.string(),
   version: z.string(),
-  digest: z.string().describe("sha256 of what the set means: layout and comments do not count"),
+  digest: z.string().describe("sha256 of the set's meaning, without layout and comments"),
   rules: z.int(),
   active: z.boolean(),
   diagnostics: z.array(diagnostic).describe("warnings"),

@@ -61,7 +61,7 @@ export async function publish(
   if (known !== undefined) {
     if (known.digest === digest) return false;
     throw new ApiError("VERSION_IMMUTABLE", {
-      message: `\`${name}@${version}\` was published with other content; give the set another version`,
+      message: `\`${name}@${version}\` was published with different content; change the set's version`,
       details: { name, version, published_digest: known.digest, digest },
     });
   }

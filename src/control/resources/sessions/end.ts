@@ -17,17 +17,17 @@ export const END_REASONS = [
 ] as const;
 export type EndReason = (typeof END_REASONS)[number];
 
-/** Which sessions; all that is given must hold, and something must be given. */
+/** Selects sessions. All given conditions must match, and at least one must be given. */
 export interface SessionsOf {
   readonly sessionId?: string;
   readonly userId?: string;
   readonly customerId?: string;
 }
 
-/** The clock tolerance that a gateway can have at most: so long after its `exp` a token may still be taken. */
+/** The maximum clock tolerance of a gateway: how long after its `exp` a token may still be accepted. */
 const TOLERANCE_MS = 300_000;
 
-/** Whoever it was is being erased: what is told of the end names ids alone. */
+/** The user is being erased: the announcement of the session's end contains only ids. */
 const OF_ERASED: ReadonlySet<EndReason> = new Set(["user_deleted", "customer_deleted"]);
 
 interface EndedRow {
@@ -41,13 +41,13 @@ interface EndedRow {
 }
 
 /**
- * Ends sessions that go on, within the unit that is the reason for it: no token of theirs is refreshed from then on,
- * gateways refuse those that are still valid, and an event tells of each. The caller records the change that it makes.
+ * Ends open sessions, within the unit of work that causes it: their tokens can no longer be refreshed, gateways refuse
+ * tokens that are still valid, and an event announces each session. The caller records the change.
  *
- * Whoever calls it for a customer or a user must have locked that row before: sign-in and refresh hold it in share mode
- * while they make tokens, so that either they see the new status, or the session that they made is ended here.
+ * A caller that ends the sessions of a customer or user must have locked that row: sign-in and refresh hold it in share
+ * mode while they make tokens, so that either they see the new status, or the session that they made is ended here.
  *
- * @returns how many have ended; those that were over already are not counted
+ * @returns the number of sessions ended, not counting those that had already ended
  */
 export async function endSessions(unit: UnitOfWork, where: SessionsOf, reason: EndReason): Promise<number> {
   const { trx, now } = unit;
@@ -99,7 +99,7 @@ function lockAlive(
   if (userId !== undefined) void query.where("user_id", userId);
   if (customerId !== undefined) void query.where("customer_id", customerId);
   if (sessionId === undefined && userId === undefined && customerId === undefined)
-    throw new Error("ending sessions needs to be told whose");
+    throw new Error("ending sessions requires at least one selector");
   return query.orderBy("id").forUpdate().pluck<string[]>("id");
 }
 

@@ -71,7 +71,7 @@ export function sessionRoutes(context: ControlContext): Route[] {
       operation: "revokeSession",
       summary: "Revoke a session",
       description:
-        "Ends the session: its tokens are not refreshed, and gateways refuse them at once. A session that is over stays as it is.",
+        "Ends the session: its tokens can no longer be refreshed, and gateways refuse them at once. A session that has already ended is not changed.",
       permission: "configure",
       params: sessionParams,
       answers: { 200: sessionSchema },

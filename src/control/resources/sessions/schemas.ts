@@ -12,18 +12,21 @@ export const sessionSchema = z.object({
   user_id: z.string(),
   client_id: z
     .string()
-    .meta({ description: "the application that began the sign-in: the family of its API key" }),
+    .meta({ description: "the application that started the sign-in: the family of its API key" }),
   status: z.enum(SESSION_STATUSES),
   scope: z.string(),
   auth_time: timestamp()
     .nullable()
     .meta({
       description:
-        "when the user proved who they are: the provider's word, or the sign-in where the provider's metadata show that it never " +
-        "says and it was asked to have it done again (`prompt=login`); `null` where nobody knows",
+        "when the user authenticated, according to the provider; or the time of the sign-in, if the provider's metadata show that it never " +
+        "reports it and it was asked to authenticate again (`prompt=login`); `null` if unknown",
     }),
   amr: z.array(z.string()).meta({ description: "authentication methods (RFC 8176)" }),
-  acr: z.string().nullable().meta({ description: "class of authentication, as far as the provider says" }),
+  acr: z
+    .string()
+    .nullable()
+    .meta({ description: "authentication context class, if the provider reports it" }),
   ip_address: z.string(),
   user_agent: z.string(),
   created_at: timestamp(),

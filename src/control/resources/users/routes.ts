@@ -69,7 +69,7 @@ export function userRoutes(context: ControlContext): Route[] {
       operation: "createUser",
       summary: "Add a user before their first sign-in",
       description:
-        "The first sign-in with this `subject` is theirs; attributes that are set here hold from then on.",
+        "The first sign-in with this `subject` becomes this user; attributes set here apply from then on.",
       permission: "configure",
       tenancy: { path: "id" },
       params: userParams,
@@ -120,7 +120,7 @@ export function userRoutes(context: ControlContext): Route[] {
       operation: "updateUser",
       summary: "Change a user's status or attributes",
       description:
-        "Suspending a user ends their sessions. Attributes hold at gateways at once; in tokens from the next refresh on. Keys that are limited to the customer can suspend, and nothing else.",
+        "Suspending a user ends their sessions. Attributes take effect at gateways at once, and in tokens from the next refresh on. Keys that are limited to the customer can only suspend users.",
       permission: "configure",
       tenancy: "handler",
       params: userParams,
@@ -139,7 +139,7 @@ export function userRoutes(context: ControlContext): Route[] {
       operation: "deleteUser",
       summary: "Delete a user",
       description:
-        "Sessions end, tokens are refused, and everything that says who it was is erased: at once from the directory, within seconds from sessions, events, webhook deliveries and the audit trail, which keep the id (`GET /erasures/{id}`). Whoever signs in again at the identity provider is a new user, without the attributes of this one: to keep somebody out, suspend them. Keys that are limited to the customer cannot.",
+        "Sessions end, tokens are refused, and all personal data are erased: at once from the directory, within seconds from sessions, events, webhook deliveries and the audit trail, which keep the id (`GET /erasures/{id}`). Anyone who signs in again at the identity provider becomes a new user without these attributes: to keep somebody out, suspend them instead. Keys that are limited to the customer are refused.",
       permission: "configure",
       tenancy: "handler",
       params: userParams,

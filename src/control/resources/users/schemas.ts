@@ -21,7 +21,7 @@ const MAX_BYTES = 32_768;
 export const droppedClaim = z.object({
   claim: z.string(),
   values: z.array(z.string()).describe("the first 20, shortened"),
-  count: z.int().describe("how many there are"),
+  count: z.int().describe("the total number"),
   reason: z.string().describe("in words"),
 });
 
@@ -29,10 +29,10 @@ const attributeText = longText(MAX_TEXT);
 
 const attributeValue = z.union(
   [attributeText, anyNumber(), z.boolean(), z.array(attributeText).max(MAX_LIST)],
-  { error: `must be a text of at most ${MAX_TEXT} characters, a number, a boolean or a list of texts` },
+  { error: `must be a string of at most ${MAX_TEXT} characters, a number, a boolean or a list of strings` },
 );
 
-/** What administrators set. Bounded, for it travels in tokens and stands in every gateway's cache. */
+/** Attributes set by administrators. Limited in size, because tokens and gateways' caches contain them. */
 export const attributes = z
   .record(attributeName, attributeValue)
   .refine((members) => Object.keys(members).length <= MAX_ATTRIBUTES, {
@@ -58,7 +58,7 @@ export const usersQuery = listQuery(sortable, { ...filters, customer_id: pathId(
 export const userParams = z.strictObject({ id: pathId() });
 
 export const newUserBody = z.strictObject({
-  subject: nameText(255).describe("the `sub` that the customer's identity provider will name the user by"),
+  subject: nameText(255).describe("the user's `sub` at the customer's identity provider"),
   email: emailAddress().optional(),
   name: nameText().optional(),
   attributes: attributes.default({}),
@@ -66,7 +66,7 @@ export const newUserBody = z.strictObject({
 
 export const userBody = someOf({
   status,
-  attributes: attributes.describe("takes the place of all that were set before"),
+  attributes: attributes.describe("replaces all attributes that were set before"),
 });
 
 /** A value of the provider may be anything that JSON can say. */
@@ -80,14 +80,12 @@ export const userData = z.object({
   email: z.string().nullable(),
   name: z.string().nullable(),
   status,
-  profile: values.describe("what the identity provider says of the user, as far as it may"),
+  profile: values.describe("the identity provider's claims about the user, as far as they are accepted"),
   dropped_claims: droppedClaim
     .array()
-    .describe(
-      "what the identity provider said at the last sign-in and may not, by the customer's lists of now",
-    ),
-  attributes: values.describe("set by administrators; they win over the profile, and need no list"),
-  effective_attributes: values.describe("what conditions read as `user`, and tokens carry"),
+    .describe("claims of the last sign-in that the customer's current lists do not accept"),
+  attributes: values.describe("set by administrators; they override the profile and need no list"),
+  effective_attributes: values.describe("what conditions read as `user` and tokens contain"),
   created_at: timestamp(),
   updated_at: timestamp(),
   last_sign_in_at: timestamp().nullable(),

@@ -95,7 +95,7 @@ export async function createUser(
       });
   if (row !== undefined) return row;
   throw new ApiError("DUPLICATE", {
-    message: "the customer has a user of that subject already",
+    message: "the subject is already in use by a user of the customer",
     details: { customer_id: customerId, subject },
   });
 }

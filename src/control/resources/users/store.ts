@@ -91,7 +91,7 @@ const ATTEMPTS = 5;
 
 /**
  * Finds or makes the user who has signed in, and takes over what the provider says of them. One who is suspended stays
- * as they are: whoever calls looks at `status`.
+ * as they are: the caller checks `status`.
  */
 export async function upsertOnSignIn(unit: UnitOfWork, input: SignIn): Promise<UserRow> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
@@ -162,7 +162,7 @@ export async function lockBySubject(
     .first<UserRow | undefined>([...USER_COLUMNS]);
 }
 
-/** Whether attributes were set for somebody whom no provider has named yet: they are for whoever it names first. */
+/** Whether attributes were set for a user who has not signed in yet: the first sign-in with that subject gets them. */
 export async function attributesAwaitSomebody(db: Knex, customerId: string): Promise<boolean> {
   const row: unknown = await users(db)
     .where({ customer_id: customerId })

@@ -75,34 +75,34 @@ async function beginningOf(response: Response): Promise<string> {
 }
 
 function refusalOf(status: number): string {
-  if (status >= 300 && status < 400) return `the receiver answered ${status}; redirects are not followed`;
-  return `the receiver answered ${status}`;
+  if (status >= 300 && status < 400) return `the receiver returned ${status}; redirects are not followed`;
+  return `the receiver returned ${status}`;
 }
 
 /** By the names of Node, undici and OpenSSL; what has none of these is told by its code alone. */
 const FAILURES: Readonly<Record<string, string>> = {
   ECONNREFUSED: "the connection was refused",
-  ECONNRESET: "the connection was closed before an answer came",
-  EHOSTUNREACH: "the host cannot be reached",
-  ENETUNREACH: "the host cannot be reached",
-  ENOTFOUND: "the host's name does not resolve",
-  EAI_AGAIN: "the host's name does not resolve",
-  EPIPE: "the connection was closed before an answer came",
-  ETIMEDOUT: "no connection in time",
-  UND_ERR_CONNECT_TIMEOUT: "no connection in time",
-  UND_ERR_SOCKET: "the connection was closed before an answer came",
-  UND_ERR_HEADERS_OVERFLOW: "the answer's headers are too large",
+  ECONNRESET: "the connection was closed before a response",
+  EHOSTUNREACH: "the host is unreachable",
+  ENETUNREACH: "the host is unreachable",
+  ENOTFOUND: "the host name cannot be resolved",
+  EAI_AGAIN: "the host name cannot be resolved",
+  EPIPE: "the connection was closed before a response",
+  ETIMEDOUT: "timed out while connecting",
+  UND_ERR_CONNECT_TIMEOUT: "timed out while connecting",
+  UND_ERR_SOCKET: "the connection was closed before a response",
+  UND_ERR_HEADERS_OVERFLOW: "the response headers are too large",
 };
 
 /** Why there is no answer, for the log that customers read: nothing of the inside, no addresses. */
 function failureOf(error: unknown): string {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof TargetNotAllowed) return cause.message;
-    if (cause.name === "TimeoutError") return "no answer in time";
-    if (cause.name === "HTTPParserError") return "the answer is not HTTP";
+    if (cause.name === "TimeoutError") return "timed out while waiting for a response";
+    if (cause.name === "HTTPParserError") return "the response is not valid HTTP";
     const code = errorCode(cause);
     if (code?.startsWith("ERR_SSL_")) return "the TLS handshake failed";
-    if (code !== undefined) return FAILURES[code] ?? `no answer (${sanitize(code, 60)})`;
+    if (code !== undefined) return FAILURES[code] ?? `no response (${sanitize(code, 60)})`;
   }
-  return "no answer";
+  return "no response";
 }

@@ -26,13 +26,14 @@ interface Due {
 /** Closes windows as they end. Several instances do no harm: each closes what no other is just closing. */
 export function startClosingWindows(context: Pick<ControlContext, "db" | "clock" | "log">): BackgroundWork {
   const { db, clock, log } = context;
-  const what = "close the windows of counted violations";
+  const what = "close violation windows";
   return every(EVERY_MS, () => closeWindows(db, new Date(clock())), { what, log });
 }
 
 /**
- * Tells what was counted in windows that are over, and opens the next at once, so that what goes on is told once a window. A
- * window that counted nothing is forgotten: the next of its kind is sent at once again. What is over the database says.
+ * Sends the counts of windows that have ended and opens the next ones at once, so that ongoing violations are sent once
+ * per window. A window that counted nothing is forgotten: the next of its kind is sent at once again. The database's
+ * clock decides which windows have ended.
  *
  * @param now - when its deliveries are made
  */

@@ -46,7 +46,7 @@ interface Kind {
  * first is sent at once, and opens a window; those that follow in it are counted, and told when it closes
  * (`close-windows.ts`). The history of events and the audit trail have each of them.
  *
- * @returns what is to be sent now
+ * @returns the deliveries to send now
  */
 export async function coalesce(
   trx: Knex,

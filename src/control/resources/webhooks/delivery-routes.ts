@@ -25,7 +25,7 @@ function log({ db }: ControlContext): Route[] {
       method: "get",
       path: "/webhooks/{id}/deliveries",
       operation: "listWebhookDeliveries",
-      summary: "List what was sent to a webhook",
+      summary: "List the deliveries of a webhook",
       description: "Kept for 30 days.",
       permission: "read",
       params: webhookPath,
@@ -70,8 +70,8 @@ function sending(): Route[] {
       operation: "testWebhook",
       summary: "Send a test event",
       description:
-        "An event of type `webhook.test`, once. What became of it is told by the delivery. " +
-        "It comes before all that waits, also where deliveries pause.",
+        "Sends an event of type `webhook.test` once. The delivery shows the result. " +
+        "It is sent before all pending deliveries, even while deliveries are paused.",
       permission: "configure",
       params: webhookPath,
       answers: { 202: delivery },
@@ -90,7 +90,7 @@ function sending(): Route[] {
       path: "/webhooks/{id}/deliveries/{delivery_id}/redeliver",
       operation: "redeliverWebhookDelivery",
       summary: "Send the event of a delivery again",
-      description: "As a delivery of its own; the event's id, which receivers know it by, is the same.",
+      description: "Creates a new delivery with the same event id, by which receivers identify the event.",
       permission: "configure",
       params: deliveryPath,
       answers: { 202: delivery },
@@ -99,7 +99,7 @@ function sending(): Route[] {
         const webhook = await readEnabled(unit, actor, params.id);
         const before = await lockDeliveryShared(unit.trx, webhook.id, params.delivery_id);
         if (before.status === "pending" || before.status === "delivering")
-          throw new ApiError("CONFLICT", { message: "the delivery is still under way" });
+          throw new ApiError("CONFLICT", { message: "the delivery is still in progress" });
         const { event_id, event_type, payload, retried } = before;
         return send(unit, webhook, "webhook.redelivered", { event_id, event_type, payload, retried });
       },

@@ -19,7 +19,7 @@ export interface DeliveryRow {
   readonly retried: boolean;
   readonly status: DeliveryStatus;
   readonly attempts: number;
-  /** While delivering: when the claim is over. */
+  /** While delivering: when the claim expires. */
   readonly next_attempt_at: Date | null;
   readonly last_attempt_at: Date | null;
   readonly finished_at: Date | null;

@@ -6,7 +6,7 @@ import { payloadOf } from "./payload.ts";
 
 /** Where commits are announced that leave something to deliver. */
 export const CHANNEL = "gatehouse_webhook_deliveries";
-/** The event that stands for all. */
+/** The name that subscribes to all events. */
 export const EVERY_EVENT = "*";
 /** Rows of one statement. */
 const BATCH = 1_000;

@@ -7,7 +7,7 @@ const PER_WEBHOOK = 4;
 /** Attempts without an answer, one after the other, after which nothing is sent for a while: then one delivery tries. */
 export const FAILURES_TO_PAUSE = 3;
 
-/** A delivery that is this instance's to send until the claim is over, and where to. */
+/** A delivery claimed by this instance until the claim expires, with its target. */
 export interface Claimed {
   readonly delivery: Pick<
     DeliveryRow,
@@ -19,7 +19,7 @@ export interface Claimed {
   >;
 }
 
-/** What an attempt has come to, as the log shows it. */
+/** The result of an attempt, as shown in the log. */
 export interface AttemptRecord {
   readonly response_status: number | null;
   readonly response_body: string | null;
@@ -109,7 +109,7 @@ export async function claimDue(db: Knex, options: ClaimOptions): Promise<Claimed
   return rows.sort((a, b) => a.priority - b.priority || a.sequence - b.sequence).map(claimedOf);
 }
 
-/** How the database goes about it, for tests. @returns the plan as `explain` has it */
+/** The database's query plan, for tests. @returns the output of `explain` */
 export async function explainClaim(db: Knex, options: ClaimOptions): Promise<unknown> {
   const { rows } = await db.raw<{ rows: unknown[] }>(
     `explain (format json, costs off) ${CLAIM}`,
@@ -134,7 +134,7 @@ function claimedOf(row: ClaimedColumns): Claimed {
   };
 }
 
-/** The delivery is over. @returns whether it was still this claim's to say so */
+/** Finishes the delivery. @returns whether the claim was still valid */
 export async function endDelivery(
   db: Knex,
   claim: Claimed,
@@ -171,7 +171,7 @@ export async function hasSucceeded(db: Knex, webhookId: string, since: Date): Pr
   return row !== undefined;
 }
 
-/** Whoever claims it next counts one attempt more: a claim that is over can change nothing. */
+/** The next claim increases the number of attempts, so an expired claim cannot change anything. */
 function stillClaimed(db: Knex, { delivery: { id, attempts } }: Claimed): Knex.QueryBuilder {
   return db("webhook_deliveries").where({ id, attempts, status: "delivering" });
 }

@@ -3,7 +3,7 @@ import type { EventData, EventType, StoredEvent } from "../../platform/events.ts
 /** The event that a test sends; nothing else has this type, and nobody subscribes to it. */
 export const TEST_EVENT = "webhook.test";
 
-/** What of each member can be payload: what is added to one is not payload before it stands here. */
+/** The parts of each member that may be sent. A new part is not sent unless it is listed here. */
 const MEMBERS = {
   user: ["id", "email", "customer_id"],
   session: ["id", "ip_address", "user_agent"],
@@ -43,10 +43,10 @@ export const EVENT_MEMBERS = {
   "api_key.revoked": ["api_key", "customer"],
 } as const satisfies Record<EventType, readonly Member[]>;
 
-/** How many events a summary stands for. */
+/** The number of events that a summary represents. */
 export type Summary = Required<Pick<EventData, "count" | "first_at" | "last_at">>;
 
-/** The body of a delivery that stands for several events: what is told of the last of them, and their count. */
+/** The body of a delivery that represents several events: data of the last one, and their count. */
 export function summaryPayload(event: StoredEvent, summary: Summary): string {
   return payloadOf({ ...event, data: { ...event.data, ...summary } });
 }

@@ -2,17 +2,17 @@ import type { Knex } from "knex";
 import { FAILURES_TO_PAUSE, type AttemptRecord, type Claimed } from "./outbox.ts";
 
 const FIRST_PAUSE_MS = 5_000;
-/** Whoever is back again gets what waited within this time. */
+/** The longest pause. A receiver that is back gets its pending deliveries within this time. */
 const LONGEST_PAUSE_MS = 300_000;
 
 /**
- * Statuses that say that nothing would be taken now (RFC 6585, section 4, and RFC 9110, sections 15.6.3 to 15.6.5); any other
- * may be about the one event.
+ * Statuses which mean that the receiver accepts nothing at the moment (RFC 6585, section 4, and RFC 9110, sections
+ * 15.6.3 to 15.6.5); any other may concern only the one event.
  */
 const UNAVAILABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 /**
- * A receiver that does not answer is left alone as a whole (a circuit breaker): otherwise each of its deliveries would wait
+ * Nothing is sent to a receiver that does not respond (a circuit breaker): otherwise each of its deliveries would wait
  * for the timeout. After the pause one delivery tries; its answer lets all others go, and without one the next pause is
  * twice as long.
  */

@@ -19,7 +19,7 @@ export async function recordAttempt(context: Settling, claim: Claimed, record: A
     await endDelivery(db, claim, "delivered", record, now);
     return;
   }
-  // RFC 9110, section 15.5.11: whoever is gone does not come back
+  // RFC 9110, section 15.5.11: a receiver that is gone does not come back
   if (record.response_status === 410) {
     await giveUp(context, claim, record, "gone");
     return;

@@ -58,8 +58,8 @@ function collection({ db, box, settings }: ControlContext): Route[] {
       operation: "createWebhook",
       summary: "Register a webhook",
       description:
-        "Events go to `url` from now on, signed as Standard Webhooks has it. " +
-        "Without a `secret` one is made; this answer alone shows it.",
+        "Events are sent to `url` from now on, signed according to Standard Webhooks. " +
+        "If `secret` is omitted, one is generated; only this response shows it.",
       permission: "configure",
       body: newWebhook,
       answers: { 201: webhookWithSecret },
@@ -99,14 +99,14 @@ function single({ db, settings }: ControlContext): Route[] {
       operation: "updateWebhook",
       summary: "Update a webhook",
       description:
-        "Changes what is given. One that is disabled gets no events, and what waits for it is cancelled. " +
-        "What waits goes to the new URL.",
+        "Only given members change. A disabled webhook gets no events, and its pending deliveries are cancelled. " +
+        "Pending deliveries go to the new URL.",
       permission: "configure",
       body: webhookChanges,
       answers: { 200: webhook },
       errors: ["WEBHOOK_NOT_FOUND", "TARGET_NOT_ALLOWED", "CONFLICT"],
       async prepare({ params, body, actor }) {
-        // whoever must not see it is not told whether a URL leads somewhere either
+        // a caller that must not see it must not learn whether a URL is reachable either
         await readWebhook(db, actor, params.id);
         if (body.url !== undefined) await checkTarget(body.url, targets(settings));
       },
@@ -122,7 +122,7 @@ function single({ db, settings }: ControlContext): Route[] {
       method: "delete",
       operation: "deleteWebhook",
       summary: "Delete a webhook",
-      description: "What waits to be delivered to it is cancelled.",
+      description: "Its pending deliveries are cancelled.",
       permission: "configure",
       answers: { 200: deletedWebhook },
       errors: ["WEBHOOK_NOT_FOUND"],
@@ -146,8 +146,8 @@ function secretAndSwitch({ box }: ControlContext): Route[] {
       operation: "rotateWebhookSecret",
       summary: "Replace a webhook's secret",
       description:
-        "Until `previous_secret_expires_at` deliveries carry a signature of each of the two secrets. " +
-        "Without a `secret` one is made; this answer alone shows it.",
+        "Until `previous_secret_expires_at`, deliveries have a signature with each of the two secrets. " +
+        "If `secret` is omitted, one is generated; only this response shows it.",
       permission: "configure",
       params: webhookPath,
       body: rotation,
@@ -165,10 +165,10 @@ function secretAndSwitch({ box }: ControlContext): Route[] {
       method: "post",
       path: "/webhooks/{id}/enable",
       operation: "enableWebhook",
-      summary: "Enable a webhook that is disabled",
+      summary: "Enable a disabled webhook",
       description:
-        "It gets events from now on; of those in between none is made up for. " +
-        "One whose customer is deleted stays disabled.",
+        "It gets events from now on; those in between are not sent later. " +
+        "A webhook of a deleted customer stays disabled.",
       permission: "configure",
       params: webhookPath,
       answers: { 200: webhook },

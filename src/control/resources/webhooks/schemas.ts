@@ -12,7 +12,7 @@ import { DISABLED_REASONS } from "./store.ts";
 const url = z
   .string()
   .max(2048, "must have at most 2048 characters")
-  .refine((text) => !/[\s\p{Cc}]/u.test(text), "must not hold spaces or control characters")
+  .refine((text) => !/[\s\p{Cc}]/u.test(text), "must not contain spaces or control characters")
   .refine((text) => ["http:", "https:"].includes(URL.parse(text)?.protocol ?? ""), "must be an http(s) URL")
   .refine((text) => !text.includes("#"), "must not have a fragment")
   .meta({ format: "uri" });
@@ -27,7 +27,7 @@ const events = z
       .array(z.enum([...EVENT_TYPES, EVERY_EVENT]), {
         error: "must be a list of event types, or `*` for all",
       })
-      .refine(({ length }) => length > 0, "must name at least one type of event, or `*`")
+      .refine(({ length }) => length > 0, "must have at least one event type, or `*`")
       .refine(({ length }) => length <= MAX_TYPES, `must have at most ${MAX_TYPES} entries`)
       .transform((types) => [...new Set(types)]),
   )
@@ -42,7 +42,7 @@ const events = z
         maxItems: MAX_TYPES,
       },
     ],
-    description: "types of events, or `*` for all, alone or in the list",
+    description: "event types, or `*` for all, alone or in the list",
   });
 
 const description = longText(500).nullable();
@@ -63,9 +63,9 @@ export const webhookChanges = z
     description: description.optional(),
     enabled: z.boolean().optional(),
   })
-  .refine((changes) => Object.keys(changes).length > 0, "must name at least one field");
+  .refine((changes) => Object.keys(changes).length > 0, "must have at least one field");
 
-/** A week: whoever needs longer has two secrets for good. */
+/** A week: a longer overlap would amount to two permanent secrets. */
 const MAX_OVERLAP_SECONDS = 7 * 86_400;
 
 export const rotation = z.strictObject({
@@ -85,7 +85,7 @@ export const webhook = z.object({
   previous_secret_expires_at: timestamp().nullable(),
   paused_until: timestamp()
     .nullable()
-    .describe("the receiver does not answer: nothing is sent before, and then one delivery tries"),
+    .describe("set if the receiver does not respond: nothing is sent until then, when one delivery is tried"),
   created_at: timestamp(),
   updated_at: timestamp(),
 });

@@ -43,7 +43,7 @@ export async function createWebhook(
     await requireCustomerShared(trx, origin.actor, customerId, "body");
   }
   if ((await countWebhooks(trx, customerId)) >= MAX_WEBHOOKS)
-    throw new ApiError("CONFLICT", { message: `there are ${MAX_WEBHOOKS} webhooks already` });
+    throw new ApiError("CONFLICT", { message: `the limit of ${MAX_WEBHOOKS} webhooks is reached` });
   const id = newId("webhook");
   const secret = fields.secret ?? newWebhookSecret();
   const row: WebhookRow = {
@@ -106,7 +106,7 @@ export async function enableWebhook(unit: UnitOfWork, id: string): Promise<Webho
 }
 
 /**
- * Locks one that is to be enabled, and its customer first: whoever deletes that locks both in this order.
+ * Locks one that is to be enabled, and its customer first: a deletion locks both in this order.
  *
  * @throws ApiError WEBHOOK_NOT_FOUND, and CONFLICT where its customer is deleted
  */

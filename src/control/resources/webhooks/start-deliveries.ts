@@ -25,7 +25,7 @@ const MARGIN_MS = 30_000;
 /** How long the end waits for attempts that are under way. */
 const GRACE_MS = 5_000;
 
-/** Nothing is sent that a receiver could not tell from a forgery. */
+/** Nothing is sent without a signature: a receiver could not distinguish it from a forgery. */
 const UNSIGNED: AttemptRecord = {
   response_status: null,
   response_body: null,
@@ -61,7 +61,7 @@ export function startDeliveries(context: ControlContext, options: DeliveryOption
         await sleep(REST_MS, { signal });
       }
     },
-    { what: "look for webhook deliveries that are due", log },
+    { what: "check for due webhook deliveries", log },
   );
   const look = () => void looking.run();
 
@@ -74,7 +74,10 @@ export function startDeliveries(context: ControlContext, options: DeliveryOption
       const work = deliver(claim)
         .catch((error: unknown) => {
           // the claim runs out, and it is delivered again
-          log.error({ err: error, delivery: claim.delivery.id }, "a webhook delivery cannot be settled");
+          log.error(
+            { err: error, delivery: claim.delivery.id },
+            "could not record the result of a webhook delivery",
+          );
         })
         .finally(() => {
           running.delete(work);
@@ -98,13 +101,18 @@ export function startDeliveries(context: ControlContext, options: DeliveryOption
     try {
       secrets = validSecrets(box, webhook, now);
     } catch (error) {
-      log.error({ err: error, webhook: webhook.id }, "a webhook's secret does not open: is it the same key?");
+      log.error(
+        { err: error, webhook: webhook.id },
+        "cannot decrypt a webhook's secret: check the encryption key",
+      );
       return UNSIGNED;
     }
     return attempt(send, { url: webhook.url, eventId, payload, secrets, now, signal: stop.signal });
   }
 
-  /** While the database is away for a moment, for what is not written down is sent again. */
+  /**
+   * Retries while the database is briefly unavailable, because a delivery whose result is not recorded is sent again.
+   */
   async function recordPatiently(claim: Claimed, record: AttemptRecord): Promise<void> {
     for (let waited = 0; ; waited += LOOK_MS) {
       try {

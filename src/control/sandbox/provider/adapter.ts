@@ -118,7 +118,7 @@ function purposeOf(model: string, hash: string): string {
   return `sandbox.provider.state:${model}:${hash}`;
 }
 
-/** Forgets what is over. */
+/** Removes expired entries. */
 export async function forgetExpiredState(db: Knex, now: Date): Promise<void> {
   await db("sandbox_provider_state").where("expires_at", "<=", now).delete();
 }

@@ -101,7 +101,7 @@ export function createInteractions({ db }: Pick<ControlContext, "db">, provider:
       const { prompt, params } = interaction;
       const hint = params["login_hint"];
       const hinted = typeof hint === "string" ? await findPersonByEmail(db, customer.id, hint) : undefined;
-      // whoever asks to choose is asked
+      // always ask if the request wants the account to be chosen
       if (hinted !== undefined && prompt.name !== "select_account") {
         // nobody is asked: they prove themselves as they usually do
         await finish(request, response, interaction, hinted, false);
@@ -109,7 +109,7 @@ export function createInteractions({ db }: Pick<ControlContext, "db">, provider:
       }
       const problem =
         typeof hint === "string" && hinted === undefined
-          ? `${customer.name} has nobody whose e-mail address is ${hint}`
+          ? `nobody at ${customer.name} has the e-mail address ${hint}`
           : undefined;
       await sendPage(request, response, customer, interaction, problem === undefined ? {} : { problem });
     },
@@ -137,7 +137,7 @@ export function createInteractions({ db }: Pick<ControlContext, "db">, provider:
       else
         await sendPage(request, response, customer, interaction, {
           status: 400,
-          problem: `pick somebody of ${customer.name}`,
+          problem: `choose a person at ${customer.name}`,
         });
     },
   };
@@ -158,7 +158,7 @@ function like(query: ReturnType<typeof peopleOf>, search: string): ReturnType<ty
 }
 
 function refuse(response: Response): void {
-  send(response, 400, problemPage("this sign-in is over, or did not begin in this browser"));
+  send(response, 400, problemPage("this sign-in has ended or was not started in this browser"));
 }
 
 function send(response: Response, status: number, html: string, policy = contentSecurityPolicy()): void {

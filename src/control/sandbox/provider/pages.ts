@@ -54,10 +54,10 @@ export function pickPage({
   problem,
 }: PickPage): string {
   const target = escapeHtml(action);
-  const rest = more === 0 ? "" : `<p>There are ${more} more: search for them.</p>`;
+  const rest = more === 0 ? "" : `<p>${more} more not shown. Use the search.</p>`;
   const list =
     people.length === 0
-      ? "<p>There is nobody of that name.</p>"
+      ? "<p>No matching person found.</p>"
       : `<ul class="people">${people.map(personItem).join("\n")}</ul>${rest}`;
   return page(
     "Sandbox sign-in",
@@ -76,10 +76,16 @@ ${list}
 }
 
 const SECOND_FACTOR = `<p><label><input type="checkbox" name="second_factor" value="1" checked>
-The application asks for multi-factor authentication: prove a second factor too</label></p>`;
+The application requires multi-factor authentication: also confirm a second factor</label></p>`;
 
 function personItem({ email, name, role, department, customer_id, amr }: PersonRow): string {
-  const facts = [email, role, department, customer_id === null ? "of every customer" : null, amr.join(" + ")];
+  const facts = [
+    email,
+    role,
+    department,
+    customer_id === null ? "can sign in at every customer" : null,
+    amr.join(" + "),
+  ];
   const about = facts.filter((fact) => fact !== null && fact !== "").join(" · ");
   return `<li><button type="submit" name="login" value="${escapeHtml(email)}">${escapeHtml(name)}
 <small>${escapeHtml(about)}</small></button></li>`;
@@ -103,7 +109,7 @@ export function signedOutPage(): string {
 /** @param text - may be anything: it is shown as it is */
 export function problemPage(text: string): string {
   return page(
-    "This does not work",
+    "Sign-in failed",
     `<p role="alert">${escapeHtml(text)}</p>\n<p>Go back to the application and sign in again.</p>`,
   );
 }

@@ -17,7 +17,7 @@ type Context = Pick<ControlContext, "settings" | "db" | "box" | "clock" | "log">
 /** Where somebody is picked. */
 export const INTERACTION_PATH = "/interaction";
 
-/** The OpenID provider of the sandbox: whoever is picked has signed in. */
+/** The OpenID provider of the sandbox: choosing a person signs that person in. */
 export function createProvider(context: Context, keys: ProviderKeys): Provider {
   const issuer = sandboxIssuer(context.settings);
   const provider = new Provider(issuer, configurationOf(context, keys, new URL(issuer)));

@@ -17,7 +17,7 @@ export function providerRouter(context: ControlContext): Router {
   let starting: Promise<Started> | undefined;
   const started = () => {
     starting ??= start(context);
-    // the database may be away; the next request tries again
+    // the database may be unavailable; the next request tries again
     starting.catch(() => (starting = undefined));
     return starting;
   };

@@ -30,7 +30,7 @@ export function policies(policySet: string | undefined): readonly NewPolicy[] {
     {
       ...common,
       name: MFA,
-      description: "Whoever signs in proves it in two ways.",
+      description: "Every sign-in needs two factors.",
       conditions: { mfa_required: true },
     },
     {
@@ -42,7 +42,7 @@ export function policies(policySet: string | undefined): readonly NewPolicy[] {
     {
       ...common,
       name: STAFF_ONLY,
-      description: "Nobody from elsewhere.",
+      description: "Only addresses of the company's own domain.",
       conditions: { allowed_email_domains: ["blueheron.example"] },
     },
     ...(policySet === undefined
@@ -50,7 +50,7 @@ export function policies(policySet: string | undefined): readonly NewPolicy[] {
       : [
           {
             name: GUARDED,
-            description: "What the gateway permits, this set must permit too.",
+            description: "This policy set must also permit every request.",
             status: "active",
             type: "authorization",
             conditions: { policy_set: policySet },

@@ -4,9 +4,9 @@ import type { ControlSettings } from "../../platform/context.ts";
 export interface KeySchedule {
   /** How long a key signs before the next one does. */
   readonly signsForMs: number;
-  /** A key is published so long before it signs: everybody's copy of the JWKS is younger then. */
+  /** How long a key is published before it signs: by then, every cached JWKS contains it. */
   readonly aheadMs: number;
-  /** A key stays published so long after the next one has begun: until its last token has expired everywhere. */
+  /** How long a key stays published after the next one starts signing: until its last token has expired everywhere. */
   readonly afterMs: number;
   /** How long an instance may sign by the keys as it has read them; shorter than `aheadMs`. */
   readonly cachedMs: number;

@@ -37,8 +37,8 @@ export function isDue(keys: readonly KeyRow[], now: Date, schedule: KeySchedule)
 }
 
 /**
- * Makes the key that is due, and removes those that are over; once, however many instances find it due. The first key
- * signs at once, for nobody has a copy of the JWKS yet; each later one is published before it signs.
+ * Creates the key that is due, and removes expired ones; only once, even if several instances find it due. The first
+ * key signs at once, for nobody has a copy of the JWKS yet; each later one is published before it signs.
  */
 export async function maintainKeys(unit: UnitOfWork, box: SecretBox, schedule: KeySchedule): Promise<void> {
   const { trx, now } = unit;

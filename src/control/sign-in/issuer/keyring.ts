@@ -5,7 +5,7 @@ import { newId } from "../../platform/ids.ts";
 import { keySchedule } from "./key-schedule.ts";
 import { ALGORITHM, isDue, maintainKeys, openPrivateKey, readKeys, type KeyRow } from "./key-store.ts";
 
-/** What signs a token. */
+/** A key that signs tokens. */
 export interface SigningKey {
   readonly kid: string;
   readonly key: webcrypto.CryptoKey;
@@ -66,7 +66,7 @@ export function createKeyring({ settings, db, units, box, clock }: ControlContex
       if (row === undefined) throw new Error("there is no signing key");
       if (imported?.kid !== row.kid) {
         const key = await importJWK(openPrivateKey(box, row), ALGORITHM);
-        if (key instanceof Uint8Array) throw new Error(`signing key ${row.kid} is no key pair`);
+        if (key instanceof Uint8Array) throw new Error(`signing key ${row.kid} is not a key pair`);
         imported = { kid: row.kid, key };
       }
       return imported;

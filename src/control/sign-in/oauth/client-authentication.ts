@@ -71,19 +71,19 @@ export function createClientAuthentication(
 function readCredentials(values: readonly string[] | undefined, form: Form): Credentials | OAuthError {
   const [value, ...others] = values ?? [];
   if (others.length > 0)
-    return new OAuthError("invalid_request", "there is more than one `Authorization` header");
+    return new OAuthError("invalid_request", "the request has more than one `Authorization` header");
   const { client_id: id, client_secret: secret } = form;
   if (value === undefined)
     return id === undefined || secret === undefined
-      ? invalidClient("the client must authenticate, by `client_secret_basic` or `client_secret_post`")
+      ? invalidClient("the client must authenticate with `client_secret_basic` or `client_secret_post`")
       : { id, secret };
   if (secret !== undefined)
-    return new OAuthError("invalid_request", "the client must authenticate in one way, not in two");
+    return new OAuthError("invalid_request", "the client must use exactly one authentication method");
   const basic = readBasic(value);
   if (basic === undefined)
-    return invalidClient("the `Authorization` header must be `Basic` with id and secret");
+    return invalidClient("the `Authorization` header must be `Basic` with client id and secret");
   if (id !== undefined && id !== basic.id)
-    return new OAuthError("invalid_request", "`client_id` is not the client that authenticates");
+    return new OAuthError("invalid_request", "`client_id` does not match the authenticated client");
   return basic;
 }
 

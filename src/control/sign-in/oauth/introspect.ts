@@ -4,7 +4,7 @@ import { userScope } from "../../resources/sessions/user-scopes.ts";
 import type { AccessToken, IssuedTokens } from "./issued-tokens.ts";
 import { required, type Form } from "./read-form.ts";
 
-/** RFC 7662, section 2.2: nothing is told about why. */
+/** RFC 7662, section 2.2: the reason is not disclosed. */
 const INACTIVE = { active: false } as const;
 
 /**

@@ -18,7 +18,7 @@ export type OAuthErrorCode = keyof typeof STATUS;
 interface OAuthErrorParts {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Logged, never answered. */
+  /** Logged, never sent to the client. */
   readonly cause?: unknown;
 }
 
@@ -38,7 +38,7 @@ export class OAuthError extends Error {
 }
 
 /** 401 with the scheme that a client can authenticate by (RFC 6749, section 5.2); which part is wrong is not told. */
-export function invalidClient(description = "the client is unknown, or its secret is not good"): OAuthError {
+export function invalidClient(description = "the client is unknown, or its secret is invalid"): OAuthError {
   return new OAuthError("invalid_client", description, {
     headers: { "www-authenticate": 'Basic realm="gatehouse", charset="UTF-8"' },
   });

@@ -23,7 +23,7 @@ export async function readForm(request: Request): Promise<Form> {
   // what is no ASCII is no form; as Latin-1 it stays what it is, and the parameters' own reading refuses it
   const text = (await readBytes(request, FORM_LIMIT)).toString("latin1");
   if (!/^[\x21-\x7e]*$/.test(text))
-    throw new OAuthError("invalid_request", "the body is not percent-encoded text");
+    throw new OAuthError("invalid_request", "the body is not valid percent-encoded UTF-8");
   return withoutEmpty(readParameters(text, "body"));
 }
 

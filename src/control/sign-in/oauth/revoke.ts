@@ -38,9 +38,9 @@ export async function revoke(
 async function requireNoMachine(tokens: IssuedTokens, actor: Actor, token: string): Promise<void> {
   const access = await tokens.access(token);
   if (access?.of !== "machine" || !maySee(actor, customerOf(access))) return;
-  // nothing stands behind it that could end but the client itself
+  // it has no session that could end, only the client itself
   throw new OAuthError(
     "unsupported_token_type",
-    "a machine's token ends by itself; delete the client, or rotate its secret without an overlap",
+    "a machine client's token cannot be revoked; delete the client, or replace its secret without an overlap",
   );
 }

@@ -118,7 +118,7 @@ function keyOf(client: OAuthClient): Actor {
   if (client.kind === "api_key") return client.actor;
   throw new OAuthError(
     "unauthorized_client",
-    "this is for API keys of scope `authentication` or `full_access`",
+    "requires an API key with scope `authentication` or `full_access`",
   );
 }
 

@@ -19,11 +19,11 @@ export const SIGNED_OUT = pageOf(200, "You are signed out", "You can close this 
 export const NOT_RETURNED = pageOf(
   400,
   "You are signed out",
-  "The application has asked to send you on to an address that is not one of its own.",
+  "The application asked to redirect you to an address that is not registered for it.",
 );
 
 export const UNKNOWN = pageOf(
   400,
   "You were not signed out",
-  "This address does not say who is to be signed out. Go back to the application, and sign out there.",
+  "This address does not identify a session. Go back to the application and sign out there.",
 );

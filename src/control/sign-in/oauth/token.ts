@@ -24,7 +24,7 @@ export async function grantToClient(
 ): Promise<object> {
   const grantType = required(form, "grant_type");
   if (grantType !== "client_credentials")
-    throw new OAuthError("unsupported_grant_type", "the only grant type here is `client_credentials`");
+    throw new OAuthError("unsupported_grant_type", "the only supported grant type is `client_credentials`");
   if (client.kind !== "machine")
     throw new OAuthError(
       "unauthorized_client",
@@ -67,6 +67,6 @@ function scopeOf(asked: string | undefined, { scopes }: ClientRow): string {
   if (asked === undefined) return scopes.join(" ");
   const wanted = [...new Set(asked.split(" "))];
   if (!wanted.every((scope) => scopes.includes(scope)))
-    throw new OAuthError("invalid_scope", "the client may not have all of these scopes");
+    throw new OAuthError("invalid_scope", "the client is not allowed all of these scopes");
   return wanted.join(" ");
 }

@@ -17,9 +17,9 @@ export async function bearerOf(request: Request, tokens: IssuedTokens): Promise<
   const token = readBearer(values);
   // RFC 6750, section 2: a token is sent in one way
   if (typeof token !== "string")
-    return challenged("invalid_request", "the `Authorization` header must be `Bearer` and one access token");
+    return challenged("invalid_request", "the `Authorization` header must be `Bearer <access token>`");
   return (
-    (await tokens.access(token)) ?? challenged("invalid_token", "the access token is not good, or no longer")
+    (await tokens.access(token)) ?? challenged("invalid_token", "the access token is invalid or has expired")
   );
 }
 

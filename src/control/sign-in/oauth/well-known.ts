@@ -3,7 +3,7 @@ import type { ControlContext } from "../../platform/context.ts";
 import { issuerMetadata } from "./metadata.ts";
 import type { Keyring } from "../issuer/keyring.ts";
 
-/** So long a copy may be used; a key is published longer than that before it signs. */
+/** How long a copy may be cached. A key is published longer than that before it signs. */
 const MAX_AGE_SECONDS = 300;
 
 /**

@@ -5,7 +5,9 @@ import type { ConditionCheck } from "../types.ts";
 
 /** RFC 9110, section 5.6.2. */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
-/** What is an attribute of its own: over HTTP/2 there is no header `host`, and what begins with a colon is no header. */
+/**
+ * Names that have an attribute of their own: over HTTP/2 there is no `host` header, and pseudo-headers are not headers.
+ */
 const INSTEAD: ReadonlyMap<string, string> = new Map([
   ["host", "request.host"],
   [":authority", "request.host"],
@@ -14,7 +16,7 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
   [":scheme", "request.scheme"],
 ]);
 
-/** A header that no request has: `not exists(request.headers.host)` is true of all. */
+/** A header that no request has: `not exists(request.headers.host)` is always true. */
 export const absentHeader: ConditionCheck = (node) => {
   if (node.op !== "attribute") return [];
   const [root, member, name] = node.path;
@@ -23,7 +25,7 @@ export const absentHeader: ConditionCheck = (node) => {
   if (instead === undefined && TOKEN.test(name)) return [];
   const hint =
     instead === undefined
-      ? "a header's name is letters, digits and hyphens"
+      ? "use letters, digits and hyphens in a header name"
       : `write \`${instead}\`, which every request has`;
-  return [warningAt(node, "absent-header", `${quoted(formatPath(node.path))} is there in no request`, hint)];
+  return [warningAt(node, "absent-header", `no request has ${quoted(formatPath(node.path))}`, hint)];
 };

@@ -7,8 +7,8 @@ import type { ConditionCheck } from "../types.ts";
 import { isSentSeveralTimes } from "../values.ts";
 
 /**
- * A query parameter or header may be sent several times. `.includes` is true where any of the values is the one that is
- * looked for, and the application may use another one: no good ground for access.
+ * A query parameter or header may be sent several times. `.includes` is true if any of the values matches, but the
+ * application may use another one. It must not grant access.
  */
 export const anyValue: ConditionCheck = (node, { opensWhen }, parent) =>
   opensWhen === undefined || parent !== undefined
@@ -20,10 +20,10 @@ function searched(node: ConditionNode): readonly ConditionFinding[] {
   const { list, value } = node;
   if (list.op !== "attribute" || !isSentSeveralTimes(list.path)) return [];
   const name = formatPath(list.path);
-  // what is sent is text
+  // values from requests are strings
   const one =
     value.op === "literal" && typeof value.value !== "string" ? `"${value.text}"` : formatCondition(value);
   const hint = `write \`${name} == ${clip(one, 60)}\`, which takes exactly one value`;
-  const message = `${quoted(name)} may be sent several times, and any of its values gives access here`;
+  const message = `${quoted(name)} may be sent several times, and any one of the values grants access here`;
   return [warningAt(node, "any-value", message, hint)];
 }

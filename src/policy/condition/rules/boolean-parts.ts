@@ -3,7 +3,7 @@ import { errorAt } from "../finding.ts";
 import { formatCondition } from "../format.ts";
 import { typeName, typeOf, type ConditionCheck } from "../types.ts";
 
-/** A condition, and each part of `and`, `or` and `not`, is true or false. */
+/** A condition, and each part of `and`, `or` and `not`, must be true or false. */
 export const booleanParts: ConditionCheck = (node, context, parent) => {
   const isCondition =
     parent === undefined || parent.op === "and" || parent.op === "or" || parent.op === "not";
@@ -12,9 +12,9 @@ export const booleanParts: ConditionCheck = (node, context, parent) => {
   const text = clip(formatCondition(node), 60);
   const hint =
     parent?.op === "or" && node.op === "literal"
-      ? "every part of `or` is a condition of its own; alternatives are written `in [.., ..]`"
+      ? "each part of `or` must be a complete condition; for alternatives, write `in [.., ..]`"
       : node.op === "attribute"
-        ? "compare it, or ask whether it is there: `exists(..)`"
+        ? "compare it, or test for it with `exists(..)`"
         : undefined;
-  return [errorAt(node, "not-boolean", `\`${text}\` is ${typeName(type)}, neither true nor false`, hint)];
+  return [errorAt(node, "not-boolean", `\`${text}\` is ${typeName(type)}, not a condition`, hint)];
 };

@@ -6,13 +6,13 @@ import { partsOf } from "../logic.ts";
 import { isTest, operandsOf, TESTS } from "../operators.ts";
 import type { ConditionCheck } from "../types.ts";
 
-/** How much of an attribute a text is compared with. */
+/** The part of the attribute that a text is compared with. */
 type Extent = "whole" | "start" | "end";
 
 interface Spelling {
-  /** Whether `text` is the whole, the start or the end of no value of the attribute. */
+  /** Whether no value of the attribute is, starts with or ends with `text`. */
   readonly isOther: (text: string, extent: Extent) => boolean;
-  /** What the attribute is like. */
+  /** The canonical form, for the message. */
   readonly is: string;
   readonly of: (text: string, extent: Extent) => string;
 }
@@ -33,14 +33,14 @@ const HOST: Spelling = {
     /[^a-z0-9_.:[\]-]/.test(text) ||
     (extent !== "end" && /^[^[]*:|\]./s.test(text)) ||
     (extent !== "start" && /:[^:\]]*$|\.$/.test(text)),
-  is: "an ASCII name or an address in lower case, without port and final dot",
+  is: "a lower-case ASCII host name or address, without port and trailing dot",
   of: (text, extent) => {
     const name = text.toLowerCase().replace(/:[0-9]*$/, "");
     return extent === "start" ? name : name.replace(/\.$/, "");
   },
 };
 
-/** What requests have in one spelling alone. */
+/** Attributes that have only one spelling in a canonical request. */
 const SPELLINGS: ReadonlyMap<string, Spelling> = new Map([
   ["request.method", UPPER],
   ["request.host", HOST],
@@ -48,12 +48,12 @@ const SPELLINGS: ReadonlyMap<string, Spelling> = new Map([
   ["request.protocol", UPPER],
 ]);
 
-/** `request.method != "delete"` is true of every request. Only what gives access so is an error. */
+/** `request.method != "delete"` is true for every request. It is an error only where that grants access. */
 export const canonicalSpelling: ConditionCheck = (node, { opensWhen }, parent) =>
   parent !== undefined
     ? []
     : partsOf(node, opensWhen).flatMap((part) =>
-        // a comparison that is never true gives access where its opposite does
+        // a comparison that is never true grants access if its opposite does
         comparedIn(part.node, part.opens === (part.node.op === "!=") ? errorAt : warningAt),
       );
 
@@ -81,7 +81,7 @@ function compared(
   const name = formatPath(attribute.path);
   const spelling = SPELLINGS.get(name);
   if (spelling?.isOther(literal.value, extent) !== true) return [];
-  const message = `\`${name}\` is ${spelling.is}, and never \`${clip(literal.text, 40)}\``;
+  const message = `\`${name}\` is ${spelling.is} and never matches \`${clip(literal.text, 40)}\``;
   const right = spelling.of(literal.value, extent);
   const hint =
     right === "" || spelling.isOther(right, extent)

@@ -12,7 +12,7 @@ import {
   type ConditionCheck,
 } from "../types.ts";
 
-/** Comparisons take scalars of one type; only numbers and strings have an order. */
+/** Comparisons take two scalars of the same type. Only numbers and strings are ordered. */
 export const comparableTypes: ConditionCheck = (node, context) => {
   if (!isTest(node)) return [];
   const [left, right] = operandsOf(node);
@@ -49,7 +49,7 @@ function equality(
   return unequalTypes(node, left, types);
 }
 
-/** `!=` is no mistake: it is true wherever there is a value. */
+/** `!=` is not a mistake: it is true if there is a value. */
 function neverNull(
   node: ConditionNode,
   left: ConditionNode,
@@ -59,7 +59,7 @@ function neverNull(
   const operand = [left, right].find((side) => isNeverNull(side, context));
   if (operand === undefined) return [];
   const text = clip(formatCondition(operand), 60);
-  const hint = `what is missing is unknown, not null: write \`not exists(${text})\``;
+  const hint = `a missing attribute is unknown, not null: write \`not exists(${text})\``;
   return [errorAt(node, "type-mismatch", `\`${text}\` is never null`, hint)];
 }
 
@@ -76,8 +76,8 @@ function order(
   ] as const) {
     if (type === undefined || type === "number" || type === "string") continue;
     const text = clip(formatCondition(operand), 60);
-    const message = `\`${text}\` is ${typeName(type)}, and has no order`;
-    return [errorAt(operand, "not-ordered", message, "only two numbers or two strings have an order")];
+    const message = `\`${text}\` is ${typeName(type)} and cannot be ordered`;
+    return [errorAt(operand, "not-ordered", message, "compare two numbers or two strings")];
   }
   return unequalTypes(node, left, types);
 }
@@ -89,8 +89,8 @@ function unequalTypes(
 ): readonly ConditionFinding[] {
   if (a === undefined || b === undefined || a === b) return [];
   const text = clip(formatCondition(left), 60);
-  const message = `\`${text}\` is ${typeName(a)} and is compared with ${typeName(b)}`;
-  return [errorAt(node, "type-mismatch", message, "values of different types are never comparable")];
+  const message = `\`${text}\` is ${typeName(a)} but is compared with ${typeName(b)}`;
+  return [errorAt(node, "type-mismatch", message, "compare values of the same type")];
 }
 
 function isCompound(types: readonly KnownType[], other: ConditionNode): boolean {

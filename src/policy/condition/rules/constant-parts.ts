@@ -7,7 +7,7 @@ import { formatCondition } from "../format.ts";
 import type { ConditionCheck } from "../types.ts";
 import { childrenOf } from "../walk.ts";
 
-/** A part that reads no attribute decides nothing; only `true` or `false` alone is meant that way. */
+/** A part that reads no attribute has no effect. Only `true` or `false` as the whole condition is intended that way. */
 export const constantParts: ConditionCheck = (node, _, parent) => {
   if (!isConstantCondition(node, parent) || (parent !== undefined && isConstant(parent))) return [];
   const text = clip(formatCondition(node), 60);
@@ -22,7 +22,7 @@ function isConstantCondition(node: ConditionNode, parent: ConditionNode | undefi
   return node.op !== "list" && isConstant(node);
 }
 
-/** Each node is looked at once, however many ask. */
+/** Caches the answer per node. */
 const constant = new WeakMap<ConditionNode, boolean>();
 
 function isConstant(node: ConditionNode): boolean {

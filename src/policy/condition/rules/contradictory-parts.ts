@@ -11,13 +11,13 @@ import type { ConditionCheck } from "../types.ts";
 import { childrenOf } from "../walk.ts";
 
 /**
- * Parts of `and` that are never true together, and parts of `or` of which one always is. Where that gives access, it is
- * an error: `user.role != "a" or user.role != "b"` lets everybody in who has a role.
+ * Parts of `and` that are never true together, and parts of `or` of which one is always true. It is an error where that
+ * grants access: `user.role != "a" or user.role != "b"` lets in everybody who has a role.
  */
 export const contradictoryParts: ConditionCheck = (node, { opensWhen }, parent) =>
   parent === undefined ? inside(node, opensWhen, fullBudget()) : [];
 
-/** @param opens - the verdict of `node` that gives access; `undefined`: either may, or it is not known */
+/** @param opens - the verdict of `node` that grants access; `undefined` if either may, or it is not known */
 function inside(
   node: ConditionNode,
   opens: boolean | undefined,
@@ -35,7 +35,7 @@ function inside(
   return [...own, ...below.flat()];
 }
 
-/** @returns the parts of a chain; `not (a or b)` in a chain of `and` has two, and both are negated. */
+/** @returns the parts of a chain; `not (a or b)` in a chain of `and` gives two parts, both negated */
 function termsOf(node: ConditionNode, op: "and" | "or", negated: boolean): readonly Term[] {
   if (node.op === "not") return termsOf(node.arg, op, !negated);
   if ((node.op === "and" || node.op === "or") && (node.op === op) !== negated) {
@@ -56,7 +56,7 @@ function report(
     chain.op === "and"
       ? ([
           "contradiction",
-          `\`${one}\` and \`${other}\` are never both true`,
+          `\`${one}\` and \`${other}\` cannot both be true`,
           "write `or`, or `in [..]`",
         ] as const)
       : ([
@@ -68,7 +68,7 @@ function report(
   return at(later.node, code, message, equality ? hint : undefined);
 }
 
-/** A comparison of an attribute that has one of a few values, and none of them makes a difference. */
+/** A comparison of an attribute with few possible values that gives the same verdict for all of them. */
 function impossible(node: ConditionNode): readonly ConditionFinding[] {
   const isSampled = isTest(node) ? TESTS[node.op].sampled === "either" : node.op === "in";
   if (!isSampled) return [];
@@ -85,7 +85,14 @@ function impossible(node: ConditionNode): readonly ConditionFinding[] {
   if (verdicts.size > 1 || verdict === undefined) return [];
   const message = `\`${clip(formatCondition(node), 60)}\` is always ${String(verdict)}`;
   const list = values.length > 12 ? `${String(values[0])} to ${String(values.at(-1))}` : values.join(", ");
-  return [warningAt(node, "constant-part", message, `\`${formatCondition(attribute)}\` is one of ${list}`)];
+  return [
+    warningAt(
+      node,
+      "constant-part",
+      message,
+      `possible values of \`${formatCondition(attribute)}\`: ${list}`,
+    ),
+  ];
 }
 
 function textOf({ node, negated }: Term): string {

@@ -2,7 +2,7 @@ import { nearestHint, quoted } from "../../../text/index.ts";
 import { errorAt } from "../finding.ts";
 import type { ConditionCheck } from "../types.ts";
 
-/** `args.x` needs an argument `x` of the rule's field, where the schema tells which it has. */
+/** `args.x` needs an argument `x` of the rule's field, if the schema is known. */
 export const fieldArguments: ConditionCheck = (node, { fieldArguments: known }) => {
   if (node.op !== "attribute" || known === undefined) return [];
   const [root, name] = node.path;

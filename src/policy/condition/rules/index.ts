@@ -16,7 +16,7 @@ import { pathParameters } from "./path-parameters.ts";
 import { stringMethods } from "./string-methods.ts";
 import { uniqueEntries } from "./unique-entries.ts";
 
-/** All checks; findings at the same place come in this order. */
+/** All checks. Findings at the same position are reported in this order. */
 export const RULES: readonly ConditionCheck[] = [
   knownRoots,
   pathParameters,

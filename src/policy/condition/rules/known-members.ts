@@ -6,7 +6,7 @@ import { formatPath } from "../format.ts";
 import { lookUp } from "../shapes.ts";
 import { typeName, typeOfPath, type ConditionContext, type ConditionCheck } from "../types.ts";
 
-/** Only objects have members, and those that are known or declared are all, unless it is said that there are others. */
+/** Only objects have members. The known and declared members are all of them, unless the root is declared open. */
 export const knownMembers: ConditionCheck = (node, context) => {
   if (node.op !== "attribute") return [];
   return belowValue(node, context) ?? unknownMember(node, context) ?? [];
@@ -19,7 +19,7 @@ function belowValue(node: AttributeNode, context: ConditionContext): readonly Co
     const type = typeOfPath(above, context);
     if (type === undefined || type === "object") continue;
     const hint =
-      type === "list" ? "a list is searched by `.includes(value)`, its length cannot be read" : undefined;
+      type === "list" ? "to search a list, write `.includes(value)`; its length is not available" : undefined;
     const name = quoted(formatPath(above));
     return [errorAt(node, "no-members", `${name} is ${typeName(type)} and has no members`, hint)];
   }
@@ -40,7 +40,7 @@ function unknownMember(
     const hint =
       nearest !== undefined || declaration === undefined
         ? nearestHint(name, known)
-        : `declare it (${declaration}), or say \`open: true\` there`;
+        : `declare it (${declaration}), or write \`open: true\` there`;
     return [errorAt(node, "unknown-attribute", `${what} has no member ${quoted(name)}`, hint)];
   }
   const nearest = nearestName(name, known);
@@ -50,7 +50,7 @@ function unknownMember(
   return [warningAt(node, "unknown-attribute", message, hint)];
 }
 
-/** What to write in the head of the set; nothing for roots whose members cannot be declared. */
+/** What to write in the head of the policy set; nothing for roots whose members cannot be declared. */
 function declarationOf([root = "", ...names]: AttributePath): string | undefined {
   if (root === "request" || root === "env" || root === "path") return undefined;
   return `\`attributes: { ${root}: { types: { ${names.join(".")}: string } } }\``;

@@ -13,7 +13,7 @@ export const listMembership: ConditionCheck = (node, context) => {
     const text = clip(formatCondition(list), 60);
     const hint =
       listType === "string"
-        ? "strings are compared by `==`, `.startsWith(..)` and `.endsWith(..)`"
+        ? "to compare a string, write `==`, `.startsWith(..)` or `.endsWith(..)`"
         : form === "in"
           ? "write `in [..]`"
           : undefined;
@@ -27,7 +27,7 @@ export const listMembership: ConditionCheck = (node, context) => {
       errorAt(
         value,
         "type-mismatch",
-        `\`${text}\` is ${typeName(type)}, which no list can be searched for`,
+        `\`${text}\` is ${typeName(type)} and cannot be searched for in a list`,
         hint,
       ),
     );
@@ -37,7 +37,7 @@ export const listMembership: ConditionCheck = (node, context) => {
       const text = clip(formatCondition(value), 60);
       const name = clip(formatCondition(list), 60);
       const hint = value.op === "literal" ? `write \`"${clip(value.text, 40)}"\`` : undefined;
-      const message = `\`${text}\` is ${typeName(type)}, and \`${name}\` holds ${entries}s`;
+      const message = `\`${text}\` is ${typeName(type)}, but \`${name}\` contains ${entries}s`;
       findings.push(errorAt(value, "type-mismatch", message, hint));
     }
   } else if (list.op === "list") {
@@ -49,7 +49,7 @@ export const listMembership: ConditionCheck = (node, context) => {
       const what = compound || type === undefined ? "a single value" : typeName(type);
       const text = clip(formatCondition(item), 60);
       findings.push(
-        errorAt(item, "type-mismatch", `\`${text}\` is ${typeName(itemType)} where ${what} is searched for`),
+        errorAt(item, "type-mismatch", `\`${text}\` is ${typeName(itemType)}, but ${what} is searched for`),
       );
     }
   }

@@ -9,8 +9,8 @@ import type { ConditionCheck } from "../types.ts";
 import { childrenOf } from "../walk.ts";
 
 /**
- * A rule for `/admin` also catches `/Admin`, which many applications take for it. A condition that keeps `/admin` from being
- * permitted does not, nor one that keeps `admin` from being permitted as a parameter of the path.
+ * A rule for `/admin` also catches `/Admin`, which many applications treat as the same path. A condition that excludes
+ * `/admin`, or `admin` as a path parameter, does not.
  */
 export const pathCase: ConditionCheck = (node, { opensWhen }, parent) =>
   opensWhen === undefined || parent !== undefined
@@ -35,8 +35,9 @@ function finding(
   );
   if (literal === undefined || !parts.some((part) => part.op === "attribute" && isMeant(part.path)))
     return [];
-  const message = `\`${clip(formatCondition(node), 60)}\` compares letter case, and an application may not`;
-  const hint = "write a rule for that path: one that differs in letter case is refused";
+  const message = `\`${clip(formatCondition(node), 60)}\` is case-sensitive, but the application may not be`;
+  const hint =
+    "write a rule for that path: requests that differ from it only in letter case are then refused";
   return [warningAt(node, "path-case", message, hint)];
 }
 

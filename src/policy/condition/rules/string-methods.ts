@@ -4,15 +4,15 @@ import { formatCondition } from "../format.ts";
 import { isTest, operandsOf, TESTS } from "../operators.ts";
 import { typeName, typeOf, type ConditionCheck } from "../types.ts";
 
-/** `.startsWith`, `.endsWith` and the like are for strings. */
+/** `.startsWith`, `.endsWith` and similar methods take strings. */
 export const stringMethods: ConditionCheck = (node, context) => {
   if (!isTest(node) || TESTS[node.op].takes !== "strings") return [];
   return operandsOf(node).flatMap((operand) => {
     const type = typeOf(operand, context);
     if (type === undefined || type === "string") return [];
     const text = clip(formatCondition(operand), 60);
-    const message = `\`${text}\` is ${typeName(type)}, and \`${node.op}\` compares strings`;
-    const hint = type === "list" ? "a list is searched by `.includes(value)`" : undefined;
+    const message = `\`${text}\` is ${typeName(type)}, but \`${node.op}\` compares strings`;
+    const hint = type === "list" ? "to search a list, write `.includes(value)`" : undefined;
     return [errorAt(operand, "not-a-string", message, hint)];
   });
 };

@@ -3,7 +3,7 @@ import { quoted } from "../../../text/index.ts";
 import { formatCondition } from "../format.ts";
 import type { ConditionCheck } from "../types.ts";
 
-/** The same entry twice in a list is one too many, and often a slip. */
+/** A repeated list entry has no effect and is often a typing error. */
 export const uniqueEntries: ConditionCheck = (node) => {
   if (node.op !== "list") return [];
   const seen = new Set<string>();
@@ -11,7 +11,7 @@ export const uniqueEntries: ConditionCheck = (node) => {
   for (const item of node.items) {
     const text = formatCondition(item);
     if (seen.has(text))
-      findings.push(warningAt(item, "duplicate-entry", `${quoted(text)} stands in the list twice`));
+      findings.push(warningAt(item, "duplicate-entry", `duplicate list entry ${quoted(text)}`));
     seen.add(text);
   }
   return findings;

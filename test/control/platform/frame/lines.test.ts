@@ -62,7 +62,7 @@ describe("an answer of lines that breaks off", () => {
     gone.abort();
     await eventually("the line", () => logged.length > 0);
     const [[level, fields, message] = []] = logged;
-    assert.deepEqual([level, message], ["info", "the client of an export left before its end"]);
+    assert.deepEqual([level, message], ["info", "the client disconnected during an export"]);
     assert.deepEqual(Object.keys(fields ?? {}), ["request_id"]);
     assert.equal(logged.length, 1);
   });

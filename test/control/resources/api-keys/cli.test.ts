@@ -89,7 +89,7 @@ describe("gatehouse keys", () => {
       [["--expires", "soon"], /expires_at/],
       [["--expires", "0d"], /expires_at must be in the future/],
       [["--expires", "2020-01-01"], /expires_at must be in the future/],
-      [["--name", "a\nb"], /name must not hold control characters/],
+      [["--name", "a\nb"], /name must not contain control characters/],
       [["--name", ""], /name must not be empty/],
     ] as const) {
       await assert.rejects(create(...parameters), (error: unknown) => {
@@ -123,7 +123,7 @@ describe("gatehouse keys", () => {
     assert.match(printed, /^gh_live_[0-9A-Za-z]{38}\n$/);
     const probe = (key: string) => send(control, "GET", "/probe", bearer(key));
     for (const key of [secret, printed.trim()]) assert.equal((await probe(key)).status, 200);
-    await assert.rejects(roll(), /the API key was rolled already/);
+    await assert.rejects(roll(), /the API key was already rolled/);
     const [line] = (await keys("list", "--environment", "production")).split("\n").slice(1);
     assert.match(line ?? "", /rolled to key_\w+ {2}ends 2026-03-02T00:00:00\.000Z$/);
     now += 12 * 3_600_000;

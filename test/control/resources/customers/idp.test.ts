@@ -152,7 +152,7 @@ describe("a customer's identity provider", () => {
   it("says of a claim that no token can have why it is refused", async () => {
     const { id } = await api.customer();
     const { body } = await configure(id, { claims: { scope: "scp" } });
-    const message = "is reserved in access tokens, so no attribute can have it";
+    const message = "is reserved in access tokens and cannot be an attribute name";
     assert.deepEqual(body.error.details.fields, [{ path: "claims.scope", message }]);
   });
 

@@ -43,13 +43,28 @@ describe("the pages of one-time links", () => {
       assert.match((await fetch(control.url + path)).headers.get("content-type") ?? "", type);
   });
 
+  it("label every field, describe it, and state the password rule", async () => {
+    for (const path of ["/setup", "/invite"]) {
+      const html = await (await fetch(control.url + path)).text();
+      assert.match(html, /<title>[^<]+<\/title>/);
+      assert.match(html, /name="viewport" content="width=device-width/);
+      const inputs = [...html.matchAll(/<input name="([^"]+)"[^>]* aria-describedby="([^"]+)"/g)];
+      assert.equal(inputs.length, html.split("<input").length - 1);
+      for (const [, name = "", described = ""] of inputs) {
+        assert.ok(html.includes(`<label for="${name}">`), name);
+        for (const id of described.split(" ")) assert.ok(html.includes(`id="${id}"`), id);
+      }
+      assert.match(html, /id="password-hint" class="hint">12 to 200 characters/);
+    }
+  });
+
   it("make the first owner, and say so", async () => {
     const page = await open(await newSetupLink(control));
     assert.equal(page.address(), "/setup");
     page.submit({ email: "o@example.com", name: "O", password: "too short" });
-    await eventually("the problem", () =>
-      page.message().includes("password must have at least 12 characters"),
-    );
+    await eventually("the problem", () => page.message() !== "");
+    assert.deepEqual(page.marked(), { password: "Password must have at least 12 characters" });
+    assert.deepEqual(page.values(), { email: "o@example.com", name: "O", password: "" });
     assert.ok(!page.done());
     page.submit({ email: "o@example.com", name: "O", password: PASSWORD });
     await eventually("the end", () => page.done());
@@ -72,7 +87,7 @@ describe("the pages of one-time links", () => {
     page.submit({ email: "o@example.com", name: "O", password: PASSWORD });
     await eventually("the problem", () => page.message().includes("the link is unknown, used or expired"));
     const incomplete = await open(`${control.url}/invite`);
-    assert.match(incomplete.message(), /open the whole link/);
+    assert.match(incomplete.message(), /Open the whole link/);
   });
 });
 
@@ -82,22 +97,40 @@ async function open(link: string, cookie?: string) {
   const html = await (await fetch(link)).text();
   const script = await (await fetch(new URL("/setup.js", url))).text();
   const [, action] = /data-action="([^"]+)"/.exec(html) ?? [];
-  const names = [...html.matchAll(/<input name="([^"]+)"/g)].map(([, name]) => name);
+  const inputs = [
+    ...html.matchAll(/<input name="([^"]+)"[^>]* data-label="([^"]+)"[^>]* type="([^"]+)"/g),
+  ].map(([, name = "", label = "", type = ""]) => {
+    const attributes = new Map<string, string>();
+    return {
+      name,
+      type,
+      value: "",
+      dataset: { label },
+      focus: () => undefined,
+      getAttribute: (key: string) => attributes.get(key) ?? null,
+      setAttribute: (key: string, value: string) => void attributes.set(key, value),
+    };
+  });
+  const names = inputs.map(({ name }) => name);
+  const errors = new Map(names.map((name) => [name, { textContent: "" }]));
   let submit: ((event: { preventDefault(): void }) => void) | undefined;
   let address = link;
   const credentials: (string | undefined)[] = [];
-  let values: Readonly<Record<string, string>> = {};
   const message = { textContent: "" };
   const done = { hidden: true };
   const form = {
     dataset: { action },
     hidden: false,
     querySelector: () => ({ disabled: false }),
+    querySelectorAll: () => inputs,
     addEventListener(_type: string, listener: typeof submit) {
       submit = listener;
     },
   };
-  const elements: Readonly<Record<string, unknown>> = { form, "#message": message, "#done": done };
+  const elements: Readonly<Record<string, unknown>> = {
+    ...{ form, "#message": message, "#done": done },
+    ...Object.fromEntries([...errors].map(([name, error]) => [`#${name}-error`, error])),
+  };
   runInNewContext(script, {
     URLSearchParams,
     Object,
@@ -111,7 +144,7 @@ async function open(link: string, cookie?: string) {
     },
     FormData: class {
       [Symbol.iterator]() {
-        return Object.entries(values)[Symbol.iterator]();
+        return inputs.map(({ name, value }) => [name, value])[Symbol.iterator]();
       }
     },
     fetch(path: string, options: RequestInit) {
@@ -124,11 +157,18 @@ async function open(link: string, cookie?: string) {
   return {
     address: () => address,
     message: () => message.textContent,
+    values: () => Object.fromEntries(inputs.map(({ name, value }) => [name, value])),
+    marked: () =>
+      Object.fromEntries(
+        inputs
+          .filter((input) => input.getAttribute("aria-invalid") === "true")
+          .map(({ name }) => [name, errors.get(name)?.textContent]),
+      ),
     done: () => !done.hidden,
     credentials: () => credentials,
     submit(fields: Readonly<Record<string, string>>) {
       assert.deepEqual(Object.keys(fields), names);
-      values = fields;
+      for (const input of inputs) input.value = fields[input.name] ?? "";
       submit?.({ preventDefault: () => undefined });
     },
   };

@@ -67,8 +67,8 @@ describe("an erasure that fails", () => {
       ),
       [
         "the database refused a statement (SQLSTATE 23505)",
-        "the database did not answer in time",
-        "the database refuses connections",
+        "the database did not respond in time",
+        "the database refused the connection",
         "an unexpected error",
         "an unexpected error",
       ].map((reason) => `${reason}; see the control plane's log`),

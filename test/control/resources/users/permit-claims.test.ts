@@ -148,7 +148,7 @@ const CASES: readonly Case[] = [
     ["id", "customer_id", "status", "email", "name"].map((claim, at) => [
       claim,
       [["usr_1", "cus_1", "active", "e", "n"][at] ?? ""],
-      "no identity provider can say it",
+      "not accepted from any identity provider",
     ]),
   ],
   [

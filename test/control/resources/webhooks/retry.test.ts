@@ -56,7 +56,7 @@ describe("webhooks: what is not taken", () => {
     answerWith(503);
     await emit(control, signIn());
     const first = await settled(control, id, { status: "pending", attempts: 1, response_status: 503 });
-    assert.equal(first.error, "the receiver answered 503");
+    assert.equal(first.error, "the receiver returned 503");
     const wait = Date.parse(first.next_attempt_at!) - Date.parse(first.last_attempt_at!);
     assert.ok(wait >= 4_000 && wait <= 60_000, String(wait));
 
@@ -209,24 +209,24 @@ describe("webhooks: what is not taken", () => {
           attempts: 1,
           response_status: status,
         });
-        assert.equal(logged.error, `the receiver answered ${status}; redirects are not followed`);
+        assert.equal(logged.error, `the receiver returned ${status}; redirects are not followed`);
         assert.deepEqual(elsewhere.received, []);
       } finally {
         await elsewhere.close();
       }
     });
 
-  it("tells why there was no answer, and no more than that", async () => {
+  it("tells why there was no response, and no more than that", async () => {
     const causes: readonly (readonly [string, (() => void) | string])[] = [
-      ["no answer in time", () => (receiver.answer = () => undefined)],
+      ["timed out while waiting for a response", () => (receiver.answer = () => undefined)],
       [
-        "the connection was closed before an answer came",
+        "the connection was closed before a response",
         () => (receiver.answer = (response) => response.destroy()),
       ],
       ["the connection was refused", `http://127.0.0.1:${await freePort()}/`],
       ["the TLS handshake failed", receiver.url.replace("http:", "https:")],
       [
-        "the answer is not HTTP",
+        "the response is not valid HTTP",
         () => (receiver.answer = (response) => response.socket?.end("nonsense\r\n\r\n")),
       ],
     ];
