@@ -43,6 +43,9 @@ export const DECISION = names(
   "record_path",
 );
 
+/** Members of a route's metadata, which Lua reads. */
+export const ROUTE = names("upstream");
+
 /** Members of the metadata that Lua writes. */
 export const NOTE = names("decision_id", "state", "status", "outcome", "chunks", "client_chunks");
 
@@ -72,6 +75,7 @@ export const UNREAD = names(
   "upgrade",
   "extensions",
   "protocol",
+  "accept",
 );
 
 /** Members of a connection's outcome. */
@@ -163,6 +167,7 @@ export const BODIES = names("on_request", "handed_over");
 export const LUA_CONTRACT = {
   NAMESPACE,
   DECISION,
+  ROUTE,
   NOTE,
   STATE,
   OUTCOME,

@@ -21,7 +21,7 @@ export function planMetadata(
   access: AccessRequest,
   place: StatePlace,
 ): DecisionMetadata {
-  const accept = websocket ? handshakeAccept(access.raw) : undefined;
+  const accept = websocket ? handshakeAccept(access) : undefined;
   return {
     plan: text,
     decision_id: decisionId,

@@ -1,5 +1,5 @@
 import type { GatewayConfig } from "../config/index.ts";
-import { BODIES, EXTENSION, HEADER, PLAN_VERSION, REPORTS } from "../envoy-contract.ts";
+import { BODIES, EXTENSION, HEADER, PLAN_VERSION, REPORTS, ROUTE } from "../envoy-contract.ts";
 import { noCredential } from "./anonymous.ts";
 import { backendsOf, EXT_AUTHZ_ANONYMOUS_CLUSTER } from "./clusters.ts";
 import type { Backend } from "./clusters.ts";
@@ -122,6 +122,8 @@ function upgradeRoute(config: GatewayConfig, backend: Backend, caller: Caller): 
       idle_timeout: seconds(config.gateway.websocket_idle_timeout),
       upgrade_configs: [{ upgrade_type: "websocket" }],
     },
+    // Lua cannot see what is spoken upstream
+    metadata: { filter_metadata: { [luaName("sockets")]: { [ROUTE.upstream]: upgradeProtocol(backend) } } },
     request_body_buffer_limit: heldBytes(config),
     typed_per_filter_config: {
       ...checkSettings(config, { body: false, plans: true, caller }),
@@ -129,6 +131,11 @@ function upgradeRoute(config: GatewayConfig, backend: Backend, caller: Caller): 
       ...luaOff("answers"),
     },
   };
+}
+
+/** See `Backend.upgradeCluster`. */
+function upgradeProtocol({ url }: Backend): string {
+  return new URL(url).protocol === "h2c:" ? "HTTP/2" : "HTTP/1.1";
 }
 
 /** Kinds of requests by what is known about their bodies. */

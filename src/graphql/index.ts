@@ -8,7 +8,7 @@ export { GRAPHQL } from "./refusals.ts";
 export { readJson } from "./read-json.ts";
 export { readPayload } from "./read-payload.ts";
 export {
-  asksForPage,
+  carriesNoOperation,
   readGraphqlRequest,
   refuseOperationIn,
   type GraphqlRequestRead,

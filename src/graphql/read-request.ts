@@ -61,16 +61,9 @@ export function refuseOperationIn({ query }: Pick<CanonicalRequest, "query">): G
   }
 }
 
-/**
- * Whether a browser asks for the page that servers show at their endpoint (GraphiQL and others): HTML by GET, with
- * nothing in the URL or a body that could be an operation or choose one.
- */
-export function asksForPage(request: CanonicalRequest): boolean {
+/** Whether a request by GET or HEAD has nothing in its URL or body that could be an operation, or choose one. */
+export function carriesNoOperation(request: CanonicalRequest): boolean {
   if (request.method !== "GET" && request.method !== "HEAD") return false;
-  if (
-    !(request.headers["accept"] ?? []).some((types) => /(?:^|,)[ \t]*text\/html[ \t]*(?:[;,]|$)/i.test(types))
-  )
-    return false;
   try {
     checkNoBody(request);
   } catch (error) {

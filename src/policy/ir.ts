@@ -132,8 +132,8 @@ export interface GraphqlRuleIR extends RuleIR {
 export interface GraphqlSettingsIR {
   /** Endpoints, each with everything below it. */
   readonly paths: readonly string[];
-  /** The content of below them is no GraphQL; absent where nothing is written. */
-  readonly otherPaths?: readonly string[];
+  /** What below them is not GraphQL; absent if nothing is listed. */
+  readonly otherPaths?: readonly { readonly method: string; readonly path: string }[];
   /** What the SDL file, if `graphql.schema` names one. */
   readonly schema?: GraphqlSchemaIR;
   /** Whether multipart requests, which carry files along with the operation, are accepted. */

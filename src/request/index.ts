@@ -4,6 +4,7 @@ export { encodePath } from "./encode-path.ts";
 export { readBody, type ReadBodyOptions } from "./body/read-body.ts";
 export { checkNames, type NamesChecked, type NamesRead } from "./similar-names.ts";
 export { foldHeaderName, isLetterOrDigit } from "../names/index.ts";
+export { prefersHtml } from "./prefers-html.ts";
 export { originOf, readOrigin } from "./read-origin.ts";
 export { ACCEPTABLE_CHECKS, NO_BODY, REFUSAL_CHECKS, SWITCHES } from "./types.ts";
 export type {
@@ -12,6 +13,7 @@ export type {
   CanonicalRequest,
   RawBody,
   RawRequest,
+  Readings,
   ReadOptions,
   Refusal,
   RefusalCheck,

@@ -173,6 +173,9 @@ export type Canonicalized =
     }
   | { readonly ok: false; readonly refusal: Refusal };
 
+/** Every way in which a request may be read. */
+export type Readings = Pick<Extract<Canonicalized, { ok: true }>, "request" | "others" | "variants">;
+
 /** Outcome of `readBody`. */
 export type BodyRead =
   | {

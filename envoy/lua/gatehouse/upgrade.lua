@@ -13,6 +13,7 @@ local stream = require("gatehouse.stream")
 local values = require("gatehouse.values")
 local DECISION, NOTE, STATE = contract.DECISION, contract.NOTE, contract.STATE
 local CLOSE, CLOSED_BY, UNREAD = contract.CLOSE, contract.CLOSED_BY, contract.UNREAD
+local ROUTE = contract.ROUTE
 local REFUSAL, REFUSAL_TEXT = contract.REFUSAL, contract.REFUSAL_TEXT
 
 local upgrade = {}
@@ -128,14 +129,20 @@ local function fault(headers, connection)
   return nil
 end
 
--- Between a side that speaks HTTP/2 and one that speaks HTTP/1.1 (src/decision/headers/handshake-key.ts): a client over
--- HTTP/2 sent no key, and an application over HTTP/2 answers none.
-local function accept(headers, protocol, value)
-  if protocol ~= "HTTP/1.1" then
-    headers:remove("sec-websocket-accept")
-  elseif value and not headers:get("sec-websocket-accept") then
-    headers:add("sec-websocket-accept", value)
+-- The proof that the server has read the handshake (RFC 6455, section 4.1), where one side speaks HTTP/2, which needs none:
+-- the gateway answers a client's key for an application over HTTP/2, and checks what an application answers to the key that
+-- the gateway made (src/decision/headers/handshake-key.ts). Between two sides that speak HTTP/1.1 the client checks.
+-- -> whether the connection may open
+local function proven(handle, decision)
+  local headers, expected = handle:headers(), decision[DECISION.handshake_accept]
+  local answer = headers:get("sec-websocket-accept")
+  local upstream = handle:metadata():get(ROUTE.upstream)
+  if handle:streamInfo():protocol() == "HTTP/1.1" then
+    if upstream == "HTTP/2" and expected and not answer then headers:add("sec-websocket-accept", expected) end
+    return true
   end
+  headers:remove("sec-websocket-accept")
+  return answer == expected or (answer == nil and upstream ~= "HTTP/1.1")
 end
 
 -- upgrade.response(handle, plan, decision): server to client, when the server has answered 101. Yields.
@@ -143,13 +150,12 @@ function upgrade.response(handle, plan, decision)
   local connection = open[decision[DECISION.decision_id]]
   if not connection then error("a response without its request") end
   connection.answered = true
-  local reason = fault(handle:headers(), connection)
+  local reason = fault(handle:headers(), connection) or (not proven(handle, decision) and UNREAD.accept) or nil
   if reason then
     -- the server considers the connection open: close its side, too
     connection:close(1002, CLOSE.UPGRADE_NOT_DELIVERED, CLOSED_BY.protocol)
     return upgrade.refuse(handle, reason)
   end
-  accept(handle:headers(), handle:streamInfo():protocol(), decision[DECISION.handshake_accept])
   stream.note(handle, NOTE.state, STATE.stream)
   pump(handle, "from_server", connection, decision, NOTE.chunks)
 end

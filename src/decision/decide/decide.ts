@@ -90,10 +90,11 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
         proxy.trusted,
       );
       const withheld = meant.cookieWithheld;
-      const { request, others, variants } =
+      const readings =
         withheld === undefined || dependencies.cookie === undefined
           ? canonical
           : readingsWithoutCookie(canonical, access.raw.headers, dependencies.cookie);
+      const { request, others, variants } = readings;
       const caller =
         dependencies.controlPlane === undefined
           ? meant
@@ -117,7 +118,16 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
       const names = state && caller.identity ? (customerOf(caller.identity, state)?.policy_sets ?? []) : [];
       const own = names.map((name) => ({ name, set: policies.customers.get(name) }));
       const sets = [snapshot, ...own.flatMap(({ set }) => set ?? [])];
-      const evaluation = { with: dependencies, snapshot, sets, request, access, caller, draft: known };
+      const evaluation = {
+        with: dependencies,
+        snapshot,
+        sets,
+        request,
+        readings,
+        access,
+        caller,
+        draft: known,
+      };
       const bySets = (one: EvaluationContext): PromiseOrValue<Decision> =>
         own.reduce<PromiseOrValue<Decision>>(
           (sofar, set) => andThen(sofar, (decision) => alsoBy(set, decision, one, variants)),
@@ -200,7 +210,7 @@ function alsoAs(
 ): PromiseOrValue<Decision> {
   if (decision.verdict === "DENY") return decision;
   const draft = { ...evaluation.draft, request: other };
-  return andThen(decide({ ...evaluation, request: other, draft }), (second) => {
+  return andThen(decide({ ...evaluation, request: other, draft, isOther: true }), (second) => {
     const joined = second.verdict === "DENY" ? undefined : bothPermit(decision, second);
     if (joined !== undefined) return { ...joined, alsoRead: [...(joined.alsoRead ?? []), other] };
     if (second.reason === "BODY_NEEDED") return second;

@@ -1,4 +1,9 @@
-import { asksForPage, graphqlErrors, evaluateGraphql, readGraphqlRequest } from "../../graphql/index.ts";
+import {
+  carriesNoOperation,
+  graphqlErrors,
+  evaluateGraphql,
+  readGraphqlRequest,
+} from "../../graphql/index.ts";
 import {
   IR_VERSION,
   type GraphqlErrorIR,
@@ -17,6 +22,7 @@ import {
 import { environmentAttributes } from "../attributes/attributes.ts";
 import { evaluateResponses, type ResponseFields } from "./evaluate-responses.ts";
 import { planAnswer, planGraphql } from "./plan.ts";
+import { prefersHtml } from "../../request/index.ts";
 import type { GraphqlEndpoint } from "../policies/graphql-endpoints.ts";
 import type { Decision, Denial, Permit } from "../types.ts";
 import { andThen, type PromiseOrValue } from "../promise-or-value.ts";
@@ -26,8 +32,8 @@ export type GraphqlPlanned =
   { readonly ok: true; readonly graphql: GraphqlPlanIR } | { readonly ok: false; readonly denial: Denial };
 
 /**
- * Path parameters, if the path - of the endpoint's path
- * @param fields - response rules of the set that apply at the endpoint
+ * @param params - parameters of the endpoint's path
+ * @param fields - fields of the set's response rules that apply at the endpoint
  */
 export function planOperations(
   evaluation: EvaluationContext,
@@ -37,7 +43,7 @@ export function planOperations(
   const { snapshot } = evaluation;
   return andThen(gather(evaluation, snapshot.graphql.needs, params), (gathered) => {
     if (!gathered.ok) return gathered;
-    return andThen(guardedByOthers(evaluation, fields), (guarded) =>
+    return andThen(withFieldsOfOthers(evaluation, fields), (guarded) =>
       guarded.ok
         ? { ok: true, graphql: planGraphql(snapshot, gathered.attributes, guarded.fields) }
         : guarded,
@@ -45,20 +51,28 @@ export function planOperations(
   });
 }
 
-/** Fields that other sets mask must also keep their names: only here are an operation's aliases known. */
-function guardedByOthers(
+/**
+ * Adds the fields that are masked by other sets, or by rules for other readings of the request. Their names must not be
+ * aliased either, and only here are an operation's aliases known.
+ */
+function withFieldsOfOthers(
   evaluation: EvaluationContext,
   fields: readonly PlannedField[],
 ): PromiseOrValue<ResponseFields> {
-  const { snapshot, sets } = evaluation;
-  return sets
-    .filter(({ digest }) => digest !== snapshot.digest)
+  const { request: sent, others, variants } = evaluation.readings;
+  const readings = new Set([evaluation.request, sent, ...others, ...variants.map(({ request }) => request)]);
+  return evaluation.sets
+    .flatMap((snapshot) => [...readings].map((request) => ({ snapshot, request })))
+    .filter(
+      ({ snapshot, request }) =>
+        snapshot.digest !== evaluation.snapshot.digest || request !== evaluation.request,
+    )
     .reduce<PromiseOrValue<ResponseFields>>(
       (sofar, other) =>
         andThen(sofar, (before) => {
           if (!before.ok) return before;
-          const draft = { ...evaluation.draft, snapshot: other };
-          return andThen(evaluateResponses({ ...evaluation, snapshot: other, draft }), (found) =>
+          const draft = { ...evaluation.draft, ...other };
+          return andThen(evaluateResponses({ ...evaluation, ...other, draft }), (found) =>
             found.ok ? { ...before, fields: [...before.fields, ...found.fields] } : found,
           );
         }),
@@ -120,7 +134,7 @@ function evaluateReadOperations(
   fields: readonly PlannedField[],
 ): Decision {
   const { snapshot, request, draft, caller, access } = evaluation;
-  if (page !== undefined && asksForPage(request)) return withAnswerPlan(evaluation, page, fields, []);
+  if (page !== undefined && isPageRequest(evaluation)) return withAnswerPlan(evaluation, page, fields, []);
   const read = readGraphqlRequest(request, snapshot.ir.graphql.settings);
   if (!read.ok) return { ...deny(draft, read.code, read.message), graphqlErrors: graphqlErrors([read]) };
   const env = environmentAttributes(access.receivedAt, evaluation.with.environment);
@@ -148,6 +162,20 @@ function evaluateReadOperations(
         verdict.errors,
       );
   }
+}
+
+/**
+ * Whether a browser asks for the page that servers show at their endpoint (GraphiQL and others). Only where the path as it
+ * was sent is the endpoint's: below it, the path itself may name a stored operation.
+ */
+function isPageRequest({ request, isOther }: EvaluationContext): boolean {
+  return isOther !== true && prefersHtml(request.headers["accept"]) && carriesNoOperation(request);
+}
+
+/** The same, for a request of which it is not known whether its path is an endpoint's. */
+export function isEndpointPage(evaluation: EvaluationContext): boolean {
+  const endpoint = evaluation.snapshot.endpoints.at(evaluation.request);
+  return typeof endpoint === "object" && endpoint.as === undefined && isPageRequest(evaluation);
 }
 
 function withAnswerPlan(

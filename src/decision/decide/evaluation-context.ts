@@ -4,6 +4,7 @@ import {
   checkNames,
   readBody,
   type CanonicalRequest,
+  type Readings,
   type Refusal,
   type Switch,
 } from "../../request/index.ts";
@@ -42,6 +43,10 @@ export interface EvaluationContext {
   /** Every policy set in force for the request, including this one. */
   readonly sets: readonly Snapshot[];
   readonly request: CanonicalRequest;
+  /** `request` is another reading than the one that the request is recorded as. */
+  readonly isOther?: true;
+  /** Every reading of what was sent. */
+  readonly readings: Readings;
   readonly access: AccessRequest;
   readonly caller: Caller;
   readonly draft: Draft;

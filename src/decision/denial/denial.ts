@@ -4,7 +4,7 @@ import { REASONS, type Reason } from "../../reasons.ts";
 import type { CanonicalRequest } from "../../request/types.ts";
 import { stepUpChallenge, type StepUp } from "../../customer-state/index.ts";
 import { clip } from "../../text/index.ts";
-import { prefersHtml } from "./denial-accept.ts";
+import { prefersHtml } from "../../request/index.ts";
 
 /** What a denial's response needs from the request. All of it is untrusted. */
 export interface DenialInput {

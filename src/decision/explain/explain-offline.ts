@@ -8,6 +8,7 @@ import {
   type EvaluatedField,
 } from "./explain-responses.ts";
 import { readingsOf } from "./explain-readings.ts";
+import { isEndpointPage } from "../decide/evaluate-graphql.ts";
 import { evaluatePath } from "../decide/evaluate-path.ts";
 import { isWebsocketUpgrade } from "../decide/evaluate-upgrade.ts";
 import type { OfflineDecision } from "./offline.ts";
@@ -44,7 +45,10 @@ export async function explainOffline(offline: OfflineDecision): Promise<Explaine
   if (evaluation === undefined)
     return { ...offline, explanation: { ...explanation, fields: [] }, evaluated: [], fields: [] };
   const path = await evaluatePath(evaluation);
-  const asked = path?.verdict !== "DENY" && !isWebsocketUpgrade(evaluation.request);
+  const asked =
+    path?.verdict !== "DENY" &&
+    !isWebsocketUpgrade(evaluation.request) &&
+    !(path !== undefined && isEndpointPage(evaluation));
   const readings = readingsOf(offline);
   const operation = asked ? await explainRequest(readings) : undefined;
   const fields = decision.verdict === "ALLOW" ? await evaluateFields(readings) : [];

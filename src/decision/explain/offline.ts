@@ -86,8 +86,9 @@ export async function decideOffline(snapshot: Snapshot, input: OfflineRequest): 
   const { request, clientIp, trustedPeer, accepted } = decision;
   if (request === undefined) return { decision };
   const canonical = canonicalize(input.raw, settings);
-  const readings = [request, ...(canonical.ok ? canonical.others : [])];
-  const meant = requireOrigin(caller, originCheck, readings, access, trustedPeer);
+  const meantReadings = [request, ...(canonical.ok ? canonical.others : [])];
+  const meant = requireOrigin(caller, originCheck, meantReadings, access, trustedPeer);
+  const readings = canonical.ok ? canonical : { request, others: [], variants: [] };
   const draft = {
     clientIp,
     trustedPeer,
@@ -98,7 +99,16 @@ export async function decideOffline(snapshot: Snapshot, input: OfflineRequest): 
   };
   return {
     decision,
-    evaluation: { with: dependencies, snapshot, sets: [snapshot], request, access, caller: meant, draft },
+    evaluation: {
+      with: dependencies,
+      snapshot,
+      sets: [snapshot],
+      request,
+      readings,
+      access,
+      caller: meant,
+      draft,
+    },
   };
 }
 

@@ -1,38 +1,44 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash, createHmac, randomBytes } from "node:crypto";
 import type { RawRequest } from "../../request/index.ts";
 
+interface Handshake {
+  readonly raw: Pick<RawRequest, "protocol" | "headers">;
+  readonly requestId: string;
+}
+
+const SECRET = randomBytes(32);
+
 /**
- * A WebSocket handshake over HTTP/2 (RFC 8441, section 5) has no `Sec-WebSocket-Key`: HTTP/2 says by itself that the server
- * means this client. A server that gets it as HTTP/1.1 asks for one (RFC 6455, section 4.2.1), so the gateway, which is its
- * client, makes one. What a client sent under that name is replaced.
+ * A WebSocket handshake over HTTP/2 has no `Sec-WebSocket-Key` (RFC 8441, section 5): HTTP/2 itself proves that the server
+ * means this client. An HTTP/1.1 server requires one (RFC 6455, section 4.2.1), so the gateway, which is its client, makes
+ * it: unpredictable, and the same whenever it is asked for one request. A key that the client sent is replaced.
  *
- * @returns the header, for a handshake that did not come over HTTP/1
+ * @returns the header, for a handshake that did not arrive over HTTP/1
  */
-export function handshakeKey({
-  protocol,
-}: Pick<RawRequest, "protocol">): readonly (readonly [name: string, value: string])[] {
-  return isHttp1(protocol) ? [] : [["sec-websocket-key", randomBytes(16).toString("base64")]];
+export function handshakeKey(handshake: Handshake): readonly (readonly [name: string, value: string])[] {
+  return isHttp1(handshake) ? [] : [["sec-websocket-key", ownKey(handshake)]];
 }
 
 /** RFC 6455, section 1.3. */
 const GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
 /**
- * The other way round: an application that takes the handshake over HTTP/2 does not answer the key of a client that speaks
- * HTTP/1.1, which waits for that.
- *
- * @returns the value of `Sec-WebSocket-Accept` for a handshake over HTTP/1 (RFC 6455, section 4.2.2)
+ * @returns the `Sec-WebSocket-Accept` that answers the key of the handshake (RFC 6455, section 4.2.2), whether the client
+ *   made the key or the gateway; `undefined` if the client sent none, or several
  */
-export function handshakeAccept({
-  protocol,
-  headers,
-}: Pick<RawRequest, "protocol" | "headers">): string | undefined {
-  const keys = headers.filter(([name]) => name === "sec-websocket-key");
-  const [key] = keys;
-  if (!isHttp1(protocol) || key === undefined || keys.length > 1) return undefined;
-  return createHash("sha1").update(`${key[1].trim()}${GUID}`).digest("base64");
+export function handshakeAccept(handshake: Handshake): string | undefined {
+  const keys = handshake.raw.headers
+    .filter(([name]) => name === "sec-websocket-key")
+    .map(([, value]) => value.trim());
+  const [key, ...others] = isHttp1(handshake) ? keys : [ownKey(handshake)];
+  if (key === undefined || others.length > 0) return undefined;
+  return createHash("sha1").update(`${key}${GUID}`).digest("base64");
 }
 
-function isHttp1(protocol: string): boolean {
-  return protocol.startsWith("HTTP/1.");
+function ownKey({ requestId }: Handshake): string {
+  return createHmac("sha256", SECRET).update(requestId).digest().subarray(0, 16).toString("base64");
+}
+
+function isHttp1({ raw }: Handshake): boolean {
+  return raw.protocol.startsWith("HTTP/1.");
 }

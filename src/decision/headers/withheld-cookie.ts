@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import type { Canonicalized, CanonicalRequest, RawRequest } from "../../request/types.ts";
+import type { CanonicalRequest, RawRequest, Readings } from "../../request/types.ts";
 
 /** The cookies for the application, as headers to set or remove. */
 export interface OtherCookies {
@@ -32,8 +32,6 @@ function isOf(name: string, pair: string): boolean {
   const [written = ""] = pair.split("=", 1);
   return written.trim().toLowerCase() === name.toLowerCase();
 }
-
-type Readings = Pick<Extract<Canonicalized, { ok: true }>, "request" | "others" | "variants">;
 
 /** Every reading of a request without a cookie: rules must not read what the application does not get. */
 export function readingsWithoutCookie(

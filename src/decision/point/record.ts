@@ -1,6 +1,6 @@
 import { createDecisionIds } from "../../audit/index.ts";
 import type { AuditRecord } from "../../protocol/record.ts";
-import type { PathRuleIR, WebsocketConnectionIR } from "../../policy/index.ts";
+import type { GraphqlRuleIR, PathRuleIR, WebsocketConnectionIR } from "../../policy/index.ts";
 import { traceIdOf } from "../../telemetry/tracing.ts";
 import { redactTarget } from "../../text/index.ts";
 import { explainDecision } from "../explain/explain.ts";
@@ -31,7 +31,7 @@ export function auditRecord(
 ): AuditRecord {
   const { access } = context;
   const { snapshot, request, identity } = decision;
-  const rule = decision.connection ?? decision.rule;
+  const rule = decidingRule(decision);
   const rawPath = access === undefined ? "" : redactTarget(access.raw.target);
   const traceId = access?.traceparent === undefined ? undefined : traceIdOf(access.traceparent);
   const customer = identity?.customer?.["id"];
@@ -66,8 +66,25 @@ export function auditRecord(
   };
 }
 
+type DecidingRule = PathRuleIR | WebsocketConnectionIR | GraphqlRuleIR;
+
+/** Of a denied operation, the rule of the first denied field that has one: the path rule permitted the request. */
+function decidingRule({
+  connection,
+  rule,
+  denials,
+  graphqlErrors,
+  snapshot,
+}: Decision): DecidingRule | undefined {
+  if (graphqlErrors === undefined) return connection ?? rule;
+  const id = denials?.find((denied) => denied.rule !== undefined)?.rule;
+  return snapshot?.ir.graphql.rules.find((candidate) => candidate.id === id);
+}
+
 /** The resource of a rule, as its author wrote it. */
-function resourceOf(rule: PathRuleIR | WebsocketConnectionIR): string {
+function resourceOf(rule: DecidingRule): string {
+  if (rule.section === "graphql_policies")
+    return `${rule.operation} ${rule.type === undefined ? "" : `${rule.type}.`}${rule.field}`;
   return rule.section === "policies" ? `${rule.method} ${rule.pattern}` : rule.pattern;
 }
 

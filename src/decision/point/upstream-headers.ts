@@ -41,7 +41,8 @@ export function createUpstreamHeaders({
     return known;
   };
 
-  return (permit, { access: { raw }, forged }) => {
+  return (permit, { access, forged }) => {
+    const { raw } = access;
     const usual = ofCaller(permit);
     const { plan, cookieWithheld } = permit;
     if (plan === undefined && forged === undefined && cookieWithheld !== true) return usual;
@@ -50,7 +51,7 @@ export function createUpstreamHeaders({
     const cookies =
       cookieWithheld === true && cookie !== undefined ? withoutCookie(raw.headers, cookie) : undefined;
     return {
-      set: [...set, ...(cookies?.set ?? []), ...(plan?.websocket === undefined ? [] : handshakeKey(raw))],
+      set: [...set, ...(cookies?.set ?? []), ...(plan?.websocket === undefined ? [] : handshakeKey(access))],
       remove: [
         ...remove,
         ...(cookies?.remove ?? []),

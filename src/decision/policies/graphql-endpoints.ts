@@ -2,71 +2,64 @@ import {
   createMatcher,
   paramsOf,
   parsePattern,
+  type Matchable,
   type Matcher,
   type PolicySetIR,
   type SegmentIR,
 } from "../../policy/index.ts";
 import { encodePath, type CanonicalRequest } from "../../request/index.ts";
 
-/** A place that requests for GraphQL operations may be sent to, as the matcher takes it: for every method. */
-export interface PreparedEndpoint {
-  readonly section: "policies";
-  readonly method: "*";
-  readonly segments: readonly SegmentIR[];
-  /** `below` an endpoint, servers that are mounted there answer as well; `other` is what the set says is no endpoint. */
-  readonly kind: "endpoint" | "below" | "other";
+/** A path to which requests for GraphQL operations may be sent, as the matcher takes it: for every method. */
+export interface PreparedEndpoint extends Matchable {
+  /** `below` an endpoint, servers that are mounted there answer as well. */
+  readonly kind: "endpoint" | "below";
 }
 
 /** What the path of a GraphQL endpoint says about a request. */
 export interface GraphqlEndpoint {
   readonly params: Readonly<Record<string, string>>;
   /**
-   * Absent where the path is the endpoint's as the set writes it. Elsewhere a server that is mounted at the endpoint may
-   * answer, or something else: the request is judged by the rules for its own path, and as this one to the endpoint.
+   * Absent if the path is the endpoint's as the set writes it. Elsewhere a server that is mounted at the endpoint may
+   * answer, or something else: the request is evaluated by the rules for its own path, and as this request to the endpoint.
    */
   readonly as?: Pick<CanonicalRequest, "segments" | "path">;
 }
 
 export interface GraphqlEndpoints {
   readonly matcher: Matcher<PreparedEndpoint>;
-  /** @returns `"case"` where only the letter case differs, in a set for which letter case must not differ */
+  /** @returns `"case"` if only the letter case differs, in a set for which it must not differ */
   at(request: Pick<CanonicalRequest, "method" | "segments">): GraphqlEndpoint | "case" | undefined;
 }
 
 /**
- * An endpoint takes everything below its path: `app.use("/graphql", ...)` of Express mounts a server there, and in any
- * letter case.
+ * An endpoint covers everything below its path: `app.use("/graphql", ...)` of Express mounts a server there, in any
+ * letter case. What the set excludes is excluded only in the spelling of the set: nobody knows whom another one reaches.
  */
 export function graphqlEndpoints(
   { graphql }: PolicySetIR,
   { caseSensitive }: { readonly caseSensitive: boolean },
 ): GraphqlEndpoints {
   const { paths, otherPaths = [] } = graphql.settings;
-  const rules =
-    graphql.rules.length === 0
-      ? []
-      : [
-          ...paths
-            .map(segmentsOf)
-            .flatMap((own) => [place(own, "endpoint"), place([...own, { kind: "rest" }], "below")]),
-          ...otherPaths.map((path) => place(segmentsOf(path), "other")),
-        ];
+  const guarded = graphql.rules.length > 0;
   // whatever the set says about letter case: the server decides which spellings it answers
-  const matcher = createMatcher({ rules });
+  const matcher = createMatcher({ rules: guarded ? paths.flatMap(placesOf) : [] });
+  const excluded = createMatcher(
+    {
+      rules: (guarded ? otherPaths : []).map(({ method, path }): Matchable => ({
+        section: "policies",
+        method,
+        segments: segmentsOf(path),
+      })),
+    },
+    { caseSensitive: true },
+  );
   return {
     matcher,
     at({ method, segments }) {
       const match = matcher.match(method, segments);
-      switch (match.kind) {
-        case "none":
-          return undefined;
-        case "case":
-          if (!caseSensitive) return "case";
-          return match.rule.kind === "other" ? undefined : elsewhere(match.rule, segments);
-        case "rule":
-          if (match.rule.kind === "other") return undefined;
-          return match.rule.kind === "below" ? elsewhere(match.rule, segments) : { params: match.params };
-      }
+      if (match.kind === "none" || excluded.match(method, segments).kind === "rule") return undefined;
+      if (match.kind === "case") return caseSensitive ? elsewhere(match.rule, segments) : "case";
+      return match.rule.kind === "below" ? elsewhere(match.rule, segments) : { params: match.params };
     },
   };
 }
@@ -80,10 +73,15 @@ function elsewhere(rule: PreparedEndpoint, sent: readonly string[]): GraphqlEndp
   return { params: paramsOf(rule, segments), as: { segments, path: encodePath(segments, false) } };
 }
 
-function segmentsOf(path: string): readonly SegmentIR[] {
-  return parsePattern(path, "rest").segments;
+function placesOf(path: string): PreparedEndpoint[] {
+  const segments = segmentsOf(path);
+  const place = { section: "policies", method: "*" } as const;
+  return [
+    { ...place, segments, kind: "endpoint" },
+    { ...place, segments: [...segments, { kind: "rest" }], kind: "below" },
+  ];
 }
 
-function place(segments: readonly SegmentIR[], kind: PreparedEndpoint["kind"]): PreparedEndpoint {
-  return { section: "policies", method: "*", segments, kind };
+function segmentsOf(path: string): readonly SegmentIR[] {
+  return parsePattern(path, "rest").segments;
 }

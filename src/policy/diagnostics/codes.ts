@@ -44,6 +44,7 @@ export const POLICY_CODES = [
   "unreachable-rule",
   "never-true",
   "missing-path-parameter",
+  "not-below-endpoint",
   "unchecked-operations",
   "role-without-customer",
   "more-findings",

@@ -1,9 +1,9 @@
 import { quoted } from "../../text/index.ts";
 import { type Reporter } from "../diagnostics/reporter.ts";
-import type { GraphqlSettingsIR } from "../ir.ts";
-import { parametersOf } from "../pattern/parse-pattern.ts";
+import type { GraphqlSettingsIR, SegmentIR } from "../ir.ts";
+import { parametersOf, parsePattern } from "../pattern/parse-pattern.ts";
 import type { YamlNode } from "../syntax/tree.ts";
-import { readPattern } from "./pattern.ts";
+import { readPattern, type PatternForm } from "./pattern.ts";
 import type { GraphqlHeadSource, PatternSource } from "./policy-source.ts";
 import { readChoice, readFields, readInteger, readItems, readString } from "./reader.ts";
 import { schemaFileName } from "./schema-file.ts";
@@ -35,15 +35,15 @@ export function readGraphqlHead(report: Reporter, node: YamlNode): GraphqlHeadSo
   const introspection = fields.get("introspection");
   const limits = fields.get("limits");
   const choice = (value: YamlNode, what: string) => readChoice(report, value, what, ["allow", "deny"]);
-  const patterns = paths && readPaths(report, paths, "`paths`");
-  const others = otherPaths && readPaths(report, otherPaths, "`other_paths`");
+  const patterns = paths && readPaths(report, paths, "`paths`", "none");
+  const others = otherPaths && readOtherPaths(report, otherPaths, patterns);
   const file = schema && readSchema(report, schema);
   return {
     parameters: (patterns ?? []).flatMap(({ segments }) => parametersOf(segments)),
     ...(file && { schema: file }),
     settings: {
       paths: patterns?.map(withoutRest) ?? GRAPHQL_DEFAULTS.paths,
-      ...(others && { otherPaths: others.map(({ text }) => text) }),
+      ...(others && { otherPaths: others.map(({ method, text }) => ({ method, path: text })) }),
       multipart: (multipart && choice(multipart, "`multipart`")) ?? GRAPHQL_DEFAULTS.multipart,
       introspection:
         (introspection && choice(introspection, "`introspection`")) ?? GRAPHQL_DEFAULTS.introspection,
@@ -57,12 +57,41 @@ function withoutRest({ text }: PatternSource): string {
   return text.endsWith("/**") ? text.slice(0, -3) || "/" : text;
 }
 
-function readPaths(report: Reporter, node: YamlNode, what: string) {
+function readPaths(report: Reporter, node: YamlNode, what: string, method: PatternForm["method"]) {
   const items = readItems(report, node, what);
   if (node.kind === "sequence" && items.length === 0)
     report.error(placeOf(node), "empty-value", `${what} must not be empty`);
-  return items.flatMap(
-    (item) => readPattern(report, item, "a path", { method: "none", wildcards: "rest" }) ?? [],
+  return items.flatMap((item) => readPattern(report, item, "a path", { method, wildcards: "rest" }) ?? []);
+}
+
+/** What is listed must be below an endpoint, and no part of it: it would exclude the endpoint, or nothing. */
+function readOtherPaths(report: Reporter, node: YamlNode, paths: readonly PatternSource[] | undefined) {
+  const endpoints =
+    paths?.map(({ segments }) => segments.filter(({ kind }) => kind !== "rest")) ??
+    GRAPHQL_DEFAULTS.paths.map((path) => parsePattern(path, "none").segments);
+  return readPaths(report, node, "`other_paths`", "required").filter((other) => {
+    if (endpoints.some((endpoint) => isBelow(other.segments, endpoint))) return true;
+    const hint = "requests to other paths are not GraphQL unless they are listed in `paths`";
+    report.error(
+      placeOf(other.node),
+      "not-below-endpoint",
+      `${quoted(other.text)} is not below a path in \`paths\``,
+      hint,
+    );
+    return false;
+  });
+}
+
+/** Whether every path that `segments` matches is below the endpoint. */
+function isBelow(segments: readonly SegmentIR[], endpoint: readonly SegmentIR[]): boolean {
+  const next = segments[endpoint.length];
+  return (
+    next !== undefined &&
+    next.kind !== "rest" &&
+    endpoint.every((own, index) => {
+      const segment = segments[index];
+      return own.kind !== "literal" || (segment?.kind === "literal" && segment.value === own.value);
+    })
   );
 }
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { auditRecord } from "../../../src/decision/point/record.ts";
 import {
   accessOf,
   bearer,
@@ -76,17 +77,20 @@ response_masks:
 policies:
 - { resource: "* /graphql/**", condition: exists(user.id) }
 - { resource: "GET /of/{tenant}/graphql", condition: true }
-graphql: { paths: [/graphql, "/of/{tenant}/graphql/**"], other_paths: [/graphql/health, "/graphql/assets/**"] }
+graphql: { paths: [/graphql, "/of/{tenant}/graphql/**"], other_paths: ["GET /graphql/health", "* /graphql/assets/**", "POST /graphql/Hook"] }
 graphql_policies:
 - { query: me, condition: true }
 - { query: salary, condition: user.role == "admin" }
 - { query: tenant, condition: path.tenant == "t-1" }
 response_masks:
 - { api_pattern: /graphql, fields: [{ name: ssn, condition: true, mask_type: full }] }
+- { api_pattern: /graphql/v2, fields: [{ name: card, condition: true, mask_type: full }] }
+- { api_pattern: /graphql.json, fields: [{ name: iban, condition: true, mask_type: full }] }
 `);
     const lax = snapshotOf(
       `
 policies: [{ resource: "* /**", condition: exists(user.id) }]
+graphql: { other_paths: ["* /graphql/page"] }
 graphql_policies: [{ query: me, condition: true }, { query: salary, condition: false }]
 response_masks: [{ api_pattern: /graphql, fields: [{ name: ssn, condition: true, mask_type: full }] }]
 `,
@@ -144,6 +148,44 @@ response_masks: [{ api_pattern: /graphql, fields: [{ name: ssn, condition: true,
         assert.equal(outcome(decision), "ALLOW CONDITION_TRUE", path);
       }
       assert.equal(outcome(await send(below, "/graphql/health/x", undefined)), "DENY GRAPHQL_MALFORMED");
+      assert.equal(outcome(await send(below, "/graphql/Hook", "{ salary }")), "ALLOW CONDITION_TRUE");
+      // another method, and another spelling, may reach the server
+      for (const path of ["/graphql/health", "/graphql/hook"])
+        assert.equal(outcome(await send(below, path, "{ salary }")), "DENY GRAPHQL_DENIED", path);
+      assert.equal(outcome(await send(lax, "/graphql/page", "{ salary }")), "ALLOW CONDITION_TRUE");
+      for (const path of [
+        "/graphql/PAGE",
+        "/graphql/page.",
+        "/graphql/page%20",
+        "/GRAPHQL/page",
+        "/graphql/page/x",
+      ])
+        assert.equal(outcome(await send(lax, path, "{ salary }")), "DENY GRAPHQL_DENIED", path);
+    });
+
+    it("lets no operation rename what response rules for any reading of the request look for", async () => {
+      for (const [path, name] of [
+        ["/graphql/v2", "card"],
+        ["/graphql/v2", "ssn"],
+      ] as const) {
+        assert.equal(outcome(await send(below, path, `{ me { ${name} } }`)), "ALLOW CONDITION_TRUE");
+        assert.equal(outcome(await send(below, path, `{ me { x: ${name} } }`)), "DENY GRAPHQL_DENIED", name);
+      }
+      assert.equal(outcome(await send(below, "/graphql/x", "{ me { x: card } }")), "ALLOW CONDITION_TRUE");
+    });
+
+    it("records the rule that denied an operation rather than the one that let it in", async () => {
+      const denied = await send(below, "/graphql/x/y", "{ salary }");
+      const record = auditRecord(denied, { access: undefined, at: 0, decisionId: "d" }, 0, false);
+      assert.deepEqual(
+        [record.resource, record.rule, record.rule_resource],
+        ["/graphql", "graphql_policies[1]", "query salary"],
+      );
+      const malformed = await send(below, "/graphql/x/y", "{");
+      assert.equal(
+        auditRecord(malformed, { access: undefined, at: 0, decisionId: "d" }, 0, false).rule,
+        null,
+      );
     });
 
     it("shows browsers the page of an endpoint where a path rule permits it, and no operation", async () => {
@@ -162,6 +204,10 @@ response_masks: [{ api_pattern: /graphql, fields: [{ name: ssn, condition: true,
       }
       assert.equal(await page("/of/t-1/graphql", '{"query":"{ salary }"}'), "DENY GRAPHQL_MALFORMED");
       assert.equal(await page("/of/t-1/graphql", "", "application/json"), "DENY GRAPHQL_MALFORMED");
+      assert.equal(await page("/of/t-1/graphql", "", "text/html;q=0, */*"), "DENY GRAPHQL_MALFORMED");
+      // below the endpoint the path may name a stored operation
+      assert.equal(await page("/graphql/persisted/abc"), "DENY GRAPHQL_MALFORMED");
+      assert.equal(await page("/graphql.html"), "DENY NO_MATCHING_RULE");
       // without a rule for the path there is no page
       assert.equal(outcome(await send(set, "/graphql", undefined, "GET")), "DENY GRAPHQL_MALFORMED");
     });

@@ -308,6 +308,22 @@ describe("decision: explained operations", () => {
     assert.deepEqual(get.explanation.operation?.verdict, "refused");
   });
 
+  it("are not asked about the page of an endpoint", async () => {
+    const offline = await decideOffline(
+      snapshotOf(
+        'policies: [{ resource: "GET /graphql", condition: true }]\ngraphql_policies: [{ query: a, condition: false }]',
+      ),
+      {
+        raw: accessOf({ path: "/graphql", headers: [["accept", "text/html"]] }).raw,
+        lookup: () => undefined,
+        now: 0,
+      },
+    );
+    const { decision, explanation } = await explainOffline(offline);
+    assert.equal(decision.reason, "CONDITION_TRUE");
+    assert.equal(explanation.operation, undefined);
+  });
+
   it("are not asked where a path rule denies", async () => {
     const { decision, explanation, evaluated } = await operation("{ people }", {
       user: { id: "u", role: "nobody" },

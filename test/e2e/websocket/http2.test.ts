@@ -167,6 +167,50 @@ describe("end to end: WebSocket over HTTP/2 to a server that speaks HTTP/1.1", (
   });
 });
 
+describe("end to end: WebSocket to an application that does not prove that it has read the handshake", () => {
+  it("opens no connection, whichever side speaks HTTP/2", async () => {
+    let accept: string | undefined;
+    const upgraded = new Set<Duplex>();
+    const server = createServer();
+    server.on("upgrade", (_request, socket) => {
+      upgraded.add(socket);
+      socket.on("error", () => undefined);
+      const lines = ["HTTP/1.1 101 Switching Protocols", "Upgrade: websocket", "Connection: Upgrade"];
+      const proof = accept === undefined ? [] : [`Sec-WebSocket-Accept: ${accept}`];
+      socket.write([...lines, ...proof, "", ""].join("\r\n"));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const issuer = await startIssuer();
+    const gateway = await startGateway({
+      backend: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
+      issuer,
+      policies: { "default.yaml": POLICIES },
+    });
+    const session = connect(gateway.url);
+    try {
+      await once(session, "remoteSettings");
+      for (accept of [undefined, "made up"]) {
+        const stream = session.request(
+          { ":method": "CONNECT", ":protocol": "websocket", ":path": "/chat", "sec-websocket-version": "13" },
+          { endStream: false },
+        );
+        const [headers] = (await once(stream, "response")) as [IncomingHttpHeaders & { ":status": number }];
+        assert.equal(headers[":status"], 502, accept);
+        stream.destroy();
+        const socket = new WebSocket(`${gateway.url.replace("http", "ws")}/chat`);
+        const [error] = (await once(socket, "error")) as [Error];
+        assert.match(error.message, /Invalid Sec-WebSocket-Accept header/);
+      }
+    } finally {
+      session.destroy();
+      await gateway.stop();
+      for (const socket of upgraded) socket.destroy();
+      server.closeAllConnections();
+      await Promise.all([issuer.close(), new Promise((resolve) => server.close(resolve))]);
+    }
+  });
+});
+
 describe("end to end: WebSocket over HTTP/1.1 to an application that speaks HTTP/2", () => {
   it("gets the answer to its key", async () => {
     const [application, issuer] = await Promise.all([startHttp2Application(), startIssuer()]);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { prefersHtml } from "../../../src/decision/denial/denial-accept.ts";
+import { prefersHtml } from "../../../src/request/prefers-html.ts";
 import { localReplies } from "../../../src/gateway/local-replies.ts";
 import { PREFERS_HTML } from "../../../src/gateway/local-pages.ts";
 import { loadGatewayConfig } from "../../../src/config/index.ts";

@@ -54,9 +54,10 @@ describe("gateway: WebSocket over HTTP/2", () => {
     return { stream, headers: received };
   }
 
+  // the service replaces the key of a client, and knows its answer: here the pair of RFC 6455, section 1.3
   async function open(plan: Plan) {
-    sockets.permit(plan);
-    const { stream, headers } = await knock();
+    sockets.permit(plan, { handshake_accept: "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=" });
+    const { stream, headers } = await knock({ "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==" });
     assert.equal(headers[":status"], 200);
     return { client: new Wire(stream), server: sockets.servers[0]! };
   }
