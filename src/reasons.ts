@@ -249,7 +249,7 @@ export const REASONS = {
     code: "SERVICE_UNAVAILABLE",
     message: "the identity provider's signing keys are unavailable",
   },
-  STANDING_NOT_READY: {
+  CUSTOMER_STATE_NOT_READY: {
     status: 503,
     code: "SERVICE_UNAVAILABLE",
     message: "the state of the session is unknown: the gateway is not in sync with the control plane",
@@ -310,7 +310,7 @@ export const STATE_REASONS = [
   "CLIENT_ADDRESS_NOT_ALLOWED",
   "CUSTOMER_SUSPENDED",
   "USER_SUSPENDED",
-  "STANDING_NOT_READY",
+  "CUSTOMER_STATE_NOT_READY",
 ] as const satisfies readonly DenialReason[];
 export type StateReason = (typeof STATE_REASONS)[number];
 

@@ -6,7 +6,7 @@ import { inBackticks } from "./text/index.ts";
 export interface ValueType {
   readonly name: string;
   readonly form: "text" | "number" | "boolean" | "list" | "json";
-  /** The value with every path in it absolute. Absent: it holds none. */
+  /** The value with every path in it made absolute. Absent: the value contains no paths. */
   absolute?(value: unknown, resolve: (path: string) => string): unknown;
 }
 
@@ -25,14 +25,14 @@ function named<S extends z.ZodType>(schema: S, form: ValueType["form"], name: st
   return schema;
 }
 
-/** A value that is a path in some cases, or has paths in it: `absolute` resolves them. */
+/** A value that may be a path or contain paths: `absolute` resolves them. */
 export function holdsPaths<S extends z.ZodType>(
   schema: S,
   absolute: (value: z.output<S>, resolve: (path: string) => string) => z.output<S>,
 ): S {
   const type = valueTypes.get(schema);
   if (type === undefined) throw new Error("the value has no type");
-  // a registry does not know of which schema a value is
+  // a registry does not know which schema a value belongs to
   valueTypes.add(schema, { ...type, absolute: (value, resolve) => absolute(value as z.output<S>, resolve) });
   return schema;
 }

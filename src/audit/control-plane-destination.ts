@@ -35,7 +35,7 @@ export const controlPlaneDestination = destinationKind({
     const options = {
       spoolDirectory: spoolFolder(root, worker),
       spoolBytes,
-      // what workers have left that there are no more falls to the first
+      // the first worker takes over the spools of workers that no longer exist
       ...(worker === 0 && { abandoned: () => abandonedFolders(root, workers) }),
     };
     return new ControlPlaneDestination(options, { ...dependencies, intake });
@@ -95,7 +95,7 @@ export class ControlPlaneDestination implements Destination {
   /** Set while the control plane does not accept records. */
   #away: Away | undefined;
   readonly #backoff = new Backoff(RETRIES);
-  /** When the last failure occurred. */
+  /** How long to wait before the next attempt. */
   #pauseMs = 0;
   /** Called when the spool is empty, or cannot be emptied at the moment. */
   #waiting: (() => void)[] = [];

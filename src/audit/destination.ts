@@ -10,13 +10,16 @@ import type { AuditLogger } from "./types.ts";
 export interface DestinationKind<Keys extends z.ZodRawShape = z.ZodRawShape> {
   /** What it does with records, for the reference. */
   readonly description: string;
-  /** Its keys under `audit`, beside those of all others. */
+  /** Its keys in the section `audit`, which all kinds share. */
   readonly keys: Keys;
-  /** Names of keys that may be absent otherwise, and not here: `control_plane.url`. */
+  /** Keys that are optional in general but required by this kind: `control_plane.url`. */
   readonly needs?: readonly string[];
-  /** Tries what it needs of the machine, before a start is said to have succeeded. @throws Error of one line */
+  /**
+   * Checks that the machine has what it needs, before the start is reported as successful.
+   * @throws Error with a one-line message
+   */
   assertStartable?(settings: SettingsOf<Keys>): Promise<void>;
-  /** Opens one for this process. Several processes have the same destination. */
+  /** Opens the destination for this process; several processes use the same one. */
   open(settings: SettingsOf<Keys>, dependencies: DestinationDependencies): Destination;
 }
 
@@ -29,7 +32,7 @@ export interface DestinationDependencies {
   /** Index of this process among the workers, and the number of workers. */
   readonly worker: number;
   readonly workers: number;
-  /** The control plane, where one is followed. */
+  /** The control plane, if the gateway syncs with one. */
   readonly intake?: RecordIntake;
 }
 
@@ -43,8 +46,8 @@ export function destinationKind<Keys extends z.ZodRawShape>(
 /** A destination of records. At most one call of `write` at a time. */
 export interface Destination {
   /**
-   * Writes lines, in order. Never rejects: returns how many of them, from the first on, were written completely, and why the
-   * others were not. The caller passes those others again in its next call.
+   * Writes lines, in order. Never rejects: returns how many of them, counted from the first, were written completely,
+   * and why the others were not. The caller passes the others again in its next call.
    *
    * @param lines - ASCII, each with its newline
    * @param urgent - decisions wait for these lines

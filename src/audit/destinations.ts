@@ -2,7 +2,7 @@ import { controlPlaneDestination } from "./control-plane-destination.ts";
 import { fileDestination } from "./file-destination.ts";
 import { stdoutDestination } from "./stdout-destination.ts";
 
-/** Every kind of destination, by the name that `audit.destination` has for it. */
+/** Every kind of destination, by its name in `audit.destination`. */
 export const DESTINATIONS = {
   stdout: stdoutDestination,
   file: fileDestination,
@@ -10,7 +10,7 @@ export const DESTINATIONS = {
 } as const;
 export type DestinationName = keyof typeof DESTINATIONS;
 
-/** The keys of all of them. */
+/** The keys of all kinds. */
 export type DestinationKeys = Intersection<(typeof DESTINATIONS)[DestinationName]["keys"]>;
 
 type Intersection<Union> = (Union extends unknown ? (one: Union) => void : never) extends (
@@ -19,7 +19,10 @@ type Intersection<Union> = (Union extends unknown ? (one: Union) => void : never
   ? All
   : never;
 
-/** @returns the keys of all kinds together. @throws Error where two have one of the same name */
+/**
+ * @returns the keys of all kinds together.
+ * @throws Error if two have one with the same name
+ */
 export function destinationKeys(): DestinationKeys {
   const all = Object.values(DESTINATIONS).flatMap(({ keys }) => Object.entries(keys));
   const keys = Object.fromEntries(all);

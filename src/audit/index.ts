@@ -14,14 +14,14 @@ export { DESTINATIONS } from "./destinations.ts";
 export { auditSettings, type AuditSettings } from "./settings.ts";
 export type { AuditLog, AuditLogger, DurableRecord, OutcomeLog, RefusalLog } from "./types.ts";
 
-/** What is not configured: bytes that may wait, and how long closing tries to write what is left. */
+/** Not configurable: the maximum size of waiting records, and how long closing tries to write the remaining ones. */
 export type AuditLimits = Pick<QueueOptions, "queueBytes" | "closeTimeout">;
 const LIMITS: AuditLimits = { queueBytes: 64 * 1024 * 1024, closeTimeout: 5_000 };
 
 /**
- * Creates the audit log of one process. A file is opened at the first record; the spool of a control plane at once, to deliver
- * what an earlier process has left in it. `record` never throws. If not enabled, every decision counts as dropped with the
- * cause `disabled`, and nothing that requires an audit is accepted.
+ * Creates the audit log of one process. A file is opened at the first record; the spool in front of a control plane is
+ * opened at once, because an earlier process may have left records in it. `record` never throws. If the audit is
+ * disabled, every decision counts as dropped, cause `disabled`, and a decision that requires an audit record is denied.
  */
 export function createAuditLog(
   settings: AuditSettings,
@@ -41,7 +41,10 @@ export function createAuditLog(
   );
 }
 
-/** Tries what the destination needs of the machine. @throws Error of one line */
+/**
+ * Checks what the destination needs of the machine.
+ * @throws Error with a one-line message
+ */
 export async function assertAuditStartable(settings: AuditSettings): Promise<void> {
   const kind: DestinationKind = DESTINATIONS[settings.destination];
   if (settings.enabled) await kind.assertStartable?.(settings);

@@ -3,7 +3,7 @@ import type { Metrics } from "../telemetry/metrics.ts";
 /** Why a record was not written. */
 export type DropCause = "level" | "queue_full" | "write_failed" | "rate";
 
-/** The metrics of a {@link AuditTally}. */
+/** The metrics of an {@link AuditTally}. */
 export type AuditMetrics = Pick<
   Metrics,
   | "auditRecorded"

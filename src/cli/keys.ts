@@ -22,12 +22,12 @@ import { CONFIG_OPTION, DATA_DIR_OPTION } from "./options.ts";
 import { beforeSignals } from "./run.ts";
 import type { OpenedEnvironment } from "../processes/control-plane/start.ts";
 
-/** The options that locate the database. */
+/** Which database to open, and how. */
 export interface OpenOptions {
   readonly environment: Environment;
   readonly config?: string;
   readonly dataDir?: string;
-  /** The command changes nothing, so the database is not migrated either. */
+  /** The command changes nothing, so the database is not migrated for it. */
   readonly readOnly?: boolean;
 }
 
@@ -46,7 +46,7 @@ const OPERATOR: Actor = { kind: "system", id: "cli", name: "gatehouse keys" };
 const UNITS = { d: 86_400_000, h: 3_600_000, m: 60_000 } as const;
 
 /**
- * `gatehouse keys ...`: manages API keys on the machine itself. From elsewhere, use the dashboard.
+ * `gatehouse keys ...`: API keys, created on the machine itself. Elsewhere, people create them in the dashboard.
  *
  * @param open - opens an environment's database
  */
@@ -75,14 +75,14 @@ export function keysCommand(open: (options: OpenOptions) => Promise<OpenedEnviro
     )
     .addCommand(
       environmentCommand("list", "list API keys, newest first")
-        .option("--json", "print JSON, one key per line")
+        .option("--json", "as JSON, one key per line")
         .action(async (options: OpenOptions & { readonly json?: true }) => {
           await within(options, (context) => list(context, options.json === true));
         }),
     )
     .addCommand(
-      environmentCommand("roll", "replace an API key and print only the new key on stdout")
-        .argument("<id>", "id from `keys list`, `key_...`")
+      environmentCommand("roll", "replace an API key, and print the new one alone on stdout")
+        .argument("<id>", "`key_...`, as listed")
         .option("--overlap <duration>", "how long the old key stays valid (`12h`, `30m`, `0`)", "24h")
         .action(async (id: string, options: RollOptions) => {
           const { secret, previous } = await within(options, (context) => roll(context, id, options));
@@ -101,7 +101,7 @@ export function keysCommand(open: (options: OpenOptions) => Promise<OpenedEnviro
     );
 }
 
-/** A command for one environment. A control plane may be running at the same time. */
+/** A command about one environment, while a control plane may be running. */
 export function environmentCommand(name: string, description: string): Command {
   return new Command(name)
     .description(description)
@@ -114,7 +114,7 @@ export function environmentCommand(name: string, description: string): Command {
     .option(...DATA_DIR_OPTION);
 }
 
-/** Opens the environment that the options name, does the work, and closes it. */
+/** Opens the environment that the options name, until the work is done. */
 export function withEnvironment<T>(
   open: (options: OpenOptions) => Promise<OpenedEnvironment>,
   options: OpenOptions,
@@ -165,7 +165,7 @@ async function roll({ units, settings }: ControlContext, id: string, { overlap: 
   );
 }
 
-/** @throws ExitError that names every invalid option */
+/** @throws ExitError that lists every invalid option */
 function parsedBy<Schema extends z.ZodType>(schema: Schema, options: object): z.output<Schema> {
   const parsed = schema.safeParse(options);
   if (parsed.success) return parsed.data;
@@ -198,7 +198,7 @@ async function list({ db, clock }: ControlContext, json: boolean): Promise<void>
   }
 }
 
-/** Text for a key that was replaced: by which one, and until when the old one is valid. */
+/** The message that a key was replaced, and until when the old one is valid. */
 function rolled({ rolled_to: to, expires_at: expires, revoked_at: revoked }: ApiKeyRow): string[] {
   const end =
     revoked === null ? `ends ${expires?.toISOString() ?? "never"}` : `ended ${revoked.toISOString()}`;
@@ -211,7 +211,7 @@ function readDuration(text: string): number | undefined {
   return count === undefined ? undefined : Number(count) * UNITS[unit as keyof typeof UNITS];
 }
 
-/** `90d` from now, or a date unchanged, which the schema checks. */
+/** `90d` from now, or a date as given, which the schema checks. */
 function readExpiry(text: string, now: number): string {
   const duration = readDuration(text);
   if (duration !== undefined) return new Date(now + duration).toISOString();

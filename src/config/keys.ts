@@ -48,7 +48,7 @@ export function namesAt(path: readonly PropertyKey[]): readonly string[] | undef
   return inner instanceof z.ZodObject ? Object.keys(inner.shape) : undefined;
 }
 
-/** @returns what a configuration has at `path`; undefined where a part of it is missing */
+/** @returns the value of a configuration at `path`; undefined if a part of the path is missing */
 export function valueAt(config: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>(
     (current, step) =>

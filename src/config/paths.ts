@@ -2,7 +2,10 @@ import { resolve } from "node:path";
 import { CONFIG_KEYS, valueAt } from "./keys.ts";
 import type { GatewayConfig } from "./schema.ts";
 
-/** The same configuration with every path absolute; relative ones are resolved against `folder`. What holds paths, its type says. */
+/**
+ * The same configuration with every path absolute; relative ones are resolved against `folder`. Each key's type tells
+ * which of its values are paths.
+ */
 export function resolvePaths(config: GatewayConfig, folder: string): GatewayConfig {
   const resolved = structuredClone(config);
   for (const { path, type } of CONFIG_KEYS) {

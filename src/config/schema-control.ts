@@ -129,9 +129,9 @@ export const database = z
     statement_timeout: setting(
       duration("1s", "10m"),
       "30s",
-      "A statement that takes longer is cancelled, and its request answered 503. Where PostgreSQL has said nothing at all for some " +
-        "seconds more (as long again, at most 5 s), the connection is closed, so that a server that hangs holds up no " +
-        "request for longer. Who asks is looked up in 5 s at most. Migrations have no bound.",
+      "A statement that takes longer is cancelled, and its request answered 503. If PostgreSQL sends nothing at all for some " +
+        "more seconds (as long again, at most 5 s), the connection is closed, so that a server that hangs delays no " +
+        "request for longer. Looking up the caller takes at most 5 s. Migrations have no time limit.",
     ),
     analytics_timeout: setting(duration("1s", "10m"), "30s", "The same for analytics, audit and exports."),
     redis_url: optional(

@@ -29,11 +29,11 @@ import { startDeliveries } from "./resources/webhooks/start-deliveries.ts";
 export interface EnvironmentOptions {
   /** A folder whose policy set is published whenever it changes. */
   readonly publish?: Pick<FolderPublisherOptions, "directory" | "policySet" | "onAttempt">;
-  /** What the sandbox is filled with, at its first start and when it is reset. Default: little. */
+  /** The content of a sandbox at its first start and after a reset. Default: very little. */
   readonly seed?: SandboxSeed;
   /** How webhooks are delivered. Default: in this thread, beside requests. */
   readonly deliver?: (context: ControlContext) => BackgroundWork;
-  /** What does not take the API's connections. */
+  /** Work that does not use the API's connections. */
   readonly workloads?: WorkloadContexts;
 }
 

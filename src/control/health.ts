@@ -23,13 +23,13 @@ export function healthRouter(
   const router = Router();
   let logged = "";
   let asking: Promise<Found> | undefined;
-  // however many ask, and however long the database takes, they hold one connection
+  // concurrent probes share one connection, however long the database takes
   const look = () => (asking ??= ask(db, checks).finally(() => (asking = undefined)));
   router.get("/healthz", (_request, response) => {
     response.json({ status: "ok" });
   });
   router.get("/readyz", async (_request, response) => {
-    // a statement may take longer than whoever asks waits
+    // a statement may take longer than the caller waits
     const late: Found = { error: new Error("timeout expired"), found: {} };
     const { error, found } = await inTime(look(), PATIENCE_MS, late);
     const detail = error === undefined ? "it responds" : databaseFailure(error);

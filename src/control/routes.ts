@@ -24,14 +24,14 @@ import { signInRoutes } from "./sign-in/routes.ts";
 import { userRoutes } from "./resources/users/routes.ts";
 import { webhookRoutes } from "./resources/webhooks/routes.ts";
 
-/** What routes of one environment share with each other and with the work beside requests. */
+/** What the routes of one environment share with each other and with the work beside requests. */
 export interface RouteParts {
   readonly feed: GatewayFeed;
   readonly keyring: Keyring;
   readonly compile: PolicySetCompiler;
-  /** What a reset of the sandbox fills it with. Default: little. */
+  /** The content of the sandbox after a reset. Default: very little. */
   readonly seed?: SandboxSeed;
-  /** What does not take the API's connections. */
+  /** Work that does not use the API's connections. */
   readonly workloads?: WorkloadContexts;
 }
 

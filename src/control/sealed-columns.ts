@@ -9,8 +9,9 @@ import { SEALED_WEBHOOKS } from "./resources/webhooks/service.ts";
 import type { SealedColumns } from "./platform/sealed-columns.ts";
 
 /**
- * All encrypted columns, one resource per line; permanent ones come first. A column that is missing here would keep its
- * old key during a rotation: a test compares the list with the columns whose comment says `sealed`.
+ * Everything that is stored encrypted, one resource per line; values that are kept permanently come first. A column
+ * that is missing here would keep its key during a rotation: a test compares the list with the columns whose comment
+ * says `sealed`.
  */
 export const SEALED_COLUMNS: readonly SealedColumns[] = [
   SEALED_SIGNING_KEYS,

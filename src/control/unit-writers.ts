@@ -4,7 +4,7 @@ import { appendGatewayChanges } from "./gateway/append.ts";
 import type { UnitWriters } from "./platform/unit.ts";
 import { enqueueDeliveries } from "./resources/webhooks/enqueue.ts";
 
-/** Where what a unit has gathered is written. */
+/** Writes what a unit has collected. */
 export const unitWriters: UnitWriters = {
   changes: writeChanges,
   events: writeEvents,

@@ -3,46 +3,48 @@ import { DOWNSTREAM_PERIODIC, readEntry, type RawEntry } from "./access-log-entr
 import type { LoggedFlags, LoggedRequest } from "./access-log-request.ts";
 import { lengthField, MessageReader } from "./wire.ts";
 
-/** An ended request that had a plan, or was allowed but not forwarded, from Envoy's access log. */
+/** A request that has ended and had a plan, or was allowed but not forwarded, as reported by Envoy's access log. */
 export interface AccessLogEntry {
   /** Empty if there was no plan. */
   readonly decisionId: string;
-  /** What Lua recorded; empty if it is longer than anything that Lua records. */
+  /** What Lua recorded; empty if it is longer than Lua ever records. */
   readonly outcome?: string;
-  /** Lua's progress on the response: `done`, or `stream` while parts of it pass. */
+  /** Lua's progress with the response: `done`, or `stream` while parts of it pass. */
   readonly state?: string;
   /** It was a permitted WebSocket handshake. */
   readonly handshake: boolean;
   /** Unix ms; undefined if Envoy does not report it. */
   readonly startedAt: number | undefined;
-  /** Time to the last byte sent to the client; ms. */
+  /** Until the last byte sent to the client; ms. */
   readonly answeredAfter: number | undefined;
-  /** Time to the end of the stream; ms. */
+  /** Until the end of the stream; ms. */
   readonly endedAfter: number | undefined;
   /** 0 if there was no response. */
   readonly responseCode: number;
   readonly responseBytes: number;
   /** Envoy's `response_code_details`. */
   readonly details: string;
-  /** It was allowed but ended before it reached an application. */
+  /** It was allowed, but ended before any application received it. */
   readonly stopped?: Stopped;
-  /** It had a plan to enforce; otherwise it is here because every request is recorded, or because it was stopped. */
+  /**
+   * There was a plan to carry out; otherwise it is reported only because every request is, or because it was stopped.
+   */
   readonly planned: boolean;
   readonly flags: LoggedFlags;
   readonly upstream: LoggedUpstream;
 }
 
-/** What Envoy reports about the application. */
+/** What is known about the application's part. */
 export interface LoggedUpstream {
-  /** Empty if none was chosen. */
+  /** Empty if no application was chosen. */
   readonly cluster: string;
-  /** Time from the first byte sent to it to the last byte from it; ms. */
+  /** From the first byte sent to it to its last byte; ms. */
   readonly durationMs?: number;
-  /** Its status for a request with a plan; Lua may have delivered a different one. */
+  /** The application's status for a request with a plan; Lua may have delivered another one. */
   readonly status?: number;
 }
 
-/** What Envoy reports about a request that was allowed but not forwarded. */
+/** What is known about a request that was allowed but not forwarded. */
 export interface Stopped {
   readonly requestId: string;
 }
@@ -53,36 +55,41 @@ export interface UndecidedEntry {
   readonly responseCode: number;
   readonly details: string;
   readonly flags: LoggedFlags;
-  /** The client end of the connection. */
+  /** The peer of the connection. */
   readonly peer: string;
-  /** Fields that could not be read are empty. */
+  /** Empty as far as Envoy could not read the request. */
   readonly request: LoggedRequest;
   /** It was forwarded to an application. */
   readonly forwarded: boolean;
 }
 
-/** Handlers of entries. */
+/** Receives the entries. */
 export interface AccessLogReaders {
   readonly planned: (entry: AccessLogEntry) => void;
   readonly undecided: (entry: UndecidedEntry) => void;
-  /** Called while the connection that this decision permitted is open. */
+  /** The connection that this decision permitted is open. */
   readonly open: (decisionId: string) => void;
-  /** Additionally called for each flag with which Envoy reports that the application failed. */
+  /** Also called for each flag by which Envoy reports that the application failed. */
   readonly failed: (cluster: string, flag: string) => void;
-  /** Called for every other entry, and once if the message ends within one. */
+  /** Called for each other entry; and once if the message ends within an entry. */
   readonly passOver: (why: PassedOver) => void;
 }
 
-/** Why an entry is skipped: not the end of a request; decided, with nothing to record; malformed. */
+/**
+ * Why an entry is skipped: it is not the end of a request; it has a decision, and nothing else to report; it is
+ * malformed.
+ */
 export type PassedOver = "intermediate" | "no_plan" | "malformed";
 
-/** Longest decision id: ours (audit/decision-id.ts), with room for others. */
+/** The form of our own ids (audit/decision-id.ts), with room for others. */
 const DECISION_ID = /^[\w-]{1,64}$/;
 
 const HTTP_LOGS = lengthField(2);
 const LOG_ENTRY = lengthField(1);
 
-/** Decodes a StreamAccessLogsMessage entry by entry, so that a malformed one does not affect others. Never throws. */
+/**
+ * Reads a StreamAccessLogsMessage entry by entry, so that a malformed entry does not affect the others. Never throws.
+ */
 export function readAccessLog(bytes: Buffer, readers: AccessLogReaders, options: AccessLogOptions): void {
   const { planned, undecided, open, failed, passOver } = readers;
   for (const entry of entriesOf(bytes)) {
@@ -100,7 +107,7 @@ export function readAccessLog(bytes: Buffer, readers: AccessLogReaders, options:
     const { upstream: failures = [] } = draft.flags;
     for (const flag of failures) failed(draft.cluster, flag);
     const read = finish(draft, options);
-    // the failure has been reported, and nothing else is needed
+    // the failure was all there was to report
     if (read === "no_plan" && failures.length > 0) continue;
     if (typeof read === "string") passOver(read);
     else if ("decisionId" in read) planned(read);
@@ -141,7 +148,7 @@ function finish(
   { everyRequest }: AccessLogOptions,
 ): AccessLogEntry | UndecidedEntry | "no_plan" | "malformed" {
   const { noted, decision, flags } = draft;
-  // if there was no response, or the client left before it, Lua has recorded nothing
+  // if there was no response, or the client disconnected before it, Lua has recorded nothing
   const planned = noted.get(NOTE.decision_id) ?? decision.get(DECISION.decision_id);
   if (planned === undefined && !draft.isFinal) return undecided(draft);
   const stopped = stoppedIn(draft);
@@ -198,7 +205,7 @@ function undecided(draft: RawEntry): UndecidedEntry {
     details: draft.details,
     flags: draft.flags,
     peer: draft.peer,
-    // a request that Envoy refuses early may still have the id that the client chose
+    // a request that Envoy refuses early may still have the id that the client made up
     request: draft.answeredId === "" ? draft.request : { ...draft.request, id: draft.answeredId },
     forwarded: draft.forwarded,
   };

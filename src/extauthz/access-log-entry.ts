@@ -12,7 +12,7 @@ import { lengthField, varintField } from "./wire.ts";
 /** Bytes. */
 const MAX_OUTCOME = 65_536;
 
-/** What one entry of the access log says, field by field. */
+/** One entry of the access log, field by field. */
 export class RawEntry {
   type = NOT_SET;
   start: number | undefined;
@@ -30,14 +30,14 @@ export class RawEntry {
   flags: LoggedFlags = {};
   forwarded = false;
   isFinal = false;
-  /** Decoded only if needed: if no decision was made, or nothing was forwarded. */
+  /** Read only if needed: if there was no decision, or nothing was forwarded. */
   requestBytes: Buffer | undefined;
   request: LoggedRequest = readRequest(undefined);
   readonly noted = new Map<string, string>();
   readonly decision = new Map<string, string>();
 }
 
-/** AccessLogType: its values if Envoy logs only at the end, and if it also logs at other moments. */
+/** AccessLogType: not set if Envoy logs only the end of a request; otherwise the moment that the entry is about. */
 const NOT_SET = 0;
 export const DOWNSTREAM_PERIODIC = 5;
 const DOWNSTREAM_END = 6;
@@ -46,7 +46,7 @@ const COMMON = lengthField(1);
 const REQUEST = lengthField(3);
 const RESPONSE = lengthField(4);
 
-/** @returns `intermediate` for what is neither the end of a request nor the report of an open connection */
+/** @returns `intermediate` if it is neither the end of a request nor the report of an open connection */
 export function readEntry(bytes: Buffer): RawEntry | "intermediate" | "malformed" {
   const draft = new RawEntry();
   try {
@@ -56,7 +56,7 @@ export function readEntry(bytes: Buffer): RawEntry | "intermediate" | "malformed
       else if (tag === RESPONSE) readResponse(reader.bytes(), draft);
       else reader.skip(tag);
     });
-    // an open connection must not count as closed
+    // a connection that is still open must not be mistaken for one that has ended
     if (draft.type === DOWNSTREAM_PERIODIC) return draft;
     if (draft.type !== NOT_SET && draft.type !== DOWNSTREAM_END) return "intermediate";
     if (!draft.isFinal || !draft.forwarded) draft.request = readRequest(draft.requestBytes);
@@ -155,7 +155,7 @@ function readResponse(bytes: Buffer, draft: RawEntry): void {
 
 const FILTER_METADATA = lengthField(1);
 
-/** Namespaces of the metadata: what Lua recorded, and what the service sent with its permission. */
+/** The metadata under these names: what Lua recorded, and what the service sent with its permission. */
 function readMetadata(bytes: Buffer, draft: RawEntry): void {
   eachField(bytes, (reader, tag) => {
     if (tag !== FILTER_METADATA) {
@@ -196,7 +196,7 @@ function readFinal(struct: Buffer): boolean {
   return final;
 }
 
-/** The string members with these names in a google.protobuf.Struct. */
+/** The string members of a google.protobuf.Struct with these names. */
 function readStrings(struct: Buffer, names: readonly string[], found: Map<string, string>): void {
   eachField(struct, (reader, tag) => {
     if (tag !== STRUCT_FIELDS) {

@@ -43,14 +43,14 @@ export function createCheckEncoder({ records, place }: CheckEncoderOptions): Enc
             });
       return named(answer, decisionId, access.raw.target);
     },
-    denial(_denial, asked, { status, headers, body }, decisionId) {
+    denial(_denial, check, { status, headers, body }, decisionId) {
       const answer = encodeDenial({
         httpStatus: status,
         grpcStatus: status === 401 ? 16 : 7,
         headers,
         body,
       });
-      return named(answer, decisionId, asked?.access.raw.target ?? "");
+      return named(answer, decisionId, check?.access.raw.target ?? "");
     },
     lastResort: LAST_RESORT,
     bodyRequest: encodeBodyRequest(),

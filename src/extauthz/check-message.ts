@@ -2,7 +2,7 @@ import { lengthField, varintField, type MessageReader } from "./wire.ts";
 
 export type Header = readonly [name: string, value: string];
 
-/** What a CheckRequest says, field by field. A field that comes again replaces, and a message adds to, what came before. */
+/** A CheckRequest, field by field. A repeated field replaces the earlier one; a repeated message is merged into it. */
 export class CheckMessage {
   id = "";
   method = "";
@@ -200,7 +200,7 @@ function readHeaderValue(reader: MessageReader): Header {
   return [key.toLowerCase(), raw ?? value];
 }
 
-/** A map entry has the same field numbers as a HeaderValue; of two with the same key the last one counts. */
+/** A map entry has key and value at the same places as a HeaderValue; of two with the same key, the last one counts. */
 function readJoinedHeader(reader: MessageReader, draft: CheckMessage): void {
   const [name, value] = readHeaderValue(reader);
   draft.joinedHeaders ??= new Map();

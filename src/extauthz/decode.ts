@@ -27,8 +27,6 @@ export interface CheckCall {
    * UTF-8 as `!`. A repeated Authorization is then only visible as a value that is not a token.
    */
   readonly headersJoined: boolean;
-  /** Names of forged headers that were removed from `request`; absent if there are none. */
-  readonly forged?: readonly string[];
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Asked, DoorCall, Task } from "../decision/point/index.ts";
+import type { DecodedCheck, DoorCall, Task } from "../decision/point/index.ts";
 import type { AccessRequest } from "../decision/types.ts";
 import { EXTENSION, PLAN_VERSION, REPORTS } from "../envoy-contract.ts";
 import { decodeCheck } from "./decode.ts";
@@ -16,7 +16,7 @@ const WITHOUT_FILTERS: ReadonlySet<Task> = new Set(["request_headers"]);
 /** @returns the decoder of CheckRequests: the input of the decision point, with what this route can enforce */
 export function createCheckReader(log: {
   warn(object: object, message: string): void;
-}): (bytes: Buffer, call: DoorCall) => Asked {
+}): (bytes: Buffer, call: DoorCall) => DecodedCheck {
   let warned = false;
   return (bytes, { deadline, traceparent: ofCall }) => {
     const call = decodeCheck(bytes);

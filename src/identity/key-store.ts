@@ -4,7 +4,7 @@ import { importKeySet, type KeySet } from "./key-set.ts";
 import type { KeySource } from "./key-source.ts";
 import type { ResolvedOptions } from "./options.ts";
 
-/** A snapshot of the issuer's keys; results derived from it are valid while it is the current one. */
+/** One state of the issuer's keys; results based on it are valid while it is the current one. */
 export interface KeySnapshot {
   /** Incremented with every change of the usable keys. */
   readonly generation: number;
@@ -19,7 +19,7 @@ export interface KeyStoreStatus {
   readonly generation: number;
   /** ISO 8601; absent before the first success. */
   readonly loadedAt?: string;
-  /** ISO 8601: when the keys expire unless they are loaded again. */
+  /** ISO 8601: when the keys can no longer be used unless they are fetched again. */
   readonly staleAt?: string;
   /** Why the last attempt failed; absent if it succeeded. */
   readonly lastError?: string;
@@ -31,9 +31,9 @@ type Timing = Pick<ResolvedOptions, "algorithms" | "cooldownMs" | "refreshInterv
 const SETTLE_MS = 50;
 
 /**
- * Keeps the issuer's keys: loads and refreshes them, and decides how long they may be used without a refresh. The next set is
- * built separately and put in force by one assignment. One that is malformed, empty or without a usable key counts as a failed
- * load, and the last good one stays until it is too old.
+ * Keeps the issuer's keys: fetches them, refreshes them, and decides how long they may be used without a successful
+ * fetch. The next set is built separately and put in force by one assignment. A set that is malformed, empty or without
+ * a usable key counts as a failed fetch, and the last good one stays in use until it is too old.
  */
 export class KeyStore {
   readonly #source: KeySource;
@@ -48,7 +48,7 @@ export class KeyStore {
   #lastError: string | undefined;
   #wasReady = false;
   #loading: Promise<void> | undefined;
-  /** Until when unknown keys cause no further load; Unix ms. */
+  /** Until when unknown keys cause no further fetch, in Unix ms. */
   #blockedUntil = 0;
   #nextLoad: NodeJS.Timeout | undefined;
   #staleness: NodeJS.Timeout | undefined;
@@ -67,17 +67,17 @@ export class KeyStore {
     this.#metrics = dependencies.metrics;
   }
 
-  /** The keys to verify with; `undefined` if there are none, or none that are recent enough. */
+  /** The keys for verification; `undefined` if there are none, or none that are fresh enough. */
   get current(): KeySnapshot | undefined {
     return this.#clock() < this.#staleAt ? this.#snapshot : undefined;
   }
 
-  /** Until when a look-up that found no key would fail again, unless the generation changes; Unix ms. */
+  /** Until when a repeated look-up of a missing key would fail again, in Unix ms, unless the generation changes. */
   get blockedUntil(): number {
     return this.#blockedUntil;
   }
 
-  /** Loads the keys for the first time, then keeps refreshing them. Never rejects; see {@link current}. */
+  /** Fetches the keys for the first time and keeps refreshing them. Never rejects; see {@link current}. */
   async start(): Promise<void> {
     if (this.#closing.signal.aborted) return;
     this.#stopWatching ??= this.#source.watch(() => {
@@ -88,20 +88,23 @@ export class KeyStore {
   }
 
   /**
-   * Loads the keys because a token names an unknown one (RFC 7517 leaves rotation to such look-ups; anybody can make up a
-   * name). At most one load per cooldown for any number of calls; calls during a load share it.
+   * Fetches the keys because a token names an unknown one (RFC 7517 leaves rotation to such look-ups, but anybody can
+   * make up a name). At most one fetch per cooldown, whatever the number of calls; calls during a fetch share it.
    */
   async reloadForUnknownKey(): Promise<void> {
     if (this.#loading !== undefined) return this.#loading;
     const now = this.#clock();
     const { cooldownMs } = this.#timing;
-    // the second condition: a clock that was set back must not block loads for longer than a cooldown
+    // the second condition keeps a clock that was set back from blocking for longer than a cooldown
     if (now < this.#blockedUntil && this.#blockedUntil - now <= cooldownMs) return;
     this.#blockedUntil = now + cooldownMs;
     await this.#load();
   }
 
-  /** Calls `listener` whenever {@link current} appears or disappears. @returns a function that removes it. */
+  /**
+   * Calls `listener` whenever {@link current} appears or disappears.
+   * @returns a function that removes it.
+   */
   onReadyChange(listener: (ready: boolean) => void): () => void {
     this.#listeners.add(listener);
     return () => {
@@ -124,7 +127,7 @@ export class KeyStore {
     };
   }
 
-  /** Stops refreshing. The current keys stay usable until they are too old. */
+  /** Stops refreshing. The current keys stay usable until they are stale. */
   close(): void {
     this.#closing.abort();
     this.#stopWatching?.();
@@ -145,7 +148,7 @@ export class KeyStore {
     return this.#loading;
   }
 
-  /** A load in progress may have read the content from before the change. */
+  /** A fetch in progress may have read the state before the change. */
   async #loadAfterCurrent(): Promise<void> {
     await this.#loading;
     await this.#load();
@@ -188,7 +191,7 @@ export class KeyStore {
     this.#log.warn({ source, keys, staleAt, problem: this.#lastError }, "could not load the issuer's keys");
   }
 
-  /** After a failure the next attempt is sooner. */
+  /** After a failure, the next attempt follows sooner. */
   #schedule(): void {
     const { cooldownMs, refreshIntervalMs } = this.#timing;
     const delay = this.#lastError === undefined ? refreshIntervalMs : Math.min(cooldownMs, refreshIntervalMs);
@@ -218,7 +221,7 @@ export class KeyStore {
     }
   }
 
-  /** A method, because the value may have changed during an `await`. */
+  /** Checked again after each wait; a method, so that the compiler does not assume that the value stays the same. */
   #isClosed(): boolean {
     return this.#closing.signal.aborted;
   }

@@ -20,12 +20,12 @@ export function exactNumber(literal: string): number {
 }
 
 /**
- * Whether a number is exact by its value alone, where its text is not known any more: what a database keeps, or what a library
- * has parsed. Integers that are not safe (RFC 7493, section 2.2) may have been others, and are written again as digits that are
- * not exact: `1.2345678901234568e20` becomes 123456789012345680000.
+ * Whether a number is exact by its value alone, if its text is no longer known: for values from a database, or parsed
+ * by a library. An unsafe integer (RFC 7493, section 2.2) may have been another one, and is written again with digits
+ * that are not exact: `1.2345678901234568e20` becomes 123456789012345680000.
  */
 export function isExactValue(value: number): boolean {
-  // no double beyond has a fraction
+  // no double above has a fraction
   return Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 }
 

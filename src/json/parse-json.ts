@@ -16,7 +16,7 @@ export interface ParsedJson {
   readonly duplicateMember: boolean;
   /** Two members of an object have names that differ only in letter case; `value` has both. */
   readonly similarMembers: boolean;
-  /** Where the first number begins that is inexact; it is NaN in `value`. */
+  /** The start of the first inexact number, which is NaN in `value`. */
   readonly inexactNumberAt: number | undefined;
 }
 

@@ -10,7 +10,7 @@ export interface JsonLimits {
    * Allows unpaired surrogates (as escapes) and U+0000 in strings. By default such a text is refused.
    */
   readonly anyText?: boolean;
-  /** Numbers will be kept without their text, and have to be exact by their value alone, too: see `isExactValue`. */
+  /** Numbers will be kept without their text, so they must also be exact by their value alone: see `isExactValue`. */
   readonly byValue?: boolean;
 }
 
@@ -85,7 +85,7 @@ export class JsonScanner {
     return this.#folded;
   }
 
-  /** Where the first number begins that was read and is inexact. */
+  /** The start of the first inexact number that was read. */
   get inexactNumberAt(): number | undefined {
     return this.#inexactNumberAt;
   }

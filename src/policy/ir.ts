@@ -114,7 +114,7 @@ export interface ResponseRuleIR extends RuleIR {
   readonly pattern: string;
   readonly segments: readonly SegmentIR[];
   readonly fields: readonly ResponseFieldIR[];
-  /** Answers of a type that is certainly not JSON pass unchanged. If absent, they are refused. */
+  /** Responses of a type that is certainly not JSON pass unchanged. If absent, they are refused. */
   readonly otherTypes?: "pass";
 }
 

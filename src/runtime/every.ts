@@ -15,7 +15,7 @@ export interface JobOptions {
   readonly level?: "warn" | "error";
   /** Whether it also runs immediately, not only after the first interval. */
   readonly now?: boolean;
-  /** After so long a run that failed is tried again, where the next one would be later. */
+  /** The delay after which a failed run is retried, if the next one would be later. */
   readonly retryMs?: number;
 }
 

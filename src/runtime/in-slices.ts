@@ -1,9 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-/** What others may wait for the event loop. */
+/** How long others may have to wait for the event loop. */
 const SLICE_MS = 10;
 
-/** `items.map(work)` for work that may add up: the event loop is given back between slices of time. Rejects where `work` throws. */
+/**
+ * Like `items.map(work)`, for work that may add up: it yields to the event loop between time slices. Rejects if `work`
+ * throws.
+ */
 export async function inSlices<Item, Result>(
   items: readonly Item[],
   work: (item: Item) => Result,

@@ -1,7 +1,7 @@
 /**
  * A timeout for work that cannot be aborted; work that takes an `AbortSignal` gets `AbortSignal.timeout`.
  *
- * @returns what `work` resolves to, or `late` when it takes longer than `ms`. Rejects as `work` does.
+ * @returns what `work` resolves to, or `late` if it takes longer than `ms`. Rejects as `work` does.
  */
 export async function inTime<Result, Late>(
   work: Promise<Result>,

@@ -4,29 +4,29 @@ import { sleep } from "../runtime/sleep.ts";
 const POLL_MS = 100;
 
 /**
- * The advisory locks of an environment's database, and what each protects. All numbers of a database are listed here, so that
- * they are unique. They must not change, because instances of two versions may run side by side.
+ * The advisory locks of an environment's database, and what each protects. All numbers of a database are listed here,
+ * so that no two are equal. They never change, because instances of two versions may run side by side.
  */
 export const ADVISORY_LOCKS = {
-  /** Migrations: one instance applies them, the others find them applied. */
+  /** Migrations: one instance applies them, the others find them already applied. */
   migrations: 5_187_413_001,
   /** Migrations that run outside a transaction. */
   migrationsOutside: 5_187_413_002,
-  /** The order of changes for gateways: they are numbered in commit order. */
+  /** The order of changes for gateways: their numbers follow the order of commits. */
   gatewayChanges: 5_187_413_022,
-  /** Creating and removing signing keys: one key is created even if several instances find it due. */
+  /** Creating and removing signing keys: one key is created, however many instances find it due. */
   signingKeys: 5_187_413_030,
-  /** Creating the first owner of the dashboard, or the setup link. */
+  /** Creating the first owner of the dashboard, or the link for that. */
   dashboardSetup: 5_187_413_041,
   /** Creating and dropping the partitions of daily tables. */
   partitions: 5_187_413_050,
-  /** Seeding a sandbox, at its first start and at a reset. */
+  /** Seeding a sandbox: at its first start, and at a reset. */
   sandboxFilling: 5_187_413_080,
 } as const;
 
 /**
- * Advisory locks of single rows: this number and a hash of the row's id. PostgreSQL keeps pairs of numbers separate from
- * single numbers.
+ * Advisory locks for one row each: this number, and a hash of the row's id. PostgreSQL keeps pairs of numbers apart
+ * from single numbers.
  */
 export const ROW_LOCKS = {
   /** New kinds of violations of a webhook, whose number is limited. */
@@ -35,7 +35,9 @@ export const ROW_LOCKS = {
 
 /** The advisory locks of the embedded server's own database `postgres`. */
 export const SERVER_LOCKS = {
-  /** Shared by every process that uses the server; the one that gets it exclusively is the last and stops the server. */
+  /**
+   * Shared by every process that uses the server; the one that gets it exclusively is the last, and stops the server.
+   */
   inUse: 1,
   /** Creating the role and the databases. */
   settingUp: 2,
@@ -47,9 +49,9 @@ export async function lockUntilEnd(trx: Knex, lock: keyof typeof ADVISORY_LOCKS)
 }
 
 /**
- * The same, of a lock that others hold for longer than a statement may take: it is asked for again and again.
+ * The same for a lock that others may hold longer than a statement may take: polls until it gets the lock.
  *
- * @returns whether it was got in time
+ * @returns whether the lock was acquired in time
  */
 export async function lockUntilEndWithin(
   trx: Knex,
@@ -68,7 +70,7 @@ export async function lockUntilEndWithin(
   }
 }
 
-/** {@link lockUntilEnd} for each of these rows, always in one order, so that no two transactions wait for each other in a circle. */
+/** Acquires the locks of these rows, always in the same order, so that transactions cannot deadlock. */
 export async function lockRowsUntilEnd(
   trx: Knex,
   lock: keyof typeof ROW_LOCKS,

@@ -1,7 +1,7 @@
 import knex from "knex";
 import { errorCode } from "../runtime/error-code.ts";
 
-/** By SQLSTATE (PostgreSQL, appendix A) or by the operating system's name of an error. */
+/** By SQLSTATE (PostgreSQL, appendix A), or by the operating system's error code. */
 const WORDS: Readonly<Record<string, string>> = {
   ECONNREFUSED: "the database refused the connection",
   ENOENT: "the database's socket does not exist",
@@ -19,13 +19,13 @@ const WORDS: Readonly<Record<string, string>> = {
   "57P01": "the database is shutting down",
   "57P02": "the database is restarting after a crash",
   "57P03": "the database is starting or shutting down",
-  "25P03": "the database ended a transaction that it heard nothing of",
+  "25P03": "the database ended a transaction because it was idle",
   "57014": "the database did not respond in time",
 };
 
 /**
- * @returns why a database is not usable, in words that anybody may see: without its address or a user name. The log has
- *   the details.
+ * @returns why a database is not usable, in words that anybody may see, without its address or a user name; the log has
+ *   the details
  */
 export function databaseFailure(error: unknown): string {
   if (!(error instanceof Error)) return "the database is not usable";

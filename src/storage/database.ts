@@ -4,39 +4,40 @@ import pg from "pg";
 import { errorCode } from "../runtime/error-code.ts";
 import { breakOff, endWhenSilent } from "./end-when-silent.ts";
 
-/** PostgreSQL through knex: a pool of connections, or a transaction of it. */
+/** PostgreSQL through knex: a pool of connections, or one of its transactions. */
 export type Database = Knex;
 
 export interface DatabaseOptions {
   /** Maximum number of connections. Default: 10. */
   readonly poolSize?: number;
-  /** Name of the connections in `pg_stat_activity`. */
+  /** The name of the connections in `pg_stat_activity`. */
   readonly applicationName?: string;
   /**
-   * A statement that takes longer is cancelled, and a transaction ended whose next statement does not come for as long. Where the
-   * server says nothing for some seconds more, the connection is given up. Default: 30 s; 0 is no limit.
+   * A statement that takes longer is cancelled, and a transaction is ended if its next statement does not arrive within
+   * this time. If the server sends nothing for some more seconds, the connection is closed. Default: 30 s; 0 means no
+   * limit.
    */
   readonly statementTimeoutMs?: number;
   /** How long a caller waits for a free connection. Default: 10 s. */
   readonly acquireTimeoutMs?: number;
-  /** Called whenever a caller has timed out waiting for a connection. */
+  /** Called when a caller has waited for a connection in vain. */
   readonly onExhausted?: () => void;
 }
 
 const POOL_SIZE = 10;
 const STATEMENT_TIMEOUT_MS = 30_000;
-/** How long a server may take to accept a connection; an unavailable one must not block every request. */
+/** How long a server may take to accept a connection, so that one that is unavailable does not delay every request. */
 const CONNECT_TIMEOUT_MS = 5_000;
 const ACQUIRE_TIMEOUT_MS = 10_000;
-/** So much later than a statement is to be cancelled, a server that has said nothing is taken for dead. */
+/** This long after a statement should have been cancelled, a server that has sent nothing is considered dead. */
 const LONGEST_SILENCE_MS = 5_000;
 
-/** The part of tarn's pool, which knex uses internally. */
+/** Part of tarn's pool, which knex uses internally. */
 interface PoolEvents {
   on(event: "acquireFail", listener: (request: number, error: Error) => void): void;
 }
 
-/** Keeps knex from printing to the console; the caller gets every failure as an error. */
+/** knex would print to the console; the caller gets every failure as an error. */
 const SILENT: Knex.Logger = {
   warn: () => undefined,
   error: () => undefined,
@@ -45,15 +46,15 @@ const SILENT: Knex.Logger = {
 };
 
 /**
- * Opens a pool of connections; the first one is made on demand. `timestamptz` is read as `Date`, `int8` as a number if that
- * is exact and as text otherwise, `date` as `YYYY-MM-DD`, `jsonb` parsed.
+ * Opens a pool of connections; the first connection is made when it is needed. `timestamptz` is read as `Date`, `int8`
+ * as a number if that is exact and otherwise as text, `date` as `YYYY-MM-DD`, `jsonb` parsed.
  */
 export function openDatabase(url: string, options: DatabaseOptions = {}): Database {
   const { statementTimeoutMs = STATEMENT_TIMEOUT_MS } = options;
   return openPool(url, options, (connection) => setUp(connection, Math.trunc(statementTimeoutMs)));
 }
 
-/** @param prepare - readies each new connection; one that it rejects for is not used */
+/** @param prepare - prepares each new connection; if it rejects, the connection is not used */
 function openPool(
   url: string,
   options: DatabaseOptions & { readonly keep?: number },
@@ -66,7 +67,7 @@ function openPool(
       connectionString: url,
       types: { getTypeParser },
       keepAlive: true,
-      // a half-open connection is detected within minutes, not after the system's default of two hours
+      // detects a dead connection within minutes, not after the system's two hours
       keepAliveInitialDelayMillis: 30_000,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       application_name: options.applicationName ?? "gatehouse",
@@ -81,7 +82,7 @@ function openPool(
             done(null, connection);
           },
           (error: unknown) => {
-            // the pool forgets it, and leaves it open
+            // the pool forgets it, but leaves it open
             breakOff(connection);
             done(error instanceof Error ? error : new Error(String(error)), connection);
           },
@@ -92,7 +93,7 @@ function openPool(
   const { onExhausted } = options;
   if (onExhausted !== undefined)
     (db.client as { readonly pool: PoolEvents }).pool.on("acquireFail", (_request, error) => {
-      // if no connection can be made, its own error comes first
+      // if no connection can be made, that error comes first
       if (error.constructor.name === "TimeoutError") onExhausted();
     });
   return db;
@@ -107,9 +108,9 @@ async function setUp(connection: pg.Client, timeoutMs: number): Promise<void> {
 }
 
 /**
- * Runs `work` on one connection outside the pool, which is closed afterwards: for session state, and for long statements.
- * If that connection is lost, every further statement of `work` fails: a session lock is lost with it, and another connection
- * would go on without.
+ * Runs `work` on one connection outside the pool, which is closed afterwards: for session state, and for long
+ * statements. If that connection is lost, every further statement of `work` fails: the session's locks are lost with
+ * it, and another connection would continue without them.
  */
 export async function withSession<T>(db: Database, work: (session: Database) => Promise<T>): Promise<T> {
   const { connection } = (db.client as { readonly config: { readonly connection: pg.ClientConfig } }).config;
@@ -118,7 +119,7 @@ export async function withSession<T>(db: Database, work: (session: Database) => 
     connection.connectionString ?? "",
     {
       poolSize: 1,
-      // one that nobody uses for a while would be closed
+      // an idle connection would be closed
       keep: 1,
       ...(connection.application_name !== undefined && { applicationName: connection.application_name }),
     },
@@ -135,7 +136,7 @@ export async function withSession<T>(db: Database, work: (session: Database) => 
   }
 }
 
-/** Closes the pool: waits for running statements, then closes every connection. */
+/** Closes the pool: waits for running work, then closes every connection. */
 export async function closeDatabase(db: Database): Promise<void> {
   await db.destroy();
 }
@@ -159,20 +160,23 @@ function readInt8(text: string): number | string {
 }
 
 /**
- * SQLSTATEs of a server that is going, gone, starting, a standby since a failover, or too busy for one that has lost to
- * others again and again, or that has ended a transaction nothing came for (PostgreSQL, appendix A); classes 08 (connection) and 53 (full) are added below.
+ * SQLSTATEs of a server that is stopping, stopped, starting, or a standby since a failover, and of a transaction that
+ * has lost too many conflicts or was ended because it was idle (PostgreSQL, appendix A); classes 08 (connection) and 53
+ * (resources) are added below.
  */
 const AWAY_STATES: ReadonlySet<string> = new Set([
   ...["57P01", "57P02", "57P03", "25006", "25P03", "40001", "40P01"],
 ]);
 
-/** Error codes of the operating system if no server is reachable. */
+/** The operating system's error codes for a connection without a server. */
 const AWAY_ERRNO: ReadonlySet<string> = new Set([
   ...["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH"],
   ...["ENOTFOUND", "EAI_AGAIN"],
 ]);
 
-/** Errors without a code that `pg` itself raises for a lost connection. knex puts the statement in front. */
+/**
+ * Errors that `pg` itself creates for a lost connection. They have no code, and knex puts the statement before them.
+ */
 const AWAY_TEXTS = [
   "Connection terminated",
   "Connection terminated unexpectedly",
@@ -184,7 +188,7 @@ const AWAY_TEXTS = [
 
 /**
  * Whether the database is unavailable, shutting down, starting or out of connections, as opposed to an error in the
- * statement. Callers answer 503, because the same request may succeed later.
+ * request. Callers answer 503, because the same request may succeed later.
  */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -192,7 +196,7 @@ export function isUnavailable(error: unknown): boolean {
   const code = errorCode(error);
   if (code !== undefined) {
     if (AWAY_STATES.has(code) || AWAY_ERRNO.has(code) || /^(?:08|53)[0-9A-Z]{3}$/.test(code)) return true;
-    // a missing Unix socket, as opposed to any other file
+    // a Unix socket that does not exist, as opposed to any other file
     return code === "ENOENT" && "syscall" in error && error.syscall === "connect";
   }
   // a host name with several addresses fails with all their errors together
@@ -200,12 +204,12 @@ export function isUnavailable(error: unknown): boolean {
   return AWAY_TEXTS.some((text) => error.message === text || error.message.endsWith(` - ${text}`));
 }
 
-/** Whether a statement was cancelled (query_canceled), which it is when it takes longer than its pool allows. */
+/** Whether a statement was cancelled (query_canceled) because it took longer than its pool allows. */
 export function isCanceled(error: unknown): boolean {
   return errorCode(error) === "57014";
 }
 
-/** Whether the error is a unique violation, of the given constraint or index if there is one. */
+/** Whether a row with the same key already exists; for one constraint or index, if its name is given. */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
   if (!(error instanceof Error) || errorCode(error) !== "23505") return false;
   return constraint === undefined || ("constraint" in error && error.constraint === constraint);

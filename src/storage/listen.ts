@@ -4,7 +4,7 @@ import { sleep } from "../runtime/sleep.ts";
 import type { Database } from "./database.ts";
 import { breakOff, endWhenSilent } from "./end-when-silent.ts";
 
-/** How long the server may say nothing to being asked for notifications. */
+/** How long the server may take to answer LISTEN. */
 const SILENCE_MS = 10_000;
 const LEAVE_MS = 1_000;
 const RECONNECT = { firstMs: 200, longestMs: 2_000 };
@@ -53,7 +53,7 @@ export function listen(db: Database, channel: string, listener: Listener): Liste
     const client = await (db.client as { acquireRawConnection(): Promise<pg.Client> }).acquireRawConnection();
     const end = () => {
       void client.end().catch(() => undefined);
-      // a server that hangs would never take its leave
+      // a server that hangs would never confirm the end
       setTimeout(breakOff, LEAVE_MS, client).unref();
     };
     const lost = new Promise<void>((resolve, reject) => {

@@ -1,13 +1,13 @@
-/** A text as somebody may read it who takes encodings off. */
+/** A text as somebody who removes encodings may read it. */
 export interface Reading {
   readonly text: string;
-  /** By way of quoted-printable, which is seldom meant: `key=40` is hardly ever `key@`. */
+  /** It involves quoted-printable, which is rarely intended: `key=40` is hardly ever `key@`. */
   readonly quotedPrintable: boolean;
 }
 
 export interface Readings {
   readonly readings: readonly Reading[];
-  /** There are more. */
+  /** There are more readings than these. */
   readonly unfinished: boolean;
 }
 
@@ -16,18 +16,18 @@ interface Encoding {
   readonly quotedPrintable?: boolean;
 }
 
-/** Five encodings in one another have at most 24 readings. */
+/** Five nested encodings have at most 24 readings. */
 export const MAX_READINGS = 32;
 
 /** RFC 3986, section 2.1, and `escape` of JavaScript. */
 const PERCENT = /%(?:u([\da-f]{4})|([\da-f]{2}))/gi;
-/** RFC 2045, section 6.7, with its line breaks that are none. */
+/** RFC 2045, section 6.7, including its soft line breaks. */
 const QUOTED_PRINTABLE = /=(?:([\da-f]{2})|\r?\n)/gi;
 /** RFC 8259, section 7, and ECMAScript's. */
 const BACKSLASH = /\\(?:u([\da-f]{4})|u\{0*([\da-f]{1,6})\}|x([\da-f]{2})|([\\/"]))/gi;
-/** HTML, section 13.5; readers take a number without its `;`. */
+/** HTML, section 13.5; parsers accept a number without its `;`. */
 const REFERENCE = /&(?:#x0*([\da-f]{1,6});?|#0*(\d{1,7});?|([a-z]{2,6});)/gi;
-/** Of the characters that encodings and addresses are made of. */
+/** For the characters of which encodings and addresses consist. */
 const NAMED: ReadonlyMap<string | undefined, string> = new Map([
   ...Object.entries({
     amp: "&",
@@ -41,7 +41,7 @@ const NAMED: ReadonlyMap<string | undefined, string> = new Map([
   }),
   ...Object.entries({ commat: "@", period: ".", plus: "+", lowbar: "_", sol: "/", nbsp: " " }),
 ]);
-/** UTF-8 (RFC 3629, section 4) of which each byte was decoded to a character of its own. */
+/** UTF-8 (RFC 3629, section 4) of which each byte was decoded to a separate character. */
 const UTF8_BYTES = /[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}/g;
 
 const ENCODINGS: readonly Encoding[] = [
@@ -68,16 +68,16 @@ const ENCODINGS: readonly Encoding[] = [
 ];
 
 /**
- * How a text reads, as it is and with percent-encoding, escapes of strings, character references and quoted-printable taken off
- * one after the other, in every order, until nothing is left to take off. To look for something in: for whatever encoded it, in
- * whatever order, what it was is among them. None is longer than the text.
+ * The readings of a text: as it is, and with percent-encoding, string escapes, character references and
+ * quoted-printable removed one after the other, in every order, until nothing is left to remove. For searching: however
+ * a text was encoded, the original is among them. No reading is longer than the text.
  *
- * @param most - how many to look for; at least one
+ * @param most - the maximum number of readings; at least one
  */
 export function readingsOf(text: string, most = MAX_READINGS): Readings {
   const readings: Reading[] = [{ text, quotedPrintable: false }];
   const known = new Set([keyOf(text, false)]);
-  // those that are found meanwhile are gone through as well
+  // readings found during the loop are processed as well
   for (const reading of readings)
     for (const { decode, quotedPrintable = reading.quotedPrintable } of ENCODINGS) {
       const next = { text: decode(reading.text), quotedPrintable };
@@ -105,7 +105,7 @@ function character(code: number, escape: string): string {
 function ofBytes(text: string): string {
   return text.replace(UTF8_BYTES, (bytes) => {
     const decoded = new TextDecoder().decode(Uint8Array.from(bytes, (byte) => byte.charCodeAt(0)));
-    // overlong forms and surrogates are no characters
+    // overlong forms and surrogates are not characters
     return decoded.includes("\ufffd") ? bytes : decoded;
   });
 }

@@ -19,12 +19,12 @@ const FACTS: AuthenticationFacts = {
   authTime: 1_000_000,
   now: 1_000_600,
 };
-const judge = (rules: Partial<AuthenticationRules>, facts: Partial<AuthenticationFacts> = {}) =>
+const evaluate = (rules: Partial<AuthenticationRules>, facts: Partial<AuthenticationFacts> = {}) =>
   violationOf({ ...NO_RULES, ...rules }, { ...FACTS, ...facts });
 
 describe("violations of authentication policies", () => {
   it("are none where there are no rules, whatever is not known", () => {
-    assert.equal(judge({}, { email: undefined, clientIp: "", amr: [], authTime: undefined }), undefined);
+    assert.equal(evaluate({}, { email: undefined, clientIp: "", amr: [], authTime: undefined }), undefined);
   });
 
   it("are of the address alone for a program, which has no sign-in", () => {
@@ -34,9 +34,9 @@ describe("violations of authentication policies", () => {
       allowed_email_domains: [["other.example"]],
     };
     const machine = { machine: true, email: undefined, amr: [], authTime: undefined } as const;
-    assert.equal(judge(rules, machine), undefined);
+    assert.equal(evaluate(rules, machine), undefined);
     const ranges = { ...rules, allowed_ip_ranges: [["10.0.0.0/8"]] };
-    assert.equal(judge(ranges, machine), "CLIENT_ADDRESS_NOT_ALLOWED");
+    assert.equal(evaluate(ranges, machine), "CLIENT_ADDRESS_NOT_ALLOWED");
   });
 
   it("are told one at a time: the address, the domain, the factors, the age", () => {
@@ -76,7 +76,7 @@ describe("violations of authentication policies", () => {
   for (const [amr, proof] of factors) {
     it(`${proof ? "take" : "do not take"} ${JSON.stringify(amr)} for several factors`, () => {
       assert.equal(provesMultipleFactors(amr), proof);
-      assert.equal(judge({ mfa_required: true }, { amr }), proof ? undefined : "MFA_REQUIRED");
+      assert.equal(evaluate({ mfa_required: true }, { amr }), proof ? undefined : "MFA_REQUIRED");
     });
   }
 
@@ -97,9 +97,9 @@ describe("violations of authentication policies", () => {
   for (const [acr, counting, proof] of classes) {
     it(`${proof ? "take" : "do not take"} the class ${acr} for several factors where ${counting?.join(", ")} count`, () => {
       const rules = { mfa_required: true, ...(counting && { mfa_acr_values: counting }) };
-      assert.equal(judge(rules, { amr: ["pwd"], acr }), proof ? undefined : "MFA_REQUIRED");
+      assert.equal(evaluate(rules, { amr: ["pwd"], acr }), proof ? undefined : "MFA_REQUIRED");
       // beside methods that do
-      assert.equal(judge(rules, { amr: ["pwd", "otp"], acr }), undefined);
+      assert.equal(evaluate(rules, { amr: ["pwd", "otp"], acr }), undefined);
     });
   }
 
@@ -118,7 +118,7 @@ describe("violations of authentication policies", () => {
   for (const [authTime, young] of ages) {
     it(`find an authentication at ${authTime} ${young ? "young" : "too old"}`, () => {
       const expected = young ? undefined : "SESSION_TOO_OLD";
-      assert.equal(judge({ max_session_duration: 60 }, { authTime }), expected);
+      assert.equal(evaluate({ max_session_duration: 60 }, { authTime }), expected);
     });
   }
 
@@ -151,7 +151,7 @@ describe("violations of authentication policies", () => {
     it(`${allowed ? "take" : "do not take"} ${JSON.stringify(email)} for one of the domains`, () => {
       const allowed_email_domains = [["bank.example", "example.com", "xn--bcher-kva.example"]];
       const expected = allowed ? undefined : "EMAIL_DOMAIN_NOT_ALLOWED";
-      assert.equal(judge({ allowed_email_domains }, { email }), expected);
+      assert.equal(evaluate({ allowed_email_domains }, { email }), expected);
     });
   }
 
@@ -187,7 +187,7 @@ describe("violations of authentication policies", () => {
   }
 
   it("are of empty lists too: nobody is in them", () => {
-    assert.equal(judge({ allowed_ip_ranges: [[]] }), "CLIENT_ADDRESS_NOT_ALLOWED");
-    assert.equal(judge({ allowed_email_domains: [[]] }), "EMAIL_DOMAIN_NOT_ALLOWED");
+    assert.equal(evaluate({ allowed_ip_ranges: [[]] }), "CLIENT_ADDRESS_NOT_ALLOWED");
+    assert.equal(evaluate({ allowed_email_domains: [[]] }), "EMAIL_DOMAIN_NOT_ALLOWED");
   });
 });

@@ -234,7 +234,7 @@ describe("shipped rules for GraphQL", () => {
           .deliver,
     );
     assert.deepEqual(delivered, ["c-2", "c-3"]);
-    assert.equal((await subscribe("support", "item")).kind, "denied"); // nothing to judge by
+    assert.equal((await subscribe("support", "item")).kind, "denied"); // nothing to evaluate
     assert.equal((await subscribe("viewer", "customer_id")).kind, "denied");
   });
 });

@@ -64,7 +64,7 @@ describe("extauthz: check says which record a decision has", () => {
     assert.ok(![...paths.values()].some((path) => path?.includes("hidden")));
   });
 
-  it("also of what is denied before it is judged, and nothing of what is no request", async () => {
+  it("also of what is denied before it is evaluated, and nothing of what is no request", async () => {
     const shed = (): Denial => ({
       ...{ verdict: "DENY", reason: "OVERLOADED", clientIp: "", trustedPeer: false, accepted: [] },
     });

@@ -58,11 +58,12 @@ describe("JSON documents in Lua", () => {
   });
   after(() => runner.close());
 
-  const judged = async (documents: readonly JsonDocument[]) => cases(documents.map(({ bytes }) => [bytes]));
+  const evaluated = async (documents: readonly JsonDocument[]) =>
+    cases(documents.map(({ bytes }) => [bytes]));
 
   it("that are well-formed are taken, and masked they mean the same but for the masked", async () => {
     assert.ok(WELL_FORMED.length > 900);
-    for (const [index, results] of (await judged(WELL_FORMED)).entries()) {
+    for (const [index, results] of (await evaluated(WELL_FORMED)).entries()) {
       const { name, bytes } = WELL_FORMED[index]!;
       const meaning = meaningOf(bytes);
       assert.ok(meaning, name);
@@ -77,7 +78,7 @@ describe("JSON documents in Lua", () => {
 
   it("that are not well-formed never come out", async () => {
     assert.ok(MALFORMED.length > 900);
-    for (const [index, results] of (await judged(MALFORMED)).entries()) {
+    for (const [index, results] of (await evaluated(MALFORMED)).entries()) {
       const { name, bytes } = MALFORMED[index]!;
       assert.equal(meaningOf(bytes), undefined, name);
       const [verdict, ...delivered] = results.map(String);
@@ -91,7 +92,7 @@ describe("JSON documents in Lua", () => {
   });
 
   it("that are nested too deep are refused, whatever follows", async () => {
-    for (const [index, [verdict, ...delivered]] of (await judged(TOO_DEEP)).entries()) {
+    for (const [index, [verdict, ...delivered]] of (await evaluated(TOO_DEEP)).entries()) {
       const { name, bytes } = TOO_DEEP[index]!;
       assert.match(String(verdict), /^depth \d+$/, name);
       assert.deepEqual(delivered.map(String), ["refused", "refused", "refused"], name);

@@ -21,12 +21,12 @@ const RULES: Readonly<Record<string, PlannedMessage>> = {
   "": { rule: "empty", onDeny: "drop" },
 };
 
-const judge = (text: string) => evaluateMessage(RULES, text, { env: { hour: 12 } });
-const codeOf = (text: string) => judge(text).code;
+const evaluate = (text: string) => evaluateMessage(RULES, text, { env: { hour: 12 } });
+const codeOf = (text: string) => evaluate(text).code;
 
-describe("policy message: judge", () => {
+describe("policy message: evaluate", () => {
   it("permits what its rule permits", () => {
-    assert.deepEqual(judge('{"type":"free"}'), {
+    assert.deepEqual(evaluate('{"type":"free"}'), {
       permit: true,
       code: "PERMITTED",
       type: "free",
@@ -56,7 +56,7 @@ describe("policy message: judge", () => {
   });
 
   it("says how a denied message is denied", () => {
-    assert.deepEqual(judge('{"type":"never"}'), {
+    assert.deepEqual(evaluate('{"type":"never"}'), {
       permit: false,
       code: "CONDITION",
       type: "never",
@@ -64,14 +64,14 @@ describe("policy message: judge", () => {
       onDeny: "close",
       fields: [],
     });
-    assert.deepEqual(judge('{"type":"other"}'), {
+    assert.deepEqual(evaluate('{"type":"other"}'), {
       permit: false,
       code: "UNLISTED",
       type: "other",
       onDeny: "drop",
       fields: [],
     });
-    assert.deepEqual(judge("[]"), { permit: false, code: "UNREADABLE", onDeny: "drop", fields: [] });
+    assert.deepEqual(evaluate("[]"), { permit: false, code: "UNREADABLE", onDeny: "drop", fields: [] });
   });
 
   it("denies what is no object with one type", () => {
@@ -157,7 +157,7 @@ describe("policy message: judge", () => {
     ]) {
       assert.equal(codeOf(text), "AMBIGUOUS", text);
     }
-    assert.equal(judge('{"type":"never","Type":"free"}').onDeny, "close");
+    assert.equal(evaluate('{"type":"never","Type":"free"}').onDeny, "close");
     // names that the rule does not read, and those of types that no rule lists
     assert.equal(codeOf('{"type":"free","ID":1,"x":{"Type":1},"types":[{"Type":2}]}'), "PERMITTED");
     assert.equal(codeOf('{"type":"other","Type":"free"}'), "UNLISTED");

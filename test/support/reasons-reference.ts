@@ -6,70 +6,70 @@ import { ACCEPTABLE_CHECKS } from "../../src/request/index.ts";
 
 const HEAD = `# Reasons
 
-Every record of the audit and every decision in the metrics has one of these reasons; clients see the status and the public
-code, and the reason where \`gateway.denial_details\` is \`reason\`. This page is made from \`src/reasons.ts\`
+Every audit record, and every decision in the metrics, has one of these reasons. Clients see the status and the public code,
+and also the reason if \`gateway.denial_details\` is \`reason\`. This page is generated from \`src/reasons.ts\`
 (\`GATEHOUSE_UPDATE=1 npx mocha test/reasons.test.ts\`).
 `;
 
 const CHECKS = `
 ## Checks behind the \`AMBIGUOUS_\` reasons
 
-\`detail\` of the record names the check. \`gateway.accept_ambiguous\` switches those off that have a switch; the rules must
-then permit whatever an application may take the request for ([policies](policies.md#ambiguous-requests)).
+\`detail\` of the record names the check. \`gateway.accept_ambiguous\` turns off the checks that can be turned off; the rules must
+then permit every way in which an application may read the request ([policies](policies.md#ambiguous-requests)).
 `;
 
 const PROXY = `
-## What Envoy refuses by itself
+## Requests that Envoy itself refuses
 
-Before any decision: these records have no user and no rule, and Envoy's \`response_code_details\` as \`detail\`. A client that has
-gone got no answer; 499 stands for that. Envoy may answer with another status than the one here where it knows more
-(501 to an unknown transfer encoding). \`OVERLOADED\` also comes from a worker that falls behind, to
-tokens that are bad or may be, without a detail.
+These are refused before any decision: their records have no user and no rule, and \`detail\` is Envoy's
+\`response_code_details\`. A client that has disconnected got no response; its status is recorded as 499. If Envoy knows more, it
+may respond with a status other than the one listed here (501 for an unknown transfer encoding). \`OVERLOADED\` is also the
+response of an overloaded worker to tokens that are bad or may be bad, without a detail.
 `;
 
 const REPLIES = `
-## Answers that Envoy makes by itself
+## Envoy's own responses
 
-The status and public code of what does not come from a decision: what is refused before one (above), and what becomes of
-an allowed request whose application does not answer.
+The status and public code of responses that do not come from a decision: refusals before one (above), and responses to
+allowed requests whose application does not respond.
 `;
 
 const GRAPHQL = `
 ## In GraphQL's \`errors\`
 
-\`extensions.code\` of a field that is denied is \`ACCESS_DENIED\`, and \`INTROSPECTION_DENIED\` for \`__schema\` and
-\`__type\` where the set does not allow introspection.
+\`extensions.code\` of a denied field is \`ACCESS_DENIED\`; for \`__schema\` and \`__type\` it is \`INTROSPECTION_DENIED\` if the
+policy set does not allow introspection.
 `;
 
 const CLOSINGS = `
 ## How WebSocket connections are closed
 
-The code and reason of the CLOSE that both sides get; the record of the connection has them as \`closed\`. A connection that
-breaks the protocol is closed by the code for that (1002, 1003, 1007, 1009), and GraphQL's subprotocols have codes of their own
+The code and reason of the CLOSE that both sides get; the record of the connection has them in \`closed\`. A connection that
+violates the protocol is closed with the code for that (1002, 1003, 1007, 1009), and GraphQL's subprotocols have their own codes
 (4400 and others).
 
 | reason | code | |
 |---|---|---|
-| \`POLICY_CHANGED\` | 1008 | what permitted the connection is gone: its rule, or the user's or customer's permission |
-| \`POLICY_CHANGED\` | 1012 | it is permitted, with other rules for its messages, which need a new handshake |
-| \`IDENTITY_CHANGED\` | 1012 | it was let in as nobody's, because the issuer's keys or the user's standing were not known; a new handshake counts for who it is |
-| \`TOKEN_EXPIRED\`, \`SESSION_ENDED\` and other codes of 401 | 1008 | who is connected has to sign in again |
-| \`ACCESS_DENIED\` | 1008 | a message was denied whose rule says \`on_deny: close\` |
-| \`TOO_MANY_DENIED\` | 1008 | more messages were denied than the client could be told of |
+| \`POLICY_CHANGED\` | 1008 | the connection is no longer permitted: the rule, or the state of the user or the customer, has changed |
+| \`POLICY_CHANGED\` | 1012 | it is still permitted, but with different rules for its messages, which require a new handshake |
+| \`IDENTITY_CHANGED\` | 1012 | it was accepted without an identity, because the issuer's keys or the state of the user were unknown; a new handshake will be identified |
+| \`TOKEN_EXPIRED\`, \`SESSION_ENDED\` and other codes of 401 | 1008 | the user must sign in again |
+| \`ACCESS_DENIED\` | 1008 | a message was denied, and its rule says \`on_deny: close\` |
+| \`TOO_MANY_DENIED\` | 1008 | more messages were denied than the client could be notified of |
 | \`PLAN_UNUSABLE\` | 1011 | the new rules for its messages could not be read in Envoy |
 | \`INTERNAL_ERROR\` | 1011 | the gateway failed |
-| \`SERVICE_UNAVAILABLE\` | 1013 | it is not known whether the connection may go on: the worker that knows is away, or is not ready |
-| \`UPGRADE_NOT_DELIVERED\` | 1002 | to the application alone: its answer to the handshake was not delivered |
+| \`SERVICE_UNAVAILABLE\` | 1013 | it is unknown whether the connection is still permitted: the worker that manages it is unavailable or not ready |
+| \`UPGRADE_NOT_DELIVERED\` | 1002 | sent only to the application: its response to the handshake was not delivered |
 
-In \`policy explain --websocket\` a message has \`NOT_LISTED\` where its direction lists no types, and so lets all of them pass,
-\`UNREADABLE\` where fields of it should have been masked and could not, and \`CLOSED\` after the connection was closed.
+In \`policy explain --websocket\` a message has \`NOT_LISTED\` if its direction lists no types, so that all messages pass,
+\`UNREADABLE\` if its fields should have been masked but could not be, and \`CLOSED\` after the connection was closed.
 `;
 
 const SIGN_INS = `
 ## Why a sign-in fails
 
-\`reason\` of \`user.authentication_failed\` and of \`policy.violated\` at a sign-in or refresh; the browser carries it to the
-application, beside the \`error\` of OAuth 2.0.
+\`reason\` of \`user.authentication_failed\`, and of \`policy.violated\` at a sign-in or refresh; the browser passes it to the
+application, next to the \`error\` of OAuth 2.0.
 `;
 
 const SESSIONS = `

@@ -83,7 +83,7 @@ const observed = (state: SyncedState) => ({
   named: [...state.namedPolicySets()].sort(),
 });
 
-describe("following: standings", () => {
+describe("sync: customer states", () => {
   it("come to the same by a complete answer and any changes as by one complete answer at the end", () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 12 }), fc.nat(12), (changes, at) => {

@@ -1,20 +1,21 @@
--- Conditions, as src/policy/condition/evaluate.ts decides them, over the values of values.lua; the README there says
--- what every evaluator must do. A verdict is true, false, or nil for unknown. An operand that cannot be compared is
--- nil. What has not the form of an expression is unknown to what it stands in.
+-- Evaluates conditions over the values of values.lua, with the same results as src/policy/condition/evaluate.ts; the
+-- README there says what every evaluator must do. A verdict is true, false, or nil for unknown. An operand that cannot
+-- be compared is nil. A malformed expression is unknown to the expression that contains it.
 local values = require("gatehouse.values")
 local null, unavailable = values.null, values.unavailable
 local sub, type = string.sub, type
 
 local condition = {}
 
--- Whatever lies deeper in an expression is unknown.
+-- Anything deeper in an expression is unknown.
 local MAX_DEPTH = 512
 
 local EMPTY_LIST = values.list({}, 0)
 
 local verdict_at, operand_at, list_at
 
--- How many elements an IR list has; nil where it is none. Decoded JSON tells no empty object from an empty list.
+-- The length of an IR list; nil if it is not a list. Decoded JSON does not distinguish an empty object from an empty
+-- list.
 local function length_of(list)
   if type(list) ~= "table" then return nil end
   local n = #list
@@ -31,8 +32,8 @@ local function is_path(path)
   return true
 end
 
--- The value at a path, by members of objects alone, for lists and scalars have none: nil where it is missing,
--- values.unavailable where that stands at the path or above it.
+-- The value at a path. Only objects have members, lists and scalars have none. nil if it is missing, values.unavailable
+-- if the value or one above it is unavailable.
 local function read(path, roots)
   local n = #path
   if n == 0 then return nil end
@@ -46,7 +47,7 @@ local function read(path, roots)
   return value
 end
 
--- What can be compared. Not so: missing, unavailable and opaque values, and numbers that are not finite.
+-- Values that can be compared: not missing, unavailable or opaque ones, nor numbers that are not finite.
 local function operand_of(value)
   local kind = type(value)
   if kind == "string" or kind == "boolean" then return value end
@@ -55,12 +56,12 @@ local function operand_of(value)
   return nil
 end
 
--- A query parameter or header that a request may hold several times: `request.query.x`, `request.headers.x`.
+-- A query parameter or header, which a request may contain several times: `request.query.x`, `request.headers.x`.
 local function is_sent_several_times(path)
   return #path == 3 and path[1] == "request" and (path[2] == "query" or path[2] == "headers")
 end
 
--- Scalars of one type. null differs from everything else; a list or an object equals nothing we know.
+-- Compares scalars of one type. null differs from everything else; equality with a list or an object is unknown.
 local function equal(a, b)
   if a == nil or b == nil then return nil end
   if a == null or b == null then return a == b end
@@ -74,7 +75,7 @@ local function negated(verdict)
   return not verdict
 end
 
--- Kleene's `and` (`decisive` is false) and `or` (it is true). Of no arguments at all nothing is known.
+-- Kleene's `and` (`decisive` is false) and `or` (it is true). Unknown without arguments.
 local function connective(decisive)
   return function(expression, roots, depth)
     local args = expression.args
@@ -90,7 +91,7 @@ local function connective(decisive)
   end
 end
 
--- LuaJIT orders strings by their bytes, in any locale; in UTF-8 that is the order of code points.
+-- LuaJIT compares strings byte by byte, in any locale; in UTF-8 that is the order of code points.
 local function ordering(holds)
   return function(expression, roots, depth)
     local left, right = operand_at(expression.left, roots, depth), operand_at(expression.right, roots, depth)
@@ -108,8 +109,8 @@ local function string_test(holds)
   end
 end
 
--- `value == item` for any of `items`; `to_operand` makes an operand of each. No closure is made here: LuaJIT does not
--- compile code that makes one.
+-- `value == item` for any of `items`; `to_operand` makes an operand of each. No closure is created here, because LuaJIT
+-- does not compile code that creates one.
 local function any_equal(value, items, n, to_operand, roots, depth)
   local verdict = false
   for i = 1, n do
@@ -136,7 +137,7 @@ local function equality(expression, roots, depth)
   return equal(operand_at(expression.left, roots, depth), operand_at(expression.right, roots, depth))
 end
 
--- The operators of conditions. `depth` is that of what the expression consists of.
+-- The operators of conditions. `depth` is the depth of the arguments.
 local CONDITIONS = {
   ["and"] = connective(false),
   ["or"] = connective(true),
@@ -158,13 +159,13 @@ local CONDITIONS = {
   end,
 }
 
--- The operators that stand for a value.
+-- The operators with a value.
 local OPERANDS = {
   attribute = function(expression, roots)
     if not is_path(expression.path) then return nil end
     local value = operand_of(read(expression.path, roots))
     if type(value) ~= "table" or value.kind ~= "list" or not is_sent_several_times(expression.path) then return value end
-    -- sent once, it is its value; of several, nobody knows which one counts
+    -- sent once, it is its value; of several values, it is unknown which one counts
     if value.n ~= 1 then return nil end
     return operand_of(value[1])
   end,
@@ -174,12 +175,12 @@ local OPERANDS = {
     return value
   end,
   list = function(expression)
-    -- outside of `in`, all that counts is that it is a list
+    -- outside `in`, only its type matters
     return length_of(expression.items) and EMPTY_LIST
   end,
 }
 
--- What `in` searches: of a query parameter or header, all its values.
+-- The list that `in` searches: for a query parameter or header, all its values.
 function list_at(expression, roots, depth)
   if type(expression) == "table" and expression.op == "attribute" then
     return is_path(expression.path) and operand_of(read(expression.path, roots)) or nil
@@ -204,10 +205,10 @@ function operand_at(expression, roots, depth)
   return nil -- an operator of a later version
 end
 
--- Decides a condition.
+-- Evaluates a condition.
 --   expression  IR as plain tables (`json.plain`)
---   roots       name of a root -> value
--- Gives true, false, or nil for unknown, and raises nothing, whatever the expression is.
+--   roots       root name -> value
+-- Returns true, false, or nil for unknown. Never raises an error, whatever the expression is.
 function condition.evaluate(expression, roots)
   if type(roots) ~= "table" then return nil end
   return verdict_at(expression, roots, 0)

@@ -1,5 +1,5 @@
--- What became of open WebSocket connections: the service writes one small file, and each Envoy worker looks at it at most
--- once a second. A file that is missing, stale or of another life of the service means that nobody looks after the
+-- The state of open WebSocket connections: the service writes one small file, and each Envoy worker reads it at most
+-- once per second. If the file is missing, out of date, or written by another run of the service, nobody manages the
 -- connection any more.
 local contract = require("gatehouse.contract")
 local json = require("gatehouse.json")
@@ -12,8 +12,8 @@ local LOOK_SECONDS = 1
 -- The service writes every two seconds.
 local STALE_SECONDS = 15
 
--- By path of the file: { looked = unix seconds, state = table or nil }. There is one a worker of the service; where there
--- are more, those of workers that are gone are forgotten with the others.
+-- By path of the file: { looked = unix seconds, state = table or nil }. There is one per worker of the service; if
+-- there are more, those of former workers are removed with the others.
 local seen, files = {}, 0
 local MOST_FILES = 64
 
@@ -40,7 +40,7 @@ end
 
 local LOST = { code = 1013, reason = CLOSE.SERVICE_UNAVAILABLE, by = CLOSED_BY.policy }
 
--- What is closed is closed, whatever is wrong with how.
+-- A closed connection is closed, even if the reason is malformed.
 local function closing_of(entry)
   if type(entry) ~= "table" then entry = {} end
   local code, reason = entry[CLOSING.code], entry[CLOSING.reason]
@@ -48,11 +48,11 @@ local function closing_of(entry)
   return { code = tonumber(code) or 1008, reason = reason, by = CLOSED_BY.policy }
 end
 
--- Of each slot's generation (src/decision/connections/connection-slots.ts).
+-- The length of each slot's generation (src/decision/connections/connection-slots.ts).
 local WIDTH = contract.SLOT_WIDTH
 
--- Whether the service still knows the connection. One that is newer than the file cannot be in it yet. What the service
--- has forgotten, nobody would evaluate again.
+-- Whether the service still knows the connection. One that is newer than the file cannot be in it yet. A connection
+-- that the service has forgotten would not be evaluated again.
 local function is_known(state, decision)
   local slot, generation = decision[DECISION.slot], decision[DECISION.generation]
   if slot == nil then return true end
@@ -62,9 +62,9 @@ local function is_known(state, decision)
   return generation > newest or slots:sub(slot * WIDTH + 1, (slot + 1) * WIDTH) == generation
 end
 
--- connections.check(decision, now) -> nil, or { code, reason, by } where the connection has to close; and, where the
--- policies have changed what may pass, the new plan's text
--- decision: what the service sent along (stream.decision)
+-- connections.check(decision, now) -> nil, or { code, reason, by } if the connection must be closed; and, if the
+-- policies have changed its plan, the text of the new plan
+-- decision: what the service sent with its permission (stream.decision)
 function connections.check(decision, now)
   local expires_at = decision[DECISION.expires_at]
   if expires_at and now >= expires_at then
@@ -72,7 +72,7 @@ function connections.check(decision, now)
   end
   local state = current(decision[DECISION.state_file], now)
   if not state or state[STATE_FILE.epoch] ~= decision[DECISION.state_epoch] then return LOST end
-  -- a time to come is no better than one long ago: a clock was set, and nobody has written since
+  -- a time in the future is as bad as an old one: the clock was set back, and nothing has been written since
   local at = state[STATE_FILE.at]
   if type(at) ~= "number" or math.abs(now - at) > STALE_SECONDS then return LOST end
   local closed, plans = state[STATE_FILE.closed], state[STATE_FILE.plans]

@@ -1,5 +1,5 @@
--- What the service left to do, for one stream. Whatever is raised in here would let the original pass, so nothing leaves
--- these functions but by the ways below; what escapes all the same is caught by the guards.
+-- Carries out the plan of the service for one stream. An error that leaves these functions would let the original pass,
+-- so they handle every error themselves; the guards catch whatever escapes nevertheless.
 local contract = require("gatehouse.contract")
 local outcome = require("gatehouse.outcome")
 local plan_of = require("gatehouse.plan")
@@ -26,12 +26,12 @@ local function run_response(handle, decision)
   stream.forget_plan(handle)
   stream.note(handle, NOTE.decision_id, decision[DECISION.decision_id])
   local status = handle:headers():get(":status")
-  -- what is delivered may have another one
+  -- the delivered body may have another one
   stream.note(handle, NOTE.status, status)
   if plan.websocket then
     if status == "101" then return upgrade.response(handle, plan, decision) end
-    -- an ordinary answer: what the connection's rule permits is a connection, and what response rules look into, or an
-    -- operation brought about, was evaluated for none
+    -- an ordinary response: the connection's rule permits only a connection, and neither response rules nor operations
+    -- were evaluated for this response
     if not plan.websocket.plain or plan.response or plan.websocket.graphql then
       return upgrade.refuse(handle, UNREAD.not_upgraded, tonumber(status) >= 400 and status or nil)
     end
@@ -51,7 +51,7 @@ function enforce.request(handle)
   if not ok then handle:logErr("gatehouse: " .. tostring(message)) end
 end
 
--- enforce.response(handle): an answer, or the server's messages. Yields until that has passed.
+-- enforce.response(handle): a response, or the server's messages. Yields until it has passed.
 function enforce.response(handle)
   local decision = stream.decision(handle)
   if not decision or not decision[DECISION.plan] then return end

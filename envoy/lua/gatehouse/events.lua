@@ -1,14 +1,14 @@
 -- Streams of JSON documents: lines of JSON (ndjson), and Server-Sent Events (WHATWG HTML, section 9.2). A document is
--- evaluated when all of it is there; until then nothing of it leaves.
+-- evaluated when it is complete; until then nothing of it is sent.
 --
 -- Both kinds of stream are made with
 --   edit(document) -> the text to deliver instead, or nil to drop the document
---   options.limit   most bytes of a line or event (default: any); a longer one ends the stream
+--   options.limit   maximum bytes of a line or event (default: no limit); a longer one ends the stream
 -- and have
 --   stream:feed(chunk, last) -> output, or nil, "too_large": then and from then on nothing may be delivered
---   stream.dropped           how many documents were dropped
---   stream:lose()            what was fed last could not be delivered: one more
--- What comes out does not depend on how the input is cut into chunks; with `last`, chunk may be "".
+--   stream.dropped           number of dropped documents
+--   stream:lose()            the last input could not be delivered: counts one more
+-- The output does not depend on how the input is split into chunks; with `last`, chunk may be "".
 local contract = require("gatehouse.contract")
 local find, sub = string.find, string.sub
 local TOO_LARGE = contract.UNREAD.too_large
@@ -18,13 +18,13 @@ local events = {}
 local LF, CR = "\n", "\r"
 local BYTE_ORDER_MARK = "\239\187\191"
 
--- JSON's white space: there is nothing to evaluate in it.
+-- JSON's white space, in which there is nothing to evaluate.
 local function is_blank(text)
   return find(text, "^[ \t\r\n]*$") ~= nil
 end
 
--- Pieces of something that is not complete, and how many bytes they are. Joined only once, so that a line that comes
--- byte by byte costs no more than its length.
+-- The pieces of an incomplete item, and their total bytes. Joined only once, so that a line that arrives byte by byte
+-- costs no more than its length.
 local Pending = {}
 Pending.__index = Pending
 
@@ -62,7 +62,7 @@ end
 local Lines = { lose = lose }
 Lines.__index = Lines
 
--- `line` is without its line feed. A carriage return before that is white space of JSON.
+-- `line` has no line feed. A carriage return at its end is white space in JSON.
 function Lines:edited(line, ending)
   if is_blank(line) then return line .. ending end
   local text = self.edit(line)
@@ -86,7 +86,8 @@ function Lines:feed(chunk, last)
   return table.concat(output)
 end
 
--- events.lines(edit, options) -> a stream of lines of JSON. Blank lines pass; a last line without a line feed counts.
+-- events.lines(edit, options) -> a stream of lines of JSON. Blank lines pass; a last line counts even without a line
+-- feed.
 function events.lines(edit, options)
   return setmetatable({ edit = edit, limit = limit_of(options), pending = new_pending(), dropped = 0 }, Lines)
 end
@@ -94,7 +95,7 @@ end
 local Sse = { lose = lose }
 Sse.__index = Sse
 
--- Ids and names of events are made by programs, for programs: no blanks, no addresses, no text.
+-- Ids and names of events are made by programs, for programs: no spaces, no addresses, no text.
 local LONGEST_LABEL = 64
 
 local function is_label(value)
@@ -105,8 +106,8 @@ local function is_delay(value)
   return #value <= 9 and find(value, "^[0-9]+$") ~= nil
 end
 
--- Whether a value is of the strict form, by the field's name; `data` is evaluated instead. Clients do not agree on other
--- fields, nor on names in capitals.
+-- Whether a value has the strict form of its field; `data` is evaluated instead. Clients disagree about other fields,
+-- and about names in capitals.
 local STRICT = { event = is_label, id = is_label, retry = is_delay }
 
 -- -> name and value of a line that is neither blank nor a comment
@@ -118,7 +119,7 @@ local function field_of(line)
   return sub(line, 1, colon - 1), sub(line, start)
 end
 
--- An event that is not complete: the lines of its data, its other fields, and whether all had the strict form so far.
+-- An incomplete event: the lines of its data, its other fields, and whether all of them had the strict form so far.
 local function new_event()
   return { data = {}, fields = {}, values = {}, is_strict = true, bytes = 0 }
 end
@@ -138,7 +139,7 @@ local function add_field(event, line)
   event.fields[#event.fields + 1] = name .. ": " .. value .. LF
 end
 
--- -> an event as it is delivered, whatever the lines looked like: fields, data, blank line
+-- -> an event in its delivered form, whatever the lines looked like: fields, data, blank line
 local function printed(event, text)
   local output = { table.concat(event.fields) }
   if text then output[2] = "data: " .. text:gsub(LF, "\ndata: ") .. LF end
@@ -146,7 +147,7 @@ local function printed(event, text)
   return table.concat(output)
 end
 
--- -> the complete event as it may be delivered, or ""
+-- -> the complete event in its delivered form, or ""
 function Sse:edited(event)
   local text = #event.data > 0 and table.concat(event.data, LF) or nil
   if event.is_strict and text and not is_blank(text) then
@@ -158,7 +159,7 @@ function Sse:edited(event)
   return ""
 end
 
--- Takes a line that is complete. -> what may leave now
+-- Processes a complete line. -> what may be sent now
 function Sse:line(line)
   if not self.begun and sub(line, 1, #BYTE_ORDER_MARK) == BYTE_ORDER_MARK then line = sub(line, #BYTE_ORDER_MARK + 1) end
   self.begun = true
@@ -169,7 +170,7 @@ function Sse:line(line)
     return event and self:edited(event) or LF
   end
   if sub(line, 1, 1) == ":" then
-    -- as do comments, of which nothing else is left
+    -- and so do comments, of which nothing else is delivered
     if not event then return LF end
   else
     if not event then
@@ -182,7 +183,7 @@ function Sse:line(line)
   return ""
 end
 
--- What is not ended by a blank line is no event.
+-- Anything that does not end with a blank line is not an event.
 function Sse:finish()
   local rest = self.pending:take()
   if self.event or rest ~= "" and sub(rest, 1, 1) ~= ":" then self:lose() end
@@ -194,7 +195,7 @@ function Sse:feed(chunk, last)
   local output, at = {}, 1
   if self.after_return and chunk ~= "" then
     self.after_return = false
-    -- it belongs to a carriage return that ended the line already
+    -- it belongs to a carriage return that already ended the line
     if sub(chunk, 1, 1) == LF then at = 2 end
   end
   while true do
@@ -207,7 +208,7 @@ function Sse:feed(chunk, last)
     at = stop + 1
     if sub(chunk, stop, stop) == CR then
       if sub(chunk, at, at) == LF then at = at + 1 end
-      -- whether a line feed follows is known only from the next chunk
+      -- only the next chunk tells whether a line feed follows
       self.after_return = stop == #chunk
     end
   end
@@ -215,8 +216,8 @@ function Sse:feed(chunk, last)
   return table.concat(output)
 end
 
--- events.sse(edit, options) -> a stream of Server-Sent Events. What leaves is printed anew: `event`, `id` and `retry` of
--- a strict form, and `data` as evaluated. An event with anything else is dropped; comments are only left out.
+-- events.sse(edit, options) -> a stream of Server-Sent Events. Events are written again: `event`, `id` and `retry` in a
+-- strict form, and `data` as evaluated. An event with anything else is dropped; comments are only omitted.
 function events.sse(edit, options)
   return setmetatable({ edit = edit, limit = limit_of(options), dropped = 0, pending = new_pending() }, Sse)
 end

@@ -1,4 +1,5 @@
--- WebSocket frames (RFC 6455, section 5): bytes of one direction to messages or pieces of messages, and back to bytes.
+-- WebSocket frames (RFC 6455, section 5): parses the bytes of one direction into messages or pieces of messages, and
+-- writes frames.
 local bit = require("bit")
 local ffi = require("ffi")
 local buffer = require("string.buffer")
@@ -10,11 +11,11 @@ local frames = {}
 local CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
 local CONTROL_NAMES = { [CLOSE] = "close", [PING] = "ping", [PONG] = "pong" }
 
--- Section 5.5: all that the payload of a control frame may have.
+-- Section 5.5: maximum payload of a control frame.
 local MOST_CONTROL_BYTES = 125
 
--- What is waited for at most before it is handed on. A multiple of four, so that the mask key stands at the same place
--- in every piece of a frame (section 5.3).
+-- Maximum number of bytes to wait for before passing them on. A multiple of four, so that the mask key has the same
+-- alignment in every piece of a frame (section 5.3).
 local PIECE_BYTES = 65536
 
 local bytes_of = ffi.typeof("const uint8_t *")
@@ -35,8 +36,8 @@ local function key_of(text)
   return key
 end
 
--- frames.is_utf8(text): by RFC 3629, so no overlong forms, no surrogates and nothing above U+10FFFF. Lua ends strings
--- with a NUL, which continues no character: looking one byte ahead never leaves the string.
+-- frames.is_utf8(text): as in RFC 3629, so no overlong forms, no surrogates and nothing above U+10FFFF. Lua ends
+-- strings with a NUL, which never continues a character, so looking one byte ahead stays inside the string.
 function frames.is_utf8(text)
   local p, n, i = ffi.cast(bytes_of, text), #text, 0
   while i < n do
@@ -63,13 +64,14 @@ function frames.is_utf8(text)
   return true
 end
 
--- frames.is_close_code(code): may it stand in a CLOSE frame (section 7.4, and IANA's registry for 1012 to 1014)?
+-- frames.is_close_code(code): whether it is allowed in a CLOSE frame (section 7.4, and IANA's registry for 1012 to
+-- 1014)
 function frames.is_close_code(code)
   if type(code) ~= "number" or code % 1 ~= 0 then return false end
   return code >= 1000 and code <= 1003 or code >= 1007 and code <= 1014 or code >= 3000 and code <= 4999
 end
 
--- The first bytes of a frame. `key` is nil, or the four bytes that the payload is masked with.
+-- The header of a frame. `key` is nil, or the four bytes with which the payload is masked.
 local function head(fin, opcode, length, key)
   local first = (fin and 0x80 or 0) + opcode
   local mask = key and 0x80 or 0
@@ -94,23 +96,23 @@ local function frame(opcode, payload, key)
   return out:tostring()
 end
 
--- The writers give the bytes of one frame. `key`: four random bytes for frames to the server, which must be masked;
--- nil for frames to the client, which must not (section 5.1).
+-- The writers return the bytes of one frame. `key`: four random bytes for frames to the server, which must be masked;
+-- nil for frames to the client, which must not be (section 5.1).
 function frames.text(payload, key) return frame(TEXT, payload, key) end
 function frames.binary(payload, key) return frame(BINARY, payload, key) end
--- Control frames take up to 125 bytes.
+-- Control frames have at most 125 bytes.
 function frames.ping(payload, key) return frame(PING, payload, key) end
 function frames.pong(payload, key) return frame(PONG, payload, key) end
 
--- The start of a text that fits, without a part of a character.
+-- The longest prefix of a text that fits and does not split a character.
 local function cut(text, most)
   if #text <= most then return text end
   while most > 0 and band(text:byte(most + 1), 0xC0) == 0x80 do most = most - 1 end
   return text:sub(1, most)
 end
 
--- frames.close(code, reason, key): `code` nil is a CLOSE without a status. A reason that is too long is cut, and one
--- that is not UTF-8 is left out.
+-- frames.close(code, reason, key): without a `code`, a CLOSE without a status. A reason that is too long is truncated,
+-- and one that is not UTF-8 is omitted.
 function frames.close(code, reason, key)
   if not code then return frame(CLOSE, "", key) end
   if not reason or not frames.is_utf8(reason) then reason = "" end
@@ -120,16 +122,16 @@ end
 local Reader = {}
 Reader.__index = Reader
 
--- A reader of one direction.
---   options  { masked, limit, collect }: must frames be masked, or must they not? How many bytes may a message have? Are
---            messages put together, or passed in pieces as they come?
+-- A parser of one direction.
+--   options { masked, limit, collect }: whether frames must be masked or must not be; the maximum bytes of a message;
+--   whether messages are collected or passed on in pieces
 function frames.reader(options)
   local reader = setmetatable({
     masked = options.masked,
     input = buffer.new(),
-    -- the frame whose payload comes: { opcode, fin, key, left = bytes of it that are missing }
+    -- the frame whose payload follows: { opcode, fin, key, left = missing bytes }
     frame = nil,
-    -- the message that is not complete: { binary, passed, size, parts = buffer or nil }
+    -- the incomplete message: { binary, passed, size, parts = buffer or nil }
     message = nil,
     done = false,
   }, Reader)
@@ -137,16 +139,16 @@ function frames.reader(options)
   return reader
 end
 
--- Changes limit and collect from the next frame on. -> false where a part of a message that would now be collected has
--- already been passed.
+-- Changes limit and collect from the next frame on. -> false if a part of a message that would now be collected has
+-- already been passed on
 function Reader:set(limit, collect)
-  -- without a limit, nothing but empty messages
+  -- without a limit, only empty messages
   self.limit = type(limit) == "number" and limit >= 0 and limit or 0
   self.collect = collect
   return not (collect and self.message and self.message.passed)
 end
 
--- Section 5.2: the length and how many bytes it takes; nil where it is not in the shortest form, or over 2^63.
+-- Section 5.2: the length, and the number of bytes that encode it; nil if it is not in the shortest form, or over 2^63.
 local function read_length(p, short)
   if short < 126 then return short, 0 end
   if short == 126 then
@@ -160,7 +162,7 @@ local function read_length(p, short)
   return length, 8
 end
 
--- What is wrong with the first two bytes of a frame (sections 5.1 to 5.5), or nil.
+-- The problem with the first two bytes of a frame (sections 5.1 to 5.5), or nil.
 function Reader:fault(first, second)
   local fin, opcode = first >= 0x80, band(first, 0x0F)
   if band(first, 0x70) ~= 0 then return "reserved bits are set" end
@@ -181,7 +183,7 @@ function Reader:fault(first, second)
   return nil
 end
 
--- Each step takes something from the input and returns true, or false where bytes are missing, or nil, code, reason.
+-- Each step consumes input and returns true; false if bytes are missing; or nil, code, reason.
 function Reader:take_head()
   local p, size = self.input:ref()
   if size < 2 then return false end
@@ -240,8 +242,8 @@ function Reader:take_control(events)
   return true
 end
 
--- A piece of a message that nobody evaluates: as it came, but large frames as fragments of 64 KB, so that the message can
--- be broken off at any time.
+-- A piece of a message that is not evaluated: unchanged, but large frames become fragments of 64 KB, so that the
+-- message can be aborted at any time.
 function Reader:pass_piece(events, n)
   local current = self.frame
   local last = current.fin and current.left == n
@@ -251,7 +253,7 @@ function Reader:pass_piece(events, n)
   if last then self.message = nil end
 end
 
--- -> nil, code, reason where a text is complete and no UTF-8
+-- -> nil, code, reason if a complete text is not UTF-8
 function Reader:collect_piece(events, n)
   local current, message = self.frame, self.message
   local payload = self:take_bytes(n)
@@ -284,13 +286,14 @@ function Reader:take_payload(events)
   return true
 end
 
--- reader:feed(bytes) -> events, in order; and where the peer broke the protocol, after the events before that: a close
+-- reader:feed(bytes) -> events, in order; and if the peer violated the protocol, after the events before that: a close
 -- code and a reason
---   { kind = "message", binary, payload }      a whole message, where they are collected
---   { kind = "piece", bytes, last }            a frame to pass on as it stands, where they are not; `last` ends a message
+--   { kind = "message", binary, payload }      a whole message, if messages are collected
+--   { kind = "piece", bytes, last }            a frame to pass on unchanged, if they are not; `last` ends a message
 --   { kind = "ping" or "pong", payload }
 --   { kind = "close", code or nil, reason }
--- After a close frame, or a break of the protocol, nothing is read any more. How the bytes are split makes no difference.
+-- After a close frame, or a violation of the protocol, nothing is read any more. It makes no difference how the bytes
+-- are split.
 function Reader:feed(bytes)
   local events = {}
   if self.done then return events end
@@ -306,7 +309,7 @@ function Reader:feed(bytes)
       return events, code, reason
     end
   end
-  -- an idle connection holds no memory for what came once
+  -- an idle connection keeps no memory for earlier messages
   if self.done or #self.input == 0 then self.input:free() end
   return events
 end

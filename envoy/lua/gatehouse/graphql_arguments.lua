@@ -1,4 +1,4 @@
--- Arguments of fields as conditions see them.
+-- Arguments of fields in the form that conditions read.
 local json = require("gatehouse.json")
 local names = require("gatehouse.names")
 local values = require("gatehouse.values")
@@ -14,7 +14,8 @@ local function has_twice(named)
   return false
 end
 
--- Whether an argument (or variable), or a member of an input object, is given twice: servers differ in what they take.
+-- Whether an argument (or variable), or a member of an input object, is given twice: servers differ in which one they
+-- use.
 function graphql_arguments.are_ambiguous(arguments)
   if has_twice(arguments) then return true end
   local open = {}
@@ -42,7 +43,7 @@ function graphql_arguments.scope(operation, given, looked_at)
   }
 end
 
--- The names that conditions read of arguments, by condition.
+-- The argument names that a condition reads, by condition.
 local names_read = setmetatable({}, { __mode = "k" })
 
 local function names_of(when)
@@ -87,7 +88,7 @@ local function read_variable(name, scope)
   return variable.value and read_value(variable.value, scope)
 end
 
--- -> nil for a variable that has no value
+-- -> nil for a variable without a value
 function read_value(node, scope)
   if node.kind == "variable" then return read_variable(node.name, scope) end
   if node.kind == "number" then return json.number(node.text) end -- literals are those of JSON

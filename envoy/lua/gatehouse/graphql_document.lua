@@ -1,7 +1,7 @@
--- Executable GraphQL documents (September 2025, sections 2.2 to 2.12): text to a tree, as graphql-js 16 `parse` reads
--- it. Directives are read and forgotten: what they switch is evaluated as if it were selected.
+-- Executable GraphQL documents (September 2025, sections 2.2 to 2.12): parses text to a tree, like `parse` of
+-- graphql-js 16. Directives are parsed and ignored: fields that they switch are evaluated as if they were selected.
 --
---   document   { operations = {…}, fragments = {…}, tokens = n }, both lists in the order of the text
+--   document   { operations = {…}, fragments = {…}, tokens = n }, both lists in source order
 --   operation  { operation = "query", name, variables = {{ name, value }}, selections, spreads }; the value is
 --              the variable's default, or nil
 --   fragment   { name, type, selections, spreads }; `spreads` names the fragments that are spread anywhere in it
@@ -18,7 +18,7 @@ local graphql_document = {}
 
 local OPERATIONS = { query = true, mutation = true, subscription = true }
 
--- What ends the reading of a malformed document; caught in `parse`.
+-- Ends the parsing of a malformed document; caught in `parse`.
 local MALFORMED = {}
 
 local function refuse()
@@ -177,7 +177,7 @@ local function fragment(state)
   return read
 end
 
--- Definition; those of a type system are refused.
+-- Definition; definitions of a type system are refused.
 local function definition(state, document)
   state.spreads = {}
   if state.kinds[state.at] == "{" then
@@ -185,7 +185,7 @@ local function definition(state, document)
     document.operations[#document.operations + 1] = read
     return
   end
-  take_if(state, "string") -- a description, which no shorthand has
+  take_if(state, "string") -- a description, which the shorthand form cannot have
   if state.kinds[state.at] ~= "name" then refuse() end
   local keyword = state.values[state.at]
   if OPERATIONS[keyword] then
@@ -205,7 +205,7 @@ end
 
 -- Parses a document.
 --   text     well-formed UTF-8
---   options  { tokens = how many it may have }
+--   options  { tokens = maximum number }
 -- -> the document, or nil, a code (GRAPHQL_MALFORMED, GRAPHQL_LIMIT_EXCEEDED) and a message.
 function graphql_document.parse(text, options)
   local state, code = tokens.read(text, options.tokens)

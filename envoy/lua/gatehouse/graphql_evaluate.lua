@@ -1,4 +1,4 @@
--- Decides about a GraphQL request by a GraphqlPlanIR (src/policy/plan.ts), as src/graphql does for HTTP.
+-- Evaluates a GraphQL request by a GraphqlPlanIR (src/policy/plan.ts), like src/graphql for HTTP.
 local condition = require("gatehouse.condition")
 local contract = require("gatehouse.contract")
 local graphql_arguments = require("gatehouse.graphql_arguments")
@@ -12,11 +12,12 @@ local GRAPHQL, TEXT = contract.GRAPHQL, contract.GRAPHQL_TEXT
 
 local graphql_evaluate = {}
 
--- Selections visited, fragments followed as often as they are spread; and how many stand inside one another.
+-- Maximum number of visited selections, counting fragments each time they are spread; and their maximum nesting depth.
 local MOST_SELECTIONS = 10000
 local MOST_NESTED = 200
 
--- Names of arguments and variables that are compared with those that rules read (`MAX_NAMES` of src/graphql/conditions.ts).
+-- Maximum number of argument and variable names that are compared with those that rules read (`MAX_NAMES` of
+-- src/graphql/conditions.ts).
 local MOST_NAMES = 50000
 
 local MOST_DENIALS = 20
@@ -34,14 +35,14 @@ local function over_limit(what)
   refuse(GRAPHQL.GRAPHQL_LIMIT_EXCEEDED, "the operation has " .. what)
 end
 
--- A walk goes through an operation's selections. Each set of selections has a place:
---   root           it is that of the operation
---   root_names     at the root, and on a root type anywhere: set of the names of that type. A field gets the plan's
---                  `default` where no rule for one of these types names it
---   depth          how many fields stand around its fields, themselves counted
+-- A walk visits an operation's selections. Each selection set has a place:
+--   root           it is the operation's own selection set
+--   root_names     at the root, and on a root type anywhere: set of that type's names. A field gets the plan's
+--                  `default` if no rule for one of these types names it
+--   depth          nesting depth of its fields, themselves included
 --   type           with a schema: the parent type
---   names          without a schema: set of what the parent type may be called, as graphql_rules.key has it
---   introspection  it is below `__schema` or `__type`, where there are neither
+--   names          without a schema: set of possible names of the parent type, in the form of graphql_rules.key
+--   introspection  it is below `__schema` or `__type`; there is neither a type nor names then
 
 -- Response keys from the root to the field at `depth`.
 local function path_at(walk, depth)
@@ -51,7 +52,7 @@ local function path_at(walk, depth)
 end
 
 -- Denies the field at `depth`.
---   denial  { rule, onDeny, message, code }, each of them may be missing
+--   denial  { rule, onDeny, message, code }, each of which may be missing
 local function deny(walk, depth, denial)
   local path = path_at(walk, depth)
   local name = table.concat(path, ".")
@@ -64,7 +65,7 @@ local function deny(walk, depth, denial)
   }
 end
 
--- Leaves a rule on the root field of a subscription, which reads what is delivered, to each event.
+-- Leaves a rule for the root field of a subscription that reads the payload to be evaluated at each event.
 local function evaluate_by_event(walk, rule, field, definition, args)
   local reads = walk.index.late[rule]
   local resolved, missing =
@@ -80,7 +81,7 @@ local function evaluate_by_event(walk, rule, field, definition, args)
   end
 end
 
--- -> true, false, or nil: it depends on what is not known here
+-- -> true, false, or nil if it depends on something that is not known yet
 local function verdict_of(walk, rule, args)
   if rule.when == nil then return true end
   if rule.when == false then return false end
@@ -92,8 +93,8 @@ local function verdict_of(walk, rule, args)
   return condition.evaluate(rule.when, roots)
 end
 
--- What a field's arguments are, and what rules say of them. It is the same wherever fragments lead to the field, which
--- they may do often: it is found once.
+-- The arguments of a field, and the verdicts of rules on them. They are the same wherever fragments lead to the field,
+-- which may be often, so they are computed once.
 -- -> { args, verdicts = { [rule] = { verdict } } }
 local function known_field(walk, field, definition)
   local by_definition = walk.evaluated[field] or {}
@@ -115,7 +116,7 @@ local function is_named(walk, root_names, rules)
 end
 
 -- Evaluates one field by the rules.
---   place       of the selections it stands in
+--   place       of the selection set that contains it
 --   definition  GraphqlFieldIR, or nil
 local function evaluate_field(walk, field, place, definition)
   local parents = place.names or graphql_rules.related(walk.index, place.type)
@@ -158,7 +159,7 @@ local function count_field(walk, field, place)
   end
 end
 
--- What a schema says of a field: GraphqlFieldIR, or nil where no schema is looked at.
+-- The schema's definition of a field: GraphqlFieldIR, or nil without a schema.
 local function definition_of(walk, field, place)
   if not place.type then return nil end
   local known = walk.index.schema.types[place.type]
@@ -167,17 +168,17 @@ local function definition_of(walk, field, place)
   return definition
 end
 
--- Type of `__typename`; as all leaves, it has no fields.
+-- The type of `__typename`, which has no fields, like every leaf.
 local LEAF = "String"
 
--- Gives a place its parent: a type of the schema, or without one the names that it may have.
+-- Sets the parent of a place: a type of the schema, or without a schema its possible names.
 local function with_type(walk, place, type_name)
   place.type = type_name
   if walk.index.kinds[type_name] then place.root_names = graphql_rules.related(walk.index, type_name) end
   return place
 end
 
--- around  the place that a type condition of this name narrows; otherwise it is that of a field
+-- around  the place that a type condition with this name narrows; otherwise the name is a field's
 local function with_name(walk, place, name, around)
   place.names = { [graphql_rules.key(walk.index, name)] = true }
   for outer in pairs(around and around.names or {}) do place.names[outer] = true end
@@ -190,7 +191,7 @@ local function with_name(walk, place, name, around)
   return place
 end
 
--- The place of what is selected in a field.
+-- The place of a field's selections.
 local function place_below(walk, field, place, definition)
   local below = { depth = place.depth + 1, introspection = place.introspection }
   if below.introspection then return below end
@@ -224,7 +225,7 @@ local function visit_field(walk, field, place, level)
   if field.selections then visit(walk, field.selections, place_below(walk, field, place, definition), level + 1) end
 end
 
--- Whether a fragment on a type may stand in selections on another; found once a pair of types.
+-- Whether a fragment on one type can be spread in selections on another; computed once per pair of types.
 local function may_stand(walk, around, type_name)
   local pair = around .. "\0" .. type_name
   local known = walk.overlaps[pair]
@@ -298,7 +299,7 @@ end
 --   env      value of `env`, or nil
 -- -> { kind = "refused", code, message }
 --    { kind = "denied", denials = { { rule, code, message, path, onDeny } } }
---    { kind = "allowed", events } with what `graphql_events.evaluate` takes
+--    { kind = "allowed", events } with the input of `graphql_events.evaluate`
 function graphql_evaluate.evaluate(plan, payload, env)
   local ok, verdict = pcall(evaluate, plan, payload, env)
   if ok then return verdict end

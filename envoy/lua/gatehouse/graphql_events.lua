@@ -1,12 +1,13 @@
 -- Subscriptions whose rules read delivered results: what the operation must select for them, and the verdict on each
--- delivered result.
+-- result.
 local condition = require("gatehouse.condition")
 local json = require("gatehouse.json")
 local values = require("gatehouse.values")
 
 local graphql_events = {}
 
--- The fields in selections, including those of fragments; each fragment once, which is enough to know what is selected.
+-- The fields in selections, including those of fragments; each fragment is visited once, which is enough to know what
+-- is selected.
 local function fields_of(selections, fragments)
   local fields, open, followed = {}, { selections }, {}
   while #open > 0 do
@@ -42,7 +43,7 @@ local function selects_object(selections, name, fragments)
   return false
 end
 
--- Whether every name of the path is selected under itself, and nothing else under that name.
+-- Whether every name of the path is selected under its own name, and nothing else under that name.
 local function is_selected(selections, path, fragments)
   local level = selections
   for _, name in ipairs(path) do

@@ -1,4 +1,4 @@
--- A GraphQL request, and what must hold of its document before fields are looked at.
+-- A GraphQL request, and the checks of its document before its fields are evaluated.
 local contract = require("gatehouse.contract")
 local graphql_arguments = require("gatehouse.graphql_arguments")
 local json = require("gatehouse.json")
@@ -14,7 +14,7 @@ local MOST_NESTED = 200
 
 local STRINGS = { [json_tape.KIND.STRING_ESCAPED] = true, [json_tape.KIND.KEY_ESCAPED] = true }
 
--- Half a surrogate pair is replaced by some readers, and U+0000 ends a string for others.
+-- Some parsers replace an unpaired surrogate, and U+0000 ends a string for others.
 local function has_unclear_string(document)
   for index = 0, document.count - 1 do
     if STRINGS[document.nodes[index].kind] then
@@ -27,8 +27,7 @@ end
 
 local LIMITS = { depth = MOST_NESTED, values = json.MOST_VALUES }
 
--- Decodes JSON that every reader takes for the same.
--- -> a value of values.lua, or nil
+-- Decodes JSON that every parser reads in the same way. -> a value of values.lua, or nil
 function graphql_payload.decode(text)
   local document = json.scan(text, LIMITS)
   if not document or json.has_duplicates(document) or has_unclear_string(document) then return nil end
@@ -44,7 +43,8 @@ local function object_or_nil(payload, name, malformed)
   return value
 end
 
--- Reads the members of a request; those that are not known could make a server run another document.
+-- Reads the members of a request. Unknown members are refused, because they could make a server execute another
+-- document.
 --   payload    a value of values.lua
 --   malformed  called with a message, does not return
 -- -> { query, operation_name, variables }, the last two or nil
@@ -72,8 +72,8 @@ local function by_name(definitions, malformed)
   return found
 end
 
--- Refuses spreads of what is not there, and fragments that lead back to themselves: what is left after all fragments
--- that spread nothing, then all that spread only these, and so on, are taken away (Kahn).
+-- Refuses spreads of undefined fragments, and cycles of fragments: those that are left after removing all fragments
+-- that spread nothing, then all that spread only these, and so on (Kahn).
 local function check_spreads(document, fragments, malformed)
   local waiting, users, ready, taken = {}, {}, {}, 0
   for _, fragment in ipairs(document.fragments) do
@@ -101,8 +101,8 @@ local function check_spreads(document, fragments, malformed)
   if taken < #document.fragments then malformed(TEXT.fragment_of_itself) end
 end
 
--- Checks a document (sections 5.2 and 5.5 of the specification, as far as decisions need them).
---   operation_name  what the request names, or nil
+-- Checks a document (sections 5.2 and 5.5 of the specification, as far as decisions depend on them).
+--   operation_name  the name in the request, or nil
 --   roots           names of the root types by kind of operation
 -- -> its fragments by name
 function graphql_payload.check(document, operation_name, roots, malformed)

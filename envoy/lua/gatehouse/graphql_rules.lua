@@ -1,13 +1,13 @@
--- Which rules of a plan apply to a field.
+-- The rules of a plan that apply to a field.
 local graphql_rules = {}
 
 -- Default names of the root types, without a schema.
 local CONVENTIONAL = { query = "Query", mutation = "Mutation", subscription = "Subscription" }
 
--- The parts of an expression in the order in which they are written.
+-- The members of an expression with its children, in source order.
 local PARTS = { "left", "right", "value", "list", "target", "arg" }
 
--- Adds the paths that an expression reads below roots which are known neither at the request nor at the operation.
+-- Adds the paths that an expression reads below roots that are known neither with the request nor with the operation.
 local function add_late_reads(expression, found)
   if type(expression) ~= "table" then return end
   local path = expression.path
@@ -62,8 +62,8 @@ local function possible_types(index, name)
   return known and (known.possible or { name }) or {}
 end
 
--- Whether a value of one type may be one of the other: a fragment on the one may stand within the other (GraphQL,
--- section 5.5.2.3).
+-- Whether a value of one type may also be of the other: whether a fragment on one may be spread within the other
+-- (GraphQL, section 5.5.2.3).
 function graphql_rules.overlap(index, one, other)
   local here = {}
   for _, name in ipairs(possible_types(index, one)) do here[name] = true end
@@ -73,8 +73,8 @@ function graphql_rules.overlap(index, one, other)
   return false
 end
 
--- Every type that a value of type `name` may be said to have: itself, what it may be, and the interfaces of these.
--- -> a set of names
+-- Every type that a value of type `name` may have: the type itself, its possible types, and their interfaces. -> a set
+-- of names
 function graphql_rules.related(index, name)
   local related = index.related[name]
   if related then return related end
@@ -93,8 +93,8 @@ function graphql_rules.related(index, name)
   return related
 end
 
--- How names of types are compared (src/graphql/parents.ts). Without a schema the name of a field, or what a client
--- writes, stands for a type: `... on Customer` is within a rule for `customer.ssn`.
+-- The form in which type names are compared (src/graphql/parents.ts). Without a schema, a field's name or the client's
+-- text is used as the type: `... on Customer` falls under a rule for `customer.ssn`.
 function graphql_rules.key(index, name)
   return index.schema and name or name:lower()
 end
@@ -121,7 +121,7 @@ function graphql_rules.matching(index, field, operation, parents)
   local found = {}
   for name, group in pairs(index.groups[field] or {}) do
     if parents[graphql_rules.key(index, name)] then
-      -- rules of a kind take the place of those of other kinds
+      -- rules for a kind replace those for other kinds
       local rules = #group[operation] > 0 and group[operation] or group.all
       for _, rule in ipairs(rules) do found[#found + 1] = rule end
     end

@@ -1,6 +1,6 @@
--- GraphQL over WebSocket: which messages of a connection pass. Two protocols, told apart by the subprotocol that the
--- server chose: `graphql-transport-ws` (library graphql-ws, PROTOCOL.md) and the older `graphql-ws` (library
--- subscriptions-transport-ws, PROTOCOL.md).
+-- GraphQL over WebSocket: which messages of a connection pass. There are two protocols, distinguished by the
+-- subprotocol that the server chose: `graphql-transport-ws` (library graphql-ws, PROTOCOL.md) and the older
+-- `graphql-ws` (library subscriptions-transport-ws, PROTOCOL.md).
 local contract = require("gatehouse.contract")
 local graphql_events = require("gatehouse.graphql_events")
 local graphql_evaluate = require("gatehouse.graphql_evaluate")
@@ -13,12 +13,12 @@ local graphql_socket = {}
 local MOST_OPERATIONS = 1000
 local MOST_RETIRED = 10000
 local MOST_ID_BYTES = 255
--- Of the messages that are kept, because arguments of their operations are read at each event.
+-- Maximum size of the messages that are kept because the arguments of their operations are read at each event.
 local MOST_KEPT_BYTES = 1024 * 1024
 
 local TOO_MANY = "too many operations run on this connection"
 
--- What becomes of a message by its type: `pass`, or what it does to an operation.
+-- The effect of a message by its type: `pass`, or what it does to an operation.
 graphql_socket.protocols = {
   [SUBPROTOCOL.current] = {
     client = { connection_init = "pass", ping = "pass", pong = "pass", subscribe = "start", complete = "stop" },
@@ -33,7 +33,7 @@ graphql_socket.protocols = {
       connection_ack = "pass", connection_error = "pass", ka = "pass",
       data = "result", error = "finish", complete = "finish",
     },
-    -- clients take `errors` where it is there, otherwise `message` (its client's formatErrors)
+    -- clients use `errors` if it is present, otherwise `message` (their formatErrors)
     error_payload = function(errors)
       local first = errors[1]
       local all = #errors > 1 and errors or nil
@@ -45,15 +45,15 @@ graphql_socket.protocols = {
 local Socket = {}
 Socket.__index = Socket
 
--- A connection whose client and server agreed on `protocol`, a name in `graphql_socket.protocols`.
+-- A connection whose client and server have agreed on `protocol`, a name in `graphql_socket.protocols`.
 --   plan  GraphqlPlanIR as plain tables
 function graphql_socket.new(plan, protocol)
   return setmetatable({
     plan = plan,
     protocol = graphql_socket.protocols[protocol],
-    -- operations that run, by id: { events = … or nil, bytes = how many are kept }
+    -- running operations, by id: { events = … or nil, bytes = size of what is kept }
     running = {}, n_running = 0, kept_bytes = 0,
-    -- ids that the client ended while results may be on their way, which nothing evaluates any more
+    -- ids that the client ended while results may still arrive, which nothing evaluates any more
     retired = {}, n_retired = 0,
   }, Socket)
 end
@@ -64,7 +64,7 @@ end
 
 local MEMBERS = { id = true, type = true, payload = true }
 
--- -> the message, its id where that is a string, and its type; or nil where it is no message
+-- -> the message, its id if that is a string, and its type; or nil if it is not a message
 local function parts_of(message)
   if type(message) ~= "table" or message.kind ~= "object" then return nil end
   local id, kind = message.members.id, message.members.type
@@ -124,8 +124,8 @@ function Socket:finish(id)
   end
 end
 
--- The client ends an operation. The server may have sent results before it reads that; under a new operation of the
--- same id they would be evaluated by the new one's rules.
+-- The client ends an operation. The server may already have sent results, which would be evaluated by the rules of a
+-- new operation with the same id.
 function Socket:stop(text, id)
   local operation = id and self.running[id]
   if operation then
@@ -166,7 +166,7 @@ function Socket:result(text, message, id, env)
   return { drop = true, rule = rule, code = GRAPHQL.ACCESS_DENIED }
 end
 
--- A text message from the server. What is not delivered is dropped without a word to anyone.
+-- A text message from the server. A message that is not delivered is dropped without a notice.
 --   env  value of `env` for conditions, or nil
 -- -> { deliver = text } or { drop = true, rule, code }
 function Socket:from_server(text, env)

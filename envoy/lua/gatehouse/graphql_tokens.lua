@@ -1,4 +1,4 @@
--- The lexical grammar of GraphQL (September 2025, section 2.1): text to tokens, as graphql-js 16 reads it.
+-- The lexical grammar of GraphQL (September 2025, section 2.1): text to tokens, like graphql-js 16.
 local contract = require("gatehouse.contract")
 local GRAPHQL = contract.GRAPHQL
 
@@ -6,7 +6,7 @@ local tokens = {}
 
 local byte, find, sub = string.byte, string.find, string.sub
 
--- Brackets open at once. It bounds the recursion of all that reads a document.
+-- Maximum number of open brackets. Limits the recursion of everything that reads a document.
 local MOST_NESTED = 200
 
 local PUNCTUATORS = {}
@@ -50,7 +50,7 @@ local function unicode_escape(text, position)
   return utf8(0x10000 + (high - 0xD800) * 0x400 + (low - 0xDC00)), position + 12
 end
 
--- StringValue in single quotes, from its first quote. -> the value and the position after it, or nil.
+-- StringValue in single quotes, from its opening quote. -> the value and the position after it, or nil.
 local function quoted_string(text, start)
   local parts = {}
   local position = start + 1
@@ -60,7 +60,7 @@ local function quoted_string(text, start)
     parts[#parts + 1] = sub(text, position, stop - 1)
     local mark = sub(text, stop, stop)
     if mark == '"' then return table.concat(parts), stop + 1 end
-    if mark ~= "\\" then return nil end -- a line ends
+    if mark ~= "\\" then return nil end -- the line ends
     local character
     if sub(text, stop + 1, stop + 1) == "u" then
       character, position = unicode_escape(text, stop)
@@ -72,7 +72,8 @@ local function quoted_string(text, start)
   end
 end
 
--- BlockStringValue() of section 2.9.4: without the lines' common indentation and blank lines at both ends.
+-- BlockStringValue() of section 2.9.4: without the common indentation of the lines, and without blank lines at both
+-- ends.
 local function dedented(lines)
   local indentation, first, last
   for index, line in ipairs(lines) do
@@ -87,7 +88,7 @@ local function dedented(lines)
   return table.concat(lines, "\n", first, last)
 end
 
--- StringValue in three quotes, from the first of them. -> the value and the position after it, or nil.
+-- StringValue in triple quotes, from the first of them. -> the value and the position after it, or nil.
 local function block_string(text, start)
   local lines, line = {}, {}
   local position = start + 3
@@ -126,7 +127,7 @@ local function number(text, start)
   last = fraction or last
   local _, exponent = find(text, "^[eE][+-]?%d+", last + 1)
   last = exponent or last
-  -- lookahead: neither a name nor another full stop may follow
+  -- lookahead: neither a name nor another dot may follow
   if find(text, "^[%a_.]", last + 1) then return nil end
   return sub(text, start, last), last + 1
 end
@@ -142,7 +143,7 @@ local function skip_ignored(text, position)
   end
 end
 
--- One token. -> its kind, its value (or nil), the position after it; nil where none is well-formed.
+-- One token. -> its kind, its value (or nil), the position after it; nil if it is not well-formed.
 -- Kinds: the punctuators themselves, `name`, `number`, `string`.
 local function next_token(text, position)
   local code = byte(text, position)
@@ -164,10 +165,10 @@ local function next_token(text, position)
   return value and "number", value, after
 end
 
--- Reads a whole document.
+-- Tokenizes a whole document.
 --   text   well-formed UTF-8
---   most   how many tokens it may have
--- -> { kinds = {…}, values = {…}, n = how many }, or nil and a code of the refusal.
+--   most   maximum number of tokens
+-- -> { kinds = {…}, values = {…}, n = number }, or nil and a code of the refusal.
 function tokens.read(text, most)
   local kinds, values, n, open = {}, {}, 0, 0
   local position = skip_ignored(text, 1)

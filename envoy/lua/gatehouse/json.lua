@@ -1,4 +1,4 @@
--- Strict JSON (RFC 8259): documents to values that are read when they are asked for, plans to plain tables, and back.
+-- Strict JSON (RFC 8259): documents to values that are read on demand, plans to plain tables, and back.
 local ffi = require("ffi")
 local json_tape = require("gatehouse.json_tape")
 local json_text = require("gatehouse.json_text")
@@ -12,8 +12,8 @@ local json = {}
 -- json.scan(text, options) -> document, or nil, reason, position; see json_tape.scan
 json.scan = json_tape.scan
 
--- Values of a message from a client: what is read of it takes time by its values far more than by its bytes
--- (src/json/parse-json.ts).
+-- Maximum number of values in a message from a client: processing time depends far more on the number of values than on
+-- bytes (src/json/parse-json.ts).
 json.MOST_VALUES = 10000
 
 -- json.release(doc): see json_tape.release
@@ -32,7 +32,8 @@ function json.source(doc, index)
   return ffi.string(doc.bytes + node.start, node.stop - node.start)
 end
 
--- json.name(doc, key, instead) -> the name of a member, or nil where it has half a surrogate pair (see json_text.decode)
+-- json.name(doc, key, instead) -> the name of a member, or nil if it contains an unpaired surrogate (see
+-- json_text.decode)
 local function name_of(doc, key, instead)
   local body = json.source(doc, key)
   if doc.nodes[key].kind == KEY then return body end
@@ -40,19 +41,19 @@ local function name_of(doc, key, instead)
 end
 json.name = name_of
 
--- What names are compared with is plain text: half a surrogate pair equals nothing.
+-- Names are compared with plain text, which an unpaired surrogate never equals.
 local function is_named(doc, key, name)
   local node = doc.nodes[key]
   if node.kind == KEY and node.stop - node.start - 2 ~= #name then return false end
   return name_of(doc, key) == name
 end
 
--- Members are looked for in the text a few times; if more are asked for, an index costs less.
+-- Members are searched for in the text a few times; if more are read, an index is cheaper.
 local MOST_SEARCHES = 8
 
--- The key under which `members` keeps what it is found in. Names are strings, so it is no name.
+-- The key under which `members` caches its results. Names are strings, so it is not a name.
 local STATE = {}
--- In an index: a name that stands twice.
+-- In an index: a duplicate name.
 local TWICE = -1
 
 local function index_of(doc, object)
@@ -123,15 +124,15 @@ local SCALARS = {
   [KIND.NUMBER] = function(doc, index) return json_text.number(json.source(doc, index)) or opaque end,
 }
 
--- json.value(doc, index) -> the value at a node (default: the root) as values.lua has it. Members of objects are found
--- when they are asked for; one that stands twice is unavailable. A string with half a surrogate pair and a number that
--- a double does not hold are opaque.
+-- json.value(doc, index) -> the value at a node (default: the root) in the form of values.lua. Members of objects are
+-- looked up on demand; a duplicate one is unavailable. A string with an unpaired surrogate, and an inexact number, are
+-- opaque.
 function json.value(doc, index)
   index = index or 0
   local kind = doc.nodes[index].kind
   local scalar = SCALARS[kind]
   if scalar then return scalar(doc, index) end
-  -- each object and list is made once, however often and by whichever way it is reached
+  -- each object and list is created once, however often and by whichever path it is reached
   local made = doc.made
   if not made then
     made = {}
@@ -145,8 +146,8 @@ function json.value(doc, index)
   return value
 end
 
--- json.names(value) -> list of the names of an object's members; those of a document stand in its order, each as often
--- as it stands there, with U+FFFD for half a surrogate pair
+-- json.names(value) -> list of the names of an object's members; those of a document are in source order, including
+-- duplicates, with U+FFFD for an unpaired surrogate
 function json.names(value)
   local names = {}
   local state = rawget(value.members, STATE)
@@ -163,8 +164,8 @@ function json.names(value)
   return names
 end
 
--- json.has_duplicates(doc) -> whether any object in it can be read in two ways: a name stands twice, or has half a
--- surrogate pair, which readers replace
+-- json.has_duplicates(doc) -> whether any object in it can be read in two ways: a name is duplicate, or contains an
+-- unpaired surrogate, which some parsers replace
 function json.has_duplicates(doc)
   local nodes = doc.nodes
   -- the names of each object, by its index
@@ -185,13 +186,13 @@ function json.has_duplicates(doc)
   return false
 end
 
--- json.number(text) -> the number; values.opaque where a double does not hold it; nil where it is no number of JSON
+-- json.number(text) -> the number; values.opaque if a double cannot represent it; nil if it is not a JSON number
 function json.number(text)
   if json_tape.after_number(ffi.cast("const uint8_t *", text), 0) ~= #text then return nil end
   return json_text.number(text) or opaque
 end
 
--- Tells an empty list from an empty object; both are plain tables otherwise.
+-- Distinguishes an empty list from an empty object; otherwise both are plain tables.
 local LIST = {}
 
 local plain_at
@@ -221,16 +222,17 @@ function plain_at(doc, index)
   local kind = doc.nodes[index].kind
   if kind == OBJECT then return plain_object(doc, index) end
   if kind == ARRAY then return plain_list(doc, index) end
-  -- nil where LuaJIT finds the exponent too long
+  -- nil if the exponent is too long for LuaJIT
   if kind == KIND.NUMBER then return tonumber(json.source(doc, index)) or opaque end
   return SCALARS[kind](doc, index)
 end
 
--- A condition has up to 512 levels (src/policy/condition/evaluate.ts), each of them two of JSON, and stands in a plan.
+-- A condition has up to 512 levels (src/policy/condition/evaluate.ts), each of them two levels of JSON, and is part of
+-- a plan.
 local PLAIN_DEPTH = 1100
 
--- json.plain(text) -> plain tables, strings, numbers, booleans, values.null, for what comes from the service; or nil,
--- reason. Lists are 1..#. A string with half a surrogate pair is opaque. Besides the reasons of json.scan: `duplicate`.
+-- json.plain(text) -> plain tables, strings, numbers, booleans, values.null, for data from the service; or nil, reason.
+-- Lists are 1..#. A string with an unpaired surrogate is opaque. Reasons: those of json.scan, and `duplicate`.
 function json.plain(text)
   local doc, reason = json.scan(text, { depth = PLAIN_DEPTH })
   if not doc then return nil, reason end
@@ -242,7 +244,7 @@ local function is_list(plain)
   return #plain > 0 or getmetatable(plain) == LIST
 end
 
--- json.from_plain(plain) -> what json.plain gave, as a value of values.lua
+-- json.from_plain(plain) -> the result of json.plain as a value of values.lua
 function json.from_plain(plain)
   if type(plain) ~= "table" or plain == null or plain == opaque then return plain end
   local made = {}
@@ -268,7 +270,7 @@ local encoded
 
 local function encoded_table(plain, depth)
   local pieces = {}
-  -- an empty table is a list: records have lists that may be empty, and no such objects
+  -- an empty table is a list: records have lists that may be empty, but no such objects
   if #plain > 0 or next(plain) == nil then
     for index, item in ipairs(plain) do pieces[index] = encoded(item, depth) end
     return "[" .. table.concat(pieces, ",") .. "]"
@@ -291,8 +293,8 @@ function encoded(plain, depth)
   return "null"
 end
 
--- json.encode(plain) -> JSON text: names in order, an empty table as a list, null for what JSON cannot say or is nested
--- more than 64 levels deep, U+FFFD for bytes that are not UTF-8
+-- json.encode(plain) -> JSON text: names in order, an empty table as a list, null for values that JSON cannot represent
+-- or that are nested more than 64 levels deep, U+FFFD for bytes that are not UTF-8
 function json.encode(plain)
   return encoded(plain, 0)
 end

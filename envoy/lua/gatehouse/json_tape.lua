@@ -1,11 +1,11 @@
--- Reads a JSON text strictly (RFC 8259) into a tape: one node a token, in the order of the text. Nothing is decoded.
+-- Reads a JSON text strictly (RFC 8259) into a tape: one node per token, in source order. Nothing is decoded.
 --
 -- A node has
 --   start, stop  bytes of the text, from 0, `stop` excluded; strings with their quotes
 --   kind         one of json_tape.KIND
 --   next         index of the node after the whole value (not of keys)
 --   parent       index of the object or array around it, -1 for the root
--- A member is its key and then its value, so that a value belongs to a key exactly where the node before it is one.
+-- A member is its key and then its value, so a value belongs to a key exactly if the node before it is a key.
 local ffi = require("ffi")
 
 local json_tape = {}
@@ -15,7 +15,7 @@ local new_nodes = ffi.typeof("$[?]", node_type)
 local bytes_type = ffi.typeof("const uint8_t *")
 local NODE_SIZE = ffi.sizeof(node_type)
 
--- Those marked ESCAPED have a backslash in them.
+-- The kinds marked ESCAPED contain a backslash.
 local KIND = {
   OBJECT = 1, ARRAY = 2, STRING = 3, STRING_ESCAPED = 4, KEY = 5, KEY_ESCAPED = 6, NUMBER = 7, TRUE = 8, FALSE = 9,
   NULL = 10,
@@ -34,22 +34,22 @@ local SPACE, TAB, LINE_FEED, RETURN = 0x20, 0x09, 0x0a, 0x0d
 local A, E, F, L, N, R, S, T, U = 0x61, 0x65, 0x66, 0x6c, 0x6e, 0x72, 0x73, 0x74, 0x75
 local CAPITAL_E, PLUS = 0x45, 0x2b
 
--- How a string goes on at a byte.
+-- How a string continues at a byte.
 local PLAIN, ENDS, ESCAPE, MULTIBYTE, CONTROL = 0, 1, 2, 3, 4
 local in_string = ffi.new("uint8_t[256]")
 for byte = 0, 0x1f do in_string[byte] = CONTROL end
 for byte = 0x80, 0xff do in_string[byte] = MULTIBYTE end
 in_string[QUOTE], in_string[0x5c] = ENDS, ESCAPE
 
--- What may follow a backslash (section 7).
+-- The bytes that may follow a backslash (section 7).
 local escapable = ffi.new("uint8_t[256]")
 for byte in ('"\\/bfnrtu'):gmatch(".") do escapable[byte:byte()] = 1 end
 
 local is_hex = ffi.new("uint8_t[256]")
 for byte in ("0123456789abcdefABCDEF"):gmatch(".") do is_hex[byte:byte()] = 1 end
 
--- UTF-8 (RFC 3629, section 4): how many bytes follow a first byte (0: none may), and the range of the second, which
--- leaves out what is overlong, a surrogate, or above U+10FFFF.
+-- UTF-8 (RFC 3629, section 4): the number of bytes that follow a first byte (0: the byte is invalid), and the range of
+-- the second byte, which excludes overlong forms, surrogates, and everything above U+10FFFF.
 local following = ffi.new("uint8_t[256]")
 local second_least, second_most = ffi.new("uint8_t[256]"), ffi.new("uint8_t[256]")
 for byte = 0xc2, 0xf4 do
@@ -68,7 +68,7 @@ end
 -- There are as few loops in them as may be: LuaJIT compiles a loop when it turns often enough, but gives it up for good
 -- if it is left again and again after few turns, as loops over four digits are. See also the end of this file.
 
--- json_tape.multibyte(bytes, at) -> the position after the multibyte character at `at`, or nil where it is not UTF-8
+-- json_tape.multibyte(bytes, at) -> the position after the multibyte character at `at`, or nil if it is not UTF-8
 local function multibyte(bytes, at)
   local first, second = bytes[at], bytes[at + 1]
   local more = following[first]
@@ -83,7 +83,7 @@ local function is_space(byte)
 end
 
 local function after_space(bytes, at)
-  -- most often there is none, or one
+  -- usually there is none, or one
   local byte = bytes[at]
   if byte > SPACE or not is_space(byte) then return at end
   byte = bytes[at + 1]
@@ -103,7 +103,7 @@ local function after_escape(bytes, at)
   return at + 6
 end
 
--- -> the position after the string that opens at `at`, and 1 where it has escapes, otherwise 0; or nil, reason, position
+-- -> the position after the string that starts at `at`, and 1 if it has escapes, otherwise 0; or nil, reason, position
 local function after_string(bytes, at)
   local escaped = 0
   at = at + 1
@@ -132,7 +132,7 @@ local function is_digit(byte)
   return byte >= 0x30 and byte <= 0x39
 end
 
--- The position after the digits at `at`, of which there may be none.
+-- The position after the digits at `at`, if there are any.
 local function after_digits(bytes, at)
   if not is_digit(bytes[at]) then return at end
   if not is_digit(bytes[at + 1]) then return at + 1 end
@@ -202,11 +202,11 @@ local function enlarge(room)
   room.nodes, room.capacity = larger, room.capacity * 2
 end
 
--- Room for nodes that no document has at the moment, or nil. To clear new room takes as long as to fill it.
+-- Room for nodes that no document uses at the moment, or nil. Clearing new room takes as long as filling it.
 local spare
 local MOST_SPARE_BYTES = 8 * 1024 * 1024
 
--- json_tape.release(doc): the document is not used any more; then the next one that is scanned with `options.reuse` takes
+-- json_tape.release(doc): the document is no longer used; the next one that is scanned with `options.reuse` takes over
 -- the room of its nodes
 function json_tape.release(doc)
   if doc.room.capacity * NODE_SIZE <= MOST_SPARE_BYTES then spare = doc.room end
@@ -215,15 +215,15 @@ end
 
 local function room_for(text, reuse)
   local room = reuse and spare
-  -- typical documents have a token in 8 bytes; others make it grow
+  -- typical documents have one token per 8 bytes; for others it grows
   if not room then return new_room(math.floor(#text / 8) + 16) end
   spare = nil
   return room
 end
 
 -- json_tape.scan(text, options) -> { text, bytes, nodes, count, room }, or nil, reason, position
---   options.depth   how deep objects and arrays may lie in each other (default 256)
---   options.values  how many values there may be (default: as many as there are bytes)
+--   options.depth   maximum nesting depth of objects and arrays (default 256)
+--   options.values  maximum number of values (default: the number of bytes)
 --   options.reuse   see json_tape.release
 -- Reasons: `syntax`, `utf8`, `depth`, `values`, `too_large` (positions would not fit).
 function json_tape.scan(text, options)
@@ -240,7 +240,7 @@ function json_tape.scan(text, options)
   local at = after_space(bytes, 0)
 
   while true do
-    -- here stands a key and its value, or a value
+    -- a key and its value, or a value, starts here
     if count + 2 > capacity then
       enlarge(room)
       nodes, capacity = room.nodes, room.capacity
@@ -281,7 +281,7 @@ function json_tape.scan(text, options)
       at = after_space(bytes, after)
     end
 
-    -- a value has ended, unless something was opened that has content
+    -- a value has ended, unless a non-empty object or array was opened
     while not is_open do
       if container < 0 then
         if at ~= #text then return nil, "syntax", at end
@@ -303,8 +303,8 @@ function json_tape.scan(text, options)
   end
 end
 
--- Each loop is compiled here, at the start, over long runs: later it might be met by chance where it turns only a few
--- times.
+-- Each loop is compiled here, at the start, over long runs: later, it might be compiled by chance where it runs only a
+-- few times.
 for _, text in ipairs({ '"' .. ("x"):rep(1000) .. '"', ("1"):rep(1000), (" "):rep(1000) .. "1" }) do
   json_tape.scan(text)
 end

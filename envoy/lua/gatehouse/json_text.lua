@@ -1,4 +1,4 @@
--- Strings and numbers of JSON: what their text means, and how they are written.
+-- Strings and numbers of JSON: decoding their text, and writing them.
 local ffi = require("ffi")
 local json_tape = require("gatehouse.json_tape")
 local byte, char, find, format, sub = string.byte, string.char, string.find, string.format, string.sub
@@ -25,8 +25,8 @@ local ESCAPED = {
   ['"'] = '"', ["\\"] = "\\", ["/"] = "/", b = "\b", f = "\f", n = "\n", r = "\r", t = "\t",
 }
 
--- `at` is where a \u escape begins. -> what it stands for, with the second half of a surrogate pair (RFC 8259,
--- section 7), and the position after that; nil for half a pair
+-- `at` is the start of a \u escape. -> its character, with the second half of a surrogate pair (RFC 8259, section 7),
+-- and the position after it; nil for an unpaired surrogate
 local function unicode_escape(body, at)
   local code = tonumber(sub(body, at + 2, at + 5), 16)
   if code < 0xd800 or code > 0xdfff then return utf8_of(code), at + 6 end
@@ -37,9 +37,9 @@ local function unicode_escape(body, at)
   return nil, at + 6
 end
 
--- json_text.decode(body, instead) -> what a JSON string's content means
+-- json_text.decode(body, instead) -> the decoded content of a JSON string
 --   body     the bytes between the quotes, scanned before
---   instead  stands for half a surrogate pair, which is no text; without it the result is nil where there is one
+--   instead  replaces an unpaired surrogate, which is not text; without it, the result is nil if there is one
 function json_text.decode(body, instead)
   local pieces, count, at = {}, 0, 1
   while true do
@@ -69,7 +69,7 @@ local function escape(character)
   return SHORT[character] or format("\\u%04x", byte(character))
 end
 
--- Bytes that are not UTF-8 become U+FFFD, each of them.
+-- Replaces each byte that is not UTF-8 with U+FFFD.
 local function repaired(text)
   local bytes = ffi.cast("const uint8_t *", text)
   local pieces, at, kept = {}, 0, 0
@@ -87,13 +87,13 @@ local function repaired(text)
   return table.concat(pieces)
 end
 
--- json_text.quote(text) -> a JSON string, with the escapes that JSON.stringify makes
+-- json_text.quote(text) -> a JSON string, with the same escapes as JSON.stringify
 function json_text.quote(text)
   if find(text, "[\128-\255]") then text = repaired(text) end
   return '"' .. text:gsub('[%z\1-\31"\\]', escape) .. '"'
 end
 
--- The significant digits of a decimal and the power of ten of the last of them, as one string; zero has neither.
+-- The significant digits of a decimal and the power of ten of the last one, as one string; zero has neither.
 local function normal_form(literal)
   local whole, fraction, exponent = literal:match("^-?(%d+)%.?(%d*)[eE]?([-+]?%d*)$")
   local digits = (whole .. fraction):gsub("^0+", "")
@@ -104,8 +104,8 @@ local function normal_form(literal)
   return format("%se%.17g", sub(digits, 1, last), power)
 end
 
--- A decimal of 16 or 17 digits, in the form 1.234e-5, moved by `steps` units of the last of them. In halves, because a
--- double does not hold as many.
+-- A decimal of 16 or 17 digits, in the form 1.234e-5, changed by `steps` units of its last digit. In halves, because a
+-- double cannot hold that many digits.
 local function moved(text, steps)
   local first, rest, exponent = text:match("^(.)%.(.*)e(.*)$")
   local high, low = tonumber(first .. sub(rest, 1, -9)), tonumber(sub(rest, -8)) + steps
@@ -115,8 +115,8 @@ local function moved(text, steps)
   return format("%s.%se%d", sub(digits, 1, 1), sub(digits, 2), tonumber(exponent) + #digits - 1 - #rest)
 end
 
--- The decimal with `places` after the point that is nearest to a number; of two that are equally near, the even one.
--- LuaJIT takes the greater of these.
+-- The decimal with `places` digits after the point that is nearest to a number; of two equally near ones, the even one.
+-- LuaJIT takes the greater of the two.
 local function nearest(number, places)
   local text = format("%." .. places .. "e", number)
   local is_odd = find("13579", sub(text, places + 2, places + 2), 1, true)
@@ -126,11 +126,12 @@ end
 
 local LEAST_NORMAL = 2 ^ -1022
 
--- The decimal that JavaScript prints for a number: of those with the fewest digits that are read as it, the nearest.
--- At powers of two, that with 16 digits may be farther from the number than one that is read as another.
+-- The decimal that JavaScript prints for a number: the nearest of those with the fewest digits that are parsed as the
+-- number. At powers of two, the one with 16 digits may be farther from the number than one that is parsed as another
+-- number.
 local function shortest(number)
   number = math.abs(number)
-  -- a normal double keeps 15 digits, so that fewer are those with zeros behind them
+  -- a normal double keeps 15 digits, so fewer are those with trailing zeros
   for places = number < LEAST_NORMAL and 0 or 14, 16 do
     local text = nearest(number, places)
     if tonumber(text) == number then return text end
@@ -144,19 +145,19 @@ local function shortest(number)
   return nil
 end
 
--- A normal double keeps as many digits (IEEE 754): of these no two are read as the same.
+-- A normal double keeps this many digits (IEEE 754): no two such decimals are parsed as the same number.
 local SURELY_EXACT = 15
--- No double prints with more digits.
+-- No double is printed with more digits.
 local MOST_DIGITS = 17
--- Of the integers below it a double holds each.
+-- Every integer below it is exact in a double.
 local LEAST_INEXACT = 2 ^ 53
 
--- Whether a number that is written as an integer is the very integer that the double is.
+-- Whether a number written as an integer equals the double exactly.
 local function is_very_integer(literal, number)
   return find(literal, "[.eE]") ~= nil or math.abs(number) < LEAST_INEXACT or format("%.0f", number) == literal
 end
 
--- json_text.number(literal) -> the number, or nil where readers of the literal, a number of JSON, disagree about it
+-- json_text.number(literal) -> the number, or nil if parsers disagree about the literal, which is a JSON number
 -- (src/json/exact-number.ts)
 function json_text.number(literal)
   if #literal <= SURELY_EXACT and not find(literal, "[eE]") then return tonumber(literal) end
@@ -164,7 +165,7 @@ function json_text.number(literal)
   if form == "0" then return 0 end
   local digits = find(form, "e", 1, true) - 1
   if digits > MOST_DIGITS then return nil end
-  -- nil where LuaJIT finds the exponent too long
+  -- nil if the exponent is too long for LuaJIT
   local number = tonumber(literal)
   if not number or number - number ~= 0 or number == 0 or not is_very_integer(literal, number) then return nil end
   if digits <= SURELY_EXACT and math.abs(number) >= LEAST_NORMAL then return number end

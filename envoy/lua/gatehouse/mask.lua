@@ -1,4 +1,4 @@
--- Masks the fields of a JSON document that a plan names, at their spans in the text: every other byte stays unchanged.
+-- Masks the fields of a JSON document that a plan names, at their spans in the text; every other byte is unchanged.
 local json = require("gatehouse.json")
 local json_tape = require("gatehouse.json_tape")
 local mask_actions = require("gatehouse.mask_actions")
@@ -14,7 +14,7 @@ local mask = {}
 
 local REUSE = { reuse = true }
 
--- The key of the member that an object or array is the value of, arrays around it left away; nil at the root.
+-- The key of the member whose value is an object or array, ignoring arrays around it; nil at the root.
 local function owner(nodes, container)
   while container > 0 do
     local before = nodes[container - 1].kind

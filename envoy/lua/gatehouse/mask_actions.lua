@@ -13,7 +13,7 @@ mask_actions.STRICTNESS = { remove = 5, null = 4, full = 3, replace = 2, partial
 local HIDDEN = '"***"'
 local SHOWN = 4
 
--- The last characters of UTF-8 text, where it has more than those.
+-- The last characters of a UTF-8 text, if it has more than these.
 local function last_characters(text)
   local at, count = #text + 1, 0
   while at > 1 do
@@ -28,7 +28,7 @@ local function partial(doc, value)
   local kind = doc.nodes[value].kind
   local text
   if kind == KIND.STRING or kind == KIND.NUMBER then text = json.source(doc, value) end
-  -- half a surrogate pair cannot be shown, so nothing is shown
+  -- an unpaired surrogate cannot be shown, so nothing is shown
   if kind == KIND.STRING_ESCAPED then text = json_text.decode(json.source(doc, value)) end
   local shown = text and last_characters(text)
   return shown and json.quote("***" .. shown) or HIDDEN
@@ -43,7 +43,7 @@ local ACTIONS = {
   partial = function(_, doc, value) return partial(doc, value) end,
 }
 
--- mask_actions.text(action, doc, value) -> JSON text in place of the node `value`; for every action but `remove`
+-- mask_actions.text(action, doc, value) -> JSON text that replaces the node `value`; for every action but `remove`
 function mask_actions.text(action, doc, value)
   return ACTIONS[action.kind](action, doc, value)
 end

@@ -1,4 +1,4 @@
--- Edits of a text at spans. Every other byte stays unchanged.
+-- Edits of a text at spans. Every other byte is unchanged.
 local ffi = require("ffi")
 local out_type = ffi.typeof("uint8_t[?]")
 
@@ -7,12 +7,12 @@ local mask_edits = {}
 local Edits = {}
 Edits.__index = Edits
 
--- mask_edits.new(doc) -> edits of the text of a document of json.scan
+-- mask_edits.new(doc) -> edits of the text of a document from json.scan
 function mask_edits.new(doc)
   return setmetatable({ doc = doc, n = 0, starts = {}, stops = {}, texts = {}, grown = 0 }, Edits)
 end
 
--- Puts `text` in place of the bytes from `start` (from 0) to `stop` (excluded). Spans are added in order, and do not
+-- Replaces the bytes from `start` (from 0) to `stop` (exclusive) with `text`. Spans are added in order, and do not
 -- overlap.
 function Edits:add(start, stop, text)
   local n = self.n + 1

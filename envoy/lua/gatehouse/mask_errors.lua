@@ -1,4 +1,4 @@
--- Adds entries to the `errors` of a GraphQL answer (GraphQL specification, section 7.1.2).
+-- Adds entries to the `errors` of a GraphQL response (GraphQL specification, section 7.1.2).
 local json = require("gatehouse.json")
 local json_tape = require("gatehouse.json_tape")
 local mask_edits = require("gatehouse.mask_edits")
@@ -29,7 +29,7 @@ local function entry_text(entry)
     json.quote(entry.message), path, json.quote(entry.extensions.code))
 end
 
--- Where something can be appended to an object or array: behind its last value, or its opening bracket.
+-- The position at which an object or array can be extended: after its last value, or its opening bracket.
 local function end_of_content(doc, container)
   local at = doc.nodes[container].stop - 1
   while doc.bytes[at - 1] <= 0x20 do at = at - 1 end
@@ -42,9 +42,9 @@ local function append(edits, doc, container, text)
   edits:add(at, at, is_empty and text or "," .. text)
 end
 
--- mask_errors.add(doc, errors) -> the text of the document with `errors` (GraphqlErrorIR as plain tables) at the end of
--- its root's `errors`: of each, where it stands twice; instead of what is no array; in a new last member, where there is
--- none. nil and `not_object` where the root is none, `plan` where the plan is bad.
+-- mask_errors.add(doc, errors) -> the text of the document with `errors` (GraphqlErrorIR as plain tables) appended to
+-- its root's `errors`: if the member occurs twice, to each; if it is not an array, in its place; if there is none, in a
+-- new last member. nil and `not_object` if the root is not an object, `plan` if the plan is malformed.
 function mask_errors.add(doc, errors)
   local entries = {}
   for index, entry in ipairs(errors) do

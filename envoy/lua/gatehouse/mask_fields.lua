@@ -1,4 +1,4 @@
--- The fields of a plan, in the order of strictness, found by the last key of their paths.
+-- The fields of a plan, ordered by strictness, and found by the last key of their paths.
 local ffi = require("ffi")
 local mask_actions = require("gatehouse.mask_actions")
 local values = require("gatehouse.values")
@@ -6,15 +6,15 @@ local STRICTNESS = mask_actions.STRICTNESS
 
 local mask_fields = {}
 
--- Longer names count as of this length.
+-- Longer names count as having this length.
 local LONGEST = 63
 mask_fields.LONGEST = LONGEST
 
--- By list of fields, as long as its plan is kept.
+-- By list of fields, as long as its plan is cached.
 local prepared = setmetatable({}, { __mode = "k" })
 
--- mask_fields.is_list(plain) -> whether it may be a list of the plan; json.plain gives the same for an empty list
--- and an empty object.
+-- mask_fields.is_list(plain) -> whether it can be a list of the plan; json.plain returns the same for an empty list and
+-- an empty object.
 function mask_fields.is_list(plain)
   return type(plain) == "table" and (#plain > 0 or next(plain) == nil)
 end
@@ -38,7 +38,7 @@ local function prepare(fields)
   for order, field in ipairs(fields) do
     if not is_sound(field) then return nil end
     local name = field.keys[#field.keys]
-    -- half a surrogate pair (opaque) is no name of anything
+    -- an unpaired surrogate (opaque) is not a name
     if name ~= values.opaque then
       found.by_name[name] = found.by_name[name] or {}
       table.insert(found.by_name[name], {
@@ -47,7 +47,7 @@ local function prepare(fields)
         everywhere = #field.keys == 1 and field.anchored ~= true and field.when == nil,
       })
       found.lengths[math.min(#name, LONGEST)] = 1
-      -- of the empty name, what is met is the quote that ends it
+      -- for the empty name, the first byte is the closing quote
       found.first_bytes[name == "" and 0x22 or name:byte()] = 1
     end
   end
@@ -55,11 +55,11 @@ local function prepare(fields)
   return found
 end
 
--- mask_fields.of(fields) -> { by_name, lengths, first_bytes }, or nil where the plan is bad
+-- mask_fields.of(fields) -> { by_name, lengths, first_bytes }, or nil if the plan is malformed
 --   by_name      last key -> fields, strictest first
---   lengths      1 at the lengths in bytes that last keys have; those over LONGEST count as LONGEST
+--   lengths      1 at the lengths in bytes of last keys; those over LONGEST count as LONGEST
 --   first_bytes  1 at their first bytes
--- `everywhere` is set where the last key alone decides.
+-- `everywhere` is set if the last key alone decides.
 function mask_fields.of(fields)
   if not mask_fields.is_list(fields) then return nil end
   local known = prepared[fields]

@@ -7,10 +7,10 @@ local mask_paths = {}
 
 local MOST_PATHS = 50
 local MOST_BYTES = 200
--- Ends a path that was cut.
+-- Ends a truncated path. U+2026
 local CUT = "\226\128\166" -- U+2026
 
--- A path that was cut stays as it is. Cutting leaves away at most three bytes of a character.
+-- A truncated path is not extended. Truncation drops at most three bytes of a character.
 local function is_cut(path)
   return #path >= MOST_BYTES - 3 and path:sub(-#CUT) == CUT
 end
@@ -20,7 +20,7 @@ local function extended(path, step)
   local whole = path .. step
   if #whole <= MOST_BYTES then return whole end
   local last = MOST_BYTES - #CUT
-  -- not within a character of UTF-8
+  -- not within a UTF-8 character
   while whole:byte(last + 1) >= 0x80 and whole:byte(last + 1) < 0xc0 do last = last - 1 end
   return whole:sub(1, last) .. CUT
 end
@@ -30,7 +30,7 @@ local function step_of(name)
   return "[" .. json.quote(name) .. "]"
 end
 
--- A place is where values with the same path stand. It knows those below it, so that a path is written only once.
+-- A place represents all values with the same path. It knows the places below it, so that a path is built only once.
 local function new_place(path)
   return { path = path, members = {}, elements = nil, is_noted = false }
 end
@@ -77,13 +77,13 @@ function Paths:place_of(container)
   return place
 end
 
--- Notes a member of the object `container`.
+-- Records a member of the object `container`.
 function Paths:add(container, name)
   if #self.list == MOST_PATHS then return end
   local place = member_place(self:place_of(container), name)
   if place.is_noted then return end
   place.is_noted = true
-  -- cut paths may be the same
+  -- truncated paths may be equal
   if self.seen[place.path] then return end
   self.seen[place.path] = true
   self.list[#self.list + 1] = place.path

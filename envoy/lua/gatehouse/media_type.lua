@@ -1,4 +1,4 @@
--- Which answers can be looked into, by their Content-Type (RFC 9110, section 8.3).
+-- Which responses can be read, by their Content-Type (RFC 9110, section 8.3).
 local media_type = {}
 
 local JSON = { ["application/json"] = true, ["text/json"] = true }
@@ -7,8 +7,9 @@ local LINES = {
   ["application/x-jsonlines"] = true, ["application/json-lines"] = true,
 }
 
--- Other types that a rule may let pass: those that nobody writes JSON under, unless to mislead. A type that is not listed
--- does not pass: `text/plain`, `application/octet-stream`, scripts, YAML and forms may all hold JSON, or be read as it.
+-- Other types that a rule may let pass: types under which JSON is never served, except to mislead. A type that is not
+-- listed does not pass: `text/plain`, `application/octet-stream`, scripts, YAML and forms may all contain JSON, or be
+-- parsed as JSON.
 local MARKUP = {
   ["text/html"] = true, ["text/xml"] = true, ["application/xml"] = true, ["image/svg+xml"] = true,
 }
@@ -25,7 +26,7 @@ local DATA_FAMILIES = {
 }
 
 local UTF8 = { ["utf-8"] = true, ["utf8"] = true, ["us-ascii"] = true }
--- Of other types: what begins with `{` begins with that byte, zeros beside it aside.
+-- Of other types: data that begin with `{` begin with that byte, apart from zeros beside it.
 local LIKE_ASCII = {
   ["utf-8"] = true, ["utf8"] = true, ["us-ascii"] = true, ["utf-16"] = true, ["utf-16le"] = true, ["utf-16be"] = true,
   ["shift_jis"] = true, ["euc-jp"] = true, ["euc-kr"] = true, ["gb2312"] = true, ["gbk"] = true, ["gb18030"] = true,
@@ -41,7 +42,7 @@ local PLAIN = "^[ \t]*;[ \t]*(" .. TOKEN .. ")=(" .. TOKEN .. ")()"
 -- without escapes, which no charset needs
 local QUOTED = '^[ \t]*;[ \t]*(' .. TOKEN .. ')="([^"\\]*)"()'
 
--- -> whether parameters are well formed, none stands twice, and the charset is a good one where there is one
+-- -> whether parameters are well-formed and unique, and the charset, if given, is accepted
 local function are_sound(parameters, is_good)
   local seen, at = {}, 1
   while not parameters:find("^[ \t]*;?[ \t]*$", at) do
@@ -56,10 +57,10 @@ local function are_sound(parameters, is_good)
   return true
 end
 
--- Far more than any; what follows takes time that grows with the length.
+-- Far longer than any real type; the time of the following checks grows with the length.
 local LONGEST = 256
 
--- -> the type, in lower case; nil where it could be read in two ways: two types, another charset, broken parameters
+-- -> the type, in lower case; nil if it is ambiguous: two types, another charset, malformed parameters
 local function single(value, is_good)
   if not value or #value > LONGEST then return nil end
   local kind, parameters = value:lower():match("^[ \t]*(" .. TOKEN .. "/" .. TOKEN .. ")(.*)$")
@@ -68,8 +69,8 @@ end
 
 local function is_utf8(charset) return UTF8[charset] end
 
--- media_type.of(value) -> "json", "lines", "events", or nil for everything else, and for whatever could be read in two
--- ways. value may be nil
+-- media_type.of(value) -> "json", "lines", "events", or nil for everything else, and for ambiguous types. value may be
+-- nil
 function media_type.of(value)
   local kind = single(value, is_utf8)
   if not kind then return nil end
@@ -79,7 +80,7 @@ function media_type.of(value)
   return nil
 end
 
--- media_type.other(value) -> "markup", "data" for a type that may pass where a rule says so, or nil
+-- media_type.other(value) -> "markup" or "data" for a type that may pass if a rule allows it, or nil
 function media_type.other(value)
   local kind = single(value, is_like_ascii)
   if not kind or kind:find("json", 1, true) then return nil end

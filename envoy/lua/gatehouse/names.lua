@@ -1,4 +1,4 @@
--- Which spellings could be read as a name of JSON: the same as src/names, over the same table of letters.
+-- Which spellings could be read as a name in JSON: the same as src/names, over the same table of letters.
 local case_folds = require("gatehouse.case_folds")
 local json = require("gatehouse.json")
 local json_text = require("gatehouse.json_text")
@@ -6,7 +6,7 @@ local byte, char, gmatch, gsub, sub = string.byte, string.char, string.gmatch, s
 
 local names = {}
 
--- What folding makes of each letter beyond ASCII, as UTF-8. White space beyond ASCII is set aside.
+-- The folded form of each letter beyond ASCII, as UTF-8. White space beyond ASCII is ignored.
 local LETTERS = {}
 
 for _, line in ipairs(case_folds.runs) do
@@ -30,7 +30,7 @@ for _, code in ipairs({ 0x85, 0xa0, 0x1680, 0x202f, 0x205f, 0x3000, 0xfeff }) do
 set_aside(0x2000, 0x200a)
 set_aside(0x2028, 0x2029)
 
--- What ASCII is folded to, by byte: a byte, or false for what is set aside. What stands between parts of a name is not there.
+-- The folded form of ASCII, by byte: a byte, or false if it is ignored. Separators of the parts of a name are absent.
 local ASCII = {}
 for code = 0x01, 0x7f do ASCII[code] = code > 0x20 and code < 0x7f and code end
 for code = 0x41, 0x5a do ASCII[code] = code + 0x20 end
@@ -39,12 +39,12 @@ for letter in gmatch(".[]&=;?", ".") do ASCII[byte(letter)] = nil end
 
 local ZERO, NINE = 0x30, 0x39
 
--- The letter that begins at a byte beyond ASCII, as it is in the text, which is UTF-8.
+-- The letter that begins at a byte beyond ASCII, in its UTF-8 form.
 local function letter_at(name, at, first)
   return sub(name, at, at + (first >= 0xf0 and 3 or first >= 0xe0 and 2 or 1))
 end
 
--- -> all of a name folded, with all of its parts
+-- -> the whole name folded, with all of its parts
 local function fold(name)
   local pieces, at = {}, 1
   while at <= #name do
@@ -61,10 +61,9 @@ local function fold(name)
   return table.concat(pieces)
 end
 
--- Spellings are the names that a condition reads, folded, byte by byte: { [byte] = spellings, read = what is read where a
--- name ends here }. A name of a message is followed through them as far as it could still become one, which nearly all
--- names cannot after a letter or two. So the time for a name is bounded by its length, nothing is kept of it, and it needs
--- no memory of names that were seen before.
+-- Spellings are a trie of the folded names that a condition reads: { [byte] = spellings, read = the name if one ends
+-- here }. A name of a message is matched as far as it could still become one of them, which is rarely more than a
+-- letter or two. So the time for a name is bounded by its length, and nothing needs to be cached.
 local NOWHERE = {}
 
 local function add_spelling(spellings, read)
@@ -77,16 +76,16 @@ local function add_spelling(spellings, read)
   spellings.read = read
 end
 
--- What follows a text in spellings.
+-- The node after a text in a trie.
 local function follow(spellings, text)
   for at = 1, #text do spellings = spellings[byte(text, at)] or NOWHERE end
   return spellings
 end
 
--- -> the name that a name could be read as, with all of its parts or without the numbers of items of lists; or nil
+-- -> the name that a name could be read as, with all of its parts or without list indexes; or nil
 local function read_as(name, spellings)
   local whole, unindexed = spellings, spellings
-  -- where `unindexed` was before a part that has been nothing but a number; the first part is never one of an item
+  -- the node of `unindexed` before a part that so far is only a number; the first part is never a list index
   local before = NOWHERE
   local is_first, is_empty = true, true
   local at, stop = 1, #name
@@ -128,7 +127,7 @@ read_as(("_"):rep(1000), {})
 
 local function empty_level() return { exact = {}, spellings = {} } end
 
--- names.level(paths) -> the names that a condition reads of an object and below it, for names.similar
+-- names.level(paths) -> the names that a condition reads in an object and below it, for names.similar
 --   paths  lists of names, from the object down
 function names.level(paths)
   local root = empty_level()
@@ -143,11 +142,12 @@ function names.level(paths)
   return root
 end
 
--- names.looked_at() -> what has been looked at of one request, for names.similar: { count } of names. The same variables are
--- the arguments of many fields, and rules read the same names of them: an object is looked at once for them.
+-- names.looked_at() -> the objects of one request that have been checked, for names.similar: { count } is the number of
+-- names. The same variables are arguments of many fields, and rules read the same names in them, so an object is
+-- checked once for the same names.
 function names.looked_at() return { count = 0, levels = {} } end
 
--- -> false where an object was looked at for these names, and had none that could be read as one of them
+-- -> false if an object was checked for these names and has none that could be read as one of them
 local function is_new(looked_at, object, level)
   local levels = looked_at.levels[object]
   if not levels then

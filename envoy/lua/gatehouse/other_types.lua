@@ -1,5 +1,5 @@
--- Whether an answer is what its type says, as far as the way it begins tells: clients do not look at types before they
--- parse, and some servers let the caller choose the label. The same as `src/policy/mask/other-types.ts`.
+-- Whether a body matches its declared type, as far as its beginning shows: some clients parse without looking at the
+-- type, and some servers let the caller choose it. Equivalent to `src/policy/mask/other-types.ts`.
 local byte, char = string.byte, string.char
 
 local other_types = {}
@@ -10,15 +10,15 @@ local function set(bytes)
   return found
 end
 
--- White space, byte order marks, and the zeros of wider encodings: no document begins with these.
+-- White space, byte order marks, and the zero bytes of wider encodings: skipped before the document's first character.
 local LEADING = set(" \t\r\n\0\239\187\191\254\255")
 local SPACE = set(" \t\r\n")
 local BRACKET = set("{[")
 local QUOTES = set("\"'")
--- What follows the bracket of an object or list that has members.
+-- Characters that may follow the opening bracket of a non-empty object or list.
 local MEMBERS = set("\"{[")
 local DIGIT = set("0123456789")
--- What names of functions are made of, and paths to them: `a.b["c"]`.
+-- Characters of function names and of paths to them: `a.b["c"]`.
 local NAME = set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_$.[]\"'\\")
 for high = 128, 255 do NAME[high] = true end
 local LESS_THAN, OPEN, CLOSE, SLASH, STAR = byte("<"), byte("("), byte(")"), byte("/"), byte("*")
@@ -26,9 +26,9 @@ local BRACE, QUOTE, BACKSLASH, AND, EQUALS, COMMA = byte("{"), byte('"'), byte("
 
 local GUARDS = { ["for"] = true, ["while"] = true, ["typeof"] = true }
 local DECLARATIONS = { ["var"] = true, ["let"] = true, ["const"] = true }
--- Longer than any word that matters.
+-- Longer than any keyword that matters.
 local LONGEST = 7
--- Behind the bracket, so that no size in the head of a picture is taken for one.
+-- Bytes checked after the bracket, so that a size field in an image header is not taken for one.
 local TEXT = 2
 
 local function markup(first)
@@ -36,13 +36,13 @@ local function markup(first)
   return first == LESS_THAN
 end
 
--- -> what says, byte by byte, whether data are JSON, alone or behind what keeps it from being run as a script or runs it as
--- one: `)]}'`, `//OK`, `&&`, `for(;;);`, `while(1);`, `throw 1;`, `typeof f`, an object in a comment, an assignment, and a call
--- with simple arguments in front of it, with comments and blanks anywhere
+-- -> a detector that tells, byte by byte, whether data are JSON: alone, after a prefix that prevents script execution,
+-- or inside a script. It knows `)]}'`, `//OK`, `&&`, `for(;;);`, `while(1);`, `throw 1;`, `typeof f`, an object in a
+-- comment, an assignment, and a call with preceding simple arguments, with comments and blanks anywhere.
 local function data()
   local state, resumed, previous, comment = "leading", nil, nil, nil
   local quote, escaped = nil, false
-  -- of UTF-16, every second byte is a zero
+  -- in UTF-16, every second byte is zero
   local wide, count = false, 0
   local word, is_word_over, text = "", false, 0
 
@@ -114,7 +114,7 @@ local function data()
     return true
   end
 
-  -- between tokens stand blanks and comments
+  -- blanks and comments may separate tokens
   local function token(inner)
     return function(one)
       if SPACE[one] then return nil end
@@ -206,9 +206,9 @@ local function data()
   end
 end
 
--- other_types.reader(kind) -> a function that takes a body of `media_type.other` slice by slice, and returns whether it may
--- be one: markup begins with `<`, and other data not with JSON objects and lists, nor as scripts with one. nil where that is
--- still to come; a body that ends so is one
+-- other_types.reader(kind) -> a function that takes a body of `media_type.other` slice by slice and returns whether it
+-- may be of that type: markup begins with `<`; other data do not begin with JSON objects and lists, nor with scripts
+-- that contain one. nil if that is not known yet; a body that ends then is accepted
 function other_types.reader(kind)
   local next_byte = kind == "markup" and markup or data()
   return function(bytes)

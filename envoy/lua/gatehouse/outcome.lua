@@ -1,4 +1,5 @@
--- What became of a stream, as the access log has it (src/extauthz/access-log-outcome.ts): JSON, under the names of the contract.
+-- The outcome of a stream for the access log (src/extauthz/access-log-outcome.ts): JSON, under the names of the
+-- contract.
 local contract = require("gatehouse.contract")
 local json = require("gatehouse.json")
 local OUTCOME, RESPONSE, CONNECTION = contract.OUTCOME, contract.RESPONSE, contract.CONNECTION
@@ -23,7 +24,7 @@ local function counts_of(counts)
   return { [COUNTS.delivered] = counts.delivered, [COUNTS.dropped] = counts.dropped, [COUNTS.masked] = counts.masked }
 end
 
--- outcome.connection(happened) -> text; happened: of socket:outcome()
+-- outcome.connection(happened) -> text; happened: the result of socket:outcome()
 function outcome.connection(happened)
   local denied, closed = {}, happened.closed
   for index, entry in ipairs(happened.denied) do

@@ -1,5 +1,5 @@
--- Answers in place of one that must not be delivered. Lua cannot send a local reply on the way back (respond() there is an
--- error, and errors let the original pass), so that status, headers and body are replaced one by one.
+-- Replaces a response that must not be delivered. Lua cannot send a local reply on the response path (respond() is an
+-- error there, and errors let the original pass), so status, headers and body are replaced one by one.
 local contract = require("gatehouse.contract")
 local json = require("gatehouse.json")
 local original = require("gatehouse.original")
@@ -9,28 +9,30 @@ local refusal = {}
 
 local STATUS = 502
 
--- What headers may hold that are kept beside those of a refusal.
+-- The allowed values of headers that are kept besides those of a refusal.
 refusal.DATE = "^[%a, %d:]+$"
 refusal.HSTS = "^[%w=; -]+$"
 
--- A longer value is none that its header's name promises.
+-- A longer value cannot be a legitimate one.
 local MOST_KEPT_BYTES = 100
 
--- Headers of an answer that are about its body, or let it be kept.
+-- Headers of a response that describe its body, or allow it to be cached.
 local ABOUT_BODY = {
   "content-length", "content-encoding", "content-disposition", "content-language", "content-location", "age",
   "grpc-status", "grpc-message",
 }
 
--- Headers that go with a status: where that is replaced, they would be read as the refusal's.
+-- Headers that belong to a status: if that is replaced, they would be taken for the refusal's.
 local ABOUT_STATUS = { "set-cookie", "location", "refresh", "link" }
 
--- Headers by which an answer accepts a handshake; with them Envoy takes what follows for no body, and says so.
+-- Headers by which a response accepts a handshake; with them, Envoy takes the following bytes for something other than
+-- a body.
 local ABOUT_UPGRADE = {
   "connection", "upgrade", "sec-websocket-accept", "sec-websocket-extensions", "sec-websocket-protocol",
 }
 
--- refusal.undelivered(decision) -> options of a refusal of an answer; decision: what the service sent along, or nil
+-- refusal.undelivered(decision) -> options for refusing a response; decision: what the service sent with its
+-- permission, or nil
 function refusal.undelivered(decision)
   return {
     code = REFUSAL.RESPONSE_NOT_DELIVERED, message = REFUSAL_TEXT.RESPONSE_NOT_DELIVERED,
@@ -38,7 +40,8 @@ function refusal.undelivered(decision)
   }
 end
 
--- refusal.withheld(decision, status) -> options of a refusal that keeps the status of the answer, and what goes with it
+-- refusal.withheld(decision, status) -> options for a refusal that keeps the status of the response, and the headers
+-- that belong to it
 function refusal.withheld(decision, status)
   return {
     code = REFUSAL.RESPONSE_NOT_DELIVERED, status = status, keeps_status = true,
@@ -47,7 +50,7 @@ function refusal.withheld(decision, status)
   }
 end
 
--- refusal.envelope(options) -> JSON text, as the REST API has it
+-- refusal.envelope(options) -> JSON text, in the envelope of the REST API
 function refusal.envelope(options)
   return string.format(
     '{"success":false,"error":{"code":%s,"message":%s,"details":{}},"meta":{"timestamp":"%s","request_id":%s}}',
@@ -55,8 +58,8 @@ function refusal.envelope(options)
     json.quote(options.request_id or ""))
 end
 
--- refusal.keep(headers, kept): removes every header but those named in `kept`, whose values match the pattern there. Of a
--- header that is repeated, each value has to. most: bytes of a value, 100
+-- refusal.keep(headers, kept): removes every header except those named in `kept` whose values match the pattern there.
+-- If a header is repeated, each value must match. most: maximum bytes of a value, 100
 function refusal.keep(headers, kept, most)
   local others = {}
   for name, value in pairs(headers) do
@@ -84,12 +87,13 @@ function refusal.headers(headers, options)
   headers:replace("content-type", "application/json")
   headers:replace("cache-control", "no-store")
   headers:replace("x-content-type-options", "nosniff")
-  -- the body is more than they are: it is replaced whatever becomes of them
+  -- the body matters more than these headers: it is replaced whatever happens to them
   pcall(original.forget, headers)
 end
 
--- refusal.stream(handle, options): replaces an answer whose body has not been read; yields until the body has passed.
--- options: { status, code, message, request_id, kept, keeps_status, passed }; passed(n) is called when n chunks were replaced
+-- refusal.stream(handle, options): replaces a response whose body has not been read; yields until the body has passed.
+-- options: { status, code, message, request_id, kept, keeps_status, passed }; passed(n) is called when n chunks were
+-- replaced
 function refusal.stream(handle, options)
   local headers = handle:headers()
   local text = refusal.envelope(options)
@@ -103,7 +107,7 @@ function refusal.stream(handle, options)
   pcall(original.forget_trailers, handle)
 end
 
--- refusal.body(handle, body, options): replaces an answer whose body is held back
+-- refusal.body(handle, body, options): replaces a response whose body is buffered
 function refusal.body(handle, body, options)
   local headers = handle:headers()
   local text = refusal.envelope(options)

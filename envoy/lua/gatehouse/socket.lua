@@ -16,10 +16,10 @@ local MOST_PATHS = 50
 local Socket = {}
 Socket.__index = Socket
 
--- What is no list counts as one: then messages.apply lets nothing through.
+-- A value that is not a list counts as one: then messages.apply lets nothing through.
 local function is_listed(fields) return fields ~= nil and next(fields) ~= nil end
 
--- Must messages be read as a whole: the client's, the server's?
+-- Whether messages must be collected: the client's, the server's.
 local function collected(plan)
   local client = plan.graphql ~= nil or plan.send ~= nil
   local server = plan.graphql ~= nil or plan.receive ~= nil or is_listed(plan.fields)
@@ -45,11 +45,11 @@ function socket.new(options)
     server = frames.reader({ masked = false, limit = plan.limit, collect = server }),
     -- the state of the GraphQL protocol, once it is known
     graphql = nil,
-    -- texts for the client, and the payload of the PING whose PONG brings them at the latest
+    -- texts for the client, and the payload of the PING whose PONG triggers them at the latest
     notices = {}, token = nil,
-    -- a part of a message was passed to the client, the rest not yet
+    -- a part of a message has been passed to the client, but not the rest
     client_waits = false,
-    -- { code, reason }: no message passes any more; and which sides got their CLOSE, ours or the peer's
+    -- { code, reason }: no message passes any more; and which sides got a CLOSE, ours or the peer's
     closing = nil, server_ended = false, client_ended = false,
     sent = { delivered = 0, dropped = 0 },
     received = { delivered = 0, dropped = 0, masked = 0 },
@@ -59,8 +59,8 @@ function socket.new(options)
   }, Socket)
 end
 
--- socket:accepted(protocol): the server accepts the connection, with the subprotocol that it names, or nil.
--- -> false where it must not come about
+-- socket:accepted(protocol): the server accepts the connection, with the subprotocol that it names, or nil. -> false if
+-- the connection must not be opened
 function Socket:accepted(protocol)
   if not self.plan.graphql then return true end
   if type(protocol) ~= "string" or not self.protocols.protocols[protocol] then return false end
@@ -68,8 +68,8 @@ function Socket:accepted(protocol)
   return true
 end
 
--- socket:close(code, reason, by): from now on no message passes, and each side gets a CLOSE with its next bytes. The
--- first call counts.
+-- socket:close(code, reason, by): from now on no message passes, and each side gets a CLOSE in place of its next bytes.
+-- The first call counts.
 function Socket:close(code, reason, by)
   if self.closing then return end
   if not frames.is_close_code(code) then code = 1008 end
@@ -77,8 +77,8 @@ function Socket:close(code, reason, by)
   self.closed = self.closed or { code = code, reason = self.closing.reason, by = by }
 end
 
--- socket:replan(plan): another plan for the same connection, from the next message on. Running GraphQL operations, and
--- messages that have passed in part, cannot be evaluated again: the client has to connect anew (1012, IANA's registry).
+-- socket:replan(plan): a new plan for the same connection, from the next message on. Running GraphQL operations, and
+-- messages of which a part has passed, cannot be evaluated again: the client must reconnect (1012, IANA's registry).
 function Socket:replan(plan)
   local client, server = collected(plan)
   local client_fits = self.client:set(plan.limit, client)
@@ -89,7 +89,7 @@ function Socket:replan(plan)
   self.plan = plan
 end
 
--- A fresh mask key (section 5.3).
+-- A new mask key (section 5.3).
 function Socket:key()
   local key = self.random(4)
   if type(key) ~= "string" or #key ~= 4 then error("no random bytes") end
@@ -121,7 +121,7 @@ function Socket:note_masked(result)
   end
 end
 
--- Tells the client, by a PING to the server where none is on its way.
+-- Notifies the client, through a PING to the server unless one is already in progress.
 function Socket:notify(text, out)
   if #self.notices == MOST_NOTICES then return self:close(1008, CLOSE.TOO_MANY_DENIED, CLOSED_BY.policy) end
   self.notices[#self.notices + 1] = text
@@ -132,7 +132,7 @@ function Socket:notify(text, out)
   put(out, frames.ping(self.token, self:key()))
 end
 
--- A data frame in the midst of a fragmented message would break it (section 5.4).
+-- A data frame in the middle of a fragmented message would break it (section 5.4).
 function Socket:put_notices(out)
   if self.client_waits or #self.notices == 0 then return end
   for _, text in ipairs(self.notices) do put(out, frames.text(text)) end
@@ -150,7 +150,7 @@ function Socket:deliver_to_server(payload, binary, out)
   self.sent.delivered = self.sent.delivered + 1
 end
 
--- An operation, or what else a GraphQL client says: nothing before the server has accepted (section 4.1).
+-- An operation, or another message of a GraphQL client: none before the server has accepted (section 4.1).
 function Socket:operation(event, out)
   if not self.graphql then return self:close(1002, "data before the handshake was over", CLOSED_BY.protocol) end
   if event.binary then return self:close(4400, "invalid message", CLOSED_BY.protocol) end
@@ -175,7 +175,7 @@ function Socket:message_from_client(event, out)
   self:deliver_to_server(event.payload, event.binary, out)
 end
 
--- What the rules say of a text from the server: a verdict as of messages.evaluate.
+-- The verdict of the rules on a text from the server, in the form of messages.evaluate.
 function Socket:evaluate_from_server(text)
   if self.plan.graphql then
     local action = self.graphql:from_server(text, self.env())
@@ -188,7 +188,7 @@ end
 function Socket:message_from_server(event, out)
   local plan, payload, result = self.plan, event.payload, nil
   if event.binary then
-    -- what cannot be read can be neither evaluated nor masked
+    -- a text that cannot be parsed can be neither evaluated nor masked
     if plan.graphql or plan.receive or is_listed(plan.fields) then return self:deny(DIRECTION.receive, self.received, {}) end
   else
     local verdict = self:evaluate_from_server(payload)
@@ -251,7 +251,7 @@ function Socket:read(reader, handle, bytes, out)
   if code then self:close(code, reason, CLOSED_BY.protocol) end
 end
 
--- The last resort of a direction: whatever is raised closes the connection. What was put out before that was evaluated.
+-- The last resort for one direction: any error closes the connection. Everything sent before that was evaluated.
 function Socket:guarded(reader, handle, bytes, out)
   if self.closing then return end
   local ok = pcall(self.read, self, reader, handle, bytes, out)
@@ -266,7 +266,7 @@ function Socket:from_client(bytes)
   if self.closing and not self.server_ended then
     self.server_ended = true
     local ok, key = pcall(self.key, self)
-    -- without random bytes there is no frame for the server; the client's end is closed all the same
+    -- without random bytes, no frame can be sent to the server; the client's side is closed nevertheless
     if ok then put(out, frames.close(self.closing.code, self.closing.reason, key)) end
   end
   return table.concat(out)

@@ -74,12 +74,10 @@ export function analyticsRoutes(context: ControlContext): Route[] {
 
 const DASHBOARD =
   `Counts of the last day, or of a range, in whole periods of \`interval\`: \`from\` and \`to\` of the answer
-say which. Counts by the minute are kept for 8 days, by the hour for 100 days, by the day for two years; of one customer by the
-hour for 8 days and by the day for 100, and none of latency, caches and audit, which are the gateways'. \`sessions.active\` and
-the last day, week and month of \`users\` are of now. A range that has ended counts active users by whole days.`.replaceAll(
-    "\n",
-    " ",
-  );
+are the actual range. Counts per minute are kept for 8 days, per hour for 100 days, per day for two years. For one customer,
+counts per hour are kept for 8 days and per day for 100, and there are none of latency, caches and audit, which belong to
+gateways. \`sessions.active\` and the last day, week and month of \`users\` are current. In a range that has ended, active
+users are counted by whole days.`.replaceAll("\n", " ");
 
 async function readEvents(
   { db, clock, settings }: ControlContext,

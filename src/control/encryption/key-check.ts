@@ -67,9 +67,9 @@ export async function encryptionKeyProblem(db: Knex, box: SecretBox): Promise<st
 
 /**
  * Looks for values that an instance encrypted with a key after that key was retired. An instance with only the new key
- * cannot decrypt them. A table that cannot be looked at keeps none of the others from it.
+ * cannot decrypt them. If a table cannot be checked, the others still are.
  *
- * @throws what kept it from looking at the first such table
+ * @throws the first failure
  */
 export async function reportUnknownKeys(
   { db, box, log }: Pick<ControlContext, "db" | "box" | "log">,

@@ -24,10 +24,10 @@ export interface TableRotation {
 }
 
 export interface Rotation {
-  /** The id of the key that everything is to be sealed with. */
+  /** The id of the key that encrypts everything. */
   readonly keyId: string;
   readonly tables: readonly TableRotation[];
-  /** Ids of keys that nothing is sealed with any more, since now. */
+  /** Ids of keys that are no longer used for any value, as of now. */
   readonly retired: readonly string[];
 }
 
@@ -67,19 +67,19 @@ export async function rotateMasterKey(
     if (left.every((row) => row.left === row.unreadable)) break;
   }
   const { counts, retired } = await units(origin, (unit) => completeRotation(unit, keyId, sealed, resealed));
-  // what an instance has sealed with another key since the last pass counts, too
+  // includes what an instance has encrypted with another key since the last pass
   const leftOf = new Map(counts.map((row) => [row.table, row.left]));
   const tables = left.map((row) => ({ ...row, left: leftOf.get(row.table) ?? row.left }));
   return { keyId, tables, retired };
 }
 
-/** How many rows of a table have a value that is not sealed with a key. */
+/** The number of rows of a table with a value that is not encrypted with a key. */
 export interface RowsLeft {
   readonly table: string;
   readonly left: number;
 }
 
-/** @returns it of each table */
+/** @returns the number for each table */
 export async function countSealedOtherwise(
   db: Knex,
   keyId: string,
@@ -112,7 +112,7 @@ async function resealTable(
 ): Promise<Resealed> {
   let [resealed, unreadable] = [0, 0];
   for (const found of await sealedOtherwise(db, sealed, [box.keyIds[0]]))
-    // one key at a time: its rows are side by side in the index
+    // one key at a time: its rows are adjacent in the index
     for (const keyId of found.keyIds) {
       let after: RowKey | undefined;
       do {
@@ -151,7 +151,8 @@ async function resealBatch(
     .select(...key, ...columns)
     .orderBy([...key])
     .limit(size)
-    // what another transaction is about to change is for a later pass; and nobody who refers to a row waits for it
+    // rows that another transaction is about to change are left to a later pass; rows that only refer to this one do
+    // not wait
     .forNoKeyUpdate()
     .skipLocked();
   if (after !== undefined)
@@ -171,7 +172,7 @@ async function resealBatch(
   return { resealed: rows.length - unreadable, unreadable, last: rows.length < size ? undefined : last };
 }
 
-/** @returns the row's values under the sealing key; `undefined` where one of them cannot be opened */
+/** @returns the row's values encrypted with the current key; `undefined` if one of them cannot be decrypted */
 function reseal(
   row: Readonly<Record<string, unknown>>,
   columns: readonly string[],
@@ -190,7 +191,7 @@ function reseal(
   }
 }
 
-/** Retires the keys that nothing is sealed with any more, and records what was done, if anything was. */
+/** Retires the keys that are no longer used for any value, and records the rotation, if anything was done. */
 async function completeRotation(
   unit: UnitOfWork,
   keyId: string,

@@ -1,18 +1,18 @@
 import type { Knex } from "knex";
 import type { SealedColumns } from "../platform/sealed-columns.ts";
 
-/** What of a table is sealed with other keys than the given ones. */
+/** The values of a table that are encrypted with keys other than the given ones. */
 export interface SealedOtherwise {
   readonly column: string;
-  /** Ids of the keys; `""` stands for values of earlier releases, which do not name theirs. */
+  /** Ids of the keys; `""` stands for values of earlier releases, which do not name their key. */
   readonly keyIds: readonly string[];
-  /** Columns before it: a row is found once, by the first of its columns that is sealed otherwise. */
+  /** Columns before this one: a row is counted once, at the first of its columns with another key. */
   readonly before: readonly string[];
 }
 
 /**
- * Finds which columns of a table hold values that are sealed with other keys than the given ones. Each column has an index by the id of
- * the key, so it is one look per key, however many rows there are.
+ * Finds the columns of a table with values that are encrypted with keys other than the given ones. Each column has an
+ * index by the id of the key, so this takes one look-up per key, however many rows there are.
  */
 export async function sealedOtherwise(
   db: Knex,
@@ -27,7 +27,7 @@ export async function sealedOtherwise(
   return found;
 }
 
-/** Each id is the next one in the index: PostgreSQL by itself would read all of it. */
+/** Each id is the next one in the index; a plain query would make PostgreSQL read all of it. */
 async function keyIdsIn(db: Knex, table: string, column: string): Promise<string[]> {
   const { rows } = await db.raw<{ rows: { id: string }[] }>(
     `with recursive ids (id) as (
@@ -42,10 +42,10 @@ async function keyIdsIn(db: Knex, table: string, column: string): Promise<string
   return rows.map(({ id }) => id);
 }
 
-/** SQL, as the indexes have it: the id of the key that a value is sealed with. */
+/** SQL, as in the indexes: the id of the key with which a value is encrypted. */
 const KEY_ID = "split_part(:column:, '.', 3)";
 
-/** Narrows a query of a table to the rows that have a value in this column which is sealed with one of these keys. */
+/** Filters a table by rows that have a value in this column encrypted with one of these keys. */
 export function whereSealed(
   query: Knex.QueryBuilder,
   { column, keyIds, before }: SealedOtherwise,

@@ -7,10 +7,11 @@ import { ASK_AGAIN, CHANNEL } from "../platform/gateway-signal.ts";
 /** Polling interval for changes and revoked keys without a notification. */
 const POLL_MS = 1_000;
 /**
- * So long, for each follower that was woken, the next change waits for further ones: who is answered comes back, and where changes
- * never end, the process would do nothing else.
+ * After waking requests, the next change waits this long for each of them, so that further changes are sent together.
+ * Every gateway that gets a response polls again at once: without the pause, a process with constant changes would do
+ * nothing else.
  */
-const GAP_PER_FOLLOWER_MS = 0.25;
+const GAP_PER_REQUEST_MS = 0.25;
 const LONGEST_GAP_MS = 250;
 
 /**
@@ -26,12 +27,12 @@ export class ChangeSignal {
   #generation = 0;
   #interruptions = 0;
   #listening: Listening | undefined;
-  /** While anybody waits. */
+  /** Runs while requests wait. */
   #polling: Job | undefined;
   #lastPoll: Promise<void> | undefined;
   #newest: unknown;
   #revoked: unknown;
-  /** When those who wait may be woken again; of `performance.now()`. */
+  /** When waiting requests may be woken again; time of `performance.now()`. */
   #gapUntil = 0;
   #delayed: NodeJS.Timeout | undefined;
 
@@ -40,17 +41,17 @@ export class ChangeSignal {
     this.#log = log;
   }
 
-  /** Another number each time there may be a change. */
+  /** Increases each time there may be a change. */
   get generation(): number {
     return this.#generation;
   }
 
-  /** Another number each time those who wait are to ask again. */
+  /** Increases each time gateways must poll again (`haveGatewaysAskAgain`). */
   get interruptions(): number {
     return this.#interruptions;
   }
 
-  /** Whether commits are notified at the moment: the generation then says at once that there may be something new. */
+  /** Whether notifications arrive at the moment. If so, the generation increases with every commit at once. */
   get isListening(): boolean {
     return this.#listening?.isListening === true;
   }
@@ -59,13 +60,13 @@ export class ChangeSignal {
     return this.#closed;
   }
 
-  /** Waits until the generation is another than `since`, `ms` have passed, `signal` is aborted, or this is closed. */
+  /** Waits until the generation differs from `since`, `ms` have passed, `signal` is aborted, or this is closed. */
   async wait(since: number, ms: number, signal: AbortSignal): Promise<void> {
     if (this.#generation !== since || this.closed || signal.aborted) return;
     this.#listening ??= this.#listen();
     const what = "check for gateway changes";
     this.#polling ??= every(POLL_MS, () => this.#poll(), { what, log: this.#log });
-    // what is revoked from now on, not from the first poll on
+    // poll now, so that keys revoked before the first interval has passed are noticed
     if (this.#revoked === undefined) void this.#polling.run();
     await new Promise<void>((resolve) => {
       const wake = () => {
@@ -81,7 +82,7 @@ export class ChangeSignal {
     if (this.#waiting.size === 0) this.#stopPolling();
   }
 
-  /** Wakes all who wait, and ends the connection. */
+  /** Wakes all waiting requests, and ends the connection. */
   async close(): Promise<void> {
     this.#closed = true;
     const polled = this.#polling?.close();
@@ -90,7 +91,7 @@ export class ChangeSignal {
     await Promise.all([this.#listening?.close(), polled, this.#lastPoll]);
   }
 
-  /** Nobody waits: several who were woken together find so. */
+  /** Called when nothing waits any more, possibly by several requests that were woken together. */
   #stopPolling(): void {
     const polling = this.#polling;
     if (polling === undefined) return;
@@ -107,7 +108,7 @@ export class ChangeSignal {
       }, this.#gapUntil - now);
       return;
     }
-    this.#gapUntil = now + Math.min(this.#waiting.size * GAP_PER_FOLLOWER_MS, LONGEST_GAP_MS);
+    this.#gapUntil = now + Math.min(this.#waiting.size * GAP_PER_REQUEST_MS, LONGEST_GAP_MS);
     this.#generation += 1;
     for (const wake of [...this.#waiting]) wake();
   }
@@ -118,7 +119,7 @@ export class ChangeSignal {
         if (payload === ASK_AGAIN) this.#interruptions += 1;
         this.#wakeAll();
       },
-      // what was committed while nobody listened
+      // there may have been commits before the connection listened
       onListening: () => {
         this.#wakeAll();
       },
@@ -135,7 +136,7 @@ export class ChangeSignal {
         revoked: this.#db("api_keys").count("revoked_at"),
       })
       .first<{ newest: unknown; revoked: unknown }>();
-    // revocations found by the first poll are older than that
+    // the first poll only counts the earlier revocations
     const isRevoked = this.#revoked !== undefined && revoked !== this.#revoked;
     if (isRevoked) this.#interruptions += 1;
     if (isRevoked || newest !== this.#newest) this.#wakeAll();

@@ -1,13 +1,13 @@
 import type { Knex } from "knex";
 
-/** A place between changes: behind the one with this number; 0 is before the first. */
+/** A position in the feed: after the change with this number; 0 is before the first. */
 export interface FeedPosition {
   readonly seq: number;
-  /** Of that change, or of the beginning: after a restore a number may be given again, and then to another change. */
+  /** Of that change, or of the start of the feed: after a restore, a different change may get the same number. */
   readonly tag: string;
 }
 
-/** Where the feed ends, and from where on it is whole. */
+/** Where the feed ends, and from where on it is complete. */
 export interface Extent {
   readonly end: FeedPosition;
   readonly startTag: string;
@@ -32,7 +32,7 @@ export async function readExtent(trx: Knex): Promise<Extent> {
   return { end, startTag, prunedThrough: row.pruned_through };
 }
 
-/** @returns the place; `undefined` where what came after it cannot be told, because it is too old or of another database */
+/** @returns the position; `undefined` if it is too old or of another database, so that the changes after it are unknown */
 export async function resumeFrom(
   trx: Knex,
   place: FeedPosition,
@@ -40,7 +40,7 @@ export async function resumeFrom(
 ): Promise<FeedPosition | undefined> {
   if (place.seq < extent.prunedThrough) return undefined;
   if (place.seq === 0) return place.tag === extent.startTag ? place : undefined;
-  // one that was pruned may stand there still: a session that gateways must know of for longer
+  // the row may still exist although others were pruned: ended sessions are kept for longer
   if (place.seq === extent.prunedThrough) return undefined;
   const found = await trx("gateway_changes")
     .where({ seq: place.seq, tag: place.tag })
@@ -49,23 +49,24 @@ export async function resumeFrom(
 }
 
 /**
- * The cursor behind an answer, opaque to followers. Behind a page that is not the last one it also says how much the
- * database held when the page was read: such a page shows its customers as of then, so none that was read before it may follow.
+ * The cursor at the end of a response, opaque to gateways. If the page is not the last one, the cursor also contains the
+ * newest change of the database when the page was read: the page shows its customers as of then, so the next page must not
+ * have been read earlier.
  */
 export function cursorOf({ seq, tag }: FeedPosition, { end }: Extent): string {
   return seq === end.seq ? `${seq}.${tag}` : `${seq}.${tag}.${end.seq}`;
 }
 
-/** What a cursor says; only the database knows whether it is one. */
+/** A parsed cursor. Only the database knows whether it was ever issued. */
 export interface ParsedCursor {
   readonly place: FeedPosition;
-  /** The newest change that the follower's state may hold already. */
+  /** The newest change that the gateway's state may already include. */
   readonly seenThrough: number;
 }
 
 const CURSOR = /^(?<seq>0|[1-9]\d{0,14})\.(?<tag>[\w-]{1,64})(?:\.(?<seen>[1-9]\d{0,14}))?$/;
 
-/** @returns `undefined` for a text that has another form */
+/** @returns `undefined` if the text is malformed */
 export function parseCursor(cursor: string): ParsedCursor | undefined {
   const { seq, tag, seen } = CURSOR.exec(cursor)?.groups ?? {};
   if (seq === undefined || tag === undefined) return undefined;

@@ -6,28 +6,28 @@ import { TurnQueue } from "./turn-queue.ts";
 /** The response for a gateway. */
 export interface FeedAnswer {
   readonly state: SharedState;
-  /** Something else may have changed meanwhile: the key that asks, for one. */
+  /** The request has waited: its key may have been revoked meanwhile. */
   readonly waited: boolean;
 }
 
-/** The change feed for gateways; one per instance, shared by all that wait. */
+/** The change feed for gateways; one per instance, shared by all polls. */
 export interface GatewayFeed extends BackgroundWork {
   /**
-   * @param after - the cursor of the follower's last answer
-   * @param waitMs - how long to wait where there is nothing after it
-   * @param gone - aborted when nobody waits for the answer any more
+   * @param after - the cursor of the gateway's last response
+   * @param waitMs - how long to wait if there are no changes after it
+   * @param gone - aborted when the gateway has disconnected
    */
   read(after: string | undefined, waitMs: number, gone: AbortSignal): Promise<FeedAnswer>;
-  /** Waits until it is this follower's turn to be answered: a thousand at once would keep everybody else waiting. */
+  /** Waits for this gateway's turn: a thousand responses at once would delay all other requests. */
   turn(): Promise<void>;
 }
 
 export interface GatewayFeedOptions {
-  /** Changes in one answer. */
+  /** Maximum number of changes per response. */
   readonly pageChanges?: number;
 }
 
-/** Opens no connection before somebody waits. Closing it answers all who wait. */
+/** Opens no connection before a request waits. Closing it ends all waiting requests. */
 export function createGatewayFeed(
   { db, clock, log }: Pick<ControlContext, "db" | "clock" | "log">,
   options: GatewayFeedOptions = {},
@@ -40,9 +40,9 @@ export function createGatewayFeed(
       const end = performance.now() + waitMs;
       const { interruptions } = signal;
       for (let waited = false; ; waited = true) {
-        // before looking: a change that is committed meanwhile is then not waited for
+        // taken before reading, so that a change that is committed meanwhile ends the wait
         const { generation } = signal;
-        // who does not wait is told what is there now; and where nobody listens, only looking tells what is new
+        // a request that does not wait gets the state of now; without notifications, only reading shows changes
         const fresh = waitMs === 0 || !signal.isListening;
         const state = await states.read(after, generation, fresh);
         const left = end - performance.now();

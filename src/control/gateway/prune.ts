@@ -1,8 +1,8 @@
 import type { Knex } from "knex";
 
 /**
- * Removes changes of more than a day ago; a follower that is behind them gets the complete state. The newest stays, for
- * it is the place where the others stand, and so does the end of a session whose tokens are still valid.
+ * Removes changes that are more than a day old; a gateway that has not seen them gets the complete state. The newest stays,
+ * because it is the position of all gateways that are up to date. The end of a session stays while its tokens are valid.
  */
 export async function pruneGatewayChanges(db: Knex, now: Date): Promise<void> {
   await db.transaction(async (trx) => {

@@ -18,7 +18,7 @@ import type { GatewayFeed } from "./feed.ts";
 
 const common = { tag: "Gateway", group: "gateway", permission: "gateway", tenancy: "all" } as const;
 
-/** What gateways follow and look up. */
+/** The change feed and the look-ups of gateways. */
 export function gatewayRoutes({ db, settings }: ControlContext, feed: GatewayFeed): Route[] {
   return [
     readRoute({
@@ -34,7 +34,7 @@ export function gatewayRoutes({ db, settings }: ControlContext, feed: GatewayFee
       async read(call) {
         const { query, signal } = call;
         const { state, waited } = await feed.read(query.after, query.wait * 1000, signal);
-        // who did not wait was identified just now
+        // without a wait, the caller has just been identified
         if (waited) await call.identifyAgain();
         if (query.wait > 0) await feed.turn();
         return { kind: "serialized", data: state.data };

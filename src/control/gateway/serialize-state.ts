@@ -6,22 +6,22 @@ import { stateData } from "../../protocol/index.ts";
 import type { SerializedData } from "../platform/frame/serialized.ts";
 import type { GatewayState } from "./read-state.ts";
 
-/** Entries that are written in one turn of the event loop. */
+/** Entries serialized per turn of the event loop. */
 const SLICE = 500;
-/** What is smaller fits a few packets as it is. */
+/** In bytes. A smaller state fits into a few packets uncompressed. */
 const COMPRESSED_FROM = 16_384;
 
-/** All that the schema has: what is added there is told, or does not compile. */
+/** All members of the schema, so that one added there is sent as well, or does not compile. */
 const MEMBERS = Object.keys(stateData.shape) as (keyof typeof stateData.shape)[];
 
 const compress = promisify(gzip);
 
-/** Writes a state through its schema, in slices: it may hold every customer, and others wait meanwhile. */
+/** Serializes a state through its schema, in slices, because it may contain every customer and other work is waiting. */
 export async function serializeState(state: GatewayState): Promise<SerializedData> {
   const members: string[] = [];
   for (const name of MEMBERS) {
     const value: unknown = state[name];
-    // an optional one: the type has all others
+    // optional members only: the type requires the others
     if (value === undefined) continue;
     const schema = stateData.shape[name];
     const json = Array.isArray(value)

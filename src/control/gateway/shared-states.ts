@@ -4,7 +4,7 @@ import { parseCursor, type ParsedCursor } from "./cursor.ts";
 import { PAGE_CHANGES, readChanges, readCompleteState, type GatewayState } from "./read-state.ts";
 import { serializeState } from "./serialize-state.ts";
 
-/** A state as any number of followers are told it. */
+/** A serialized state for any number of gateways. */
 export interface SharedState extends Pick<GatewayState, "cursor" | "complete" | "more" | "end"> {
   readonly data: SerializedData;
 }
@@ -13,22 +13,22 @@ export interface SharedStatesOptions {
   readonly db: Knex;
   /** Unix ms. */
   readonly clock: () => number;
-  /** Changes in one answer. */
+  /** Maximum number of changes per response. */
   readonly pageChanges?: number;
 }
 
-/** What is kept for followers that come a little later; what is being read for some that wait is not bounded by it. */
+/** The limits of states kept for gateways that poll a little later. States that are still being read do not count. */
 const KEPT_BYTES = 16 * 1024 * 1024;
 const KEPT_ANSWERS = 100;
 
-/** In place of a cursor. */
+/** The key of the complete state, in place of a cursor. */
 const COMPLETE = "";
 
 interface Entry {
   readonly state: Promise<SharedState | undefined>;
   /** 0 while it is being read. */
   bytes: number;
-  /** A page that others follow stays what it is, whatever is committed. */
+  /** A full page, which later commits do not change. */
   isFull: boolean;
   /** The read that begins when this one has ended. */
   next?: Promise<SharedState | undefined>;
@@ -37,13 +37,13 @@ interface Entry {
 type Read = () => Promise<GatewayState | undefined>;
 
 /**
- * Reads and serializes once what any number of followers ask. An answer depends on nothing but the place of the cursor: keys that
- * are limited to one customer do not get here, and each environment has an object of its own. What else a cursor says decides
- * whether an answer is new enough, and has no entry of its own: inventing cursors causes no additional reads.
+ * Reads and serializes each state once for all gateways that ask for it. A response depends only on the position in the
+ * cursor: keys that are limited to one customer cannot use the feed, and each environment has its own object. The rest of a
+ * cursor only decides whether a response is new enough, and is not part of the key: made-up cursors cause no more reads.
  *
- * Sharing takes nobody back in time. What came after a cursor was read when it had been given out. Where a page ends what there is,
- * or there is nothing, that may have become wrong: it is kept no longer than its generation. The complete state is always read
- * after it was asked for.
+ * Sharing never moves a gateway back in time. Changes after a cursor are read after the cursor was issued. The last page,
+ * or an empty one, may be out of date after a commit, so it is kept only for its generation. The complete state is always
+ * read after it was requested.
  */
 export class SharedStates {
   readonly #db: Knex;
@@ -59,10 +59,10 @@ export class SharedStates {
   }
 
   /**
-   * @param after - the cursor of the follower's last answer
-   * @param generation - of {@link ChangeSignal}: another number where there may be something new
-   * @param fresh - takes no answer whose reading began before this question
-   * @returns what came after the cursor; the complete state where that cannot be told
+   * @param after - the cursor of the gateway's last response
+   * @param generation - of `ChangeSignal`: a new number if there may be changes
+   * @param fresh - uses no state whose reading began before this call
+   * @returns the changes after the cursor; the complete state if they cannot be determined
    */
   async read(after: string | undefined, generation: number, fresh: boolean): Promise<SharedState> {
     if (generation !== this.#generation) this.#begins(generation);
@@ -80,10 +80,10 @@ export class SharedStates {
     const key = `${place.seq}.${place.tag}`;
     const read = () => readChanges(this.#db, place, this.#pageChanges);
     let changes = await this.#once(key, fresh, read);
-    // read before what the follower has seen
+    // read before what the gateway has already seen
     if (changes !== undefined && changes.end < seenThrough && !fresh)
       changes = await this.#once(key, true, read);
-    // the database holds less than the follower says: it was restored, or the cursor is none
+    // the database has fewer changes than the gateway has seen: it was restored, or the cursor is made up
     return changes !== undefined && changes.end >= seenThrough ? changes : undefined;
   }
 
@@ -97,7 +97,7 @@ export class SharedStates {
     if (known === undefined) return this.#begin(key, read);
     if (!fresh) return known.state;
     if (known.bytes > 0) return this.#begin(key, read);
-    // all who ask while it is being read share the next one
+    // all that ask while this one is being read share the next one
     const begin = () => this.#begin(key, read);
     return (known.next ??= known.state.then(begin, begin));
   }
@@ -108,7 +108,7 @@ export class SharedStates {
     this.#entries.set(key, entry);
     entry.state.then(
       (state) => {
-        // a place that nobody can go on from takes no room from those where others do
+        // a position that cannot be resumed from must not displace others
         if (state === undefined) {
           this.#forget(key, entry);
           return;
@@ -120,7 +120,7 @@ export class SharedStates {
         this.#forgetOldest();
       },
       () => {
-        // what failed is read again
+        // a failed read is repeated
         this.#forget(key, entry);
       },
     );

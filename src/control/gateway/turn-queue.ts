@@ -1,7 +1,7 @@
-/** Followers that are answered before whatever else waits in the event loop has its turn. */
+/** How many continue per turn of the event loop. */
 const AT_ONCE = 8;
 
-/** Lets callers go on in the order in which they came, a few in each turn of the event loop. */
+/** Lets callers continue in the order of their calls, a few per turn of the event loop. */
 export class TurnQueue {
   #waiting: (() => void)[] = [];
 

@@ -15,8 +15,8 @@ const MOST_FOR_FEED = 2;
 const FOR_KEYS = 1;
 
 /**
- * Shares the connections to a database out: a fifth for each kind of work, and what is left for the API. All of them need to know
- * who asks, so API keys are looked up over a connection that none of them takes.
+ * Divides the connections to a database: a fifth for each kind of work, and the rest for the API. All of them must
+ * identify the caller, so API keys are looked up over a connection of their own.
  */
 export function connectionBudgets(poolSize: number): Readonly<Record<Workload, number>> {
   const share = Math.max(1, Math.floor(poolSize / 5));
@@ -27,11 +27,11 @@ export function connectionBudgets(poolSize: number): Readonly<Record<Workload, n
   };
 }
 
-/** Who asks is one row, found by its key: where that takes longer, nothing else would go well. */
+/** Identifying the caller reads one row by its key: if that takes longer, nothing else would work either. */
 const LONGEST_FOR_KEYS_MS = 5_000;
 
 /**
- * How long a statement may take, by what it is for, in milliseconds. Deliveries and maintenance have what the API has.
+ * Statement timeouts by kind of work, in milliseconds. Deliveries and maintenance have the API's.
  *
  * @param api - of the API, the feed and the intake
  */

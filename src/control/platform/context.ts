@@ -4,12 +4,15 @@ import type { Environment } from "./environment.ts";
 import type { SecretBox } from "./secret-box.ts";
 import type { Units } from "./unit.ts";
 
-/** What is set for one environment. */
+/** The settings of one environment. */
 export interface ControlSettings {
   readonly environment: Environment;
-  /** Where clients reach the API, without a slash at the end: the `iss` of its tokens, and what redirects lead to. */
+  /** The public address of the API, without a trailing slash: the `iss` of its tokens, and the base of redirects. */
   readonly publicUrl: string;
-  /** Where this process itself reaches it, which `publicUrl` may not be from here. Default: `publicUrl`. */
+  /**
+   * The address at which this process itself reaches the API, if `publicUrl` is not reachable from here. Default:
+   * `publicUrl`.
+   */
   readonly ownUrl?: string;
   /** The `aud` of access tokens. */
   readonly audience: string;
@@ -21,9 +24,9 @@ export interface ControlSettings {
   readonly sessionSeconds: number;
   /** Interval at which signing keys are rotated. */
   readonly signingKeySeconds: number;
-  /** Identity providers may be reached over http on other hosts than loopback. */
+  /** Whether identity providers may be reached over http on hosts other than loopback. */
   readonly allowInsecureIssuers: boolean;
-  /** Proxies in front of the API, whose X-Forwarded-For is believed. */
+  /** Proxies in front of the API whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[];
   /** Requests per minute. */
   readonly rateLimits: {
@@ -33,23 +36,23 @@ export interface ControlSettings {
   };
   readonly redisUrl?: string;
   readonly webhooks: {
-    /** Receivers may be at private, loopback and link-local addresses, and reached over http. */
+    /** Whether receivers may be at private, loopback and link-local addresses, and reached over http. */
     readonly allowPrivateTargets: boolean;
-    /** Milliseconds that a receiver has for its answer. */
+    /** Milliseconds that a receiver has to respond. */
     readonly timeoutMs: number;
     /** Milliseconds after which a delivery is given up. */
     readonly retryForMs: number;
   };
-  /** Milliseconds that records are kept. */
+  /** Milliseconds for which records are kept. */
   readonly retention: {
     readonly auditMs: number;
     readonly eventsMs: number;
-    /** Milliseconds after which rows of deleted users and customers are removed for good. */
+    /** Milliseconds after which rows of deleted users and customers are removed permanently. */
     readonly deletedMs: number;
   };
 }
 
-/** What every resource is built with. */
+/** The dependencies of every resource. */
 export interface ControlContext {
   readonly settings: ControlSettings;
   /** For reading; changes go through a unit of work. */
@@ -61,7 +64,7 @@ export interface ControlContext {
   readonly log: Log;
 }
 
-/** Work that goes on beside requests: deliveries, rollups, partitions. */
+/** Work beside requests: deliveries, rollups, partitions. */
 export interface BackgroundWork {
   close(): Promise<void>;
 }

@@ -16,7 +16,7 @@ export const ERROR_CODES = {
   REQUEST_TIMEOUT: { status: 408, message: "timed out while receiving the request" },
   HEADERS_TOO_LARGE: { status: 431, message: "the request's headers and path are too large" },
 
-  // who is asking
+  // who the caller is
   UNAUTHORIZED: { status: 401, message: "a valid API key or dashboard session is required" },
   API_KEY_EXPIRED: { status: 401, message: "the API key has expired" },
   API_KEY_ROLLED: {
@@ -128,7 +128,7 @@ export class ApiError extends Error {
   }
 }
 
-/** One invalid field of a body. */
+/** An invalid field of a body. */
 export interface FieldProblem {
   /** From the body's root: `scopes.0`, `idp.client_id`. */
   readonly path: string;
@@ -140,7 +140,7 @@ export function validationFailed(fields: readonly FieldProblem[]): ApiError {
   return new ApiError("VALIDATION_FAILED", { details: { fields } });
 }
 
-/** A customer that does not exist, or that the key must not see: 404 if it is in a path, 422 in a body. */
+/** A customer that does not exist or that the key must not see: 404 if it is in a path, 422 if in a body. */
 export function invalidCustomer(customerId: string, where: "path" | "body"): ApiError {
   return new ApiError("INVALID_CUSTOMER", {
     details: { customer_id: customerId },

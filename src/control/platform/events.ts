@@ -1,4 +1,4 @@
-/** Every type of event (specification, section 6), and what its `data` holds is documented with the webhooks. */
+/** Every type of event (specification, section 6). The contents of its `data` are documented with the webhooks. */
 export const EVENT_TYPES = [
   "user.authenticated",
   "user.authentication_failed",
@@ -27,7 +27,7 @@ export interface EventSession {
   readonly user_agent: string;
 }
 
-/** What a provider said that does not count, and why. */
+/** Claims of a provider that are not accepted, and why. */
 export interface DroppedClaim {
   readonly claim: string;
   /** The first of them, shortened. */
@@ -36,7 +36,7 @@ export interface DroppedClaim {
   readonly reason: string;
 }
 
-/** What is told of an event; specification 6 gives `user` and `session`. Never a secret. */
+/** The data of an event; specification 6 requires `user` and `session`. Never a secret. */
 export interface EventData {
   readonly user?: EventUser;
   readonly session?: EventSession;
@@ -44,12 +44,12 @@ export interface EventData {
   readonly policy?: { readonly id: string; readonly name: string; readonly type: string };
   readonly policy_set?: { readonly name: string; readonly version: string; readonly digest: string };
   readonly api_key?: { readonly id: string; readonly name: string; readonly scope: string };
-  /** Of a sign-in: what the identity provider said and may not. */
+  /** For a sign-in: claims of the identity provider that it may not make. */
   readonly dropped_claims?: readonly DroppedClaim[];
-  /** Of a failure, a violation or an end: a code. */
+  /** For a failure, a violation or an end: a code. */
   readonly reason?: string;
   readonly detail?: string;
-  /** Of a violation at the gateway. */
+  /** For a violation at the gateway. */
   readonly decision_id?: string;
   /**
    * Only in a delivery: the number of violations it represents, their time range, and whether they are of several
@@ -61,13 +61,13 @@ export interface EventData {
   readonly others?: true;
 }
 
-/** An event as a change announces it. */
+/** An event as announced by a change. */
 export interface NewEvent {
   readonly type: EventType;
-  /** The customer it concerns; absent for what concerns the whole environment. */
+  /** The customer that it concerns; absent if it concerns the whole environment. */
   readonly customerId?: string;
   readonly userId?: string;
-  /** By which repetitions are told apart, besides the reason. */
+  /** Distinguishes repetitions, in addition to the reason. */
   readonly rule?: string;
   readonly data: EventData;
 }

@@ -21,14 +21,14 @@ export const ID_PREFIXES = {
 export type IdKind = keyof typeof ID_PREFIXES;
 
 /**
- * Makes an id: the prefix of its kind, `_`, and a UUIDv7 (RFC 9562, section 5.7) in Crockford's base32. Ids sort by the
- * time they were made at, and cannot be guessed.
+ * Creates an id: the prefix of its kind, `_`, and a UUIDv7 (RFC 9562, section 5.7) in Crockford's base32. Ids sort by
+ * their time of creation, and cannot be guessed.
  */
 export function newId(kind: IdKind): string {
   return typeid(ID_PREFIXES[kind]).toString();
 }
 
-/** What an id of a kind looks like; anything else names nothing. */
+/** The form of an id of a kind; nothing else can exist. */
 export function idPattern(kind: IdKind): RegExp {
   return new RegExp(`^${ID_PREFIXES[kind]}_[0-7][0-9a-hjkmnp-tv-z]{25}$`);
 }

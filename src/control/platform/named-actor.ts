@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import type { Actor } from "./actor.ts";
 
-/** An actor as it is kept beside what it did: what it is, which one, and its name, where it has one. */
+/** An actor as stored with what it did: its kind, its id, and its name if it has one. */
 export interface NamedActor {
   readonly kind: Actor["kind"];
   readonly id: string;
@@ -9,8 +9,9 @@ export interface NamedActor {
 }
 
 /**
- * Names an actor in what a transaction writes. The name of a dashboard user is read here, and the user cannot be deleted until the
- * transaction ends: a name that was read before could be written after everything else of it was erased.
+ * Adds the actor's name to what a transaction writes. The name of a dashboard user is read here, and the user cannot be
+ * deleted until the transaction ends: a name read earlier could be written after everything else about the user was
+ * erased.
  */
 export async function namedActor(trx: Knex.Transaction, actor: Actor): Promise<NamedActor> {
   const { kind, id } = actor;

@@ -2,8 +2,8 @@ import type { AuditRecord, OutcomeRecord } from "../../protocol/index.ts";
 import { HIDDEN, MAX_READINGS, readingsOf, type Reading } from "../../text/index.ts";
 
 /**
- * Members of a decision's record that say nothing of who it was: what the rules and their set were, and ids. Whatever else a
- * gateway writes, now or later, may: a path as it came, the values that an explanation shows.
+ * Members of a decision's record that do not identify the person: rules, policy set, and ids. Everything else that a
+ * gateway writes, now or later, might: the path as received, the values in an explanation.
  */
 export const IMPERSONAL_MEMBERS: readonly string[] = [
   "evaluation_time_ms",
@@ -16,7 +16,9 @@ export const IMPERSONAL_MEMBERS: readonly string[] = [
   "accepted_ambiguities",
 ] satisfies readonly (keyof AuditRecord)[];
 
-/** The same of an outcome: the peer chooses a connection's close reason, types of messages, and names within a document. */
+/**
+ * The same for an outcome: the peer chooses a connection's close reason, message types, and names within a document.
+ */
 export const IMPERSONAL_OUTCOME: readonly string[] = [
   "response_code",
   "duration_ms",
@@ -38,7 +40,7 @@ export const IMPERSONAL_OUTCOME: readonly string[] = [
   "closed_by",
 ] satisfies readonly (keyof OutcomeRecord)[];
 
-/** Members of an event's data that say nothing of who it was; `user`, `session` and `detail` are kept in part. */
+/** Members of an event's data that do not identify the person; `user`, `session` and `detail` are kept in part. */
 export const IMPERSONAL_DATA: readonly string[] = [
   ...["customer", "policy", "policy_set", "api_key", "webhook", "reason", "decision_id"],
   ...["count", "first_at", "last_at", "others"],
@@ -48,21 +50,24 @@ export const IMPERSONAL_DATA: readonly string[] = [
 const SEGMENT = /(?:=\r?\n|[^/\s])+/g;
 /** `@`, its full-width and its small form. */
 const ADDRESS = /.[@\uff20\ufe6b]./s;
-/** `key=40.5` is no address of quoted-printable, unless it names a domain. */
+/** `key=40.5` is not an address in quoted-printable, unless it contains a domain. */
 const DOMAIN_ADDRESS = /[^\s@]@[^\s@]+\.\p{L}{2}/u;
 /** In international form (E.164), which nothing else looks like. */
 const TELEPHONE = /(?<![\p{L}\p{N}+])\+[1-9](?:[ ().-]{0,2}\d){6,14}(?!\d)/u;
-/** Characters that are read of one text, in all readings together: others wait meanwhile. Of a usual path it is a hundredth. */
+/**
+ * Maximum number of characters to read for one text, in all its readings together, because others wait meanwhile. A
+ * usual path needs a hundredth of it.
+ */
 const MAX_WORK = 32_768;
 const COST_OF_READING = 64;
-/** Whatever it is made of has one of these in it. */
+/** Every address and number, however encoded, contains one of these characters. */
 const MAY_NAME = /[@\uff20\ufe6b+%\\&=]/;
 
 /**
- * Hides what looks like an e-mail address or a telephone number, however it is encoded: the segments that can be read as having
- * one in them, and those that can be read in more ways than anybody means, or that there is no time to read.
+ * Hides what looks like an e-mail address or a telephone number, however it is encoded: segments with a reading that
+ * contains one, segments with more readings than anybody intends, and segments that there is no time to read.
  *
- * @param isKept - what stays, nevertheless, read in one of these ways
+ * @param isKept - whether a match in one of these readings is kept nevertheless
  */
 export function withoutAddresses(text: string, isKept: (read: string) => boolean = () => false): string {
   if (!MAY_NAME.test(text)) return text;
@@ -82,7 +87,7 @@ function namesSomebody({ text, quotedPrintable }: Reading): boolean {
   return (quotedPrintable ? DOMAIN_ADDRESS : ADDRESS).test(text) || TELEPHONE.test(text);
 }
 
-/** What of a recorded row may say who it was; `record` is JSON. */
+/** The parts of a recorded row that may identify the person; `record` is JSON. */
 interface RecordedRow {
   readonly kind: string;
   readonly client_ip: string | null;
@@ -90,7 +95,10 @@ interface RecordedRow {
   readonly record: string;
 }
 
-/** What a gateway recorded of somebody who was erased: the ids stay, so that counts and the trail hold together. */
+/**
+ * Removes personal data from a record about an erased user. The ids stay, so that counts remain correct and the trail
+ * stays connected.
+ */
 export function withoutPerson<Row extends RecordedRow>(row: Row): Row {
   const isDecision = row.kind === "decision";
   const kept = isDecision ? IMPERSONAL_MEMBERS : IMPERSONAL_OUTCOME;
@@ -100,12 +108,12 @@ export function withoutPerson<Row extends RecordedRow>(row: Row): Row {
   return { ...row, client_ip: "", resource: withoutAddresses(row.resource), record };
 }
 
-/** What an event says of who it was to the provider, where there is no user yet. */
+/** The parts of an event that identify the person at the provider, for an event without a user. */
 export function subjectDetail(subject: string): string {
   return printable(`sub ${subject}`);
 }
 
-/** One line of bounded length, whatever a provider has sent. */
+/** One line of limited length, whatever a provider has sent. */
 export function printable(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, "?").slice(0, 300);
 }

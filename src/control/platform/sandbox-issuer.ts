@@ -1,6 +1,6 @@
 import type { ControlSettings } from "./context.ts";
 
-/** Where the sandbox's own provider is served, on the API's own port. */
+/** Path of the sandbox's own provider, on the API's port. */
 export const PROVIDER_PATH = "/idp";
 
 /** The `iss` of the sandbox's own provider. */
@@ -9,8 +9,8 @@ export function sandboxIssuer({ publicUrl }: Pick<ControlSettings, "publicUrl">)
 }
 
 /**
- * Where a request of ours to the sandbox's own provider goes: to this process, for the public address may lead through a
- * proxy that cannot be reached from here. `undefined` for every other address, and everywhere but in the sandbox.
+ * The target of our own requests to the sandbox's provider: this process, because the public address may lead through a
+ * proxy that is not reachable from here. `undefined` for every other address, and outside the sandbox.
  */
 export function ownProviderUrl(
   url: string,

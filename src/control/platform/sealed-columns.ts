@@ -1,12 +1,12 @@
-/** A row as far as its key goes, by the names of the columns. */
+/** The key of a row, by column name. */
 export type RowKey = Readonly<Record<string, string>>;
 
-/** Where a resource keeps sealed values; it alone knows what they are sealed for. */
+/** Where a resource stores encrypted values; only the resource knows their purposes. */
 export interface SealedColumns {
   readonly table: string;
-  /** The columns of the primary key, in its order. */
+  /** The columns of the primary key, in order. */
   readonly key: readonly [string, ...string[]];
   readonly columns: readonly [string, ...string[]];
-  /** What the values of a row are sealed for. */
+  /** The purposes for which the values of a row are encrypted. */
   readonly purpose: (key: RowKey) => string;
 }

@@ -8,22 +8,23 @@ import {
   timingSafeEqual,
 } from "node:crypto";
 
-/** Encrypts what has to be read back: client secrets, webhook secrets, private keys. */
+/** Encrypts secrets that must be read back: client secrets, webhook secrets, private keys. */
 export interface SecretBox {
-  /** Of the key that seals, and then of those that open besides. */
+  /** The id of the key that encrypts, followed by those of the other keys that decrypt. */
   readonly keyIds: readonly [sealing: string, ...others: string[]];
   /**
-   * @param purpose - where it belongs, e.g. `idp.client_secret:cus_...`; a secret moved elsewhere does not open
+   * @param purpose - where it belongs, e.g. `idp.client_secret:cus_...`; a secret moved elsewhere cannot be decrypted
    */
   seal(plain: string, purpose: string): string;
-  /** @throws Error when it was not sealed with one of the keys for this purpose */
+  /** @throws Error if it was not encrypted with one of the keys for this purpose */
   open(sealed: string, purpose: string): string;
   /**
-   * Makes a secret from another: always the same, which nobody can make without the master key, and which tells nothing of the
-   * other. 32 bytes, base64url.
+   * Derives a secret from another one: deterministic, impossible without the master key, and revealing nothing about
+   * the other one. 32 bytes, base64url.
    *
-   * @param purpose - what it is for; the same secret for something else is another one
-   * @returns by the key that seals, which is to be given out, and then by the others, which may have been
+   * @param purpose - for another purpose, the same secret gives another result
+   * @returns the result with the key that encrypts, which is the one to give out, followed by those with the other
+   *   keys, which may have been given out
    */
   derive(secret: string, purpose: string): readonly [sealing: string, ...others: string[]];
 }
@@ -40,13 +41,13 @@ interface MasterKey {
 
 /**
  * AES-256-GCM (NIST SP 800-38D) with a random nonce and the purpose as associated data. The key of each value is
- * derived from the master key and a salt of its own (HKDF, RFC 5869), so that no number of values wears a key out.
+ * derived from the master key and its own salt (HKDF, RFC 5869), so that no number of values wears out a key.
  *
- * A sealed text is `v1.<bytes>.<id of the master key>`. Versions that did not name the key wrote and read the first two
- * parts, and read no further than these: they open what this one seals.
+ * An encrypted text is `v1.<bytes>.<id of the master key>`. Versions that did not name the key wrote and read only the
+ * first two parts, so they can decrypt what this version encrypts.
  *
- * @param sealing - the master key that seals, 32 bytes
- * @param others - master keys that open what was sealed with them
+ * @param sealing - the master key that encrypts, 32 bytes
+ * @param others - master keys that decrypt what was encrypted with them
  */
 export function createSecretBox(sealing: Uint8Array, others: readonly Uint8Array[] = []): SecretBox {
   const first = masterKey(sealing);
@@ -89,7 +90,7 @@ export function createSecretBox(sealing: Uint8Array, others: readonly Uint8Array
   };
 }
 
-/** The id of a master key: it tells keys apart, and nothing about them. */
+/** The id of a master key: it distinguishes keys, and reveals nothing about them. */
 function masterKey(bytes: Uint8Array): MasterKey {
   if (bytes.length !== 32) throw new TypeError("the encryption key must be 32 bytes");
   const id = createHash("sha256").update("gatehouse master key id").update(bytes).digest("hex").slice(0, 16);
@@ -105,7 +106,7 @@ function deriveWith({ bytes }: MasterKey, secret: string, purpose: string): stri
   return createHmac("sha256", Buffer.from(key)).update(secret).digest("base64url");
 }
 
-/** @throws Error when it was not encrypted with this key for this purpose */
+/** @throws Error if it was not encrypted with this key for this purpose */
 function decrypt(key: MasterKey, bytes: Buffer, purpose: string): string {
   const salt = bytes.subarray(0, SALT_BYTES);
   const nonce = bytes.subarray(SALT_BYTES, SALT_BYTES + NONCE_BYTES);
@@ -117,7 +118,7 @@ function decrypt(key: MasterKey, bytes: Buffer, purpose: string): string {
   return Buffer.concat([decipher.update(body), decipher.final()]).toString("utf8");
 }
 
-/** What is stored of a secret with enough entropy of its own: keys, codes, refresh tokens. */
+/** The stored form of a secret that has enough entropy: keys, codes, refresh tokens. */
 export function hashSecret(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
 }
@@ -127,7 +128,7 @@ export function newSecret(): string {
   return randomBytes(32).toString("base64url");
 }
 
-/** Compares without telling by its time where the difference is. */
+/** Compares in constant time. */
 export function sameSecret(a: string, b: string): boolean {
   return timingSafeEqual(createHash("sha256").update(a).digest(), createHash("sha256").update(b).digest());
 }

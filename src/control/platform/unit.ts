@@ -6,7 +6,7 @@ import type { GatewayChange } from "./gateway-change.ts";
 import { newId } from "./ids.ts";
 import { namedActor, type NamedActor } from "./named-actor.ts";
 
-/** Who did what to what, with what it was before and is after; never a secret. */
+/** Who did what to what, with its state before and after; never a secret. */
 export interface NewChange {
   /** `customer.updated`, `api_key.created`: resource and past tense. */
   readonly action: string;
@@ -16,7 +16,7 @@ export interface NewChange {
   readonly after?: Readonly<Record<string, unknown>>;
 }
 
-/** Recorded, and not yet written. */
+/** Recorded, but not written yet. */
 type RecordedChange = NewChange & { readonly id: string };
 
 export interface StoredChange extends RecordedChange {
@@ -26,7 +26,7 @@ export interface StoredChange extends RecordedChange {
   readonly clientIp: string;
 }
 
-/** Where a change comes from. */
+/** The origin of a change. */
 export interface UnitOrigin {
   readonly actor: Actor;
   readonly requestId: string;
@@ -39,23 +39,23 @@ export interface UnitOrigin {
  */
 export interface UnitOfWork {
   readonly trx: Knex.Transaction;
-  /** The time of everything that happens in it. */
+  /** The time of everything that happens in the unit. */
   readonly now: Date;
   readonly origin: UnitOrigin;
-  /** Keeps a record of a change for the audit trail. */
+  /** Adds a record of a change to the audit trail. */
   record(change: NewChange): void;
   /** Announces an event, to the event history and to webhooks. */
   emit(event: NewEvent): void;
-  /** Tells every gateway that follows. */
+  /** Notifies every gateway that syncs. */
   notifyGateways(change: GatewayChange): void;
   /**
-   * Has `check` run after all writers but that of gateway changes, whose lock keeps every other unit waiting. Where it throws,
-   * nothing is committed; what it must be able to rely on at the commit, it locks.
+   * Runs `check` after all writers except that of gateway changes, whose lock makes every other unit wait. If it
+   * throws, nothing is committed. It locks whatever must still be true at the commit.
    */
   beforeCommit(check: () => Promise<void>): void;
 }
 
-/** Writers of what a unit has gathered; each belongs to the resource that owns the table. */
+/** Writers of what a unit has collected; each belongs to the resource that owns the table. */
 export interface UnitWriters {
   changes(trx: Knex.Transaction, changes: readonly StoredChange[]): Promise<void>;
   events(trx: Knex.Transaction, events: readonly StoredEvent[]): Promise<void>;
@@ -64,8 +64,8 @@ export interface UnitWriters {
 }
 
 /**
- * Runs `work` as one unit of work. It is run a second time after a conflict with another transaction, so it must do
- * nothing but write.
+ * Runs `work` as one unit of work. It runs again after a conflict with another transaction, so it must not do anything
+ * but write.
  */
 export type Units = <T>(origin: UnitOrigin, work: (unit: UnitOfWork) => Promise<T>) => Promise<T>;
 
@@ -110,11 +110,14 @@ export function createUnits(db: Knex, writers: UnitWriters, clock: () => number 
         await writers.deliveries(trx, events);
       }
       for (const check of checks) await check();
-      // last: its lock is held until the transaction ends
+      // last, because its lock is held until the transaction ends
       if (gatewayChanges.length > 0) await writers.gateways(trx, gatewayChanges);
       return result;
     });
 }
 
-/** Compares a row that is locked with what the request expects of it (`If-Match`). @throws ApiError */
+/**
+ * Compares a locked row with what the request expects (`If-Match`).
+ * @throws ApiError
+ */
 export type RowCheck<Row> = (before: Row) => void;

@@ -13,7 +13,7 @@ import { requestedEvidence } from "./requested-evidence.ts";
 import type { AuthorizeBody } from "./schemas.ts";
 import { rulesOf } from "./session-policies.ts";
 
-/** How long the browser has to come back (specification, section 8). */
+/** How long a sign-in may take (specification, section 8). */
 export const FLOW_SECONDS = 600;
 
 export interface StartedFlow {
@@ -22,7 +22,7 @@ export interface StartedFlow {
   readonly authorizationUrl: string;
 }
 
-/** Where providers send browsers: one address for all of them, and the state says which flow it is. */
+/** The redirect URI for all providers; the state identifies the flow. */
 export function callbackUrl({ settings }: Pick<ControlContext, "settings">): string {
   return `${settings.publicUrl}/v1/auth/callback`;
 }
@@ -30,7 +30,7 @@ export function callbackUrl({ settings }: Pick<ControlContext, "settings">): str
 /**
  * Prepares a sign-in: the address for the browser, and the data needed when it returns.
  *
- * @throws ApiError where the customer, its provider, the return URL or a scope is not what it should be
+ * @throws ApiError if the customer, its provider, the return URL or a scope is not valid
  */
 export async function startFlow(
   context: ControlContext,
@@ -46,7 +46,7 @@ export async function startFlow(
   const idp = await providers.of(customer);
   if (idp === undefined)
     throw new ApiError("IDP_NOT_CONFIGURED", { status: 422, details: { customer_id: customer.id } });
-  // text by text: whatever is only nearly the same leads elsewhere (RFC 9700, section 2.1)
+  // exact comparison: a similar URL may lead elsewhere (RFC 9700, section 2.1)
   if (!customer.allowed_return_urls.includes(body.return_url))
     throw new ApiError("RETURN_URL_NOT_ALLOWED", { details: { return_url: body.return_url } });
   const scope = scopeOf(body.scopes, idp);
@@ -87,7 +87,9 @@ export async function startFlow(
   };
 }
 
-/** What is asked for, and `openid` (OpenID Connect Core 1.0, section 3.1.2.1); of what the customer has configured. */
+/**
+ * The requested scopes and `openid` (OpenID Connect Core 1.0, section 3.1.2.1), all of them configured by the customer.
+ */
 function scopeOf(asked: readonly string[] | undefined, { scopes }: IdpRow): string {
   const wanted = asked ?? scopes;
   const foreign = wanted.flatMap((scope, at) =>

@@ -3,18 +3,18 @@ import type { Value } from "../../policy/index.ts";
 import { isStorable } from "../platform/frame/json-text.ts";
 import { DEFAULT_CLAIMS } from "../tenancy/idp.ts";
 
-/** Who has signed in, as far as the provider says: data of somebody else's, bounded and of known types. */
+/** The user who has signed in, according to the provider: foreign data, limited in size and type. */
 export interface ProviderIdentity {
   readonly subject: string;
   readonly email: string | undefined;
   readonly name: string | undefined;
   readonly profile: Readonly<Record<string, Value>>;
-  /** Authentication methods (RFC 8176); of the ID token alone, which is signed. */
+  /** Authentication methods (RFC 8176); only from the ID token, which is signed. */
   readonly amr: readonly string[];
   readonly acr: string | undefined;
-  /** Unix seconds; of the ID token alone. */
+  /** Unix seconds; only from the ID token. */
   readonly authTime: number | undefined;
-  /** Claims that were mapped and could not be taken over whole. */
+  /** Mapped claims that could not be accepted completely. */
   readonly leftOut: readonly string[];
 }
 
@@ -23,11 +23,14 @@ type Claims = Readonly<Record<string, unknown>>;
 const MAX_TEXT = 1000;
 const MAX_ITEM = 256;
 const MAX_ITEMS = 200;
-/** Of the whole profile, as JSON: lists of users hold a hundred of them, and the audit trail each change. */
+/**
+ * Maximum size of the whole profile, as JSON: lists of users contain a hundred of them, and the audit trail each
+ * change.
+ */
 const MAX_PROFILE_BYTES = 32_768;
 
 /**
- * Reads an identity from the claims of the ID token and of the UserInfo answer, the signed ones first.
+ * Reads an identity from the claims of the ID token and of the UserInfo response; the signed ones take precedence.
  *
  * @param mapping - our claim to the provider's: a claim's name, or a path such as `realm_access.roles`
  */
@@ -61,7 +64,7 @@ export function readIdentity(
   };
 }
 
-/** What is largest is left out first: what is missing permits nothing. */
+/** The largest claims are left out first: a missing claim permits nothing. */
 function fitting(profile: Readonly<Record<string, Value>>) {
   const sized = Object.entries(profile)
     .map(([name, value]) => ({ name, value, bytes: Buffer.byteLength(JSON.stringify({ [name]: value })) }))
@@ -77,7 +80,7 @@ function fitting(profile: Readonly<Record<string, Value>>) {
   return { kept, tooLarge };
 }
 
-/** A claim of exactly this name (names may hold dots, such as URLs do), or what is at this path. */
+/** A claim of exactly this name (names may contain dots, as URLs do), or else the value at this path. */
 function claimAt(claims: Claims, path: string): unknown {
   if (Object.hasOwn(claims, path)) return claims[path];
   let at: unknown = claims;
@@ -89,8 +92,8 @@ function claimAt(claims: Claims, path: string): unknown {
 }
 
 /**
- * A text, number, boolean or list of such. A list that is too long is not cut: a policy would take a part for the whole,
- * and what is missing permits nothing.
+ * A text, number, boolean or list of such. A list that is too long is not truncated: a policy would take the part for
+ * the whole, whereas a missing claim permits nothing.
  */
 function asAttribute(value: unknown): Value | undefined {
   if (!Array.isArray(value)) return asScalar(value, MAX_TEXT);
@@ -105,13 +108,16 @@ function asScalar(value: unknown, longest: number): string | number | boolean | 
   return typeof value === "string" && value.length <= longest && isStorable(value) ? value : undefined;
 }
 
-/** OpenID Connect Core 1.0, section 2: at most 255 ASCII characters. @throws Error, for then nobody has signed in */
+/**
+ * OpenID Connect Core 1.0, section 2: at most 255 ASCII characters.
+ * @throws Error, because without it nobody has signed in
+ */
 function asSubject(value: unknown): string {
   if (typeof value === "string" && /^[\x20-\x7e]{1,255}$/.test(value)) return value;
   throw new Error("the subject must be 1 to 255 ASCII characters");
 }
 
-/** Providers have been seen to write it as text. */
+/** Some providers send it as text. */
 function isDenied(verified: unknown): boolean {
   return verified === false || verified === "false";
 }
@@ -128,7 +134,7 @@ function asLine(value: unknown): string | undefined {
   return good ? line : undefined;
 }
 
-/** Compared text for text, so nothing is trimmed. */
+/** Compared exactly, so nothing is trimmed. */
 function asClass(value: unknown): string | undefined {
   const line = asLine(value);
   return line === value ? line : undefined;
@@ -141,7 +147,7 @@ function asMethods(value: unknown): string[] {
     .filter((method): method is string => typeof method === "string" && /^[\x21-\x7e]{1,50}$/.test(method));
 }
 
-/** Any number: a time that was said and not understood would be taken for one that was not said. */
+/** Any number: a time that was sent but not understood would otherwise count as one that was not sent. */
 function asTime(value: unknown): number | undefined {
   return typeof value === "number" && value >= 0 ? Math.floor(value) : undefined;
 }

@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import { hashSecret, newSecret, type SecretBox } from "../platform/secret-box.ts";
 
-/** One-time codes for a session's first tokens, and refresh tokens for later ones. Both are stored as hashes. */
+/** One-time codes for the first tokens of a session, and refresh tokens for later ones. Both are stored as hashes. */
 export interface CodeRow {
   readonly code_hash: string;
   readonly session_id: string;
@@ -17,7 +17,7 @@ export interface RefreshTokenRow {
   readonly created_at: Date;
   readonly expires_at: Date;
   readonly used_at: Date | null;
-  /** The application that used it first. */
+  /** The application that first used it. */
   readonly used_by: string | null;
 }
 
@@ -43,7 +43,7 @@ export async function useCode(trx: Knex.Transaction, code: string, now: Date): P
     .update({ used_at: now });
 }
 
-/** Its beginning tells scanners for leaked secrets what it is. */
+/** Its prefix tells scanners for leaked secrets what it is. */
 const REFRESH_TOKEN_PREFIX = "ghr_";
 
 /** The first refresh token of a session. */
@@ -52,10 +52,10 @@ export function firstRefreshToken(): string {
 }
 
 /**
- * The refresh token that follows another. It is derived, so that the answer to a refresh can be given again although only
- * hashes are stored, and so that there is never more than one.
+ * The successor of a refresh token. It is derived, so that a repeated refresh can get the same answer although only
+ * hashes are stored, and so that there is never more than one successor.
  *
- * @returns the one to give out; then those that an instance may have given out that seals with another encryption key
+ * @returns the one to give out, followed by those that an instance with another encryption key may have given out
  */
 export function nextRefreshTokens(box: SecretBox, token: string): readonly [string, ...string[]] {
   const [first, ...others] = box.derive(token, "next refresh token");

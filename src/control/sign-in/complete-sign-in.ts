@@ -26,11 +26,11 @@ import { subjectDetail } from "../platform/personal-data.ts";
 
 /** How long an application has to exchange a code. */
 export const CODE_SECONDS = 60;
-/** Longer ones are no hint that fits into an address. */
+/** A longer one is not a hint that fits into a URL. */
 const MAX_ID_TOKEN = 8_000;
 const NO_STORE = { "cache-control": "no-store" };
 
-/** The browser, and the state that it brought. */
+/** The browser, and the state that it sent. */
 export interface Arrival {
   readonly state: string;
   readonly clientIp: string;
@@ -79,7 +79,9 @@ function stepUpParameters({ stepUp }: SignInFailure): Readonly<Record<string, st
   return Object.fromEntries(Object.entries(stepUp ?? {}).map(([name, value]) => [name, String(value)]));
 }
 
-/** Evaluates who has proved who they are, and lets them in; the customer is held, and active. */
+/**
+ * Evaluates an authenticated user against the policies, and creates the session; the customer is locked, and active.
+ */
 export async function checkSignIn(
   context: ControlContext,
   unit: UnitOfWork,
@@ -93,7 +95,7 @@ export async function checkSignIn(
   const { subject, email, name, profile: claimed, amr, acr } = identity;
   const authTime = timeOfAuthentication(proof, now);
   const who = { customerId: flow.customer_id, issuer: flow.issuer, subject };
-  // locked, for two sign-ins of one user must not both go on to change the row
+  // locked, so that two sign-ins of one user do not change the row concurrently
   const known = await lockBySubject(trx, who);
   if (known?.status === "suspended") return refuse(unit, flow, failedBecause("USER_SUSPENDED"), known);
   const violation = violatedBy({ email, clientIp: arrival.clientIp, amr, acr, authTime }, rules, now);
@@ -116,14 +118,14 @@ export async function checkSignIn(
     profile: permitted,
     claimed,
   });
-  // suspended between the look above and the lock
+  // suspended between the check above and the lock
   if (user.status !== "active") return refuse(unit, flow, failedBecause("USER_SUSPENDED"), user);
   return { code: await openSession(context, unit, { proof, arrival, user, dropped, authTime, rules }) };
 }
 
 /**
  * When the user authenticated: the provider's `auth_time`; or this sign-in, if the provider never reports the time but
- * was asked to authenticate the user again. Otherwise it is unknown, and a refresh does not change that.
+ * was asked to authenticate the user again. Otherwise it is unknown, and stays so at every refresh.
  */
 function timeOfAuthentication({ identity, flow }: ProvedFlow, now: Date): Date | null {
   if (identity.authTime === undefined) return flow.asked_fresh ? now : null;
@@ -140,7 +142,7 @@ interface Opening {
   readonly rules: Awaited<ReturnType<typeof rulesOf>>;
 }
 
-/** The session lives as long as its code, until the application exchanges that. */
+/** The session expires with its code, until the application exchanges the code. */
 async function openSession(
   { settings, box }: ControlContext,
   unit: UnitOfWork,
@@ -189,7 +191,7 @@ async function openSession(
   });
 }
 
-/** ID tokens, the hints for the provider's logout. */
+/** ID tokens, used as hints for the provider's logout. */
 export const SEALED_ID_TOKENS: SealedColumns = {
   table: "sessions",
   key: ["id"],

@@ -7,23 +7,23 @@ import {
   type JsonObject,
 } from "../../json/index.ts";
 
-/** Deeper nesting than any provider's, and more values. */
+/** Deeper and more than any provider's responses. */
 const LIMITS = { depth: 32, values: MAX_VALUES };
-/** A number that may be inexact has at least 15 characters, or an exponent. */
+/** An inexact number has at least 15 characters, or an exponent. */
 const SUSPICIOUS = /[\d.]{15}|\de/i;
 
 /**
- * Takes numbers that are not exact out of what a provider says: the client library rounds them, as `JSON.parse` does, and a rounded
- * claim may be another account's number.
+ * Removes inexact numbers from a provider's response: the client library rounds them, like `JSON.parse`, and a rounded
+ * claim may be the number of another account.
  *
  * @param text - JSON
- * @returns the same text with `{}` for each number that is not exact, which no claim takes
- * @throws Error for what may have such a number and is not strictly JSON
+ * @returns the same text with `{}` for each inexact number, which no claim accepts
+ * @throws Error for text that may contain such a number and is not strict JSON
  */
 export function withoutInexactNumbers(text: string): string {
   if (!SUSPICIOUS.test(text)) return text;
   const tree = parseJsonTree(text, LIMITS);
-  if (!tree.ok) throw new Error(`the provider's answer is not JSON that is read (${tree.reason})`);
+  if (!tree.ok) throw new Error(`the provider's response is not valid JSON (${tree.reason})`);
   let exact = "";
   let end = 0;
   for (const { start, stop } of inexactNumbers(tree.root)) {
@@ -40,9 +40,9 @@ function* inexactNumbers(node: JsonNode): Generator<JsonNode> {
 }
 
 /**
- * The claims of a token whose signature is verified. A number that is not exact is NaN, which no claim takes.
+ * The claims of a token whose signature was verified. An inexact number is NaN, which no claim accepts.
  *
- * @throws Error where the payload is not strictly JSON
+ * @throws Error if the payload is not strict JSON
  */
 export function exactClaims(token: string): JsonObject {
   const payload = Buffer.from(token.split(".")[1] ?? "", "base64url").toString("utf8");

@@ -15,9 +15,9 @@ import { failureText, type Providers } from "./provider.ts";
 import type { CallbackQuery } from "./schemas.ts";
 import { subjectDetail } from "../platform/personal-data.ts";
 
-/** What a browser brings from the provider. */
+/** The parameters with which the browser returns from the provider. */
 export type Proof =
-  /** Nothing that is known here: it is not sent anywhere. */
+  /** The state is unknown, so the browser is not sent anywhere. */
   | { readonly kind: "unknown" }
   | { readonly kind: "failed"; readonly flow: FlowRow; readonly failure: SignInFailure }
   | ({ readonly kind: "proved"; readonly flow: FlowRow } & Proved);
@@ -32,8 +32,8 @@ export interface Proved {
 }
 
 /**
- * Consumes the flow named by the state, and asks the provider who has signed in. No transaction is open during this
- * time, because a provider may be slow.
+ * Consumes the flow identified by the state, and asks the provider who has signed in. No transaction is open during
+ * this time, because a provider may be slow.
  */
 export async function exchangeCallback(
   context: ControlContext,
@@ -73,8 +73,9 @@ export async function exchangeCallback(
 }
 
 /**
- * OpenID Connect Core 1.0, section 3.1.3: code to tokens; the ID token's issuer, audience, signature, times and nonce;
- * RFC 9207: the `iss` of the answer; RFC 7636: the code verifier. Then section 5.3: the same subject's UserInfo.
+ * OpenID Connect Core 1.0, section 3.1.3: exchanges the code for tokens and verifies the ID token's issuer, audience,
+ * signature, times and nonce; RFC 9207: the `iss` of the response; RFC 7636: the code verifier. Then section 5.3: the
+ * UserInfo of the same subject.
  */
 async function exchange(
   context: ControlContext,
@@ -93,10 +94,10 @@ async function exchange(
   });
   const claims = tokens.claims();
   if (claims === undefined) throw new Error("the provider did not return an ID token");
-  // what the library compares with is what discovery told; this is what the flow was begun with
+  // the library compares with the issuer from discovery; this is the one with which the flow was started
   if (claims.iss !== flow.issuer) throw new Error("the ID token's issuer does not match");
   requireRecent(claims.auth_time, flow, context.clock());
-  // where the endpoint exists its answer may hold roles: a sign-in without them would be another one
+  // if the endpoint exists, its response may contain roles: a sign-in without them would be a different one
   const { userinfo_endpoint: hasUserInfo, end_session_endpoint: hasLogout } = configuration.serverMetadata();
   const userInfo =
     hasUserInfo === undefined ? {} : await providers.userInfo(configuration, tokens.access_token, claims.sub);
@@ -105,7 +106,7 @@ async function exchange(
       idp.claims,
       {
         ...exactClaims(tokens.id_token ?? ""),
-        // some write nanoseconds: which second it was is certain
+        // some providers send nanoseconds: which second it was is certain
         auth_time: claims.auth_time,
       },
       userInfo,
@@ -116,12 +117,13 @@ async function exchange(
   };
 }
 
-/** Seconds that the provider's clock may be behind. */
+/** How far the provider's clock may be behind, in seconds. */
 const CLOCK_TOLERANCE = 30;
 
 /**
- * OpenID Connect Core 1.0, section 3.1.3.7, rule 13: an authentication as recent as the application has asked for. Of a
- * provider that never says, the sign-in itself counts, where it was asked to be one; of any other that does not, nothing.
+ * OpenID Connect Core 1.0, section 3.1.3.7, rule 13: the authentication must be as recent as the application has
+ * requested. For a provider that never reports the time, the sign-in itself counts if the provider was asked to
+ * authenticate the user again; for any other provider, a missing time is an error.
  */
 function requireRecent(authTime: unknown, { max_age: maxAge, asked_fresh }: FlowRow, now: number): void {
   if (maxAge === null) return;
@@ -130,7 +132,7 @@ function requireRecent(authTime: unknown, { max_age: maxAge, asked_fresh }: Flow
     throw new Error("the authentication is less recent than requested");
 }
 
-/** The address that the browser came to, as the provider knows it, with what the provider has added. */
+/** The callback URL as registered with the provider, with the parameters that the provider added. */
 function answerUrl(context: ControlContext, query: CallbackQuery): URL {
   const url = new URL(callbackUrl(context));
   for (const name of ["state", "code", "iss", "error", "error_description"] as const) {

@@ -20,14 +20,15 @@ import {
 import type { RefreshBody, TokenBody } from "./schemas.ts";
 import { grant, lockSessionForUse, issueRefreshToken, evaluateSession, type HeldSession } from "./tokens.ts";
 
-/** How long the application that used a refresh token first gets the same successor for it. */
+/** How long the application that first used a refresh token gets the same successor for it. */
 const GRACE_MS = 10_000;
 
 type Asking<Body> = Pick<Call<undefined, undefined, Body>, "actor" | "body">;
 
 /**
- * Exchanges a one-time code for the first tokens of its session (RFC 6749, section 4.1.3). Any key of the environment may
- * that may act for the customer: a session is the customer's, and outlives the keys. The tokens name who asks for them.
+ * Exchanges a one-time code for the first tokens of its session (RFC 6749, section 4.1.3). Any key of the environment
+ * that may act for the customer can do so: a session belongs to the customer, and outlives the keys. The tokens name
+ * the requesting application.
  */
 export async function exchangeCode(
   context: ControlContext,
@@ -41,7 +42,7 @@ export async function exchangeCode(
   if (owned === undefined) throw refused;
   if (body.customer_id !== undefined && body.customer_id !== owned.customer_id) throw refused;
   const held = await lockSessionForUse(unit.trx, owned);
-  // read again: another request may have used it while this one waited
+  // read again, because another request may have used it while this one waited
   const code = await findCode(unit.trx, body.code);
   if (code === undefined) throw refused;
   if (code.used_at !== null) return endAsReused(unit, held, "code_reuse", refused);
@@ -57,9 +58,9 @@ export async function exchangeCode(
 }
 
 /**
- * Exchanges a refresh token for new tokens; it is used up by that (RFC 9700, section 4.14.2). One that was used before
- * has been in two hands: nobody can tell which of them is the right one, and the session ends. An application that sends
- * two requests at once, or one again whose answer was lost, is not that: see {@link isRepeated}.
+ * Exchanges a refresh token for new tokens and thereby consumes it (RFC 9700, section 4.14.2). If a token is used
+ * twice, two parties have it and nobody can tell which is the right one, so the session ends. An application that sends
+ * two requests at once, or repeats one whose answer was lost, is an exception: see {@link isRepeated}.
  */
 export async function refreshTokens(
   context: ControlContext,
@@ -92,9 +93,9 @@ export async function refreshTokens(
 }
 
 /**
- * Whether who uses a token that is used up may be given the same next one again: the same application, at once, and only as
- * long as nobody has used the next one, which proves that the first answer arrived. Both answers bring one token, so there
- * are never two chains of them, and a thief's next use shows as before.
+ * Whether the user of a consumed token may get the same successor again: only the same application, shortly afterwards,
+ * and only until somebody has used the successor, which proves that the first answer arrived. Both answers contain the
+ * same token, so there are never two chains of tokens, and a thief's next use is detected as before.
  */
 function isRepeated(
   { used_at: usedAt, used_by: usedBy }: RefreshTokenRow,
@@ -106,7 +107,7 @@ function isRepeated(
   return usedBy === clientId && Math.abs(now.getTime() - usedAt.getTime()) <= GRACE_MS;
 }
 
-/** Refuses, and commits what was written about it. */
+/** Refuses the request, but commits what was written about it. */
 async function endAsReused(
   unit: UnitOfWork,
   { session }: HeldSession,

@@ -8,7 +8,7 @@ import {
 import { printable, withoutAddresses } from "../platform/personal-data.ts";
 import { ApiError } from "../platform/errors.ts";
 
-/** Why a sign-in fails, once its flow is known. The browser passes it to the application as `reason`. */
+/** Why a sign-in fails once its flow is known. The browser passes it to the application as `reason`. */
 export type FailureReason =
   | Violation
   | "PROVIDER_REFUSED"
@@ -22,13 +22,13 @@ export interface SignInFailure {
   readonly reason: FailureReason;
   /** A code of RFC 6749, section 4.1.2.1, or OpenID Connect Core 1.0, section 3.1.2.6. */
   readonly error: string;
-  /** For the event history: what the provider said, or who it was. */
+  /** For the event history: the provider's error, or the provider's id of the user. */
   readonly detail?: string;
   /** The sign-in that would satisfy the policies. */
   readonly stepUp?: StepUp;
 }
 
-/** What each reason means. */
+/** The meaning of each reason. */
 export const SIGN_IN_FAILURES = {
   PROVIDER_REFUSED: "the identity provider did not sign the user in",
   PROVIDER_FAILED: "the identity provider returned an invalid response",
@@ -46,7 +46,7 @@ export function describeFailure(reason: FailureReason): string {
   return SIGN_IN_FAILURES[reason];
 }
 
-/** Codes that are passed on; what else a provider may say is `server_error`. */
+/** Codes that are passed on; any other code of a provider becomes `server_error`. */
 const PROVIDER_ERRORS: ReadonlySet<string> = new Set([
   "access_denied",
   "account_selection_required",
@@ -58,8 +58,8 @@ const PROVIDER_ERRORS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The provider returned an error of its own. Its text may contain a person's address, which a later erasure could not
- * assign to anybody, so it is not stored.
+ * The provider returned an error. Its text may contain a person's address, which a later erasure could not assign to
+ * anybody, so it is not stored.
  */
 export function refusedByProvider(error: string, description: string | undefined): SignInFailure {
   return {
@@ -69,7 +69,7 @@ export function refusedByProvider(error: string, description: string | undefined
   };
 }
 
-/** Whatever else is in the way. */
+/** Any other reason. */
 export function failedBecause(
   reason: Exclude<FailureReason, "PROVIDER_REFUSED">,
   detail?: string,
@@ -82,7 +82,7 @@ export function failedBecause(
   };
 }
 
-/** A policy of the customer is violated; where another sign-in would do, it is said which. */
+/** A policy of the customer is violated; if another sign-in would satisfy it, the failure describes that. */
 export function failedByPolicy(
   violation: Violation,
   rules: AuthenticationRules,
@@ -92,7 +92,7 @@ export function failedByPolicy(
   return { ...failedBecause(violation, detail), ...(stepUp && { stepUp }) };
 }
 
-/** The same of a session that goes on: 401 with a challenge (RFC 9470, section 3), or 403 where no sign-in would do. */
+/** The same for an open session: 401 with a challenge (RFC 9470, section 3), or 403 if no sign-in would satisfy it. */
 export function policyViolated(
   violation: Violation,
   rules: AuthenticationRules,
@@ -108,11 +108,9 @@ export function policyViolated(
   });
 }
 
-/**
- * Where the browser goes. The return URL is one of the customer's, whose own query stays as it is.
- */
+/** The target of the browser. The return URL is one of the customer's, and its own query is kept. */
 export function withParameters(returnUrl: string, parameters: Readonly<Record<string, string>>): string {
-  // ASCII alone, for it is a header
+  // only ASCII, because it is a header
   const { href } = new URL(returnUrl);
   return `${href}${href.includes("?") ? "&" : "?"}${new URLSearchParams(parameters).toString()}`;
 }

@@ -1,35 +1,38 @@
 import type { Knex } from "knex";
 import type { SealedColumns } from "../platform/sealed-columns.ts";
 
-/** A sign-in under way: from `authorize` until the provider sends the browser back. */
+/** A sign-in in progress: from `authorize` until the provider sends the browser back. */
 export interface FlowRow {
   readonly id: string;
   readonly state_hash: string;
   readonly customer_id: string;
   readonly client_id: string;
   readonly return_url: string;
-  /** The provider that the browser was sent to. */
+  /** The provider to which the browser was sent. */
   readonly issuer: string;
   readonly idp_client_id: string;
-  /** Sealed: {@link FlowSecrets}. */
+  /** Encrypted: {@link FlowSecrets}. */
   readonly secrets: string;
-  /** What the provider is asked for, and nobody else is told. */
+  /** Sent to the provider, and to nobody else. */
   readonly scope: string;
-  /** As the application asked for it. */
+  /** As requested by the application. */
   readonly max_age: number | null;
-  /** The provider never says when, and was asked to have the user prove again who they are: the sign-in here counts. */
+  /**
+   * The provider never reports the time of authentication, and was asked to authenticate the user again, so the sign-in
+   * here counts.
+   */
   readonly asked_fresh: boolean;
   readonly created_at: Date;
   readonly expires_at: Date;
 }
 
-/** What proves to the provider, and by the provider, that both ends of a flow are one. */
+/** Secrets with which each side of a flow verifies that the other one is the same as before. */
 export interface FlowSecrets {
   readonly verifier: string;
   readonly nonce: string;
 }
 
-/** What proves the flows under way. */
+/** Stores the secrets of flows, encrypted. */
 export const SEALED_FLOWS: SealedColumns = {
   table: "sign_in_flows",
   key: ["id"],
@@ -46,7 +49,8 @@ export async function insertFlow(trx: Knex.Transaction, row: FlowRow): Promise<v
 }
 
 /**
- * Takes a flow, for good: of two answers with one state the second finds nothing, whatever becomes of the first.
+ * Consumes a flow permanently: of two callbacks with one state, the second finds nothing, whatever happens to the
+ * first.
  */
 export async function claimFlow(db: Knex, stateHash: string, now: Date): Promise<FlowRow | undefined> {
   const [row] = await db("sign_in_flows")

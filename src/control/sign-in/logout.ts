@@ -12,7 +12,7 @@ import { findRefreshToken } from "./code-store.ts";
 import { idTokenPurpose } from "./complete-sign-in.ts";
 import { logoutAnswer, logoutBody, logoutQuery, type LogoutBody, type LogoutQuery } from "./schemas.ts";
 
-/** `DELETE /auth/logout`: ends a session, or all of a user's. */
+/** `DELETE /auth/logout`: ends a session, or all sessions of a user. */
 export function logoutRoute({ box }: Pick<ControlContext, "box">): Route {
   return writeRoute({
     tag: "Authentication",
@@ -50,7 +50,7 @@ export function logoutRoute({ box }: Pick<ControlContext, "box">): Route {
 const SUBJECTS = ["session_id", "refresh_token", "user_id"] as const;
 type Asked = LogoutQuery & NonNullable<LogoutBody>;
 
-/** @throws ApiError 422 where it is not said whose session, or said twice */
+/** @throws ApiError 422 if the session is not named, or named twice */
 function oneRequest(query: LogoutQuery, body: LogoutBody): Asked {
   const twice = Object.keys(query).filter((name) => Object.hasOwn(body ?? {}, name));
   if (twice.length > 0)
@@ -69,11 +69,14 @@ interface Subject {
   readonly customerId: string;
   readonly where: SessionsOf;
   readonly target: { readonly type: string; readonly id: string };
-  /** The one that the provider's logout concerns. */
+  /** The session for which the provider's logout is offered. */
   readonly session: SessionRow | undefined;
 }
 
-/** What the caller names, as far as it is its own. @throws ApiError 404 */
+/**
+ * The sessions that the caller names, if it may see them.
+ * @throws ApiError 404
+ */
 async function subjectOf(trx: Knex.Transaction, actor: Actor, asked: Asked): Promise<Subject> {
   if (asked.user_id !== undefined) return userSubject(trx, actor, asked.user_id, asked.customer_id);
   const session =
@@ -107,7 +110,7 @@ async function userSubject(
   return { customerId: user.customer_id, where: { userId: user.id }, target, session };
 }
 
-/** A token that is used up names its session as well: ending that is what is asked for. */
+/** A consumed token also identifies its session: ending that is what was requested. */
 async function sessionOfToken(
   trx: Knex.Transaction,
   actor: Actor,
@@ -128,7 +131,10 @@ async function requireReturnUrl(
     throw new ApiError("RETURN_URL_NOT_ALLOWED", { details: { post_logout_return_url: url } });
 }
 
-/** OpenID Connect RP-Initiated Logout 1.0, section 2; from what was noted at the sign-in, so that no provider is waited for. */
+/**
+ * OpenID Connect RP-Initiated Logout 1.0, section 2; from data stored at the sign-in, so that no provider is waited
+ * for.
+ */
 function endSessionUrl(
   box: SecretBox,
   actor: Actor,

@@ -2,8 +2,8 @@ import { ApiError } from "../platform/errors.ts";
 import type { Answer } from "../platform/frame/route.ts";
 
 /**
- * The end of a sign-in that nobody knows: no address in the request is one to send a browser to (RFC 9700, section
- * 4.11.1), so a person is told, in a page that holds nothing of the request; a program, by the usual error.
+ * The end of a sign-in whose flow is unknown. No address in the request is safe to redirect a browser to (RFC 9700,
+ * section 4.11.1), so a person gets a page that contains nothing of the request, and a program gets the usual error.
  */
 export function unknownSignIn(accept: string | undefined): Answer {
   const error = new ApiError("INVALID_STATE");

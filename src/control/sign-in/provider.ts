@@ -11,17 +11,18 @@ import { ownProviderUrl } from "../platform/sandbox-issuer.ts";
 import { exactClaims, withoutInexactNumbers } from "./exact-json.ts";
 import { configuredProvider, type ResolveProvider } from "./resolve-provider.ts";
 
-/** The identity providers of customers, as clients of theirs. */
+/** The identity providers of customers, seen from their client. */
 export interface Providers {
-  /** The one that the users of a customer sign in at; `undefined`: there is none. */
+  /** The provider at which the users of a customer sign in; `undefined` if there is none. */
   readonly of: ResolveProvider;
-  /**
-   * @throws ApiError IDP_FAILED where the provider's metadata cannot be read
-   */
+  /** @throws ApiError IDP_FAILED if the provider's metadata cannot be read */
   clientOf(idp: IdpRow): Promise<client.Configuration>;
-  /** Where the browser is to be sent to sign in. @throws ApiError IDP_FAILED */
+  /**
+   * The address to which the browser is sent to sign in.
+   * @throws ApiError IDP_FAILED
+   */
   authorizationUrl(idp: IdpRow, parameters: Record<string, string>): Promise<string>;
-  /** What the provider says of a subject, signed or not (OpenID Connect Core 1.0, section 5.3). */
+  /** The provider's claims about a subject, signed or not (OpenID Connect Core 1.0, section 5.3). */
   userInfo(
     configuration: client.Configuration,
     accessToken: string,
@@ -29,20 +30,20 @@ export interface Providers {
   ): Promise<Readonly<Record<string, unknown>>>;
 }
 
-/** For each request to a provider; a sign-in makes up to four. */
+/** Per request to a provider; a sign-in makes up to four. */
 const TIMEOUT_MS = 5_000;
 const CACHED_MS = 10 * 60_000;
 const CACHED = 500;
-/** The signed answer to the request that is under way, as it came: it has to stay so until its signature is verified. */
+/** The signed response to the request in progress, unchanged: it must stay so until its signature is verified. */
 const signedAnswer = new AsyncLocalStorage<{ jwt?: string }>();
-/** Lets the library speak http; to which hosts is said here. Marked as deprecated so that nobody overlooks it. */
+/** Allows the library to use http; the hosts are restricted here. Marked as deprecated so that nobody overlooks it. */
 // eslint-disable-next-line @typescript-eslint/no-deprecated
 const ALLOW_HTTP: ((configuration: client.Configuration) => void)[] = [client.allowInsecureRequests];
 
 /**
- * Reads providers' metadata when they are needed, and keeps them for a while.
+ * Reads providers' metadata when they are needed, and caches them for a while.
  *
- * @param of - where users sign in. Default: where their customer has configured
+ * @param of - where users sign in. Default: the provider that their customer has configured
  */
 export function createProviders(
   { settings, db, box }: Pick<ControlContext, "settings" | "db" | "box">,
@@ -50,7 +51,7 @@ export function createProviders(
 ): Providers {
   const { allowInsecureIssuers } = settings;
   const send = guardedFetch({ allowPrivate: allowInsecureIssuers, timeoutMs: TIMEOUT_MS });
-  // this process itself, and nothing else on its machine or network
+  // only this process itself, and nothing else on its machine or network
   const sendToOwn = guardedFetch({ allowPrivate: true, timeoutMs: TIMEOUT_MS });
   // metadata may name any endpoint
   const requireReachable = (url: string): void => {
@@ -65,7 +66,7 @@ export function createProviders(
       : sendToOwn(own, options as RequestInit));
     return exactAnswer(answer);
   };
-  // to which hosts is said above
+  // the hosts were restricted above
   const speaksHttp = ({ issuer }: IdpRow) =>
     allowInsecureIssuers || ownProviderUrl(`${issuer}/`, settings) !== undefined;
   const discovered = new LRUCache<string, Promise<client.ServerMetadata>>({ max: CACHED, ttl: CACHED_MS });
@@ -78,7 +79,7 @@ export function createProviders(
       [client.customFetch]: fetchIt,
       ...(speaksHttp(idp) && { execute: ALLOW_HTTP }),
     });
-    // what the provider writes into its tokens is compared with this
+    // the issuer in the provider's tokens is compared with this
     if (found.serverMetadata().issuer !== issuer)
       throw new Error("the issuer in the metadata does not match");
     return found.serverMetadata();
@@ -96,7 +97,7 @@ export function createProviders(
   }
 
   async function clientOf(idp: IdpRow): Promise<client.Configuration> {
-    // each encryption gives another text, so a provider that is configured again is another client
+    // each encryption gives another text, so a provider that is configured again gets a new client
     const key = JSON.stringify([idp.customer_id, idp.issuer, idp.client_id, idp.client_secret]);
     const known = clients.get(key);
     if (known !== undefined) return known;
@@ -136,7 +137,7 @@ function makeClient(
   insecure: boolean,
 ): client.Configuration {
   const methods = metadata.token_endpoint_auth_methods_supported;
-  // OpenID Connect Discovery 1.0, section 3: Basic where the metadata say nothing
+  // OpenID Connect Discovery 1.0, section 3: Basic if the metadata do not say
   const authentication =
     methods?.includes("client_secret_post") === true && !methods.includes("client_secret_basic")
       ? client.ClientSecretPost(secret)
@@ -144,18 +145,18 @@ function makeClient(
   const made = new client.Configuration(metadata, clientId, undefined, authentication);
   made.timeout = TIMEOUT_MS / 1000;
   made[client.customFetch] = fetchIt;
-  // the ID token's signature counts, not only that it came over TLS
+  // verify the ID token's signature instead of relying on TLS alone
   client.enableNonRepudiationChecks(made);
   if (insecure) for (const allow of ALLOW_HTTP) allow(made);
   return made;
 }
 
-/** 502, with what went wrong for the log alone. */
+/** 502, with the cause only in the log. */
 function fail({ customer_id }: IdpRow, error: unknown): never {
   throw new ApiError("IDP_FAILED", { details: { customer_id }, cause: new Error(failureText(error)) });
 }
 
-/** What a failure is, without what the provider sent: that may hold tokens. */
+/** Describes a failure without the provider's response, which may contain tokens. */
 export function failureText(error: unknown): string {
   if (!(error instanceof Error)) return "unknown failure";
   const inner = error.cause instanceof Error ? ` (${error.cause.message})` : "";
@@ -163,20 +164,20 @@ export function failureText(error: unknown): string {
   return `${code === undefined ? "" : `${code}: `}${error.message}${inner}`.slice(0, 500);
 }
 
-/** What the library is to read of an answer, as {@link withoutInexactNumbers} has it. */
+/** The response for the library to parse, after {@link withoutInexactNumbers}. */
 async function exactAnswer(answer: Response): Promise<Response> {
   const { status, statusText, headers } = answer;
   if (answer.body === null) return answer;
   const text = await answer.text();
   const exact = new Headers(headers);
-  // it is unpacked by now, and may have another length
+  // it is already decompressed, and its length may have changed
   for (const name of ["content-encoding", "content-length"]) exact.delete(name);
   const init = { status, statusText, headers: exact };
-  // as the library has it, which reads JSON whatever else it is labelled
+  // like the library, which parses JSON whatever the content type is
   if (headers.get("content-type")?.split(";")[0] !== "application/jwt")
     return new Response(withoutInexactNumbers(text), init);
   const signed = signedAnswer.getStore();
-  // the provider's keys may be asked for next
+  // the provider's keys may be requested next
   if (signed !== undefined) signed.jwt ??= text;
   return new Response(text, init);
 }

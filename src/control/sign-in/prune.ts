@@ -2,12 +2,12 @@ import type { Knex } from "knex";
 import type { ControlContext } from "../platform/context.ts";
 
 const BATCH = 1_000;
-/** An expired flow has no further use; its end is in the event history. */
+/** An expired flow is no longer needed; its end is in the event history. */
 const FLOWS_KEPT_MS = 3_600_000;
 
 /**
- * Removes what is long over: flows, and sessions with their codes and refresh tokens once events of that age are removed, too.
- * It does so in small steps, each passing over what another instance is just removing.
+ * Removes flows that expired long ago, and sessions with their codes and refresh tokens once events of that age are
+ * removed. It works in small steps, each skipping rows that another instance is removing.
  */
 export async function pruneSignIns(
   { db, clock, settings }: ControlContext,

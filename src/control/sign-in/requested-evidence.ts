@@ -3,7 +3,7 @@ import { mfaAcrValues } from "../tenancy/mfa-acr-values.ts";
 import type { AuthenticationRules } from "../../customer-state/index.ts";
 import type { AuthorizeBody } from "./schemas.ts";
 
-/** What a provider is asked to prove of a user (OpenID Connect Core 1.0, section 3.1.2.1). */
+/** The evidence that a provider is asked for (OpenID Connect Core 1.0, section 3.1.2.1). */
 export interface RequestedEvidence {
   readonly parameters: {
     readonly acr_values?: string;
@@ -11,7 +11,7 @@ export interface RequestedEvidence {
     readonly max_age?: string;
     readonly prompt?: string;
   };
-  /** Whether the sign-in here counts as the time of authentication, where the provider does not say. */
+  /** Whether the sign-in here counts as the time of authentication if the provider does not report it. */
   readonly asksFresh: boolean;
 }
 
@@ -19,7 +19,7 @@ type Asked = Pick<AuthorizeBody, "acr_values" | "max_age" | "prompt">;
 type Asking = Pick<AuthenticationRules, "mfa_required" | "max_session_duration">;
 type Answering = Pick<IdpRow, "type" | "mfa_acr_values" | "capabilities">;
 
-/** What the policies ask for, which the application can narrow and not widen. */
+/** The requirements of the policies, which the application can narrow but not widen. */
 export function requestedEvidence(rules: Asking, asked: Asked, idp: Answering): RequestedEvidence {
   const acrValues = acrValuesFor(rules, asked, idp);
   const maxAge = Math.min(asked.max_age ?? Infinity, rules.max_session_duration ?? Infinity);
@@ -32,22 +32,23 @@ export function requestedEvidence(rules: Asking, asked: Asked, idp: Answering): 
       ...(asksAge && { max_age: String(maxAge) }),
       ...(prompt !== undefined && { prompt }),
     },
-    // any other provider must say `auth_time` where it is asked for an age: one that is silent was not asked, for the browser
-    // carries the request, and its user can take `max_age` out; one that does not know the prompt does nothing for it, though
-    // the application has asked for it
+    // any other provider must report `auth_time` if an age is required: if it does not, it was not asked. The browser
+    // carries the request, so its user can remove `max_age`; and a provider that does not know the prompt ignores it,
+    // even if the application has asked for it
     asksFresh: promptCounts && prompt?.split(" ").includes("login") === true,
   };
 }
 
-/** The application's own prompt never replaces `login`; with `none`, nothing can stand beside it. */
+/** The application's own prompt never replaces `login`; `none` cannot be combined with another value. */
 function promptFor(asked: Asked["prompt"], needsLogin: boolean): string | undefined {
   if (!needsLogin || asked === "none" || asked === "login") return asked;
   return asked === undefined ? "login" : `login ${asked}`;
 }
 
 /**
- * In order of preference. Where several factors are required, only what counts as such is asked for: another class would
- * end in a refusal. What a provider does not know is left out, for some refuse it.
+ * In order of preference. If multi-factor authentication is required, only classes that satisfy it are requested: any
+ * other class would end in a refusal. Classes that the provider does not know are left out, because some providers
+ * refuse them.
  */
 function acrValuesFor({ mfa_required }: Asking, asked: Asked, idp: Answering): readonly string[] {
   const wanted = asked.acr_values?.split(" ") ?? [];
@@ -61,8 +62,9 @@ function acrValuesFor({ mfa_required }: Asking, asked: Asked, idp: Answering): r
 }
 
 /**
- * A provider that never says when a user proved who they are is asked to have it done now: `max_age` alone would leave
- * open whether it was heeded. Not Google, which refuses this prompt, nor one that announces others alone.
+ * A provider that never reports when a user authenticated is asked to authenticate the user now: with `max_age` alone
+ * it would be unknown whether it was honoured. Not Google, which refuses this prompt, and not a provider that announces
+ * only others.
  */
 function needsPrompt({ type, capabilities }: Answering): boolean {
   return type !== "google" && capabilities?.auth_time === false && capabilities.prompt_login !== false;

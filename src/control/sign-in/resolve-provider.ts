@@ -2,7 +2,7 @@ import type { Knex } from "knex";
 import { findIdp, type IdpRow } from "../tenancy/idp.ts";
 import type { CustomerRow } from "../tenancy/customers.ts";
 
-/** Where the users of a customer sign in; `undefined`: nowhere. */
+/** The provider at which the users of a customer sign in; `undefined` if there is none. */
 export type ResolveProvider = (
   customer: Pick<CustomerRow, "id" | "created_at">,
 ) => Promise<IdpRow | undefined>;

@@ -21,11 +21,11 @@ import {
 
 interface SignInParts {
   readonly keyring: Keyring;
-  /** Where users sign in. Default: where their customer has configured. */
+  /** Where users sign in. Default: the provider that their customer has configured. */
   readonly providerOf?: ResolveProvider | undefined;
 }
 
-/** The sign-in of users: authorize, callback, token, refresh, logout. */
+/** Sign-in of users: authorize, callback, token, refresh, logout. */
 export function signInRoutes(context: ControlContext, { keyring, providerOf }: SignInParts): Route[] {
   const providers = createProviders(context, providerOf);
   const common = { tag: "Authentication", group: "authentication", tenancy: "handler" } as const;
@@ -82,7 +82,7 @@ export function signInRoutes(context: ControlContext, { keyring, providerOf }: S
       body: tokenBody,
       answers: { 200: tokenAnswer },
       errors: ["INVALID_CODE", "SESSION_ENDED", "CUSTOMER_SUSPENDED", "USER_SUSPENDED", "POLICY_VIOLATED"],
-      // before the transaction: it may need a connection of its own
+      // before the transaction, because it may need its own connection
       prepare: () => keyring.signingKey(),
       write: (call, unit, key) => exchangeCode(context, call, unit, key),
     }),

@@ -19,7 +19,7 @@ const acrValues = z
       "several factors, only classes that satisfy it are requested.",
   });
 
-/** Specification 2.5, and what answers a challenge (RFC 9470, section 4). */
+/** Specification 2.5, and the members of a challenge (RFC 9470, section 4). */
 export const authorizeBody = z.strictObject({
   customer_id: pathId(),
   return_url: z.string().min(1).max(2000),
@@ -39,7 +39,7 @@ export const authorizeAnswer = z.object({
   expires_in: z.int(),
 });
 
-/** What providers send along; what else they do is nobody's business. */
+/** Parameters that providers send; unknown ones are ignored. */
 export const callbackQuery = z.looseObject({
   state: z.string().optional(),
   code: z.string().optional(),
@@ -89,7 +89,7 @@ const tokenSession = z.object({
   user_agent: z.string(),
 });
 
-/** RFC 6749, section 5.1, and who it is. */
+/** RFC 6749, section 5.1, and the user. */
 export const tokenAnswer = z.object({
   access_token: z.string(),
   token_type: z.literal("Bearer"),
@@ -105,7 +105,7 @@ export const tokenAnswer = z.object({
   session: tokenSession,
 });
 
-/** Parameters that may stand in the query; a refresh token does not, for addresses are logged on the way. */
+/** Parameters that are also allowed in the query; not a refresh token, because URLs are logged. */
 export const logoutQuery = z.strictObject({
   session_id: pathId().optional(),
   user_id: pathId().optional(),

@@ -19,14 +19,14 @@ export async function lockCustomerOfSignIn(
     .first<CustomerRow | undefined>(...CUSTOMER_COLUMNS);
 }
 
-/** The `authentication` policies of a customer, taken together. */
+/** The `authentication` policies of a customer, combined. */
 export async function rulesOf(db: Knex, customerId: string): Promise<AuthenticationRules> {
   const state = (await customerStatesOf(db, [customerId])).get(customerId);
   if (state === undefined) throw new Error(`customer ${customerId} not found`);
   return state.authentication;
 }
 
-/** What a sign-in, or the session that came of it, is evaluated by. */
+/** The facts by which a sign-in, or the resulting session, is evaluated. */
 export interface ProvedFacts {
   readonly email: string | null | undefined;
   /** Of the browser that signed in. */
@@ -36,7 +36,7 @@ export interface ProvedFacts {
   readonly authTime: Date | null;
 }
 
-/** @returns the first rule that they violate */
+/** @returns the first violated rule */
 export function violatedBy(facts: ProvedFacts, rules: AuthenticationRules, now: Date): Violation | undefined {
   return violationOf(rules, {
     email: facts.email ?? undefined,
@@ -48,7 +48,10 @@ export function violatedBy(facts: ProvedFacts, rules: AuthenticationRules, now: 
   });
 }
 
-/** When a session ends at the latest: its own bound, and the strictest policy's from when the user proved who they are. */
+/**
+ * When a session ends at the latest: at its own limit, or at that of the strictest policy, counted from the time of
+ * authentication.
+ */
 export function boundOf(
   { expiresAt, authTime }: { readonly expiresAt: Date; readonly authTime: Date | null },
   { max_session_duration: most }: AuthenticationRules,
@@ -57,13 +60,13 @@ export function boundOf(
   return earlier(expiresAt, new Date(authTime.getTime() + most * 1000));
 }
 
-/** What of a session its policies are held against. */
+/** The parts of a session that its policies are checked against. */
 export type EvaluatedSession = Pick<SessionRow, "ip_address" | "amr" | "acr" | "auth_time" | "expires_at">;
 
 /**
- * What the policies of now say of a session, by what was proved at its sign-in.
+ * Evaluates a session by the current policies and the evidence of its sign-in.
  *
- * @returns the first rule that it violates, or until when it goes on at the latest, which may be over
+ * @returns the first violated rule, or when the session ends at the latest, which may be in the past
  */
 export function evaluateSessionPolicies(
   session: EvaluatedSession,

@@ -25,7 +25,7 @@ export interface LiveSession {
   readonly until: Date;
 }
 
-/** The session as it is, locked, once customer and user are held in their status; in this order, as everywhere. */
+/** The session, locked after customer and user were locked with their status; in this order, as everywhere. */
 export interface HeldSession {
   readonly session: SessionRow;
   readonly user: UserRow | undefined;
@@ -50,8 +50,8 @@ export async function lockSessionForUse(
  * Checks everything again before tokens are issued: the customer, the user, the session, and the policies, based on the
  * evidence from the sign-in.
  *
- * @returns the session, or why it has no tokens: then the event of it, and the session's end, are to be kept
- * @throws ApiError where there is nothing to keep
+ * @returns the session, or why it gets no tokens: the caller must then commit the event and the end of the session
+ * @throws ApiError if there is nothing to commit
  */
 export async function evaluateSession(unit: UnitOfWork, held: HeldSession): Promise<LiveSession | ApiError> {
   const { session, user, customer } = held;
@@ -62,7 +62,7 @@ export async function evaluateSession(unit: UnitOfWork, held: HeldSession): Prom
   if (user?.status === "suspended") throw new ApiError("USER_SUSPENDED", { details: { user_id: user.id } });
   if (session.ended_at !== null)
     throw new ApiError("SESSION_ENDED", { details: { session_id: session.id, reason: session.end_reason } });
-  // deleting a customer or a user ends its sessions, so these are not reached
+  // deleting a customer or a user ends its sessions, so these cases do not occur
   if (customer === undefined || user === undefined) throw new ApiError("SESSION_ENDED");
 
   const rules = await rulesOf(unit.trx, session.customer_id);
@@ -78,7 +78,7 @@ export async function evaluateSession(unit: UnitOfWork, held: HeldSession): Prom
         reason: violation,
       },
     });
-    // a session grows no younger; what else is violated may be put right, and the session goes on then
+    // a session that is too old stays so; other violations may be resolved, and the session then continues
     if (violation === "SESSION_TOO_OLD")
       await endSessions(unit, { sessionId: session.id }, "session_too_old");
     return policyViolated(violation, rules, { session_id: session.id });
@@ -88,13 +88,13 @@ export async function evaluateSession(unit: UnitOfWork, held: HeldSession): Prom
   return { session, user, customer, until };
 }
 
-/** A refresh token of a session, and until when it is good. */
+/** A refresh token of a session, with its expiry. */
 export interface IssuedRefreshToken {
   readonly text: string;
   readonly expiresAt: Date;
 }
 
-/** Puts a refresh token there. */
+/** Stores a refresh token. */
 export async function issueRefreshToken(
   { settings }: Pick<ControlContext, "settings">,
   { trx, now }: UnitOfWork,
@@ -107,12 +107,12 @@ export async function issueRefreshToken(
 }
 
 export interface Granted {
-  /** Who asks for tokens (RFC 9068, section 2.2); it may be another than who began the sign-in. */
+  /** The client that requests tokens (RFC 9068, section 2.2); it may differ from the one that started the sign-in. */
   readonly clientId: string;
   readonly refreshToken: IssuedRefreshToken;
 }
 
-/** Makes an access token, and the answer that brings it and the refresh token. */
+/** Creates an access token, and the answer with it and the refresh token. */
 export async function grant(
   { settings, log }: Pick<ControlContext, "settings" | "log">,
   { trx, now }: UnitOfWork,
@@ -123,9 +123,9 @@ export async function grant(
   const issuedAt = Math.floor(now.getTime() / 1000);
   const expiresAt = Math.min(issuedAt + settings.accessTokenSeconds, Math.floor(until.getTime() / 1000));
   const refreshUntil = earlier(until, refreshToken.expiresAt);
-  // by the rules of now: what the operator has narrowed since the sign-in is in no new token
+  // by the current rules: claims that the operator has disallowed since the sign-in are in no new token
   const attributes = effectiveAttributes(user, claimPolicyOf(settings, customer, user.issuer));
-  // again, for sessions of earlier releases hold whatever the provider was asked for
+  // filtered again, because sessions of earlier releases contain whatever the provider was asked for
   const scope = userScope(session.scope);
   const facts: TokenFacts = {
     issuer: settings.publicUrl,
@@ -148,8 +148,7 @@ export async function grant(
       { user_id: user.id, attributes: leftOut },
       "omitted attributes that do not fit in an access token",
     );
-  // an earlier token may live longer, where a policy has become stricter since: ending the session must cover that
-  // token
+  // an earlier token may expire later, if a policy has become stricter since: ending the session must cover that token
   const tokensExpireAt = later(new Date(expiresAt * 1000), session.last_token_expires_at);
   await keepAlive(trx, session.id, {
     last_used_at: now,

@@ -10,7 +10,7 @@ export function announceUpdate(unit: UnitOfWork, row: CustomerRow, detail: strin
   });
 }
 
-/** What events say of a customer. */
+/** A customer as shown in events. */
 export function customerPayload({ id, name, status }: CustomerRow) {
   return { id, name, status };
 }

@@ -7,8 +7,8 @@ import type { ClaimPolicy, ClaimRules } from "./permit-claims.ts";
 type Environment = Pick<ControlSettings, "environment" | "publicUrl">;
 
 /**
- * What counts of the claims of a customer's users: in production, and of a provider of the customer's own, only what is
- * listed. The sandbox's own provider is the operator's: it says what it likes until a list is set.
+ * Which claims of a customer's users are accepted: in production, and from the customer's own provider, only those that
+ * are listed. The sandbox's own provider belongs to the operator: everything is accepted until a list is set.
  *
  * @param issuer - who makes the claims
  */
@@ -17,7 +17,7 @@ export function claimPolicyOf(settings: Environment, rules: ClaimRules, issuer: 
   return { ...rules, unset: own ? "anything" : "nothing" };
 }
 
-/** The rules of several customers, by their ids. */
+/** The rules of several customers, by customer id. */
 export async function claimRulesOf(
   db: Knex,
   customerIds: readonly string[],
@@ -28,7 +28,7 @@ export async function claimRulesOf(
   return new Map(rows.map(({ id, ...rules }) => [id, rules]));
 }
 
-/** Of a customer that is gone: nothing counts. */
+/** For a customer that does not exist: nothing is accepted. */
 export const NO_CLAIMS: ClaimRules = {
   allowed_roles: null,
   allowed_permissions: null,

@@ -6,7 +6,10 @@ import type { ClaimRules } from "./permit-claims.ts";
 export const CUSTOMER_STATUSES = ["active", "suspended", "archived"] as const;
 export type CustomerStatus = (typeof CUSTOMER_STATUSES)[number];
 
-/** What of a customer says which claims of its identity provider count; for those who run the platform alone. */
+/**
+ * The members of a customer that say which claims of its identity provider are accepted; only for those who run the
+ * platform.
+ */
 export const CLAIM_RULES = [
   "allowed_roles",
   "allowed_permissions",
@@ -29,13 +32,13 @@ export interface CustomerRow extends ClaimRules {
   readonly revision: number;
 }
 
-/** What of a customer can be written. */
+/** The members of a customer that can be written. */
 export type CustomerFields = Pick<
   CustomerRow,
   "external_id" | "name" | "status" | "allowed_return_urls" | "metadata" | keyof ClaimRules
 >;
 
-/** Claims of a new customer's provider count only where that is said. */
+/** Claims of a new customer's provider are accepted only if that is stated. */
 export type NewCustomerFields = Omit<CustomerFields, keyof ClaimRules> & Partial<ClaimRules>;
 
 export const CUSTOMER_COLUMNS = [
@@ -67,7 +70,7 @@ export async function findCustomer(db: Knex, id: string): Promise<CustomerRow | 
 /**
  * Reads a customer that a request names.
  *
- * @throws ApiError INVALID_CUSTOMER where there is none, or the actor's key must not see it
+ * @throws ApiError INVALID_CUSTOMER if it does not exist, or the actor's key must not see it
  */
 export async function requireCustomer(
   db: Knex,
@@ -81,8 +84,8 @@ export async function requireCustomer(
 }
 
 /**
- * Like {@link requireCustomer} with an id of a path, and keeps the row from being changed until the transaction ends.
- * Other rows may go on referring to it: sign-ins do not wait.
+ * Like {@link requireCustomer} for an id in a path, and locks the row against changes until the transaction ends. Other
+ * rows may still refer to it: sign-ins do not wait.
  */
 export async function lockCustomer(trx: Knex.Transaction, actor: Actor, id: string): Promise<CustomerRow> {
   const found = maySee(actor, id)
@@ -95,7 +98,7 @@ export async function lockCustomer(trx: Knex.Transaction, actor: Actor, id: stri
   return found;
 }
 
-/** Like {@link requireCustomer}, and keeps the customer from being deleted or suspended until the transaction ends. */
+/** Like {@link requireCustomer}, and locks the customer against deletion and suspension until the transaction ends. */
 export async function requireCustomerShared(
   trx: Knex.Transaction,
   actor: Actor,
@@ -106,9 +109,9 @@ export async function requireCustomerShared(
 }
 
 /**
- * Keeps a customer from being changed or deleted until the transaction ends; others may do the same.
+ * Locks a customer against changes and deletion until the transaction ends; others may do the same.
  *
- * @returns whether it is there
+ * @returns whether it exists
  */
 export async function lockCustomerShared(trx: Knex.Transaction, id: string): Promise<boolean> {
   const row: unknown = await customers(trx).where({ id }).forShare().first("id");

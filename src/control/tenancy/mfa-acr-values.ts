@@ -1,6 +1,6 @@
 import type { IdpRow, IdpType } from "./idp.ts";
 
-/** Of the OpenID Provider Authentication Policy Extension 1.0, section 4: more than one factor. */
+/** OpenID Provider Authentication Policy Extension 1.0, section 4: more than one factor. */
 export const PAPE_MULTI_FACTOR = "http://schemas.openid.net/pape/policies/2007/06/multi-factor";
 
 /**
@@ -19,12 +19,12 @@ const BY_TYPE: Readonly<Partial<Record<IdpType, readonly string[]>>> = {
 
 export type MfaEvidence = Pick<IdpRow, "type" | "mfa_acr_values">;
 
-/** A provider of which nobody has said more than its type. */
+/** A provider of which only the type is known. */
 export function asDocumented(type: IdpType): MfaEvidence {
   return { type, mfa_acr_values: null };
 }
 
-/** The values of `acr` by which a provider says that a user was authenticated by several factors. */
+/** The values of `acr` with which a provider confirms that a user was authenticated with several factors. */
 export function mfaAcrValues({ type, mfa_acr_values: configured }: MfaEvidence): readonly string[] {
   return configured ?? BY_TYPE[type] ?? [];
 }

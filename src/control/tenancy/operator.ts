@@ -4,8 +4,8 @@ import type { UnitOfWork } from "../platform/unit.ts";
 import { lockCustomer, type CustomerRow } from "./customers.ts";
 
 /**
- * Locks a customer for what its own keys may not do to it: a key that is limited to a customer keeps its settings, and
- * the platform's operator decides on its status.
+ * Locks a customer for a change that its own keys must not make: a key that is limited to a customer may change the
+ * customer's settings, but only those who run the platform decide on its status.
  *
  * @throws ApiError CUSTOMER_KEY_NOT_ALLOWED
  */
@@ -20,7 +20,7 @@ export async function lockCustomerForOperator(
 }
 
 /**
- * @param refused - what of the request is for those who run the platform, where it is not all of it
+ * @param refused - the part of the request that only those who run the platform may send; default: all of it
  * @throws ApiError CUSTOMER_KEY_NOT_ALLOWED for a key that is limited to one customer
  */
 export function requireOperator(

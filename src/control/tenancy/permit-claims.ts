@@ -4,24 +4,24 @@ import type { Value } from "../../policy/index.ts";
 import { clip } from "../../text/index.ts";
 import { isExactAttribute, RESERVED_NAMES, type UserAttributes } from "./attributes.ts";
 
-/** What the operator lets the identity provider of a customer say. A list that is `null` was never set. */
+/** The claims that the operator accepts from a customer's identity provider. A list that is `null` was never set. */
 export interface ClaimRules {
   readonly allowed_roles: readonly string[] | null;
   readonly allowed_permissions: readonly string[] | null;
   readonly allowed_groups: readonly string[] | null;
-  /** Names of attributes besides those that have a list of their own. */
+  /** Names of attributes other than those with their own list. */
   readonly allowed_claims: readonly string[] | null;
-  /** The provider's groups to roles: the operator's own, so they need not be allowed. */
+  /** Maps the provider's groups to roles: set by the operator, so they need not be allowed. */
   readonly role_mapping: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The rules for one user's claims, by who it is that makes them. */
+/** The rules for one user's claims, depending on who makes them. */
 export interface ClaimPolicy extends ClaimRules {
-  /** What passes where a list was never set. */
+  /** The claims that are accepted if a list was never set. */
   readonly unset: "nothing" | "anything";
 }
 
-/** The only entry of a list that lets a provider say anything of its kind. */
+/** The only entry of a list that accepts any claim of its kind. */
 export const ANYTHING = "*";
 
 /** Claims whose values are compared, each with a list. */
@@ -36,8 +36,8 @@ const SHOWN_VALUES = 20;
 const SHOWN_LENGTH = 100;
 
 /**
- * What of a provider's claims counts: they are the customer's word, and the operator says how far that goes.
- * Texts are compared exactly. What is left of a list that held nothing else is missing, which permits nothing.
+ * Which claims of a provider are accepted: they are the customer's word, and the operator decides how far it is
+ * trusted. Texts are compared exactly. A list of which no entry is accepted counts as missing, which permits nothing.
  */
 export function permitClaims(
   claimed: UserAttributes,
@@ -53,11 +53,11 @@ export function permitClaims(
   const mapped = [...new Set(textsOf(claimed["groups"]).flatMap((group) => rolesOf(group, policy)))];
   if (mapped.length > 0) {
     permitted.set("roles", [...new Set([...textsOf(permitted.get("roles")), ...mapped])]);
-    // of several nobody has said which is the one
+    // if there are several, it is not known which one is meant
     const [only] = mapped;
     if (!permitted.has("role") && only !== undefined && mapped.length === 1) permitted.set("role", only);
   }
-  // in one order, wherever the claims were kept
+  // in a fixed order, however the claims were stored
   dropped.sort((a, b) => (a.claim < b.claim ? -1 : 1));
   return { permitted: Object.fromEntries(permitted), dropped };
 }
@@ -126,7 +126,7 @@ function droppedClaim(claim: string, lost: readonly Value[], reason: string): Dr
   return { claim, values, count: lost.length, reason };
 }
 
-/** Without half of a surrogate pair, which PostgreSQL does not hold. */
+/** Without unpaired surrogates, which PostgreSQL cannot store. */
 function shortened(value: Value): string {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return clip(text, SHOWN_LENGTH).toWellFormed();

@@ -59,7 +59,8 @@ export class FileSource implements AttributeSource {
 }
 
 /**
- * YAML as everybody reads it: except inexact ones: and without a key or value they could match somebody else's.
+ * YAML as everybody reads it: without inexact numbers, and without keys that are read as other text than they seem.
+ * `007` is the number 7, and the entry would be somebody else's.
  */
 const EXACT = [exactly(intCoreTag), exactly(floatCoreTag)];
 const TEXT_KEYS: typeof mapTag = {

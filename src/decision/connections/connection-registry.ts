@@ -106,7 +106,7 @@ export class ConnectionRegistry {
     if ((access.raw.body?.bytes.length ?? 0) > MAX_BODY) return false;
     const bytes = bytesOf(access);
     if (!this.#space.hasRoomFor(bytes)) return false;
-    // its decision may have started before the last change
+    // it may have been decided before the last change
     const { current: round } = this.#rounds;
     const entry: ConnectionEntry = {
       ...{ ids: [decisionId], connection, planHash: hashOf(planText), steady, round, bytes },
@@ -247,7 +247,8 @@ export class ConnectionRegistry {
     return count;
   }
 
-  /** Evaluates open connections again, a few at a time. Resolves when done; {@link EvaluationRounds. A call during a round starts
+  /**
+   * Evaluates open connections again, a few at a time. Resolves when done; never rejects. A call during a round starts
    * over, because connections evaluated so far may have used the earlier policies or state.
    *
    * @param concerns - selects the steady connections whose decision may have changed; absent: all
@@ -257,7 +258,7 @@ export class ConnectionRegistry {
   }
 
   /**
-   * Evaluates connections whose decision may change without any announcement: see {@link and attribute sources
+   * Evaluates connections whose decision may change without any announcement: time passes, and attribute sources
    * change.
    */
   refresh(): Promise<void> {

@@ -3,7 +3,7 @@ import type { ConnectionEntry } from "./connection-entry.ts";
 import type { ConnectionRegistryOptions, LiveConnection, Reevaluation } from "./connection-types.ts";
 import { TimeSlices } from "./time-slices.ts";
 
-/** What an evaluation has changed of a connection. */
+/** What an evaluation has changed about a connection. */
 export type ConnectionChange = "closed" | "replanned";
 
 type RoundCounts = Record<ConnectionChange | "failed", number>;
@@ -12,21 +12,21 @@ export interface EvaluationRoundsOptions extends Pick<
   ConnectionRegistryOptions,
   "evaluate" | "evaluateWithin" | "circumstances" | "log"
 > {
-  /** A live view: it also comes to what is added meanwhile. */
+  /** A live view that includes entries added during a round. */
   readonly entries: () => Iterable<ConnectionEntry>;
   readonly apply: (entry: ConnectionEntry, evaluated: Reevaluation) => ConnectionChange | undefined;
   /** Unix ms. */
   readonly clock: () => number;
-  /** A monotonic clock in milliseconds. */
+  /** Monotonic time in milliseconds. */
   readonly stopwatch: () => number;
 }
 
-/** Evaluated at a time, of those that have to wait for something. */
+/** Maximum number of concurrent evaluations, of those that wait for something. */
 const MOST_WAITING = 50;
 
 const LATE: Reevaluation = { verdict: "DENY", reason: "DEADLINE_EXCEEDED" };
 
-/** Evaluates open connections in rounds, each connection once in each; a change begins the next. */
+/** Evaluates open connections in rounds, each connection once per round. A change starts the next round. */
 export class EvaluationRounds {
   readonly #options: EvaluationRoundsOptions;
   readonly #clock: () => number;
@@ -43,12 +43,12 @@ export class EvaluationRounds {
     this.#slices = new TimeSlices(options.stopwatch);
   }
 
-  /** The round of what was evaluated just now. */
+  /** The current round. */
   get current(): number {
     return this.#round;
   }
 
-  /** Unix ms: who asked before this may have been evaluated by what was in force before. */
+  /** Time of the last change, Unix ms: a decision that began earlier may have used what was in force before. */
   get changedAt(): number {
     return this.#changedAt;
   }
@@ -57,15 +57,15 @@ export class EvaluationRounds {
     this.#changedAt = this.#clock();
   }
 
-  /** Evaluates one connection again, with others that wait for it. */
+  /** Evaluates one connection again, together with any others that are due. */
   repeat(entry: ConnectionEntry): Promise<void> {
     entry.round = this.#round - 1;
     return this.#work();
   }
 
   /**
-   * Evaluates open connections again, a few at a time. Resolves when that is done, and never rejects. A call while this
-   * is under way begins anew: who was evaluated already may have been by what was in force before.
+   * Evaluates open connections again, a few at a time. Resolves when done; never rejects. A call during a round starts
+   * over, because connections evaluated so far may have used the earlier policies or state.
    *
    * @param concerns - selects the steady connections whose decision may have changed; absent: all
    */
@@ -91,7 +91,7 @@ export class EvaluationRounds {
     return this.reevaluate(changed ? undefined : () => false);
   }
 
-  /** Removes expired connections, which Envoy closes by itself. */
+  /** An expired connection that is still here should have been closed by Envoy, so it is not steady. */
   #isSteady({ steady, connection: { expiresAt } }: ConnectionEntry): boolean {
     return steady && (expiresAt === undefined || this.#clock() < expiresAt * 1000);
   }
@@ -102,13 +102,13 @@ export class EvaluationRounds {
   }
 
   async #reevaluateAll(): Promise<void> {
-    // also ensures that the caller has the promise before this ends
+    // also so that the caller has the promise before this ends
     await this.#slices.next();
     const counts: RoundCounts = { closed: 0, replanned: 0, failed: 0 };
     while (this.#isPending()) {
       this.#pending = false;
       let waiting: Promise<void>[] = [];
-      // a Map's iterator also visits entries added during iteration
+      // a Map's iterator also visits entries added during the loop
       for (const entry of this.#options.entries()) {
         if (entry.round === this.#round || entry.closing !== undefined) continue;
         entry.round = this.#round;
@@ -124,10 +124,10 @@ export class EvaluationRounds {
     }
     this.#working = undefined;
     if (counts.closed + counts.replanned > 0)
-      this.#options.log.info(counts, "open connections were evaluated again");
+      this.#options.log.info(counts, "evaluated open connections again");
   }
 
-  /** A method, because the value may change during an await. */
+  /** A method, because the value may have changed during an await. */
   #isPending(): boolean {
     return this.#pending;
   }
@@ -166,12 +166,12 @@ export class EvaluationRounds {
   }
 
   #failed(entry: ConnectionEntry, error: unknown, counts: RoundCounts): void {
-    // log only one: the next ten thousand will fail in the same way
+    // log only one: the next ten thousand would fail in the same way
     counts.failed += 1;
     if (counts.failed === 1)
       this.#options.log.error(
         { err: error, decision_id: entry.connection.decisionId },
-        "an open connection could not be evaluated again",
+        "cannot evaluate an open connection again",
       );
     this.#apply(entry, { verdict: "DENY", reason: "INTERNAL_ERROR" }, counts);
   }

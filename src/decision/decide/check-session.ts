@@ -27,13 +27,13 @@ export interface SessionCheck {
  *
  * @returns the caller unchanged, or one that is not identified, with the reason
  */
-export function checkSession(caller: Caller, admission: SessionCheck): Caller {
+export function checkSession(caller: Caller, check: SessionCheck): Caller {
   const { identity } = caller;
   if (identity === undefined) return caller;
-  const refusal = refusalOf(identity, admission);
+  const refusal = refusalOf(identity, check);
   if (refusal === undefined) return caller;
-  const final = caller.byCookie !== true && refusal.reason !== "STANDING_NOT_READY";
-  return { failure: { ...refusal, detail: detailOf(identity, refusal.reason, admission), final } };
+  const final = caller.byCookie !== true && refusal.reason !== "CUSTOMER_STATE_NOT_READY";
+  return { failure: { ...refusal, detail: detailOf(identity, refusal.reason, check), final } };
 }
 
 interface Refusal {
@@ -42,7 +42,7 @@ interface Refusal {
 }
 
 function refusalOf(identity: Identity, { state, clientIp, now }: SessionCheck): Refusal | undefined {
-  if (state === undefined) return { reason: "STANDING_NOT_READY" };
+  if (state === undefined) return { reason: "CUSTOMER_STATE_NOT_READY" };
   const { session, user } = identity;
   if (session.id !== undefined && state.sessionEnded(session.id)) return { reason: "SESSION_ENDED" };
   if (state.userStatus(userOf(identity)) !== "active") return { reason: "USER_SUSPENDED" };
@@ -78,6 +78,6 @@ export function customerOf({ customer }: Identity, state: KnownState): CustomerS
 /** For logs and audit. */
 function detailOf({ session }: Identity, reason: StateReason, { whyUnknown }: SessionCheck): string {
   const named = session.id === undefined ? "the token does not name a session" : `session ${session.id}`;
-  if (reason !== "STANDING_NOT_READY" || whyUnknown === undefined) return named;
+  if (reason !== "CUSTOMER_STATE_NOT_READY" || whyUnknown === undefined) return named;
   return `${named}; control plane: ${whyUnknown()}`;
 }

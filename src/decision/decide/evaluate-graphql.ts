@@ -32,8 +32,10 @@ export type GraphqlPlanned =
   { readonly ok: true; readonly graphql: GraphqlPlanIR } | { readonly ok: false; readonly denial: Denial };
 
 /**
- * @param params - parameters of the endpoint's path
- * @param fields - fields of the set's response rules that apply at the endpoint
+ * Plans what decides on operations at an endpoint.
+ *
+ * @param params - of the endpoint's path
+ * @param fields - response rules of the set that apply at the endpoint
  */
 export function planOperations(
   evaluation: EvaluationContext,
@@ -83,7 +85,7 @@ function withFieldsOfOthers(
 /**
  * Evaluates the operations of a request to a GraphQL endpoint that the path rules have not denied.
  *
- * @param path - what the path rules say; `undefined` where none matches
+ * @param path - the result of the path rules; `undefined` if none matches
  */
 export function evaluateOperations(
   evaluation: EvaluationContext,
@@ -126,7 +128,7 @@ function evaluateBeforeBody(
   return decision.verdict === "DENY" ? decision : needed;
 }
 
-/** @param page - what permits the page that servers show at their endpoint, to browsers that ask for no operation */
+/** @param page - permits a browser that asks for no operation to load the page that servers show at their endpoint */
 function evaluateReadOperations(
   evaluation: EvaluationContext,
   page: BarePermit | undefined,

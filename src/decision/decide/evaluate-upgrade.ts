@@ -53,8 +53,9 @@ const GRAPHQL_PROTOCOLS: ReadonlySet<string> = new Set(Object.values(SUBPROTOCOL
  * Evaluates a WebSocket handshake and plans what may pass on the connection.
  *
  * @param path - the result of the path rules; no rule is required, and a matching one has permitted
- * @param endpoint - path parameters, if the path is a connection that speaks GraphQL has its operations judged,
- *   too, unless its messages have rules: servers such as `new WebSocketServer({ server })` take it on any path
+ * @param endpoint - present if the path is a GraphQL endpoint. Elsewhere, a connection that speaks GraphQL has its
+ *   operations evaluated as well, unless there are rules for its messages: servers such as `new WebSocketServer({
+ *   server })` accept it on any path
  */
 export function evaluateUpgrade(
   evaluation: EvaluationContext,
@@ -86,7 +87,7 @@ export function evaluateUpgrade(
   });
 }
 
-/** @returns why the handshake cannot be let through; `undefined` where it carries no operation */
+/** @returns why the handshake must be refused; `undefined` if it carries no operation */
 function carriesOperation({ request, draft }: EvaluationContext): Denial | undefined {
   const refused = refuseOperationIn(request);
   if (refused === undefined) return undefined;

@@ -5,16 +5,16 @@ import { fitsKind, maskDocument, mediaKind, otherKind } from "../../policy/mask/
 
 type ResponsePlan = NonNullable<PlanIR["response"]>;
 
-/** What happens to a response: masked according to the plan, or withheld. */
+/** The outcome of a response: changed according to the plan, or withheld. */
 export type AnswerOutcome =
   | { readonly ok: true; readonly text: string; readonly paths: readonly string[] }
-  /** `status`: of the error that the client gets instead. */
+  /** `status`: that of the error that the client gets instead. */
   | { readonly ok: false; readonly reason: string; readonly status: number };
 
 /**
- * Processes a sample as the gateway processes a response (envoy/lua/gatehouse/response.lua).
+ * Does to a sample what the gateway does to a response (envoy/lua/gatehouse/response.lua).
  *
- * @throws if the response is a stream, whose documents only the gateway evaluates one by one
+ * @throws if the response is a stream: only the gateway evaluates its documents one by one
  */
 export function maskAnswer(plan: PlanIR["response"], sample: SampleAnswer): AnswerOutcome {
   const { status, text } = sample;
@@ -32,7 +32,7 @@ export function maskAnswer(plan: PlanIR["response"], sample: SampleAnswer): Answ
   return outcome.ok ? outcome : refused(outcome.reason);
 }
 
-/** @returns `response` of conditions, without its body. */
+/** @returns `response` as conditions see it, without its body */
 export function responseOf({ status, headers }: SampleAnswer) {
   const lists = Object.create(null) as Record<string, string[]>;
   for (const [name, value] of headers) (lists[name] ??= []).push(value);
@@ -54,9 +54,7 @@ function isPart(sample: SampleAnswer): boolean {
   return sample.status === 206 || valueOf(sample, "content-range") !== undefined;
 }
 
-/**
- * A successful response of another type, complete and without content coding, so that its first bytes can be checked.
- */
+/** A successful response of another type, complete and not encoded, so that its beginning can be checked. */
 function passingKind(plan: ResponsePlan, sample: SampleAnswer) {
   if (plan.otherTypes !== "pass" || plan.errors !== undefined || sample.status > 299) return undefined;
   return isPart(sample) || isCoded(sample) ? undefined : otherKind(valueOf(sample, "content-type"));
@@ -65,7 +63,7 @@ function passingKind(plan: ResponsePlan, sample: SampleAnswer) {
 function unreadable({ errors }: ResponsePlan, sample: SampleAnswer): string | undefined {
   if (isCoded(sample)) return UNREAD.compressed;
   if (isPart(sample)) return UNREAD.partial;
-  const kind = mediaKind(valueOf(sample, "content-type") ?? "application/json"); // a sample is JSON by default
+  const kind = mediaKind(valueOf(sample, "content-type") ?? "application/json"); // a sample is assumed to be JSON
   if (kind === undefined || (errors !== undefined && kind !== "json")) return UNREAD.not_json;
   if (kind === "json") return undefined;
   throw new Error("streams are not supported here: use one of its documents, as application/json");

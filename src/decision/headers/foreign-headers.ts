@@ -1,14 +1,14 @@
-/** Headers by which one product tells applications who is asking, in lower case. */
+/** Headers by which a product tells applications who the caller is, in lower case. */
 interface Foreign {
   readonly names?: readonly string[];
   readonly prefixes?: readonly string[];
 }
 
 /**
- * What other front doors tell applications, each by its own documentation. No proxy of ours sets these headers, so a client has
- * made them up, and an application that once stood behind such a door believes them. What the gateway itself is to believe of
- * them (a token in `Cf-Access-Jwt-Assertion`, say) it has to read before they are taken away (`point/serve-door.ts`): no
- * application ever gets a client's own.
+ * Headers that other front doors set for applications, each according to its own documentation. No proxy of ours sets
+ * them, so they come from the client, and an application that used to be behind such a front door would trust them. If
+ * the gateway itself uses one (for example, a token in `Cf-Access-Jwt-Assertion`), it reads it before it is removed
+ * (`point/serve-door.ts`). No application ever gets the client's own.
  */
 const FOREIGN = {
   "oauth2-proxy": {
@@ -53,7 +53,7 @@ const FOREIGN = {
     names: ["client-cert", "client-cert-chain", "x-ssl-cert"],
     prefixes: ["ssl-client-", "x-ssl-client-", "x-client-cert", "x-forwarded-tls-client-cert"],
   },
-  /** Which path was asked for. */
+  /** The path that was requested. */
   nginx: { names: ["x-original-uri"] },
 } as const satisfies Readonly<Record<string, Foreign>>;
 

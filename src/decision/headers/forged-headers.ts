@@ -2,17 +2,20 @@ import { HEADER } from "../../envoy-contract.ts";
 import { foldHeaderName, isLetterOrDigit, type RawRequest } from "../../request/index.ts";
 import { FOREIGN_NAMES, FOREIGN_PREFIXES } from "./foreign-headers.ts";
 
-/** The header names that clients may not use. */
+/** Names of headers that no client may use. */
 export interface ForgedHeadersOptions {
-  /** Identity headers for the application, in lower case, including the default ones. */
+  /** Headers that tell the application who the caller is, in lower case, including the default ones. */
   readonly names: readonly string[];
-  /** Prefixes of identity headers: an application may read other names with them. */
+  /** Prefixes of such names: an application may read others with the same prefix. */
   readonly prefixes: readonly string[];
   /** Names under the prefixes, and of other products, that clients may use. */
   readonly accepted: readonly string[];
 }
 
-/** In this exact spelling they are read (and then removed) or refused elsewhere. Any other spelling is a disguise. */
+/**
+ * Spelled exactly like this, they are read (and then removed) or refused elsewhere; in any other spelling they are
+ * disguised.
+ */
 const READ_ELSEWHERE = [
   "x-user-token",
   "x-backend-url",
@@ -22,13 +25,13 @@ const READ_ELSEWHERE = [
   "x-http-method-override",
   "x-http-method",
   "x-method-override",
-  // our copy of x-backend-url, by which Envoy selects the route again after this answer, and which it then removes
+  // our Envoy's copy of x-backend-url, used to select the route again after this answer; Envoy then removes it
   HEADER.backend,
 ];
 const OUR_PREFIX = "x-gatehouse-";
 /**
- * Envoy handles these in their regular spelling. It removes `x-envoy-` headers from clients, replaces
- * `x-forwarded-proto` and appends to `x-forwarded-for`. Others of that kind reach the application as they were sent.
+ * Spelled correctly, they are left to Envoy. It removes what clients send under `x-envoy-`, replaces
+ * `x-forwarded-proto`, and appends to `x-forwarded-for`; the others reach the application as they were sent.
  */
 const PROXY_PREFIXES = ["x-envoy-", "x-forwarded-"];
 const WELL_SPELLED = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
@@ -39,7 +42,7 @@ const MAX_KNOWN_LENGTH = 64;
 const NONE: readonly string[] = Object.freeze([]);
 
 /**
- * @returns a function that finds the headers that a client may not send, by their names as sent (lower case). Names are
+ * @returns a function that finds headers that a client may not send, by their names as received (lower case). Names are
  *   equal if their letters and digits are: `X.User.Id` and `xuserid` are `x-user-id`.
  */
 export function createForgedHeaders({
@@ -70,7 +73,7 @@ export function createForgedHeaders({
     );
   };
 
-  // clients repeat the same names; a client that invents names only loses this cache
+  // clients repeat the same names; one who invents names loses only this cache
   const known = new Map<string, boolean>();
   const isKnownForged = (name: string): boolean => {
     let answer = known.get(name);
@@ -103,7 +106,7 @@ const LETTERS_AND_DIGITS = Array.from("abcdefghijklmnopqrstuvwxyz0123456789", (l
   letter.charCodeAt(0),
 );
 
-/** The first two characters of a folded name, as one number; any two that begin so where it has only one. */
+/** The first two characters of a folded name, as one number; every possible pair if it has only one character. */
 function beginningsOf(folded: string): readonly number[] {
   const first = folded.charCodeAt(0) * SECOND;
   return folded.length > 1
@@ -114,7 +117,7 @@ function beginningsOf(folded: string): readonly number[] {
 /**
  * The request without these headers: rules must not read what the application does not get.
  *
- * @param refusesUnderscores - names with an underscore are kept, so that the request is refused for them as for any
+ * @param refusesUnderscores - names with an underscore stay, and the request is refused because of them, as with any
  *   other such name
  */
 export function withoutHeaders(

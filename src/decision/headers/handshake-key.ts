@@ -9,9 +9,10 @@ interface Handshake {
 const SECRET = randomBytes(32);
 
 /**
- * A WebSocket handshake over HTTP/2 has no `Sec-WebSocket-Key` (RFC 8441, section 5): HTTP/2 itself proves that the server
- * means this client. An HTTP/1.1 server requires one (RFC 6455, section 4.2.1), so the gateway, which is its client, makes
- * it: unpredictable, and the same whenever it is asked for one request. A key that the client sent is replaced.
+ * A WebSocket handshake over HTTP/2 (RFC 8441, section 5) has no `Sec-WebSocket-Key`, because HTTP/2 itself ensures
+ * that the response is meant for this client. A server that receives the handshake as HTTP/1.1 requires the header (RFC
+ * 6455, section 4.2.1), so the gateway, which is that server's client, creates one. A value that the client sent is
+ * replaced.
  *
  * @returns the header, for a handshake that did not arrive over HTTP/1
  */
@@ -23,8 +24,10 @@ export function handshakeKey(handshake: Handshake): readonly (readonly [name: st
 const GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
 /**
- * @returns the `Sec-WebSocket-Accept` that answers the key of the handshake (RFC 6455, section 4.2.2), whether the client
- *   made the key or the gateway; `undefined` if the client sent none, or several
+ * The reverse: an application that receives the handshake over HTTP/2 does not answer the key of an HTTP/1.1 client,
+ * which waits for that.
+ *
+ * @returns the value of `Sec-WebSocket-Accept` for a handshake over HTTP/1 (RFC 6455, section 4.2.2)
  */
 export function handshakeAccept(handshake: Handshake): string | undefined {
   const keys = handshake.raw.headers

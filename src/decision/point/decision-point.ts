@@ -23,7 +23,7 @@ export interface DecisionPointDependencies {
 
 /** Timeout for writing a record if there is no deadline. */
 const LONGEST_WAIT_MS = 5_000;
-/** Maximum part of the deadline reserved for the way back. */
+/** The part of the deadline reserved for the way back, at most. */
 const ANSWER_MS = 20;
 
 /**
@@ -40,7 +40,7 @@ export class DecisionPoint {
     this.#clock = dependencies.clock ?? Date.now;
   }
 
-  /** Decides. Any internal failure is a denial with INTERNAL_ERROR. */
+  /** Decides. Any failure is a denial, INTERNAL_ERROR. */
   decide(access: AccessRequest): PromiseOrValue<Decision> {
     try {
       const decision = this.#dependencies.decide(access);
@@ -52,7 +52,7 @@ export class DecisionPoint {
     }
   }
 
-  /** The denial for an internal failure, which is logged with its cause. */
+  /** The denial for an unexpected failure, which is logged with its cause. */
   failed(error: unknown, access: AccessRequest | undefined): Denial {
     this.#dependencies.log.error({ err: error, request_id: access?.requestId }, "a decision failed");
     const snapshot = this.#dependencies.snapshot();
@@ -68,8 +68,8 @@ export class DecisionPoint {
   }
 
   /**
-   * Makes a decision final. Changes it to a denial if the deadline has passed, or if audit is required and the record
-   * is not written in time. Never throws and never rejects.
+   * Makes a decision final. A permit becomes a denial if the deadline has passed, or if its audit record is required
+   * and was not written in time. Never throws and never rejects.
    *
    * @param started - `performance.now()` when the door received the request
    * @returns a promise only if the record has to be written first
@@ -133,8 +133,8 @@ export class DecisionPoint {
   }
 
   /**
-   * Makes a denial final that was made before reading the request. Anyone can cause any number of them, so their
-   * records are rate-limited.
+   * Makes a denial final that was made before anything was read. Anyone may cause any number of these, so their records
+   * are rate-limited.
    */
   refuse(refusal: Denial, context: RecordContext, started: number): Denial {
     const elapsed = performance.now() - started;
@@ -146,7 +146,10 @@ export class DecisionPoint {
     }
   }
 
-  /** An allow that takes effect only when its record is written. Until then it can still be revoked. */
+  /**
+   * A permit that counts only once its record is written: until then it can be revoked, and the request is not
+   * forwarded.
+   */
   async #concludeWritten(
     allowed: Permit,
     context: RecordContext,
@@ -166,7 +169,7 @@ export class DecisionPoint {
     return this.#counted(final, started);
   }
 
-  /** Never rejects: the record of the allow may be out by then, and has to be revoked. */
+  /** Never rejects: the record of the permit may already be written, and must then be revoked. */
   async #whenWritten(
     record: DurableRecord | undefined,
     allowed: Permit,
@@ -183,13 +186,13 @@ export class DecisionPoint {
     }
   }
 
-  /** Timeout for a record: the answer must be back before the deadline, or Envoy asks another worker. */
+  /** Timeout for writing a record: the answer must be back before the deadline, or Envoy asks another worker. */
   #patience(deadline: number): number {
     const left = Math.max(0, deadline - this.#clock());
     return Math.min(LONGEST_WAIT_MS, left - Math.min(ANSWER_MS, left / 4));
   }
 
-  /** Comes last, when the record is out: whatever goes wrong, the answer is what the record says. */
+  /** Runs last, after recording: whatever fails here, the answer is what the record says. */
   #counted<Final extends Decision>(final: Final, started: number): Final {
     const { metrics, log } = this.#dependencies;
     try {
@@ -197,7 +200,7 @@ export class DecisionPoint {
       metrics.decisionDuration.observe((performance.now() - started) / 1000);
       for (const check of final.accepted) metrics.acceptedAmbiguities.inc({ check });
     } catch (error) {
-      log.error({ err: error }, "a decision could not be counted");
+      log.error({ err: error }, "cannot count a decision");
     }
     return final;
   }
@@ -212,7 +215,7 @@ export class DecisionPoint {
   }
 }
 
-/** An additional record for an allow whose own record was written although the allow was then revoked. */
+/** Recorded next to a permit that was recorded but then came to nothing. */
 function notForwarded({ reason }: Denial, decisionId: string, elapsedMs: number): OutcomeRecord {
   return {
     timestamp: new Date().toISOString(),

@@ -23,7 +23,7 @@ export interface DoorCall {
 }
 
 /** A message decoded by a door. */
-export interface Asked {
+export interface DecodedCheck {
   readonly access: AccessRequest;
   /** What the caller carries out for this request. */
   readonly carries: ReadonlySet<Task>;
@@ -50,11 +50,11 @@ export interface Effects {
 
 /** Encodes answers. If it throws, the request is denied; if a denial cannot be encoded, `lastResort` is sent. */
 export interface Encoder<Answer> {
-  permit(permit: Permit, asked: Asked, effects: Effects): Answer;
-  /** @param asked - absent if the message could not be decoded */
+  permit(permit: Permit, check: DecodedCheck, effects: Effects): Answer;
+  /** @param check - absent if the message could not be decoded */
   denial(
     denial: Denial,
-    asked: Asked | undefined,
+    check: DecodedCheck | undefined,
     response: DenialResponse,
     decisionId: string | undefined,
   ): Answer;
@@ -67,7 +67,7 @@ export interface Encoder<Answer> {
 /** An interface through which decisions are requested. */
 export interface Door<Message, Answer> {
   /** Decodes a message. If it throws, the request is denied. */
-  decode(message: Message, call: DoorCall): Asked;
+  decode(message: Message, call: DoorCall): DecodedCheck;
   readonly encode: Encoder<Answer>;
   /** Each decision gets its id before it is recorded, and the answer contains it. */
   readonly namesDecisions?: boolean;

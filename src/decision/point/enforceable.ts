@@ -2,7 +2,7 @@ import type { PlanIR, WebsocketPlanIR } from "../../policy/index.ts";
 import { denyPermitted } from "../decide/evaluation-context.ts";
 import { hasPrecondition } from "../headers/plan-headers.ts";
 import type { Decision, Permit } from "../types.ts";
-import type { Asked, Task } from "./door.ts";
+import type { DecodedCheck, Task } from "./door.ts";
 import type { HeaderChanges } from "./upstream-headers.ts";
 
 /**
@@ -10,7 +10,7 @@ import type { HeaderChanges } from "./upstream-headers.ts";
  *
  * @returns the permit, without parts that need not be carried out; a denial if the caller cannot carry out the rest
  */
-export function enforceable(permit: Permit, { access, carries, forged }: Asked): Decision {
+export function enforceable(permit: Permit, { access, carries, forged }: DecodedCheck): Decision {
   const { plan } = permit;
   const takesHeaders = forged !== undefined || permit.cookieWithheld === true;
   if (takesHeaders && !carries.has("request_headers")) return denyPermitted(permit, "PLAN_NOT_ENFORCEABLE");
@@ -26,7 +26,7 @@ export function enforceable(permit: Permit, { access, carries, forged }: Asked):
 }
 
 /** Whether the request has headers that the application must not get and that the caller does not remove. */
-export function keepsHeaders({ remove }: HeaderChanges, { access, carries }: Asked): boolean {
+export function keepsHeaders({ remove }: HeaderChanges, { access, carries }: DecodedCheck): boolean {
   return !carries.has("request_headers") && access.raw.headers.some(([name]) => remove.includes(name));
 }
 

@@ -7,7 +7,7 @@ import type { AccessRequest, Decision, Denial, Permit } from "../types.ts";
 import { carriedPlan, type CarriedPlan } from "./carried-plan.ts";
 import type { DecisionPoint } from "./decision-point.ts";
 import { createDenialResponse, type DenialResponseOptions } from "./denial-response.ts";
-import type { Asked, DoorCall, Door } from "./door.ts";
+import type { DecodedCheck, DoorCall, Door } from "./door.ts";
 import { enforceable, keepsHeaders } from "./enforceable.ts";
 import { createUpstreamHeaders, type UpstreamHeadersOptions } from "./upstream-headers.ts";
 
@@ -51,17 +51,17 @@ export function serveDoor<Message, Answer>(
   const upstreamHeaders = createUpstreamHeaders(dependencies);
   const denialResponse = createDenialResponse(dependencies);
 
-  function decode(message: Message, call: DoorCall): Asked {
-    const asked = door.decode(message, call);
-    const { access } = asked;
+  function decode(message: Message, call: DoorCall): DecodedCheck {
+    const check = door.decode(message, call);
+    const { access } = check;
     const forged = forgedHeaders(access.raw.headers);
-    if (forged.length === 0) return asked;
-    return { ...asked, forged, access: { ...access, raw: withoutForged(access.raw, forged) } };
+    if (forged.length === 0) return check;
+    return { ...check, forged, access: { ...access, raw: withoutForged(access.raw, forged) } };
   }
 
-  function encodeDenial(denial: Denial, asked?: Asked, decisionId?: string): Answer {
+  function encodeDenial(denial: Denial, check?: DecodedCheck, decisionId?: string): Answer {
     try {
-      return encode.denial(denial, asked, denialResponse(denial, asked?.access), decisionId);
+      return encode.denial(denial, check, denialResponse(denial, check?.access), decisionId);
     } catch (error) {
       log.error({ err: error }, "cannot encode a denial");
       return encode.lastResort;
@@ -74,8 +74,8 @@ export function serveDoor<Message, Answer>(
   }
 
   /** @returns the answer to a request that is shed */
-  function shed(asked: Asked, started: number): Answer | undefined {
-    const { access } = asked;
+  function shed(check: DecodedCheck, started: number): Answer | undefined {
+    const { access } = check;
     let refusal: Denial | undefined;
     let decisionId: string | undefined;
     try {
@@ -85,52 +85,52 @@ export function serveDoor<Message, Answer>(
     } catch (error) {
       refusal = point.failed(error, access);
     }
-    return encodeDenial(point.refuse(refusal, contextOf(access, decisionId), started), asked, decisionId);
+    return encodeDenial(point.refuse(refusal, contextOf(access, decisionId), started), check, decisionId);
   }
 
   function denied(
     decision: Denial,
-    asked: Asked,
+    check: DecodedCheck,
     decisionId: string | undefined,
     isConnection: boolean,
   ): Prepared<Answer> {
-    return { decision, answer: encodeDenial(decision, asked, decisionId), decisionId, isConnection };
+    return { decision, answer: encodeDenial(decision, check, decisionId), decisionId, isConnection };
   }
 
-  function prepare(decided: Decision, asked: Asked): Prepared<Answer> {
+  function prepare(decided: Decision, check: DecodedCheck): Prepared<Answer> {
     let decisionId: string | undefined;
     let isConnection = false;
     try {
       if (door.namesDecisions === true) decisionId = nextDecisionId();
-      const decision = decided.verdict === "ALLOW" ? enforceable(decided, asked) : decided;
-      if (decision.verdict === "DENY") return denied(decision, asked, decisionId, isConnection);
-      const headers = upstreamHeaders(decision, asked);
-      if (keepsHeaders(headers, asked))
-        return denied(denyPermitted(decision, "PLAN_NOT_ENFORCEABLE"), asked, decisionId, isConnection);
+      const decision = decided.verdict === "ALLOW" ? enforceable(decided, check) : decided;
+      if (decision.verdict === "DENY") return denied(decision, check, decisionId, isConnection);
+      const headers = upstreamHeaders(decision, check);
+      if (keepsHeaders(headers, check))
+        return denied(denyPermitted(decision, "PLAN_NOT_ENFORCEABLE"), check, decisionId, isConnection);
       let plan: CarriedPlan | undefined;
       if (decision.plan !== undefined) {
         plan = carriedPlan(decision.plan, decision.identity, (decisionId ??= nextDecisionId()));
         isConnection = plan.websocket;
         if (isConnection) {
-          const full = lookAfter(plan, decision, asked);
+          const full = register(plan, decision, check);
           if (full !== undefined)
-            return denied(denyPermitted(decision, full), asked, decisionId, isConnection);
+            return denied(denyPermitted(decision, full), check, decisionId, isConnection);
           const slot = connections.slotOf(plan.decisionId);
           if (slot !== undefined) plan = { ...plan, slot };
         }
       }
-      const answer = encode.permit(decision, asked, { headers, plan, decisionId });
+      const answer = encode.permit(decision, check, { headers, plan, decisionId });
       return { decision, answer, decisionId, isConnection };
     } catch (error) {
-      return denied(point.failed(error, asked.access), asked, decisionId, isConnection);
+      return denied(point.failed(error, check.access), check, decisionId, isConnection);
     }
   }
 
   /** @returns why the connection cannot be registered */
-  function lookAfter(
+  function register(
     plan: CarriedPlan,
     permit: Permit,
-    { access, streamId, reportsConnections = false }: Asked,
+    { access, streamId, reportsConnections = false }: DecodedCheck,
   ): ReturnType<OpenConnections["add"]> {
     const key = streamId === undefined ? undefined : `${streamId} ${access.requestId}`;
     return connections.add(plan, access, permit, { key, reported: reportsConnections });
@@ -138,12 +138,12 @@ export function serveDoor<Message, Answer>(
 
   function conclude(
     decided: Decision,
-    asked: Asked,
+    check: DecodedCheck,
     { isCancelled }: DoorCall,
     started: number,
     span: Span,
   ): PromiseOrValue<Answer> {
-    const { access } = asked;
+    const { access } = check;
     if (
       decided.reason === "BODY_NEEDED" &&
       access.bodies === "on_request" &&
@@ -153,7 +153,7 @@ export function serveDoor<Message, Answer>(
       span.end({ "gatehouse.reason": decided.reason });
       return encode.bodyRequest;
     }
-    const { decision, answer, decisionId, isConnection } = prepare(decided, asked);
+    const { decision, answer, decisionId, isConnection } = prepare(decided, check);
     const concluded = point.conclude(decision, contextOf(access, decisionId), access.deadline, started);
     return andThen(concluded, (final) => {
       try {
@@ -173,23 +173,23 @@ export function serveDoor<Message, Answer>(
         case "ALLOW":
           return answer;
         case "DENY":
-          return final === decision ? answer : encodeDenial(final, asked, decisionId);
+          return final === decision ? answer : encodeDenial(final, check, decisionId);
       }
     });
   }
 
   return (message, call) => {
     const started = performance.now();
-    let asked: Asked;
+    let check: DecodedCheck;
     try {
-      asked = decode(message, call);
+      check = decode(message, call);
     } catch (error) {
       return undecodable(error, call, started);
     }
-    const turnedAway = shed(asked, started);
-    if (turnedAway !== undefined) return turnedAway;
-    const span = tracing.span("gatehouse.check", asked.access.traceparent);
-    return andThen(point.decide(asked.access), (decided) => conclude(decided, asked, call, started, span));
+    const shedAnswer = shed(check, started);
+    if (shedAnswer !== undefined) return shedAnswer;
+    const span = tracing.span("gatehouse.check", check.access.traceparent);
+    return andThen(point.decide(check.access), (decided) => conclude(decided, check, call, started, span));
   };
 }
 

@@ -5,7 +5,7 @@ import { removedForPlan } from "../headers/plan-headers.ts";
 import { removedForPreflight } from "../headers/preflight-headers.ts";
 import { withoutCookie } from "../headers/withheld-cookie.ts";
 import type { Permit } from "../types.ts";
-import type { Asked } from "./door.ts";
+import type { DecodedCheck } from "./door.ts";
 
 /** Changes to a permitted request's headers before it reaches the application. No name is in both lists. */
 export type HeaderChanges = IdentityHeaders;
@@ -23,7 +23,7 @@ export interface UpstreamHeadersOptions {
 export function createUpstreamHeaders({
   identityHeaders,
   cookie,
-}: UpstreamHeadersOptions): (permit: Permit, asked: Asked) => HeaderChanges {
+}: UpstreamHeadersOptions): (permit: Permit, check: DecodedCheck) => HeaderChanges {
   const byIdentity = {
     trusted: new WeakMap<Identity, HeaderChanges>(),
     untrusted: new WeakMap<Identity, HeaderChanges>(),

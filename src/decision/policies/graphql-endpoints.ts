@@ -15,25 +15,26 @@ export interface PreparedEndpoint extends Matchable {
   readonly kind: "endpoint" | "below";
 }
 
-/** What the path of a GraphQL endpoint says about a request. */
+/** What a request's path tells about its GraphQL endpoint. */
 export interface GraphqlEndpoint {
   readonly params: Readonly<Record<string, string>>;
   /**
-   * Absent if the path is the endpoint's as the set writes it. Elsewhere a server that is mounted at the endpoint may
-   * answer, or something else: the request is evaluated by the rules for its own path, and as this request to the endpoint.
+   * Absent if the path is the endpoint's exactly as the set writes it. Otherwise a server mounted at the endpoint may
+   * answer, or something else: the request is evaluated by the rules for its own path, and in this form by those of the
+   * endpoint.
    */
   readonly as?: Pick<CanonicalRequest, "segments" | "path">;
 }
 
 export interface GraphqlEndpoints {
   readonly matcher: Matcher<PreparedEndpoint>;
-  /** @returns `"case"` if only the letter case differs, in a set for which it must not differ */
+  /** @returns `"case"` if only the letter case differs and the set ignores letter case */
   at(request: Pick<CanonicalRequest, "method" | "segments">): GraphqlEndpoint | "case" | undefined;
 }
 
 /**
- * An endpoint covers everything below its path: `app.use("/graphql", ...)` of Express mounts a server there, in any
- * letter case. What the set excludes is excluded only in the spelling of the set: nobody knows whom another one reaches.
+ * An endpoint includes everything below its path, because Express's `app.use("/graphql", ...)` mounts a server there,
+ * in any letter case.
  */
 export function graphqlEndpoints(
   { graphql }: PolicySetIR,
@@ -64,7 +65,7 @@ export function graphqlEndpoints(
   };
 }
 
-/** A path below an endpoint, or in another letter case, as the endpoint. */
+/** @returns the endpoint for a path below it, or in another letter case */
 function elsewhere(rule: PreparedEndpoint, sent: readonly string[]): GraphqlEndpoint {
   const own = rule.segments.filter(({ kind }) => kind !== "rest");
   const segments = own.map((segment, index) =>

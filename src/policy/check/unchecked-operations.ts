@@ -6,8 +6,8 @@ import { GRAPHQL_DEFAULTS, type PathRuleSource } from "../read/index.ts";
 import type { PolicySetCheck } from "./policy-set-check.ts";
 
 /**
- * A rule for a whole tree of paths that holds a GraphQL endpoint permits every other path of it, too. Where a GraphQL
- * server answers there as well, nobody judges its operations.
+ * A rule for a whole tree of paths that contains a GraphQL endpoint also permits every other path in it. If a GraphQL
+ * server answers there as well, its operations are not evaluated.
  */
 export const uncheckedOperations: PolicySetCheck = (set, report) => {
   if (set.graphql.length === 0) return;
@@ -18,13 +18,13 @@ export const uncheckedOperations: PolicySetCheck = (set, report) => {
     report.warning(
       placeOf(rule.pattern.node),
       "unchecked-operations",
-      `${quoted(rule.pattern.text)} permits more paths than the GraphQL endpoint ${quoted(endpoint)}, and operations are judged only there`,
+      `${quoted(rule.pattern.text)} permits more paths than the GraphQL endpoint ${quoted(endpoint)}, but operations are evaluated only there`,
       "list every path at which a GraphQL server answers in `graphql.paths`, or name the other paths in rules of their own",
     );
   }
 };
 
-/** Methods by which servers take operations, or begin to. */
+/** Methods by which servers accept operations, or begin to. */
 const METHODS: readonly string[] = ["*", "GET", "POST"];
 
 function holds({ pattern, condition }: PathRuleSource, endpoint: readonly SegmentIR[]): boolean {

@@ -66,7 +66,7 @@ class ConditionParser extends OperandParser {
     OR_SKIPPED,
   );
 
-  // comparison = operand [ ( "==" | "!=" | "<" | "<=" | ">" | ">=" | [ "not" ] "in" ) operand ]
+  // comparison = operand [ ( comparator | [ "not" ] "in" ) operand ]
   readonly comparison: GrammarRule = this.RULE(
     "comparison",
     () => {

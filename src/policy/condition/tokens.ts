@@ -1,4 +1,5 @@
 import { createToken, Lexer, type TokenType } from "chevrotain";
+import { COMPARISON_OPERATORS } from "../ir.ts";
 
 /**
  * The vocabulary. Tokens of other languages are recognized as well, as variants of the intended token. Parsing
@@ -66,8 +67,9 @@ export const NumberLiteral = createToken({
 export const Comparator = createToken({
   name: "Comparator",
   label: "a comparison",
-  pattern: /==|!=|<=|>=|<|>/,
+  pattern: anyOf(COMPARISON_OPERATORS),
 });
+/** Tried before {@link Comparator}, so it must not match any of {@link COMPARISON_OPERATORS}. */
 export const ForeignComparator = createToken({
   name: "ForeignComparator",
   pattern: /={3,}|!==|=~|!~|<>|=>|=<|=(?!=)/,
@@ -129,6 +131,12 @@ export const KEYWORDS: readonly TokenType[] = [And, Or, Not, In, True, False, Nu
 
 function keyword(name: string, pattern: RegExp): TokenType {
   return createToken({ name, label: `\`${name}\``, pattern, longer_alt: Identifier, categories: [Name] });
+}
+
+/** Matches the longest one: `<=`, not `<`. */
+function anyOf(symbols: readonly string[]): RegExp {
+  const longestFirst = symbols.toSorted((a, b) => b.length - a.length);
+  return new RegExp(longestFirst.map((symbol) => symbol.replace(/\W/g, "\\$&")).join("|"));
 }
 
 function punctuation(name: string, text: string): TokenType {

@@ -8,7 +8,7 @@ import { unitWriters } from "../../control/unit-writers.ts";
 import { createUnits } from "../../control/platform/unit.ts";
 import { startDeliveries } from "../../control/resources/webhooks/start-deliveries.ts";
 
-/** What the thread of one environment is given. */
+/** The thread's settings for one environment. */
 export interface DeliveryThreadData {
   readonly settings: ControlSettings;
   readonly databaseUrl: string;
@@ -16,16 +16,16 @@ export interface DeliveryThreadData {
   readonly logLevel: LogOptions["level"];
 }
 
-/** Connections of the thread's own: a backlog takes none of those that requests wait for. */
+/** Maximum number of the thread's own connections: a backlog does not use those that requests need. */
 const POOL_SIZE = 4;
-/** Requests go first where the processor is short: so much above their niceness, at most the largest there is. */
+/** Requests take precedence when the CPU is short: added to their niceness, up to the maximum. */
 const NICER = 10;
 const MOST_NICE = 19;
 
-/** Delivers until it is told to end, and says when it has ended. */
+/** Delivers until it is told to stop, and reports when it has stopped. */
 function run({ settings, databaseUrl, keys, logLevel }: DeliveryThreadData): void {
   const { environment } = settings;
-  // to Linux a priority is the thread's; elsewhere it would be that of the whole process
+  // on Linux a priority belongs to the thread; elsewhere it would apply to the whole process
   if (process.platform === "linux") setPriority(0, Math.min(getPriority(0) + NICER, MOST_NICE));
   const db = openDatabase(databaseUrl, {
     poolSize: POOL_SIZE,

@@ -12,9 +12,9 @@ export interface PoolsOptions {
   readonly url: string;
   /** Maximum number of connections per kind of work. */
   readonly budgets: Readonly<Record<Workload, number>>;
-  /** Milliseconds after which a statement is cancelled, by what it is for. Default: as {@link openDatabase} has it. */
+  /** Milliseconds after which a statement is cancelled, by kind of work. Default: that of {@link openDatabase}. */
   readonly statementTimeoutsMs?: Partial<Readonly<Record<Workload, number>>>;
-  /** How long a caller waits for one. Default: that of {@link openDatabase}. */
+  /** How long a caller waits for a connection. Default: that of {@link openDatabase}. */
   readonly acquireTimeoutMs?: number;
   readonly log: Log;
   readonly metrics?: Pick<ControlPlaneMetrics, "poolExhausted"> | undefined;

@@ -8,18 +8,18 @@ import { CHANNEL } from "../../control/resources/webhooks/enqueue.ts";
 
 /** Delay before restarting a thread that died, and before querying an unavailable database again. */
 const AGAIN_MS = 1_000;
-/** What deliveries under way have to end, and then some. */
+/** Time for deliveries in progress to end, with a margin. */
 const END_MS = 15_000;
 
 export interface DeliveryThreadOptions extends Omit<DeliveryThreadData, "settings"> {
-  /** Hears of each thread; for tests. */
+  /** Receives each thread; for tests. */
   readonly onThread?: (thread: Worker) => void;
 }
 
 /**
- * Delivers in a thread of the environment's own, with its own event loop, connections and lower priority, so that no backlog
- * holds up requests, of this environment or the other. The thread begins with the first delivery: an environment
- * without webhooks has none.
+ * Delivers in a separate thread for each environment, with its own event loop and connections and a lower priority, so
+ * that a backlog delays no requests, in this environment or the other. The thread starts with the first delivery: an
+ * environment without webhooks has none.
  */
 export function startDeliveryThread(
   { db, settings, log }: Pick<ControlContext, "db" | "settings" | "log">,
@@ -48,7 +48,7 @@ export function startDeliveryThread(
     onThread?.(started);
   }
 
-  /** One look at a time; what is announced meanwhile gets another. */
+  /** One query at a time; announcements in the meantime cause another one. */
   function look(): void {
     if (thread !== undefined || closing !== undefined) return;
     if (looking !== undefined) {
@@ -92,7 +92,7 @@ export function startDeliveryThread(
     await ending.terminate();
   }
 
-  // what waits already is found when it begins to listen
+  // deliveries that are already waiting are found when it starts to listen
   const listening = listen(db, CHANNEL, { onNotification: look, onListening: look });
   return { close: () => (closing ??= close()) };
 }

@@ -1,6 +1,6 @@
 import type { GatewayConfig } from "../../config/index.ts";
 
-/** What tokens are verified by. */
+/** The options for verifying tokens. */
 export function identityOptions({ gateway, identity, policies }: GatewayConfig) {
   return {
     issuer: identity.issuer,
@@ -14,7 +14,7 @@ export function identityOptions({ gateway, identity, policies }: GatewayConfig) 
     // a token without `typ` is a JWT (RFC 7519, section 5.1)
     tokenTypes: identity.token_types.includes("JWT") ? [...identity.token_types, ""] : identity.token_types,
     claims: identity.claims,
-    // 0 turns off the decision caches only: the token cache keeps its default size
+    // 0 applies to decisions only: tokens are still cached, in the default number
     ...(policies.cache_size > 0 && { cacheSize: policies.cache_size }),
     cacheTtlMs: gateway.performance.policy_cache_ttl,
   };

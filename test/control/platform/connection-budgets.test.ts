@@ -123,7 +123,7 @@ describe("connection budgets", () => {
               assert.equal(headers.get("retry-after"), "1");
             } else assert.equal(status, 200, `${workload}: ${JSON.stringify(body)}`);
           }
-          // what a gateway fetches while it judges a request is not the API's either
+          // what a gateway fetches while it evaluates a request is not the API's either
           for (const path of ["/gateway/users/nobody", "/gateway/policy-sets/none"]) {
             const { status } = await request("GET", path);
             assert.equal(status, exhausted === "feed" ? 503 : 404, path);

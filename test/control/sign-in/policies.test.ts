@@ -169,7 +169,7 @@ describe("policies, suspended customers and users at sign-in", () => {
     assert.deepEqual(told(await bench.exchange(fourth)), [401, "SESSION_ENDED"]);
   });
 
-  it("judges policies that came after the sign-in when the code is exchanged", async () => {
+  it("evaluates policies that came after the sign-in when the code is exchanged", async () => {
     const arrived = await bench.arrive(customer);
     const policy = await bench.policy(customer, { mfa_required: true });
     bench.forget();

@@ -163,7 +163,7 @@ describe("refresh tokens", () => {
     assert.deepEqual(told(await bench.refresh(second.refresh_token)), [401, "SESSION_ENDED"]);
   });
 
-  it("are judged anew when they are repeated", async () => {
+  it("are evaluated again when they are repeated", async () => {
     await next(tokens.refresh_token);
     await bench.database.db("users").where({ id: tokens.user.id }).update({ status: "suspended" });
     assert.deepEqual(told(await bench.refresh(tokens.refresh_token)), [403, "USER_SUSPENDED"]);

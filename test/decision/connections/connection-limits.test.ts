@@ -79,7 +79,7 @@ describe("decision: a handshake that is asked about twice", () => {
     assert.deepEqual(connections.directives().plans, { a: "new", b: "new" });
   });
 
-  it("is closed under both where it is denied when it is judged again", async () => {
+  it("is closed under both where it is denied when it is evaluated again", async () => {
     const { connections } = registry({ evaluate: () => deny("CONDITION_FALSE") });
     for (const id of ["a", "b"]) connections.add(connection(id, { handshake: "h" }));
     await connections.reevaluate();

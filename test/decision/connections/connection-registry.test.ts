@@ -85,7 +85,7 @@ describe("decision: open connections", () => {
     }
   });
 
-  it("are closed when judging them fails, or takes too long", async () => {
+  it("are closed when evaluating them fails, or takes too long", async () => {
     const { connections, logged } = registry({
       evaluate: ({ requestId }) => {
         if (requestId === "a") throw new Error("no");

@@ -6,7 +6,7 @@ import { accessOf } from "../support.ts";
 
 describe("decision: open connections, round by round", () => {
   describe("and time", () => {
-    it("whoever was judged before the change and comes after it, is judged again", async () => {
+    it("whoever was evaluated before the change and comes after it, is evaluated again", async () => {
       const { connections, state } = registry({ evaluate: () => deny("CONDITION_FALSE") });
       state.now = START + 10;
       await connections.reevaluate();
@@ -19,7 +19,7 @@ describe("decision: open connections, round by round", () => {
       assert.deepEqual(closed(), ["before", "same"]);
     });
 
-    it("a change while judging is under way begins anew", async () => {
+    it("a change during an evaluation starts it again", async () => {
       const answers: ((evaluated: Reevaluation) => void)[] = [];
       const { connections } = registry({ evaluate: () => new Promise((resolve) => answers.push(resolve)) });
       connections.add(connection("a"));
@@ -33,7 +33,7 @@ describe("decision: open connections, round by round", () => {
       assert.deepEqual(connections.directives(), { closed: { a: POLICY_CHANGED }, plans: {} });
     });
 
-    it("one that ends while it is judged leaves nothing behind, nor does its successor inherit", async () => {
+    it("one that ends while it is evaluated leaves nothing behind, nor does its successor inherit", async () => {
       const answers: ((evaluated: Reevaluation) => void)[] = [];
       const { connections } = registry({ evaluate: () => new Promise((resolve) => answers.push(resolve)) });
       connections.add(connection("a"));
@@ -63,7 +63,7 @@ describe("decision: open connections, round by round", () => {
       return Math.max(longest, evaluated() - before);
     };
 
-    it("other work has its turn while many are judged, by the time that this takes", async () => {
+    it("other work has its turn while many are evaluated, by the time that this takes", async () => {
       for (const [each, atMost] of [
         [1, 5],
         [3, 2],
@@ -140,7 +140,7 @@ describe("decision: open connections, round by round", () => {
       }
     });
 
-    it("they are judged again by themselves where that is asked for, until the end", async () => {
+    it("they are evaluated again by themselves where that is asked for, until the end", async () => {
       const evaluated: string[] = [];
       const { connections } = registry({
         evaluate: ({ requestId }) => {
@@ -186,7 +186,7 @@ describe("decision: open connections, round by round", () => {
       assert.deepEqual(Object.keys(connections.directives().plans), ["d", "e"]);
     });
 
-    it("and one that ends while it is judged takes none", async () => {
+    it("and one that ends while it is evaluated takes none", async () => {
       const answers: ((evaluated: Reevaluation) => void)[] = [];
       const { connections, state } = registry({
         evaluate: () => new Promise((resolve) => answers.push(resolve)),

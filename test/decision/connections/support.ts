@@ -41,7 +41,7 @@ export function connection(decisionId: string, more: Partial<LiveConnection> = {
   return { decisionId, access, planText: "plan", ...more };
 }
 
-/** Judges by the id of the request, which is the connection's. */
+/** Evaluates by the id of the request, which is the connection's. */
 export const byId =
   (verdicts: Readonly<Record<string, Reevaluation>>) =>
   ({ requestId }: AccessRequest) =>

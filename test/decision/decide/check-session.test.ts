@@ -131,7 +131,7 @@ describe("decision: where a caller stands", () => {
     ["another session that has ended", { ended: ["ses_2"] }, "ALLOW CONDITION_TRUE"],
     ["a suspended user", { users: { "u-1": "suspended" } }, "DENY USER_SUSPENDED"],
     ["a deleted user", { users: { "u-1": "deleted" } }, "DENY USER_SUSPENDED"],
-    ["nothing known yet", { unknown: true }, "DENY STANDING_NOT_READY"],
+    ["nothing known yet", { unknown: true }, "DENY CUSTOMER_STATE_NOT_READY"],
     ["no evidence of a second factor", { customer: rules({ mfa_required: true }) }, "DENY MFA_REQUIRED"],
     [
       "amr that is no list",

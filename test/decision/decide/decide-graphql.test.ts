@@ -37,7 +37,7 @@ response_masks:
     return decide({ method: "POST", path, headers, body });
   };
 
-  it("judges the operation, and needs no rule for the path", async () => {
+  it("evaluates the operation, and needs no rule for the path", async () => {
     assert.equal(outcome(await run("{ me { id } }")), "ALLOW GRAPHQL_ALLOWED");
     const denied = await run("{ me { id } salary }");
     assert.equal(outcome(denied), "DENY GRAPHQL_DENIED");
@@ -61,7 +61,7 @@ response_masks:
     assert.equal(outcome(await decide({ method: "POST", path: "/graphql" })), "DENY GRAPHQL_MALFORMED");
     assert.equal(outcome(await decide({ method: "POST", path: "/GraphQL" })), "DENY AMBIGUOUS_CASE");
   });
-  it("lets connections come about, for their operations are judged one by one", async () => {
+  it("lets connections come about, for their operations are evaluated one by one", async () => {
     const headers = [
       ["connection", "upgrade"],
       ["upgrade", "websocket"],
@@ -106,7 +106,7 @@ response_masks: [{ api_pattern: /graphql, fields: [{ name: ssn, condition: true,
       return deciderOf(policies, { verifier: idp.verifier })(accessOf({ method, path, headers, body }));
     };
 
-    it("judges operations as at the endpoint, and masks their answers", async () => {
+    it("evaluates operations as at the endpoint, and masks their answers", async () => {
       for (const path of ["/graphql/x", "/graphql/x/y", "/graphql/X/"]) {
         assert.equal(outcome(await send(below, path, "{ me { id } salary }")), "DENY GRAPHQL_DENIED", path);
         const allowed = await send(below, path, "{ me { id } }");
@@ -133,7 +133,7 @@ response_masks: [{ api_pattern: /graphql, fields: [{ name: ssn, condition: true,
       assert.equal(outcome(await send(below, "/of/t-1/graphql/x", "{ tenant }")), "DENY NO_MATCHING_RULE");
     });
 
-    it("judges every letter case, whether or not the set tells letter case apart", async () => {
+    it("evaluates every letter case, whether or not the set tells letter case apart", async () => {
       assert.equal(outcome(await send(lax, "/GRAPHQL", "{ salary }")), "DENY GRAPHQL_DENIED");
       assert.equal(outcome(await send(lax, "/GraphQL/x", "{ salary }")), "DENY GRAPHQL_DENIED");
       const allowed = await send(lax, "/GraphQL", "{ me }");

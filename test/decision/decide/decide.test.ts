@@ -58,7 +58,7 @@ describe("decision: decide", () => {
     it("denies a method that no rule is for", () =>
       expect("DENY NO_MATCHING_RULE", { path: "/public", method: "POST" }));
     it("denies what is false", () => expect("DENY CONDITION_FALSE", { path: "/never" }));
-    it("judges HEAD by the rule for GET", async () => {
+    it("evaluates HEAD by the rule for GET", async () => {
       await expect("ALLOW CONDITION_TRUE", { path: "/public", method: "HEAD" });
       await expect("DENY CONDITION_FALSE", { path: "/never", method: "HEAD" });
     });
@@ -224,7 +224,7 @@ describe("decision: decide", () => {
       await expect("DENY AMBIGUOUS_PATH", { path: "/a/%2e%2e/public", headers });
       await expect("DENY TOKEN_MALFORMED", { path: "/PUBLIC", headers });
     });
-    it("judges the front proxy's headers before everything else", async () => {
+    it("evaluates the front proxy's headers before everything else", async () => {
       const headers = [["x-backend-url", "http://b.test"]] as const;
       await expect("DENY UNTRUSTED_PROXY_HEADER", { path: "/a//b", headers });
       const frontProxy = { trustedProxies: ["127.0.0.1"], backends: ["http://a.test"] };
@@ -252,7 +252,7 @@ describe("decision: decide", () => {
         assert.equal(outcome(await decide({ path, method, headers }, {}, open)), "ALLOW PREFLIGHT_ALLOWED");
       }
     });
-    it("is judged by a rule for OPTIONS where there is one", async () => {
+    it("is evaluated by a rule for OPTIONS where there is one", async () => {
       await expect("ALLOW CONDITION_TRUE", { path: "/explicit", method, headers });
       const closed = snapshotOf(
         'preflight: allow\npolicies:\n  - { resource: "OPTIONS /x", condition: request.method == "GET" }',
@@ -333,7 +333,7 @@ describe("decision: decide", () => {
         "BODY_NEEDED", // bodies.test.ts, as the next two
         "BODY_TOO_LARGE",
         "BODY_UNAVAILABLE",
-        ...STATE_REASONS, // standing.test.ts, as the next one
+        ...STATE_REASONS, // check-session.test.ts, as the next one
         "POLICY_SETS_CONFLICT",
         "GRAPHQL_ALLOWED", // decide-graphql.test.ts, as the next four
         "GRAPHQL_CONNECTION",

@@ -62,8 +62,11 @@ describe("decision: names that another policy set guards", () => {
     "the customer's mask": [OPERATIONS, [PATH + masks("ssn")]],
     "the customer's second set": [OPERATIONS, [PATH, PATH + masks("ssn")]],
     "the customer's filter": [OPERATIONS, [PATH + filters("ssn")]],
-    "the gateway's mask, where the customer's set judges operations": [PATH + masks("ssn"), [OPERATIONS]],
-    "a mask of one of two that judge operations": [OPERATIONS, [`version: v2\n${OPERATIONS}${masks("ssn")}`]],
+    "the gateway's mask, where the customer's set evaluates operations": [PATH + masks("ssn"), [OPERATIONS]],
+    "a mask of one of two that evaluate operations": [
+      OPERATIONS,
+      [`version: v2\n${OPERATIONS}${masks("ssn")}`],
+    ],
   };
   for (const [name, [gateway, own]] of Object.entries(worlds)) {
     it(`are neither given nor taken by an alias: ${name}`, async () => {
@@ -95,7 +98,7 @@ describe("decision: names that another policy set guards", () => {
       assert.equal((await decide(OPERATIONS, [own], "{ me { x: ssn } }")).verdict, "ALLOW", own);
   });
 
-  it("go along with a connection, in the plan of the set that judges its operations", async () => {
+  it("go along with a connection, in the plan of the set that evaluates its operations", async () => {
     for (const [gateway, own] of [
       [OPERATIONS, [PATH + masks("ssn"), PATH + filters("tax_id")]],
       [PATH + masks("ssn"), [OPERATIONS, PATH + filters("tax_id")]],

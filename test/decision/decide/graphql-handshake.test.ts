@@ -79,12 +79,12 @@ describe("decision: handshakes to a GraphQL endpoint", () => {
     });
   }
 
-  it("are judged by the path's rules first", async () => {
+  it("are evaluated by the path's rules first", async () => {
     const set = `policies:\n  - { resource: "GET /graphql", condition: user.role == "admin" }\n${OPERATIONS}`;
     assert.equal(outcome(await knock(set, "/graphql?query=%7Bme%7D")), "DENY CONDITION_FALSE");
   });
 
-  it("that ask for GraphQL have their operations judged on every path", async () => {
+  it("that ask for GraphQL have their operations evaluated on every path", async () => {
     const everywhere = 'policies:\n  - { resource: "GET /**", condition: true }\n';
     const open = (set: string, path: string, ...protocols: string[]) =>
       knock(

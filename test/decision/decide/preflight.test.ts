@@ -113,7 +113,7 @@ describe("decision: CORS preflights", () => {
     }
   });
 
-  it("are judged by a rule for OPTIONS where there is one", async () => {
+  it("are evaluated by a rule for OPTIONS where there is one", async () => {
     assert.equal(outcome(await ask([ORIGIN, METHOD], "", "/explicit")), "DENY IDENTITY_REQUIRED");
   });
 

@@ -88,7 +88,7 @@ graphql_policies:
       return [decision.reason, verdict, evaluated, denied.map((one) => `${one.path} ${one.rule ?? "-"}`)];
     };
     const me = "graphql_policies[0] true";
-    // path rules alone judge the first reading
+    // path rules alone evaluate the first reading
     assert.deepEqual(await explainedAt("/graphql.json", "{ me }"), ["CONDITION_TRUE", "allowed", [me], []]);
     assert.deepEqual(await explainedAt("/g/ql.json", "{ me }"), ["GRAPHQL_ALLOWED", "allowed", [me], []]);
     assert.deepEqual(await explainedAt("/g/ql.json", "{ pay }"), [
@@ -164,7 +164,7 @@ websocket_policies:
       assert.deepEqual(inTurn, ["CONDITION", "CLOSED"]);
     });
 
-    it("judge operations where one of them is a GraphQL endpoint", async () => {
+    it("evaluate operations where one of them is a GraphQL endpoint", async () => {
       const connection = await connect(
         `
 policies: [{ resource: "* /**", condition: "true" }]

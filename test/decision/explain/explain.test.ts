@@ -144,7 +144,7 @@ describe("decision: explain", () => {
     );
   });
 
-  it("names the connection that a handshake was judged by", async () => {
+  it("names the connection that a handshake was evaluated by", async () => {
     const sockets = snapshotOf(`
 policies: [{ resource: "GET /ws", condition: exists(user.id) }]
 websocket_policies: [{ connection: { name: feed, path: /ws, condition: user.role == "admin" } }]
@@ -168,7 +168,7 @@ websocket_policies: [{ connection: { name: feed, path: /ws, condition: user.role
     assert.equal(path.rule?.resource, "GET /ws");
   });
 
-  it("explains no connection that was not judged", async () => {
+  it("explains no connection that was not evaluated", async () => {
     const sockets = snapshotOf(
       "websocket_policies: [{ connection: { path: /ws, condition: exists(request.body.x) } }]",
     );

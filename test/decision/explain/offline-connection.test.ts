@@ -60,7 +60,7 @@ async function codes(
 describe("decision: offline connections", () => {
   const orders = () => connect(POLICIES, "/ws/orders");
 
-  it("judge messages by their types and conditions", async () => {
+  it("evaluate messages by their types and conditions", async () => {
     assert.deepEqual(
       await codes(
         orders(),
@@ -207,7 +207,7 @@ describe("decision: offline GraphQL connections", () => {
   const older = () =>
     connect(GRAPHQL, "/graphql", { headers: [["sec-websocket-protocol", "x, graphql-ws"]] });
 
-  it("judge operations and what they deliver, by id", async () => {
+  it("evaluate operations and what they deliver, by id", async () => {
     assert.deepEqual(
       await codes(
         modern(),

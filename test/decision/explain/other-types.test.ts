@@ -45,7 +45,7 @@ response_masks:
     }
   });
 
-  it("do not pass where an operation was judged: its answer is JSON", async () => {
+  it("do not pass where an operation was evaluated: its answer is JSON", async () => {
     const rules = snapshotOf(`
 policies: [{ resource: "* /**", condition: true }]
 graphql_policies: [{ query: people, condition: true }]

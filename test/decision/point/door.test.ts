@@ -1,23 +1,15 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { QueuedAuditLog } from "../../../src/audit/audit-log.ts";
-import { createDecisionIds } from "../../../src/audit/index.ts";
-import type { AuditRecord } from "../../../src/protocol/record.ts";
-import type { OpenConnections } from "../../../src/decision/connections/open-connections.ts";
-import { createForgedHeaders, withoutHeaders } from "../../../src/decision/headers/forged-headers.ts";
-import { createIdentityHeaders } from "../../../src/decision/headers/identity-headers.ts";
-import { DecisionPoint } from "../../../src/decision/point/decision-point.ts";
-import type { DoorCall, Door, Effects, Task } from "../../../src/decision/point/door.ts";
-import { serveDoor, type ServingDependencies } from "../../../src/decision/point/serve-door.ts";
+import type { Door, Effects, Task } from "../../../src/decision/point/index.ts";
 import type { Denial } from "../../../src/decision/types.ts";
-import { createMetrics } from "../../../src/telemetry/metrics.ts";
-import { DISK_FULL, FaultyDestination } from "../../audit/support/fault.ts";
-import { memoryLog } from "../../audit/support/records.ts";
-import { bearer, deciderOf, never, silentLog, useIssuer } from "../support.ts";
+import { DISK_FULL } from "../../audit/support/fault.ts";
+import { bearer, never, useIssuer } from "../support.ts";
 import { decode, type Question } from "./http-door/decode.ts";
 import { encode, type Answer } from "./http-door/encode.ts";
-import { EVERYTHING, HANDSHAKE, POLICIES, PREFLIGHT, SOCKETS } from "./http-door/fixtures.ts";
+import { describeDoor } from "./support/door-contract.ts";
+import { EVERYTHING, HANDSHAKE, POLICIES, PREFLIGHT, SOCKETS } from "./support/door-fixtures.ts";
+import { useServedDoors, type DoorWorld } from "./support/served-doors.ts";
 
 const OVERLOADED: Denial = {
   ...{ verdict: "DENY", reason: "OVERLOADED" },
@@ -28,122 +20,44 @@ const FAULT = () => {
   throw new Error("on purpose");
 };
 
-describe("decision: a door is decode and encode", () => {
+const about = (
+  uri: string,
+  headers: readonly (readonly [string, string])[] = [],
+  carries?: ReadonlySet<Task>,
+  method = "GET",
+): Question => ({
+  headers: [
+    ["x-original-method", method],
+    ["x-original-uri", uri],
+    ["x-original-host", "app.test"],
+    ...headers,
+  ],
+  peer: "127.0.0.1",
+  ...(carries && { carries }),
+});
+const UNREADABLE: Question = { headers: [], peer: "" };
+
+describeDoor("HTTP", {
+  door: { decode, encode },
+  message: about,
+  unreadable: UNREADABLE,
+  read: ({ status, headers, body }) =>
+    status === 200
+      ? { permitted: true, set: Object.fromEntries(headers), remove: [] }
+      : { permitted: false, status, body },
+});
+
+describe("decision: serving a door", () => {
   const idp = useIssuer();
+  const serve = useServedDoors(idp);
+  const doorOf = ({ door, ...world }: DoorWorld & { readonly door?: Partial<Door<Question, Answer>> } = {}) =>
+    serve({ decode, encode, ...door }, world);
 
-  const open: { readonly audit: QueuedAuditLog; readonly destination: FaultyDestination }[] = [];
-  afterEach(async () => {
-    for (const { audit, destination } of open.splice(0)) {
-      destination.broken = undefined;
-      await audit.close();
-    }
-  });
-
-  interface World {
-    readonly door?: Partial<Door<Question, Answer>>;
-    readonly serving?: Partial<ServingDependencies>;
-    readonly policies?: typeof POLICIES;
-    readonly audit?: (audit: QueuedAuditLog, destination: FaultyDestination) => void;
-    readonly point?: (point: DecisionPoint) => void;
-  }
-
-  /** A door over real parts, but for where records go. */
-  function doorOf({ door = {}, serving = {}, policies = POLICIES, audit: change, point: bend }: World = {}) {
-    const metrics = createMetrics();
-    const destination = new FaultyDestination();
-    const options = { level: "info", queueSize: 100, queueBytes: 2 ** 20, closeTimeout: 50 } as const;
-    const audit = new QueuedAuditLog(options, { destination, metrics, log: memoryLog() });
-    const log: string[] = [];
-    const withdrawn: string[] = [];
-    change?.(audit, destination);
-    open.push({ audit, destination });
-    const point = new DecisionPoint({
-      decide: deciderOf(policies, { verifier: idp.verifier }),
-      snapshot: () => policies,
-      audit,
-      metrics,
-      log: { error: (_context, message) => log.push(message) },
-    });
-    bend?.(point);
-    const connections: OpenConnections = {
-      add: () => undefined,
-      slotOf: () => undefined,
-      withdraw: (id) => void withdrawn.push(id),
-      hasLeft: () => false,
-    };
-    const serve = serveDoor(
-      { decode, encode, ...door },
-      {
-        point,
-        connections,
-        identityHeaders: createIdentityHeaders([["x-user-id", ["user", "id"]]]),
-        forgedHeaders: createForgedHeaders({ names: ["x-user-id"], prefixes: ["x-user-"], accepted: [] }),
-        withoutForged: (request, forged) => withoutHeaders(request, forged, true),
-        denialDetails: "reason",
-        tracing: { span: () => ({ recording: false, end: () => undefined }), shutdown: never },
-        nextDecisionId: createDecisionIds(),
-        log: silentLog,
-        ...serving,
-      },
-    );
-    const ask = async (question: Question, call: Partial<DoorCall> = {}): Promise<Answer> =>
-      serve(question, { deadline: Number.POSITIVE_INFINITY, ...call });
-    /** What is written of the answers so far: `DENY INTERNAL_ERROR`. */
-    const recorded = async () => {
-      await audit.flush();
-      return destination.lines.map((line) => {
-        const { decision, reason } = JSON.parse(line) as AuditRecord;
-        return `${decision} ${reason}`;
-      });
-    };
-    return { ask, recorded, log, withdrawn, metrics };
-  }
-
-  const about = (
-    uri: string,
-    headers: readonly (readonly [string, string])[] = [],
-    carries?: ReadonlySet<Task>,
-    method = "GET",
-  ): Question => ({
-    headers: [
-      ["x-original-method", method],
-      ["x-original-uri", uri],
-      ["x-original-host", "app.test"],
-      ...headers,
-    ],
-    peer: "127.0.0.1",
-    ...(carries && { carries }),
-  });
   const preflight = (carries?: ReadonlySet<Task>): Question => ({
     ...about("/public", PREFLIGHT, carries, "OPTIONS"),
     bodiless: true,
   });
   const token = async (claims: Record<string, unknown> = {}) => bearer(await idp.token(claims));
-
-  it("permits, with who is asking", async () => {
-    const { ask, recorded } = doorOf();
-    const { status, headers } = await ask(about("/me", [await token({ sub: "u-1" })]));
-    assert.deepEqual([status, headers], [200, [["x-user-id", "u-1"]]]);
-    assert.equal((await ask(about("/public"))).status, 200);
-    assert.deepEqual(await recorded(), ["ALLOW CONDITION_TRUE", "ALLOW CONDITION_TRUE"]);
-  });
-
-  it("denies, in the words of every door", async () => {
-    const { ask, recorded } = doorOf();
-    const asked = [about("/me"), about("/nothing"), about("/a/..%2fb"), about("/body")];
-    const answers = await Promise.all(asked.map((question) => ask(question)));
-    assert.deepEqual(
-      answers.map(({ status }) => status),
-      [401, 403, 400, 503],
-    );
-    for (const { body } of answers) assert.match(body, /"success":false/);
-    assert.deepEqual(await recorded(), [
-      "DENY IDENTITY_REQUIRED",
-      "DENY NO_MATCHING_RULE",
-      "DENY AMBIGUOUS_PATH",
-      "DENY BODY_UNAVAILABLE",
-    ]);
-  });
 
   it("denies what would be left to do, where the proxy does not do it", async () => {
     const user = await token({ role: "viewer" });
@@ -219,7 +133,7 @@ describe("decision: a door is decode and encode", () => {
 
     it("decode", async () => {
       const { ask, recorded, log } = doorOf();
-      assert.equal((await ask({ headers: [], peer: "" })).status, 500);
+      assert.equal((await ask(UNREADABLE)).status, 500);
       const forged = doorOf({ serving: { forgedHeaders: FAULT } });
       assert.equal((await forged.ask(about("/public"))).status, 500);
       assert.deepEqual([...(await recorded()), ...(await forged.recorded())], [failure, failure]);
@@ -255,7 +169,7 @@ describe("decision: a door is decode and encode", () => {
       const twice = doorOf({ door: { encode: { ...encode, permit: FAULT, denial: FAULT } } });
       assert.equal(await twice.ask(about("/public")), encode.lastResort);
       assert.equal(await twice.ask(about("/nothing")), encode.lastResort);
-      assert.equal(await twice.ask({ headers: [], peer: "" }), encode.lastResort);
+      assert.equal(await twice.ask(UNREADABLE), encode.lastResort);
       assert.deepEqual(await twice.recorded(), [failure, "DENY NO_MATCHING_RULE", failure]);
     });
 

@@ -236,7 +236,7 @@ describe("end to end: responses", () => {
     assert.deepEqual([outcome["reason"], outcome["response_code"]], ["not_json", 502]);
   });
 
-  it("of a stream are delivered but for what is not surely judged, which is counted", async () => {
+  it("of a stream are delivered, except what cannot be evaluated for certain, which is counted", async () => {
     const stream = `: ${SECRET}\ndata: {"ssn":"${SECRET}"}\n\nssn:${SECRET}\n\nid: ${SECRET} x\ndata: 1\n\ndata: ${SECRET}`;
     answer(stream, { "content-type": "text/event-stream" });
     const response = await ask("/api/customers/c-9", { role: "viewer" });

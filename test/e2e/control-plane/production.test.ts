@@ -223,7 +223,7 @@ describe("end to end: control plane, identity provider and gateway, in productio
     assert.equal(removed.status, 200);
   });
 
-  it("judges by a policy set of the customer's own, too", async () => {
+  it("evaluates by a policy set of the customer's own, too", async () => {
     const { data } = await signIn("iris");
     const own = `policies:\n  - { name: never, resource: "GET /mine", condition: user.role == "nobody" }\n`;
     assert.equal(

@@ -113,7 +113,7 @@ describe("end to end: a gateway whose API key is revoked", () => {
   });
 
   it("refuses tokens after the grace, and decides about open rules all the same", async () => {
-    await allWorkersAnswer("the refusal", "503 STANDING_NOT_READY", () => ask("/mine"));
+    await allWorkersAnswer("the refusal", "503 CUSTOMER_STATE_NOT_READY", () => ask("/mine"));
     assert.equal(await ask("/open"), "200");
     assert.equal(await ask("/open", false), "200");
     assert.equal(await ask("/mine", false), "401 IDENTITY_REQUIRED");
@@ -138,7 +138,7 @@ describe("end to end: a gateway whose API key is revoked", () => {
     };
     await eventually(`all ${asked} records`, async () => (await counted()) === asked);
     assert.equal(await gateway.metric("gatehouse_audit_dropped_total"), 0);
-    const why = await api("GET", "/audit/logs?kind=decision&reason=STANDING_NOT_READY&limit=1");
+    const why = await api("GET", "/audit/logs?kind=decision&reason=CUSTOMER_STATE_NOT_READY&limit=1");
     assert.match(
       JSON.stringify(why.body.data[0]),
       /session ses_1; control plane: it refused this gateway's API key \(401 API_KEY_REVOKED/,

@@ -111,7 +111,7 @@ describe("end to end: GraphQL", () => {
     );
   });
 
-  it("judges operations below a mount, in every letter case", async () => {
+  it("evaluates operations below a mount, in every letter case", async () => {
     const secret = { query: '{ customer(id: "c-1") { ssn } }' };
     const open = { query: '{ customer(id: "c-1") { name } }' };
     const to = (path: string, payload: object) =>

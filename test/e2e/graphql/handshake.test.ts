@@ -126,7 +126,7 @@ describe("end to end: GraphQL dressed as a WebSocket handshake", () => {
     refusedWith(await send2("/graphql?variables=%7B%7D"), 400, "variables");
   });
 
-  it("is judged as the operation that it is, or turned down, where Envoy takes it for no handshake", async () => {
+  it("is evaluated as the operation that it is, or turned down, where Envoy takes it for no handshake", async () => {
     const cases: readonly (readonly [headers: readonly string[], status: number])[] = [
       [["Connection: close", "Upgrade: websocket"], 401],
       [["Connection: Upgrade"], 401],
@@ -196,7 +196,7 @@ describe("end to end: GraphQL dressed as a WebSocket handshake", () => {
       }
   });
 
-  it("is a page like any other where no operations are judged", async () => {
+  it("is a page like any other where no operations are evaluated", async () => {
     answer(404);
     const { status, text } = await send("/page?query=%7Ba%7D", UPGRADE);
     assert.deepEqual([status, text.includes(SECRET), upstream.seen.length], [404, true, 1]);

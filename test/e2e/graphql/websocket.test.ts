@@ -62,7 +62,7 @@ describe("end to end: GraphQL over WebSocket", () => {
     };
   }
 
-  it("judges operations at subscribe", async () => {
+  it("evaluates operations at subscribe", async () => {
     const run = await subscriber(VIEWER);
     const good = run("{ me { id } }");
     await eventually("the answer", () => good.done);
@@ -76,7 +76,7 @@ describe("end to end: GraphQL over WebSocket", () => {
     await eventually("the connection lives on", () => after.done);
   });
 
-  it("judges operations of a server that takes connections on any path", async () => {
+  it("evaluates operations of a server that takes connections on any path", async () => {
     const run = await subscriber(VIEWER, "/live");
     const bad = run("{ me { ssn } }");
     await eventually("the refusal", () => bad.error);

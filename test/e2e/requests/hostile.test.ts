@@ -87,7 +87,7 @@ describe("end to end: hostile requests through Envoy", () => {
       });
     }
 
-    it("judges and forwards one and the same path, or refuses it: nothing is normalized", async () => {
+    it("evaluates and forwards one and the same path, or refuses it: nothing is normalized", async () => {
       for (const target of [
         "/public//../admin/x",
         "/public//x",
@@ -135,7 +135,7 @@ describe("end to end: hostile requests through Envoy", () => {
       });
     }
 
-    it("judges HEAD as GET", async () => {
+    it("evaluates HEAD as GET", async () => {
       assert.equal((await send(rawGet("/public/x", [], "HEAD"))).status, 200);
       assert.equal((await send(rawGet("/admin/x", [], "HEAD"))).status, 401);
     });

@@ -138,7 +138,7 @@ describe("end to end: CORS preflights", function () {
         assertRefused(await ask("/staff", method), 401, "no origin: a request like others");
       });
 
-      it("are judged by a rule for OPTIONS where there is one, as requests like others", async () => {
+      it("are evaluated by a rule for OPTIONS where there is one, as requests like others", async () => {
         assertRefused(await ask("/described", PREFLIGHT), 401, "anonymous");
         const authorization = `Bearer ${await issuer.token({ sub: "u-1" })}`;
         const { status, text } = await ask("/described", { ...PREFLIGHT, authorization }, ["x"]);

@@ -213,7 +213,7 @@ describe("end to end: WebSocket connections that are over are forgotten", functi
     open.close();
   });
 
-  it("where the lines of their end are lost; those that are open go on, and are judged again", async () => {
+  it("where the lines of their end are lost; those that are open go on, and are evaluated again", async () => {
     const open = await webSocket();
     const quiet = await http2();
     assert.equal(await status(knock(quiet)), 200);

@@ -133,7 +133,7 @@ describe("end to end: WebSocket over HTTP/2 to a server that speaks HTTP/1.1", (
     for (const key of keys) assert.match(key ?? "", /^[A-Za-z0-9+/]{22}==$/);
   });
 
-  it("serves a page of Chromium, whose messages are judged", async () => {
+  it("serves a page of Chromium, whose messages are evaluated", async () => {
     const browser = await playwright.launch({
       executablePath: await chromium.executablePath(),
       args: chromium.args,

@@ -103,7 +103,7 @@ describe("end to end: WebSocket", () => {
   };
   const arrived = (text: string) => eventually(`${text} to arrive`, () => seen.includes(text) || undefined);
 
-  it("judges the handshake, by the path's rule as well where there is one", async () => {
+  it("evaluates the handshake, by the path's rule as well where there is one", async () => {
     assert.equal((await open("/feed", undefined)).refusal(), 401);
     assert.equal((await open("/feed", ME)).refusal(), undefined);
     assert.equal((await open("/locked", ME)).refusal(), 403);
@@ -165,7 +165,7 @@ describe("end to end: WebSocket", () => {
     assert.deepEqual(seen, []);
   });
 
-  it("judges and masks what the server sends", async () => {
+  it("evaluates and masks what the server sends", async () => {
     const client = await open("/feed", ME);
     for (const echo of [
       { type: "order", customer_id: "c-2", n: 1 },

@@ -45,7 +45,7 @@ export interface Answer {
   readonly ok_response?: { readonly headers?: HeaderOption[]; readonly headers_to_remove?: string[] };
   readonly denied_response?: {
     readonly status: { readonly code: number };
-    readonly headers: HeaderOption[];
+    readonly headers?: HeaderOption[];
     readonly body?: string;
   };
   readonly dynamic_metadata?: { readonly fields?: Readonly<Record<string, MetadataValue>> };
@@ -160,7 +160,7 @@ export function denied(answer: Answer) {
   assert.equal(answer.ok_response, undefined);
   assert.ok(answer.denied_response);
   assert.ok(answer.status?.code === 7 || answer.status?.code === 16, "what Envoy takes for a denial");
-  const { status, headers, body = "" } = answer.denied_response;
+  const { status, headers = [], body = "" } = answer.denied_response;
   for (const { append_action } of headers) assert.equal(append_action, 2);
   return {
     status: status.code,

@@ -140,9 +140,9 @@ describe("gateway: a fault of the Lua runtime", () => {
 
   describe("lets no message through", () => {
     const faults: readonly [string, Fault][] = [
-      ["judging raises", broken("messages", "evaluate", RAISE)],
-      ["judging has no memory", broken("messages", "evaluate", NO_MEMORY)],
-      ["judging returns nonsense", broken("messages", "evaluate", "return 7")],
+      ["evaluating raises", broken("messages", "evaluate", RAISE)],
+      ["evaluating has no memory", broken("messages", "evaluate", NO_MEMORY)],
+      ["evaluating returns nonsense", broken("messages", "evaluate", "return 7")],
       ["sockets cannot be made", broken("socket", "new", RAISE)],
       ["the state cannot be read", broken("connections", "check", RAISE)],
       [

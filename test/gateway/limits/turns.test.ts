@@ -64,7 +64,7 @@ describe("gateway: many requests of one connection at once", () => {
     });
   }
 
-  it("of a client that leaves while they are judged leave nothing behind", async () => {
+  it("of a client that leaves while they are evaluated leave nothing behind", async () => {
     gateway.authz.decide = () => "never";
     for (const headers of [{}, { authorization: "Bearer x" }]) {
       const session = connect(`http://127.0.0.1:${gateway.port}`);

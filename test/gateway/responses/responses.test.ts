@@ -153,7 +153,7 @@ describe("gateway: responses", () => {
       }
     });
 
-    it("are judged by conditions on themselves; what is unknown masks", async () => {
+    it("are evaluated by conditions on themselves; what is unknown masks", async () => {
       gateway.authz.decide = () =>
         planned(
           responsePlan(

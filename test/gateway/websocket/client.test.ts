@@ -66,7 +66,7 @@ describe("gateway: WebSocket messages from a hostile client", () => {
       ...(type !== undefined && { message_type: type }),
     })}`;
 
-  describe("are judged as a whole", () => {
+  describe("are evaluated as a whole", () => {
     /** Cuts a message into fragments of `size` bytes. */
     function fragments(text: string, size: number): Buffer[] {
       const count = Math.ceil(text.length / size);

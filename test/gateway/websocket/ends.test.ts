@@ -273,7 +273,7 @@ describe("gateway: the end of a WebSocket connection that was permitted", () => 
         await assertEnds(connection, "close 1011 PLAN_UNUSABLE");
     });
 
-    it("unless a message has passed in part that would be judged now", async () => {
+    it("unless a message has passed in part that would be evaluated now", async () => {
       const connection = await sockets.open({});
       const { client, server, id } = connection;
       await client.write(fromClient('{"type":"ad', { fin: false }));

@@ -99,7 +99,7 @@ describe("gateway: WebSocket handshakes", () => {
       }
     });
 
-    it("are not delivered, permitted or not, where something is masked in answers or operations are judged", async () => {
+    it("are not delivered, permitted or not, where something is masked in answers or operations are evaluated", async () => {
       const response = responsePlan(field("ssn")).response!;
       const websocket = { environment: "test", plain: true, limit: 1000, ...PLAN };
       for (const plan of [{ websocket, response }, { websocket: { ...websocket, ...GRAPHQL } }]) {

@@ -62,7 +62,7 @@ describe("gateway: WebSocket over HTTP/2", () => {
     return { client: new Wire(stream), server: sockets.servers[0]! };
   }
 
-  it("is judged like any other", async () => {
+  it("is evaluated like any other", async () => {
     assert.equal(session.remoteSettings.enableConnectProtocol, true);
     const { client, server } = await open(PLAN);
     assert.equal(sockets.gateway.authz.checks.at(-1)?.attributes.request.http.path, "/feed");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { allCases, type GraphqlCase } from "../../graphql/support/cases.ts";
 import type { LuaRunner } from "../../support/lua.ts";
-import { JUDGE, judgedOf, type Judged } from "./judges.ts";
+import { EVALUATE, evaluatedOf, type Evaluated } from "./evaluated.ts";
 import { startBatches, type LuaBatch } from "./support.ts";
 
 /** What a published case expects where nothing comes back null, as over WebSocket. */
@@ -18,7 +18,7 @@ function expectedOf({ verdict, code, nulls, denied, events, deliver, withhold }:
   };
 }
 
-function resultOf({ kind, code, denials = [], events = [], delivered = [] }: Judged) {
+function resultOf({ kind, code, denials = [], events = [], delivered = [] }: Evaluated) {
   return {
     kind,
     ...(kind === "refused" && { code }),
@@ -34,7 +34,7 @@ describe("GraphQL cases in Lua", () => {
   let runner: LuaRunner;
   let batch: LuaBatch;
   before(async () => {
-    ({ runner, batch } = await startBatches(JUDGE));
+    ({ runner, batch } = await startBatches(EVALUATE));
   });
   after(() => runner.close());
 
@@ -48,9 +48,9 @@ describe("GraphQL cases in Lua", () => {
           events: [...deliver, ...withhold].map((event) => JSON.stringify(event)),
         }),
       );
-      const judged = (await batch(texts)).map(judgedOf);
+      const evaluated = (await batch(texts)).map(evaluatedOf);
       for (const [index, one] of cases.entries()) {
-        const result = judged[index]!;
+        const result = evaluated[index]!;
         assert.deepEqual(resultOf(result), expectedOf(one), one.name);
         for (const [place, { message }] of one.denied.entries()) {
           if (message === undefined) continue;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { LuaRunner } from "../../support/lua.ts";
-import { judge, JUDGE, judgedOf } from "./judges.ts";
+import { evaluate, EVALUATE, evaluatedOf } from "./evaluated.ts";
 import { planOf, ruleOf } from "./plans.ts";
 import type { GraphqlCase } from "./requests.ts";
 import { startBatches, type LuaBatch } from "./support.ts";
@@ -26,28 +26,31 @@ describe("names of GraphQL arguments in Lua and in TypeScript", () => {
   let runner: LuaRunner;
   let batch: LuaBatch;
   before(async () => {
-    ({ runner, batch } = await startBatches(JUDGE));
+    ({ runner, batch } = await startBatches(EVALUATE));
   });
   after(() => runner.close());
 
-  const judged = async (one: GraphqlCase) => {
+  const evaluated = async (one: GraphqlCase) => {
     const [text = ""] = await batch([JSON.stringify({ ...one, env: JSON.stringify(one.env) })]);
-    const expected = judge(one);
-    assert.deepEqual(judgedOf(text), expected);
+    const expected = evaluate(one);
+    assert.deepEqual(evaluatedOf(text), expected);
     return expected.code ?? expected.kind;
   };
 
   it("are looked at once for all operations and fields: else these were two million", async () => {
     const filter = { region: "eu", ...named(9_900, (index) => `É${"a.É".repeat(14)}${index}`) };
-    assert.equal(await judged(operations(200, { f: filter })), "allowed");
+    assert.equal(await evaluated(operations(200, { f: filter })), "allowed");
   });
 
   it("are looked at for each rule that reads others", async () => {
     const whens = ['args.filter.region == "eu"', "not exists(args.filter.admin)"];
     const filter = { region: "eu" };
-    assert.equal(await judged(operations(3, { f: filter }, whens)), "allowed");
+    assert.equal(await evaluated(operations(3, { f: filter }, whens)), "allowed");
     for (const name of ["Region", "ADMIN"]) {
-      assert.equal(await judged(operations(3, { f: { ...filter, [name]: 1 } }, whens)), "GRAPHQL_MALFORMED");
+      assert.equal(
+        await evaluated(operations(3, { f: { ...filter, [name]: 1 } }, whens)),
+        "GRAPHQL_MALFORMED",
+      );
     }
   });
 
@@ -57,14 +60,14 @@ describe("names of GraphQL arguments in Lua and in TypeScript", () => {
       ...operations(1, {}, ['args.filter.region == "eu" and args.other.zone != "a"']),
       payload: JSON.stringify({ query, variables }),
     });
-    assert.equal(await judged(one({ f: { region: "eu", zone: "b" } })), "allowed");
-    assert.equal(await judged(one({ f: { region: "eu", zone: "b", Zone: "a" } })), "GRAPHQL_MALFORMED");
+    assert.equal(await evaluated(one({ f: { region: "eu", zone: "b" } })), "allowed");
+    assert.equal(await evaluated(one({ f: { region: "eu", zone: "b", Zone: "a" } })), "GRAPHQL_MALFORMED");
   });
 
   it("are bounded in one request, over all of its operations", async () => {
     const others = named(1_000, (index) => `v${index}`);
     const variables = { f: { region: "eu" }, ...others };
-    assert.equal(await judged(operations(49, variables)), "allowed");
-    assert.equal(await judged(operations(51, variables)), "GRAPHQL_LIMIT_EXCEEDED");
+    assert.equal(await evaluated(operations(49, variables)), "allowed");
+    assert.equal(await evaluated(operations(51, variables)), "GRAPHQL_LIMIT_EXCEEDED");
   });
 });

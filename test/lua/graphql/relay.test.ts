@@ -73,7 +73,7 @@ describe("GraphQL over WebSocket in Lua, between the libraries", () => {
         ([socket]) => socket,
       );
       let last: Promise<unknown> = ready;
-      const judged = (side: "client" | "server", to: WebSocket) => (data: RawData) => {
+      const evaluated = (side: "client" | "server", to: WebSocket) => (data: RawData) => {
         last = last.then(async () => {
           const action = await (await ready)[side]((data as Buffer).toString());
           actions.push(action);
@@ -82,8 +82,8 @@ describe("GraphQL over WebSocket in Lua, between the libraries", () => {
           if (action.close !== undefined) client.close(action.close, action.reason);
         });
       };
-      client.on("message", judged("client", upstream));
-      upstream.on("message", judged("server", client));
+      client.on("message", evaluated("client", upstream));
+      upstream.on("message", evaluated("server", client));
       client.on("close", () => {
         upstream.close();
       });

@@ -25,7 +25,7 @@ describe("events of GraphQL subscriptions in Lua", () => {
   });
   after(() => runner.close());
 
-  it("judges each event by what it delivers", async () => {
+  it("evaluates each event by what it delivers", async () => {
     await delivered(socket, "client", subscribe(ORDERS));
     await delivered(socket, "server", event(order("c1")));
     await delivered(socket, "server", event(null, { errors: [{ message: "x" }] }));
@@ -45,7 +45,7 @@ describe("events of GraphQL subscriptions in Lua", () => {
     assert.deepEqual([rule, code], ["subscription orderUpdated", "ACCESS_DENIED"]);
   });
 
-  it("judges every item of a list", async () => {
+  it("evaluates every item of a list", async () => {
     await delivered(socket, "client", subscribe("subscription { orderUpdated { customer_id } }"));
     const list = (...customers: unknown[]) =>
       event({ orderUpdated: customers.map((customer) => customer && { customer_id: customer }) });
@@ -57,7 +57,7 @@ describe("events of GraphQL subscriptions in Lua", () => {
     await dropped(socket, event({ orderUpdated: [[{ customer_id: "c1" }], [{ customer_id: "c2" }]] }));
   });
 
-  it("judges events by the arguments of their operation and by the time of the event", async () => {
+  it("evaluates events by the arguments of their operation and by the time of the event", async () => {
     const query = "subscription($o:String) { x: orders(owner: $o) { owner } }";
     await delivered(socket, "client", subscribe(query, "1", { variables: { o: "me" } }));
     await delivered(socket, "client", subscribe(query, "2", { variables: { o: "you" } }));
@@ -96,7 +96,7 @@ describe("events of GraphQL subscriptions in Lua", () => {
     await delivered(socket, "client", subscribe(selected));
   });
 
-  it("does not let a client end a judged subscription and take its events under another one's rules", async () => {
+  it("does not let a client end an evaluated subscription and take its events under another one's rules", async () => {
     await delivered(socket, "client", subscribe(ORDERS));
     await delivered(socket, "client", { id: "1", type: "complete" });
     await dropped(socket, event(order("c1")));

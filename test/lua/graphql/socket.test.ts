@@ -250,7 +250,7 @@ describe("GraphQL over WebSocket in Lua", () => {
       await delivered(socket, "client", { type: "connection_terminate" });
     });
 
-    it("judges operations and events", async () => {
+    it("evaluates operations and events", async () => {
       await delivered(socket, "client", start("{hello}"));
       await delivered(socket, "server", data({ hello: 1 }));
       await delivered(socket, "server", { id: "1", type: "complete" });

@@ -17,7 +17,7 @@ export interface StreamRequest {
   readonly open?: boolean;
 }
 
-/** Fields that the judge of these tests masks and removes. */
+/** Fields that `evaluate` of these tests masks and removes. */
 export const FIELDS = [
   { rule: "r", anchored: false, keys: ["secret"], action: { kind: "full" } },
   { rule: "r", anchored: false, keys: ["gone"], action: { kind: "remove" } },
@@ -28,13 +28,13 @@ local events = require("gatehouse.events")
 local json = require("gatehouse.json")
 local mask = require("gatehouse.mask")
 local plan = { fields = json.plain(${JSON.stringify(JSON.stringify(FIELDS))}) }
-local function judge(document)
+local function evaluate(document)
   local result = mask.apply(document, plan, {})
   return result and result.text
 end
 function one(items)
   local kind, limit, is_open = items[1], tonumber(items[2]), items[3] == "open"
-  local stream = events[kind](judge, limit and { limit = limit })
+  local stream = events[kind](evaluate, limit and { limit = limit })
   local outputs, refused = {}, ""
   for index = 4, #items do
     local output, reason = stream:feed(items[index], index == #items and not is_open)
@@ -45,7 +45,7 @@ function one(items)
 end
 `;
 
-/** Envoy's LuaJIT with the streams, judging by {@link FIELDS}. */
+/** Envoy's LuaJIT with the streams, evaluating by {@link FIELDS}. */
 export async function startStreams(): Promise<{
   runner: LuaRunner;
   stream: (requests: readonly StreamRequest[]) => Promise<Streamed[]>;
@@ -85,10 +85,10 @@ const STRICT: Readonly<Record<string, RegExp>> = {
 /**
  * What a browser makes of a stream (WHATWG HTML, section 9.2.6).
  *
- * @param judge - the data to see instead, or `undefined` where the event is to be as if it had not been sent; then events
- * that have not the strict form are as if they had not been sent, too
+ * @param evaluate - returns the data to see instead, or `undefined` if the event is to be treated as not sent; events
+ *   without the strict form are then also treated as not sent
  */
-export function clientEvents(stream: string, judge?: (data: string) => string | undefined): ClientEvent[] {
+export function clientEvents(stream: string, evaluate?: (data: string) => string | undefined): ClientEvent[] {
   const lines = stream.replace(/^\ufeff/, "").split(/\r\n|\n|\r/);
   lines.pop(); // not ended
   const events: ClientEvent[] = [];
@@ -97,10 +97,11 @@ export function clientEvents(stream: string, judge?: (data: string) => string | 
   let seen: string[] = [];
   for (const line of lines) {
     if (line === "") {
-      const isStrict = judge === undefined || new Set(seen).size === seen.length;
-      const judged = data === "" || judge === undefined ? data.slice(0, -1) : judge(data.slice(0, -1));
-      if (!isStrict || judged === undefined) id = idBefore;
-      else if (data !== "") events.push({ type, data: judged, lastEventId: id });
+      const isStrict = evaluate === undefined || new Set(seen).size === seen.length;
+      const evaluated =
+        data === "" || evaluate === undefined ? data.slice(0, -1) : evaluate(data.slice(0, -1));
+      if (!isStrict || evaluated === undefined) id = idBefore;
+      else if (data !== "") events.push({ type, data: evaluated, lastEventId: id });
       [type, data, idBefore, seen] = ["", "", id, []];
       continue;
     }

@@ -17,7 +17,7 @@ function masked(document: string): string | undefined {
   return result.ok ? result.text : undefined;
 }
 
-/** What no judge is asked about. */
+/** Blank lines are not evaluated. */
 const isBlank = (text: string) => /^[ \t\r\n]*$/.test(text);
 
 describe("streams of documents in Lua", () => {
@@ -342,8 +342,8 @@ describe("streams of documents in Lua", () => {
           const lines = each.text.split("\n");
           const last = lines.pop()!;
           const kept = (line: string, end: string) => {
-            const judged = isBlank(line) ? line : masked(line);
-            return judged === undefined ? "" : judged + end;
+            const evaluated = isBlank(line) ? line : masked(line);
+            return evaluated === undefined ? "" : evaluated + end;
           };
           const expected = lines.map((line) => kept(line, "\n")).join("") + kept(last, "");
           assert.equal(results[index]!.outputs.join(""), expected);

@@ -118,7 +118,7 @@ describe("frames.lua beside ws", () => {
     );
   });
 
-  it("passes on what nobody judges: the same messages, small frames byte for byte", async () => {
+  it("passes on what nobody evaluates: the same messages, small frames byte for byte", async () => {
     await fc.assert(
       fc.asyncProperty(batchOf(stream), async (streams) => {
         const unmasked = streams.map((one) => ({ ...one, bytes: wireOf(one.frames, false, one.seed) }));

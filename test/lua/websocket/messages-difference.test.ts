@@ -9,7 +9,7 @@ import { messageOf } from "../../cases/json/documents.ts";
 import { startLua, type LuaRunner } from "../../support/lua.ts";
 import { runs } from "../../support/runs.ts";
 
-interface Judged {
+interface Evaluated {
   readonly rules: Readonly<Record<string, PlannedMessage>>;
   readonly text: string;
   readonly env: ValueObject;
@@ -154,7 +154,7 @@ const rules = fc.uniqueArray(fc.tuple(fc.constantFrom(...TYPES), rule), {
   maxLength: TYPES.length,
   size: "max",
 });
-const judged: fc.Arbitrary<Judged> = fc
+const evaluated: fc.Arbitrary<Evaluated> = fc
   .tuple(rules, text, fc.constantFrom<ValueObject[]>({ hour: 1 }, { hour: 0 }, {}))
   .map(([listed, made, env]) => ({ rules: Object.fromEntries(listed), text: made, env }));
 
@@ -185,18 +185,21 @@ describe("messages in Lua and in TypeScript", () => {
     );
   });
 
-  it("are judged alike", async () => {
+  it("are evaluated alike", async () => {
     const codes = new Map<string, number>();
     await fc.assert(
-      fc.asyncProperty(fc.array(judged, { minLength: 100, maxLength: 400, size: "max" }), async (cases) => {
-        const verdicts = JSON.parse((await lua.call(JSON.stringify(cases))).toString()) as unknown[];
-        assert.equal(verdicts.length, cases.length);
-        for (const [index, { rules, text, env }] of cases.entries()) {
-          const expected = printed(evaluateMessage(rules, text, { env }));
-          codes.set(expected.code, (codes.get(expected.code) ?? 0) + 1);
-          assert.deepEqual(verdicts[index], expected, JSON.stringify({ rules, text, env }));
-        }
-      }),
+      fc.asyncProperty(
+        fc.array(evaluated, { minLength: 100, maxLength: 400, size: "max" }),
+        async (cases) => {
+          const verdicts = JSON.parse((await lua.call(JSON.stringify(cases))).toString()) as unknown[];
+          assert.equal(verdicts.length, cases.length);
+          for (const [index, { rules, text, env }] of cases.entries()) {
+            const expected = printed(evaluateMessage(rules, text, { env }));
+            codes.set(expected.code, (codes.get(expected.code) ?? 0) + 1);
+            assert.deepEqual(verdicts[index], expected, JSON.stringify({ rules, text, env }));
+          }
+        },
+      ),
       { numRuns: runs(12) },
     );
     for (const code of ["PERMITTED", "UNREADABLE", "UNLISTED", "AMBIGUOUS", "CONDITION"]) {

@@ -17,7 +17,7 @@ local context = {
   env = function() return values.object({ environment = "test" }) end,
 }
 local tasks = {}
-function tasks.judge(rules, text) return json.encode(messages.evaluate(json.plain(rules), text, context)) end
+function tasks.evaluate(rules, text) return json.encode(messages.evaluate(json.plain(rules), text, context)) end
 function tasks.binary(rules) return json.encode(messages.evaluate(json.plain(rules), nil, context)) end
 function tasks.label(name) return messages.label(name) end
 function tasks.notice(code, name) return messages.notice({ code = code, type = name }) end
@@ -62,8 +62,8 @@ describe("messages.lua", () => {
   async function call(...items: string[]): Promise<string> {
     return String((await cases([items]))[0]![0]);
   }
-  async function judge(rules: object, text: string): Promise<Verdict> {
-    return JSON.parse(await call("judge", JSON.stringify(rules), text)) as Verdict;
+  async function evaluate(rules: object, text: string): Promise<Verdict> {
+    return JSON.parse(await call("evaluate", JSON.stringify(rules), text)) as Verdict;
   }
 
   it("says by which rule a message is delivered or not, and what becomes of the connection", async () => {
@@ -74,7 +74,9 @@ describe("messages.lua", () => {
       odd: { rule: "m[5]", when: false, onDeny: "explode" },
     };
     const verdicts = await Promise.all(
-      ["chat", "full", "admin", "kick", "odd", "other"].map((type) => judge(rules, JSON.stringify({ type }))),
+      ["chat", "full", "admin", "kick", "odd", "other"].map((type) =>
+        evaluate(rules, JSON.stringify({ type })),
+      ),
     );
     assert.deepEqual(verdicts, [
       { permit: true, code: "PERMITTED", type: "chat", rule: "m[0]" },
@@ -90,26 +92,26 @@ describe("messages.lua", () => {
 
   it("reads the environment, and takes a broken rule for one that denies", async () => {
     const rules = (when: unknown) => ({ chat: { rule: "m", onDeny: "drop", when } });
-    const permits = async (when: unknown) => (await judge(rules(when), '{"type":"chat"}')).permit;
+    const permits = async (when: unknown) => (await evaluate(rules(when), '{"type":"chat"}')).permit;
     assert.equal(await permits(ENVIRONMENT), true);
     assert.equal(await permits({ op: "not", arg: ENVIRONMENT }), false);
     for (const broken of [null, true, "true", 1, [], {}, { op: "none" }, { op: "literal", value: "true" }]) {
       assert.equal(await permits(broken), false, JSON.stringify(broken));
     }
     for (const broken of [null, true, "m", [], {}, { when: true }, { rule: null }]) {
-      assert.equal((await judge({ chat: broken }, '{"type":"chat"}')).code, "UNLISTED");
+      assert.equal((await evaluate({ chat: broken }, '{"type":"chat"}')).code, "UNLISTED");
     }
   });
 
-  it("judges what was made to be judged so", async () => {
+  it("evaluates messages as they were made to be evaluated", async () => {
     const seen = new Set<string>();
     await fc.assert(
       fc.asyncProperty(fc.array(madeMessage, { minLength: 200, maxLength: 200 }), async (made) => {
-        const results = await cases(made.map(({ text }) => ["judge", JSON.stringify(RULES), text]));
+        const results = await cases(made.map(({ text }) => ["evaluate", JSON.stringify(RULES), text]));
         for (const [index, { text, verdict, type }] of made.entries()) {
-          const judged = JSON.parse(String(results[index]![0])) as Verdict;
-          assert.deepEqual([judged.code, judged.type], [verdict, type], text);
-          assert.equal(judged.permit, verdict === "PERMITTED");
+          const evaluated = JSON.parse(String(results[index]![0])) as Verdict;
+          assert.deepEqual([evaluated.code, evaluated.type], [verdict, type], text);
+          assert.equal(evaluated.permit, verdict === "PERMITTED");
           seen.add(verdict);
         }
       }),
@@ -132,7 +134,7 @@ describe("messages.lua", () => {
             for (const [at, character] of all) characters[at % characters.length] = character;
             return characters.join("");
           });
-          const results = await cases(texts.map((text) => ["judge", JSON.stringify(RULES), text]));
+          const results = await cases(texts.map((text) => ["evaluate", JSON.stringify(RULES), text]));
           for (const [index, text] of texts.entries()) {
             const { permit } = JSON.parse(String(results[index]![0])) as Verdict;
             if (!permit) continue;

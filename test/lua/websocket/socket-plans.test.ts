@@ -123,7 +123,7 @@ describe("socket.lua under a new plan", () => {
     send: { chat: { rule: "n", when: false, onDeny: "drop" } },
   } as const;
 
-  it("judges by it from the next message on", async () => {
+  it("evaluates by it from the next message on", async () => {
     const { server, outcome } = await playOne({ send: RULES }, [
       { client: fromClient(CHAT) },
       { client: fromClient('{"type":', { fin: false }) },
@@ -151,7 +151,7 @@ describe("socket.lua under a new plan", () => {
     assert.deepEqual(free.server.events, [said("binary", "ab"), text("c")]);
   });
 
-  it("ends where a part of a message has passed that would have to be judged", async () => {
+  it("ends where a part of a message has passed that would have to be evaluated", async () => {
     const up = await playOne({}, [
       { client: fromClient("a", { fin: false }) },
       { replan: NEW },
@@ -167,7 +167,7 @@ describe("socket.lua under a new plan", () => {
     assert.deepEqual([down.client.events, down.server.events], [[changed], [changed]]);
   });
 
-  it("ends where one of the plans is about GraphQL: running operations were judged by the old one", async () => {
+  it("ends where one of the plans is about GraphQL: running operations were evaluated by the old one", async () => {
     for (const [plan, replan] of [
       [{ graphql: GRAPHQL }, { ...NEW, graphql: GRAPHQL }],
       [{ graphql: GRAPHQL }, NEW],

@@ -58,7 +58,7 @@ describe("policy suite: answers of a run", () => {
     assert.deepEqual([entry.ok, entry.differences, entry.problem], [false, [], undefined]);
   });
 
-  it("that cannot be judged fail the case, with the decision", async () => {
+  it("that cannot be evaluated fail the case, with the decision", async () => {
     const { entry, result } = await run(
       { answer: SAMPLE },
       decided("allow", "CONDITION_TRUE", "policies[0]"),

@@ -21,7 +21,7 @@ interface Rejected {
   readonly message: string;
 }
 
-export interface TakenIn {
+export interface IngestResult {
   /** Stored by this call. */
   readonly accepted: number;
   /** Stored before, or duplicated in the batch. */
@@ -71,7 +71,7 @@ export class Intake {
     unit: UnitOfWork,
     { records }: ReadBatch,
     from: Omit<Provenance, "receivedAt">,
-  ): Promise<TakenIn> {
+  ): Promise<IngestResult> {
     if (records.length === 0) return { accepted: 0, duplicates: 0 };
     const known = await withKnownUsers(unit.trx, await withOwners(unit.trx, records));
     const stored = await insertRecords(unit.trx, known, { ...from, receivedAt: unit.now });

@@ -1,12 +1,12 @@
 import { ApiError } from "../errors.ts";
 
-/** RFC 9110, section 11.4: a scheme, whose case does not matter, one space or more, and one token68. */
+/** RFC 9110, section 11.4: a scheme, whose case does not matter, at least one space, and one token68. */
 const BEARER = /^bearer +([\w.~+/-]+=*)$/i;
 
 /**
  * Reads the credentials of a request (RFC 6750, section 2.1).
  *
- * @param values - of each `Authorization` header, as they came
+ * @param values - of each `Authorization` header, as received
  * @returns the token; an error for an ambiguous header; `undefined` if there is none
  */
 export function readBearer(values: readonly string[] | undefined): string | ApiError | undefined {

@@ -3,22 +3,23 @@ import type { Knex } from "knex";
 import type { Actor } from "../actor.ts";
 import type { ApiError } from "../errors.ts";
 
-/** Finds out who sends a request. */
+/** Identifies the sender of a request. */
 export interface Authenticator {
   /**
-   * @returns the actor; an error for credentials that are presented and not good; `undefined` where there are none.
-   * Rejects where the database cannot be asked.
+   * @returns the actor; an error for invalid credentials; `undefined` if there are none. Rejects if the database is
+   *   unavailable.
    */
   identify(request: Request): Promise<Actor | ApiError | undefined>;
-  /** Like {@link identify}, of an API key that does not come in the head of the request. */
+  /** Like {@link identify}, for an API key that is not in the request's headers. */
   identifyKey(secret: string): Promise<Actor | ApiError>;
   /**
-   * Locks what an actor was identified by until the transaction ends: who is about to withdraw it is waited for, and who wants to
-   * waits. Whether it is still good is for a look over another connection to say.
+   * Locks the credentials of an actor until the transaction ends: it waits for a transaction that is withdrawing them,
+   * and others that want to withdraw them wait. Whether they are still valid must be checked over another connection.
    */
   lockCredentials(trx: Knex.Transaction, actor: Actor): Promise<void>;
   /**
-   * RFC-less but customary: a request by cookie that changes something must prove that it comes from the dashboard.
+   * Not from an RFC, but customary: a request that changes something and is authenticated by a cookie must prove that
+   * it comes from the dashboard.
    * @throws ApiError CSRF_TOKEN_INVALID
    */
   requireSameSite(request: Request, actor: Actor): void;

@@ -3,50 +3,54 @@ import { sleep } from "../../../runtime/sleep.ts";
 import { ApiError } from "../errors.ts";
 
 /**
- * For how long, in milliseconds, it counts who asks and what they may, once it was seen. Whoever sends a request chooses when its
- * body ends, and what a route asks elsewhere takes its time: what goes on for longer is looked at again before anything is
- * done. A request that had begun when a right was taken is carried out within this time at most; one that begins later is refused.
+ * How long the result of checking a caller and its permission is valid, in milliseconds. The sender decides when its
+ * body ends, and a route's requests to other servers take time: after this, the caller is checked again before anything
+ * is done. So a request that had begun when a permission was withdrawn is carried out within this time at most, and one
+ * that begins later is refused.
  */
-const COUNTS_MS = 1_000;
+const VALID_MS = 1_000;
 
-/** Who asks, for as long as their request takes. */
+/** The caller, for the duration of its request. */
 export interface Authority {
   /**
-   * Who asks, and still may: seen less than a second ago.
+   * The caller, who still has permission: checked less than a second ago.
    * @throws ApiError as the request would have been refused with
    */
   current(): Promise<Actor>;
-  /** The same, before something is changed. People change what counts most, and seldom: they are looked at in any case. */
-  toWrite(): Promise<Actor>;
-  /** The same, seen now. */
-  seenNow(): Promise<Actor>;
+  /**
+   * The same, before something is changed. People change the most important things, and rarely, so they are always
+   * checked again.
+   */
+  beforeWrite(): Promise<Actor>;
+  /** The same, checked now. */
+  checkNow(): Promise<Actor>;
 }
 
 /**
- * @param first - who asks, as was just seen
- * @param look - sees again who asks, and whether they may. Not called while what was seen counts
+ * @param first - the caller, just checked
+ * @param check - checks again who the caller is, and its permission. Not called while the last result is valid
  * @param clock - Unix ms
  */
-export function createAuthority(first: Actor, look: () => Promise<Actor>, clock: () => number): Authority {
+export function createAuthority(first: Actor, check: () => Promise<Actor>, clock: () => number): Authority {
   let actor = first;
-  let seenAt = clock();
-  const seenNow = async () => {
-    const found = await look();
-    // credentials that are given to somebody else are not what the request was permitted by
+  let checkedAt = clock();
+  const checkNow = async () => {
+    const found = await check();
+    // the request was not permitted by credentials that now belong to somebody else
     if (found.kind !== actor.kind || found.id !== actor.id) throw new ApiError("UNAUTHORIZED");
     actor = found;
-    seenAt = clock();
+    checkedAt = clock();
     return actor;
   };
   const current = async () => {
-    const age = clock() - seenAt;
-    // a clock that was set back says nothing
-    return age >= 0 && age < COUNTS_MS ? actor : seenNow();
+    const age = clock() - checkedAt;
+    // negative: the clock was set back, so the age is unknown
+    return age >= 0 && age < VALID_MS ? actor : checkNow();
   };
-  return { seenNow, current, toWrite: () => (actor.kind === "dashboard_user" ? seenNow() : current()) };
+  return { checkNow, current, beforeWrite: () => (actor.kind === "dashboard_user" ? checkNow() : current()) };
 }
 
-/** Gives the parts of an answer on as long as they who asked have the right to them. */
+/** Passes on the parts of an answer as long as the caller has permission. */
 export async function* permittedParts<Part>(
   parts: AsyncIterable<Part>,
   authority: Authority,
@@ -57,21 +61,21 @@ export async function* permittedParts<Part>(
   }
 }
 
-/** Someone's right to what they get, for as long as it is sent. */
+/** A caller's permission while an answer is being sent. */
 export interface Permission {
-  /** Aborted with the reason when the right is lost, or when it cannot be told whether it is. */
+  /** Aborted with the reason when the permission is lost, or when it cannot be checked. */
   readonly signal: AbortSignal;
-  /** Ends the looks. */
+  /** Stops checking. */
   release(): void;
 }
 
-/** Looks once a second whether they who asked still may, also while they read nothing. */
+/** Checks once per second whether the caller still has permission, even while it reads nothing. */
 export function whilePermitted(authority: Authority): Permission {
   const ended = new AbortController();
   const released = new AbortController();
   async function watch(): Promise<void> {
     for (;;) {
-      await sleep(COUNTS_MS, { signal: released.signal, ref: false });
+      await sleep(VALID_MS, { signal: released.signal, ref: false });
       if (released.signal.aborted) return;
       await authority.current();
     }

@@ -25,7 +25,7 @@ interface Answer {
 
 type Content = Readonly<Record<string, { readonly schema: Json }>>;
 
-/** What the page shows of an OpenAPI document of ours. */
+/** The part of an OpenAPI document that the page shows. */
 export interface DocumentedApi {
   readonly info: { readonly title: string; readonly summary: string };
   readonly servers: readonly { readonly url: string }[];
@@ -45,7 +45,7 @@ li, p { overflow-wrap: anywhere; }
 ul { padding-left: 1.25rem; }
 `;
 
-/** The API as one page of HTML, for people: no scripts, and nothing that is not in the document. */
+/** The API as one HTML page, for people: without scripts, and with nothing that is not in the document. */
 export function documentationPage({ info, servers, tags, paths, components }: DocumentedApi): string {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
@@ -130,7 +130,7 @@ function content(types: Content): string {
   );
 }
 
-/** A schema in words, with its members below. */
+/** A schema in words, followed by its members. */
 function described(schema: Json): string {
   const { $ref: reference } = schema;
   if (typeof reference === "string") {
@@ -142,7 +142,7 @@ function described(schema: Json): string {
   return `${constraints(schema)}${words}${members(schema)}`;
 }
 
-/** Keywords that are shown as what they lead to. */
+/** Keywords that are replaced by what they refer to. */
 const SHOWN = [
   "type",
   "properties",
@@ -204,7 +204,7 @@ function prose(text: string): string {
         .join("\n");
 }
 
-/** A description's words between backticks are code. */
+/** In a description, words in backticks are code. */
 function inline(text: string): string {
   return escapeHtml(text).replace(/`([^`]*)`/g, "<code>$1</code>");
 }

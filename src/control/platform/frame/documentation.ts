@@ -9,7 +9,7 @@ const CONTENT_SECURITY_POLICY = [
   "base-uri 'none'",
 ].join("; ");
 
-/** `/v1/openapi.json`, and `/docs` where people read it, without scripts and without anything from the Internet. */
+/** `/v1/openapi.json`, and `/docs` for people, without scripts and without anything from the internet. */
 export function documentationRouter(document: object): Router {
   const router = Router();
   const text = JSON.stringify(document);

@@ -35,7 +35,7 @@ export function errorEnvelope(
   return { success: false, error, meta: meta(requestId, now) };
 }
 
-/** What every envelope says about its request. */
+/** The parts of every envelope that describe its request. */
 export function meta(requestId: string, now: Date): object {
   return { timestamp: now.toISOString(), request_id: requestId };
 }

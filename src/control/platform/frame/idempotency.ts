@@ -12,31 +12,31 @@ export interface StoredResponse {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
 }
 
-/** A request that must be carried out only once, however often it is sent. */
+/** A request that must be carried out only once, even if it is sent repeatedly. */
 export interface IdempotentRequest {
-  /** The application that asks, whichever of its keys it has: the same text of two callers is two keys. */
+  /** The calling application, whichever of its keys it uses: the same text from two callers is two keys. */
   readonly actorId: string;
   readonly key: string;
-  /** What is asked for. */
+  /** The content of the request. */
   readonly fingerprint: string;
 }
 
-/** How long an answer is kept. */
+/** How long a response is kept. */
 const KEPT_MS = 24 * 3_600_000;
 
-/** Whether a route understands `Idempotency-Key`. */
+/** Whether a route supports `Idempotency-Key`. */
 export function isIdempotent({ method, permission, write }: Route): boolean {
   return method === "post" && permission !== "public" && write !== undefined;
 }
 
-/** What makes two requests the same one: method, path with query, and body. */
+/** The parts in which a repeated request must be equal: method, path with query, and body. */
 export function fingerprintOf(method: string, path: string, body: unknown): string {
   return createHash("sha256")
     .update(JSON.stringify([method, path, body ?? null]))
     .digest("hex");
 }
 
-/** @throws ApiError for a key that is none */
+/** @throws ApiError for an invalid key */
 export function readIdempotencyKey(header: string | readonly string[] | undefined): string | undefined {
   if (header === undefined) return undefined;
   if (typeof header !== "string" || !/^[\x21-\x7e]{1,255}$/.test(header)) {
@@ -49,11 +49,11 @@ export function readIdempotencyKey(header: string | readonly string[] | undefine
 }
 
 /**
- * Claims the key within the transaction that carries the request out. A second request with the same key waits here until
- * the first has ended, and then gets its answer.
+ * Claims the key within the transaction that carries out the request. A second request with the same key waits here
+ * until the first has ended, and then gets its response.
  *
- * @returns the answer, where the request was carried out before
- * @throws ApiError IDEMPOTENCY_KEY_REUSED where it was another request
+ * @returns the response, if the request was already carried out
+ * @throws ApiError IDEMPOTENCY_KEY_REUSED if it was another request
  */
 export async function claimKey(
   trx: Knex.Transaction,
@@ -63,7 +63,7 @@ export async function claimKey(
 ): Promise<StoredResponse | undefined> {
   const at = { actor_id: actorId, key };
   const claim = {
-    // a body may hold a secret, and a bare hash of a weak one could be tried out
+    // a body may contain a secret, and the bare hash of a weak one could be guessed
     fingerprint: box.seal(fingerprint, purpose(actorId, key)),
     created_at: now,
     expires_at: new Date(now.getTime() + KEPT_MS),
@@ -82,8 +82,8 @@ export async function claimKey(
 }
 
 /**
- * @returns the answer of a request that was carried out before
- * @throws ApiError IDEMPOTENCY_KEY_REUSED where it was another request
+ * @returns the response of a request that was already carried out
+ * @throws ApiError IDEMPOTENCY_KEY_REUSED if it was another request
  */
 export async function findAnswer(
   db: Knex,
@@ -126,7 +126,7 @@ export async function forgetExpiredKeys(db: Knex, now: Date): Promise<void> {
   await db("idempotency_keys").where("expires_at", "<=", now).delete();
 }
 
-/** What was asked and answered. */
+/** The request and its response, as text. */
 export const SEALED_ANSWERS: SealedColumns = {
   table: "idempotency_keys",
   key: ["actor_id", "key"],

@@ -4,22 +4,27 @@ import { ApiError } from "../errors.ts";
 
 /** Deeper than any body of this API. */
 const MAX_DEPTH = 32;
-/** Of a body whose parts are looked at one by one; far from where a recursive function such as `JSON.stringify` fails. */
+/**
+ * For a body whose parts are checked one by one; far below the depth at which a recursive function such as
+ * `JSON.stringify` fails.
+ */
 const MAX_DEPTH_OF_ANY = 1_000;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-/** `[` and `{`, `]` and `}`: each two differ in this bit alone. */
+/** `[` and `{`, `]` and `}`: each pair differs only in this bit. */
 const BRACE = 0x20;
 const OPENING = 0x7b;
 const CLOSING = 0x7d;
 
 /**
- * Parses a request's body. Refused are texts that are not JSON in UTF-8, that nest deeper than any body needs to, that
- * repeat a member (RFC 8259, section 4: readers differ in which they keep) or hold a number that is not exact (section 6:
- * it would be stored as another one, or given to gateways as digits that they do not read), and strings that PostgreSQL cannot hold.
+ * Parses the body of a request. It refuses text that is not JSON in UTF-8, is nested deeper than any body needs,
+ * repeats a member (RFC 8259, section 4: parsers differ in which one they keep) or contains an inexact number (section
+ * 6: another number would be stored, or gateways would get digits that they cannot read), and strings that PostgreSQL
+ * cannot store.
  *
- * @param any - accepts what is JSON and nested up to {@link MAX_DEPTH_OF_ANY} deep: its parts are looked at one by one
+ * @param any - accepts any JSON that is nested up to {@link MAX_DEPTH_OF_ANY} deep, because its parts are checked one
+ *   by one
  * @throws ApiError MALFORMED_JSON
  */
 export function parseJsonBody(bytes: Uint8Array, any = false): unknown {
@@ -45,7 +50,7 @@ function parseStrictly(text: string): unknown {
   }
 }
 
-/** Members may repeat, of which the last counts, and a number is its nearest double. */
+/** Members may repeat, and the last one counts; a number becomes its nearest double. */
 function parseAny(bytes: Uint8Array, text: string): unknown {
   requireDepth(bytes, MAX_DEPTH_OF_ANY);
   try {
@@ -56,10 +61,10 @@ function parseAny(bytes: Uint8Array, text: string): unknown {
 }
 
 /**
- * Without recursion, and before anything is parsed. Of the bytes: what matters is ASCII, which in UTF-8 is part of no other
- * character.
+ * Without recursion, and before anything is parsed. It checks bytes: all that matters is ASCII, which in UTF-8 is never
+ * part of another character.
  *
- * @throws ApiError MALFORMED_JSON for a text that is nested more than `maxDepth` deep
+ * @throws ApiError MALFORMED_JSON for text that is nested more than `maxDepth` deep
  */
 function requireDepth(bytes: Uint8Array, maxDepth: number): void {
   let depth = 0;

@@ -1,10 +1,10 @@
 import type { Knex } from "knex";
 import * as z from "zod";
 
-/** The bounds of specification 4.6, where it leaves them open. */
+/** The bounds of specification 4.6, and ours where it leaves them open. */
 export const DEFAULT_LIMIT = 20;
 export const MAX_LIMIT = 100;
-/** With it, the deepest offset stays a number that PostgreSQL takes. */
+/** With it, the largest offset is still a number that PostgreSQL accepts. */
 const MAX_PAGE = 1_000_000;
 
 const wholeNumber = (name: string, min: number, max: number) =>
@@ -16,9 +16,9 @@ const wholeNumber = (name: string, min: number, max: number) =>
     .meta({ type: "integer", minimum: min, maximum: max });
 
 /**
- * The query parameters of a list: page, limit, sort, order, and filters of its own.
+ * The query parameters of a list: page, limit, sort, order, and its own filters.
  *
- * @param sortable - names that `sort` can have, the first being the default
+ * @param sortable - the values of `sort`; the first one is the default
  */
 export function listQuery<const S extends readonly [string, ...string[]], F extends z.ZodRawShape>(
   sortable: S,
@@ -33,7 +33,7 @@ export function listQuery<const S extends readonly [string, ...string[]], F exte
   });
 }
 
-/** A list's parameters, once they are read. */
+/** The parsed parameters of a list. */
 export interface ListRequest {
   readonly page: number;
   readonly limit: number;
@@ -41,17 +41,17 @@ export interface ListRequest {
   readonly order: "asc" | "desc";
 }
 
-/** What can be done better than by counting. */
+/** Facts that make a list cheaper. */
 export interface PageOptions {
-  /** The number of all rows, where it is known without counting them. */
+  /** The number of all rows, if it is known without counting. */
   readonly total?: () => Promise<number>;
 }
 
 /**
- * Reads one page and the number of all rows. Rows with equal keys keep one order, by their id.
+ * Reads one page and the number of all rows. Rows with equal keys have a fixed order, by their id.
  *
- * The page's ids are found first, which an index can do alone, and from the end that is nearer: so a page far down
- * skips entries of an index rather than rows, and the last page costs what the first does.
+ * The ids of the page are found first, by an index alone and from the nearer end: a page far down skips index entries
+ * rather than rows, and the last page costs as much as the first.
  *
  * @param query - the filtered rows, without order and limit, each id once
  * @param columns - column by name of `sort`; the id's column under `id`
@@ -99,11 +99,11 @@ function orderBy(query: Knex.QueryBuilder, columns: readonly string[], order: "a
   for (const column of columns) void query.orderBy(column, order);
 }
 
-/** The years 0 to 9999 of UTC, Unix ms: answers tell times by four digits of a year. */
+/** The years 0 to 9999 in UTC, Unix ms: times in responses have four-digit years. */
 const EARLIEST = -62_167_219_200_000;
 const LATEST = 253_402_300_799_999;
 
-/** One filter by exact time: ISO 8601 with zone. */
+/** A filter by exact time: ISO 8601 with zone. */
 export function timestampParameter() {
   return z.iso
     .datetime({ offset: true, error: "must be a time such as `2026-01-31T12:00:00Z`" })

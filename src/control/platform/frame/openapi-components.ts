@@ -2,7 +2,7 @@ import { ERROR_CODES } from "../errors.ts";
 import { WARNING_CODES } from "../warnings.ts";
 import { schemaRef, type Json } from "./openapi-schema.ts";
 
-/** What the descriptions of all routes share: parts of the envelope, headers, parameters. */
+/** The components that the descriptions of all routes share: parts of the envelope, headers, parameters. */
 
 export const META: Json = {
   type: "object",
@@ -31,7 +31,7 @@ export const WARNING: Json = {
     code: { type: "string", enum: Object.keys(WARNING_CODES) },
     message: { type: "string" },
     policy_id: { type: "string", description: "The policy that requires it." },
-    customers: { type: "integer", minimum: 1, description: "How many of its customers are affected." },
+    customers: { type: "integer", minimum: 1, description: "The number of its customers that are affected." },
   },
 };
 
@@ -80,7 +80,7 @@ export const IF_MATCH: Json = {
   name: "If-Match",
   in: "header",
   required: false,
-  description: "Refuses the change if the resource's ETag differs.",
-  // any other text is no ETag of ours (412); what a header cannot hold at all does not get this far
+  description: "Refuses the change if the resource has another ETag.",
+  // any other text is not one of our ETags (412); invalid header values do not get this far
   schema: { type: "string", minLength: 1, pattern: "^[!-~]([ -~]*[!-~])?$" },
 };

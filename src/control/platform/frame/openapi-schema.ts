@@ -2,10 +2,10 @@ import * as z from "zod";
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** Makes JSON Schemas of what routes validate by; those with an `id` of their own are gathered, and referred to. */
+/** Creates JSON Schemas from the schemas that routes validate with; those with an `id` are collected and referenced. */
 export interface SchemaWriter {
   write(schema: z.ZodType, io: "input" | "output"): Json;
-  /** What was gathered, by id. */
+  /** The collected schemas, by id. */
   readonly named: Readonly<Record<string, Json>>;
 }
 
@@ -33,7 +33,7 @@ export function schemaRef(name: string): Json {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** A schema as an independent part of the document, which has its own place for definitions and names the dialect. */
+/** A schema as a part of the document, which has its own place for definitions and declares the dialect. */
 function referring(schema: Json): Json {
   const text = JSON.stringify(schema, (name, value: unknown) =>
     name === "$ref" && typeof value === "string" ? value.replace("#/$defs/", "#/components/schemas/") : value,

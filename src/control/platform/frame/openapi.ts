@@ -68,7 +68,7 @@ export interface DocumentOptions {
   readonly sessionCookie: string;
 }
 
-/** The OpenAPI 3.1 document of the routes, made from the schemas that validate. */
+/** The OpenAPI 3.1 document of the routes, generated from the schemas that validate. */
 export function openApiDocument(
   routes: readonly Route[],
   { publicUrl, sessionCookie }: DocumentOptions,
@@ -135,7 +135,7 @@ function operation(route: Route, schemas: SchemaWriter): Json {
   };
 }
 
-/** Keys where a scope permits it, sessions where a role does. */
+/** Keys if a scope permits it, sessions if a role does. */
 function securityOf({ permission, method }: Route): Json[] {
   if (permission === "public") return [];
   const keys = namesWith(SCOPE_PERMISSIONS, permission).length > 0;
@@ -193,7 +193,7 @@ function successes(route: Route, schemas: SchemaWriter): Json {
   );
 }
 
-/** A redirect, or a page that a browser shows. */
+/** A redirect, or a page for a browser. */
 function withoutEnvelope({ summary }: Route, status: string): Json {
   const description = summary;
   if (status === "303") return { description, headers: { ...COMMON_HEADERS, Location: LOCATION } };
@@ -260,14 +260,14 @@ function failures(route: Route): Json {
 }
 
 function statusesOf(code: ErrorCode, route: Route): readonly number[] {
-  // a customer that a body names is 422 (specification, section 7)
+  // an unknown customer in a body is 422 (specification, section 7)
   if (code === "INVALID_CUSTOMER" && route.body !== undefined) return [404, 422];
-  // 401 where another sign-in mends it (RFC 9470, section 3)
+  // 401 if another sign-in can resolve it (RFC 9470, section 3)
   if (code === "POLICY_VIOLATED") return [401, 403];
   return [ERROR_CODES[code].status];
 }
 
-/** Whether browsers come here on their way, who are told in a page what an error tells a program. */
+/** Whether browsers visit this route, so that an error is a page instead of JSON. */
 function servesBrowsers({ answers }: Route): boolean {
   return Object.values(answers).includes(null);
 }

@@ -1,7 +1,10 @@
 import type * as z from "zod";
 import { ApiError, validationFailed } from "../errors.ts";
 
-/** Reads a part of a request by its schema. @throws ApiError 400, for the parts that stand in the request's head */
+/**
+ * Parses a part of a request by its schema.
+ * @throws ApiError 400, for path, query and headers
+ */
 export function parseParameters(
   schema: z.ZodType | undefined,
   value: object,
@@ -36,7 +39,7 @@ function problems(error: z.ZodError): { path: string; message: string }[] {
     const path = issue.path.map(String);
     if (issue.code === "unrecognized_keys")
       return issue.keys.map((key) => ({ path: [...path, key].join("."), message: "is not a known field" }));
-    // of a member whose name is not valid, what is wrong with the name
+    // for a member with an invalid name, the problem with the name
     const messages =
       issue.code === "invalid_key" ? issue.issues.map(({ message }) => message) : [issue.message];
     return messages.map((message) => ({ path: path.join("."), message }));

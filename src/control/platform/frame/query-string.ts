@@ -2,7 +2,7 @@ import { ApiError } from "../errors.ts";
 import { isStorable } from "./json-text.ts";
 
 /**
- * Reads a query strictly: each parameter once, in percent-encoded UTF-8.
+ * Parses a query strictly: each parameter at most once, in percent-encoded UTF-8.
  *
  * @throws ApiError 400
  */
@@ -12,7 +12,7 @@ export function readQuery(url: string): Readonly<Record<string, string>> {
 }
 
 /**
- * Reads parameters as a query or a form writes them (application/x-www-form-urlencoded).
+ * Parses parameters in the format of a query or form (application/x-www-form-urlencoded).
  *
  * @throws ApiError 400
  */
@@ -28,7 +28,7 @@ export function readParameters(text: string, where: "query" | "body"): Readonly<
   return parameters;
 }
 
-/** Percent-decodes, `+` being a space. */
+/** Percent-decodes; `+` is a space. */
 function decode(text: string, where: "query" | "body"): string {
   try {
     const decoded = decodeURIComponent(text.replaceAll("+", " "));

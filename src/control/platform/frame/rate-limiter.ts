@@ -3,19 +3,19 @@ import type { RateGroup } from "./route.ts";
 /** A caller's usage of its limit. */
 export interface RateLimitResult {
   readonly allowed: boolean;
-  /** Requests in a window. */
+  /** Requests in the window. */
   readonly limit: number;
   readonly remaining: number;
-  /** Unix seconds: when the window ends. */
+  /** The end of the window, in Unix seconds. */
   readonly resetAt: number;
 }
 
 /** Counts requests. */
 export interface RateLimiter {
   /**
-   * Counts one request. Never rejects: where the shared count cannot be reached, this instance counts alone.
+   * Counts one request. Never rejects: while the shared counter is unavailable, this instance counts locally.
    *
-   * @param subject - who is counted: a key, a dashboard user, or an address where nobody is known
+   * @param subject - the caller: a key, a dashboard user, or an address if the caller is not known
    */
   take(group: RateGroup, subject: string): Promise<RateLimitResult>;
   close(): Promise<void>;

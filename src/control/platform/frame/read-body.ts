@@ -2,15 +2,16 @@ import type { Request } from "express";
 import { ApiError } from "../errors.ts";
 import { parseJsonBody } from "./json-text.ts";
 
-/** Most bytes of a body, where the route says nothing else. */
+/** Maximum size of a body in bytes, unless the route declares another. */
 export const BODY_LIMIT = 1_000_000;
 
 /**
  * Reads the JSON body of a request.
  *
- * @param anyText - its texts are not looked at here, and its nesting is bounded less strictly
- * @returns `undefined` where there is none
- * @throws ApiError for another media type or charset, a compressed body, one that is too large, cut short or no JSON
+ * @param anyText - its strings are not checked here, and its nesting is limited less strictly
+ * @returns `undefined` if there is none
+ * @throws ApiError for another media type or charset, and for a body that is compressed, too large, truncated or not
+ *   JSON
  */
 export async function readBody(request: Request, limit: number, anyText = false): Promise<unknown> {
   if (!hasBody(request)) return undefined;
@@ -27,7 +28,7 @@ function hasBody({ headers }: Request): boolean {
 /**
  * Reads the bytes of a body.
  *
- * @throws ApiError for one that is compressed, too large or cut short
+ * @throws ApiError if it is compressed, too large or truncated
  */
 export async function readBytes(request: Request, limit: number): Promise<Buffer> {
   const { "content-length": length, "content-encoding": encoding } = request.headers;
@@ -54,13 +55,13 @@ function requireJson(contentType: string | undefined): void {
   if (!isType(contentType, "application/json")) throw new ApiError("UNSUPPORTED_MEDIA_TYPE");
 }
 
-/** Whether a body is declared to be of this type, in UTF-8. */
+/** Whether a body is declared to have this type, in UTF-8. */
 export function isType(contentType: string | undefined, expected: string): boolean {
   const [type = "", ...parameters] = (contentType ?? "").split(";").map((part) => part.trim().toLowerCase());
   return type === expected && parameters.every((parameter) => /^(charset="?utf-8"?|)$/.test(parameter));
 }
 
 function tooLarge(limit: number): ApiError {
-  // what is still to come is not read, so the connection cannot be used again
+  // the rest of the body is not read, so the connection cannot be used again
   return new ApiError("PAYLOAD_TOO_LARGE", { details: { limit }, headers: { connection: "close" } });
 }

@@ -13,7 +13,7 @@ import { ID_PREFIXES } from "../ids.ts";
 import { WARNING_CODES } from "../warnings.ts";
 import { RATE_GROUPS, type Route } from "./route.ts";
 
-/** The reference page of the API as Markdown: what docs/api.md must be. */
+/** The reference page of the API as Markdown: the content of docs/api.md. */
 export function apiReference(routes: readonly Route[]): string {
   const tags = Map.groupBy(routes, ({ tag }) => tag);
   const resources = [...tags].map(([tag, listed]) => `### ${tag}\n\n${routeTable(listed)}`);
@@ -90,7 +90,7 @@ function names(list: readonly string[]): string {
   return inBackticks(list) || "-";
 }
 
-/** `dashboardUser` as people say it. */
+/** `dashboardUser` as words. */
 function words(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
@@ -98,23 +98,23 @@ function words(name: string): string {
 const SCOPE_TEXT = `An API key has one scope, a dashboard user one role. A refusal (403) names the required scopes or roles.
 Scope \`gateway\` is for gateways that sync with the control plane and permits nothing else.`;
 
-const WARNING_TEXT = `An answer has \`warnings\` where what was done as asked may not do what was meant. Each is \`code\`, \`message\`, and
-\`policy_id\` where a policy asks for what is missing; \`customers\` is how many of the policy's customers it concerns.`;
+const WARNING_TEXT = `A response has \`warnings\` if the request was carried out but may not have the intended effect. Each has \`code\` and
+\`message\`; if a policy requires what is missing, also \`policy_id\`, and \`customers\` for the number of its customers that are affected.`;
 
 const INTRODUCTION = `# API
 
 <!-- Generated from src/control by \`GATEHOUSE_UPDATE=1 npx mocha test/control/platform/frame/reference.test.ts\`: do not edit. -->
 
-All paths are below \`/v1\`. Schemas of all bodies and answers: \`/v1/openapi.json\` (OpenAPI 3.1), readable at \`/docs\` of a
-running control plane.
+All paths are below \`/v1\`. The schemas of all bodies and responses are at \`/v1/openapi.json\` (OpenAPI 3.1), and readable at
+\`/docs\` of a running control plane.
 
-- **Keys**: \`Authorization: Bearer gh_live_...\` in production, \`gh_test_...\` in the sandbox. A key that is limited to a
-  customer sees 404 for every other one.
-- **Envelope**: \`success\`, then \`data\` (and \`pagination\` of lists) or \`error\` (\`code\`, \`message\`, \`details\`), and \`meta\`
-  (\`timestamp\`, \`request_id\`). 400 is for what cannot be read, 422 for what can be and is not valid, with the path of each
-  field in \`details.fields\`.
-- **Lists**: \`page\` (from 1), \`limit\` (20 unless given, at most 100), \`sort\`, \`order\` (\`desc\` unless given), and filters.
-- **Idempotency-Key** on POST: repeated within 24 hours it gets the first answer, and nothing is done twice.
+- **Keys**: \`Authorization: Bearer gh_live_...\` in production, \`gh_test_...\` in the sandbox. A key that is limited to one
+  customer gets 404 for all others.
+- **Envelope**: \`success\`, then \`data\` (for lists also \`pagination\`) or \`error\` (\`code\`, \`message\`, \`details\`), and \`meta\`
+  (\`timestamp\`, \`request_id\`). 400 means that the request cannot be read; 422 that it was read but is not valid, with the path
+  of each invalid field in \`details.fields\`.
+- **Lists**: \`page\` (from 1), \`limit\` (default 20, at most 100), \`sort\`, \`order\` (default \`desc\`), and filters.
+- **Idempotency-Key** for POST: a request that is repeated within 24 hours gets the first response, and nothing is done twice.
 - **ETag** and **If-Match**: a change whose \`If-Match\` is not the resource's ETag is refused (412).
-- **Limits** a minute and key (with those that it was rolled to), by group (${RATE_GROUPS.join(", ")}): \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and
-  \`X-RateLimit-Reset\` (Unix seconds) on every answer, \`Retry-After\` with 429.`;
+- **Rate limits** per minute and key (keys that replace each other count as one), by group (${RATE_GROUPS.join(", ")}):
+  \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\` (Unix seconds) are in every response, \`Retry-After\` in a 429.`;

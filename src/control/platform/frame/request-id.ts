@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
 import { newId } from "../ids.ts";
 
-/** Names a request; an id that the caller chose is kept where it can stand in a log. */
+/** Assigns an id to a request; the caller's own id is kept if it is safe in a log. */
 export function nameRequest(request: Request, response: Response, next: () => void): void {
   const given = request.headers["x-request-id"];
   const requestId = typeof given === "string" && /^[\w.:-]{1,128}$/.test(given) ? given : newId("request");
@@ -10,7 +10,7 @@ export function nameRequest(request: Request, response: Response, next: () => vo
   next();
 }
 
-/** The id that {@link nameRequest} has given. */
+/** The id assigned by {@link nameRequest}. */
 export function requestIdOf(response: Response): string {
   return (response.locals as { readonly requestId: string }).requestId;
 }

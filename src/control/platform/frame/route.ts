@@ -6,7 +6,7 @@ import type { UnitOfWork, Units } from "../unit.ts";
 import type { Warning } from "../warnings.ts";
 import type { SerializedData } from "./serialized.ts";
 
-/** Groups that requests are counted in (specification, section 8), and one for gateways. */
+/** Groups in which requests are counted (specification, section 8), and one for gateways. */
 export const RATE_GROUPS = ["authentication", "management", "analytics", "gateway"] as const;
 export type RateGroup = (typeof RATE_GROUPS)[number];
 
@@ -18,33 +18,33 @@ export type RateGroup = (typeof RATE_GROUPS)[number];
  */
 export type Tenancy = { readonly path: string } | "handler" | "all";
 
-/** What the route's code is given. */
+/** The input of a route's code. */
 export interface Call<Params, Query, Body> {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
   readonly actor: Actor;
   readonly requestId: string;
-  /** The client's address, behind trusted proxies too. */
+  /** The client's address, also behind trusted proxies. */
   readonly clientIp: string;
   readonly userAgent: string;
-  /** Of Node: lower-case names. For what the frame does not read itself. */
+  /** From Node.js: names in lower case. For headers that the frame does not read itself. */
   readonly headers: IncomingHttpHeaders;
-  /** Aborted when the connection is gone: nobody waits for the answer any more. */
+  /** Aborted when the connection has ended, because nobody waits for the answer any more. */
   readonly signal: AbortSignal;
   /**
-   * For what waits before it answers: what was presented may be good no longer.
+   * For routes that wait before they answer: the credentials may no longer be valid.
    * @throws ApiError as the request would have been refused with
    */
   identifyAgain(): Promise<void>;
   /**
    * Compares the resource's ETag with `If-Match` (RFC 9110, section 13.1.1).
-   * @throws ApiError 412 when the request names another one
+   * @throws ApiError 412 if the request names another one
    */
   ifMatch(etag: string): void;
 }
 
-/** What a route answers. */
+/** The answer of a route. */
 export type Answer<Data = unknown> =
   | {
       readonly kind: "data";
@@ -54,25 +54,25 @@ export type Answer<Data = unknown> =
       readonly warnings?: readonly Warning[];
       readonly headers?: Readonly<Record<string, string | readonly string[]>>;
     }
-  /** 200 with data that was serialized for more than this answer. */
+  /** 200 with data that was serialized once for several answers. */
   | { readonly kind: "serialized"; readonly data: SerializedData }
   | {
       readonly kind: "redirect";
       readonly location: string;
       readonly headers?: Readonly<Record<string, string | readonly string[]>>;
     }
-  /** A page of HTML, for browsers on their way through a sign-in. */
+  /** An HTML page, for browsers during a sign-in. */
   | {
       readonly kind: "page";
       readonly status: number;
       readonly html: string;
       readonly headers?: Readonly<Record<string, string | readonly string[]>>;
     }
-  /** Newline-delimited JSON, as it comes. */
+  /** Newline-delimited JSON, unchanged. */
   | { readonly kind: "lines"; readonly lines: AsyncIterable<unknown> }
-  /** The `data` of the envelope as JSON, part by part: for what must not be held in memory. Saved as a file. */
+  /** The `data` of the envelope as JSON, part by part: for data that must not be held in memory. Sent as a download. */
   | { readonly kind: "document"; readonly name: string; readonly parts: AsyncIterable<string> }
-  /** Refuses, and keeps what was written: a refusal that is thrown undoes it. */
+  /** Refuses the request, but keeps what was written: a refusal that is thrown would undo it. */
   | { readonly kind: "refusal"; readonly error: ApiError };
 
 /** Specification 2.7. */
@@ -92,37 +92,37 @@ interface Declaration<
 > {
   /** From `/v1` on, parameters in braces: `/customers/{id}`. */
   readonly path: string;
-  /** The operation's name in the OpenAPI document: `listCustomers`. */
+  /** The name of the operation in the OpenAPI document: `listCustomers`. */
   readonly operation: string;
   readonly summary: string;
   readonly description?: string;
-  /** The resource, as the OpenAPI document groups operations. */
+  /** The resource, by which the OpenAPI document groups operations. */
   readonly tag: string;
   readonly group: RateGroup;
-  /** `public`: no key is asked for, and the route itself knows what it lets through. */
+  /** `public`: no key is required, and the route itself decides what it permits. */
   readonly permission: Permission | "public";
   readonly tenancy: Tenancy;
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
-  /** The schema of `data` by status; what it does not name is not answered. `null`: the answer is no envelope. */
+  /** The schema of `data` by status; no other status is sent. `null`: the answer has no envelope. */
   readonly answers: Readonly<Partial<Record<200 | 201 | 202 | 303, z.ZodType | null>>>;
   /** `data` is a list with a pagination object. */
   readonly paginated?: true;
-  /** What was done may not do what was meant: the answer then says so in `warnings`. */
+  /** The change may not have the intended effect; the answer then has `warnings`. */
   readonly warns?: true;
-  /** The answer carries an ETag, and `If-Match` is understood. */
+  /** The answer has an ETag, and `If-Match` is supported. */
   readonly etag?: true;
-  /** Codes beyond those that every route can answer. */
+  /** Codes in addition to those that every route can return. */
   readonly errors?: readonly ErrorCode[];
-  /** Most bytes of the body, where the usual bound is too small. */
+  /** Maximum size of the body in bytes, if the usual limit is too small. */
   readonly bodyLimit?: number;
   /**
-   * The body may be any JSON that is not nested absurdly deep: the route itself looks at each of its parts for texts that
-   * PostgreSQL does not hold and for nesting, so that one bad part does not refuse the others.
+   * The body may be any JSON that is not nested absurdly deep: the route itself checks each part for nesting and for
+   * strings that PostgreSQL cannot store, so that one bad part does not cause the others to be refused.
    */
   readonly anyText?: true;
-  /** The answer may be of kind `lines`: `application/x-ndjson` is accepted beside JSON. */
+  /** The answer may be of kind `lines`: `application/x-ndjson` is accepted in addition to JSON. */
   readonly lines?: true;
 }
 
@@ -136,7 +136,9 @@ interface Reading<
   readonly read: (call: Call<Output<P>, Output<Q>, Output<B>>) => Promise<Answer>;
 }
 
-/** A route that changes something, in one unit; with `Idempotency-Key` its answer is kept in the same transaction. */
+/**
+ * A route that changes something, in one unit; with `Idempotency-Key`, its answer is stored in the same transaction.
+ */
 interface Writing<
   P extends z.ZodType | undefined,
   Q extends z.ZodType | undefined,
@@ -144,20 +146,20 @@ interface Writing<
   Prepared,
 > extends Declaration<P, Q, B> {
   readonly method: "get" | "post" | "put" | "patch" | "delete";
-  /** What has to be asked elsewhere, before the transaction begins. */
+  /** Requests to other servers, made before the transaction begins. */
   readonly prepare?: (call: Call<Output<P>, Output<Q>, Output<B>>) => Promise<Prepared>;
   readonly write: (
     call: Call<Output<P>, Output<Q>, Output<B>>,
     unit: UnitOfWork,
     prepared: Prepared,
   ) => Promise<Answer>;
-  /** Runs its unit, where that is not to take a connection of the API. */
+  /** Runs its unit, if that must not use a connection of the API. */
   readonly units?: Units;
 }
 
 type AnyCall = Call<unknown, unknown, unknown>;
 
-/** A declared route, as the frame serves and documents it. */
+/** A declared route, for serving and documenting it. */
 export interface Route extends Declaration<
   z.ZodType | undefined,
   z.ZodType | undefined,
@@ -189,7 +191,7 @@ export function writeRoute<
   return route as unknown as Route;
 }
 
-/** 200 with `data`; `etag` of the resource, where the route declares one. */
+/** 200 with `data`, and the resource's `etag` if the route declares one. */
 export function ok<Data>(
   data: Data,
   options: { readonly etag?: string; readonly warnings?: readonly Warning[] } = {},
@@ -232,7 +234,7 @@ export function page<Item>(
   return { kind: "data", status: 200, data: items, pagination };
 }
 
-/** The ETag of a resource at one revision; strong, for the same revision is the same in every byte. */
+/** The ETag of a resource at one revision. It is strong, because the same revision is the same in every byte. */
 export function etagOf({ id, revision }: { readonly id: string; readonly revision: number }): string {
   return `"${id}.${revision}"`;
 }

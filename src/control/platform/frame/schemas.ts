@@ -7,21 +7,21 @@ export function idOf(kind: IdKind) {
 }
 
 /**
- * An id in a path: whatever text it is, what has no such id is answered 404 like what is gone, never 400, so that the
- * answer tells nothing more.
+ * An id in a path. Any text is accepted, and one that is not a valid id is answered with 404 like a missing resource,
+ * never with 400, so that the answer reveals nothing more.
  */
 export function pathId() {
   return z.string().min(1).max(128);
 }
 
-/** A time in an answer. */
+/** A time in a response. */
 export function timestamp() {
   return z
     .preprocess((value) => (value instanceof Date ? value.toISOString() : value), z.iso.datetime())
     .meta({ type: "string", format: "date-time" });
 }
 
-/** A name that people give: one line of visible text. */
+/** A name given by people: one line of visible text. */
 export function nameText(max = 200) {
   return z
     .string()
@@ -31,7 +31,7 @@ export function nameText(max = 200) {
     .refine((value) => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(value), "must not contain control characters");
 }
 
-/** A filter of lists of what has a name. */
+/** A filter for lists of named resources. */
 export function nameFilter() {
   return z
     .string()
@@ -41,12 +41,12 @@ export function nameFilter() {
     .meta({ description: "The beginning of the name, in upper or lower case." });
 }
 
-/** Text of several lines. */
+/** Multi-line text. */
 export function longText(max = 2000) {
   return z.string().max(max, `must have at most ${max} characters`);
 }
 
-/** RFC 5321, as far as one can tell without sending mail; compared in lower case. */
+/** RFC 5321, as far as that can be checked without sending mail; compared in lower case. */
 export function emailAddress() {
   return z
     .email("must be an e-mail address")
@@ -55,25 +55,27 @@ export function emailAddress() {
     .meta({ type: "string", format: "email" });
 }
 
-/** Any of these members, and at least one of them: the body of an update. */
+/** Any of these members, but at least one: the body of an update. */
 export function someOf<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   return z
     .strictObject(shape)
     .partial()
     .refine((members) => Object.keys(members).length > 0, {
       error: "must have at least one member",
-      // what is wrong already is told already
+      // another problem has already been reported
       when: ({ issues }) => issues.length === 0,
     })
     .meta({ minProperties: 1 });
 }
 
-/** Any number that a body may hold (`parseJsonBody`); a schema says so to whoever reads the documentation. */
+/**
+ * Any number that a body may contain (`parseJsonBody`); the schema states the limits for readers of the documentation.
+ */
 export function anyNumber() {
   return z.number().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER);
 }
 
-/** Free members that a customer keeps with a resource: names to texts, numbers, booleans. Bounded. */
+/** Free-form members that a customer stores with a resource: names to strings, numbers, booleans. Limited in size. */
 export function metadata() {
   const value = z.union([z.string().max(500), anyNumber(), z.boolean(), z.null()]);
   return z

@@ -15,8 +15,8 @@ type SendingContext = Pick<ControlContext, "clock" | "log">;
 type DataAnswer = Extract<Answer, { kind: "data" }>;
 
 /**
- * Sends what a route answers, through the schema of its answer: members that it does not name are not sent. What comes part by part
- * is sent as long as they who asked have the right to it.
+ * Sends a route's answer through its schema: members that the schema does not have are not sent. An answer in parts is
+ * sent only as long as the caller has permission.
  */
 export async function sendAnswer(
   route: Route,
@@ -74,7 +74,7 @@ async function stream(
     if (isClientGone(error)) log.info(about, "the client disconnected during an export");
     else if (error instanceof ApiError && error.status < 500)
       log.info({ ...about, code: error.code }, "stopped an export: the caller lost the permission");
-    // the head is sent: cutting the connection is the only way left to say that it is not complete
+    // the headers are sent: only closing the connection can show that it is incomplete
     else log.error({ ...about, err: error }, "an export failed before its end");
     response.destroy();
   } finally {
@@ -93,12 +93,15 @@ async function* inEnvelope(
   yield after ?? "";
 }
 
-/** The answer was closed by its reader; what fails on our side has another code. */
+/** The reader closed the connection; failures on our side have another code. */
 function isClientGone(error: unknown): boolean {
   return errorCode(error) === "ERR_STREAM_PREMATURE_CLOSE";
 }
 
-/** The answer as bytes. @throws when it is not what the route declares, which is a defect of the route */
+/**
+ * The answer as bytes.
+ * @throws if the route does not declare it, which is a defect of the route
+ */
 export function keptFrom(route: Route, answer: DataAnswer, requestId: string, now: Date): StoredResponse {
   const schema = route.answers[answer.status];
   if (schema === undefined || schema === null)
@@ -113,7 +116,9 @@ export function sendStored({ status, body, headers }: StoredResponse, response: 
   response.status(status).type("application/json").send(body);
 }
 
-/** Answers with an error. What no route has thrown on purpose is a defect: it is logged, and its text stays here. */
+/**
+ * Answers with an error. Whatever a route did not throw on purpose is a defect: it is logged, and its text is not sent.
+ */
 export function sendError(
   error: ApiError,
   response: Response,

@@ -3,20 +3,23 @@ import type { Request, Response } from "express";
 import { meta } from "./envelope.ts";
 import { requestIdOf } from "./request-id.ts";
 
-/** `data` of an answer as JSON, for any number of answers. The code that creates it has applied the route's schema. */
+/**
+ * `data` of an answer as JSON, for any number of answers. The code that creates it has already applied the route's
+ * schema.
+ */
 export interface SerializedData {
   readonly json: Buffer;
-  /** The same, compressed; for clients that accept it. */
+  /** The same, compressed, for clients that accept it. */
   readonly gzip?: Buffer;
 }
 
 const HEAD = '{"success":true,"data":';
 
-/** Sends data within the envelope. The bytes of the data are shared by all answers and never copied. */
+/** Sends data in the envelope. All answers share the bytes of the data, which are never copied. */
 export function sendSerialized(data: SerializedData, request: Request, response: Response, now: Date): void {
   const tail = `,"meta":${JSON.stringify(meta(requestIdOf(response), now))}}`;
   const gzip = request.acceptsEncodings("gzip") === "gzip" ? data.gzip : undefined;
-  // a file of several members decodes to what they hold, one behind the other (RFC 1952, section 2.2)
+  // a file of several members decodes to the concatenation of their contents (RFC 1952, section 2.2)
   const parts =
     gzip !== undefined
       ? [storedMember(Buffer.from(HEAD)), gzip, storedMember(Buffer.from(tail))]

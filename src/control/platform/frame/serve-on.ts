@@ -7,20 +7,23 @@ import { newId } from "../ids.ts";
 import { errorEnvelope } from "./envelope.ts";
 
 /**
- * A request holds a connection, and memory for what was read, until its last byte: the largest body, 16 MB, needs 5
- * Mbit/s. Answers may take longer. Looked for every few seconds, so that it is not twice the time.
+ * A request holds a connection, and memory for what was read, until its last byte. The largest body, 16 MB, needs 5
+ * Mbit/s. Answers may take longer. Checked every few seconds, so that it does not take twice the time.
  */
 const TIMES = { requestTimeout: 30_000, headersTimeout: 10_000, connectionsCheckingInterval: 5_000 };
 
-/** A server of the API, before it listens. */
+/** A server of the API that does not listen yet. */
 export function createApiServer(listener?: RequestListener): Server {
   return createServer(TIMES, listener);
 }
 
-/** Has an application answer a server's requests, those included that Node would answer by itself without the envelope. */
+/**
+ * Lets an application answer a server's requests, including those that Node.js would answer itself, without the
+ * envelope.
+ */
 export function serveOn(server: Server, application: Express, clock: () => number): void {
   server.on("request", application);
-  // an expectation that nobody knows may be ignored (RFC 9110, section 10.1.1)
+  // an unknown expectation may be ignored (RFC 9110, section 10.1.1)
   server.on("checkExpectation", application);
   server.on("clientError", (error, socket) => {
     refuseUnreadable(error, socket, new Date(clock()));
@@ -33,7 +36,7 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: "REQUEST_TIMEOUT",
 };
 
-/** What is no HTTP has no caller to count and no route: it is failure so, and the connection ends. */
+/** Bytes that are not HTTP have no caller to count and no route: they get this answer, and the connection ends. */
 function refuseUnreadable(error: Error, socket: Duplex, now: Date): void {
   const code = errorCode(error) ?? "";
   if (code === "ECONNRESET" || !socket.writable) {

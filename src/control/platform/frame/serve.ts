@@ -26,7 +26,7 @@ import { requestIdOf } from "./request-id.ts";
 import { keptFrom, sendAnswer, sendStored } from "./send.ts";
 import type { Answer, Call, RateGroup, Route } from "./route.ts";
 
-/** What the frame itself is built of. */
+/** The dependencies of the frame itself. */
 export interface FrameParts {
   readonly context: Pick<ControlContext, "units" | "box" | "clock" | "log">;
   readonly authenticator: Authenticator;
@@ -34,9 +34,9 @@ export interface FrameParts {
 }
 
 /**
- * Serves one request by its route. The steps, in this order:
- * who asks, how often, what they may, which customer, what exactly they ask for, whether they still may, then the route's own
- * code.
+ * Serves one request by its route. The steps, in this order: identify the caller, count the request, check the
+ * permission, check the customer, parse the input, check again that the caller still has permission, and then run the
+ * route's own code.
  */
 export async function serve(
   route: Route,
@@ -46,21 +46,21 @@ export async function serve(
 ): Promise<void> {
   const caller = await identify(request, response, route.group, parts);
   requirePermitted(route, request, caller, parts.authenticator);
-  // where no key is asked for, whose cookie happens to come along says nothing about who does it
+  // if no key is required, a cookie that happens to be sent does not tell who the caller is
   const isPublic = route.permission === "public";
-  const actor = isPublic ? nobody(request) : caller;
+  const actor = isPublic ? anonymousActor(request) : caller;
   requireJsonAccepted(request, otherTypes(route));
   const params = readPath(route, request);
   requireTenancy(route, params, actor);
   const authority = createAuthority(
     actor,
-    async () => (isPublic ? actor : lookAgain(route, request, params, parts.authenticator)),
+    async () => (isPublic ? actor : authorizeAgain(route, request, params, parts.authenticator)),
     parts.context.clock,
   );
   const call: Call<unknown, unknown, unknown> = {
     params: parseParameters(route.params, params, "path"),
     query: parseParameters(route.query, readQuery(request.originalUrl), "query"),
-    // the sender decides how long that takes
+    // the sender decides how long this takes
     body: await readRouteBody(route, request),
     actor: await authority.current(),
     requestId: requestIdOf(response),
@@ -69,16 +69,16 @@ export async function serve(
     headers: request.headers,
     signal: disconnectSignal(response),
     async identifyAgain() {
-      await authority.seenNow();
+      await authority.checkNow();
     },
     ifMatch(etag) {
       requireMatch(request.headers["if-match"], etag);
     },
   };
-  await carryOut(route, { call, authority }, request, response, parts);
+  await runRoute(route, { call, authority }, request, response, parts);
 }
 
-/** Says who asks, counts the request, and writes the three headers; so on every answer, refusals included. */
+/** Identifies the caller, counts the request, and sets the rate-limit headers, on every answer, refusals included. */
 export async function identify(
   request: Request,
   response: Response,
@@ -87,14 +87,14 @@ export async function identify(
 ): Promise<Actor> {
   const identified = await authenticator.identify(request);
   const known = identified !== undefined && !(identified instanceof ApiError);
-  const actor = known ? identified : nobody(request);
+  const actor = known ? identified : anonymousActor(request);
   await countRequest(response, group, clientOf(actor), limiter);
   if (identified instanceof ApiError) throw identified;
   return actor;
 }
 
-/** Who asks by now, permitted what the route asks for: nothing of it is taken over from before. */
-async function lookAgain(
+/** The current caller, with the permission that the route requires: no earlier result is reused. */
+async function authorizeAgain(
   route: Route,
   request: Request,
   params: Readonly<Record<string, string>>,
@@ -102,7 +102,7 @@ async function lookAgain(
 ): Promise<Actor> {
   const identified = await authenticator.identify(request);
   if (identified instanceof ApiError) throw identified;
-  const actor = identified ?? nobody(request);
+  const actor = identified ?? anonymousActor(request);
   requirePermitted(route, request, actor, authenticator);
   requireTenancy(route, params, actor);
   return actor;
@@ -118,7 +118,10 @@ function requirePermitted(
   if (method !== "get") authenticator.requireSameSite(request, caller);
 }
 
-/** Counts a request, and writes the three headers. @throws ApiError RATE_LIMIT_EXCEEDED */
+/**
+ * Counts a request and sets the three rate-limit headers.
+ * @throws ApiError RATE_LIMIT_EXCEEDED
+ */
 export async function countRequest(
   response: Response,
   group: RateGroup,
@@ -135,8 +138,8 @@ export async function countRequest(
   });
 }
 
-/** Who asks where nobody is known: an address. */
-export function nobody(request: Request): Extract<Actor, { kind: "anonymous" }> {
+/** A caller without credentials, known only by address. */
+export function anonymousActor(request: Request): Extract<Actor, { kind: "anonymous" }> {
   return { kind: "anonymous", id: `ip:${clientIpOf(request)}` };
 }
 
@@ -153,7 +156,7 @@ function otherTypes(route: Route): readonly string[] {
 
 function readPath(route: Route, request: Request): Readonly<Record<string, string>> {
   const params = Object.entries(request.params).map(([name, value]) => [name, String(value)] as const);
-  // what PostgreSQL cannot hold names nothing
+  // a name that PostgreSQL cannot store does not exist
   if (params.some(([, value]) => !isStorable(value))) throw new ApiError("NOT_FOUND");
   return route.params === undefined ? {} : Object.fromEntries(params);
 }
@@ -169,7 +172,7 @@ function requireTenancy({ tenancy }: Route, params: Readonly<Record<string, stri
 async function readRouteBody(route: Route, request: Request): Promise<unknown> {
   const body = await readBody(request, route.bodyLimit ?? BODY_LIMIT, route.anyText);
   if (route.body !== undefined) return parseBody(route.body, body);
-  // a body that nobody reads may be meant to say something; an empty object says nothing
+  // a body that is ignored may have had a purpose; an empty object has none
   if (body !== undefined && JSON.stringify(body) !== "{}")
     throw new ApiError("VALIDATION_FAILED", { message: "this request must not have a body" });
   return undefined;
@@ -182,7 +185,7 @@ function requireMatch(header: string | undefined, etag: string): void {
   if (!listed.includes(etag)) throw new ApiError("PRECONDITION_FAILED", { details: { etag } });
 }
 
-async function carryOut(
+async function runRoute(
   route: Route,
   { call, authority }: { readonly call: Call<unknown, unknown, unknown>; readonly authority: Authority },
   request: Request,
@@ -199,7 +202,7 @@ async function carryOut(
   const { requestId, clientIp } = call;
   const once = idempotent(route, call, request);
   if (once !== undefined && route.prepare !== undefined) {
-    // a repetition gets its answer whatever has become of what was prepared from
+    // a repeated request gets its stored answer, whatever has happened to its inputs since
     const before = await units(call, (unit) => findAnswer(unit.trx, once, context.box, unit.now));
     if (before !== undefined) {
       sendStored(before, response);
@@ -207,16 +210,17 @@ async function carryOut(
     }
   }
   const prepared = await route.prepare?.(call);
-  // what was asked elsewhere may have taken long, too; and a role may be another one by now
-  const actor = await authority.toWrite();
+  // requests to other servers may also have taken long, and the role may have changed
+  const actor = await authority.beforeWrite();
   const permitted = { ...call, actor };
   const origin = { actor, requestId, clientIp };
-  // the write and its writers may have waited for others: what is refused by then is not committed (decision 46)
+  // the write and its writers may have waited for others: if the caller has lost permission by then, nothing is
+  // committed (decision 46)
   const requireStillPermitted = (unit: UnitOfWork) => {
     unit.beforeCommit(async () => {
       await authenticator.lockCredentials(unit.trx, actor);
-      // as others see it: what this unit itself has ended, as a logout does, permits it to the end
-      await authority.seenNow();
+      // as others see it: a session that this unit itself has ended, as in a logout, is valid until its end
+      await authority.checkNow();
     });
   };
   if (once === undefined) {
@@ -244,7 +248,7 @@ async function carryOut(
   else sendStored(outcome, response);
 }
 
-/** Where nobody is known, `Idempotency-Key` says nothing: one caller must not get another's answer. */
+/** If the caller is not known, `Idempotency-Key` is ignored: one caller must not get another's answer. */
 function idempotent(
   route: Route,
   { actor, body }: Call<unknown, unknown, unknown>,
@@ -265,7 +269,7 @@ function disconnectSignal(response: Response): AbortSignal {
   return gone.signal;
 }
 
-/** The client's address, behind trusted proxies too. */
+/** The client's address, also behind trusted proxies. */
 export function clientIpOf(request: Request): string {
   return (request.ip ?? "").replace(/^::ffff:(?=\d+\.)/, "");
 }

@@ -18,14 +18,17 @@ import type { Route } from "./route.ts";
 export interface ServerOptions extends FrameParts {
   readonly routes: readonly Route[];
   readonly publicUrl: string;
-  /** Name of the cookie that dashboard users are known by. */
+  /** Name of the cookie that identifies dashboard users. */
   readonly sessionCookie: string;
   readonly trustedProxies: readonly string[];
-  /** What is served beside `/v1`: `/.well-known`, `/oauth2`, the setup page, the sandbox's provider. They answer for themselves. */
+  /**
+   * Handlers for paths outside `/v1`: `/.well-known`, `/oauth2`, the setup page, the sandbox's provider. They send
+   * their own answers.
+   */
   readonly beside: readonly express.Router[];
 }
 
-/** The API as an Express application: one step per line, in the order in which a request passes them. */
+/** The API as an Express application: one step per line, in the order in which requests pass them. */
 export function createApplication(options: ServerOptions): Express {
   const application = express();
   application.disable("x-powered-by");
@@ -47,7 +50,7 @@ function documentOf({ routes, publicUrl, sessionCookie }: ServerOptions): object
   return openApiDocument(routes, { publicUrl, sessionCookie });
 }
 
-/** Answers hold what their caller alone may see: no cache on the way keeps one (RFC 9111, section 5.2.2.5). */
+/** Answers are only for their caller, so no cache may store them (RFC 9111, section 5.2.2.5). */
 const notStored: RequestHandler = (_request, response, next) => {
   response.setHeader("cache-control", "no-store");
   next();
@@ -60,7 +63,7 @@ function apiRouter(options: ServerOptions): express.Router {
   for (const route of options.routes) {
     const path = expressPath(route.path);
     methods.set(path, [...(methods.get(path) ?? []), ...methodsOf(route)]);
-    // Express would answer HEAD by the GET route; one that writes must not be carried out by it
+    // Express would answer HEAD by the GET route, which must not run if it writes
     if (route.method === "get" && route.read === undefined)
       router.head(path, otherMethod(methodsOf(route), options));
     router[route.method](path, (request, response) => serve(route, request, response, options));
@@ -73,7 +76,7 @@ function methodsOf({ method, read }: Route): readonly string[] {
   return method === "get" && read !== undefined ? ["GET", "HEAD"] : [method.toUpperCase()];
 }
 
-/** Express would decode the path itself, and fail before anybody is counted. */
+/** Express would decode the path itself, and fail before the request is counted. */
 function unreadablePath(options: ServerOptions): RequestHandler {
   return async (request, response, next) => {
     try {
@@ -86,7 +89,7 @@ function unreadablePath(options: ServerOptions): RequestHandler {
   };
 }
 
-/** `/customers/{id}` in Express' notation. */
+/** `/customers/{id}` in Express's notation. */
 function expressPath(path: string): string {
   return path.replace(/\{(\w+)\}/g, ":$1");
 }
@@ -117,7 +120,7 @@ function securityHeaders() {
 }
 
 function onError({ context }: ServerOptions): ErrorRequestHandler {
-  // Express tells error handlers by their four parameters
+  // Express recognizes error handlers by their four parameters
   // eslint-disable-next-line @typescript-eslint/no-unused-vars -- see above
   return (error: unknown, request, response, _next) => {
     const failure = asApiError(error);

@@ -7,29 +7,29 @@ import type { TargetOptions } from "./target.ts";
 export { checkTarget } from "./target.ts";
 
 export interface GuardedFetchOptions extends TargetOptions {
-  /** For the whole exchange: name resolution, connection, request, answer with its body. */
+  /** Timeout of the whole exchange: name resolution, connection, request, and response with its body. */
   readonly timeoutMs: number;
-  /** Most bytes of an answer's body, decompressed. Default: 1 MiB. */
+  /** Maximum size of a response body in bytes, decompressed. Default: 1 MiB. */
   readonly maxBytes?: number;
 }
 
 const MAX_BYTES = 1024 * 1024;
 
 /**
- * A `fetch` for URLs that others have chosen. It connects to public addresses only, each of them checked when the
- * connection is made; follows no redirect, whatever the caller says: the answer is the redirect; knows no proxy, no
- * cookies; keeps no connection; and bounds the time and the body of an answer. Takes text or a `URL`.
+ * A `fetch` for URLs chosen by others. It connects only to public addresses, each checked when the connection is made;
+ * it follows no redirects, whatever the caller says: the response is the redirect itself; it uses no proxy and no
+ * cookies, keeps no connections open, and limits the time and the body of a response. Takes text or a `URL`.
  */
 export function guardedFetch(options: GuardedFetchOptions): typeof fetch {
   const dispatcher = new undici.Agent({
     connect: { timeout: options.timeoutMs, allowH2: false, ...lookupBy(options) },
-    // a connection that is kept would be used without another check
+    // a kept connection would be used without another check
     pipelining: 0,
   });
   const { timeoutMs, maxBytes = MAX_BYTES } = options;
   const send = async (input: string | URL | Request, init: RequestInit = {}): Promise<undici.Response> => {
     if (typeof input !== "string" && !(input instanceof URL)) throw new TypeError("a URL is required");
-    // an address in a URL is not looked up
+    // a literal address in a URL is not looked up
     checkUrl(new URL(input), options);
     const timeout = AbortSignal.timeout(timeoutMs);
     const response = await undici.fetch(input, {
@@ -40,14 +40,14 @@ export function guardedFetch(options: GuardedFetchOptions): typeof fetch {
     });
     return boundBody(response, maxBytes);
   };
-  // the package's own classes are those of Node, which has them from there
+  // the package's own classes are those of Node.js, which takes them from this package
   return send;
 }
 
-/** What `net.connect` resolves names by: it connects to nothing but what is answered here. */
+/** How `net.connect` resolves names: it connects only to addresses returned here. */
 function lookupBy({ allowPrivate, resolve }: TargetOptions): { lookup?: LookupFunction } {
   const find = allowPrivate ? resolve : (hostname: string) => publicAddresses(hostname, resolve);
-  // the system's own way
+  // the system's own resolver
   if (find === undefined) return {};
   const lookup: LookupFunction = (hostname, { all }, callback) => {
     find(hostname).then(

@@ -3,13 +3,13 @@ import { isIP } from "node:net";
 import { ApiError } from "../errors.ts";
 import { isPublicAddress } from "./public-address.ts";
 
-/** Finds the addresses of a host. */
+/** Resolves a host to its addresses. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
 export interface TargetOptions {
-  /** Whether private, loopback and link-local addresses may be reached, and http spoken. */
+  /** Whether private, loopback and link-local addresses, and http, are allowed. */
   readonly allowPrivate: boolean;
-  /** Asks the machine's name servers when absent. */
+  /** Default: the machine's name servers. */
   readonly resolve?: Resolve;
 }
 
@@ -22,8 +22,8 @@ export class TargetNotAllowed extends Error {
 }
 
 /**
- * Asks for both kinds of addresses. Not `getaddrinfo`: that works in threads which a name server that does not answer
- * would keep from everybody else, and knows names of this machine's own.
+ * Queries both kinds of addresses. Not `getaddrinfo`: it runs in threads that an unresponsive name server would block
+ * for everybody else, and it knows names local to this machine.
  */
 export async function resolveHost(hostname: string): Promise<readonly string[]> {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
@@ -32,9 +32,9 @@ export async function resolveHost(hostname: string): Promise<readonly string[]> 
 }
 
 /**
- * The public addresses of a host name. One that is not public is left out: who asks for these connects to no other.
+ * The public addresses of a host name. Others are left out, because the caller connects only to these.
  *
- * @throws TargetNotAllowed when there is none
+ * @throws TargetNotAllowed if there is none
  */
 export async function publicAddresses(
   hostname: string,
@@ -46,7 +46,7 @@ export async function publicAddresses(
 }
 
 /**
- * Checks what can be told by the URL alone.
+ * Checks everything that the URL alone shows.
  *
  * @throws TargetNotAllowed
  */
@@ -61,8 +61,8 @@ export function checkUrl(url: URL, { allowPrivate }: Pick<TargetOptions, "allowP
 }
 
 /**
- * Checks a URL when it is registered, so that a mistake shows at once. What protects is the check at each connection:
- * a name can resolve to something else a second later.
+ * Checks a URL when it is registered, so that mistakes are reported at once. The actual protection is the check at each
+ * connection: a name can resolve to another address a second later.
  *
  * @throws ApiError TARGET_NOT_ALLOWED, 422
  */
@@ -78,7 +78,7 @@ export async function checkTarget(url: string | URL, options: TargetOptions): Pr
   }
 }
 
-/** The host as a name or address; an IPv6 address without its brackets. */
+/** The host as a name or address, an IPv6 address without its brackets. */
 function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, "$1");
 }

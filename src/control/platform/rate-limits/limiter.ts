@@ -13,9 +13,9 @@ import { countedSubject } from "./subject.ts";
  * brings all gateways back at once, and counting them in the database would delay other requests.
  */
 const GATEWAY_LIMIT = 60_000;
-/** The length of a window, and how long a request waits for the shared count. */
+/** The length of a window, and how long a request waits for the shared counter. */
 const TIMING = { windowSeconds: 60, patienceMs: 1_000 };
-/** How long the shared count is not used after a failure. */
+/** How long the shared counter is not used after a failure. */
 const PAUSE_MS = 1_000;
 
 type Settings = Pick<ControlSettings, "environment" | "rateLimits" | "redisUrl">;
@@ -26,8 +26,8 @@ interface Counted {
 }
 
 /**
- * Counts requests in fixed windows that begin with a caller's first request, in one count for all instances: in
- * PostgreSQL, or in Redis where there is one. While it is unavailable, each instance counts locally; requests of
+ * Counts requests in fixed windows that begin with a caller's first request, with one counter for all instances: in
+ * PostgreSQL, or in Redis if it is configured. While it is unavailable, each instance counts locally; requests of
  * gateways are always counted locally.
  *
  * @param timing - for tests, which do not wait a minute, and on busy machines wait longer for the count
@@ -84,13 +84,13 @@ function resultOf({ allowed, result }: Counted, limit: number): RateLimitResult 
   return {
     allowed,
     limit,
-    // of a caller that is refused from memory the library tells no count
+    // for a caller that is refused from memory, the library returns no count
     remaining: allowed ? Math.max(0, result.remainingPoints) : 0,
     resetAt: Math.ceil((Date.now() + Math.max(0, result.msBeforeNext)) / 1000),
   };
 }
 
-/** The library rejects with the count where a limit is exceeded, and with an error where it could not count. */
+/** The library rejects with the count if a limit is exceeded, and with an error if it could not count. */
 async function consume(counter: Counter, key: string): Promise<Counted> {
   try {
     return { allowed: true, result: await counter.consume(key) };

@@ -19,7 +19,7 @@ export interface SharedCounts {
 const TABLE = "rate_limits";
 const CLEAR_MS = 5 * 60_000;
 
-/** In the environment's own database: one statement a request. */
+/** In the environment's own database: one statement per request. */
 export function postgresCounts(db: Database, log: JobLog): SharedCounts {
   const pruning = every(CLEAR_MS, () => db(TABLE).where("expire", "<", Date.now()).delete(), {
     what: "prune expired request counts",
@@ -40,7 +40,7 @@ export function postgresCounts(db: Database, log: JobLog): SharedCounts {
   };
 }
 
-/** Environments may share a Redis; their counts have names of their own. */
+/** Environments may share a Redis; the names of their counters differ. */
 export function redisCounts(url: string, environment: Environment, patienceMs: number): SharedCounts {
   const redis = new Redis(url, {
     connectTimeout: patienceMs,

@@ -20,23 +20,23 @@ const LATEST = 253_402_300_799_999;
 export interface Roll {
   readonly environment: Environment;
   readonly id: string;
-  /** Seconds for which the key that is rolled goes on being good; with 0 it is refused from the next request on. */
+  /** Seconds for which the rolled key stays valid; with 0 it is refused from the next request on. */
   readonly overlap: number;
 }
 
 export interface RolledKey {
   readonly row: ApiKeyRow;
-  /** The text of the new key, which is here and nowhere else. */
+  /** The text of the new key, which is not stored. */
   readonly secret: string;
-  /** The key that was rolled, with its end. */
+  /** The rolled key, with its expiry. */
   readonly previous: ApiKeyRow;
 }
 
 /**
- * Makes a key that takes the place of another: of the same family, name, scope and customer, and with as long a life as the
- * other was given. The other ends with the overlap, or before, where it would have expired; without one it is revoked.
+ * Creates a key that replaces another one, with the same family, name, scope and customer, and the same lifetime. The
+ * other one expires at the end of the overlap, or at its own earlier expiry; without an overlap it is revoked.
  *
- * @throws ApiError 404; 409 for a key that is revoked, has expired or was rolled already
+ * @throws ApiError 404; 409 for a key that is revoked, has expired or was already rolled
  */
 export async function rollApiKey(
   unit: UnitOfWork,
@@ -44,10 +44,10 @@ export async function rollApiKey(
   check: RowCheck<ApiKeyRow> = () => undefined,
 ): Promise<RolledKey> {
   const { trx, now } = unit;
-  // the customer first, as who deletes it does
+  // lock the customer first, as its deletion does
   const { customer_id: customerId } = await requireApiKey(trx, id);
   const isThere = customerId === null || (await lockCustomerShared(trx, customerId));
-  // of two at once the second finds what the first has done
+  // of two concurrent calls, the second one finds the result of the first
   const before = await lockApiKey(trx, id);
   check(before);
   requireRollable(before, now);
@@ -66,7 +66,7 @@ export async function rollApiKey(
   const previous = await writeApiKey(unit, "api_key.rolled", before, {
     expires_at: before.expires_at !== null && before.expires_at < end ? before.expires_at : end,
     rolled_to: row.id,
-    // "from the next request on" is by no clock: another instance's may be behind
+    // "from the next request on" must not depend on a clock: another instance's may be behind
     ...(overlap === 0 && { revoked_at: now }),
   });
   if (overlap === 0) {
@@ -87,7 +87,7 @@ function requireRollable(key: ApiKeyRow, now: Date): void {
   if (status === "expired") throw new ApiError("CONFLICT", { message: "the API key has expired" });
 }
 
-/** As long from now on as the key was given from its creation on. */
+/** The key's lifetime since its creation, counted from now. */
 function expiryAfter({ created_at: createdAt, expires_at: expiresAt }: ApiKeyRow, now: Date): Date | null {
   if (expiresAt === null) return null;
   return new Date(Math.min(now.getTime() + expiresAt.getTime() - createdAt.getTime(), LATEST));

@@ -24,7 +24,7 @@ import {
   type ApiKeyRow,
 } from "./store.ts";
 
-/** `/api-keys`: for people of the dashboard alone; a key never makes another. */
+/** `/api-keys`: only for people in the dashboard; a key never creates another. */
 export function apiKeyRoutes({ settings, db, clock }: ControlContext): Route[] {
   const { environment } = settings;
   const shared = { tag: "API keys", group: "management", permission: "keys", tenancy: "all" } as const;

@@ -7,7 +7,7 @@ import { nameText, pathId, timestamp } from "../../platform/frame/schemas.ts";
 export const KEY_STATUSES = ["active", "expired", "revoked"] as const;
 export type ApiKeyStatus = (typeof KEY_STATUSES)[number];
 
-/** How long both keys are good when one is rolled, in seconds, unless it is said otherwise. */
+/** Default overlap of a rolled key, in seconds. */
 export const DEFAULT_OVERLAP = 86_400;
 const MAX_OVERLAP = 30 * 86_400;
 
@@ -45,7 +45,7 @@ export const apiKeyList = listQuery(["created_at", "name"], {
   family_id: z.string().max(128).optional(),
 });
 
-/** A key as it is told; the key itself is not among its members. */
+/** A key as returned by the API, without the key itself. */
 export const apiKey = z
   .object({
     id: z.string(),

@@ -13,7 +13,7 @@ const RANDOM_CHARACTERS = 32;
 const CHECKSUM_CHARACTERS = 6;
 const FORM = /^(gh_live_|gh_test_)[0-9A-Za-z]{38}$/;
 
-/** Makes the text of a key: its environment's prefix, a random part, and a checksum over both. */
+/** Creates the text of a key: the prefix of its environment, a random part, and a checksum over both. */
 export function newApiKeySecret(environment: Environment): string {
   const random = Array.from({ length: RANDOM_CHARACTERS }, () => ALPHABET[randomInt(ALPHABET.length)]);
   const text = `${PREFIXES[environment]}${random.join("")}`;
@@ -23,7 +23,7 @@ export function newApiKeySecret(environment: Environment): string {
 /**
  * Tells the environment of a key without the database.
  *
- * @returns `undefined` for what is no key, or one that was mistyped or cut
+ * @returns `undefined` for text that is not a key, or was mistyped or truncated
  */
 export function environmentOfKey(secret: string): Environment | undefined {
   const [, prefix] = FORM.exec(secret) ?? [];

@@ -25,17 +25,17 @@ export interface ApiKeyRow {
   readonly last_used_at: Date | null;
   readonly revoked_at: Date | null;
   readonly revision: number;
-  /** The first of the keys that were rolled to this one; `null`: itself. */
+  /** The first key of the chain of rolled keys; `null`: this one. */
   readonly family_id: string | null;
-  /** The key whose place this one takes. */
+  /** The key that this one replaces. */
   readonly rolled_from: string | null;
-  /** The key that takes its place: this one ends when it expires, or is revoked. */
+  /** The key that replaces this one, which ends when it expires or is revoked. */
   readonly rolled_to: string | null;
 }
 
-/** A key as a request presents it. */
+/** A key as presented by a request. */
 export interface PresentedKey extends ApiKeyRow {
-  /** Its customer is deleted; never so for keys of all customers. */
+  /** Its customer is deleted; always false for keys of all customers. */
   readonly orphaned: boolean;
 }
 
@@ -65,13 +65,13 @@ const COLUMNS = [
   "rolled_to",
 ] as const;
 
-/** What is said of a key when it is made. */
+/** The settings of a new key. */
 type KeyFields = Pick<
   ApiKeyRow,
   "name" | "scope" | "customer_id" | "expires_at" | "family_id" | "rolled_from"
 > & { readonly environment: Environment };
 
-/** Makes a key. Its text is in the result and nowhere else. */
+/** Creates a key. Its text is only in the result. */
 export async function createApiKey(
   unit: UnitOfWork,
   { environment, name, scope, customerId, expiresAt }: NewApiKey,
@@ -96,7 +96,7 @@ export async function createApiKey(
   });
 }
 
-/** Puts a key there, whose fields are in order, records and announces it. */
+/** Inserts a key whose fields have been checked, and records and announces it. */
 export async function insertApiKey(
   unit: UnitOfWork,
   { environment, ...fields }: KeyFields,
@@ -122,9 +122,9 @@ export async function insertApiKey(
 }
 
 /**
- * Changes name or expiry.
+ * Changes the name or the expiry.
  *
- * @throws ApiError 404; 409 for a revoked key, which stays as it is, and for a later end of one that was rolled
+ * @throws ApiError 404; 409 for a revoked key, and for a later expiry of a rolled one
  */
 export async function updateApiKey(
   unit: UnitOfWork,
@@ -140,7 +140,10 @@ export async function updateApiKey(
   return writeApiKey(unit, "api_key.updated", before, change);
 }
 
-/** Revokes a key, from the next request on; one that is revoked stays as it is. @throws ApiError 404 */
+/**
+ * Revokes a key, from the next request on; a revoked key is not changed.
+ * @throws ApiError 404
+ */
 export async function revokeApiKey(
   unit: UnitOfWork,
   id: string,
@@ -151,7 +154,7 @@ export async function revokeApiKey(
   return before.revoked_at === null ? revoke(unit, before) : before;
 }
 
-/** Revokes the keys that are limited to a customer which is deleted, in the same unit. */
+/** Revokes the keys that are limited to a customer that is being deleted, in the same unit. */
 export async function revokeApiKeysOf(unit: UnitOfWork, customerId: string): Promise<void> {
   const rows = await unit
     .trx("api_keys")
@@ -177,7 +180,7 @@ export async function requireApiKey(db: Knex, id: string): Promise<ApiKeyRow> {
   return row ?? notFound(id);
 }
 
-/** Whether a key is of a family, whatever has become of it. */
+/** Whether a key belongs to a family, whatever its state. */
 export async function isKeyOfFamily(db: Knex, id: string, familyId: string): Promise<boolean> {
   const row = await db("api_keys")
     .where({ id })
@@ -191,7 +194,10 @@ export async function findPresentedKey(db: Knex, secret: string): Promise<Presen
   return (await findPresentedKeys(db, [hash])).get(hash);
 }
 
-/** Finds keys by the hashes of their texts: looked up for each request, so that a revocation holds at once and everywhere. */
+/**
+ * Finds keys by the hashes of their texts. Done for each request, so that a revocation takes effect at once and
+ * everywhere.
+ */
 export async function findPresentedKeys(
   db: Knex,
   hashes: readonly string[],
@@ -237,7 +243,7 @@ export function statusOfKey(row: Pick<ApiKeyRow, "revoked_at" | "expires_at">, n
   return row.expires_at !== null && row.expires_at <= now ? "expired" : "active";
 }
 
-/** What stays the same when a key is rolled: the application that holds it. */
+/** The part of a key that stays the same when it is rolled: the application that holds it. */
 export function familyOf({ id, family_id: familyId }: Pick<ApiKeyRow, "id" | "family_id">): string {
   return familyId ?? id;
 }
@@ -251,12 +257,12 @@ export async function lockApiKey(trx: Knex.Transaction, id: string): Promise<Api
   return row ?? notFound(id);
 }
 
-/** Keeps a key as it is until the transaction ends: who revokes it waits. */
+/** Locks a key against changes until the transaction ends; a revocation waits. */
 export async function lockKeyShared(trx: Knex.Transaction, id: string): Promise<void> {
   await trx("api_keys").where({ id }).forShare().select("id");
 }
 
-/** Changes a key that is locked, and records what it was and is. */
+/** Changes a locked key, and records its state before and after. */
 export async function writeApiKey(
   unit: UnitOfWork,
   action: string,
@@ -272,7 +278,7 @@ export async function writeApiKey(
   return after;
 }
 
-/** Tells webhooks. */
+/** Announces it to webhooks. */
 export function announceKey(
   unit: UnitOfWork,
   type: "api_key.created" | "api_key.revoked",
@@ -300,7 +306,7 @@ function recordedOf(row: ApiKeyRow) {
   };
 }
 
-/** What is replaced must end, and everybody was told when. */
+/** A replaced key must expire, at the time that was announced. */
 function requireNoLaterEnd({ rolled_to: rolledTo, expires_at: end }: ApiKeyRow, asked: Date | null): void {
   if (rolledTo === null || (asked !== null && end !== null && asked <= end)) return;
   throw new ApiError("CONFLICT", {

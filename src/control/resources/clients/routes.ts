@@ -19,7 +19,7 @@ import {
   updateClient,
 } from "./store.ts";
 
-/** `/clients`: machine clients. For people of the dashboard alone, like API keys: a key never makes an identity. */
+/** `/clients`: machine clients. Only for people in the dashboard, like API keys: a key never creates an identity. */
 export function clientRoutes(context: ControlContext): Route[] {
   return [...collection(context), ...single(context)];
 }

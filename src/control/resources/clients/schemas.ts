@@ -2,10 +2,10 @@ import * as z from "zod";
 import { listQuery } from "../../platform/frame/list.ts";
 import { nameText, pathId, timestamp } from "../../platform/frame/schemas.ts";
 
-/** With these names and lengths all scopes of a client fit into a token. */
+/** With these limits, all scopes of a client fit into a token. */
 const MAX_SCOPES = 50;
 const MAX_SCOPE = 100;
-/** OpenID Connect Core 1.0, sections 3.1.2.1 and 11: they are about a user who has signed in. */
+/** OpenID Connect Core 1.0, sections 3.1.2.1 and 11: they apply only to a user who has signed in. */
 const SCOPES_OF_USERS: readonly string[] = ["openid", "offline_access"];
 /** A week. */
 const MAX_OVERLAP_SECONDS = 604_800;
@@ -51,7 +51,7 @@ export const clientList = listQuery(["created_at", "name"], {
   customer_id: z.string().max(128).optional(),
 });
 
-/** A client as it is told; its secret is not among its members. */
+/** A client as returned by the API, without its secret. */
 export const client = z
   .object({
     id: z.string().meta({ description: "The `client_id`, and `sub` of its tokens." }),

@@ -7,16 +7,16 @@ import { namedActor, type NamedActor } from "../../platform/named-actor.ts";
 import { hashSecret, newSecret, sameSecret } from "../../platform/secret-box.ts";
 import type { RowCheck, UnitOfWork } from "../../platform/unit.ts";
 
-/** A machine client: a program that asks for tokens of its own. */
+/** A machine client: a program that requests tokens for itself. */
 export interface ClientRow {
   readonly id: string;
   readonly name: string;
-  /** The one that it acts for. */
+  /** The customer that it acts for. */
   readonly customer_id: string | null;
   readonly scopes: readonly string[];
   readonly hint: string;
   readonly previous_secret_expires_at: Date | null;
-  /** The `sid` of its tokens; another one once tokens of before are no longer good. */
+  /** The `sid` of its tokens; replaced when earlier tokens must no longer be accepted. */
   readonly session_id: string;
   readonly created_by: NamedActor;
   readonly created_at: Date;
@@ -40,15 +40,15 @@ const COLUMNS = [
   "revision",
 ] as const satisfies readonly (keyof ClientRow)[];
 
-/** A client, and its secret, which is in this result and nowhere else. */
+/** A client and its secret, which is only in this result. */
 export interface ClientWithSecret {
   readonly row: ClientRow;
   readonly secret: string;
 }
 
-/** Its beginning tells scanners for leaked secrets what it is. */
+/** Its prefix tells scanners for leaked secrets what it is. */
 const SECRET_PREFIX = "ghc_";
-/** As long as a token can live that any setting allows, and as any gateway forgives after that. */
+/** The longest token lifetime that can be configured, plus the largest tolerance of a gateway. */
 const TOKENS_LIVE_MS = 86_400_000 + 300_000;
 
 /** @throws ApiError INVALID_CUSTOMER */
@@ -82,7 +82,10 @@ export async function createClient(
   return { row, secret };
 }
 
-/** Changes name or scopes; tokens that were made before keep theirs. @throws ApiError 404 */
+/**
+ * Changes the name or the scopes; existing tokens keep theirs.
+ * @throws ApiError 404
+ */
 export async function updateClient(
   unit: UnitOfWork,
   id: string,
@@ -94,10 +97,10 @@ export async function updateClient(
 }
 
 /**
- * Replaces the secret. Without an overlap the old one may be in wrong hands, and so may tokens that it was good for:
- * gateways refuse them from then on.
+ * Replaces the secret. Without an overlap, the old one may have leaked, and so may the tokens that it was used for:
+ * gateways refuse these from then on.
  *
- * @throws ApiError 404; 409 for another overlap while one runs
+ * @throws ApiError 404; 409 for another overlap during one
  */
 export async function rotateClientSecret(
   unit: UnitOfWork,
@@ -119,7 +122,7 @@ export async function rotateClientSecret(
   return { row, secret };
 }
 
-/** Deletes a client: it gets no more tokens, and gateways refuse those that it has. @throws ApiError 404 */
+/** Deletes a client: it gets no more tokens, and gateways refuse its existing ones. @throws ApiError 404 */
 export async function deleteClient(unit: UnitOfWork, id: string, check: RowCheck<ClientRow>): Promise<void> {
   const before = await lockClient(unit.trx, id, check);
   await unit.trx("clients").where({ id }).update({ deleted_at: unit.now });
@@ -128,8 +131,8 @@ export async function deleteClient(unit: UnitOfWork, id: string, check: RowCheck
 }
 
 /**
- * Ends the tokens of a customer's clients, as its users' sessions end: what was made so far is good no longer, though the customer
- * become active again. The caller has locked the customer.
+ * Ends the tokens of a customer's clients, just as its users' sessions end: existing tokens are no longer valid, even
+ * if the customer becomes active again. The caller has locked the customer.
  */
 export async function endClientTokens(unit: UnitOfWork, customerId: string): Promise<void> {
   const own = await clients(unit.trx)
@@ -146,7 +149,7 @@ export async function endClientTokens(unit: UnitOfWork, customerId: string): Pro
   }
 }
 
-/** Tells gateways to refuse the tokens that were made so far. */
+/** Tells gateways to refuse the existing tokens. */
 export function refuseTokensOf(unit: UnitOfWork, { session_id }: Pick<ClientRow, "session_id">): void {
   const until = new Date(unit.now.getTime() + TOKENS_LIVE_MS).toISOString();
   unit.notifyGateways({ type: "session_ended", session_id, until });
@@ -169,12 +172,12 @@ export function listClients(
   return readPage(query, request, { created_at: "created_at", name: "name", id: "id" });
 }
 
-/** @returns the client, where it and its customer are active */
+/** @returns the client, if it and its customer are active */
 export async function findActiveClient(db: Knex, id: string): Promise<ClientRow | undefined> {
   return active(db, id).first<ClientRow | undefined>(...COLUMNS.map((column) => `clients.${column}`));
 }
 
-/** @returns the client that has this secret, where it and its customer are active */
+/** @returns the client with this secret, if it and its customer are active */
 export async function authenticatedClient(
   db: Knex,
   id: string,
@@ -234,7 +237,7 @@ async function write(
   return after;
 }
 
-/** There is room for one secret beside the current one, and everybody was told how long it is good. */
+/** Only one secret is kept besides the current one, and its expiry was announced. */
 function requireNoOverlap({ previous_secret_expires_at: until }: ClientRow, now: Date): void {
   if (until === null || until <= now) return;
   throw new ApiError("CONFLICT", {

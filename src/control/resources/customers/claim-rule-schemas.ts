@@ -8,7 +8,7 @@ const MAX_ENTRIES = 200;
 const MAX_ROLES = 20;
 const MAX_TEXT = 256;
 
-/** Compared with what a provider says, exactly: nothing is trimmed or folded. */
+/** Compared exactly with the provider's values: nothing is trimmed or folded. */
 const entry = z
   .string()
   .min(1, "must not be empty")
@@ -32,7 +32,7 @@ function entries(item: z.ZodType<string>, what: string) {
     });
 }
 
-/** Those that have a list of their own, and those that no provider can say. */
+/** Claims with a list of their own, and claims that no provider can assert. */
 const NO_CLAIMS: readonly string[] = [...Object.keys(LIST_OF), ...RESERVED_NAMES];
 
 const claimName = z
@@ -49,7 +49,7 @@ const claimName = z
 
 const named = entry.refine((text) => text !== ANYTHING, `must not be \`${ANYTHING}\``);
 
-/** Which claims of a customer's identity provider count. */
+/** Which claims of a customer's identity provider are accepted. */
 export const claimRules = {
   allowed_roles: entries(entry, "Values of `role` and `roles`"),
   allowed_permissions: entries(entry, "Entries of `permissions`"),

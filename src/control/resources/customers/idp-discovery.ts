@@ -4,7 +4,7 @@ import { TargetNotAllowed } from "../../platform/outbound/target.ts";
 import { isReachable, type DerivedIssuer } from "./idp-issuer.ts";
 import type { IdpCapabilities } from "../../tenancy/idp.ts";
 
-/** Why a provider's configuration is not confirmed. */
+/** Why a provider's configuration could not be verified. */
 export type DiscoveryFailure =
   | "address_not_allowed"
   | "unreachable"
@@ -15,10 +15,10 @@ export type DiscoveryFailure =
   | "code_flow_not_supported"
   | "pkce_not_supported";
 
-/** What is only recommended must not stop anybody where it is of another type than it should be. */
+/** A recommended member with an unexpected type must not prevent the use of a provider. */
 const listed = z.array(z.string()).optional().catch(undefined);
 
-/** What of the document is looked at (OpenID Connect Discovery 1.0, section 3). */
+/** The members of the document that are read (OpenID Connect Discovery 1.0, section 3). */
 const discoveryDocument = z.object({
   issuer: z.string(),
   authorization_endpoint: z.url(),
@@ -28,11 +28,11 @@ const discoveryDocument = z.object({
   code_challenge_methods_supported: z.array(z.string()).optional(),
   claims_supported: listed,
   acr_values_supported: listed,
-  // of Initiating User Registration via OpenID Connect 1.0, section 4.1
+  // from Initiating User Registration via OpenID Connect 1.0, section 4.1
   prompt_values_supported: listed,
 });
 
-/** An issuer that is known by its configuration, and what it says of itself where it was asked. */
+/** An issuer, and its metadata if it was asked for them. */
 export interface ConfiguredIssuer {
   readonly derived: DerivedIssuer;
   /** `null`: it was not asked. */
@@ -40,11 +40,11 @@ export interface ConfiguredIssuer {
 }
 
 /**
- * Asks the provider whether it is who the configuration says, and can do what sign-in needs.
+ * Asks the provider whether it is the configured one and supports what sign-in needs.
  *
- * @param fetch - a guarded one: the address is somebody's choice
- * @returns the issuer, exactly as the provider writes it, and its tenant's id where that was asked for by name; and what
- *   evidence of authentication it can give
+ * @param fetch - a guarded one, because the address was chosen by somebody else
+ * @returns the issuer exactly as the provider writes it, with its tenant's id if the tenant was given by name; and the
+ *   evidence of authentication that it can give
  * @throws ApiError IDP_UNREACHABLE with the reason
  */
 export async function confirmIssuer(
@@ -61,13 +61,13 @@ export async function confirmIssuer(
   if (!document.success) throw failed("no_discovery_document", {}, document.error);
   const { issuer, authorization_endpoint, token_endpoint, jwks_uri, ...supported } = document.data;
   const tenant = derived.byTenantName ? tenantOf(issuer, derived.issuer) : derived.tenant;
-  // the text counts, not what it leads to: ID tokens are compared with it
+  // compare the text, not the meaning: ID tokens are compared with it
   if (derived.byTenantName ? tenant === null : issuer !== derived.issuer)
     throw failed("issuer_mismatch", { announced: issuer.slice(0, 500) });
   for (const endpoint of [authorization_endpoint, token_endpoint, jwks_uri])
     if (!isReachable(new URL(endpoint), allowInsecure)) throw failed("endpoint_not_allowed");
   if (supported.response_types_supported?.includes("code") === false) throw failed("code_flow_not_supported");
-  // RFC 7636, section 4.2; providers that announce nothing may still do it
+  // RFC 7636, section 4.2; a provider that announces nothing may still support it
   if (supported.code_challenge_methods_supported?.includes("S256") === false)
     throw failed("pkce_not_supported");
   return {
@@ -76,10 +76,10 @@ export async function confirmIssuer(
   };
 }
 
-/** Most classes that are kept of a provider. */
+/** Maximum number of a provider's classes that are stored. */
 const MAX_ACR_VALUES = 100;
 
-/** A list that is missing says nothing: providers need not give it. */
+/** A missing list says nothing, because providers may omit it. */
 function capabilitiesOf({
   claims_supported: claims,
   acr_values_supported: acrValues,
@@ -101,7 +101,7 @@ async function readDocument(issuer: string, fetch: typeof globalThis.fetch): Pro
   const response = await fetch(`${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`, {
     headers: { accept: "application/json" },
   });
-  // read in any case: a connection with an answer left on it is not given back
+  // read it in any case: otherwise the connection is not released
   const text = await response.text();
   if (response.status !== 200) throw new NoDocument(`the response has the status ${response.status}`);
   try {
@@ -113,7 +113,10 @@ async function readDocument(issuer: string, fetch: typeof globalThis.fetch): Pro
 
 class NoDocument extends Error {}
 
-/** The tenant's id in an issuer of Microsoft's that differs in nothing else from the one with the tenant's name. */
+/**
+ * The tenant's id in an issuer of Microsoft that differs from the configured one only in having the id instead of the
+ * tenant's name.
+ */
 function tenantOf(issuer: string, byName: string): string | null {
   const [, before, after] = /^(https:\/\/[^/]+\/)[^/]+(\/v2\.0)$/.exec(byName) ?? [];
   const [, tenant = null] =

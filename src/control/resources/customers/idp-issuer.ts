@@ -3,13 +3,13 @@ import type { IdpConfiguration } from "./idp-schemas.ts";
 import type { IdpRow } from "../../tenancy/idp.ts";
 import { isLoopback } from "./return-url.ts";
 
-/** What is told of a provider by its configuration alone. */
+/** What is known about a provider from its configuration alone. */
 export interface DerivedIssuer {
   readonly domain: string;
   readonly issuer: string;
   readonly tenant: string | null;
   readonly realm: string | null;
-  /** `issuer` names the tenant by its domain; the one with its id is in the discovery document. */
+  /** `issuer` names the tenant by its domain; the issuer with its id is in the discovery document. */
   readonly byTenantName: boolean;
 }
 
@@ -32,7 +32,7 @@ const ENTRA_HOSTS: readonly string[] = [
  * | oidc | `https://{domain}` |
  * | okta | `https://{domain}`, the organization's authorization server, which every one has |
  * | auth0 | `https://{domain}/`, with the slash |
- * | entra | `https://login.microsoftonline.com/{tenant}/v2.0`, or at another of Microsoft's hosts where `domain` is one |
+ * | entra | `https://login.microsoftonline.com/{tenant}/v2.0`, or another Microsoft host if `domain` is one |
  * | google | `https://accounts.google.com`; another `domain` is the Workspace domain that users must belong to |
  * | keycloak | `https://{domain}/realms/{realm}` |
  *
@@ -71,8 +71,8 @@ export function deriveIssuer(configured: Configured, allowInsecure: boolean): De
 }
 
 /**
- * Claims that an ID token must hold besides those of OpenID Connect: anybody has an account at Google, so one who is to
- * belong to a Workspace domain must be said to (`hd`).
+ * Claims that an ID token must have in addition to those of OpenID Connect: anybody can have an account at Google, so a
+ * user who must belong to a Workspace domain needs the claim `hd`.
  */
 export function requiredClaims(idp: Pick<IdpRow, "type" | "domain" | "issuer">): Record<string, string> {
   const hosted = idp.type === "google" && idp.issuer === `https://${GOOGLE}` && idp.domain !== GOOGLE;
@@ -88,7 +88,7 @@ export function isReachable(url: URL, allowInsecure: boolean): boolean {
 function readDomain(text: string, allowInsecure: boolean) {
   const [, scheme = "https://", host = ""] = /^(https?:\/\/)?([!-~]+)$/.exec(text.toLowerCase()) ?? [];
   const url = URL.parse(`${scheme}${host}`);
-  // text that differs from the parsed host contains a path or a user name, or is another notation of an address
+  // if the text differs from the parsed host, it contains a path or a user name, or is another notation of an address
   if (url?.origin !== `${scheme}${host}`)
     throw invalid("domain", "must be a host such as `login.example.com`, with the port if it is not 443");
   if (!isReachable(url, allowInsecure)) throw invalid("domain", "must use https");

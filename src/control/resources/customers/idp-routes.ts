@@ -24,7 +24,7 @@ const common = {
   etag: true,
 } as const;
 
-/** A provider that takes longer to name its endpoints is no good for signing in. */
+/** A provider that takes longer to return its metadata is not usable for signing in. */
 const TIMEOUT_MS = 5_000;
 
 /** Attributes that a customer's own key may map. */
@@ -69,7 +69,7 @@ export function idpRoutes({ db, box, settings }: ControlContext): Route[] {
       errors: ["INVALID_CUSTOMER", "CUSTOMER_KEY_NOT_ALLOWED", "IDP_UNREACHABLE"],
       prepare: async ({ params, body, actor }): Promise<ConfiguredIssuer> => {
         await requireCustomer(db, actor, params.id, "path");
-        // like attributes that are set by hand: `assigned_customers` is about other customers
+        // like attributes set by administrators: `assigned_customers` refers to other customers
         if (Object.keys(body.claims).some((name) => !OWN_CLAIMS.includes(name))) requireOperator(actor);
         const derived = deriveIssuer(body, allowInsecureIssuers);
         // nobody signs in there, so the provider need not exist yet

@@ -6,7 +6,7 @@ import { IDP_TYPES } from "../../tenancy/idp.ts";
 /** RFC 6749, section 3.3. */
 const scope = z.string().regex(/^[!#-[\]-~]{1,100}$/, "must be a scope: 1 to 100 visible ASCII characters");
 
-/** A name of a class (OpenID Connect Core 1.0, section 2), as it can stand in a list of them and in a header. */
+/** The name of a class (OpenID Connect Core 1.0, section 2), as allowed in a list of them and in a header. */
 const acrValue = z
   .string()
   .regex(/^[!#-[\]-~]{1,200}$/, 'must be 1 to 200 visible ASCII characters other than `"` and `\\`')
@@ -90,7 +90,7 @@ export const idpConfiguration = z.strictObject({
 });
 export type IdpConfiguration = z.output<typeof idpConfiguration>;
 
-/** The configuration as it is answered: without the secret. */
+/** The configuration as returned by the API: without the secret. */
 export const idp = z.object({
   customer_id: z.string(),
   type: z.enum(IDP_TYPES),

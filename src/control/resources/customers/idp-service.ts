@@ -12,9 +12,11 @@ import { announceUpdate } from "../../tenancy/announce-update.ts";
 import { requireOperator } from "../../tenancy/operator.ts";
 
 /**
- * What satisfies `mfa_required` is for those who require it: a customer's own key would else call a password several factors.
+ * Only those who require multi-factor authentication may decide what satisfies it: otherwise a customer's own key could
+ * count a password as several factors.
  *
- * @throws ApiError CUSTOMER_KEY_NOT_ALLOWED where a key of the customer changes what counts, or in which order it is asked for
+ * @throws ApiError CUSTOMER_KEY_NOT_ALLOWED if a key of the customer changes which values count, or the order in which
+ *   they are requested
  */
 export function requireOperatorForEvidence(actor: Actor, before: MfaEvidence, after: MfaEvidence): void {
   if (isDeepStrictEqual(mfaAcrValues(before), mfaAcrValues(after))) return;
@@ -25,10 +27,10 @@ export function requireOperatorForEvidence(actor: Actor, before: MfaEvidence, af
 }
 
 /**
- * What counted last as multi-factor authentication for a customer without a provider: deleting a provider does not
- * reset it. Only for the first provider do the documented values of its type apply by default.
+ * What last counted as multi-factor authentication for a customer without a provider: deleting a provider does not
+ * reset it. The documented values of a type are the default only for the first provider.
  *
- * @param type - of the provider that is to come
+ * @param type - of the new provider
  */
 export async function evidenceBefore(
   trx: Knex.Transaction,
@@ -42,11 +44,11 @@ export async function evidenceBefore(
       "last_mfa_acr_values",
     );
   if (customer?.idp_revisions === 0) return asDocumented(type);
-  // one that was deleted before this was kept counts as one by which nothing was proved
+  // a provider that was deleted before this was stored counts as one that proved nothing
   return { type, mfa_acr_values: customer?.last_mfa_acr_values ?? [] };
 }
 
-/** Keeps a provider's configuration in place of the one before. */
+/** Stores a provider's configuration in place of the previous one. */
 export async function configureIdp(
   unit: UnitOfWork,
   box: SecretBox,
@@ -86,7 +88,8 @@ export async function configureIdp(
     })
     .onConflict("customer_id")
     .merge();
-  // what counts is told by the configuration again; an instance of the release before does not keep it when it deletes that
+  // the configuration now determines what counts; an instance of the previous release does not store it when it deletes
+  // the configuration
   await trx("customers").where({ id: customer.id }).update({ last_mfa_acr_values: null });
   unit.record({
     ...about("idp.configured", customer),
@@ -98,7 +101,10 @@ export async function configureIdp(
   return row;
 }
 
-/** Removes the configuration, and with it the secret: nobody of the customer can sign in. What counted as evidence stays known. */
+/**
+ * Removes the configuration, including the secret: no user of the customer can sign in. What counted as evidence is
+ * remembered.
+ */
 export async function forgetIdp(unit: UnitOfWork, customer: CustomerRow, row: IdpRow): Promise<void> {
   await unit.trx("customer_idps").where({ customer_id: customer.id }).delete();
   await unit
@@ -122,7 +128,7 @@ function notifyOfEvidence(
     unit.notifyGateways({ type: "customer_changed", customer_id: id });
 }
 
-/** Goes on where a configuration that was deleted has ended, so that no ETag means two contents. */
+/** Continues after the revision of a deleted configuration, so that no ETag has two meanings. */
 async function nextRevision({ trx }: UnitOfWork, id: string): Promise<number> {
   const [customer] = await trx("customers")
     .where({ id })
@@ -136,7 +142,7 @@ function about(action: string, { id }: CustomerRow) {
   return { action, target: { type: "idp", id }, customerId: id };
 }
 
-/** What the audit trail keeps: all but the secret. */
+/** What the audit trail records: everything except the secret. */
 function recordedOf(row: IdpRow): Readonly<Record<string, unknown>> {
   const { type, domain, issuer, tenant, realm, client_id, scopes, claims, verified_at } = row;
   return {

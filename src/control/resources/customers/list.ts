@@ -16,7 +16,7 @@ const SORT_COLUMNS = {
 /**
  * One page of customers.
  *
- * @param only - the one customer that the caller may see; `undefined` for all
+ * @param only - the only customer that the caller may see; `undefined` for all
  */
 export async function listCustomers(
   db: Knex,

@@ -2,8 +2,8 @@ import { isIPv4 } from "node:net";
 import * as z from "zod";
 
 /**
- * What is wrong with a return URL. The browser is sent there with a one-time code, so it is compared with these texts
- * character by character (RFC 9700, section 4.1.3), and each is written in the one way in which it is read.
+ * @returns what is wrong with a return URL. The browser is sent there with a one-time code, so it is compared with
+ *   these texts character by character (RFC 9700, section 4.1.3), and each must be written in its canonical form.
  */
 export function problemOfReturnUrl(text: string): string | undefined {
   if (!/^[!-~]+$/.test(text)) return "must be a URL with only visible ASCII characters";
@@ -18,14 +18,14 @@ export function problemOfReturnUrl(text: string): string | undefined {
   return undefined;
 }
 
-/** RFC 8252, section 7.3; and the name, for it is what developers write. */
+/** RFC 8252, section 7.3; and the name `localhost`, because developers use it. */
 export function isLoopback(hostname: string): boolean {
   return (
     hostname === "localhost" || hostname === "[::1]" || (isIPv4(hostname) && hostname.startsWith("127."))
   );
 }
 
-/** The URLs that users may be sent back to. */
+/** The URLs to which users may be sent back. */
 export function returnUrls() {
   const url = z
     .string()

@@ -98,7 +98,7 @@ function ownRoutes({ db }: ControlContext): Route[] {
       write: async ({ params, body, actor, ...call }, unit) => {
         const row = await lockCustomer(unit.trx, actor, params.id);
         call.ifMatch(etagOf(row));
-        // of external ids no two are the same, so a key that could try them out would learn of other customers
+        // external ids are unique, so a key that could try them would learn about other customers
         const { status = row.status, external_id = row.external_id } = body;
         if (status !== row.status || external_id !== row.external_id) requireOperator(actor);
         requireOperatorForClaims(actor, body);

@@ -34,11 +34,11 @@ export const newCustomer = z.strictObject({
   role_mapping: fields.role_mapping.default({}),
 });
 
-/** The body of PUT /customers/{id}: what is given changes. */
+/** The body of PUT /customers/{id}: the given members change. */
 export const customerUpdate = someOf({ ...fields, status: z.enum(CUSTOMER_STATUSES) });
 export type CustomerUpdate = z.output<typeof customerUpdate>;
 
-/** A customer as it is answered. */
+/** A customer as returned by the API. */
 export const customer = z.object({
   id: z.string(),
   external_id: z.string().nullable(),

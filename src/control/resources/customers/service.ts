@@ -20,7 +20,7 @@ import {
 } from "../../tenancy/customers.ts";
 import { insertCustomer, updateCustomer } from "./store.ts";
 
-/** Where a customer's status may go. */
+/** The allowed changes of a customer's status. */
 const TRANSITIONS = {
   active: ["suspended", "archived"],
   suspended: ["active", "archived"],
@@ -43,8 +43,8 @@ export async function createCustomer(unit: UnitOfWork, fields: NewCustomerFields
 }
 
 /**
- * Applies the given changes, if they differ. A customer that is no longer active loses its sessions, and its machine
- * clients their tokens.
+ * Applies the given changes, if anything differs. If the customer is no longer active, its sessions end, and so do the
+ * tokens of its machine clients.
  *
  * @throws ApiError INVALID_TRANSITION, DUPLICATE
  */
@@ -68,8 +68,8 @@ export async function changeCustomer(
 }
 
 /**
- * Deletes a customer: nothing of it is seen any more, its provider's secret is forgotten, its sessions end, its users are
- * erased, and its webhooks are told nothing more.
+ * Deletes a customer: it is no longer visible, its provider's secret is removed, its sessions end, its users are
+ * erased, and its webhooks get no more events.
  */
 export async function deleteCustomer(unit: UnitOfWork, row: CustomerRow): Promise<void> {
   const { trx } = unit;
@@ -90,10 +90,10 @@ export async function deleteCustomer(unit: UnitOfWork, row: CustomerRow): Promis
 }
 
 /**
- * What a customer's identity provider may say is for those who run the platform: a customer's own key would else make
- * administrators of its users.
+ * Only those who run the platform may decide which claims of a customer's identity provider are accepted: otherwise a
+ * customer's own key could make its users administrators.
  *
- * @throws ApiError CUSTOMER_KEY_NOT_ALLOWED where a key of the customer sends any of it, though it be what is there
+ * @throws ApiError CUSTOMER_KEY_NOT_ALLOWED if a key of the customer sends any of these members, even unchanged
  */
 export function requireOperatorForClaims(actor: Actor, given: object): void {
   const fields = CLAIM_RULES.filter((name) => Object.hasOwn(given, name));
@@ -119,7 +119,7 @@ async function enterStatus(unit: UnitOfWork, row: CustomerRow): Promise<void> {
   if (row.status !== "active") {
     await endSessions(unit, { customerId: row.id }, ENDS_SESSIONS[row.status]);
   }
-  // also on the way back: an instance of the release before may have suspended it
+  // also when it becomes active again: an instance of the previous release may have suspended it
   await endClientTokens(unit, row.id);
   unit.notifyGateways({ type: "customer_changed", customer_id: row.id });
 }

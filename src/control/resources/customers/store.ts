@@ -11,7 +11,7 @@ import {
   type NewCustomerFields,
 } from "../../tenancy/customers.ts";
 
-/** @throws ApiError DUPLICATE for an `external_id` that another customer has */
+/** @throws ApiError DUPLICATE if another customer has the `external_id` */
 export async function insertCustomer(
   trx: Knex.Transaction,
   id: string,
@@ -27,7 +27,10 @@ export async function insertCustomer(
   return row;
 }
 
-/** Writes what is given, under the next revision. @throws ApiError DUPLICATE as {@link insertCustomer} */
+/**
+ * Writes the given members and increments the revision.
+ * @throws ApiError DUPLICATE as {@link insertCustomer}
+ */
 export async function updateCustomer(
   trx: Knex.Transaction,
   { id, revision }: CustomerRow,

@@ -11,15 +11,15 @@ interface Limit {
   /** After this many failures, passwords are not checked for a while. */
   readonly failures: number;
   readonly firstLockMs: number;
-  /** Each lock is twice as long as the one before, up to this. */
+  /** Each lock is twice as long as the previous one, up to this limit. */
   readonly longestLockMs: number;
 }
 
 /**
- * What failures are counted by. A device that has signed in to the account before has a count of its own, so that no
- * stranger can lock it out (OWASP, "Slow Down Online Guessing Attacks with Device Cookies"). Every other attempt counts
- * for its address, for the account, and for the two together. The account's count is the loose one: anyone can
- * make it grow, and so it slows down strangers and never keeps them out for long.
+ * What failures are counted by. A device that has signed in to the account before has its own counter, so that
+ * strangers cannot lock it out (OWASP, "Slow Down Online Guessing Attacks with Device Cookies"). Every other attempt
+ * counts for its address, for the account, and for the combination. The account's counter is lenient: anyone can
+ * increase it, so it slows strangers down but never locks them out for long.
  */
 const LIMITS = {
   device: { failures: 5, firstLockMs: 15 * MINUTE, longestLockMs: 24 * HOUR },
@@ -41,9 +41,9 @@ interface CounterRow extends Counter {
   readonly forget_at: Date;
 }
 
-/** The account that is tried, and where the attempt comes from. */
+/** The account, and the origin of the attempt. */
 export interface AttemptOrigin {
-  /** As it was typed, in lower case; whether anybody has it or not, so that nothing tells who does. */
+  /** As typed, in lower case; used whether the account exists or not, so that nothing reveals which accounts exist. */
   readonly email: string;
   readonly clientIp: string;
   /** The device that has signed in to this account before. */
@@ -54,11 +54,14 @@ export interface AttemptOrigin {
 export interface Attempt {
   /** Otherwise a counter is locked: the sign-in fails whatever the password is. */
   readonly allowed: boolean;
-  /** This one, unless it succeeds, locks these counts, the last of them until then. */
+  /** If this attempt fails, these counters are locked, the last of them until `until`. */
   readonly locks?: { readonly counts: readonly CounterKind[]; readonly until: Date };
 }
 
-/** @returns whether the address, or the device where it is known, is locked, whatever account is tried: it tells of none */
+/**
+ * @returns whether the address, or the device if it is known, is locked, whatever the account: this reveals nothing
+ *   about accounts
+ */
 export async function isOwnCountLocked(db: Knex, origin: AttemptOrigin, now: Date): Promise<boolean> {
   const [{ kind, subject_hash }] = countersOf(origin);
   const row = await db("dashboard_throttles")
@@ -68,14 +71,11 @@ export async function isOwnCountLocked(db: Knex, origin: AttemptOrigin, now: Dat
   return row !== undefined;
 }
 
-/**
- * Counts an attempt to sign in as failed, before its password is looked at: however many come at once, only so many are
- * tried.
- */
+/** Counts an attempt as failed before its password is checked, so that concurrent attempts cannot exceed the limit. */
 export async function beginAttempt(db: Knex, origin: AttemptOrigin, now: Date): Promise<Attempt> {
   return transaction(db, async (trx): Promise<Attempt> => {
     const rows: CounterRow[] = [];
-    // always in this order, so that no two wait for each other
+    // always in this order, to prevent deadlocks
     for (const counter of countersOf(origin)) {
       const row = await lockCounter(trx, counter, now);
       if (row.locked_until !== null && row.locked_until > now) return { allowed: false };
@@ -93,8 +93,8 @@ export async function beginAttempt(db: Knex, origin: AttemptOrigin, now: Date): 
 }
 
 /**
- * The attempt has succeeded: what failed before from there counts no more. The counts that others share lose this one
- * attempt and no other, or anyone who has an account could clear the address's count, and guess on.
+ * The attempt has succeeded, so earlier failures from there no longer count. Shared counters are reduced by this
+ * attempt only; otherwise anyone with an account could reset the address's counter and continue guessing.
  */
 export async function succeedAttempt(db: Knex, origin: AttemptOrigin): Promise<void> {
   await transaction(db, async (trx) => {
@@ -104,7 +104,7 @@ export async function succeedAttempt(db: Knex, origin: AttemptOrigin): Promise<v
       else
         await row.update({
           failures: trx.raw("greatest(failures - 1, 0)"),
-          // the lock that it set itself
+          // the lock that this attempt set
           locked_until: trx.raw("case when failures % ? = 0 then null else locked_until end", [
             LIMITS[kind].failures,
           ]),
@@ -113,14 +113,14 @@ export async function succeedAttempt(db: Knex, origin: AttemptOrigin): Promise<v
   });
 }
 
-/** The password was set again, or is about to be: nothing that failed before counts against the account. */
+/** The password has been reset, or is about to be: earlier failures no longer count against the account. */
 export async function forgetAttempts(db: Knex, email: string): Promise<void> {
   await db("dashboard_throttles")
     .where({ account_hash: hashOf(email) })
     .delete();
 }
 
-/** The first one is counted by who sends the attempt alone. */
+/** The first counter is determined by the sender alone. */
 function countersOf({ email, clientIp, device }: AttemptOrigin): readonly [Counter, ...Counter[]] {
   const account_hash = hashOf(email);
   if (device !== undefined) return [{ kind: "device", subject_hash: device, account_hash }];
@@ -132,11 +132,11 @@ function countersOf({ email, clientIp, device }: AttemptOrigin): readonly [Count
   ];
 }
 
-/** The count as it is, which nobody else changes until the transaction ends. */
+/** The counter, locked until the transaction ends. */
 async function lockCounter(trx: Knex.Transaction, counter: Counter, now: Date): Promise<CounterRow> {
   const [row] = await trx("dashboard_throttles")
     .insert({ ...counter, failures: 0, forget_at: new Date(now.getTime() + FORGET_MS) })
-    // changes nothing, and locks the row that is there
+    // changes nothing, but locks an existing row
     .onConflict(["kind", "subject_hash"])
     .merge(["subject_hash"])
     .returning<CounterRow[]>("*");
@@ -144,7 +144,7 @@ async function lockCounter(trx: Knex.Transaction, counter: Counter, now: Date): 
   return row;
 }
 
-/** @returns until when the count is locked by this failure */
+/** @returns until when this failure locks the counter */
 async function countFailure(
   trx: Knex.Transaction,
   { kind, subject_hash, failures: before, forget_at }: CounterRow,

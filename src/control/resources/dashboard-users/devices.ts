@@ -2,14 +2,14 @@ import type { Knex } from "knex";
 import { hashSecret, newSecret } from "../../platform/secret-box.ts";
 import { DEVICE_MS } from "./device-cookie.ts";
 
-/** Browsers that are known of one user; the one that signed in longest ago makes room. */
+/** Maximum number of known browsers per user; the one with the oldest sign-in is dropped. */
 const MAX_DEVICES = 20;
 
 /**
- * Finds the browser that has signed in to the account of an e-mail address before. Of another account's cookie it knows
- * nothing.
+ * Finds the browser that has signed in to the account of an e-mail address before. The cookie of another account is
+ * ignored.
  *
- * @returns what its failures are counted by
+ * @returns the id by which its failures are counted
  */
 export async function findDevice(
   db: Knex,
@@ -27,10 +27,10 @@ export async function findDevice(
 }
 
 /**
- * Makes the browser known in which somebody has signed in or set the password; the user's row is locked.
+ * Makes a browser known after a sign-in or after the password was set in it; the user's row is locked.
  *
- * @param presented - the token that it has; it is kept where it is this user's, and replaced where it is anybody else's:
- *   who plants a cookie of theirs gains nothing
+ * @param presented - the browser's token; it is kept if it is this user's, and otherwise replaced, so that planting a
+ *   cookie achieves nothing
  * @returns the token for its cookie
  */
 export async function rememberDevice(
@@ -66,7 +66,7 @@ export async function rememberDevice(
   return token;
 }
 
-/** Makes every browser of a user a stranger again: who knew the old password may have used one. */
+/** Forgets every browser of a user, because somebody who knew the old password may have used one. */
 export async function forgetDevices(trx: Knex.Transaction, userId: string): Promise<void> {
   await trx("dashboard_devices").where({ user_id: userId }).delete();
 }

@@ -2,28 +2,28 @@ import { hash, verify, type Options } from "@node-rs/argon2";
 import { ApiError } from "../../platform/errors.ts";
 
 /**
- * argon2id, the library's default algorithm, at the cost that OWASP's Password Storage Cheat Sheet names: 19 MiB, 2
- * passes, 1 lane.
+ * argon2id, the library's default algorithm, with the cost that OWASP's Password Storage Cheat Sheet recommends: 19
+ * MiB, 2 passes, 1 lane.
  */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const satisfies Options;
 
-/** How many are computed at once, by one process: memory and libuv's four threads are for others too. */
+/** Maximum number computed at once per process, because memory and libuv's four threads are shared. */
 const AT_ONCE = 2;
 /**
- * How many may wait. Strangers, whom nobody has let in yet, have a queue of their own, which they cannot make longer for
- * anybody else: who holds a link, has just given the right password, or comes in a known browser, goes first.
+ * Maximum number of waiting computations. Strangers have a queue of their own, which delays nobody else: callers with a
+ * link, with a password that was just verified, or in a known browser come first.
  */
 const MAX_WAITING = { known: 16, stranger: 64 } as const;
 /**
- * How many of one account may wait there, so that nobody who has one keeps the others out. Not of strangers: whoever they name
- * is somebody else.
+ * Maximum number waiting there for one account, so that an account holder cannot block the others. It does not apply to
+ * strangers, because the account that they name is not theirs.
  */
 const MAX_WAITING_OF_ACCOUNT = 2;
 
-/** Where an attempt waits. */
+/** The queue in which an attempt waits. */
 export type Queue =
   | { readonly of: "stranger" }
-  /** `account` is whose password it is: an e-mail address. */
+  /** `account` identifies the owner of the password: an e-mail address. */
   | { readonly of: "known"; readonly account: string };
 
 interface Waiting {
@@ -36,20 +36,20 @@ const waiting: Readonly<Record<Queue["of"], Waiting[]>> = { known: [], stranger:
 let noPassword: Promise<string> | undefined;
 
 /**
- * Called for nobody without a link, or the password that is to be replaced.
+ * Called only for somebody with a link or with the password that is to be replaced.
  *
- * @param account - whose password it is: an e-mail address
- * @throws ApiError 503, when too many are waiting
+ * @param account - the owner of the password: an e-mail address
+ * @throws ApiError 503 if too many are waiting
  */
 export function hashPassword(password: string, account: string): Promise<string> {
   return bounded({ of: "known", account }, () => hash(normalize(password), COST));
 }
 
 /**
- * Compares a password with a hash. Without a hash the answer is false, after the same work.
+ * Compares a password with a hash. Without a hash, the answer is false, after the same work.
  *
- * @param findHash - called once it is this password's turn: who is sent away with 503 has not tried
- * @throws ApiError 503, when too many are waiting
+ * @param findHash - called when it is this password's turn: a caller that was rejected with 503 has not made an attempt
+ * @throws ApiError 503 if too many are waiting
  */
 export async function verifyPassword(
   findHash: () => Promise<string | null | undefined>,
@@ -57,7 +57,7 @@ export async function verifyPassword(
   queue: Queue,
 ): Promise<boolean> {
   return bounded(queue, async () => {
-    // made before either comparison, or the first one without a hash would take twice as long
+    // computed before either comparison; otherwise the first one without a hash would take twice as long
     const dummy = await (noPassword ??= hash("nobody has this password", COST));
     const stored = await findHash();
     const same = await verify(stored ?? dummy, normalize(password));
@@ -65,7 +65,7 @@ export async function verifyPassword(
   });
 }
 
-/** One text for what looks the same and comes from different keyboards (NIST SP 800-63B-4, section 3.1.1.2). */
+/** One text for input that looks the same but comes from different keyboards (NIST SP 800-63B-4, section 3.1.1.2). */
 function normalize(password: string): string {
   return password.normalize("NFKC");
 }

@@ -5,12 +5,12 @@ import { anyDashboardUser, lockSetup } from "./store.ts";
 
 const SETUP_MS = 24 * 3_600_000;
 const INVITATION_MS = 72 * 3_600_000;
-/** For an operator at the machine, who needs it now. */
+/** For an operator at the machine, who uses it right away. */
 export const RESET_MS = 24 * 3_600_000;
 
 export interface LinkRow {
   readonly token_hash: string;
-  /** Whose password it sets; null for the link that creates the first owner. */
+  /** The user whose password it sets; null for the link that creates the first owner. */
   readonly user_id: string | null;
   readonly expires_at: Date;
 }
@@ -18,7 +18,7 @@ export interface LinkRow {
 /** The one-time link that creates the first owner. */
 export interface SetupLink {
   readonly expiresAt: Date;
-  /** Known only when it is created: only a hash is stored. */
+  /** Known only when it is created, because only a hash is stored. */
   readonly url?: string;
 }
 

@@ -1,14 +1,14 @@
 import type { Knex } from "knex";
 import { IDLE_MS } from "./session-cookie.ts";
 
-/** Counts of failures that are kept at most: a day's worth of them from very many addresses. */
+/** Maximum number of failure counters that are kept: a day's worth of failures from very many addresses. */
 const MAX_THROTTLES = 100_000;
 
 /**
- * Removes expired sessions, links, devices and attempt counters.
+ * Removes expired sessions, links, devices and failure counters.
  *
- * @param maxThrottles - counts beyond this many are removed, those with the fewest failures first: a flood from many
- *   addresses must not push out the count that it is about
+ * @param maxThrottles - counters beyond this number are removed, those with the fewest failures first: a flood from
+ *   many addresses must not evict the counter that matters
  */
 export async function forgetExpiredSignIns(
   db: Knex,
@@ -22,7 +22,7 @@ export async function forgetExpiredSignIns(
   await db("dashboard_links").where("expires_at", "<=", now).delete();
   await db("dashboard_devices").where("expires_at", "<=", now).delete();
   await db("dashboard_throttles").where("forget_at", "<=", now).delete();
-  // of versions that still count there
+  // from versions that still count there
   await db("dashboard_attempts").where("forget_at", "<=", now).delete();
   await db.raw(
     `delete from dashboard_throttles where (kind, subject_hash) in (

@@ -6,11 +6,11 @@ import { makeInvitation, RESET_MS } from "./links.ts";
 import { findDashboardUserByEmail, lockOwners } from "./store.ts";
 
 /**
- * Makes the one-time link by which an owner sets a new password, for somebody at the machine: nobody else may be left
- * who can. Nothing that failed before counts any more; the old password, and who is signed in by it, stay until the
- * link is used.
+ * Creates the one-time link with which an owner sets a new password, for an operator at the machine: there may be
+ * nobody else left who can. Earlier failures no longer count; the old password, and sessions that used it, stay valid
+ * until the link is used.
  *
- * @throws ApiError 404, saying who the owners are
+ * @throws ApiError 404 that lists the owners
  */
 export async function resetOwner(
   unit: UnitOfWork,

@@ -30,7 +30,7 @@ import { checkPassword, signIn } from "./sign-in.ts";
 import { lockDashboardUser, requireDashboardUser, viewOfUser, type DashboardUserRow } from "./store.ts";
 import { teamRoutes } from "./team-routes.ts";
 
-/** `/dashboard`: how people come in, and who they are. */
+/** `/dashboard`: how people sign in, and who is signed in. */
 export function dashboardRoutes(context: ControlContext): Route[] {
   return [...entryRoutes(context), ...sessionRoutes(context), ...teamRoutes(context)];
 }
@@ -168,7 +168,7 @@ function sessionRoutes(context: ControlContext): Route[] {
   ];
 }
 
-/** Setting a password proves as much as signing in by it: strangers cannot lock that browser out. */
+/** Setting a password proves as much as signing in with it: strangers cannot lock that browser out. */
 async function knownFromNowOn(
   { trx, now }: UnitOfWork,
   settings: ControlContext["settings"],

@@ -7,7 +7,7 @@ import { MAX_PASSWORD, MIN_PASSWORD } from "./password-rules.ts";
 
 export const USER_STATUSES = ["active", "invited"] as const;
 
-/** Counted in characters, not in UTF-16 units. */
+/** Counted in characters, not UTF-16 units. */
 const newPassword = z
   .string()
   .refine((text) => Array.from(text).length >= MIN_PASSWORD, `must have at least ${MIN_PASSWORD} characters`)

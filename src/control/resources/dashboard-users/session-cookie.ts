@@ -12,12 +12,12 @@ export function cookieName(site: Site): string {
   return nameOnSite("gatehouse_session", site);
 }
 
-/** @returns the session's token */
+/** @returns the token of the session */
 export function readSessionCookie(headers: IncomingHttpHeaders, site: Site): string | undefined {
   return readToken(headers, cookieName(site));
 }
 
-/** The `Set-Cookie` that begins a session. */
+/** The `Set-Cookie` that starts a session. */
 export function sessionCookie(token: string, site: Site): string {
   return setCookie(cookieName(site), token, SESSION_MS / 1000, site);
 }
@@ -27,7 +27,9 @@ export function clearedCookie(site: Site): string {
   return setCookie(cookieName(site), "", 0, site);
 }
 
-/** What a page of the dashboard proves by that it may read answers; it follows from the session's token. */
+/**
+ * Shows that a request comes from a page of the dashboard, which can read answers; derived from the session's token.
+ */
 export function csrfTokenOf(sessionToken: string): string {
   return createHmac("sha256", sessionToken).update("gatehouse dashboard csrf token").digest("base64url");
 }

@@ -3,7 +3,7 @@ import type { ControlSettings } from "../../platform/context.ts";
 import { csrfTokenOf } from "./session-cookie.ts";
 import { viewOfUser, type DashboardUserRow } from "./store.ts";
 
-/** What the dashboard learns of its session. */
+/** The session as shown to the dashboard. */
 export function viewOfSession(
   user: DashboardUserRow,
   token: string,

@@ -4,7 +4,7 @@ import { newId } from "../../platform/ids.ts";
 import { hashSecret, newSecret } from "../../platform/secret-box.ts";
 import { IDLE_MS, SESSION_MS } from "./session-cookie.ts";
 
-/** A session as a request presents it. */
+/** A session as presented by a request. */
 export interface PresentedSession {
   readonly id: string;
   readonly user_id: string;
@@ -14,14 +14,14 @@ export interface PresentedSession {
   readonly expires_at: Date;
 }
 
-/** Where somebody signs in from. */
+/** The origin of a sign-in. */
 export interface SignInPlace {
   readonly userId: string;
   readonly clientIp: string;
   readonly userAgent: string;
 }
 
-/** Begins a session with a token that nobody has seen before. */
+/** Starts a session with a new token. */
 export async function beginSession(
   trx: Knex.Transaction,
   { userId, clientIp, userAgent }: SignInPlace,
@@ -43,7 +43,7 @@ export async function beginSession(
   return { id, token, expiresAt };
 }
 
-/** Finds sessions by the hashes of their tokens, with their users as they are now; also those that are over by time. */
+/** Finds sessions by the hashes of their tokens, with their users as they are now; includes expired sessions. */
 export async function findPresentedSessions(
   db: Knex,
   hashes: readonly string[],
@@ -63,7 +63,7 @@ export async function findPresentedSessions(
   return new Map(rows.map(({ token_hash: hash, ...session }) => [hash, session]));
 }
 
-/** Finds the session that goes on under a token. */
+/** Finds the open session of a token. */
 export async function findPresentedSession(
   db: Knex,
   token: string,
@@ -74,7 +74,7 @@ export async function findPresentedSession(
   return session !== undefined && isOpenSession(session, now) ? session : undefined;
 }
 
-/** Whether a session goes on: neither its time is over, nor has it been left alone for too long. */
+/** Whether a session is open: neither its lifetime nor its idle timeout has passed. */
 export function isOpenSession(
   { expires_at: expiresAt, last_seen_at: lastSeenAt }: PresentedSession,
   now: Date,
@@ -82,7 +82,7 @@ export function isOpenSession(
   return expiresAt > now && lastSeenAt.getTime() > now.getTime() - IDLE_MS;
 }
 
-/** Keeps a session, and the role of its user, as they are until the transaction ends: who changes either waits. */
+/** Locks a session and its user's role against changes until the transaction ends. */
 export async function lockSessionShared(trx: Knex.Transaction, id: string): Promise<void> {
   await trx.raw(
     `select from dashboard_sessions s join dashboard_users u on u.id = s.user_id where s.id = ? for share`,

@@ -5,7 +5,7 @@ interface Field {
   readonly name: string;
   readonly label: string;
   readonly attributes: string;
-  /** What is asked for, shown before anybody types. */
+  /** Shown below the label. */
   readonly hint?: string;
 }
 

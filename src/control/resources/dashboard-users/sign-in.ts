@@ -27,8 +27,9 @@ export interface Checked {
 type LoginCall = Pick<Call<unknown, unknown, unknown>, "clientIp" | "userAgent" | "headers">;
 
 /**
- * Compares a password with the user's, if there is one and nothing is locked. Whether there is one or not, the same is
- * done: one count, one look-up, one hash; nothing of it where the address, or the known device, is locked itself.
+ * Compares a password with the user's, if the user exists and nothing is locked. The work is the same whether the user
+ * exists or not: one counter update, one look-up, one hash; and none if the address, or the known device, is itself
+ * locked.
  */
 export async function checkPassword(
   { db, clock, settings }: Pick<ControlContext, "db" | "clock" | "settings">,
@@ -39,7 +40,7 @@ export async function checkPassword(
   const device = await findDevice(db, { token, email }, new Date(clock()));
   const origin: AttemptOrigin = { email, clientIp, device };
   let attempt: Attempt = { allowed: false };
-  // before the queue, which is not theirs to fill
+  // checked before the queue, so that locked callers cannot fill it
   if (await isOwnCountLocked(db, origin, new Date(clock()))) return { user: undefined, attempt, good: false };
   let user: DashboardUserRow | undefined;
   const good = await verifyPassword(
@@ -56,8 +57,8 @@ export async function checkPassword(
 }
 
 /**
- * Signs in who was found to be who he says, under a new token; what the browser had before has ended, and it is known from
- * now on.
+ * Signs in the user whose password was verified, with a new token. The browser's previous session ends, and the browser
+ * is recognized from now on.
  */
 export async function signIn(
   { settings }: Pick<ControlContext, "settings">,
@@ -97,7 +98,10 @@ async function stillThere(
   return user?.password_hash === checked.password_hash ? user : undefined;
 }
 
-/** Not what was typed: people type passwords there. While a count is locked nothing is looked at, nor recorded. */
+/**
+ * Does not record what was typed, because people type passwords there. While a counter is locked, nothing is checked or
+ * recorded.
+ */
 function recordFailure(
   unit: UnitOfWork,
   user: DashboardUserRow | undefined,
@@ -113,7 +117,7 @@ function recordFailure(
   });
 }
 
-/** One answer for a wrong password, an unknown address, and a count that is locked. */
+/** The same answer for a wrong password, an unknown address, and a locked counter. */
 function invalidCredentials(): ApiError {
   return new ApiError("INVALID_CREDENTIALS", {
     message: "incorrect e-mail address or password, or too many failed attempts: try again later",

@@ -36,12 +36,12 @@ export async function lockDashboardUser(trx: Knex.Transaction, id: string): Prom
   return row ?? notFound(id);
 }
 
-/** Locks every owner, in one order, so that of two changes that would leave none the second one sees the first. */
+/** Locks all owners in a fixed order: of two changes that together would leave none, the second one sees the first. */
 export function lockOwners(trx: Knex.Transaction): Promise<DashboardUserRow[]> {
   return trx<DashboardUserRow>("dashboard_users").where({ role: "owner" }).orderBy("id").forUpdate();
 }
 
-/** @throws ApiError 409 for an e-mail address that somebody has */
+/** @throws ApiError 409 if the e-mail address is in use */
 export async function insertDashboardUser(trx: Knex.Transaction, row: DashboardUserRow): Promise<void> {
   const inserted = await trx("dashboard_users").insert(row).onConflict("email").ignore().returning("id");
   if (inserted.length === 0)
@@ -79,12 +79,12 @@ export function listDashboardUsers(
   return readPage(query, request, columns);
 }
 
-/** A user as answers tell it. */
+/** A user as returned by the API. */
 export function viewOfUser(row: DashboardUserRow) {
   return { ...row, status: row.password_hash === null ? ("invited" as const) : ("active" as const) };
 }
 
-/** A user as the audit trail keeps it. */
+/** A user as recorded in the audit trail. */
 export function recordedUser({ email, name, role }: DashboardUserRow) {
   return { email, name, role };
 }

@@ -41,7 +41,7 @@ export async function inviteAgain(unit: UnitOfWork, id: string, publicUrl: strin
   return { user, invitation: await makeInvitation(trx, user.id, publicUrl, now) };
 }
 
-/** @throws ApiError 404; 409 where no owner would be left */
+/** @throws ApiError 404; 409 if no owner would be left */
 export async function updateUser(
   unit: UnitOfWork,
   id: string,
@@ -67,9 +67,10 @@ export async function updateUser(
 }
 
 /**
- * Deletes a user, with sessions and links. What they did stays, under their id alone.
+ * Deletes a user, with sessions and links. Records of what they did stay, with only their id.
  *
- * @throws ApiError 404; 409 where no owner would be left */
+ * @throws ApiError 404; 409 if no owner would be left
+ */
 export async function deleteUser(
   unit: UnitOfWork,
   id: string,
@@ -85,7 +86,7 @@ export async function deleteUser(
   unit.record({ action: "dashboard_user.deleted", ...about(before), before: { role: before.role } });
 }
 
-/** An owner who was invited and has no password yet cannot do what owners do. */
+/** An invited owner without a password cannot act as an owner yet. */
 function requireOtherOwner(owners: readonly DashboardUserRow[], leaving: DashboardUserRow): void {
   if (leaving.role !== "owner") return;
   if (owners.some(({ id, password_hash: hash }) => id !== leaving.id && hash !== null)) return;

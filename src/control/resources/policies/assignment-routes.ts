@@ -27,7 +27,7 @@ const ofCustomer = {
   params: z.object({ id: pathId() }),
 } as const;
 
-/** Which policies hold for which customers. */
+/** Which policies apply to which customers. */
 export function assignmentRoutes({ db }: ControlContext): Route[] {
   return [
     readRoute({
@@ -101,7 +101,7 @@ export function assignmentRoutes({ db }: ControlContext): Route[] {
       errors: ["POLICY_NOT_FOUND"],
       read: async ({ params, query }) => {
         await requirePolicy(db, params.id, undefined);
-        // a left join, which costs nothing where only ids are looked for
+        // a left join, which costs nothing if only ids are read
         const customers = db("policy_assignments")
           .leftJoin("customers", "customers.id", "policy_assignments.customer_id")
           .where("policy_assignments.policy_id", params.id)

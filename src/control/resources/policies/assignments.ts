@@ -13,14 +13,15 @@ export interface AssignedRow extends PolicyRow {
 
 export const ASSIGNED_COLUMNS = [...POLICY_COLUMNS, "policy_assignments.assigned_at"] as const;
 
-/** Most policies of one customer: each is evaluated at each of its sign-ins and requests. */
+/** Maximum number of policies per customer: each is evaluated at each of its sign-ins and requests. */
 export const MAX_ASSIGNED = 100;
 
 /**
- * Assigns policies to a customer whose row is locked: all of them, or none. Those that it has already stay as they are.
+ * Assigns policies to a customer whose row is locked: all of them, or none. Existing assignments stay as they are.
  *
  * @returns all policies of the customer
- * @throws ApiError 422 for policies that do not exist, or name a set that is not in force; CONFLICT where they are too many
+ * @throws ApiError 422 for policies that do not exist, or name a set that is not in force; CONFLICT if there are too
+ *   many
  */
 export async function assignPolicies(
   unit: UnitOfWork,
@@ -48,7 +49,7 @@ export async function assignPolicies(
     .orderBy([{ column: "policy_assignments.assigned_at" }, { column: "policies.id" }]);
 }
 
-/** Takes a policy from a customer whose row is locked. @throws ApiError POLICY_NOT_FOUND where it has not got it */
+/** Removes a policy from a customer whose row is locked. @throws ApiError POLICY_NOT_FOUND if it is not assigned */
 export async function unassignPolicy(
   unit: UnitOfWork,
   customer: CustomerRow,

@@ -4,10 +4,10 @@ import ipaddr from "ipaddr.js";
 import * as z from "zod";
 import { someOf } from "../../platform/frame/schemas.ts";
 
-/** A year: longer is as good as no bound. */
+/** A year: a longer limit would be no limit. */
 const MAX_DURATION = 31_536_000;
 
-/** One of several kinds of domains; subdomains are domains of their own. */
+/** A domain; subdomains are separate domains. */
 const emailDomain = z
   .string()
   .max(253)
@@ -35,7 +35,7 @@ const ipRange = z
   })
   .meta({ type: "string", maxLength: 64, examples: ["192.0.2.0/24", "2001:db8::/32"] });
 
-/** What an `authentication` policy asks of a sign-in. */
+/** What an `authentication` policy requires of a sign-in. */
 export const authenticationConditions = someOf({
   mfa_required: z.boolean(),
   max_session_duration: z
@@ -51,7 +51,7 @@ export const authenticationConditions = someOf({
     .meta({ description: "Addresses, or networks in CIDR notation, that the user's browser must have." }),
 });
 
-/** What an `authorization` policy asks of each request. */
+/** What an `authorization` policy requires of each request. */
 export const authorizationConditions = z.strictObject({
   policy_set: z
     .string()
@@ -60,7 +60,7 @@ export const authorizationConditions = z.strictObject({
     .meta({ description: "The name of a published policy set that must also permit the request." }),
 });
 
-/** An address or a network (RFC 4632, RFC 4291), in the one way to write it. */
+/** An address or a network (RFC 4632, RFC 4291), in canonical form. */
 function readRange(text: string): { readonly range: string } | { readonly problem: string } {
   const [, address = "", , bits] = /^([\da-fA-F:.]+)(\/(\d{1,3}))?$/.exec(text) ?? [];
   // stricter than ipaddr.js, which accepts `10.1` and `010.0.0.1` as addresses

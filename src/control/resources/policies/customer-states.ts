@@ -19,17 +19,17 @@ interface CustomerStateRow {
   readonly status: CustomerState["status"];
   readonly authentication: readonly AuthenticationConditions[];
   readonly policy_sets: readonly string[];
-  /** Of the customer's identity provider, where there is one. */
+  /** Of the customer's identity provider, if there is one. */
   readonly idp_type: IdpRow["type"] | null;
   readonly mfa_acr_values: IdpRow["mfa_acr_values"];
 }
 
-/** Customers of one statement: what comes back is read in one go, which keeps everything else in the process waiting. */
+/** Customers per statement: the result is read in one go, which blocks everything else in the process. */
 const SLICE = 1_000;
 
 /**
- * The states of these customers. Deleted ones are `deleted`; those that never were are missing. Many are read in
- * several statements: of one moment within a transaction that is `repeatable read`.
+ * The states of these customers. Deleted ones are `deleted`; unknown ones are missing. Many are read in several
+ * statements, which see the same moment in a `repeatable read` transaction.
  */
 export async function customerStatesOf(
   db: Knex,
@@ -43,9 +43,9 @@ export async function customerStatesOf(
 }
 
 /**
- * The states of all customers whose state is not that of an active customer without policies.
+ * The states of all customers that are not active or have policies.
  *
- * @param now - of those that are deleted, only the ones since two days before matter
+ * @param now - deleted customers are included only for two days after their deletion
  */
 export async function unusualCustomerStates(db: Knex, now: Date = new Date()): Promise<CustomerState[]> {
   const since = new Date(now.getTime() - DELETED_MATTERS_MS);
@@ -95,7 +95,7 @@ async function readStates(db: Knex, ids: readonly string[]): Promise<CustomerSta
   }));
 }
 
-/** What the customer's own provider calls multi-factor authentication counts where that is required. */
+/** The values with which the customer's provider confirms multi-factor authentication, if that is required. */
 function withEvidence(
   rules: AuthenticationRules,
   { idp_type: type, mfa_acr_values }: Pick<CustomerStateRow, "idp_type" | "mfa_acr_values">,

@@ -9,8 +9,8 @@ type Evidence = Pick<IdpRow, "type" | "mfa_acr_values" | "capabilities">;
 type Asking = Pick<PolicyRow, "id" | "type" | "status" | "conditions">;
 
 /**
- * What a policy asks for and a provider does not announce. What its metadata do not tell is no reason to warn, for they
- * need not; nor is a provider that was never asked.
+ * What a policy requires that a provider does not announce. Missing metadata are no reason to warn, because providers
+ * may omit them; nor is a provider that was never asked.
  */
 export function missingEvidence(policy: Asking, idp: Evidence): readonly WarningCode[] {
   const { capabilities } = idp;
@@ -29,7 +29,7 @@ export function missingEvidence(policy: Asking, idp: Evidence): readonly Warning
   ];
 }
 
-/** What a customer's provider does not announce, of what its policies ask for. */
+/** What a customer's policies require that its provider does not announce. */
 export async function warningsOfCustomer(
   trx: Knex.Transaction,
   customerId: string,
@@ -54,7 +54,7 @@ export async function warningsOfCustomer(
   );
 }
 
-/** What providers of a policy's customers do not announce, of what it asks for: once each, with how many they are. */
+/** What a policy requires that providers of its customers do not announce: once each, with the number of customers. */
 export async function warningsOfPolicy(
   trx: Knex.Transaction,
   policy: PolicyRow,

@@ -32,7 +32,7 @@ export const newPolicy = z.discriminatedUnion("type", [
 ]);
 export type NewPolicy = z.output<typeof newPolicy>;
 
-/** The body of PUT /policies/{id}; its conditions are read by {@link conditionsOf} the policy's type. */
+/** The body of PUT /policies/{id}; its conditions are validated by {@link conditionsOf} the policy's type. */
 export const policyUpdate = someOf({
   ...fields,
   status,
@@ -43,13 +43,13 @@ export const policyUpdate = someOf({
 });
 export type PolicyUpdate = z.output<typeof policyUpdate>;
 
-/** The schema of a type's conditions, at the place where they stand in a body. */
+/** The schema of a type's conditions, for their place in a body. */
 export const conditionsOf = {
   authentication: z.object({ conditions: authenticationConditions }),
   authorization: z.object({ conditions: authorizationConditions }),
 } as const;
 
-/** A policy as it is answered. */
+/** A policy as returned by the API. */
 export const policy = z.object({
   id: z.string(),
   name: z.string(),

@@ -8,7 +8,10 @@ import type { UnitOfWork } from "../../platform/unit.ts";
 import { conditionsOf, type NewPolicy, type PolicyUpdate } from "./schemas.ts";
 import { countAssignees, insertPolicy, updatePolicy, type PolicyFields, type PolicyRow } from "./store.ts";
 
-/** Creates a policy; it holds for nobody yet. @throws ApiError 422 for a policy set that is not in force */
+/**
+ * Creates a policy, which is not assigned to anybody yet.
+ * @throws ApiError 422 for a policy set that is not in force
+ */
 export async function createPolicy(unit: UnitOfWork, body: NewPolicy): Promise<PolicyRow> {
   await requireActiveSet(unit.trx, body.conditions);
   const row = await insertPolicy(unit.trx, { ...body, id: newId("policy") }, unit.now);
@@ -17,9 +20,9 @@ export async function createPolicy(unit: UnitOfWork, body: NewPolicy): Promise<P
 }
 
 /**
- * Changes what is given and is not so already; gateways learn of it for each customer that has the policy.
+ * Applies the given changes, if anything differs; gateways are notified for each customer that has the policy.
  *
- * @throws ApiError 422 for another type, and conditions that are none of its type
+ * @throws ApiError 422 for another type, and for conditions of another type
  */
 export async function changePolicy(
   unit: UnitOfWork,
@@ -41,7 +44,9 @@ export async function changePolicy(
   return after;
 }
 
-/** Deletes a policy that holds for nobody. @throws ApiError CONFLICT with the number of customers that it is assigned to */
+/**
+ * Deletes a policy that is not assigned. @throws ApiError CONFLICT with the number of customers that it is assigned to
+ */
 export async function deletePolicy(unit: UnitOfWork, row: PolicyRow): Promise<void> {
   const customers = await countAssignees(unit.trx, row.id);
   if (customers > 0)
@@ -61,7 +66,7 @@ async function changesOf(
 ): Promise<Partial<PolicyFields>> {
   const { name, description, status } = given;
   const read = given.conditions === undefined ? undefined : readConditions(row, given.conditions);
-  // one that is put out of force again may name what it likes
+  // a policy that becomes inactive may name any set
   if (read !== undefined || (status === "active" && row.status !== "active"))
     await requireActiveSet(trx, read ?? row.conditions);
   const fields = { name, description, status, conditions: read };
@@ -78,8 +83,8 @@ function readConditions({ type }: PolicyRow, conditions: unknown): PolicyRow["co
 }
 
 /**
- * A set without an active version permits nobody anything. Once there is one, there always is: another can be activated,
- * and a rollback leads to one that was.
+ * A set without an active version denies everything. Once it has one, it always has one: another can be activated, and
+ * a rollback leads to an earlier one.
  *
  * @throws ApiError POLICY_SET_NOT_ACTIVE; VALIDATION_FAILED for a set that does not exist
  */

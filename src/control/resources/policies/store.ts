@@ -20,7 +20,7 @@ export interface PolicyRow {
   readonly revision: number;
 }
 
-/** What of a policy can be written after its creation. */
+/** The members of a policy that can change. */
 export type PolicyFields = Pick<PolicyRow, "name" | "description" | "status" | "conditions">;
 
 export const POLICY_COLUMNS = [
@@ -35,7 +35,7 @@ export const POLICY_COLUMNS = [
   "policies.revision",
 ] as const;
 
-/** Columns by the names that lists sort by. */
+/** Columns by the values of `sort`. */
 export const POLICY_SORT_COLUMNS = {
   id: "policies.id",
   created_at: "policies.created_at",
@@ -43,7 +43,7 @@ export const POLICY_SORT_COLUMNS = {
   name: "policies.name_key",
 } as const;
 
-/** Policies, or those of one customer; the assignment is joined where there is one. */
+/** All policies, or those of one customer, joined with the assignment if there is one. */
 export function policiesOf(db: Knex, customerId: string | undefined): Knex.QueryBuilder {
   const query: Knex.QueryBuilder = db("policies");
   if (customerId === undefined) return query;
@@ -52,7 +52,7 @@ export function policiesOf(db: Knex, customerId: string | undefined): Knex.Query
     .where("policy_assignments.customer_id", customerId);
 }
 
-/** Narrows a list. */
+/** Filters a list. */
 export function filterPolicies(
   query: Knex.QueryBuilder,
   {
@@ -71,7 +71,10 @@ export function filterPolicies(
   return query;
 }
 
-/** @throws ApiError POLICY_NOT_FOUND where there is none, or it is not assigned to the only customer the caller sees */
+/**
+ * @throws ApiError POLICY_NOT_FOUND if it does not exist, or is not assigned to the only customer that the caller may
+ *   see
+ */
 export async function requirePolicy(db: Knex, id: string, only: string | undefined): Promise<PolicyRow> {
   const row = await policiesOf(db, only)
     .where("policies.id", id)
@@ -79,7 +82,7 @@ export async function requirePolicy(db: Knex, id: string, only: string | undefin
   return found(row, id);
 }
 
-/** Reads a policy that is going to change; who assigns it waits until then. */
+/** Reads a policy that is about to change; assignments wait until the transaction ends. */
 export async function lockPolicy(trx: Knex.Transaction, id: string): Promise<PolicyRow> {
   const row = await trx("policies")
     .where({ id })
@@ -105,7 +108,7 @@ export async function insertPolicy(
   return inserted;
 }
 
-/** Writes what is given, under the next revision. */
+/** Writes the given members and increments the revision. */
 export async function updatePolicy(
   trx: Knex.Transaction,
   { id, revision }: PolicyRow,
@@ -120,7 +123,7 @@ export async function updatePolicy(
   return updated;
 }
 
-/** How many customers a policy is assigned to. */
+/** The number of customers that a policy is assigned to. */
 export async function countAssignees(db: Knex, policyId: string): Promise<number> {
   const [counted] = await db("policy_assignments")
     .where({ policy_id: policyId })

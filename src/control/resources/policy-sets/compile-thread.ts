@@ -11,16 +11,16 @@ import {
 export interface CompileTask {
   readonly name?: string;
   readonly files: readonly PolicyFile[];
-  /** The identity providers of several customers say who has which role. */
+  /** The identity providers of several customers assign roles. */
   readonly severalProviders?: boolean;
 }
 
-/** What is known of a set once it is compiled. */
+/** The result of compiling a set. */
 export interface CompiledPolicySet {
-  /** Only where no diagnostic is an error. */
+  /** Only if no diagnostic is an error. */
   readonly set?: {
     readonly name: string;
-    /** As its head says. */
+    /** From its head. */
     readonly version: string;
     readonly digest: string;
     readonly rules: number;
@@ -30,7 +30,7 @@ export interface CompiledPolicySet {
   readonly rendered: string;
 }
 
-/** Compiles a set, and finds an error where it calls itself otherwise than it shall be called. */
+/** Compiles a set, and reports an error if its own name differs from the one under which it is published. */
 export function compileTask({ name, files, severalProviders = false }: CompileTask): CompiledPolicySet {
   const { ir, diagnostics } = compilePolicySet(files, {
     severalProviders,
@@ -51,7 +51,7 @@ export function compileTask({ name, files, severalProviders = false }: CompileTa
   };
 }
 
-/** What errors come to. */
+/** A summary of the errors. */
 export function failed(diagnostics: readonly Diagnostic[], files: readonly PolicyFile[]): CompiledPolicySet {
   return { diagnostics, rendered: renderDiagnostics(diagnostics, files) };
 }

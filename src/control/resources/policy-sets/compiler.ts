@@ -4,13 +4,13 @@ import { runInThread } from "../../../runtime/run-in-thread.ts";
 import { ApiError } from "../../platform/errors.ts";
 import { failed, type CompiledPolicySet, type CompileTask } from "./compile-thread.ts";
 
-/** Bytes of all files of a set together. */
+/** Maximum size of all files of a set together, in bytes. */
 export const MAX_SET_BYTES = 2 * 1024 * 1024;
 
 export interface CompilerLimits {
-  /** Sets that are compiled at once. */
+  /** Maximum number of concurrent compilations. */
   readonly threads: number;
-  /** Sets that wait for it; more are refused. */
+  /** Maximum number of waiting sets; more are refused. */
   readonly waiting: number;
   readonly timeoutMs: number;
   readonly memoryMb: number;
@@ -18,14 +18,14 @@ export interface CompilerLimits {
 const LIMITS: CompilerLimits = { threads: 2, waiting: 16, timeoutMs: 20_000, memoryMb: 768 };
 
 /**
- * Compiles policy sets of strangers: aside from requests, few at once, within bounds of size, time and memory. An environment
- * has one: what the sandbox sends keeps production from nothing.
+ * Compiles policy sets sent by users of the API: outside request handling, a few at once, and with limits on size, time
+ * and memory. Each environment has its own, so that the sandbox cannot delay production.
  */
 export type PolicySetCompiler = (task: CompileTask) => Promise<CompiledPolicySet>;
 
 /**
- * What exceeds a bound of size, time or memory is a diagnostic like others.
- * The compiler rejects with SERVICE_UNAVAILABLE where too many wait.
+ * Exceeding a limit on size, time or memory is a diagnostic like any other. Rejects with SERVICE_UNAVAILABLE if too
+ * many sets are waiting.
  */
 export function createPolicySetCompiler(limits: Partial<CompilerLimits> = {}): PolicySetCompiler {
   const all = { ...LIMITS, ...limits };

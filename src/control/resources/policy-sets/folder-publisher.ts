@@ -8,14 +8,14 @@ import { publishFiles, sourceOf, type PublishFolderDependencies } from "./publis
 export interface FolderPublisherOptions {
   readonly directory: string;
   readonly policySet: string;
-  /** Where watching finds nothing, and after a failure. Default: 5 s. */
+  /** Interval of checks, for changes that watching misses and after a failure. Default: 5 s. */
   readonly intervalMs?: number;
-  /** Told after each attempt whether the folder could not be published as it is. */
+  /** Called after each attempt with whether publishing the folder's content failed. */
   readonly onAttempt?: (failed: boolean) => void;
 }
 
 const INTERVAL_MS = 5_000;
-/** How long a folder must stay unchanged before it is published: an editor or a checkout may be half way through. */
+/** How long a folder must stay unchanged before it is published: an editor or a checkout may still be writing. */
 const SETTLE_MS = 100;
 
 /** Publishes a policy folder now, and whenever it changes. */
@@ -50,7 +50,7 @@ export function startFolderPublisher(
     }
     const { kind } = await publishFiles(dependencies, settled, policySet, sourceOf(directory));
     onAttempt?.(kind === "invalid");
-    // not before it is published: a failure is tried again
+    // only after it was published, so that a failure is retried
     seen = settled.fingerprint;
   }
 
@@ -62,7 +62,7 @@ export function startFolderPublisher(
   };
 }
 
-/** Watching only saves waiting: where it is not available, the interval finds every change. */
+/** Watching only reduces delay: without it, the interval finds every change. */
 function watchAll(paths: readonly string[], onChange: () => void): FSWatcher[] {
   return paths.flatMap((path) => {
     try {

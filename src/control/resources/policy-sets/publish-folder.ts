@@ -17,18 +17,20 @@ import {
   updatePolicySet,
 } from "./store.ts";
 
-/** What publishing a folder came to. */
+/** The result of publishing a folder. */
 export type FolderOutcome =
   | {
       readonly kind: "published";
       readonly version: string;
       readonly digest: string;
-      /** What somebody had put in force since the folder was published last, and is in force no longer. */
+      /**
+       * The version that somebody had activated since the folder was last published, and that is no longer in force.
+       */
       readonly replaced?: string;
     }
-  /** It is what was published from this folder last, or from any; which version is active is not touched. */
+  /** It is what was last published from this folder, or from any; the active version is not changed. */
   | { readonly kind: "unchanged"; readonly digest: string }
-  /** Nothing was changed. */
+  /** Nothing has changed. */
   | { readonly kind: "invalid"; readonly report: string };
 
 export interface PublishFolderDependencies {
@@ -37,9 +39,9 @@ export interface PublishFolderDependencies {
 }
 
 /**
- * Publishes and activates the set of a policy folder, where it has changed since it was published: so a restart does not undo
- * what was activated or rolled back since, nor what another instance has published from a folder of its own. What is wrong with
- * the set is logged and changes nothing.
+ * Publishes and activates the set of a policy folder if it has changed since it was last published. So a restart does
+ * not undo an activation or rollback since then, nor what another instance has published from its own folder. Errors in
+ * the set are logged and change nothing.
  */
 export async function publishFolder(
   { context, compile }: PublishFolderDependencies,
@@ -50,14 +52,14 @@ export async function publishFolder(
   return publishFiles({ context, compile }, folder, name, sourceOf(directory));
 }
 
-/** @returns a name for a folder of this machine, the same after a restart */
+/** @returns a name for a folder of this machine that is the same after a restart */
 export function sourceOf(directory: string): string {
   return createHash("sha256")
     .update(JSON.stringify([hostname(), resolve(directory)]))
     .digest("base64url");
 }
 
-/** The same, of a folder that was read. */
+/** The same, for a folder that was read. */
 export async function publishFiles(
   { context, compile }: PublishFolderDependencies,
   { files, diagnostics }: PolicyFolder,
@@ -97,7 +99,7 @@ export async function publishFiles(
   return outcome;
 }
 
-/** Within a unit: {@link publishFolder} of a set that compiled. */
+/** Within a unit: {@link publishFolder} for a set that compiled. */
 export async function publishAndActivate(
   unit: UnitOfWork,
   set: PublishableSet,
@@ -117,8 +119,8 @@ export async function publishAndActivate(
 }
 
 /**
- * @returns the version under which the content is published: the one that its head names; where that has other content,
- *   for whoever edits a folder does not change the version each time, the same with a part of the digest.
+ * @returns the version under which the content is published: the one in its head, or, if that already has other content
+ *   (people rarely change the version when they edit a folder), the same with a part of the digest
  */
 async function keepVersion(unit: UnitOfWork, set: PublishableSet): Promise<string> {
   const { name, digest } = set;

@@ -47,7 +47,7 @@ const COLUMNS = {
   updated_at: "sets.updated_at",
 };
 const VERSION_COLUMNS = { id: "version", version: "version", published_at: "published_at" };
-/** All but the files, which may be large. */
+/** Everything except the files, which may be large. */
 const VERSION_FIELDS = ["name", "version", "digest", "rules", "diagnostics", "published_at", "published_by"];
 
 /** Policy sets and their versions. */

@@ -3,7 +3,7 @@ import { listQuery } from "../../platform/frame/list.ts";
 import { timestamp } from "../../platform/frame/schemas.ts";
 
 const MAX_FILES = 200;
-/** JSON may take more bytes than the text that it holds. */
+/** JSON may take more bytes than the text in it. */
 export const BODY_BYTES = 6 * 1024 * 1024;
 
 const LABEL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;

@@ -18,13 +18,13 @@ import {
   type VersionRow,
 } from "./store.ts";
 
-/** How far back a rollback can lead. */
+/** Maximum number of activations that a rollback can undo. */
 const MAX_ACTIVATED = 100;
 
 /** The part of a call that compares ETags. */
 type Conditional = Pick<Call<unknown, unknown, unknown>, "ifMatch">;
 
-/** A set that compiled, with what it was compiled from. */
+/** A set that compiled, and its source. */
 export interface PublishableSet {
   readonly name: string;
   readonly version: string;
@@ -34,7 +34,7 @@ export interface PublishableSet {
   readonly diagnostics: CompiledPolicySet["diagnostics"];
 }
 
-/** @throws ApiError POLICY_SET_INVALID, with what the CLI would report */
+/** @throws ApiError POLICY_SET_INVALID with the diagnostics that the CLI would print */
 export function requireValid(
   { set, diagnostics, rendered }: CompiledPolicySet,
   files: readonly PolicyFile[],
@@ -44,10 +44,11 @@ export function requireValid(
 }
 
 /**
- * Publishes a version, and activates it if so wanted. The same content again changes nothing: not what is active, either.
+ * Publishes a version, and activates it if requested. Publishing the same content again changes nothing, including
+ * which version is active.
  *
  * @returns whether it is new
- * @throws ApiError VERSION_IMMUTABLE where the version has other content
+ * @throws ApiError VERSION_IMMUTABLE if the version has other content
  */
 export async function publish(
   unit: UnitOfWork,
@@ -55,7 +56,7 @@ export async function publish(
   options: { readonly activate: boolean },
 ): Promise<boolean> {
   const { name, version, digest } = set;
-  // of two who publish at once the second waits here
+  // of two concurrent calls, the second one waits here
   const row = await lockOrMakePolicySet(unit.trx, name, unit.now);
   const known = await findVersion(unit.trx, name, version);
   if (known !== undefined) {
@@ -72,7 +73,7 @@ export async function publish(
   return true;
 }
 
-/** Writes a version that the locked set has not. */
+/** Writes a new version of the locked set. */
 export async function addVersion(unit: UnitOfWork, set: PublishableSet): Promise<void> {
   const { name, version, digest, rules, files, diagnostics } = set;
   await insertVersion(unit.trx, {
@@ -93,7 +94,7 @@ export async function addVersion(unit: UnitOfWork, set: PublishableSet): Promise
   unit.emit({ type: "policy_set.published", data: { policy_set: { name, version, digest } } });
 }
 
-/** Puts a version in force. One that is, stays: nothing changes. */
+/** Puts a version in force; nothing changes if it already is. */
 export async function activate(
   unit: UnitOfWork,
   name: string,
@@ -108,8 +109,8 @@ export async function activate(
 }
 
 /**
- * Puts the version in force that was before the one that is; again, the one before that. It undoes activations one after
- * the other, and is itself undone by activating.
+ * Activates the version that was active before the current one; if repeated, the one before that. Undoes activations
+ * one after the other, and is itself undone by an activation.
  */
 export async function rollBack(unit: UnitOfWork, name: string, call: Conditional): Promise<void> {
   const row = await requireLocked(unit, name);
@@ -123,7 +124,7 @@ export async function rollBack(unit: UnitOfWork, name: string, call: Conditional
   await setActive(unit, row, row.activated.slice(0, -1), "policy_set.rolled_back");
 }
 
-/** @param activated - with the version last that is in force from now on */
+/** @param activated - the history of activations, ending with the version that is in force from now on */
 export async function setActive(
   unit: UnitOfWork,
   row: PolicySetRow,
@@ -160,7 +161,7 @@ export async function requireVersion(db: Knex, name: string, version: string): P
   return row;
 }
 
-/** @throws ApiError POLICY_SET_NOT_FOUND, where no version is in force too */
+/** @throws ApiError POLICY_SET_NOT_FOUND, also if no version is in force */
 export async function requireActiveVersion(db: Knex, name: string): Promise<VersionRow> {
   const row = await findActiveVersion(db, name);
   if (row === undefined) throw unknownSet({ name });
@@ -171,7 +172,7 @@ export function policySetEtag({ name, revision }: PolicySetRow): string {
   return etagOf({ id: name, revision });
 }
 
-/** As it is answered. */
+/** As returned by the API. */
 export function presentPolicySet(row: PolicySetOverview): object {
   return {
     ...row,

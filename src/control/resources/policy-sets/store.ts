@@ -1,20 +1,20 @@
 import type { Knex } from "knex";
 import type { Diagnostic, PolicyFile } from "../../../policy/index.ts";
 
-/** A policy set by its name. */
+/** A policy set, by its name. */
 export interface PolicySetRow {
   readonly name: string;
-  /** Versions in the order in which they became active; the last one is. */
+  /** Versions in the order of their activation; the last one is active. */
   readonly activated: readonly string[];
   readonly activated_at: Date | null;
-  /** What was last published from a folder. */
+  /** The digest that was last published from a folder. */
   readonly folder_digest: string | null;
   readonly created_at: Date;
   readonly updated_at: Date;
   readonly revision: number;
 }
 
-/** A set with what it is asked for along. */
+/** A set with the data shown with it. */
 export interface PolicySetOverview extends PolicySetRow {
   readonly active_digest: string | null;
   readonly versions: number;
@@ -43,7 +43,7 @@ export interface ActivePolicySet {
 const ACTIVE_VERSION = "sets.activated[cardinality(sets.activated)]";
 const OF_ACTIVE = `left join policy_set_versions as active on active.name = sets.name and active.version = ${ACTIVE_VERSION}`;
 
-/** Every set, for lists. */
+/** All sets, for lists. */
 export function policySets(db: Knex): Knex.QueryBuilder {
   return db("policy_sets as sets")
     .joinRaw(OF_ACTIVE)
@@ -58,12 +58,12 @@ export async function findPolicySet(db: Knex, name: string): Promise<PolicySetOv
   return (await policySets(db).where("sets.name", name).first()) as PolicySetOverview | undefined;
 }
 
-/** Reads a set that is about to be changed; others wait. */
+/** Reads a set that is about to change; others wait. */
 export async function lockPolicySet(trx: Knex.Transaction, name: string): Promise<PolicySetRow | undefined> {
   return trx("policy_sets").where({ name }).forUpdate().first<PolicySetRow | undefined>();
 }
 
-/** The same, making the set where there is none. */
+/** The same, creating the set if it does not exist. */
 export async function lockOrMakePolicySet(
   trx: Knex.Transaction,
   name: string,
@@ -75,7 +75,10 @@ export async function lockOrMakePolicySet(
   return row;
 }
 
-/** Keeps what a folder is, under the lock of its policy set. @returns what it was before */
+/**
+ * Stores the digest of a folder, under the lock of its policy set.
+ * @returns the previous one
+ */
 export async function replaceFolderDigest(
   trx: Knex,
   policySet: string,
@@ -92,7 +95,7 @@ export async function replaceFolderDigest(
   return before?.digest;
 }
 
-/** Writes what has changed of a set that this transaction has locked. */
+/** Writes the changes to a set that this transaction has locked. */
 export async function updatePolicySet(
   trx: Knex.Transaction,
   { name, revision }: PolicySetRow,
@@ -121,7 +124,7 @@ export async function insertVersion(trx: Knex.Transaction, row: VersionRow): Pro
   });
 }
 
-/** Versions in force, of all sets or of those that are named and have one. */
+/** Active versions: of all sets, or of those named sets that have one. */
 export async function activePolicySets(db: Knex, names?: readonly string[]): Promise<ActivePolicySet[]> {
   const query = db("policy_sets as sets")
     .joinRaw(OF_ACTIVE.replace("left join", "join"))
@@ -131,7 +134,7 @@ export async function activePolicySets(db: Knex, names?: readonly string[]): Pro
   return query;
 }
 
-/** The version of a set that is in force, with its files. */
+/** The active version of a set, with its files. */
 export async function findActiveVersion(db: Knex, name: string): Promise<VersionRow | undefined> {
   return db("policy_sets as sets")
     .joinRaw(OF_ACTIVE.replace("left join", "join"))

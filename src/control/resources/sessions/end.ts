@@ -71,7 +71,7 @@ export async function endSessions(unit: UnitOfWork, where: SessionsOf, reason: E
   return ended.length;
 }
 
-/** Ends one session that goes on, and records that; one that is over stays as it is. */
+/** Ends one open session, and records that; a session that has ended is not changed. */
 export async function revokeSession(
   unit: UnitOfWork,
   { id, customer_id: customerId, user_id }: Pick<EndedRow, "id" | "customer_id" | "user_id">,
@@ -88,7 +88,7 @@ export async function revokeSession(
   });
 }
 
-/** In one order, so that two that end overlapping sets wait for each other rather than deadlock. */
+/** In a fixed order, so that two transactions that end overlapping sets wait for each other instead of deadlocking. */
 function lockAlive(
   trx: Knex.Transaction,
   { sessionId, userId, customerId }: SessionsOf,
@@ -127,14 +127,14 @@ function announce(unit: UnitOfWork, row: EndedRow, reason: EndReason): void {
   refuseTokens(unit, row);
 }
 
-/** Tells gateways to refuse the tokens of a session that are not over yet. */
+/** Tells gateways to refuse the unexpired tokens of a session. */
 export function refuseTokens(
   unit: UnitOfWork,
   { id, last_token_expires_at: last }: Pick<EndedRow, "id" | "last_token_expires_at">,
 ): void {
   if (last === null) return;
   const until = new Date(last.getTime() + TOLERANCE_MS);
-  // after that no gateway takes a token of it anyway
+  // after that, no gateway accepts its tokens anyway
   if (until > unit.now)
     unit.notifyGateways({ type: "session_ended", session_id: id, until: until.toISOString() });
 }

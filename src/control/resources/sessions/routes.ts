@@ -14,7 +14,7 @@ const COLUMNS = {
   expires_at: "expires_at",
 } as const;
 
-/** Sessions as administrators see them. */
+/** Sessions, for administrators. */
 export function sessionRoutes(context: ControlContext): Route[] {
   const common = { tag: "Sessions", group: "management", tenancy: "handler" } as const;
   return [
@@ -32,7 +32,7 @@ export function sessionRoutes(context: ControlContext): Route[] {
         const now = new Date(context.clock());
         const only = onlyCustomerOf(actor);
         const asked = query.customer_id;
-        // a filter that names a customer is a list of what the key may see of it: nothing
+        // a filter by customer shows the part that the key may see, which is nothing
         const found = sessions(context.db, actor);
         if (asked !== undefined && (only === undefined || asked === only))
           void found.where("customer_id", asked);

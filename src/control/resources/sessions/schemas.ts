@@ -5,7 +5,7 @@ import { userScope } from "./user-scopes.ts";
 import { END_REASONS } from "./end.ts";
 import { SESSION_STATUSES, statusOf, type SessionRow } from "./store.ts";
 
-/** A session as the API answers it. */
+/** A session as returned by the API. */
 export const sessionSchema = z.object({
   id: z.string(),
   customer_id: z.string(),

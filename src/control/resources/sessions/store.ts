@@ -2,20 +2,20 @@ import type { Knex } from "knex";
 import { onlyCustomerOf, type Actor } from "../../platform/actor.ts";
 import type { EndReason } from "./end.ts";
 
-/** A row of `sessions`: what one sign-in of a user has led to. */
+/** A row of `sessions`: the result of one sign-in of a user. */
 export interface SessionRow {
   readonly id: string;
   readonly customer_id: string;
   readonly user_id: string;
-  /** The application that began the sign-in: the family of its key. */
+  /** The application that started the sign-in: the family of its key. */
   readonly client_id: string;
-  /** Where the provider ends its own session; `null`: nowhere. */
+  /** Where the provider ends its own session; `null` if it cannot. */
   readonly end_session_url: string | null;
-  /** Sealed: the hint for the provider's logout. */
+  /** Encrypted: the hint for the provider's logout. */
   readonly id_token: string | null;
-  /** Told by `userScope` alone: sessions of earlier releases hold whatever the provider was asked for. */
+  /** Read only through `userScope`: sessions of earlier releases contain whatever the provider was asked for. */
   readonly scope: string;
-  /** When the user proved who they are, as far as the provider says. */
+  /** When the user authenticated, according to the provider. */
   readonly auth_time: Date | null;
   readonly amr: readonly string[];
   readonly acr: string | null;
@@ -24,7 +24,7 @@ export interface SessionRow {
   readonly user_agent: string;
   readonly created_at: Date;
   readonly last_used_at: Date;
-  /** Whatever is done with it. */
+  /** Regardless of use. */
   readonly expires_at: Date;
   /** Unless it is used again before. */
   readonly alive_until: Date;
@@ -64,7 +64,7 @@ export async function insertSession(
   await trx("sessions").insert({ ...row, amr: JSON.stringify(row.amr) });
 }
 
-/** Notes that tokens were made: how long they, and with them the session, live. */
+/** Records that tokens were issued: when they, and with them the session, expire. */
 export async function keepAlive(
   trx: Knex.Transaction,
   id: string,

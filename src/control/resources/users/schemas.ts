@@ -14,10 +14,10 @@ import { attributeName } from "../../tenancy/attributes.ts";
 const MAX_ATTRIBUTES = 50;
 const MAX_LIST = 200;
 const MAX_TEXT = 500;
-/** Of all attributes of a user, as JSON. */
+/** Maximum size of all attributes of a user, as JSON. */
 const MAX_BYTES = 32_768;
 
-/** What of a provider's claims does not count, of a user or of a sign-in. */
+/** The provider's claims that are not accepted, for a user or a sign-in. */
 export const droppedClaim = z.object({
   claim: z.string(),
   values: z.array(z.string()).describe("the first 20, shortened"),
@@ -69,7 +69,7 @@ export const userBody = someOf({
   attributes: attributes.describe("replaces all attributes that were set before"),
 });
 
-/** A value of the provider may be anything that JSON can say. */
+/** The provider's value may be any JSON. */
 const values = z.record(z.string(), z.unknown());
 
 export const userData = z.object({

@@ -28,7 +28,7 @@ import { requireOperator } from "../../tenancy/operator.ts";
 /** The part of a call that compares ETags. */
 type Conditional = Pick<Call<unknown, unknown, unknown>, "ifMatch">;
 
-/** What a list can be narrowed by. */
+/** Filters for a list. */
 export interface UserFilters {
   readonly customer_id?: string | undefined;
   readonly status?: UserRow["status"] | undefined;
@@ -36,7 +36,7 @@ export interface UserFilters {
   readonly role?: string | undefined;
 }
 
-/** The users that a list is about; those of deleted customers are gone with them. */
+/** The users in a list; users of deleted customers are not included. */
 export function selectUsers(db: Knex, { customer_id, status, email, role }: UserFilters): Knex.QueryBuilder {
   const query = users(db).select(USER_COLUMNS.map((column) => `users.${column}`));
   if (customer_id !== undefined) void query.where("users.customer_id", customer_id);
@@ -47,12 +47,12 @@ export function selectUsers(db: Knex, { customer_id, status, email, role }: User
   return query;
 }
 
-/** @throws ApiError USER_NOT_FOUND, for users of customers that the actor must not see too */
+/** @throws ApiError USER_NOT_FOUND, also for users of customers that the actor must not see */
 export async function requireUser(db: Knex, actor: Actor, id: string): Promise<UserRow> {
   return requireVisible(db, actor, id, await findUser(db, id));
 }
 
-/** Adds a user before their first sign-in, so that attributes hold from the first request on. */
+/** Adds a user before their first sign-in, so that their attributes apply from the first request on. */
 export async function createUser(
   unit: UnitOfWork,
   customerId: string,
@@ -67,14 +67,14 @@ export async function createUser(
   const { subject, email, name, attributes } = input;
   const { actor } = unit.origin;
   await requireCustomer(unit.trx, actor, customerId, "path");
-  // it may be deleted meanwhile, and its users erased
+  // otherwise it could be deleted meanwhile, and its users erased
   if (!(await lockCustomerShared(unit.trx, customerId))) throw invalidCustomer(customerId, "path");
   if (Object.keys(attributes).length > 0) requireOperator(actor);
-  // nobody signs in at what is configured in the sandbox
+  // nobody signs in at the configured provider in the sandbox
   const idp = environment === "sandbox" ? undefined : await findIdp(unit.trx, customerId);
   const known = await users(unit.trx)
     .where({ customer_id: customerId, subject })
-    // a user of a provider that the customer has no more is somebody else
+    // a user of a provider that the customer no longer has is another person
     .modify((query) => {
       if (idp !== undefined)
         void query.where((either) => void either.where("issuer", idp.issuer).orWhereNull("issuer"));
@@ -100,7 +100,7 @@ export async function createUser(
   });
 }
 
-/** Changes status or attributes. Suspending ends the user's sessions in the same unit. */
+/** Changes status or attributes. Suspending a user also ends their sessions, in the same unit. */
 export async function updateUser(
   unit: UnitOfWork,
   id: string,
@@ -116,7 +116,8 @@ export async function updateUser(
   const { status = before.status, attributes = before.attributes } = change;
   const same = status === before.status && isDeepStrictEqual(attributes, before.attributes);
   if (same) return before;
-  // a customer's own key may shut a user out, and nothing that could let one in: attributes may be of other customers
+  // a customer's own key may lock a user out, but do nothing that could let one in: attributes may refer to other
+  // customers
   const shutsOut = status === "suspended" && isDeepStrictEqual(attributes, before.attributes);
   if (!shutsOut) requireOperator(origin.actor);
   const after = await changeUser(unit, before, { status, attributes });
@@ -126,13 +127,13 @@ export async function updateUser(
 }
 
 /**
- * Deletes a user: their sessions end, their tokens are refused, and a later sign-in makes another user. Who it was is gone
- * from the directory at once, and from everything else soon after.
+ * Deletes a user: their sessions end, their tokens are refused, and a later sign-in creates another user. Their
+ * personal data are erased from the directory at once, and from everything else soon after.
  */
 export async function deleteUser(unit: UnitOfWork, id: string, call: Conditional): Promise<void> {
   const { trx, origin, now } = unit;
   const before = await requireVisible(trx, origin.actor, id, await lockUser(trx, id));
-  // the next sign-in would make a user without the attributes and the status that were set
+  // the next sign-in would create a user without the attributes and the status that were set
   requireOperator(origin.actor);
   call.ifMatch(etagOf(before));
   await trx("users")
@@ -154,7 +155,7 @@ export async function deleteUser(unit: UnitOfWork, id: string, call: Conditional
   unit.notifyGateways({ type: "user_changed", user_id: id, customer_id: before.customer_id });
 }
 
-/** As they are answered: with what of the provider's claims counts now. */
+/** As returned by the API: with the provider's claims that are accepted now. */
 export async function presentUsers(
   { settings }: Pick<ControlContext, "settings">,
   db: Knex,

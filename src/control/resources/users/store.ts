@@ -10,20 +10,20 @@ import { permitClaims, type ClaimPolicy } from "../../tenancy/permit-claims.ts";
 export interface UserRow {
   readonly id: string;
   readonly customer_id: string;
-  /** The identity provider; `null` for whom nobody has signed in as yet. */
+  /** The identity provider; `null` until the first sign-in. */
   readonly issuer: string | null;
-  /** Who it is there: a `sub` is unique within its issuer alone (OpenID Connect Core 1.0, section 2). */
+  /** The user's id there: a `sub` is unique only within its issuer (OpenID Connect Core 1.0, section 2). */
   readonly subject: string;
   readonly email: string | null;
   readonly name: string | null;
   readonly status: "active" | "suspended";
-  /** All that the provider claimed at the sign-in of `claimed_at`; read by {@link claimsOf}. */
+  /** All claims of the provider at the sign-in of `claimed_at`; read by {@link claimsOf}. */
   readonly claimed: UserAttributes | null;
-  /** An instance of the release before leaves both as they are at a sign-in, and puts all that was claimed into `profile`. */
+  /** An instance of the previous release leaves both unchanged at a sign-in, and stores all claims in `profile`. */
   readonly claimed_at: Date | null;
-  /** Of that, what was permitted then: for searching; what counts is permitted again whenever it is read. */
+  /** The claims that were accepted at that time, for searching; whenever they are read, they are filtered again. */
   readonly profile: UserAttributes;
-  /** Set by administrators; they win over the profile. */
+  /** Set by administrators; they override the profile. */
   readonly attributes: UserAttributes;
   readonly created_at: Date;
   readonly updated_at: Date;
@@ -50,7 +50,7 @@ export const USER_COLUMNS = [
   "revision",
 ] as const satisfies readonly (keyof UserRow)[];
 
-/** Users that exist: neither deleted, nor of another customer than asked for. */
+/** Existing users: not deleted, and of the requested customer. */
 export function users(db: Knex) {
   return db("users").whereNull("users.deleted_at");
 }
@@ -61,7 +61,7 @@ export async function findUser(db: Knex, id: string): Promise<UserRow | undefine
     .first<UserRow | undefined>([...USER_COLUMNS]);
 }
 
-/** Reads a user who is about to be changed; others wait, but for those who only refer to the row. */
+/** Reads a user who is about to change; others wait, except those who only refer to the row. */
 export async function lockUser(trx: Knex.Transaction, id: string): Promise<UserRow | undefined> {
   return users(trx)
     .where({ id })
@@ -69,29 +69,29 @@ export async function lockUser(trx: Knex.Transaction, id: string): Promise<UserR
     .first<UserRow | undefined>([...USER_COLUMNS]);
 }
 
-/** Who somebody is to a customer's identity provider. */
+/** A user's identity at a customer's identity provider. */
 export interface SubjectOfIssuer {
   readonly customerId: string;
   readonly issuer: string;
   readonly subject: string;
 }
 
-/** What the provider says of who has signed in. */
+/** What the provider says about the user who has signed in. */
 export interface SignIn extends SubjectOfIssuer {
-  /** Only one that the provider has verified. */
+  /** Only an address that the provider has verified. */
   readonly email?: string;
   readonly name?: string;
-  /** Of what the provider claimed, what is permitted. */
+  /** The accepted part of the provider's claims. */
   readonly profile: UserAttributes;
   readonly claimed: UserAttributes;
 }
 
-/** How often another transaction may come between before it is a defect. */
+/** Maximum number of conflicts with other transactions; more would be a defect. */
 const ATTEMPTS = 5;
 
 /**
- * Finds or makes the user who has signed in, and takes over what the provider says of them. One who is suspended stays
- * as they are: the caller checks `status`.
+ * Finds or creates the user who has signed in, and stores what the provider says about them. A suspended user is not
+ * changed: the caller checks `status`.
  */
 export async function upsertOnSignIn(unit: UnitOfWork, input: SignIn): Promise<UserRow> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
@@ -103,7 +103,7 @@ export async function upsertOnSignIn(unit: UnitOfWork, input: SignIn): Promise<U
   throw new Error("a user is made and deleted again and again");
 }
 
-/** @returns `undefined` where there is one of that subject already */
+/** @returns `undefined` if there is already a user with that subject */
 export async function insertUser(
   unit: UnitOfWork,
   input: Omit<SignIn, "issuer" | "claimed"> & {
@@ -129,7 +129,7 @@ export async function insertUser(
     updated_at: unit.now,
     last_sign_in_at: input.lastSignInAt,
   };
-  // waits for a transaction that is just making the same one
+  // waits for a transaction that is creating the same user
   const [made] = await unit
     .trx("users")
     .insert(row)
@@ -147,8 +147,8 @@ export async function insertUser(
 }
 
 /**
- * Finds who somebody is, and locks the row: the user of that issuer and subject, else one that was added beforehand, who
- * is whoever signs in with the subject first. A user of another issuer is somebody else.
+ * Finds the user and locks the row: the user with that issuer and subject, otherwise one that was added beforehand and
+ * becomes whoever first signs in with the subject. A user of another issuer is another person.
  */
 export async function lockBySubject(
   trx: Knex.Transaction,
@@ -186,7 +186,7 @@ async function takeOver(
     claimed: claimedLast(before),
   };
   const at = { claimed_at: unit.now, last_sign_in_at: unit.now };
-  // a sign-in that brings nothing new changes no revision
+  // a sign-in that changes nothing does not change the revision
   if (isDeepStrictEqual(now, old)) {
     await unit.trx("users").where({ id: before.id }).update(at);
     return { ...before, ...at };
@@ -194,7 +194,7 @@ async function takeOver(
   return changeUser(unit, before, { ...now, ...at });
 }
 
-/** Members of a user that change. */
+/** The members of a user that change. */
 export type UserChange = Partial<
   Pick<
     UserRow,
@@ -202,7 +202,7 @@ export type UserChange = Partial<
   >
 >;
 
-/** Writes a change of a user that this transaction has locked, and tells of it. */
+/** Writes a change of a user that this transaction has locked, and announces it. */
 export async function changeUser(unit: UnitOfWork, before: UserRow, change: UserChange): Promise<UserRow> {
   const { claimed, profile, attributes, ...plain } = change;
   const [after] = await unit
@@ -231,24 +231,25 @@ export async function changeUser(unit: UnitOfWork, before: UserRow, change: User
 
 type Claims = Pick<UserRow, "claimed" | "claimed_at" | "last_sign_in_at" | "profile">;
 
-/** All that the provider claimed at the last sign-in; `null` where `profile` has it. */
+/** All claims of the provider at the last sign-in; `null` if they are in `profile`. */
 function claimedLast({ claimed, claimed_at: at, last_sign_in_at: last }: Claims): UserAttributes | null {
   return at !== null && at.getTime() === last?.getTime() ? claimed : null;
 }
 
-/** What the provider claimed at the last sign-in, as far as it is known. */
+/** The provider's claims at the last sign-in, as far as they are known. */
 function claimsOf(row: Claims): UserAttributes {
   return claimedLast(row) ?? row.profile;
 }
 
-/** What of the provider's claims about a user counts by the rules of this moment, and what does not. */
+/** The provider's claims about a user that are accepted by the current rules, and those that are not. */
 export function permittedClaims(row: Claims, policy: ClaimPolicy) {
   return permitClaims(claimsOf(row), policy);
 }
 
 /**
- * What policies and tokens know of a user: what the provider may say, over it what administrators set, over both what the
- * user is. An attribute whose number may be rounded is not there, and nor is what it would win over.
+ * The user as policies and tokens see it: the accepted claims, overridden by the attributes set by administrators,
+ * overridden by the user's own members. An attribute with a number that may be rounded is left out, together with
+ * whatever it would override.
  */
 export function effectiveAttributes(row: UserRow, policy: ClaimPolicy): Record<string, Value> {
   const given = Object.entries({ ...permittedClaims(row, policy).permitted, ...row.attributes });
@@ -263,7 +264,7 @@ export function effectiveAttributes(row: UserRow, policy: ClaimPolicy): Record<s
   };
 }
 
-/** What the audit trail keeps of a user; all that the provider claimed only where not all of it counted. */
+/** The user as recorded in the audit trail, with all of the provider's claims only if not all of them were accepted. */
 export function recordedUser(row: UserRow): Record<string, unknown> {
   const { subject, email, name, status, profile, attributes } = row;
   const written = { subject, email, name, status, profile, attributes };

@@ -5,7 +5,7 @@ import { TargetNotAllowed } from "../../platform/outbound/target.ts";
 import type { AttemptRecord } from "./outbox.ts";
 import { signedHeaders } from "./signature.ts";
 
-/** What of an answer is read at most, and what of it is kept. */
+/** How much of a response is read, and how much of it is stored. */
 const READ_BYTES = 4_096;
 const KEPT_CHARACTERS = 1_024;
 
@@ -13,14 +13,14 @@ export interface DeliveryRequest {
   readonly url: string;
   readonly eventId: string;
   readonly payload: string;
-  /** Each signs. */
+  /** Deliveries are signed with each of them. */
   readonly secrets: readonly string[];
   readonly now: Date;
   /** Ends the attempt early. */
   readonly signal: AbortSignal;
 }
 
-/** Sends one delivery once, and tells what came of it: any status from 200 to 299 is a success. Never rejects. */
+/** Sends one delivery once and returns the result: any status from 200 to 299 is a success. Never rejects. */
 export async function attempt(send: typeof fetch, sending: DeliveryRequest): Promise<AttemptRecord> {
   const { url, eventId, payload, secrets, now, signal } = sending;
   const begun = performance.now();
@@ -52,7 +52,7 @@ export function isSuccess({ response_status: status }: AttemptRecord): boolean {
   return status !== null && status >= 200 && status <= 299;
 }
 
-/** The beginning of a body, as a line of text. The status has said what there is to know: a body that breaks off counts. */
+/** The beginning of a body, as one line of text. The status decides, so a truncated body is no failure. */
 async function beginningOf(response: Response): Promise<string> {
   const reader = response.body?.getReader() as ReadableStreamDefaultReader<Uint8Array> | undefined;
   if (reader === undefined) return "";
@@ -68,7 +68,7 @@ async function beginningOf(response: Response): Promise<string> {
   } catch {
     // what was read is kept
   }
-  // not waited for: it ends the connection
+  // not awaited: it closes the connection
   reader.cancel().catch(() => undefined);
   const text = new TextDecoder().decode(Buffer.concat(parts).subarray(0, READ_BYTES));
   return sanitize(text, KEPT_CHARACTERS);
@@ -79,7 +79,7 @@ function refusalOf(status: number): string {
   return `the receiver returned ${status}`;
 }
 
-/** By the names of Node, undici and OpenSSL; what has none of these is told by its code alone. */
+/** By the codes of Node.js, undici and OpenSSL; for any other error, only its code is reported. */
 const FAILURES: Readonly<Record<string, string>> = {
   ECONNREFUSED: "the connection was refused",
   ECONNRESET: "the connection was closed before a response",
@@ -94,7 +94,7 @@ const FAILURES: Readonly<Record<string, string>> = {
   UND_ERR_HEADERS_OVERFLOW: "the response headers are too large",
 };
 
-/** Why there is no answer, for the log that customers read: nothing of the inside, no addresses. */
+/** Why there was no response, for the log that customers read: no internals, no addresses. */
 function failureOf(error: unknown): string {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof TargetNotAllowed) return cause.message;

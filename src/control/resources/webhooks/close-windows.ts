@@ -8,7 +8,7 @@ import { EVERY_EVENT, insertDeliveries, type NewDelivery } from "./enqueue.ts";
 import { summaryPayload } from "./payload.ts";
 
 const EVERY_MS = 1_000;
-/** Windows of one transaction. */
+/** Maximum number of windows per transaction. */
 const AT_ONCE = 500;
 const TYPE = "policy.violated";
 
@@ -19,11 +19,11 @@ interface Due {
   readonly first_at: Date;
   readonly last_at: Date;
   readonly last_event: LastEvent;
-  /** Whether the webhook is there, enabled, and asks for them still. */
+  /** Whether the webhook still exists, is enabled, and subscribes to them. */
   readonly wanted: boolean;
 }
 
-/** Closes windows as they end. Several instances do no harm: each closes what no other is just closing. */
+/** Closes windows as they end. Several instances may run it: each skips windows that another one is closing. */
 export function startClosingWindows(context: Pick<ControlContext, "db" | "clock" | "log">): BackgroundWork {
   const { db, clock, log } = context;
   const what = "close violation windows";
@@ -35,7 +35,7 @@ export function startClosingWindows(context: Pick<ControlContext, "db" | "clock"
  * per window. A window that counted nothing is forgotten: the next of its kind is sent at once again. The database's
  * clock decides which windows have ended.
  *
- * @param now - when its deliveries are made
+ * @param now - the time of its deliveries
  */
 export async function closeWindows(db: Knex, now: Date): Promise<void> {
   while ((await closeSome(db, now)) === AT_ONCE);
@@ -88,7 +88,7 @@ function keysOf(windows: readonly Due[]): [string[], string[]] {
   return [windows.map(({ webhook_id }) => webhook_id), windows.map(({ key }) => key)];
 }
 
-/** An event of its own: each of those that it counts is in the history under another id. */
+/** A new event: each event that it counts has its own id in the history. */
 function deliveryOf({ webhook_id, count, first_at, last_at, last_event }: Due, now: Date): NewDelivery {
   const event_id = newId("event");
   const { customerId, data } = last_event;

@@ -3,32 +3,35 @@ import type { Knex } from "knex";
 import { lockRowsUntilEnd } from "../../../storage/index.ts";
 import type { StoredEvent } from "../../platform/events.ts";
 
-/** A webhook is told of one kind of violation once in so much time, and once more of all that followed. */
+/** A webhook gets one kind of violation at once, and then one summary per window. */
 const WINDOW_SECONDS = 60;
-/** SQL: when one ends that is opened now. By the database's clock, for those of instances may be minutes apart. */
+/** SQL: the end of a window opened now. By the database's clock, because those of instances may differ by minutes. */
 export const WINDOW_END = `now() + interval '${WINDOW_SECONDS} seconds'`;
-/** SQL: when none ends, unless the database's clock was set back. */
+/** SQL: no window ends later, unless the database's clock was set back. */
 export const BEYOND_WINDOW = `now() + interval '${2 * WINDOW_SECONDS} seconds'`;
 /**
- * Kinds that are told apart for one webhook at a time: users and rules are as many as an attacker likes. The first kind of a
- * customer is told even beyond, for customers are not.
+ * Maximum number of kinds that are distinguished per webhook: an attacker can cause any number of users and rules. The
+ * first kind of a customer is sent even beyond it, because attackers cannot create customers.
  */
 export const MAX_KINDS = 500;
-/** The same of one customer, so that it leaves room for others, and of a customer that has the webhook to itself. */
+/**
+ * The same per customer, so that one customer leaves room for others; and for a customer that has the webhook to
+ * itself.
+ */
 export const MAX_KINDS_OF_CUSTOMER = 20;
 export const MAX_KINDS_OF_OWNER = 100;
-/** The key of all other kinds of a customer begins with it; no hash has a blank. */
+/** The prefix of the key for all other kinds of a customer; no hash contains a space. */
 export const OTHERS = "others ";
 
-/** An event and a webhook that asks for it. */
+/** An event and a webhook that subscribes to it. */
 export interface WebhookEvent {
   readonly webhook: { readonly id: string; readonly customer_id: string | null };
   readonly event: StoredEvent;
 }
 
 /**
- * What a window keeps of the last event that it counts: who and why, by ids and codes. Nothing of it has to be found again when
- * a user is erased.
+ * What a window stores of the last event that it counts: who and why, as ids and codes only, so that an erasure need
+ * not find anything in it.
  */
 export type LastEvent = Pick<StoredEvent, "customerId" | "data">;
 
@@ -42,9 +45,9 @@ interface Kind {
 }
 
 /**
- * A denied request costs its sender nothing, and each would be a delivery. Of a kind (customer, user, reason and rule) the
- * first is sent at once, and opens a window; those that follow in it are counted, and told when it closes
- * (`close-windows.ts`). The history of events and the audit trail have each of them.
+ * A denied request costs its sender nothing, and each would be a delivery. The first one of a kind (customer, user,
+ * reason and rule) is sent at once and opens a window; the following ones are counted, and sent as a summary when the
+ * window closes (`close-windows.ts`). The event history and the audit trail contain each of them.
  *
  * @returns the deliveries to send now
  */
@@ -84,12 +87,12 @@ function keyOf({ customerId, userId, rule, data: { reason } }: StoredEvent): str
   return createHash("sha256").update(JSON.stringify(parts)).digest("base64url");
 }
 
-/** Gives the key of their customer's others to the kinds that would be too many. */
+/** Gives kinds beyond the limits the shared key of their customer. */
 async function withinBounds(trx: Knex, kinds: readonly Kind[]): Promise<readonly Kind[]> {
   const known = await readKnown(trx, webhookIds(kinds));
   const opening = webhookIds(kinds.filter((kind) => isNew(known, kind) && hasRoom(known, kind)));
   if (opening.length > 0) {
-    // one transaction at a time, so that the bound is one; where all kinds are known, or too many, nobody waits
+    // one transaction at a time, so that the limit holds; if all kinds are known, or there are too many, nobody waits
     await lockRowsUntilEnd(trx, "webhookWindows", opening);
     for (const [id, customers] of await readKnown(trx, opening)) known.set(id, customers);
   }
@@ -101,7 +104,7 @@ async function withinBounds(trx: Knex, kinds: readonly Kind[]): Promise<readonly
   });
 }
 
-/** By webhook and customer, keys of kinds that are told apart. */
+/** Keys of distinguished kinds, by webhook and customer. */
 type KnownKeys = Map<string, Map<string, Set<string>>>;
 
 async function readKnown(trx: Knex, ids: readonly string[]): Promise<KnownKeys> {
@@ -144,9 +147,9 @@ function hasRoom(known: KnownKeys, kind: Kind): boolean {
   return total < MAX_KINDS;
 }
 
-/** @returns names of the events that opened a window */
+/** @returns the names of the events that opened a window */
 async function count(trx: Knex, kinds: readonly Kind[]): Promise<ReadonlySet<string>> {
-  // in one order, so that two transactions with the same keys do not wait for each other in a circle
+  // in a fixed order, so that two transactions with the same keys cannot deadlock
   const { rows } = await trx.raw<{ rows: { webhook_id: string; event_id: string | null }[] }>(
     `insert into webhook_windows as known
        (webhook_id, key, event_id, closes_at, count, first_at, last_at, last_event)
@@ -172,7 +175,7 @@ function rowsOf(kinds: readonly Kind[]): readonly object[] {
   const rows = new Map<string, Kind>();
   for (const kind of kinds) {
     const name = nameOf(kind.webhook.id, kind.key);
-    // kinds that are not told apart have one key
+    // kinds that are not distinguished share one key
     const same = rows.get(name);
     rows.set(name, same === undefined ? kind : { ...same, last: kind.last, total: same.total + kind.total });
   }
@@ -192,7 +195,7 @@ function rowOf({ webhook, key, first, last, total }: Kind): object {
     last_at: last.timestamp,
     last_event: {
       customerId,
-      // of kinds that are not told apart nothing can be said but whose they are
+      // for kinds that are not distinguished, only the customer is known
       data: isOthers
         ? { others: true }
         : { user: user && { id: user.id, customer_id: user.customer_id }, reason, decision_id },

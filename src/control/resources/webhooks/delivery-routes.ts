@@ -13,7 +13,7 @@ import { readWebhook, type WebhookRow } from "./store.ts";
 
 const ABOUT = { tag: "Webhooks", group: "management", tenancy: "handler" } as const;
 
-/** What was sent to a webhook, or is about to be. */
+/** Past and pending deliveries of a webhook. */
 export function deliveryRoutes(context: ControlContext): Route[] {
   return [...log(context), ...sending()];
 }
@@ -118,7 +118,7 @@ async function readEnabled(
   return webhook;
 }
 
-/** Puts one more delivery into the outbox, before all others: somebody waits for it. */
+/** Adds a delivery to the outbox, ahead of all others, because somebody is waiting for it. */
 async function send(
   unit: UnitOfWork,
   { id: webhook_id, customer_id }: WebhookRow,
@@ -138,6 +138,6 @@ async function send(
 }
 
 function presented(row: DeliveryRow): DeliveryRow {
-  // of one that is under way it says when it would be lost
+  // for a delivery in progress, this is when its claim expires
   return row.status === "delivering" ? { ...row, next_attempt_at: null } : row;
 }

@@ -4,7 +4,7 @@ import { ApiError } from "../../platform/errors.ts";
 export const DELIVERY_STATUSES = ["pending", "delivering", "delivered", "failed", "cancelled"] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** Why a delivery is cancelled. */
+/** Why a delivery was cancelled. */
 export const CANCELLED_REASONS = ["webhook_disabled", "webhook_deleted", "customer_deleted"] as const;
 export type CancelledReason = (typeof CANCELLED_REASONS)[number];
 
@@ -13,9 +13,9 @@ export interface DeliveryRow {
   readonly webhook_id: string;
   readonly event_id: string;
   readonly event_type: string;
-  /** The body as it is signed and sent. */
+  /** The body that is signed and sent. */
   readonly payload: string;
-  /** Whether a failure is followed by further attempts. */
+  /** Whether a failed attempt is retried. */
   readonly retried: boolean;
   readonly status: DeliveryStatus;
   readonly attempts: number;
@@ -23,7 +23,7 @@ export interface DeliveryRow {
   readonly next_attempt_at: Date | null;
   readonly last_attempt_at: Date | null;
   readonly finished_at: Date | null;
-  /** Of the last attempt, as what follows. */
+  /** Of the last attempt, like the following members. */
   readonly response_status: number | null;
   readonly response_body: string | null;
   readonly duration_ms: number | null;
@@ -32,7 +32,9 @@ export interface DeliveryRow {
   readonly created_at: Date;
 }
 
-/** Deliveries that one statement cancels while a request waits for it; the sweep takes the others. */
+/**
+ * Maximum number of deliveries cancelled by one statement while a request waits for it; the sweep cancels the others.
+ */
 const CANCELLED_AT_ONCE = 10_000;
 
 /** @throws ApiError DELIVERY_NOT_FOUND */
@@ -40,7 +42,9 @@ export async function readDelivery(db: Knex, webhookId: string, id: string): Pro
   return found(id, await db<DeliveryRow>("webhook_deliveries").where({ webhook_id: webhookId, id }).first());
 }
 
-/** The same, and keeps it as it is until the transaction ends: an erasure finds what is copied of it, or is in the copy. */
+/**
+ * The same, locked until the transaction ends: an erasure finds every copy of it, or has already changed the original.
+ */
 export async function lockDeliveryShared(
   trx: Knex.Transaction,
   webhookId: string,
@@ -55,7 +59,7 @@ function found(id: string, row: DeliveryRow | undefined): DeliveryRow {
   return row;
 }
 
-/** Cancels what waits for webhooks that are disabled or deleted. What is under way ends by itself. */
+/** Cancels pending deliveries of webhooks that are disabled or deleted. Deliveries in progress end by themselves. */
 export async function cancelPending(
   trx: Knex.Transaction,
   webhookIds: readonly string[],
@@ -73,7 +77,7 @@ export async function cancelPending(
   );
 }
 
-/** Cancels whatever else waits for no enabled webhook. */
+/** Cancels all other deliveries without an enabled webhook. */
 export async function cancelLeftOver(db: Knex, now: Date): Promise<void> {
   let cancelled: number;
   do {
@@ -99,7 +103,10 @@ export async function cancelLeftOver(db: Knex, now: Date): Promise<void> {
   } while (cancelled === CANCELLED_AT_ONCE);
 }
 
-/** Removes what is older from the log. @returns how many: when as many as asked for, there may be more */
+/**
+ * Removes older entries of the log.
+ * @returns how many; if as many as requested, there may be more
+ */
 export async function forgetDeliveries(db: Knex, before: Date, most: number): Promise<number> {
   const old = db("webhook_deliveries")
     .where("created_at", "<", before)

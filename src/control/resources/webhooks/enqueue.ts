@@ -4,14 +4,14 @@ import { newId } from "../../platform/ids.ts";
 import { coalesce, type WebhookEvent } from "./coalesce.ts";
 import { payloadOf } from "./payload.ts";
 
-/** Where commits are announced that leave something to deliver. */
+/** The channel on which commits with new deliveries are announced. */
 export const CHANNEL = "gatehouse_webhook_deliveries";
 /** The name that subscribes to all events. */
 export const EVERY_EVENT = "*";
-/** Rows of one statement. */
+/** Maximum number of rows per statement. */
 const BATCH = 1_000;
 
-/** A delivery that is new. */
+/** A new delivery. */
 export interface NewDelivery {
   readonly id: string;
   readonly webhook_id: string;
@@ -19,22 +19,22 @@ export interface NewDelivery {
   readonly event_type: string;
   readonly payload: string;
   readonly created_at: Date;
-  /** Whether a failure is followed by further attempts. */
+  /** Whether a failed attempt is retried. */
   readonly retried: boolean;
   readonly priority: Priority;
 }
 
 /**
- * Which deliveries of a webhook come first: those that somebody asked for (tests, and what is sent again), then events, then
- * what anybody can cause in any number, violations and sign-ins that fail.
+ * The priority of a webhook's deliveries: first those that somebody requested (tests and repeated deliveries), then
+ * events, then events that anybody can cause in any number (violations and failed sign-ins).
  */
 export const PRIORITIES = [0, 1, 2] as const;
 export type Priority = (typeof PRIORITIES)[number];
 
 /**
- * Puts one delivery into the outbox for each webhook that is enabled and asks for an event, within the transaction that
- * made the change. A webhook of a customer gets that customer's events alone, one without gets all; violations are counted
- * where they repeat.
+ * Adds a delivery to the outbox for each enabled webhook that subscribes to an event, within the transaction that made
+ * the change. A customer's webhook gets only that customer's events, one without a customer gets all; repeated
+ * violations are counted.
  */
 export async function enqueueDeliveries(trx: Knex, events: readonly StoredEvent[]): Promise<void> {
   const webhooks = await subscribers(trx, events);
@@ -82,7 +82,7 @@ function isFor(webhook: Subscriber, { type, customerId }: StoredEvent): boolean 
   return mine && (webhook.events.includes(type) || webhook.events.includes(EVERY_EVENT));
 }
 
-/** Adds to the outbox; those who deliver are told when the transaction commits. */
+/** Adds deliveries to the outbox, and notifies those who deliver when the transaction commits. */
 export async function insertDeliveries(trx: Knex, deliveries: readonly NewDelivery[]): Promise<void> {
   if (deliveries.length === 0) return;
   const rows = deliveries.map((delivery) => ({

@@ -2,9 +2,9 @@ import type { Knex } from "knex";
 import type { DeliveryRow } from "./delivery-store.ts";
 import type { WebhookRow } from "./store.ts";
 
-/** Deliveries to one webhook at a time, by all instances together: so many a receiver that hangs can take up. */
+/** Maximum number of concurrent deliveries per webhook, over all instances: a receiver that hangs can block no more. */
 const PER_WEBHOOK = 4;
-/** Attempts without an answer, one after the other, after which nothing is sent for a while: then one delivery tries. */
+/** Number of consecutive attempts without a response after which sending is paused; then one delivery is tried. */
 export const FAILURES_TO_PAUSE = 3;
 
 /** A delivery claimed by this instance until the claim expires, with its target. */
@@ -29,19 +29,22 @@ export interface AttemptRecord {
 
 export interface ClaimOptions {
   readonly now: Date;
-  /** When others may take them over, should this process have died. */
+  /** When others may take over the deliveries, in case this process has died. */
   readonly until: Date;
-  /** Claims at most. */
+  /** Maximum number of claims. */
   readonly most: number;
-  /** What all webhooks that have something waiting share evenly, down to one for each. Default: no bound but their own. */
+  /**
+   * The number that all webhooks with pending deliveries share evenly, but at least one each. Default: only the limit
+   * per webhook applies.
+   */
   readonly shared?: number;
 }
 
 /**
- * `waiting` steps along the index from one webhook to the next, for a backlog of one must not be read to find the
- * others; `due` reads no more of each than it may claim, first by priority and then by time. Of two instances that ask
- * at once, each row is locked by one and skipped by the other, and a row that was claimed meanwhile no longer fits the
- * condition when its lock is had (PostgreSQL, section 13.2.1).
+ * `waiting` walks the index from one webhook to the next, so that the backlog of one need not be read to find the
+ * others; `due` reads no more per webhook than it may claim, by priority and then by time. If two instances query at
+ * once, each row is locked by one and skipped by the other, and a row that was claimed meanwhile no longer matches when
+ * its lock is acquired (PostgreSQL, section 13.2.1).
  */
 const CLAIM = `
   with recursive waiting (id) as (
@@ -103,7 +106,10 @@ const CLAIM = `
     returning d.id, d.sequence, d.priority, d.webhook_id, d.event_id, d.payload, d.retried, d.attempts, d.created_at,
               w.url, w.secret, w.previous_secret, w.previous_secret_expires_at`;
 
-/** Claims deliveries that are due: of each webhook those that come first, webhooks with fewest under way first. */
+/**
+ * Claims deliveries that are due: per webhook in order of priority, and webhooks with the fewest deliveries in progress
+ * first.
+ */
 export async function claimDue(db: Knex, options: ClaimOptions): Promise<Claimed[]> {
   const { rows } = await db.raw<{ rows: ClaimedColumns[] }>(CLAIM, claimBindings(options));
   return rows.sort((a, b) => a.priority - b.priority || a.sequence - b.sequence).map(claimedOf);
@@ -151,18 +157,18 @@ export async function endDelivery(
   return changed === 1;
 }
 
-/** The delivery is tried again later. */
+/** The delivery will be retried. */
 export async function postpone(db: Knex, claim: Claimed, record: AttemptRecord, at: Date): Promise<void> {
   const columns = recordColumns(db, claim, record);
   await stillClaimed(db, claim).update({ ...columns, status: "pending", next_attempt_at: at });
 }
 
-/** Gives back what was claimed and has come to nothing; the next to ask has it. */
+/** Returns a claim without an attempt, for the next caller. */
 export async function release(db: Knex, claim: Claimed, now: Date): Promise<void> {
   await stillClaimed(db, claim).update({ status: "pending", next_attempt_at: now });
 }
 
-/** Whether the webhook has taken anything since then. */
+/** Whether the webhook has accepted anything since then. */
 export async function hasSucceeded(db: Knex, webhookId: string, since: Date): Promise<boolean> {
   const row: unknown = await db("webhook_deliveries")
     .where({ webhook_id: webhookId, status: "delivered" })
@@ -171,12 +177,14 @@ export async function hasSucceeded(db: Knex, webhookId: string, since: Date): Pr
   return row !== undefined;
 }
 
-/** The next claim increases the number of attempts, so an expired claim cannot change anything. */
+/** The next claim increments the number of attempts, so an expired claim cannot change anything. */
 function stillClaimed(db: Knex, { delivery: { id, attempts } }: Claimed): Knex.QueryBuilder {
   return db("webhook_deliveries").where({ id, attempts, status: "delivering" });
 }
 
-/** A receiver may answer with what it was sent: where an erasure has changed that meanwhile, the answer is not kept. */
+/**
+ * A receiver may return what it was sent: if an erasure has changed the payload meanwhile, the response is not stored.
+ */
 function recordColumns(db: Knex, { delivery: { payload } }: Claimed, record: AttemptRecord): object {
   const response_body = db.raw("case when payload = ?::text then ?::text end", [
     payload,

@@ -1,6 +1,6 @@
 import type { EventData, EventType, StoredEvent } from "../../platform/events.ts";
 
-/** The event that a test sends; nothing else has this type, and nobody subscribes to it. */
+/** The type of test events; nothing else has it, and nobody subscribes to it. */
 export const TEST_EVENT = "webhook.test";
 
 /** The parts of each member that may be sent. A new part is not sent unless it is listed here. */
@@ -46,21 +46,21 @@ export const EVENT_MEMBERS = {
 /** The number of events that a summary represents. */
 export type Summary = Required<Pick<EventData, "count" | "first_at" | "last_at">>;
 
-/** The body of a delivery that represents several events: data of the last one, and their count. */
+/** The body of a summary: the data of the last event, and the number of events. */
 export function summaryPayload(event: StoredEvent, summary: Summary): string {
   return payloadOf({ ...event, data: { ...event.data, ...summary } });
 }
 
-/** The body of a delivery (specification, section 6): the bytes that are signed and sent, at every attempt the same. */
+/** The body of a delivery (specification, section 6): the bytes that are signed and sent, the same at every attempt. */
 export function payloadOf({ id, type, timestamp, customerId, data }: StoredEvent): string {
   const payload = dataOf(type, data);
-  // a receiver of all customers' events knows whose it is: by the user, or by this
+  // tells a receiver of all customers' events which customer it is about, if no user does
   if (customerId !== undefined && !("user" in payload) && !("customer" in payload))
     payload["customer"] = { id: customerId };
   return JSON.stringify({ id, type, timestamp: timestamp.toISOString(), data: payload });
 }
 
-/** The body of a test. */
+/** The body of a test event. */
 export function testPayload(id: string, timestamp: Date, webhookId: string): string {
   const data = { webhook: { id: webhookId } };
   return JSON.stringify({ id, type: TEST_EVENT, timestamp: timestamp.toISOString(), data });

@@ -6,15 +6,15 @@ const FIRST_PAUSE_MS = 5_000;
 const LONGEST_PAUSE_MS = 300_000;
 
 /**
- * Statuses which mean that the receiver accepts nothing at the moment (RFC 6585, section 4, and RFC 9110, sections
- * 15.6.3 to 15.6.5); any other may concern only the one event.
+ * Statuses of a receiver that accepts nothing at the moment (RFC 6585, section 4, and RFC 9110, sections 15.6.3 to
+ * 15.6.5); any other may concern only the one event.
  */
 const UNAVAILABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 /**
- * Nothing is sent to a receiver that does not respond (a circuit breaker): otherwise each of its deliveries would wait
- * for the timeout. After the pause one delivery tries; its answer lets all others go, and without one the next pause is
- * twice as long.
+ * A circuit breaker: nothing is sent to a receiver that does not respond, otherwise each of its deliveries would wait
+ * for the timeout. After the pause, one delivery is tried; a response resumes the others, and without one the next
+ * pause is twice as long.
  */
 export async function recordHealth(
   db: Knex,
@@ -40,7 +40,7 @@ export async function recordHealth(
       toPause: FAILURES_TO_PAUSE,
       first: FIRST_PAUSE_MS,
       longest: LONGEST_PAUSE_MS,
-      // what failed together does not come back together
+      // deliveries that failed together are not retried together
       chance: 0.8 + 0.4 * random(),
     },
   );
@@ -50,7 +50,7 @@ function isAnswer({ response_status: status }: AttemptRecord): boolean {
   return status !== null && !UNAVAILABLE.has(status);
 }
 
-/** Lets the next delivery try at once. */
+/** Lets the next delivery be tried at once. */
 export async function endPause(trx: Knex, webhookId: string, now: Date): Promise<void> {
   await trx("webhooks")
     .where({ id: webhookId })

@@ -8,12 +8,12 @@ import type { DisabledReason } from "./store.ts";
 
 type Settling = Pick<ControlContext, "db" | "units" | "clock" | "settings">;
 
-/** Writes down what an attempt has come to, and what follows from it: nothing, another attempt, or the end. */
+/** Records the result of an attempt and its consequence: none, another attempt, or the end. */
 export async function recordAttempt(context: Settling, claim: Claimed, record: AttemptRecord): Promise<void> {
   const { db, clock, settings } = context;
   const { created_at, retried, attempts } = claim.delivery;
   const now = new Date(clock());
-  // first: when its place is free again, the next must not be sent to a receiver that is paused
+  // first: once its place is free, nothing more may be sent to a receiver that is paused
   await recordHealth(db, claim, record, now);
   if (isSuccess(record)) {
     await endDelivery(db, claim, "delivered", record, now);
@@ -35,8 +35,8 @@ export async function recordAttempt(context: Settling, claim: Claimed, record: A
 }
 
 /**
- * Ends a delivery without success, and with it the webhook: unless it has taken others since, for then it is this one
- * that it does not take.
+ * Ends a delivery without success, and disables its webhook, unless the webhook has accepted other deliveries since:
+ * then it only rejects this one.
  */
 async function giveUp(
   { units }: Settling,

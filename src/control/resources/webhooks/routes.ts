@@ -17,7 +17,7 @@ import { secretWarnings } from "./secret.ts";
 import { changeWebhook, createWebhook, enableWebhook, removeWebhook, rotateSecret } from "./service.ts";
 import { readWebhook, visibleWebhooks, type WebhookRow } from "./store.ts";
 
-/** `/webhooks`: receivers of events, and what was sent to them. */
+/** `/webhooks`: receivers of events, and the deliveries to them. */
 export function webhookRoutes(context: ControlContext): Route[] {
   return [
     ...collection(context),

@@ -8,7 +8,7 @@ import { TEST_EVENT } from "./payload.ts";
 import { webhookSecret } from "./secret.ts";
 import { DISABLED_REASONS } from "./store.ts";
 
-/** Where it leads is checked by `checkTarget`; here, what it looks like. */
+/** Checks the form; `checkTarget` checks the address. */
 const url = z
   .string()
   .max(2048, "must have at most 2048 characters")
@@ -19,7 +19,7 @@ const url = z
 
 const MAX_TYPES = EVENT_TYPES.length + 1;
 
-/** `"*"` alone is the list of it. */
+/** `"*"` alone means a list of it. */
 const events = z
   .preprocess(
     (value) => (value === EVERY_EVENT ? [EVERY_EVENT] : value),
@@ -90,7 +90,7 @@ export const webhook = z.object({
   updated_at: timestamp(),
 });
 
-/** The only answers that hold the secret. */
+/** The only answers that contain the secret. */
 export const webhookWithSecret = webhook.extend({ secret: z.string() });
 
 export const deletedWebhook = z.object({ id: z.string(), deleted: z.literal(true) });

@@ -2,17 +2,17 @@ import { randomBytes } from "node:crypto";
 import * as z from "zod";
 import { warning, type Warning } from "../../platform/warnings.ts";
 
-/** How secrets in the form of Standard Webhooks begin; the key's bytes follow in base64. */
+/** The prefix of secrets in the form of Standard Webhooks; the key follows in base64. */
 const PREFIX = "whsec_";
-/** In Unicode characters (code points): what somebody counts who chooses one. */
+/** In Unicode characters (code points), which is what people count. */
 const MIN_CHARACTERS = 8;
 const MAX_CHARACTERS = 255;
-/** What Standard Webhooks asks for; a key with fewer can be guessed from one delivery, at leisure. */
+/** The minimum of Standard Webhooks; a shorter key can be guessed offline from one delivery. */
 const STRONG_KEY_BYTES = 24;
 
 /**
- * A secret that a caller chooses (specification, section 2.6): any text of 8 to 255 characters. It is taken as it is:
- * nothing is trimmed, folded or normalized. What is no Unicode text, and U+0000, every body of the API is refused for.
+ * A secret chosen by the caller (specification, section 2.6): any text of 8 to 255 characters, used unchanged: nothing
+ * is trimmed, folded or normalized. Every body of the API refuses text that is not Unicode, and U+0000.
  */
 export function webhookSecret() {
   return z
@@ -35,8 +35,8 @@ export function newWebhookSecret(): string {
 }
 
 /**
- * The bytes that sign: of `whsec_` and base64 (RFC 4648, section 4: padded, and nothing else) those that it stands for, of any
- * other text its UTF-8. Base64 that is not exactly so has more than one reading, and so is text.
+ * The key for signing: for `whsec_` and base64 (RFC 4648, section 4: padded, and nothing else) the decoded bytes, for
+ * any other text its UTF-8. Text that is not strictly base64 has more than one decoding, so it is used as text.
  */
 export function keyOf(secret: string): Buffer {
   return encodedKey(secret) ?? Buffer.from(secret, "utf8");
@@ -49,7 +49,7 @@ function encodedKey(secret: string): Buffer | undefined {
   return key.length > 0 && key.toString("base64") === text ? key : undefined;
 }
 
-/** Says what the caller should know of a secret that is taken as it is; never the secret. */
+/** Warnings about a secret that is accepted; never contains the secret. */
 export function secretWarnings(secret: string): readonly Warning[] {
   const isShort = keyOf(secret).length < STRONG_KEY_BYTES;
   const isNoBase64 = secret.startsWith(PREFIX) && encodedKey(secret) === undefined;

@@ -22,10 +22,12 @@ import {
   type WebhookRow,
 } from "./store.ts";
 
-/** Of one customer, or of none: each of them is a row for each event, in the transaction that makes it. */
+/**
+ * Maximum number per customer, and without a customer: each is a row for each event, in the transaction that causes it.
+ */
 export const MAX_WEBHOOKS = 100;
 
-/** A webhook, and its secret in the clear: for the one answer that shows it. */
+/** A webhook with its secret in clear text, for the only answer that shows it. */
 export interface WithSecret {
   readonly row: WebhookRow;
   readonly secret: string;
@@ -39,7 +41,7 @@ export async function createWebhook(
   const { trx, now, origin } = unit;
   const customerId = fields.customer_id ?? onlyCustomerOf(origin.actor) ?? null;
   if (customerId !== null) {
-    // it may be deleted meanwhile
+    // otherwise it could be deleted meanwhile
     await requireCustomerShared(trx, origin.actor, customerId, "body");
   }
   if ((await countWebhooks(trx, customerId)) >= MAX_WEBHOOKS)
@@ -82,7 +84,7 @@ export async function changeWebhook(
     trx,
     before,
     {
-      // it may answer where the one before did not
+      // the new URL may respond where the old one did not
       ...(url !== undefined && url !== before.url && { url, ...HEALTHY }),
       ...(events !== undefined && { events }),
       ...(description !== undefined && { description }),
@@ -106,9 +108,9 @@ export async function enableWebhook(unit: UnitOfWork, id: string): Promise<Webho
 }
 
 /**
- * Locks one that is to be enabled, and its customer first: a deletion locks both in this order.
+ * Locks a webhook that is about to be enabled, and its customer first: a deletion locks both in this order.
  *
- * @throws ApiError WEBHOOK_NOT_FOUND, and CONFLICT where its customer is deleted
+ * @throws ApiError WEBHOOK_NOT_FOUND; CONFLICT if its customer is deleted
  */
 async function lockToEnable({ trx, origin }: UnitOfWork, id: string): Promise<WebhookRow> {
   const { customer_id: customerId } = await readWebhook(trx, origin.actor, id);
@@ -117,7 +119,7 @@ async function lockToEnable({ trx, origin }: UnitOfWork, id: string): Promise<We
   return lockWebhook(trx, origin.actor, id);
 }
 
-/** Disables those of a customer that is deleted, in the same unit: what the customer left behind leaves no more. */
+/** Disables the webhooks of a customer that is being deleted, in the same unit; pending deliveries are not sent. */
 export async function disableWebhooksOf(unit: UnitOfWork, customerId: string): Promise<void> {
   const rows = await lockEnabledWebhooksOf(unit.trx, customerId);
   for (const before of rows) {
@@ -133,7 +135,7 @@ export async function disableWebhooksOf(unit: UnitOfWork, customerId: string): P
   );
 }
 
-/** Disables one whose receiver does not take what is sent; nothing where that, or its deletion, has happened before. */
+/** Disables a webhook whose receiver does not accept deliveries; does nothing if it was already disabled or deleted. */
 export async function disableWebhook(unit: UnitOfWork, id: string, reason: DisabledReason): Promise<void> {
   const before = await lockWebhook(unit.trx, unit.origin.actor, id).catch(unlessGone);
   if (before?.enabled !== true) return;
@@ -142,7 +144,7 @@ export async function disableWebhook(unit: UnitOfWork, id: string, reason: Disab
   recordChange(unit, "webhook.disabled", before, after);
 }
 
-/** Replaces the secret. The one before goes on signing beside it for a while, and no other does. */
+/** Replaces the secret. The previous one also signs for a while; an older one does not. */
 export async function rotateSecret(
   unit: UnitOfWork,
   box: SecretBox,
@@ -174,7 +176,10 @@ export async function removeWebhook(
   recordChange(unit, "webhook.deleted", before, undefined);
 }
 
-/** What a webhook's deliveries are signed with now: the secret, and the one before while it is valid. */
+/**
+ * The secrets with which a webhook's deliveries are signed now: the current one, and the previous one while it is
+ * valid.
+ */
 export function validSecrets(
   box: SecretBox,
   row: Pick<WebhookRow, "id" | "secret" | "previous_secret" | "previous_secret_expires_at">,
@@ -185,7 +190,7 @@ export function validSecrets(
   return sealed.map((secret) => box.open(secret, secretPurpose(row.id)));
 }
 
-/** As if nothing had failed. */
+/** Resets the failures. */
 const HEALTHY = { failures: 0, paused_until: null } as const;
 const ENABLED = { ...HEALTHY, enabled: true, disabled_reason: null, disabled_at: null } as const;
 
@@ -216,7 +221,7 @@ function recordChange(
   });
 }
 
-/** Never the secrets. */
+/** Without the secrets. */
 function recorded(row: WebhookRow): Record<string, unknown> {
   const { url, description, events, enabled, disabled_reason, previous_secret_expires_at } = row;
   return { url, description, events, enabled, disabled_reason, previous_secret_expires_at };
@@ -239,5 +244,5 @@ function unlessGone(error: unknown): undefined {
   throw error;
 }
 
-/** Of what the service itself does. */
+/** The actor for changes by the service itself. */
 export const DELIVERER: Actor = { kind: "system", id: "webhooks", name: "webhook deliveries" };

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { keyOf } from "./secret.ts";
 
-/** What is signed and sent. */
+/** The content that is signed and sent. */
 export interface Message {
   readonly id: string;
   /** Unix seconds, of the attempt. */
@@ -9,7 +9,7 @@ export interface Message {
   readonly body: string;
 }
 
-/** The three headers of Standard Webhooks 1.0: a signature for each secret that is valid, separated by spaces. */
+/** The three headers of Standard Webhooks 1.0, with a signature for each valid secret, separated by spaces. */
 export function signedHeaders(
   { id, timestamp, body }: Message,
   secrets: readonly string[],

@@ -12,17 +12,19 @@ import { claimDue, release, type AttemptRecord, type Claimed } from "./outbox.ts
 import { validSecrets } from "./service.ts";
 import { recordAttempt } from "./record-attempt.ts";
 
-/** Attempts under way of one environment in one process. */
+/** Maximum number of concurrent attempts per environment and process. */
 const MOST = 512;
-/** What all webhooks share of them; the rest is left to those that have nothing under way when many hang at once. */
+/**
+ * The part that all webhooks share; the rest is for webhooks without attempts in progress, in case many hang at once.
+ */
 const SHARED = MOST / 2;
-/** How often it looks by itself: for what is due again, and for what a lost connection did not tell. */
+/** Polling interval, for retries that are due and for notifications lost with a connection. */
 const LOOK_MS = 1_000;
-/** From one look to the next, however much ends meanwhile: a backlog must not keep the database busy with looks. */
+/** Minimum time between two queries, however many attempts end meanwhile: a backlog must not keep the database busy. */
 const REST_MS = 10;
-/** What a claim outlasts the longest attempt by, to be written down in. */
+/** How much longer a claim lasts than the longest attempt, for recording the result. */
 const MARGIN_MS = 30_000;
-/** How long the end waits for attempts that are under way. */
+/** How long closing waits for attempts in progress. */
 const GRACE_MS = 5_000;
 
 /** Nothing is sent without a signature: a receiver could not distinguish it from a forgery. */
@@ -34,14 +36,14 @@ const UNSIGNED: AttemptRecord = {
 };
 
 export interface DeliveryOptions {
-  /** Finds addresses; for tests. */
+  /** Resolves host names; for tests. */
   readonly resolve?: Resolve;
 }
 
 /**
- * Delivers what the outbox holds, at least once. Each delivery is claimed for a while before it is sent: if this process
- * dies, another, or this one started again, takes it over when the claim has run out. Any number of instances do the
- * same on one database.
+ * Delivers the outbox, at least once. Each delivery is claimed for a while before it is sent: if this process dies,
+ * another one, or the restarted one, takes it over when the claim expires. Any number of instances may share a
+ * database.
  */
 export function startDeliveries(context: ControlContext, options: DeliveryOptions = {}): BackgroundWork {
   const { db, box, clock, settings, log } = context;
@@ -51,7 +53,7 @@ export function startDeliveries(context: ControlContext, options: DeliveryOption
   const stop = new AbortController();
   let closing: Promise<void> | undefined;
 
-  /** One look at a time, and a rest; whatever asks for one meanwhile gets another then. */
+  /** One query at a time, with a pause in between; requests in the meantime cause another one. */
   const looking = every(
     LOOK_MS,
     async (signal) => {
@@ -73,7 +75,7 @@ export function startDeliveries(context: ControlContext, options: DeliveryOption
     for (const claim of await claimDue(db, { now: new Date(now), until, most, shared: SHARED })) {
       const work = deliver(claim)
         .catch((error: unknown) => {
-          // the claim runs out, and it is delivered again
+          // the claim expires, and it is delivered again
           log.error(
             { err: error, delivery: claim.delivery.id },
             "could not record the result of a webhook delivery",
@@ -89,7 +91,7 @@ export function startDeliveries(context: ControlContext, options: DeliveryOption
 
   async function deliver(claim: Claimed): Promise<void> {
     const record = await attemptOf(claim);
-    // ended from here, not by the receiver
+    // aborted by us, not by the receiver
     if (stop.signal.aborted && record.response_status === null) await release(db, claim, new Date(clock()));
     else await recordPatiently(claim, record);
   }
@@ -126,7 +128,7 @@ export function startDeliveries(context: ControlContext, options: DeliveryOption
   }
 
   const closingWindows = startClosingWindows(context);
-  // what waits already is found when it begins to listen
+  // pending deliveries are found when it starts to listen
   const listening = listen(db, CHANNEL, { onNotification: look, onListening: look });
 
   async function close(): Promise<void> {

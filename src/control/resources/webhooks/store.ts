@@ -16,21 +16,21 @@ export interface WebhookRow {
   readonly enabled: boolean;
   readonly disabled_reason: DisabledReason | null;
   readonly disabled_at: Date | null;
-  /** Sealed. */
+  /** Encrypted. */
   readonly secret: string;
-  /** Sealed; signs as well until it expires. */
+  /** Encrypted; also signs until it expires. */
   readonly previous_secret: string | null;
   readonly previous_secret_expires_at: Date | null;
-  /** Attempts without an answer since the last one with an answer. */
+  /** Consecutive attempts without a response. */
   readonly failures: number;
-  /** Nothing is sent before: the receiver does not answer. */
+  /** Nothing is sent before this time, because the receiver does not respond. */
   readonly paused_until: Date | null;
   readonly created_at: Date;
   readonly updated_at: Date;
   readonly revision: number;
 }
 
-/** The webhooks that an actor may know of. */
+/** The webhooks that an actor may see. */
 export function visibleWebhooks(db: Knex, actor: Actor): Knex.QueryBuilder<WebhookRow, WebhookRow[]> {
   const only = onlyCustomerOf(actor);
   const query = db<WebhookRow>("webhooks").select<WebhookRow[]>("*");
@@ -42,12 +42,15 @@ export async function readWebhook(db: Knex, actor: Actor, id: string): Promise<W
   return found(await visibleWebhooks(db, actor).where("id", id), id);
 }
 
-/** Reads one and keeps others from changing it. @throws ApiError WEBHOOK_NOT_FOUND */
+/**
+ * Reads a webhook and locks it against changes.
+ * @throws ApiError WEBHOOK_NOT_FOUND
+ */
 export async function lockWebhook(trx: Knex.Transaction, actor: Actor, id: string): Promise<WebhookRow> {
   return found(await visibleWebhooks(trx, actor).where("id", id).forUpdate(), id);
 }
 
-/** Those of a customer that are enabled, locked in one order. */
+/** The enabled webhooks of a customer, locked in a fixed order. */
 export async function lockEnabledWebhooksOf(
   trx: Knex.Transaction,
   customerId: string,
@@ -68,7 +71,7 @@ export async function insertWebhook(trx: Knex.Transaction, row: WebhookRow): Pro
   await trx("webhooks").insert({ ...row, events: [...row.events] });
 }
 
-/** Writes what differs, as the next revision. */
+/** Writes the changes, as the next revision. */
 export async function updateWebhook(
   trx: Knex.Transaction,
   row: WebhookRow,
@@ -84,7 +87,7 @@ export async function deleteWebhook(trx: Knex.Transaction, id: string): Promise<
   await trx("webhooks").where("id", id).delete();
 }
 
-/** Leaves behind what was put into the outbox before now. */
+/** Excludes what is in the outbox now from being delivered. */
 export async function skipEarlierDeliveries(trx: Knex.Transaction, id: string): Promise<void> {
   await trx.raw(
     `update webhooks set deliver_after = (

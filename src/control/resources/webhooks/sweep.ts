@@ -1,11 +1,11 @@
 import type { ControlContext } from "../../platform/context.ts";
 import { cancelLeftOver, forgetDeliveries } from "./delivery-store.ts";
 
-/** How long the log goes back. */
+/** How long the log is kept. */
 const KEPT_MS = 30 * 86_400_000;
 const AT_ONCE = 5_000;
 
-/** Cancels what waits for nobody, and removes what is old. Several instances do no harm. */
+/** Cancels deliveries that nobody waits for, and removes old ones. Several instances may run it. */
 export async function sweep(
   { db, clock }: Pick<ControlContext, "db" | "clock">,
   signal?: AbortSignal,

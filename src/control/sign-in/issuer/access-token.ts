@@ -4,7 +4,7 @@ import { ALGORITHM } from "./key-store.ts";
 import type { SigningKey } from "./keyring.ts";
 import { RESERVED_CLAIMS } from "../../tenancy/reserved-claims.ts";
 
-/** What an access token says besides the user's attributes. */
+/** The claims of an access token besides the user's attributes. */
 export interface TokenFacts {
   readonly issuer: string;
   readonly audience: string;
@@ -12,7 +12,7 @@ export interface TokenFacts {
   readonly userId: string;
   /** Absent for a machine client that acts for no customer. */
   readonly customerId: string | undefined;
-  /** Of whom the token is. Default: `user`. */
+  /** The kind of `sub`. Default: `user`. */
   readonly principalType?: "user" | "machine";
   readonly sessionId: string;
   readonly clientId: string;
@@ -20,24 +20,24 @@ export interface TokenFacts {
   readonly scope: string;
   readonly amr: readonly string[];
   readonly acr: string | undefined;
-  /** Unix seconds, as all times here. */
+  /** Unix seconds, like all times here. */
   readonly authTime: number | undefined;
   readonly issuedAt: number;
   readonly expiresAt: number;
 }
 
-/** Bytes of JSON that attributes may take; with the rest, in base64url, the token stays below 8 KB. */
+/** Maximum size of the attributes as JSON, in bytes; with the rest, in base64url, the token stays below 8 KB. */
 const ATTRIBUTES_BYTES = 4_500;
 
-/** An access token, and which attributes found no room in it. */
+/** An access token, and the attributes that did not fit in it. */
 export interface MadeToken {
   readonly token: string;
   readonly leftOut: readonly string[];
 }
 
 /**
- * Makes an access token (RFC 9068). Attributes that would make it too long for a header are left out, the longest
- * first: a policy that reads them finds them missing, which permits nothing.
+ * Creates an access token (RFC 9068). Attributes that would make it too long for a header are omitted, the longest
+ * first: for policies that read them they are missing, which permits nothing.
  */
 export async function makeAccessToken(
   { kid, key }: SigningKey,

@@ -3,10 +3,10 @@ import type { TokenFacts } from "./access-token.ts";
 import { ALGORITHM } from "./key-store.ts";
 import type { SigningKey } from "./keyring.ts";
 
-/** `typ` of ID tokens: nothing that takes access tokens (`at+jwt`) takes one of these for one. */
+/** `typ` of ID tokens, so that they are never accepted as access tokens (`at+jwt`). */
 export const ID_TOKEN_TYPE = "JWT";
 
-/** Makes an ID token (OpenID Connect Core 1.0, section 2): who has signed in, for the client that asked. */
+/** Creates an ID token (OpenID Connect Core 1.0, section 2): who has signed in, for the client that asked. */
 export function makeIdToken({ kid, key }: SigningKey, facts: TokenFacts): Promise<string> {
   const claims = {
     sid: facts.sessionId,

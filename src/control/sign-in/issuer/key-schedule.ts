@@ -1,23 +1,23 @@
 import type { ControlSettings } from "../../platform/context.ts";
 
-/** When keys begin, and how long they stay published. All in milliseconds. */
+/** When keys start to sign, and how long they stay published; in milliseconds. */
 export interface KeySchedule {
-  /** How long a key signs before the next one does. */
+  /** How long a key signs before the next one takes over. */
   readonly signsForMs: number;
   /** How long a key is published before it signs: by then, every cached JWKS contains it. */
   readonly aheadMs: number;
   /** How long a key stays published after the next one starts signing: until its last token has expired everywhere. */
   readonly afterMs: number;
-  /** How long an instance may sign by the keys as it has read them; shorter than `aheadMs`. */
+  /** How long an instance may use the keys that it has read; shorter than `aheadMs`. */
   readonly cachedMs: number;
 }
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
-/** As far as clocks of instances and gateways may be apart. */
+/** Maximum difference between the clocks of instances and gateways. */
 const TOLERANCE_MS = 5 * MINUTE_MS;
 
-/** What the settings mean for keys. */
+/** Computes the schedule from the settings. */
 export function keySchedule(
   settings: Pick<ControlSettings, "signingKeySeconds" | "accessTokenSeconds">,
 ): KeySchedule {

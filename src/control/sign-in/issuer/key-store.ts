@@ -6,18 +6,18 @@ import type { SecretBox } from "../../platform/secret-box.ts";
 import type { UnitOfWork } from "../../platform/unit.ts";
 import type { KeySchedule } from "./key-schedule.ts";
 
-/** A key as it is stored. */
+/** A key as stored. */
 export interface KeyRow {
   readonly kid: string;
   readonly public_jwk: JWK;
-  /** Sealed. */
+  /** Encrypted. */
   readonly private_jwk: string;
   readonly activates_at: Date;
 }
 
 export const ALGORITHM = "ES256";
 
-/** The keys that are published, the oldest first. */
+/** The published keys, oldest first. */
 export async function readKeys(db: Knex): Promise<KeyRow[]> {
   return db("signing_keys")
     .orderBy("activates_at")
@@ -28,7 +28,7 @@ export function openPrivateKey(box: SecretBox, { kid, private_jwk: sealed }: Key
   return JSON.parse(box.open(sealed, purposeOf(kid))) as JWK;
 }
 
-/** Whether keys are to be made or removed by now. */
+/** Whether keys must be created or removed now. */
 export function isDue(keys: readonly KeyRow[], now: Date, schedule: KeySchedule): boolean {
   return (
     nextActivation(keys, now, schedule) !== undefined ||
@@ -38,7 +38,7 @@ export function isDue(keys: readonly KeyRow[], now: Date, schedule: KeySchedule)
 
 /**
  * Creates the key that is due, and removes expired ones; only once, even if several instances find it due. The first
- * key signs at once, for nobody has a copy of the JWKS yet; each later one is published before it signs.
+ * key signs at once, because nobody has a copy of the JWKS yet; each later one is published before it signs.
  */
 export async function maintainKeys(unit: UnitOfWork, box: SecretBox, schedule: KeySchedule): Promise<void> {
   const { trx, now } = unit;
@@ -68,7 +68,7 @@ async function makeKey(unit: UnitOfWork, box: SecretBox, activatesAt: Date): Pro
   unit.record({ action: "signing_key.created", target: { type: "signing_key", id: kid }, after });
 }
 
-/** @returns when a key that is to be made now begins to sign; `undefined` where none is due */
+/** @returns when a key created now starts to sign; `undefined` if none is due */
 function nextActivation(keys: readonly KeyRow[], now: Date, schedule: KeySchedule): Date | undefined {
   const newest = keys.at(-1);
   if (newest === undefined) return now;
@@ -77,7 +77,7 @@ function nextActivation(keys: readonly KeyRow[], now: Date, schedule: KeySchedul
   return planned <= soonest ? new Date(soonest) : undefined;
 }
 
-/** No token of it can be valid any more. */
+/** No token signed with it can still be valid. */
 function isOver(keys: readonly KeyRow[], index: number, now: Date, { afterMs }: KeySchedule): boolean {
   const successor = keys[index + 1];
   return successor !== undefined && successor.activates_at.getTime() + afterMs <= now.getTime();

@@ -11,11 +11,11 @@ export interface SigningKey {
   readonly key: webcrypto.CryptoKey;
 }
 
-/** The keys of this environment's tokens. Reads them from the database now and then, and rotates them when it is time. */
+/**
+ * The keys for this environment's tokens. Reads them from the database periodically, and rotates them when it is time.
+ */
 export interface Keyring {
-  /**
-   * The key that signs now. To be asked for outside of transactions: it may need a connection of its own.
-   */
+  /** The key that signs now. Call it outside of transactions: it may need its own connection. */
   signingKey(): Promise<SigningKey>;
   /** The JWKS: every key that signs, has signed tokens that are still valid, or will sign next. */
   published(): Promise<readonly JWK[]>;
@@ -48,7 +48,7 @@ export function createKeyring({ settings, db, units, box, clock }: ControlContex
 
   async function current(): Promise<readonly KeyRow[]> {
     const age = known === undefined ? Infinity : clock() - known.at;
-    // a clock that was set back makes what is known no younger
+    // a clock that was set back must not make cached keys younger
     if (known !== undefined && age >= 0 && age < schedule.cachedMs) return known.keys;
     loading ??= load().finally(() => {
       loading = undefined;
@@ -61,7 +61,7 @@ export function createKeyring({ settings, db, units, box, clock }: ControlContex
     async signingKey() {
       const now = clock();
       const keys = await current();
-      // the first key has begun by the clock of the instance that made it, which may be ahead of this one's
+      // the first key started by the clock of the instance that created it, which may be ahead of this one's
       const row = keys.findLast(({ activates_at: at }) => at.getTime() <= now) ?? keys[0];
       if (row === undefined) throw new Error("there is no signing key");
       if (imported?.kid !== row.kid) {

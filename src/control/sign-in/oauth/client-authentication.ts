@@ -12,14 +12,17 @@ import type { Form } from "./read-form.ts";
 
 type ApiKeyActor = Extract<Actor, { kind: "api_key" }>;
 
-/** Who asks at an OAuth endpoint. */
+/** The caller of an OAuth endpoint. */
 export type OAuthClient =
-  /** An application or a resource server: an API key that signs users in. */
+  /** An application or a resource server: an API key that may sign users in. */
   | { readonly kind: "api_key"; readonly id: string; readonly actor: ApiKeyActor }
-  /** A program that asks for itself. */
+  /** A program that acts for itself. */
   | { readonly kind: "machine"; readonly id: string; readonly row: ClientRow };
 
-/** @returns the client; an error for one that is unknown, or not named in one way. Rejects where the database cannot be asked. */
+/**
+ * @returns the client; an error if it is unknown, or not authenticated in exactly one way. Rejects if the database is
+ *   unavailable.
+ */
 export type AuthenticateClient = (request: Request, form: Form) => Promise<OAuthClient | OAuthError>;
 
 interface Credentials {
@@ -49,7 +52,7 @@ export function createClientAuthentication(
   async function byKey({ id, secret }: Credentials): Promise<OAuthClient | OAuthError> {
     const actor = await authenticator.identifyKey(secret);
     if (actor instanceof ApiError || actor.kind !== "api_key") return invalidClient();
-    // a rolled key goes by its own id, and by the one that tokens name
+    // a rolled key is identified by its own id and by the one in tokens
     if (![actor.id, clientOf(actor)].some((known) => sameSecret(known, id))) return invalidClient();
     const permissions: readonly Permission[] = SCOPE_PERMISSIONS[actor.scope];
     if (!permissions.includes("authenticate"))
@@ -67,7 +70,7 @@ export function createClientAuthentication(
   };
 }
 
-/** RFC 6749, section 2.3: one method, and no more. */
+/** RFC 6749, section 2.3: exactly one method. */
 function readCredentials(values: readonly string[] | undefined, form: Form): Credentials | OAuthError {
   const [value, ...others] = values ?? [];
   if (others.length > 0)
@@ -87,7 +90,7 @@ function readCredentials(values: readonly string[] | undefined, form: Form): Cre
   return basic;
 }
 
-/** RFC 6749, section 2.3.1: id and secret are form-encoded before they are put together. */
+/** RFC 6749, section 2.3.1: id and secret are form-encoded before they are joined. */
 function readBasic(value: string): Credentials | undefined {
   const [, encoded] = BASIC.exec(value) ?? [];
   if (encoded === undefined) return undefined;

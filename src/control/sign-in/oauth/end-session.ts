@@ -11,15 +11,15 @@ import type { IssuedTokens } from "./issued-tokens.ts";
 import { readForm, readQueryForm, type Form } from "./read-form.ts";
 import { NOT_RETURNED, SIGNED_OUT, UNKNOWN } from "./signed-out-page.ts";
 
-/** RP-Initiated Logout 1.0, section 2: both methods, with parameters as each has them. */
+/** RP-Initiated Logout 1.0, section 2: both methods, with the parameters in their usual places. */
 export function endSessionParameters(request: Request): Form | Promise<Form> {
   return request.method === "GET" ? readQueryForm(request) : readForm(request);
 }
 
 /**
- * Ends the session that an ID token of ours names (OpenID Connect RP-Initiated Logout 1.0), and sends the browser on to one
- * of the customer's return URLs. There is no cookie of ours in the browser: without the hint nobody knows whose session is
- * meant, so that nothing is ended, and nothing is left to ask for.
+ * Ends the session that one of our ID tokens names (OpenID Connect RP-Initiated Logout 1.0), and redirects the browser
+ * to one of the customer's return URLs. The browser has no cookie of ours: without the hint the session is unknown, so
+ * nothing is ended, and there is nothing to confirm.
  */
 export async function endSession(
   { db, units }: Pick<ControlContext, "db" | "units">,
@@ -29,7 +29,7 @@ export async function endSession(
 ): Promise<Answer> {
   const claims = hint === undefined ? undefined : await tokens.idToken(hint);
   if (claims === undefined) return UNKNOWN;
-  // section 2: the client must be the one that the token was made for, by the id of any of its keys
+  // section 2: the client must be the one for which the token was issued, under the id of any of its keys
   if (clientId !== undefined && clientId !== claims.aud && !(await isKeyOfFamily(db, clientId, claims.aud)))
     return UNKNOWN;
   const session = await db("sessions")
@@ -44,7 +44,7 @@ export async function endSession(
     unit.record({ action: "session.ended", target, customerId, after: { reason: "logout", ended } });
   });
   if (to === undefined) return SIGNED_OUT;
-  // text by text (RFC 9700, section 2.1); section 3: what is not registered is not gone to
+  // exact comparison (RFC 9700, section 2.1); section 3: no redirect to a URL that is not registered
   const customer = await findCustomer(db, customerId);
   if (customer?.allowed_return_urls.includes(to) !== true) return NOT_RETURNED;
   return {

@@ -8,9 +8,9 @@ import { required, type Form } from "./read-form.ts";
 const INACTIVE = { active: false } as const;
 
 /**
- * Answers what a token is (RFC 7662). `token_type_hint` is not needed: a token shows what it is.
+ * Describes a token (RFC 7662). `token_type_hint` is not needed, because a token shows its type.
  *
- * @param actor - a key that is limited to one customer sees that customer's tokens alone
+ * @param actor - a key that is limited to one customer sees only that customer's tokens
  * @throws OAuthError
  */
 export async function introspect(
@@ -42,10 +42,10 @@ export async function introspect(
   return access === undefined || !maySee(actor, customerOf(access)) ? INACTIVE : described(access);
 }
 
-/** The members of RFC 7662, section 2.2, and what else the token says of how it came about. */
+/** The members of RFC 7662, section 2.2, and the token's claims about its sign-in. */
 function described(token: AccessToken): object {
   const { claims } = token;
-  // the session may have to end before the token would
+  // the session may end before the token expires
   const exp = token.of === "user" ? Math.min(claims.exp, seconds(token.active.until)) : claims.exp;
   const { iss, sub, aud, iat, jti, client_id, sid } = claims;
   const scope = token.of === "user" ? userScope(claims.scope) : claims.scope;
@@ -58,7 +58,7 @@ function described(token: AccessToken): object {
   };
 }
 
-/** The customer whose token it is; `null` for a machine client that acts for none. */
+/** The customer of the token; `null` for a machine client that acts for none. */
 export function customerOf(token: AccessToken): string | null {
   return token.of === "user" ? token.active.session.customer_id : token.client.customer_id;
 }

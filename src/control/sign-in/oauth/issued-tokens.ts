@@ -11,7 +11,7 @@ import { findRefreshToken, type RefreshTokenRow } from "../code-store.ts";
 import { evaluateSessionPolicies, rulesOf } from "../session-policies.ts";
 import { findUser, type UserRow } from "../../resources/users/store.ts";
 
-/** A session that goes on, of a user and a customer that are active. */
+/** An open session of an active user and an active customer. */
 export interface ActiveSession {
   readonly session: SessionRow;
   readonly user: UserRow;
@@ -20,7 +20,7 @@ export interface ActiveSession {
   readonly until: Date;
 }
 
-/** An access token that we have made, and that is good by now. */
+/** An access token that we issued and that is valid now. */
 export type AccessToken =
   | { readonly of: "user"; readonly claims: AccessClaims; readonly active: ActiveSession }
   | { readonly of: "machine"; readonly claims: AccessClaims; readonly client: ClientRow };
@@ -34,27 +34,30 @@ export interface AccessClaims extends JWTPayload {
   readonly scope: string;
 }
 
-/** An ID token that we have made, whenever that was. */
+/** An ID token that we issued, at any time. */
 export interface IdTokenClaims {
   readonly sub: string;
   readonly sid: string;
   readonly aud: string;
 }
 
-/** Reads tokens that this environment has issued. What is not good is `undefined`, for whatever reason. */
+/** Reads tokens issued by this environment. `undefined` for an invalid one, whatever the reason. */
 export interface IssuedTokens {
   access(token: string): Promise<AccessToken | undefined>;
   /**
-   * The session of a user's access token, as long as the key that signed it is known: the token may have expired, and what
-   * it stands for may be in no order.
+   * The session of a user's access token, as long as the key that signed it is known; the token may have expired, and
+   * the session may have ended or violate a policy.
    */
   sessionOf(token: string): Promise<string | undefined>;
   refresh(token: string): Promise<{ row: RefreshTokenRow; active: ActiveSession } | undefined>;
-  /** An expired one is a hint still (OpenID Connect RP-Initiated Logout 1.0, section 2), as long as its key is known. */
+  /**
+   * An expired one is still accepted as a hint (OpenID Connect RP-Initiated Logout 1.0, section 2), as long as its key
+   * is known.
+   */
   idToken(token: string): Promise<IdTokenClaims | undefined>;
 }
 
-/** Longer ones fit into no header; the longest that we make have 8 KB. */
+/** Longer ones fit into no header; the longest that we issue has 8 KB. */
 const MAX_TOKEN = 16_384;
 
 export function createIssuedTokens(
@@ -63,7 +66,7 @@ export function createIssuedTokens(
 ): IssuedTokens {
   const keys = async () => createLocalJWKSet({ keys: [...(await keyring.published())] });
 
-  /** @param now - Unix ms, which the token must not have expired at */
+  /** @param now - Unix ms; the token must not have expired at this time */
   async function verified(token: string, now: number): Promise<AccessClaims | undefined> {
     if (token.length > MAX_TOKEN) return undefined;
     const read = await unlessForged(
@@ -76,7 +79,7 @@ export function createIssuedTokens(
         currentDate: new Date(now),
       }),
     );
-    // we alone have made it, and each that we make has these
+    // only we issue them, and all of ours have these
     return read?.payload as AccessClaims | undefined;
   }
 
@@ -117,7 +120,7 @@ export function createIssuedTokens(
   };
 }
 
-/** @returns `undefined` for what is no token of ours; what else fails is thrown */
+/** @returns `undefined` for a token that is not ours; other failures are thrown */
 async function unlessForged<T>(verification: Promise<T>): Promise<T | undefined> {
   try {
     return await verification;
@@ -127,7 +130,7 @@ async function unlessForged<T>(verification: Promise<T>): Promise<T | undefined>
   }
 }
 
-/** Evaluates a session as a refresh would, without holding anything: what is changed meanwhile counts the next time. */
+/** Evaluates a session as a refresh would, without locks: a concurrent change takes effect the next time. */
 async function findActiveSession(db: Knex, id: string, now: Date): Promise<ActiveSession | undefined> {
   const session = await db("sessions").where({ id }).first<SessionRow | undefined>();
   if (session === undefined || statusOf(session, now) !== "active") return undefined;

@@ -2,7 +2,7 @@ import { ALGORITHM } from "../issuer/key-store.ts";
 import { GRANT_TYPES } from "./token.ts";
 import { CLAIMS_OF_SCOPES } from "../../resources/sessions/user-scopes.ts";
 
-/** Beside `/v1`: what is here speaks as its standards have it, and not in the API's envelope. */
+/** Paths outside `/v1`: these endpoints follow their standards, without the API's envelope. */
 export const OAUTH_PATHS = {
   token: "/oauth2/token",
   introspection: "/oauth2/introspect",
@@ -15,9 +15,9 @@ export const OAUTH_PATHS = {
 const AUTHENTICATION_METHODS = ["client_secret_basic", "client_secret_post"] as const;
 
 /**
- * What this environment's issuer says of itself (RFC 8414, section 2; OpenID Connect Discovery 1.0, section 3): what is
- * served, and nothing else. Users sign in through the API, so there is no authorization endpoint that a browser is sent
- * to, and no response type; the list of those is required all the same.
+ * The metadata of this environment's issuer (RFC 8414, section 2; OpenID Connect Discovery 1.0, section 3): only what
+ * is served. Users sign in through the API, so there is no authorization endpoint for browsers, and no response type;
+ * the list of response types is nevertheless required.
  */
 export function issuerMetadata(issuer: string) {
   return {

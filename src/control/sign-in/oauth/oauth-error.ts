@@ -1,6 +1,6 @@
 import { asApiError } from "../../platform/frame/as-api-error.ts";
 
-/** Every `error` that the OAuth endpoints answer, and its status: RFC 6749, section 5.2; RFC 6750, 3.1; RFC 7009, 2.2.1. */
+/** Every `error` of the OAuth endpoints, with its status: RFC 6749, section 5.2; RFC 6750, 3.1; RFC 7009, 2.2.1. */
 const STATUS = {
   invalid_request: 400,
   invalid_scope: 400,
@@ -18,11 +18,11 @@ export type OAuthErrorCode = keyof typeof STATUS;
 interface OAuthErrorParts {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Logged, never sent to the client. */
+  /** Logged, never sent. */
   readonly cause?: unknown;
 }
 
-/** An error as the OAuth endpoints tell it. */
+/** An error as sent by the OAuth endpoints. */
 export class OAuthError extends Error {
   readonly code: OAuthErrorCode;
   readonly status: number;
@@ -37,14 +37,17 @@ export class OAuthError extends Error {
   }
 }
 
-/** 401 with the scheme that a client can authenticate by (RFC 6749, section 5.2); which part is wrong is not told. */
+/**
+ * 401 with a scheme by which a client can authenticate (RFC 6749, section 5.2); it is not disclosed which part is
+ * wrong.
+ */
 export function invalidClient(description = "the client is unknown, or its secret is invalid"): OAuthError {
   return new OAuthError("invalid_client", description, {
     headers: { "www-authenticate": 'Basic realm="gatehouse", charset="UTF-8"' },
   });
 }
 
-/** What a client is told of whatever was thrown, errors of the frame included. */
+/** The error that the client gets for anything that was thrown, including errors of the frame. */
 export function asOAuthError(error: unknown): OAuthError {
   if (error instanceof OAuthError) return error;
   const { status, message, headers, cause } = asApiError(error);
@@ -57,7 +60,7 @@ export function asOAuthError(error: unknown): OAuthError {
   return new OAuthError(code, message, { status, headers, cause: cause ?? error });
 }
 
-/** RFC 6749, section 5.2: the characters that `error_description` can hold. */
+/** RFC 6749, section 5.2: the characters allowed in `error_description`. */
 export function errorBody({ code, message }: OAuthError): object {
   return {
     error: code,

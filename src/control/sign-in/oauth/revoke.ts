@@ -10,9 +10,9 @@ import { OAuthError } from "./oauth-error.ts";
 import { required, type Form } from "./read-form.ts";
 
 /**
- * Revokes a token (RFC 7009), and with it its session: every access and refresh token that came of the same sign-in
- * (section 2.1), whether the token is good by now or not. One that is unknown, or not for this key to see, is revoked
- * already (section 2.2).
+ * Revokes a token (RFC 7009) together with its session: every access and refresh token of the same sign-in (section
+ * 2.1), whether or not the token is still valid. A token that is unknown, or that the key may not see, counts as
+ * already revoked (section 2.2).
  *
  * @throws OAuthError
  */
@@ -24,7 +24,7 @@ export async function revoke(
 ): Promise<void> {
   const token = required(form, "token");
   await requireNoMachine(tokens, origin.actor, token);
-  // one that is used up, has expired, or that a policy refuses for now names its session as well: that is what ends
+  // a token that is consumed, expired or currently refused by a policy still identifies its session, which is ended
   const refresh = await findRefreshToken(db, token);
   const sessionId = refresh?.session_id ?? (await tokens.sessionOf(token));
   if (sessionId === undefined) return;

@@ -2,7 +2,7 @@ import { Router, type Request, type Response } from "express";
 import type { ControlContext } from "../../platform/context.ts";
 import { requestIdOf } from "../../platform/frame/request-id.ts";
 import type { Answer } from "../../platform/frame/route.ts";
-import { clientIpOf, countRequest, nobody, type FrameParts } from "../../platform/frame/serve.ts";
+import { clientIpOf, countRequest, anonymousActor, type FrameParts } from "../../platform/frame/serve.ts";
 import type { Keyring } from "../issuer/keyring.ts";
 import type { Actor } from "../../platform/actor.ts";
 import type { UnitOrigin } from "../../platform/unit.ts";
@@ -17,16 +17,16 @@ import { revoke } from "./revoke.ts";
 import { grantToClient } from "./token.ts";
 import { bearerOf, userInfo } from "./userinfo.ts";
 
-/** What the endpoints share with the API. */
+/** Dependencies that the endpoints share with the API. */
 export interface OAuthParts extends Pick<FrameParts, "authenticator" | "limiter"> {
   readonly keyring: Keyring;
 }
 
 type Serve = (request: Request, response: Response) => Promise<void>;
-/** Answers a client that is authenticated; `undefined`: there is nothing to say. */
+/** Answers an authenticated client; `undefined`: an empty response. */
 type ServeClient = (client: OAuthClient, form: Form, origin: UnitOrigin) => Promise<object | undefined>;
 
-/** `/oauth2`: the endpoints that the issuer's metadata names, one a line. */
+/** `/oauth2`: the endpoints that the issuer's metadata names, one per line. */
 export function oauthRouter(
   context: ControlContext,
   { authenticator, limiter, keyring }: OAuthParts,
@@ -37,17 +37,17 @@ export function oauthRouter(
   const count = (response: Response, subject: string) =>
     countRequest(response, "authentication", subject, limiter);
 
-  /** Who asks, how often, then the endpoint's own code: as the frame does it. */
+  /** Authentication, rate limit, then the endpoint's own code: in the same order as in the frame. */
   const forClients =
     (serve: ServeClient): Serve =>
     async (request, response) => {
       const form = await settled(readForm(request));
       const client = form instanceof OAuthError ? form : await authenticate(request, form);
       const refused = client instanceof OAuthError;
-      await count(response, refused ? nobody(request).id : client.id);
+      await count(response, refused ? anonymousActor(request).id : client.id);
       if (form instanceof OAuthError) throw form;
       if (refused) throw client;
-      const actor = client.kind === "api_key" ? client.actor : nobody(request);
+      const actor = client.kind === "api_key" ? client.actor : anonymousActor(request);
       sendJson(response, await serve(client, form, originOf(request, response, actor)));
     };
 
@@ -75,7 +75,7 @@ export function oauthRouter(
       ["GET", "POST"],
       async (request, response) => {
         const token = await bearerOf(request, tokens);
-        await count(response, token instanceof OAuthError ? nobody(request).id : token.claims.sub);
+        await count(response, token instanceof OAuthError ? anonymousActor(request).id : token.claims.sub);
         if (token instanceof OAuthError) throw token;
         sendJson(response, userInfo(settings, token));
       },
@@ -84,7 +84,7 @@ export function oauthRouter(
       OAUTH_PATHS.endSession,
       ["GET", "POST"],
       async (request, response) => {
-        const actor = nobody(request);
+        const actor = anonymousActor(request);
         await count(response, actor.id);
         const origin = originOf(request, response, actor);
         sendPage(response, await endSession(context, tokens, origin, await endSessionParameters(request)));
@@ -95,12 +95,12 @@ export function oauthRouter(
   const router = Router({ caseSensitive: true, strict: true });
   for (const [path, methods, serve] of routes)
     router.all(path, async (request, response) => {
-      // RFC 6749, section 5.1; RFC 7662 and OpenID Connect say the same of theirs
+      // RFC 6749, section 5.1; RFC 7662 and OpenID Connect require the same
       response.setHeader("cache-control", "no-store");
       try {
         if (methods.includes(request.method)) await serve(request, response);
         else {
-          await count(response, nobody(request).id);
+          await count(response, anonymousActor(request).id);
           throw new OAuthError("invalid_request", `the method must be ${methods.join(" or ")}`, {
             status: 405,
             headers: { allow: methods.join(", ") },
@@ -113,7 +113,10 @@ export function oauthRouter(
   return router;
 }
 
-/** Tokens are looked at by who signs users in; a machine client only gets its own. @throws OAuthError */
+/**
+ * Only keys that sign users in may inspect tokens; a machine client can only request its own.
+ * @throws OAuthError
+ */
 function keyOf(client: OAuthClient): Actor {
   if (client.kind === "api_key") return client.actor;
   throw new OAuthError(
@@ -122,7 +125,7 @@ function keyOf(client: OAuthClient): Actor {
   );
 }
 
-/** A refusal as a value: the request is counted before anything is said. What is no refusal is thrown. */
+/** Returns a refusal as a value, because the request is counted before it is answered. Other errors are thrown. */
 async function settled<T>(reading: Promise<T>): Promise<T | OAuthError> {
   try {
     return await reading;

@@ -1,6 +1,6 @@
 import type { Answer } from "../../platform/frame/route.ts";
 
-/** Pages at the end of a logout. They hold nothing of the request, run nothing and load nothing. */
+/** Pages at the end of a logout. They contain nothing of the request, run no script and load nothing. */
 function pageOf(status: number, title: string, text: string): Answer {
   const html = `<!doctype html>
 <html lang="en">

@@ -7,11 +7,11 @@ import type { OAuthClient } from "./client-authentication.ts";
 import { OAuthError } from "./oauth-error.ts";
 import { required, type Form } from "./read-form.ts";
 
-/** The grants that the token endpoint takes. */
+/** The supported grant types. */
 export const GRANT_TYPES = ["client_credentials"] as const;
 
 /**
- * Makes an access token for a machine client (RFC 6749, section 4.4): it is the client's own, and no user's. There is no
+ * Creates an access token for a machine client (RFC 6749, section 4.4): the client's own, without a user. There is no
  * refresh token (section 4.4.3).
  *
  * @throws OAuthError
@@ -62,7 +62,7 @@ export async function grantToClient(
   };
 }
 
-/** RFC 6749, section 3.3: what is asked for, all of it or nothing; all that the client may have where it does not say. */
+/** RFC 6749, section 3.3: the requested scopes, all or nothing; by default all scopes of the client. */
 function scopeOf(asked: string | undefined, { scopes }: ClientRow): string {
   if (asked === undefined) return scopes.join(" ");
   const wanted = [...new Set(asked.split(" "))];

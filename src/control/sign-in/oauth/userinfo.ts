@@ -9,13 +9,13 @@ import { OAuthError } from "./oauth-error.ts";
 
 const REALM = 'Bearer realm="gatehouse"';
 
-/** Who asks at the UserInfo endpoint, or why nobody does. */
+/** The caller of the UserInfo endpoint, or why there is none. */
 export async function bearerOf(request: Request, tokens: IssuedTokens): Promise<AccessToken | OAuthError> {
   const values = request.headersDistinct["authorization"];
-  // RFC 6750, section 3.1: without credentials there is nothing to say about them
+  // RFC 6750, section 3.1: without credentials there is no error code
   if (values === undefined) return refused("invalid_token", "an access token is required", REALM);
   const token = readBearer(values);
-  // RFC 6750, section 2: a token is sent in one way
+  // RFC 6750, section 2: a token is sent in exactly one way
   if (typeof token !== "string")
     return challenged("invalid_request", "the `Authorization` header must be `Bearer <access token>`");
   return (
@@ -24,9 +24,9 @@ export async function bearerOf(request: Request, tokens: IssuedTokens): Promise<
 }
 
 /**
- * Answers who a user is (OpenID Connect Core 1.0, section 5.3): as the directory knows them now, by the scopes of the token.
+ * Describes a user (OpenID Connect Core 1.0, section 5.3): as the directory knows them now, by the scopes of the token.
  *
- * @throws OAuthError insufficient_scope for a token without `openid`, which a machine's never has
+ * @throws OAuthError insufficient_scope for a token without `openid`, which a machine client's never has
  */
 export function userInfo(
   settings: Pick<ControlSettings, "environment" | "publicUrl">,
@@ -50,7 +50,7 @@ export function userInfo(
   return Object.fromEntries(named.map((name) => [name, claims[name]]));
 }
 
-/** RFC 6750, section 3: the error goes into the challenge, too. */
+/** RFC 6750, section 3: the error is also part of the challenge. */
 function challenged(
   code: "invalid_request" | "invalid_token" | "insufficient_scope",
   description: string,

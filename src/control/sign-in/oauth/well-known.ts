@@ -3,12 +3,12 @@ import type { ControlContext } from "../../platform/context.ts";
 import { issuerMetadata } from "./metadata.ts";
 import type { Keyring } from "../issuer/keyring.ts";
 
-/** How long a copy may be cached. A key is published longer than that before it signs. */
+/** How long copies may be cached. A key is published for longer before it signs. */
 const MAX_AGE_SECONDS = 300;
 
 /**
- * What others verify this environment's tokens by: its metadata (OpenID Connect Discovery 1.0, section 4; RFC 8414) and
- * its public keys (RFC 7517). Public, and plain JSON as those standards have it, not the API's envelope.
+ * What others need to verify this environment's tokens: its metadata (OpenID Connect Discovery 1.0, section 4; RFC
+ * 8414) and its public keys (RFC 7517). Public, and plain JSON as in those standards, without the API's envelope.
  */
 export function wellKnownRouter(
   { settings }: Pick<ControlContext, "settings">,

@@ -330,7 +330,7 @@ describe("the frame of the API", () => {
     assert.equal((await post("fine")).status, 201);
   });
 
-  it("judges a request anew that was refused", async () => {
+  it("evaluates a request again that was refused", async () => {
     const post = (name: string) =>
       api.request("POST", "/things", { body: { name }, headers: { "idempotency-key": "refused" } });
     assert.equal((await post("refused")).status, 409);

@@ -87,7 +87,7 @@ describe("who may do what to customers", () => {
     }
   });
 
-  it("leaves a customer's standing to keys that are not limited to it", async () => {
+  it("leaves a customer's status to keys that are not limited to it", async () => {
     const { id } = await api.customer({ status: "suspended" });
     const as = keyOf(id);
     const forbidden = [403, "CUSTOMER_KEY_NOT_ALLOWED"];

@@ -222,7 +222,7 @@ describe("policies of customers", () => {
     }
   });
 
-  describe("the standing of customers", () => {
+  describe("the state of customers", () => {
     it("is what status and active policies make of it, the strictest of each", async () => {
       const { id } = await api.customer();
       const none = { mfa_required: false, allowed_email_domains: [], allowed_ip_ranges: [] };

@@ -1,11 +1,11 @@
-import type { Asked, DoorCall, Task } from "../../../../src/decision/point/index.ts";
+import type { DecodedCheck, DoorCall, Task } from "../../../../src/decision/point/index.ts";
 import { NO_BODY } from "../../../../src/request/index.ts";
 
-/** A proxy's question about a request, as a request of its own: what is asked about is in headers. */
+/** A proxy's sub-request: its headers describe the request that the decision is about. */
 export interface Question {
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly peer: string;
-  /** What the proxy does besides; a real door knows it from its configuration. */
+  /** What the proxy carries out; a real door knows this from its configuration. */
   readonly carries?: ReadonlySet<Task>;
   /** The proxy vouches that the request has no body. */
   readonly bodiless?: true;
@@ -14,14 +14,14 @@ export interface Question {
 const ABOUT = "x-original-";
 const NOTHING: ReadonlySet<Task> = new Set();
 
-/** @throws where it is not said once what is asked about */
+/** @throws Error if a header about the request is missing or repeated */
 export function decode(
   { headers, peer, carries = NOTHING, bodiless }: Question,
   { deadline }: DoorCall,
-): Asked {
+): DecodedCheck {
   const about = (name: string): string => {
     const [value, ...more] = headers.flatMap(([header, text]) => (header === ABOUT + name ? [text] : []));
-    if (value === undefined || more.length > 0) throw new Error(`${ABOUT}${name} has to be there once`);
+    if (value === undefined || more.length > 0) throw new Error(`${ABOUT}${name} must be sent exactly once`);
     return value;
   };
   return {
@@ -32,7 +32,7 @@ export function decode(
         scheme: "https",
         host: about("host"),
         protocol: "HTTP/1.1",
-        // the question's own host is the door's
+        // `host` is the door's own
         headers: headers.filter(([name]) => !name.startsWith(ABOUT) && name !== "host"),
         ...(bodiless && { body: NO_BODY }),
       },

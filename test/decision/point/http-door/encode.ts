@@ -1,6 +1,6 @@
 import type { Encoder } from "../../../../src/decision/point/index.ts";
 
-/** What the proxy is answered: it lets the request pass where the status is 200, with these headers. */
+/** The answer to a sub-request. With status 200 the proxy forwards the request, with these headers in place of its own. */
 export interface Answer {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { LuaRunner } from "../../support/lua.ts";
 import { runs } from "../../support/runs.ts";
-import { judge, JUDGE, judgedOf } from "./judges.ts";
+import { evaluate, EVALUATE, evaluatedOf } from "./evaluated.ts";
 import { graphqlCases, type GraphqlCase } from "./requests.ts";
 import { planOf, ruleOf } from "./plans.ts";
 import { startBatches, type LuaBatch } from "./support.ts";
@@ -11,22 +11,24 @@ describe("GraphQL operations in Lua", () => {
   let runner: LuaRunner;
   let batch: LuaBatch;
   before(async () => {
-    ({ runner, batch } = await startBatches(JUDGE));
+    ({ runner, batch } = await startBatches(EVALUATE));
   });
   after(() => runner.close());
 
-  const judgedByLua = async (cases: readonly GraphqlCase[]) =>
-    (await batch(cases.map((one) => JSON.stringify({ ...one, env: JSON.stringify(one.env) })))).map(judgedOf);
+  const evaluatedByLua = async (cases: readonly GraphqlCase[]) =>
+    (await batch(cases.map((one) => JSON.stringify({ ...one, env: JSON.stringify(one.env) })))).map(
+      evaluatedOf,
+    );
 
-  it("are judged as src/graphql judges them", async () => {
+  it("are evaluated as src/graphql evaluates them", async () => {
     const seen = new Map<string, number>();
     const count = (what: string) => seen.set(what, (seen.get(what) ?? 0) + 1);
     await fc.assert(
       fc.asyncProperty(fc.array(graphqlCases, { minLength: 50, maxLength: 100 }), async (cases) => {
-        const expected = cases.map(judge);
-        const judged = await judgedByLua(cases);
+        const expected = cases.map(evaluate);
+        const evaluated = await evaluatedByLua(cases);
         for (const [index, one] of cases.entries()) {
-          assert.deepEqual(judged[index], expected[index], JSON.stringify(one));
+          assert.deepEqual(evaluated[index], expected[index], JSON.stringify(one));
         }
         for (const { kind, events, delivered } of expected) {
           count(kind);
@@ -63,7 +65,7 @@ describe("GraphQL operations in Lua", () => {
       env: {},
       events: events.map((event) => JSON.stringify({ data: { event } })),
     });
-    const [selected, other] = await judgedByLua([
+    const [selected, other] = await evaluatedByLua([
       asked("subscription { event { ... on Created { order { id } } } }", [
         { order: { id: "1" } },
         { id: "1" },

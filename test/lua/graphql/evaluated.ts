@@ -11,8 +11,8 @@ import {
 } from "../../../src/graphql/index.ts";
 import type { GraphqlCase } from "./requests.ts";
 
-/** What a judge says of a case, in a form that is the same for both. */
-export interface Judged {
+/** The result of evaluating a case, in the same form for TypeScript and Lua. */
+export interface Evaluated {
   readonly kind: GraphqlVerdict["kind"];
   /** Of a refusal. */
   readonly code?: string;
@@ -26,10 +26,10 @@ export interface Judged {
   readonly delivered?: readonly (boolean | string)[];
 }
 
-/** Lua that judges one case, as JSON, by `graphql_evaluate` and `graphql_events`. */
-export const JUDGE = `
+/** Lua that evaluates one case, as JSON, by `graphql_evaluate` and `graphql_events`. */
+export const EVALUATE = `
 local json = require("gatehouse.json")
-local judge = require("gatehouse.graphql_evaluate").evaluate
+local evaluate = require("gatehouse.graphql_evaluate").evaluate
 local events = require("gatehouse.graphql_events")
 local decode = require("gatehouse.graphql_payload").decode
 function one(text)
@@ -37,7 +37,7 @@ function one(text)
   local env = decode(case.env)
   local payload = decode(case.payload)
   if payload == nil then return json.encode({ kind = "refused", code = "GRAPHQL_MALFORMED" }) end
-  local verdict = judge(case.plan, payload, env)
+  local verdict = evaluate(case.plan, payload, env)
   assert(verdict.message ~= "the operation cannot be evaluated", "an error in Lua")
   if verdict.kind ~= "allowed" then
     return json.encode({ kind = verdict.kind, code = verdict.code, denials = verdict.denials })
@@ -57,18 +57,18 @@ end
 `;
 
 /** What Lua gave for a case; empty lists may come as objects. */
-export function judgedOf(text: string): Judged {
-  const judged = JSON.parse(text) as Judged;
-  if (judged.kind !== "allowed") return judged;
+export function evaluatedOf(text: string): Evaluated {
+  const evaluated = JSON.parse(text) as Evaluated;
+  if (evaluated.kind !== "allowed") return evaluated;
   return {
     kind: "allowed",
-    events: Object.values(judged.events ?? {}),
-    delivered: Object.values(judged.delivered ?? {}),
+    events: Object.values(evaluated.events ?? {}),
+    delivered: Object.values(evaluated.delivered ?? {}),
   };
 }
 
 /** What src/graphql says, where nothing comes back null, as over WebSocket. */
-export function judge({ plan, payload, env, events }: GraphqlCase): Judged {
+export function evaluate({ plan, payload, env, events }: GraphqlCase): Evaluated {
   const read = payloadOf(payload);
   if (read === undefined) return { kind: "refused", code: "GRAPHQL_MALFORMED" };
   const verdict = evaluateGraphql(
@@ -86,8 +86,8 @@ export function judge({ plan, payload, env, events }: GraphqlCase): Judged {
         kind: "allowed",
         events: verdict.events.map(({ rule, key, paths }) => ({ rule, key, paths })),
         delivered: events.map((text) => {
-          const judged = evaluateEvent(verdict.events, readJson(text), { env: env as InputValue });
-          return judged.deliver ? true : (judged.rule ?? false);
+          const evaluated = evaluateEvent(verdict.events, readJson(text), { env: env as InputValue });
+          return evaluated.deliver ? true : (evaluated.rule ?? false);
         }),
       };
   }
