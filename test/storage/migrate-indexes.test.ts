@@ -159,4 +159,46 @@ describe("storage: migrations outside a transaction", () => {
       assert.deepEqual(await indexes(), ALL);
     });
   });
+
+  it("fill in whom changes concern, as far as it is known", async () => {
+    const { db } = database;
+    const upTo = (last: string) =>
+      cp(PRODUCT, folder, {
+        recursive: true,
+        filter: (path) => path === PRODUCT || basename(path) <= `${last}.ts`,
+      });
+    await upTo("0112-sealing-key-indexes");
+    await migrate(db, { folder });
+    await makePartition(db, "audit_records", DAY);
+    await db.raw(`
+      insert into customers (id, name, name_key, status, metadata, allowed_return_urls, created_at, updated_at)
+        values ('cus_1', 'a', 'a', 'active', '{}', '{}', now(), now());
+      insert into users (id, customer_id, subject, status, profile, attributes, created_at, updated_at)
+        values ('usr_1', 'cus_1', 's', 'active', '{}', '{}', now(), now());
+      insert into sessions (id, customer_id, user_id, client_id, scope, amr, ip_address, user_agent, created_at,
+          last_used_at, expires_at, alive_until)
+        values ('ses_1', 'cus_1', 'usr_1', 'k', 'openid', '[]', '', '', now(), now(), now(), now())`);
+    const rows = {
+      "session/ses_1": {},
+      "session/ses_2": { before: { user_id: "usr_2" } },
+      "session/ses_3": {},
+      "user/usr_4": {},
+      "users/usr_5": {},
+    };
+    await db("audit_records").insert(
+      Object.entries(rows).map(([resource, record], index) => ({
+        ...{ timestamp: new Date(DAY + (index % 2) * 90_000_000), kind: "change", id: `chg_${index}` },
+        ...{ request_id: "r", user_id: "", resource, action: "a", record },
+      })),
+    );
+    await upTo("0114-erasure-without-sessions");
+    await migrate(db, { folder });
+    assert.deepEqual(await db("audit_records").orderBy("resource").pluck("about_user"), [
+      ...["usr_1", "usr_2", null, "usr_4", null],
+    ]);
+    const { rows: indexes } = await db.raw<{ rows: { valid: boolean }[] }>(
+      "select indisvalid as valid from pg_index where indexrelid = 'audit_records_about'::regclass",
+    );
+    assert.deepEqual(indexes, [{ valid: true }]);
+  });
 });

@@ -3,7 +3,8 @@ import * as z from "zod";
 import { eventRows, type EventRow } from "../analytics/events.ts";
 import { eventItems } from "../analytics/schemas.ts";
 import { logEntries } from "../analytics/audit/schemas.ts";
-import { entryOf, type AuditRow } from "../analytics/audit/store.ts";
+import { entryOf, withoutMaker, type AuditRow } from "../analytics/audit/store.ts";
+import { CHANGES_OF_USER } from "../platform/changes-of-user.ts";
 import type { ControlContext } from "../platform/context.ts";
 import { subjectDetail, withoutAddresses } from "../platform/personal-data.ts";
 import { timestamp } from "../platform/frame/schemas.ts";
@@ -89,14 +90,7 @@ export async function* exportUser(
     .whereNot({ user_id: "" })
     .whereNot({ kind: "change" });
   yield* list("decisions", decisionsOf(decisions, row));
-  const changes = records()
-    .where({ kind: "change" })
-    .whereRaw(
-      `resource = any(array(
-         select 'user/' || :id::text union all select 'session/' || s.id from sessions s where s.user_id = :id
-       ))`,
-      { id: row.id },
-    );
+  const changes = records().whereRaw(CHANGES_OF_USER, { id: row.id });
   yield* list("changes", changesOf(changes));
   yield "}";
 }
@@ -172,8 +166,8 @@ function ofUserAlone(text: string, { email }: UserRow): string {
 /** Who changed something of the user is another person: their name and address are not the user's to have. */
 async function* changesOf(rows: Knex.QueryBuilder): AsyncGenerator {
   for await (const row of exportTrail<AuditRow>(rows, "audit_records", { order: "asc" })) {
-    const { actor, client_ip, ...entry } = entryOf(row);
-    const { kind, id } = actor as { readonly kind: string; readonly id: string };
-    yield { ...entry, actor: { kind, id }, client_ip: kind === "anonymous" ? client_ip : "" };
+    const entry = entryOf(row);
+    const { kind } = entry["actor"] as { readonly kind: string };
+    yield kind === "anonymous" ? entry : withoutMaker(entry);
   }
 }

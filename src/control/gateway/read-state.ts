@@ -9,7 +9,7 @@ import { cursorOf, readExtent, resumeFrom, type FeedPosition } from "./cursor.ts
 
 /** The state that a gateway decides by in addition to its policy set: complete, or the changes. */
 export interface GatewayState extends StateData {
-  /** The newest change that the database held when this was read; not sent to gateways. */
+  /** The newest change that the database held when this was read; not sent. */
   readonly end: number;
 }
 type UserState = StateData["users"][number];
@@ -30,12 +30,11 @@ const DELETED_LISTED_MS = 2 * 86_400_000;
 const SNAPSHOT = { isolationLevel: "repeatable read", readOnly: true } as const;
 
 /**
- * Reads what came after a cursor, which may be nothing; at most one page of it, in the order in which it was committed.
- * Each customer and user is shown as it is now: a later change of it is listed again on a later page, and then changes
- * nothing.
+ * Reads what came after a cursor, which may be nothing; at most one page of it, in the order in which it was committed. Each
+ * customer and user is shown as it is now: a later change of it is sent on a later page again, and then changes nothing.
  *
  * @param after - the place that the follower has reached
- * @returns `undefined` if it is not known what came after it
+ * @returns `undefined` where what came after it cannot be told
  */
 export function readChanges(
   db: Knex,

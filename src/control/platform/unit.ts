@@ -12,6 +12,8 @@ export interface NewChange {
   readonly action: string;
   readonly target: { readonly type: string; readonly id: string };
   readonly customerId?: string;
+  /** The user whom it concerns, where that is not the target: whose session it is, for example. */
+  readonly userId?: string;
   readonly before?: Readonly<Record<string, unknown>>;
   readonly after?: Readonly<Record<string, unknown>>;
 }

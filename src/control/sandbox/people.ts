@@ -1,6 +1,7 @@
 import type { Knex } from "knex";
 import { onlyCustomerOf, type Actor } from "../platform/actor.ts";
 import { ApiError } from "../platform/errors.ts";
+import { erasePersonChanges } from "../resources/erasure/person-changes.ts";
 import { newId } from "../platform/ids.ts";
 import type { UnitOfWork } from "../platform/unit.ts";
 import type { UserAttributes } from "../tenancy/attributes.ts";
@@ -83,7 +84,8 @@ export async function deletePerson(unit: UnitOfWork, actor: Actor, id: string): 
   if (only !== undefined) void query.where({ customer_id: only });
   const [row] = await query.delete().returning<PersonRow[]>("*");
   if (row === undefined) throw new ApiError("PERSON_NOT_FOUND", { details: { person_id: id } });
-  unit.record({ action: "sandbox_person.deleted", ...aboutPerson(row), before: recordedOf(row) });
+  await erasePersonChanges(unit.trx, id);
+  unit.record({ action: "sandbox_person.deleted", ...aboutPerson(row) });
   return row;
 }
 

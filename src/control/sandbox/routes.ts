@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import { onlyCustomerOf } from "../platform/actor.ts";
 import type { ControlContext } from "../platform/context.ts";
-import { requireCustomer } from "../tenancy/customers.ts";
+import { requireCustomer, requireCustomerShared } from "../tenancy/customers.ts";
 import { ApiError, validationFailed } from "../platform/errors.ts";
 import { readPage } from "../platform/frame/list.ts";
 import { created, ok, page, readRoute, writeRoute, type Route } from "../platform/frame/route.ts";
@@ -69,7 +69,8 @@ export function sandboxRoutes(context: ControlContext, parts: FillingParts): Rou
       errors: ["INVALID_CUSTOMER", "DUPLICATE"],
       async write({ body, actor }, unit) {
         const customerId = body.customer_id ?? onlyCustomerOf(actor) ?? null;
-        if (customerId !== null) await requireCustomer(unit.trx, actor, customerId, "body");
+        // its deletion, which erases its people, waits for this one
+        if (customerId !== null) await requireCustomerShared(unit.trx, actor, customerId, "body");
         return created(await insertPerson(unit, { ...body, customer_id: customerId }));
       },
     }),

@@ -5,7 +5,7 @@ import { findCustomer } from "../tenancy/customers.ts";
 import { ApiError, validationFailed } from "../platform/errors.ts";
 import { ok, writeRoute, type Route } from "../platform/frame/route.ts";
 import type { SecretBox } from "../platform/secret-box.ts";
-import { endSessions, type SessionsOf } from "../resources/sessions/end.ts";
+import { aboutSession, endSessions, type SessionsOf } from "../resources/sessions/end.ts";
 import { findSession, type SessionRow } from "../resources/sessions/store.ts";
 import { findUser } from "../resources/users/store.ts";
 import { findRefreshToken } from "./code-store.ts";
@@ -32,14 +32,13 @@ export function logoutRoute({ box }: Pick<ControlContext, "box">): Route {
     async write({ query, body, actor }, unit) {
       const asked = oneRequest(query, body);
       const subject = await subjectOf(unit.trx, actor, asked);
-      await requireReturnUrl(unit.trx, subject.customerId, asked.post_logout_return_url);
+      await requireReturnUrl(unit.trx, subject.about.customerId, asked.post_logout_return_url);
       const url = subject.session && endSessionUrl(box, actor, subject.session, asked);
       const ended = await endSessions(unit, subject.where, "logout");
       if (ended > 0)
         unit.record({
           action: "session.ended",
-          target: subject.target,
-          customerId: subject.customerId,
+          ...subject.about,
           after: { reason: "logout", ended },
         });
       return ok({ ended, ...(url !== undefined && { end_session_url: url }) });
@@ -66,10 +65,10 @@ function oneRequest(query: LogoutQuery, body: LogoutBody): Asked {
 }
 
 interface Subject {
-  readonly customerId: string;
   readonly where: SessionsOf;
-  readonly target: { readonly type: string; readonly id: string };
-  /** The session for which the provider's logout is offered. */
+  /** What the change that is recorded says of it. */
+  readonly about: ReturnType<typeof aboutSession>;
+  /** The one that the provider's logout concerns. */
   readonly session: SessionRow | undefined;
 }
 
@@ -86,8 +85,7 @@ async function subjectOf(trx: Knex.Transaction, actor: Actor, asked: Asked): Pro
   if (session === undefined) throw new ApiError("SESSION_NOT_FOUND");
   if (asked.customer_id !== undefined && asked.customer_id !== session.customer_id)
     throw new ApiError("SESSION_NOT_FOUND");
-  const { id, customer_id: customerId } = session;
-  return { customerId, where: { sessionId: id }, target: { type: "session", id }, session };
+  return { where: { sessionId: session.id }, about: aboutSession(session), session };
 }
 
 async function userSubject(
@@ -106,8 +104,9 @@ async function userSubject(
     .whereNull("ended_at")
     .orderBy("created_at", "desc")
     .first<SessionRow | undefined>();
-  const target = { type: "user", id: user.id };
-  return { customerId: user.customer_id, where: { userId: user.id }, target, session };
+  const { id: ofUser, customer_id: ofCustomer } = user;
+  const about = { target: { type: "user", id: ofUser }, customerId: ofCustomer, userId: ofUser };
+  return { where: { userId: ofUser }, about, session };
 }
 
 /** A consumed token also identifies its session: ending that is what was requested. */

@@ -4,10 +4,12 @@ import type { ControlContext } from "../platform/context.ts";
 const BATCH = 1_000;
 /** An expired flow is no longer needed; its end is in the event history. */
 const FLOWS_KEPT_MS = 3_600_000;
+const DAY_MS = 86_400_000;
 
 /**
- * Removes flows that expired long ago, and sessions with their codes and refresh tokens once events of that age are
- * removed. It works in small steps, each skipping rows that another instance is removing.
+ * Removes what is long over: flows, and sessions with their codes and refresh tokens once events and audit records of that age are
+ * removed, too. Changes that an earlier release recorded tell whose they are by the session alone.
+ * It does so in small steps, each passing over what another instance is just removing.
  */
 export async function pruneSignIns(
   { db, clock, settings }: ControlContext,
@@ -15,7 +17,10 @@ export async function pruneSignIns(
 ): Promise<void> {
   const now = clock();
   await removeBefore(db, "sign_in_flows", "expires_at", new Date(now - FLOWS_KEPT_MS), signal);
-  await removeBefore(db, "sessions", "alive_until", new Date(now - settings.retention.eventsMs), signal);
+  const { auditMs, eventsMs } = settings.retention;
+  // records are kept for whole days
+  const before = new Date(now - Math.max(auditMs, eventsMs) - DAY_MS);
+  await removeBefore(db, "sessions", "alive_until", before, signal);
 }
 
 async function removeBefore(

@@ -47,6 +47,7 @@ export function useAuditTrail() {
     empty,
     list,
     context: () => control.context,
+    control: () => control,
     take: (records: readonly object[]) => takeRecords(control, records),
     takeOld: (records: readonly object[]) => takeOldRecords(control, records),
     request: (path: string, options: Parameters<RunningControl["request"]>[2] = {}) =>

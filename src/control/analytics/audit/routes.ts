@@ -6,7 +6,8 @@ import { keptSince } from "../records/partitions.ts";
 import { exportTrail, readTrail } from "../records/trail.ts";
 import { countAudit } from "./count.ts";
 import { logEntries, logsQuery, type LogsQuery } from "./schemas.ts";
-import { auditRows, entryOf, type AuditFilters, type AuditRow } from "./store.ts";
+import { auditRows, type AuditFilters, type AuditRow } from "./store.ts";
+import { visibleEntryFor } from "./visible-entry.ts";
 
 /** The audit trail. */
 export function auditRoutes(context: ControlContext): Route[] {
@@ -36,7 +37,9 @@ const DESCRIPTION =
 first. \`total_items\` is exact for filters by time, customer, decision and reason; with others it counts at most 10,000
 records, and the header \`X-Total-Exact\` is \`false\` where there are more. Pages reach the first 10,000 records; the header
 \`X-Next-Cursor\` of a page is the \`cursor\` of the next one at any depth. \`format=ndjson\`, or \`Accept: application/x-ndjson\`,
-answers all records from there on, one JSON object a line.`.replaceAll("\n", " ");
+answers all records from there on, one JSON object a line. A key that is limited to a customer sees changes by others than the
+customer's keys and users without the actor's \`name\`, and with an empty
+\`client_ip\`.`.replaceAll("\n", " ");
 
 async function readLogs(
   { db, clock, settings }: ControlContext,
@@ -45,16 +48,17 @@ async function readLogs(
   const now = clock();
   const filters = filtersOf(query, actor, keptSince(now, settings.retention.auditMs));
   const rows = auditRows(db, filters);
+  const visible = await visibleEntryFor(db, actor);
   if (wantsLines(query, headers.accept)) {
     const newest = await newestOf(rows);
     if (newest !== undefined) rows.where("timestamp", "<=", newest);
-    return { kind: "lines", lines: entries(exportTrail<AuditRow>(rows, "audit_records", query)) };
+    return { kind: "lines", lines: entries(exportTrail<AuditRow>(rows, "audit_records", query), visible) };
   }
   const [read, count] = await Promise.all([
     readTrail<AuditRow>(rows, "audit_records", query),
     countAudit(db, filters, now, settings.retention),
   ]);
-  const answer = page(read.rows.map(entryOf), { ...query, total: count.total });
+  const answer = page(read.rows.map(visible), { ...query, total: count.total });
   const headersOut = {
     "x-total-exact": String(count.exact),
     ...(read.next !== undefined && { "x-next-cursor": read.next }),
@@ -85,8 +89,11 @@ async function newestOf(rows: ReturnType<typeof auditRows>): Promise<Date | unde
   return newest?.timestamp;
 }
 
-async function* entries(rows: AsyncIterable<AuditRow>): AsyncGenerator<object> {
-  for await (const row of rows) yield entryOf(row);
+async function* entries(
+  rows: AsyncIterable<AuditRow>,
+  visible: (row: AuditRow) => object,
+): AsyncGenerator<object> {
+  for await (const row of rows) yield visible(row);
 }
 
 /** By the parameter; without it, by the types that are accepted (RFC 9110, section 12.5.1), where lines are named alone. */

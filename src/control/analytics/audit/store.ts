@@ -92,3 +92,9 @@ function provenanceOf({ ingested_by, gateway, received_at }: AuditRow): object {
     ...(received_at !== null && { received_at }),
   };
 }
+
+/** A change by the id of who made it alone: without their name, and without where they were. */
+export function withoutMaker(entry: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { kind, id } = entry["actor"] as { readonly kind: string; readonly id: string };
+  return { ...entry, actor: { kind, id }, client_ip: "" };
+}

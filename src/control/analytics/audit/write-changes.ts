@@ -9,6 +9,7 @@ export async function writeChanges(trx: Knex.Transaction, changes: readonly Stor
 /** The columns by which the trail is searched; the rest as it is. */
 function rowOf(change: StoredChange): object {
   const { id, timestamp, actor, action, target, customerId, requestId, clientIp, before, after } = change;
+  const { userId = target.type === "user" ? target.id : null } = change;
   return {
     timestamp,
     kind: "change",
@@ -16,6 +17,7 @@ function rowOf(change: StoredChange): object {
     request_id: requestId,
     customer_id: customerId ?? null,
     user_id: actor.id,
+    about_user: userId,
     resource: `${target.type}/${target.id}`,
     action,
     client_ip: clientIp,

@@ -16,6 +16,7 @@ const COUNTED_IN: Readonly<Record<StepName, keyof Counts | undefined>> = {
   sessions: "sessions",
   events: "events",
   refusals: "events",
+  deliveries: undefined,
   records: "records",
   changes: "records",
   acts: "records",

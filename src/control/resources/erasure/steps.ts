@@ -1,5 +1,6 @@
 import type { Knex } from "knex";
 import { inSlices } from "../../../runtime/in-slices.ts";
+import { CHANGES_OF_USER } from "../../platform/changes-of-user.ts";
 import type { UnitOfWork } from "../../platform/unit.ts";
 import { eraseDeliveries, hiddenDetail } from "./deliveries.ts";
 import { ERASED_USER, type ErasureRow, type ErasurePosition, type StepName } from "./store.ts";
@@ -39,15 +40,9 @@ export const ERASE: Readonly<Record<StepName, (unit: UnitOfWork, erasure: Erasur
   sessions: eraseSessions,
   events: eraseEvents,
   refusals: eraseRefusals,
+  deliveries: eraseLastingDeliveries,
   records: ({ trx }, erasure) => eraseRecords(trx, erasure, whose(erasure)),
-  changes: ({ trx }, erasure) =>
-    eraseRecords(
-      trx,
-      erasure,
-      `kind = 'change' and resource = any(array(
-         select 'user/' || :id::text union all select 'session/' || s.id from sessions s where s.user_id = :id
-       ))`,
-    ),
+  changes: ({ trx }, erasure) => eraseRecords(trx, erasure, CHANGES_OF_USER),
   acts: ({ trx }, erasure) =>
     updateRecords(trx, erasure, "user_id = :id and user_id <> '' and kind = 'change'", [
       "record = r.record #- '{actor,name}'",
@@ -66,6 +61,7 @@ function whose({ kind }: ErasureRow): string {
 }
 
 async function eraseUsers({ trx, now }: UnitOfWork, { id, kind }: ErasureRow): Promise<Batch> {
+  if (kind === "customer") await trx("sandbox_people").where({ customer_id: id }).delete();
   const { length: rows } = await trx("users")
     .whereIn(
       "id",
@@ -148,11 +144,7 @@ async function eraseRefusals({ trx }: UnitOfWork, erasure: ErasureRow): Promise<
      order by "timestamp", id limit :limit`,
     { ...bindingsOf(erasure, WINDOW), customer },
   );
-  const detailOfTheirs = subjectDetail(subject);
-  const looked = await inSlices(rows, ({ detail, ...key }) => {
-    const isAnothers = detail === null || (detail.startsWith("sub ") && detail !== detailOfTheirs);
-    return { ...key, detail, masked: isAnothers ? detail : hiddenDetail(detail) };
-  });
+  const looked = await inSlices(rows, (row) => ({ ...row, masked: maskedRefusal(row.detail, subject) }));
   const theirs = looked.filter(({ detail, masked }) => masked !== detail);
   for (const { at, id, masked } of theirs)
     await trx.raw(
@@ -167,8 +159,47 @@ async function eraseRefusals({ trx }: UnitOfWork, erasure: ErasureRow): Promise<
   return { ...batchOf(rows, WINDOW), rows: theirs.length };
 }
 
-/** A change of a user. */
-const OF_USER = "(r.kind = 'change' and starts_with(r.resource, 'user/'))";
+/** What is kept of why a sign-in was refused; where it is about another, all of it. */
+function maskedRefusal(detail: string | null, subject: string): string | null {
+  const isAnothers = detail === null || (detail.startsWith("sub ") && detail !== subjectDetail(subject));
+  return isAnothers ? detail : hiddenDetail(detail);
+}
+
+const USER_TOLD = "(payload::jsonb #>> '{data,user,id}')";
+const CUSTOMER_TOLD =
+  "coalesce(payload::jsonb #>> '{data,user,customer_id}', payload::jsonb #>> '{data,customer,id}')";
+
+/**
+ * Deliveries that may have outlived their events, by which they would be found: what is sent again begins anew. They tell by
+ * themselves whom they are about.
+ */
+async function eraseLastingDeliveries({ trx }: UnitOfWork, erasure: ErasureRow): Promise<Batch> {
+  const { id, kind, customer_id: customer, subject, position } = erasure;
+  const told = kind === "customer" ? CUSTOMER_TOLD : USER_TOLD;
+  const { rows } = await trx.raw<{ rows: { id: string; is_theirs: boolean; detail: string | null }[] }>(
+    `select distinct on (event_id) event_id as id, coalesce(${told} = :id, false) as is_theirs,
+       payload::jsonb #>> '{data,detail}' as detail
+     from webhook_deliveries
+     where (${told} = :id
+         or ${CUSTOMER_TOLD} = :refusedBy and event_type = 'user.authentication_failed' and ${USER_TOLD} is null)
+       and event_id > :after
+     order by event_id limit :limit`,
+    { id, refusedBy: subject === null ? null : customer, after: position?.[0] ?? "", limit: BATCH },
+  );
+  const theirs = await inSlices(
+    rows,
+    ({ is_theirs: all, detail }) => all || maskedRefusal(detail, subject ?? "") !== detail,
+  );
+  await eraseDeliveries(
+    trx,
+    rows.filter((_, index) => theirs[index]).map((row) => row.id),
+  );
+  const last = rows.length < BATCH ? undefined : rows.at(-1);
+  return { rows: rows.length, position: last && [last.id] };
+}
+
+/** A change of a user, or of one of the sandbox's people. */
+const OF_USER = `(r.kind = 'change' and (starts_with(r.resource, 'user/') or starts_with(r.resource, 'sandbox_person/')))`;
 /** By the user's own browser, at a sign-in or at its end: nobody else is named by an address. */
 const BY_THEMSELVES = `((${OF_USER} or (r.kind = 'change' and starts_with(r.resource, 'session/')))
   and r.record #>> '{actor,kind}' = 'anonymous')`;

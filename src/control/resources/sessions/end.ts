@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
 import type { EventData } from "../../platform/events.ts";
-import type { UnitOfWork } from "../../platform/unit.ts";
+import type { NewChange, UnitOfWork } from "../../platform/unit.ts";
 
 /** Why a session ended. */
 export const END_REASONS = [
@@ -71,24 +71,35 @@ export async function endSessions(unit: UnitOfWork, where: SessionsOf, reason: E
   return ended.length;
 }
 
-/** Ends one open session, and records that; a session that has ended is not changed. */
+type SessionOfUser = Pick<EndedRow, "id" | "customer_id" | "user_id">;
+
+/** Ends one session that goes on, and records that; one that is over stays as it is. */
 export async function revokeSession(
   unit: UnitOfWork,
-  { id, customer_id: customerId, user_id }: Pick<EndedRow, "id" | "customer_id" | "user_id">,
+  session: SessionOfUser,
   reason: EndReason = "revoked",
 ): Promise<void> {
+  const { id, user_id } = session;
   const ended = await endSessions(unit, { sessionId: id }, reason);
   if (ended === 0) return;
   unit.record({
     action: "session.revoked",
-    target: { type: "session", id },
-    customerId,
+    ...aboutSession(session),
     before: { user_id, status: "active" },
     after: { user_id, status: "ended", ...(reason !== "revoked" && { reason }) },
   });
 }
 
-/** In a fixed order, so that two transactions that end overlapping sets wait for each other instead of deadlocking. */
+/** What a change of a session says of it: whose it is, because the audit trail is kept for longer than the session may be. */
+export function aboutSession({
+  id,
+  customer_id: customerId,
+  user_id: userId,
+}: SessionOfUser): Pick<NewChange, "target"> & { readonly customerId: string; readonly userId: string } {
+  return { target: { type: "session", id }, customerId, userId };
+}
+
+/** In one order, so that two that end overlapping sets wait for each other rather than deadlock. */
 function lockAlive(
   trx: Knex.Transaction,
   { sessionId, userId, customerId }: SessionsOf,

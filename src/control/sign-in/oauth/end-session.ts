@@ -3,7 +3,7 @@ import { isKeyOfFamily } from "../../resources/api-keys/store.ts";
 import type { ControlContext } from "../../platform/context.ts";
 import { findCustomer } from "../../tenancy/customers.ts";
 import type { Answer } from "../../platform/frame/route.ts";
-import { endSessions } from "../../resources/sessions/end.ts";
+import { aboutSession, endSessions } from "../../resources/sessions/end.ts";
 import type { SessionRow } from "../../resources/sessions/store.ts";
 import { withParameters } from "../failure.ts";
 import type { UnitOrigin } from "../../platform/unit.ts";
@@ -40,8 +40,7 @@ export async function endSession(
   await units(origin, async (unit) => {
     const ended = await endSessions(unit, { sessionId: id }, "logout");
     if (ended === 0) return;
-    const target = { type: "session", id };
-    unit.record({ action: "session.ended", target, customerId, after: { reason: "logout", ended } });
+    unit.record({ action: "session.ended", ...aboutSession(session), after: { reason: "logout", ended } });
   });
   if (to === undefined) return SIGNED_OUT;
   // exact comparison (RFC 9700, section 2.1); section 3: no redirect to a URL that is not registered

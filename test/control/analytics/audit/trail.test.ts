@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import type { Actor } from "../../../../src/control/platform/actor.ts";
 import { FULL_KEY } from "../../../support/control.ts";
+import { makeCustomer, makeKey } from "../../../support/guarded-control.ts";
 import { decisions, NOW, useAuditTrail, type Entry } from "../../support/audit-trail.ts";
 import { decisionRecord, GATEWAY_KEY, outcomeRecord } from "../../support/gateway-records.ts";
 
@@ -7,7 +9,7 @@ import { decisionRecord, GATEWAY_KEY, outcomeRecord } from "../../support/gatewa
 const TAKEN_IN = { ingested_by: GATEWAY_KEY.id, received_at: new Date(NOW).toISOString() };
 
 describe("audit trail", () => {
-  const { context, idsOf, list, request, take } = useAuditTrail();
+  const { context, control, idsOf, list, request, take } = useAuditTrail();
 
   it("answers decisions as they were written, newest first", async () => {
     const [first, second] = decisions(2, () => ({ trace_id: "t", accepted_ambiguities: ["x"] }));
@@ -105,6 +107,48 @@ describe("audit trail", () => {
         [id],
         JSON.stringify(filter),
       );
+  });
+
+  it("tells a customer's key what others did to the customer, and not who they are or where", async () => {
+    const customerId = await makeCustomer(control());
+    const { id: own } = (await makeKey(control(), { customerId })).row;
+    const limited = { ...FULL_KEY, id: own, customerId };
+    const actors: Actor[] = [
+      { ...FULL_KEY, name: "Olga's key" },
+      { kind: "system", id: "cli", name: "Olga's shell" },
+      { kind: "anonymous", id: "ip:192.0.2.1" },
+      limited,
+    ];
+    for (const actor of actors)
+      await context().units({ actor, requestId: "req_1", clientIp: "192.0.2.1" }, (unit) => {
+        unit.record({ action: "customer.updated", target: { type: "customer", id: customerId }, customerId });
+        return Promise.resolve();
+      });
+    const seen = (entries: readonly Entry[]) =>
+      entries
+        .map(({ actor, client_ip: address }) => {
+          const { kind, id, name = "" } = actor as Record<string, string>;
+          return [kind, id, name, address].join("|");
+        })
+        .sort();
+    const query = { action: "customer.updated" };
+    const lines = await request("?action=customer.updated&format=ndjson", { as: limited });
+    for (const entries of [
+      (await list(query, limited)).entries,
+      lines.text
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line) as Entry),
+    ])
+      assert.deepEqual(seen(entries), [
+        "anonymous|ip:192.0.2.1||192.0.2.1",
+        ...[`api_key|${FULL_KEY.id}||`, `api_key|${own}|full|192.0.2.1`, "system|cli||"],
+      ]);
+    assert.deepEqual(seen((await list(query)).entries), [
+      "anonymous|ip:192.0.2.1||192.0.2.1",
+      ...[`api_key|${FULL_KEY.id}|Olga's key|192.0.2.1`, `api_key|${own}|full|192.0.2.1`],
+      "system|cli|Olga's shell|192.0.2.1",
+    ]);
   });
 
   it("filters", async () => {
