@@ -81,7 +81,7 @@ export function createAuthenticator(context: ControlContext, keys: Knex = contex
 
     async lockCredentials(trx, actor) {
       if (actor.kind === "api_key") await lockKeyShared(trx, actor.id);
-      if (actor.kind === "dashboard_user") await lockSessionShared(trx, actor.sessionId);
+      if (actor.kind === "dashboard_user") await lockSessionShared(trx, actor);
     },
 
     requireSameSite({ headers }, actor) {

@@ -31,6 +31,10 @@ export const ADVISORY_LOCKS = {
 export const ROW_LOCKS = {
   /** New kinds of violations of a webhook, whose number is limited. */
   webhookWindows: 518_741_302,
+  /** The right to write, of an API key or a dashboard user: writes share it until they commit, a withdrawal takes it alone. */
+  credentials: 518_741_303,
+  /** A customer, in the same way: writes that need it to stay as it is, and its suspension or deletion. */
+  customers: 518_741_304,
 } as const;
 
 /** The advisory locks of the embedded server's own database `postgres`. */
@@ -68,6 +72,15 @@ export async function lockUntilEndWithin(
     if (performance.now() >= deadline) return false;
     await sleep(POLL_MS);
   }
+}
+
+/**
+ * Acquires the lock of a row together with others who share it. These locks are granted in the order of the requests: who
+ * wants the lock alone waits only for those who have it already. A shared lock of the row itself is granted past waiting
+ * requests, so that a stream of them keeps an update out for as long as it lasts.
+ */
+export async function lockRowShared(trx: Knex, lock: keyof typeof ROW_LOCKS, id: string): Promise<void> {
+  await trx.raw("select pg_advisory_xact_lock_shared(?, hashtext(?))", [ROW_LOCKS[lock], id]);
 }
 
 /** Acquires the locks of these rows, always in the same order, so that transactions cannot deadlock. */

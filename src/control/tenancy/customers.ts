@@ -2,6 +2,7 @@ import type { Knex } from "knex";
 import { onlyCustomerOf, type Actor } from "../platform/actor.ts";
 import { invalidCustomer } from "../platform/errors.ts";
 import type { ClaimRules } from "./permit-claims.ts";
+import { lockRowsUntilEnd, lockRowShared } from "../../storage/index.ts";
 
 export const CUSTOMER_STATUSES = ["active", "suspended", "archived"] as const;
 export type CustomerStatus = (typeof CUSTOMER_STATUSES)[number];
@@ -88,6 +89,7 @@ export async function requireCustomer(
  * rows may still refer to it: sign-ins do not wait.
  */
 export async function lockCustomer(trx: Knex.Transaction, actor: Actor, id: string): Promise<CustomerRow> {
+  if (maySee(actor, id)) await lockRowsUntilEnd(trx, "customers", [id]);
   const found = maySee(actor, id)
     ? await customers(trx)
         .where({ id })
@@ -114,6 +116,7 @@ export async function requireCustomerShared(
  * @returns whether it exists
  */
 export async function lockCustomerShared(trx: Knex.Transaction, id: string): Promise<boolean> {
+  await lockRowShared(trx, "customers", id);
   const row: unknown = await customers(trx).where({ id }).forShare().first("id");
   return row !== undefined;
 }

@@ -11,6 +11,7 @@ import { hashSecret } from "../../platform/secret-box.ts";
 import type { RowCheck, UnitOfWork } from "../../platform/unit.ts";
 import { newApiKeySecret } from "./secret.ts";
 import type { ApiKeyStatus } from "./schemas.ts";
+import { lockRowsUntilEnd, lockRowShared } from "../../../storage/index.ts";
 
 export interface ApiKeyRow {
   readonly id: string;
@@ -156,12 +157,9 @@ export async function revokeApiKey(
 
 /** Revokes the keys that are limited to a customer that is being deleted, in the same unit. */
 export async function revokeApiKeysOf(unit: UnitOfWork, customerId: string): Promise<void> {
-  const rows = await unit
-    .trx("api_keys")
-    .where({ customer_id: customerId, revoked_at: null })
-    .orderBy("id")
-    .forUpdate()
-    .select<ApiKeyRow[]>(...COLUMNS);
+  const keys = unit.trx("api_keys").where({ customer_id: customerId, revoked_at: null }).orderBy("id");
+  await lockRowsUntilEnd(unit.trx, "credentials", await keys.clone().pluck<string[]>("id"));
+  const rows = await keys.forUpdate().select<ApiKeyRow[]>(...COLUMNS);
   for (const row of rows) await revoke(unit, row);
 }
 
@@ -250,6 +248,7 @@ export function familyOf({ id, family_id: familyId }: Pick<ApiKeyRow, "id" | "fa
 
 /** @throws ApiError 404 */
 export async function lockApiKey(trx: Knex.Transaction, id: string): Promise<ApiKeyRow> {
+  await lockRowsUntilEnd(trx, "credentials", [id]);
   const row = await trx("api_keys")
     .where({ id })
     .forUpdate()
@@ -259,6 +258,8 @@ export async function lockApiKey(trx: Knex.Transaction, id: string): Promise<Api
 
 /** Locks a key against changes until the transaction ends; a revocation waits. */
 export async function lockKeyShared(trx: Knex.Transaction, id: string): Promise<void> {
+  await lockRowShared(trx, "credentials", id);
+  // an instance of an earlier release revokes keys by the lock of the row alone
   await trx("api_keys").where({ id }).forShare().select("id");
 }
 

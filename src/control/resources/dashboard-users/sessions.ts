@@ -3,6 +3,7 @@ import type { Role } from "../../platform/actor.ts";
 import { newId } from "../../platform/ids.ts";
 import { hashSecret, newSecret } from "../../platform/secret-box.ts";
 import { IDLE_MS, SESSION_MS } from "./session-cookie.ts";
+import { lockRowsUntilEnd, lockRowShared } from "../../../storage/index.ts";
 
 /** A session as presented by a request. */
 export interface PresentedSession {
@@ -83,26 +84,38 @@ export function isOpenSession(
 }
 
 /** Locks a session and its user's role against changes until the transaction ends. */
-export async function lockSessionShared(trx: Knex.Transaction, id: string): Promise<void> {
+export async function lockSessionShared(
+  trx: Knex.Transaction,
+  { id: userId, sessionId: id }: { readonly id: string; readonly sessionId: string },
+): Promise<void> {
+  await lockRowShared(trx, "credentials", userId);
+  // an instance of an earlier release ends sessions by the locks of the rows alone
   await trx.raw(
     `select from dashboard_sessions s join dashboard_users u on u.id = s.user_id where s.id = ? for share`,
     [id],
   );
 }
 
-/** Ends the sessions of a user: all, or all but one. */
+/** Ends the sessions of a user who is locked: all, or all but one. */
 export async function endSessionsOf(trx: Knex.Transaction, userId: string, except?: string): Promise<void> {
   const query = trx("dashboard_sessions").where({ user_id: userId });
   if (except !== undefined) void query.whereNot({ id: except });
   await query.delete();
 }
 
-export async function endSessionByToken(trx: Knex.Transaction, token: string): Promise<void> {
-  await trx("dashboard_sessions")
-    .where({ token_hash: hashSecret(token) })
-    .delete();
+export function endSessionByToken(trx: Knex.Transaction, token: string): Promise<void> {
+  return endWhere(trx, { token_hash: hashSecret(token) });
 }
 
-export async function endSession(trx: Knex.Transaction, id: string): Promise<void> {
-  await trx("dashboard_sessions").where({ id }).delete();
+export function endSession(trx: Knex.Transaction, id: string): Promise<void> {
+  return endWhere(trx, { id });
+}
+
+async function endWhere(trx: Knex.Transaction, which: Readonly<Record<string, string>>): Promise<void> {
+  const session = await trx("dashboard_sessions")
+    .where(which)
+    .first<{ user_id: string } | undefined>("user_id");
+  if (session === undefined) return;
+  await lockRowsUntilEnd(trx, "credentials", [session.user_id]);
+  await trx("dashboard_sessions").where(which).delete();
 }

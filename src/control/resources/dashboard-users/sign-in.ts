@@ -16,6 +16,7 @@ import { readSessionCookie, sessionCookie } from "./session-cookie.ts";
 import { beginSession, endSessionByToken } from "./sessions.ts";
 import { viewOfSession } from "./session-view.ts";
 import { findDashboardUser, findDashboardUserByEmail, type DashboardUserRow } from "./store.ts";
+import { lockRowsUntilEnd } from "../../../storage/index.ts";
 
 /** The result of checking an e-mail address and a password. */
 export interface Checked {
@@ -93,6 +94,7 @@ async function stillThere(
   { trx }: UnitOfWork,
   checked: DashboardUserRow,
 ): Promise<DashboardUserRow | undefined> {
+  await lockRowsUntilEnd(trx, "credentials", [checked.id]);
   await trx("dashboard_users").where({ id: checked.id }).forUpdate().first("id");
   const user = await findDashboardUser(trx, checked.id);
   return user?.password_hash === checked.password_hash ? user : undefined;

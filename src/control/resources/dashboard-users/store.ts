@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import { lockUntilEnd } from "../../../storage/index.ts";
+import { lockRowsUntilEnd, lockUntilEnd } from "../../../storage/index.ts";
 import type { Role } from "../../platform/actor.ts";
 import { ApiError } from "../../platform/errors.ts";
 import { readPage, type ListRequest } from "../../platform/frame/list.ts";
@@ -32,13 +32,16 @@ export async function requireDashboardUser(db: Knex, id: string): Promise<Dashbo
 
 /** @throws ApiError 404 */
 export async function lockDashboardUser(trx: Knex.Transaction, id: string): Promise<DashboardUserRow> {
+  await lockRowsUntilEnd(trx, "credentials", [id]);
   const row = await trx<DashboardUserRow>("dashboard_users").where({ id }).forUpdate().first();
   return row ?? notFound(id);
 }
 
 /** Locks all owners in a fixed order: of two changes that together would leave none, the second one sees the first. */
-export function lockOwners(trx: Knex.Transaction): Promise<DashboardUserRow[]> {
-  return trx<DashboardUserRow>("dashboard_users").where({ role: "owner" }).orderBy("id").forUpdate();
+export async function lockOwners(trx: Knex.Transaction): Promise<DashboardUserRow[]> {
+  const owners = trx<DashboardUserRow>("dashboard_users").where({ role: "owner" }).orderBy("id");
+  await lockRowsUntilEnd(trx, "credentials", await owners.clone().pluck("id"));
+  return owners.forUpdate();
 }
 
 /** @throws ApiError 409 if the e-mail address is in use */

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
+import { setTimeout as delay } from "node:timers/promises";
 import { EventEmitter, once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { json } from "node:stream/consumers";
-import { revokeApiKey } from "../../../../src/control/resources/api-keys/store.ts";
+import { lockKeyShared, revokeApiKey } from "../../../../src/control/resources/api-keys/store.ts";
 import { createAuthenticator } from "../../../../src/control/authenticator.ts";
 import type { ControlContext } from "../../../../src/control/platform/context.ts";
 import { ok, readRoute, writeRoute } from "../../../../src/control/platform/frame/route.ts";
@@ -257,13 +258,38 @@ describe("the right to a request that takes its time", () => {
       assert.deepEqual(await write(bearer(secret)), ["API_KEY_REVOKED", 0]);
     });
 
+    it("keeps no revocation out, however many writes with the key overlap", async () => {
+      const { row } = await makeKey(control);
+      const { db, units } = control.context;
+      let over = false;
+      let asked = false;
+      let meanwhile = 0;
+      const writes = async (first: number) => {
+        await delay(first);
+        while (!over && meanwhile < 100) {
+          await db.transaction(async (trx) => {
+            await lockKeyShared(trx, row.id);
+            await delay(40);
+          });
+          if (asked) meanwhile += 1;
+        }
+      };
+      const writers = [0, 10, 20, 30].map((first) => writes(first));
+      await delay(60);
+      asked = true;
+      const revoking = units(OPERATOR, (unit) => revokeApiKey(unit, row.id)).then(() => (over = true));
+      await Promise.race([revoking, Promise.all(writers)]);
+      await Promise.all([revoking, ...writers]);
+      assert.ok(meanwhile < 20, String(meanwhile));
+    });
+
     it("is waited for by a revocation that comes later", async () => {
       const { row, secret } = await makeKey(control);
       const steps: string[] = [];
       let revoked: Promise<unknown> = Promise.resolve();
       afterLook = async () => {
         revoked = revoke(row.id).then(() => steps.push("revoked"));
-        await waiter("%for update%");
+        await waiter("%pg_advisory_xact_lock(%");
         steps.push("written");
       };
       assert.deepEqual(await write(bearer(secret)), [200, 1]);
