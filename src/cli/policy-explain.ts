@@ -22,6 +22,7 @@ import { explainPast } from "./explain-past.ts";
 import { openGateway, type ExplainedGateway } from "./explained-gateway.ts";
 import { rawRequest } from "./raw-request.ts";
 import { errorMessage } from "../text/index.ts";
+import { decidingRule } from "../decision/decide/deciding-rule.ts";
 
 interface ExplainOptions {
   readonly config?: string;
@@ -161,7 +162,7 @@ async function explain(
       {
         ...{ decision: verdict, reason, status: REASONS[reason].status, detail },
         ...(accepted.length > 0 && { accepted_ambiguities: accepted }),
-        decided_by: (offline.decision.connection ?? offline.decision.rule)?.id ?? null,
+        decided_by: decidingRule(offline.decision)?.id ?? null,
         ...explained.explanation,
         ...(answer && { answer: { ...answer.outcome, fields: answer.fields } }),
         ...(deliveries.length > 0 && {

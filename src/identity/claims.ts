@@ -68,6 +68,10 @@ export function compileClaims(configured: Readonly<Record<string, string>>): Cla
     if (typeof userId !== "string") return invalid("the claim for `user.id` is not a string");
     if (!isPlainText(userId))
       return invalid("the claim for `user.id` is empty or contains control characters");
+    // of several, or of a structure, nobody could say which one's state and rules apply
+    const customerId = customer["id"];
+    if (typeof customerId === "object" && customerId !== null)
+      return invalid("the claim for `customer.id` is not a single value");
 
     Object.freeze(user);
     Object.freeze(customer);

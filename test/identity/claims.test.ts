@@ -153,6 +153,18 @@ describe("identity: claims to attributes", () => {
     }
   });
 
+  it("takes one customer, not several", async () => {
+    for (const customer_id of [["cus_a"], ["cus_a", "cus_b"], [], { id: "cus_a" }]) {
+      const result = await verifyText(await signer.sign({ sub: "u", customer_id }), {});
+      assert.equal(
+        result.ok ? undefined : result.reason,
+        "TOKEN_CLAIMS_INVALID",
+        JSON.stringify(customer_id),
+      );
+    }
+    assert.equal((await identify({ customer_id: 7 })).customer?.["id"], 7);
+  });
+
   it("keeps letters of every script in the id", async () => {
     assert.equal((await identify({ sub: "Łucja 👩‍💻" })).userId, "Łucja 👩‍💻");
   });

@@ -31,7 +31,10 @@ describe("storage: advisory locks", () => {
     });
     assert.deepEqual(
       [ROW_LOCKS, SERVER_LOCKS],
-      [{ webhookWindows: 518_741_302 }, { inUse: 1, settingUp: 2 }],
+      [
+        { webhookWindows: 518_741_302, credentials: 518_741_303, customers: 518_741_304 },
+        { inUse: 1, settingUp: 2 },
+      ],
     );
   });
 

@@ -1,11 +1,11 @@
 import { createDecisionIds } from "../../audit/index.ts";
 import type { AuditRecord } from "../../protocol/record.ts";
-import type { GraphqlRuleIR, PathRuleIR, WebsocketConnectionIR } from "../../policy/index.ts";
 import { traceIdOf } from "../../telemetry/tracing.ts";
 import { redactTarget } from "../../text/index.ts";
 import { explainDecision } from "../explain/explain.ts";
 import type { AccessRequest, Decision } from "../types.ts";
 import { unknownReads } from "../explain/unknown-reads.ts";
+import { decidingRule, type DecidingRule } from "../decide/deciding-rule.ts";
 
 /** What a record contains besides the decision. `access` is absent if the check could not be decoded. */
 export interface RecordContext {
@@ -64,21 +64,6 @@ export function auditRecord(
     ...(decision.accepted.length > 0 && { accepted_ambiguities: decision.accepted }),
     ...(explanation !== undefined && { trace: explanation }),
   };
-}
-
-type DecidingRule = PathRuleIR | WebsocketConnectionIR | GraphqlRuleIR;
-
-/** Of a denied operation, the rule of the first denied field that has one: the path rule permitted the request. */
-function decidingRule({
-  connection,
-  rule,
-  denials,
-  graphqlErrors,
-  snapshot,
-}: Decision): DecidingRule | undefined {
-  if (graphqlErrors === undefined) return connection ?? rule;
-  const id = denials?.find((denied) => denied.rule !== undefined)?.rule;
-  return snapshot?.ir.graphql.rules.find((candidate) => candidate.id === id);
 }
 
 /** The resource of a rule, as its author wrote it. */

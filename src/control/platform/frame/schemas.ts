@@ -49,7 +49,7 @@ export function longText(max = 2000) {
 /** RFC 5321, as far as that can be checked without sending mail; compared in lower case. */
 export function emailAddress() {
   return z
-    .email("must be an e-mail address")
+    .email("must be a valid e-mail address")
     .max(254)
     .transform((value) => value.toLowerCase())
     .meta({ type: "string", format: "email" });
