@@ -257,6 +257,31 @@ export default defineConfig(
       ],
     },
   },
+  {
+    // whoever sends a request may lose the right to it before the commit (decision 46); these files act for the service itself,
+    // or for a browser without credentials
+    files: ["src/control/**"],
+    ignores: [
+      "src/control/platform/frame/units-of-caller.ts",
+      "src/control/encryption/rotate.ts",
+      "src/control/resources/erasure/jobs.ts",
+      "src/control/resources/policy-sets/publish-folder.ts",
+      "src/control/resources/webhooks/record-attempt.ts",
+      "src/control/sandbox/reset.ts",
+      "src/control/sign-in/issuer/keyring.ts",
+      "src/control/sign-in/oauth/end-session.ts",
+    ],
+    rules: {
+      "no-restricted-syntax": [
+        "error",
+        {
+          selector: "CallExpression:matches([callee.name='units'], [callee.property.name='units'])",
+          message:
+            "open units for a caller with unitsOfCaller (src/control/platform/frame/units-of-caller.ts)",
+        },
+      ],
+    },
+  },
   // plain JavaScript: there are no types to check by
   { files: ["**/*.js"], ...tseslint.configs.disableTypeChecked },
   // the second asks who has started it, before anything else is loaded

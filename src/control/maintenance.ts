@@ -6,6 +6,7 @@ import { runErasures } from "./resources/erasure/jobs.ts";
 import { pruneDeleted } from "./resources/erasure/prune-deleted.ts";
 import { adoptDeletions } from "./resources/erasure/store.ts";
 import { forgetExpiredKeys } from "./platform/frame/idempotency.ts";
+import { createMaintenanceClock } from "./maintenance-clock.ts";
 import { pruneGatewayChanges } from "./gateway/prune.ts";
 import type { Keyring } from "./sign-in/issuer/keyring.ts";
 import { maintainPartitions } from "./analytics/records/maintain-partitions.ts";
@@ -20,6 +21,7 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 const TEN_MINUTES_MS = 10 * MINUTE_MS;
 
 interface MaintenanceParts {
+  /** With the clock of this run: `maintenance-clock.ts`. */
   readonly context: ControlContext;
   readonly keyring: Keyring;
 }
@@ -111,12 +113,13 @@ const SANDBOX_JOBS: readonly MaintenanceJob[] = [
 /** Starts the maintenance of an environment's database, each task on its own interval. */
 export function startMaintenance(context: ControlContext, keyring: Keyring): BackgroundWork {
   const isSandbox = context.settings.environment === "sandbox";
+  const clockOfRun = createMaintenanceClock(context);
   const jobs = [...JOBS, ...(isSandbox ? SANDBOX_JOBS : [])].map(({ everyMs, run, ...options }) =>
-    every(everyMs, (signal) => run({ context, keyring }, signal), {
-      ...options,
-      retryMs: MINUTE_MS,
-      log: context.log,
-    }),
+    every(
+      everyMs,
+      async (signal) => run({ context: { ...context, clock: await clockOfRun() }, keyring }, signal),
+      { ...options, retryMs: MINUTE_MS, log: context.log },
+    ),
   );
   return {
     async close() {

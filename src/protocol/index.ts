@@ -17,5 +17,11 @@ export {
 } from "./records.ts";
 export { GATEWAY_NAME_HEADER, gatewayNameOn, GATEWAY_ROUTES, isGatewayName, pathTo } from "./routes.ts";
 export { stateAnswer, stateData, stateQuery, type StateAnswer, type StateData } from "./state.ts";
-export { statisticsBody, statisticsTaken, type StatisticsReport } from "./statistics.ts";
+export {
+  statisticsAnswer,
+  statisticsBody,
+  statisticsTaken,
+  type StatisticsAnswer,
+  type StatisticsReport,
+} from "./statistics.ts";
 export { MAX_USER_KEY, userData, userParams } from "./user.ts";

@@ -35,5 +35,15 @@ export const statisticsBody = z.strictObject({
 });
 export type StatisticsReport = DeepReadonly<z.output<typeof statisticsBody>>;
 
-/** Its response: whether the report was new. A gateway only needs to know that it was accepted. */
-export const statisticsTaken = z.object({ accepted: z.boolean() });
+/** Why a report is not counted: it was counted before, or its time is impossible. */
+const REJECTIONS = ["DUPLICATE", "CLOCK_AHEAD", "TOO_OLD"] as const;
+
+/** Its response: whether the report was counted, and if not, why. */
+export const statisticsTaken = z.object({
+  accepted: z.boolean(),
+  reason: z.enum(REJECTIONS).exactOptional(),
+});
+
+/** The same response as read by a gateway: earlier releases give no reason, and later ones may give others. */
+export const statisticsAnswer = statisticsTaken.extend({ reason: z.string().exactOptional() });
+export type StatisticsAnswer = DeepReadonly<z.output<typeof statisticsAnswer>>;

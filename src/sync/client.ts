@@ -8,10 +8,12 @@ import {
   policySetData,
   recordsAnswer,
   stateAnswer,
+  statisticsAnswer,
   type GatewayErrorCode,
   type PolicySetData,
   type RecordsAnswer,
   type StateAnswer,
+  type StatisticsAnswer,
   type StatisticsReport,
 } from "../protocol/index.ts";
 import { ControlPlaneError } from "./control-plane-error.ts";
@@ -98,9 +100,13 @@ export class ControlPlaneClient {
   }
 
   /** Sends a report. It may be sent again. */
-  async statistics(report: StatisticsReport): Promise<void> {
+  async statistics(report: StatisticsReport): Promise<StatisticsAnswer> {
     const limits = { timeoutMs: STATISTICS_TIMEOUT_MS, maxBytes: MAX_REPLY_BYTES };
-    await this.#transport.call({ path: GATEWAY_ROUTES.statistics, body: JSON.stringify(report), ...limits });
+    const body = JSON.stringify(report);
+    return parsed(
+      statisticsAnswer,
+      await this.#transport.call({ path: GATEWAY_ROUTES.statistics, body, ...limits }),
+    );
   }
 
   /** Aborts current calls. */

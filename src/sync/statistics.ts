@@ -43,6 +43,8 @@ export class StatisticsReporter {
   #pending: StatisticsReport | undefined;
   #reporting: Promise<void> | undefined;
   #failing = false;
+  /** Whether the last report was refused for its time. */
+  #losing = false;
   #job: Job | undefined;
 
   /** @param name - name of the instance; a unique suffix is added */
@@ -79,9 +81,12 @@ export class StatisticsReporter {
     try {
       this.#pending ??= await this.#next();
       if (this.#pending === undefined) return;
-      await client.statistics(this.#pending);
+      const { accepted, reason = "DUPLICATE" } = await client.statistics(this.#pending);
       this.#pending = undefined;
       this.#failing = false;
+      const isLost = !accepted && reason !== "DUPLICATE";
+      if (isLost && !this.#losing) log.warn({ reason }, "the control plane does not count the statistics");
+      this.#losing = isLost;
     } catch (error) {
       if (isRefused(error)) this.#pending = undefined;
       if (!this.#failing) log.warn({ err: error }, "could not report statistics to the control plane");

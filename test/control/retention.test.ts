@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { analyticsRoutes } from "../../src/control/analytics/routes.ts";
 import { auditRoutes } from "../../src/control/analytics/audit/routes.ts";
 import { createKeyring } from "../../src/control/sign-in/issuer/keyring.ts";
+import { createMaintenanceClock } from "../../src/control/maintenance-clock.ts";
 import { startMaintenance } from "../../src/control/maintenance.ts";
+import type { ControlContext } from "../../src/control/platform/context.ts";
 import { maintainPartitions } from "../../src/control/analytics/records/maintain-partitions.ts";
 import {
   dropPartitions,
@@ -10,6 +12,7 @@ import {
   partitionsOf,
 } from "../../src/control/analytics/records/partitions.ts";
 import { recordsRoutes } from "../../src/control/analytics/records/routes.ts";
+import { silentLog } from "../decision/support.ts";
 import { startControl, type RunningControl } from "../support/control.ts";
 import { eventually } from "../support/eventually.ts";
 import { decisionRecord, GATEWAY_KEY } from "./support/gateway-records.ts";
@@ -195,6 +198,43 @@ describe("retention", () => {
     );
     assert.deepEqual(dropped, ["audit_records_20260226"]);
     assert.deepEqual(await places(), { "20260228": 1, "20260301": 1 });
+  });
+
+  it("removes nothing too early where the clock of one instance is ahead, and says that it is", async () => {
+    now = Date.now();
+    await take(now);
+    const rows = () => control.database.db("audit_records").select("id");
+    assert.equal((await rows()).length, 1);
+    let warnings = 0;
+    let skewMs = 0;
+    const instance = {
+      ...control.context,
+      clock: () => Date.now() + skewMs,
+      log: { ...silentLog, warn: () => (warnings += 1) } as unknown as ControlContext["log"],
+    };
+    const clockOfRun = createMaintenanceClock(instance);
+    const run = async () => {
+      const clock = await clockOfRun();
+      return [Math.round((clock() - Date.now()) / DAY), warnings];
+    };
+    assert.deepEqual(await run(), [0, 0]);
+    skewMs = 92 * DAY;
+    assert.deepEqual(
+      [await run(), await run()],
+      [
+        [0, 1],
+        [0, 1],
+      ],
+    );
+    await startMaintenance(instance, createKeyring(instance)).close();
+    assert.equal((await rows()).length, 1);
+    // nor too early where it is the database's that is ahead
+    skewMs = -92 * DAY;
+    assert.deepEqual(await run(), [-92, 2]);
+    skewMs = 0;
+    assert.deepEqual(await run(), [0, 2]);
+    skewMs = -DAY;
+    assert.deepEqual(await run(), [-1, 3]);
   });
 
   it("goes on beside requests, and ends", async () => {

@@ -15,7 +15,7 @@ import {
   stateAnswer,
   stateData,
   statisticsBody,
-  statisticsTaken,
+  statisticsAnswer,
   successEnvelope,
   userData,
   type RecordMember,
@@ -65,7 +65,7 @@ describe("the protocol of gateway and control plane", () => {
     policySet: { reads: policySetData, data: [] },
     user: { reads: userData, data: [] },
     records: { reads: recordsAnswer, data: [] },
-    statistics: { reads: statisticsTaken, data: [] },
+    statistics: { reads: statisticsAnswer, data: [] },
   };
   const bodies: { records: unknown[]; statistics: unknown[] } = { records: [], statistics: [] };
   let database: TestDatabase;
@@ -149,7 +149,7 @@ describe("the protocol of gateway and control plane", () => {
     bodies.statistics.push(report);
     await client.statistics(report);
     const again = await intake.request("POST", GATEWAY_ROUTES.statistics, { body: report });
-    assert.deepEqual(again.body.data, { accepted: false });
+    assert.deepEqual(again.body.data, { accepted: false, reason: "DUPLICATE" });
     served.statistics.data.push(again.body.data);
     client.close();
   }

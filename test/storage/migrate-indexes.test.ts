@@ -160,7 +160,7 @@ describe("storage: migrations outside a transaction", () => {
     });
   });
 
-  it("fill in whom changes concern, as far as it is known", async () => {
+  it("fill in whom changes concern, as far as it is known, and index events by day", async () => {
     const { db } = database;
     const upTo = (last: string) =>
       cp(PRODUCT, folder, {
@@ -191,14 +191,16 @@ describe("storage: migrations outside a transaction", () => {
         ...{ request_id: "r", user_id: "", resource, action: "a", record },
       })),
     );
-    await upTo("0114-erasure-without-sessions");
+    await makePartition(db, "events", DAY);
+    await upTo("0116-refusals-and-redeliveries");
     await migrate(db, { folder });
     assert.deepEqual(await db("audit_records").orderBy("resource").pluck("about_user"), [
       ...["usr_1", "usr_2", null, "usr_4", null],
     ]);
     const { rows: indexes } = await db.raw<{ rows: { valid: boolean }[] }>(
-      "select indisvalid as valid from pg_index where indexrelid = 'audit_records_about'::regclass",
+      `select indisvalid as valid from pg_index where indexrelid = any(
+         array['audit_records_about', 'events_without_user', 'webhook_deliveries_first_age']::regclass[])`,
     );
-    assert.deepEqual(indexes, [{ valid: true }]);
+    assert.deepEqual(indexes, [{ valid: true }, { valid: true }, { valid: true }]);
   });
 });

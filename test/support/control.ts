@@ -197,7 +197,7 @@ export async function send(
 }
 
 /** Takes the actor that the request names. */
-const believing: Authenticator = {
+export const believing: Authenticator = {
   identify(request) {
     const [, token] = /^Bearer (\S+)$/.exec(request.headers.authorization ?? "") ?? [];
     if (token === undefined) return Promise.resolve(undefined);

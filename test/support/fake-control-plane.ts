@@ -5,6 +5,7 @@ import type {
   RecordsAnswer,
   PolicySetData,
   StateAnswer,
+  StatisticsAnswer,
   StatisticsReport,
 } from "../../src/protocol/index.ts";
 import type { CustomerState } from "../../src/customer-state/index.ts";
@@ -61,6 +62,7 @@ export class FakeControlPlane {
   /** Records that are no records, told by themselves or with the whole batch. */
   isBad: (record: Record<string, unknown>) => false | "rejected" | "ahead" | "refused" = () => false;
   readonly statistics: StatisticsReport[] = [];
+  statisticsAnswer: StatisticsAnswer = { accepted: true };
   fault: (asked: Asked) => Fault | undefined = () => undefined;
   /** Is waited for before an answer is made. */
   before: (asked: Asked) => Promise<void> | void = () => undefined;
@@ -206,7 +208,7 @@ export class FakeControlPlane {
         return this.#take((asked.body as { records: Record<string, unknown>[] }).records);
       case "POST statistics":
         this.statistics.push(asked.body as StatisticsReport);
-        return success({});
+        return success(this.statisticsAnswer);
       default:
         return [404, failure("NOT_FOUND")];
     }

@@ -41,6 +41,22 @@ describe("following: statistics", () => {
     });
   const reports = () => plane.statistics as unknown as Report[];
 
+  it("warns once while reports are refused for their time, and does not send them again", async () => {
+    const reporter = reporterOf();
+    const warned: number[] = [];
+    for (const reason of ["DUPLICATE", "CLOCK_AHEAD", "CLOCK_AHEAD", undefined, "TOO_OLD"]) {
+      plane.statisticsAnswer = reason === undefined ? { accepted: true } : { accepted: false, reason };
+      metrics.auditRecorded.inc();
+      await reporter.report();
+      warned.push(warnings);
+    }
+    assert.deepEqual(warned, [0, 1, 1, 1, 2]);
+    assert.deepEqual(
+      reports().map(({ sequence, audit }) => [sequence, audit.recorded]),
+      [1, 2, 3, 4, 5].map((sequence) => [sequence, 1]),
+    );
+  });
+
   it("tells the differences since the last report", async () => {
     const reporter = reporterOf();
     metrics.cacheHits.inc({ cache: "tokens" }, 5);

@@ -6,7 +6,7 @@ import { logEntries } from "../analytics/audit/schemas.ts";
 import { entryOf, withoutMaker, type AuditRow } from "../analytics/audit/store.ts";
 import { CHANGES_OF_USER } from "../platform/changes-of-user.ts";
 import type { ControlContext } from "../platform/context.ts";
-import { subjectDetail, withoutAddresses } from "../platform/personal-data.ts";
+import { REFUSED_SIGN_INS, subjectDetail, withoutAddresses } from "../platform/personal-data.ts";
 import { timestamp } from "../platform/frame/schemas.ts";
 import { keptSince } from "../analytics/records/partitions.ts";
 import { exportTrail } from "../analytics/records/trail.ts";
@@ -75,9 +75,11 @@ export async function* exportUser(
   yield `{${member("exported_at", now)},${member("user", user)},${member("activity", activity ?? null)}`;
   yield* list("sessions", sessionsOf(db, row, now));
   const { auditMs, eventsMs } = settings.retention;
-  const kept = { from: keptSince(now.getTime(), eventsMs), to: now.getTime() + 1, customer: row.customer_id };
-  yield* list("events", eventsOf(eventRows(db, { ...kept, user: row.id }), row));
-  const refused = eventRows(db, { ...kept, types: ["user.authentication_failed"] }).whereNull("user_id");
+  const kept = { from: keptSince(now.getTime(), eventsMs), to: now.getTime() + 1 };
+  yield* list("events", eventsOf(eventRows(db, { ...kept, customer: only, user: row.id }), row));
+  const refused = eventRows(db, { ...kept, customer: row.customer_id, types: REFUSED_SIGN_INS }).whereNull(
+    "user_id",
+  );
   yield* list("refusals", refusalsOf(refused, row));
   const records = () => {
     const query = db("audit_records")

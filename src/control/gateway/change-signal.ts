@@ -133,10 +133,13 @@ export class ChangeSignal {
     const { newest, revoked } = await this.#db
       .select({
         newest: this.#db("gateway_changes").max("seq"),
-        revoked: this.#db("api_keys").count("revoked_at"),
+        // a digest of the set: a count stays the same if one key is revoked while the row of another is removed
+        revoked: this.#db("api_keys")
+          .whereNotNull("revoked_at")
+          .select(this.#db.raw("coalesce(sum(hashtextextended(id, 0)), 0)::text")),
       })
       .first<{ newest: unknown; revoked: unknown }>();
-    // the first poll only counts the earlier revocations
+    // the first poll only notes the earlier revocations
     const isRevoked = this.#revoked !== undefined && revoked !== this.#revoked;
     if (isRevoked) this.#interruptions += 1;
     if (isRevoked || newest !== this.#newest) this.#wakeAll();

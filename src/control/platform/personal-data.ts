@@ -108,6 +108,9 @@ export function withoutPerson<Row extends RecordedRow>(row: Row): Row {
   return { ...row, client_ip: "", resource: withoutAddresses(row.resource), record };
 }
 
+/** Events of sign-ins that were refused; before the user exists, they name the person by their `sub`. */
+export const REFUSED_SIGN_INS = ["user.authentication_failed", "policy.violated"] as const;
+
 /** The parts of an event that identify the person at the provider, for an event without a user. */
 export function subjectDetail(subject: string): string {
   return printable(`sub ${subject}`);

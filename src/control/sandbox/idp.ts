@@ -1,3 +1,4 @@
+import type { Knex } from "knex";
 import { LRUCache } from "lru-cache";
 import type { ControlContext } from "../platform/context.ts";
 import { findIdp, sealClientSecret, type IdpRow } from "../tenancy/idp.ts";
@@ -11,19 +12,19 @@ import { clientSecretOf, providerKeys, type ProviderKeys } from "./provider/keys
  * The sandbox's own provider, as the configuration of a customer. What of the customer's own configuration an application
  * meets holds here too: its scopes, and what it calls multi-factor authentication.
  */
-export type SandboxIdp = (customer: Pick<CustomerRow, "id" | "created_at">) => Promise<IdpRow>;
+export type SandboxIdp = (db: Knex, customer: Pick<CustomerRow, "id" | "created_at">) => Promise<IdpRow>;
 
 const CACHED = 500;
 
 export function createSandboxIdp(
   context: Pick<ControlContext, "settings" | "db" | "box" | "clock">,
 ): SandboxIdp {
-  const { settings, db, box } = context;
+  const { settings, box } = context;
   const issuer = sandboxIssuer(settings);
   let keys: ProviderKeys | undefined;
   // each sealing is another text, and a provider with another text is another client
   const sealed = new LRUCache<string, string>({ max: CACHED });
-  return async ({ id, created_at }) => {
+  return async (db, { id, created_at }) => {
     keys ??= await providerKeys(context);
     const secret = sealed.get(id) ?? sealClientSecret(box, id, clientSecretOf(keys, id));
     sealed.set(id, secret);

@@ -6,7 +6,7 @@ import type { SessionRow } from "../resources/sessions/store.ts";
 import type { UnitOfWork } from "../platform/unit.ts";
 
 /** Emptied row by row: tables that stay refer to the first, and of the others a part stays. */
-const THINNED = ["customers", "api_keys", "clients", "idempotency_keys"] as const;
+const THINNED = ["customers", "api_keys", "clients", "idempotency_keys", "erasures"] as const;
 
 /**
  * Left as they are: who works with the sandbox, the keys that sign, and what gateways have read or must go on refusing,
@@ -23,6 +23,8 @@ const KEPT = [
 export async function wipe(unit: UnitOfWork): Promise<void> {
   const { trx } = unit;
   await refuseAllTokens(unit);
+  // those of dashboard users go on: keys and clients of the platform stay, which name who made them
+  await trx("erasures").whereNot({ kind: "dashboard_user" }).delete();
   const tables = await wipedTables(trx);
   // in one statement, for they refer to each other
   await trx.raw(`truncate ${tables.map(() => "??").join(", ")}`, tables);

@@ -43,7 +43,7 @@ export async function startFlow(
     throw new ApiError("CUSTOMER_SUSPENDED", {
       details: { customer_id: customer.id, status: customer.status },
     });
-  const idp = await providers.of(customer);
+  const idp = await providers.of(db, customer);
   if (idp === undefined)
     throw new ApiError("IDP_NOT_CONFIGURED", { status: 422, details: { customer_id: customer.id } });
   // exact comparison: a similar URL may lead elsewhere (RFC 9700, section 2.1)

@@ -88,6 +88,16 @@ export async function findGivenOut(
   return undefined;
 }
 
+export async function shortenRefreshToken(
+  trx: Knex.Transaction,
+  token: string,
+  expiresAt: Date,
+): Promise<void> {
+  await trx("refresh_tokens")
+    .where({ token_hash: hashSecret(token) })
+    .update({ expires_at: expiresAt });
+}
+
 export async function useRefreshToken(
   trx: Knex.Transaction,
   token: string,

@@ -20,8 +20,10 @@ import {
   type SignInFailure,
 } from "./failure.ts";
 import type { FlowRow } from "./flow-store.ts";
-import type { Proof } from "./exchange-callback.ts";
+import { isProviderOf, type Proof } from "./exchange-callback.ts";
 import { boundOf, earlier, lockCustomerOfSignIn, rulesOf, violatedBy } from "./session-policies.ts";
+import type { Providers } from "./provider.ts";
+import type { IdpRow } from "../tenancy/idp.ts";
 import { subjectDetail } from "../platform/personal-data.ts";
 
 /** How long an application has to exchange a code. */
@@ -37,7 +39,8 @@ export interface Arrival {
   readonly userAgent: string;
 }
 
-export type ProvedFlow = Extract<Proof, { kind: "proved" }>;
+type ProvedByProvider = Extract<Proof, { kind: "proved" }>;
+export type ProvedFlow = Omit<ProvedByProvider, "idpRevision">;
 
 /**
  * Completes a sign-in: creates a session and a one-time code for the application, or gives the reason for the failure.
@@ -47,6 +50,7 @@ export type ProvedFlow = Extract<Proof, { kind: "proved" }>;
  */
 export async function completeSignIn(
   context: ControlContext,
+  { of: providerOf }: Pick<Providers, "of">,
   unit: UnitOfWork,
   proof: Proof,
   arrival: Arrival,
@@ -61,7 +65,9 @@ export async function completeSignIn(
       ? refuse(unit, flow, failedBecause("CUSTOMER_SUSPENDED"))
       : proof.kind === "failed"
         ? refuse(unit, flow, proof.failure)
-        : await checkSignIn(context, unit, customer, proof, arrival);
+        : isUnchanged(proof, await providerOf(unit.trx, customer))
+          ? await checkSignIn(context, unit, customer, proof, arrival)
+          : refuse(unit, flow, failedBecause("PROVIDER_CHANGED"));
   const parameters =
     "code" in outcome
       ? { code: outcome.code, state }
@@ -73,6 +79,14 @@ export async function completeSignIn(
           state,
         };
   return { kind: "redirect", location: withParameters(flow.return_url, parameters), headers: NO_STORE };
+}
+
+/**
+ * Whether the provider that proved the sign-in is still configured as it was then. The customer's lock keeps it so: what
+ * a provider that was removed meanwhile says about its users no longer counts, nor does an earlier mapping of its claims.
+ */
+function isUnchanged({ flow, idpRevision }: ProvedByProvider, idp: IdpRow | undefined): boolean {
+  return idp !== undefined && isProviderOf(flow, idp) && idp.revision === idpRevision;
 }
 
 function stepUpParameters({ stepUp }: SignInFailure): Readonly<Record<string, string>> {

@@ -20,7 +20,12 @@ export type Proof =
   /** The state is unknown, so the browser is not sent anywhere. */
   | { readonly kind: "unknown" }
   | { readonly kind: "failed"; readonly flow: FlowRow; readonly failure: SignInFailure }
-  | ({ readonly kind: "proved"; readonly flow: FlowRow } & Proved);
+  | ({
+      readonly kind: "proved";
+      readonly flow: FlowRow;
+      /** Of the provider's configuration that was used. */
+      readonly idpRevision: number;
+    } & Proved);
 
 export interface Proved {
   readonly identity: ProviderIdentity;
@@ -48,9 +53,8 @@ export async function exchangeCallback(
 
   const customer = await findCustomer(db, flow.customer_id);
   if (customer?.status !== "active") return failed(failedBecause("CUSTOMER_SUSPENDED"));
-  const idp = await providers.of(customer);
-  if (idp?.issuer !== flow.issuer || idp.client_id !== flow.idp_client_id)
-    return failed(failedBecause("PROVIDER_CHANGED"));
+  const idp = await providers.of(db, customer);
+  if (idp === undefined || !isProviderOf(flow, idp)) return failed(failedBecause("PROVIDER_CHANGED"));
   try {
     const proved = await exchange(context, providers, idp, flow, query);
     const { identity } = proved;
@@ -61,7 +65,7 @@ export async function exchangeCallback(
         { customer_id: flow.customer_id, claims: identity.leftOut },
         "dropped claims of a provider that are too large or of an unsupported type",
       );
-    return { kind: "proved", flow, ...proved };
+    return { kind: "proved", flow, idpRevision: idp.revision, ...proved };
   } catch (error) {
     if (error instanceof client.AuthorizationResponseError)
       return failed(refusedByProvider(error.error, error.error_description));
@@ -70,6 +74,11 @@ export async function exchangeCallback(
     log.warn({ customer_id: flow.customer_id, issuer: flow.issuer, failure }, "a sign-in failed");
     return failed(failedBecause("PROVIDER_FAILED", errorCode(cause)));
   }
+}
+
+/** Whether it is the provider to which the browser was sent, and the same client there. */
+export function isProviderOf(flow: FlowRow, { issuer, client_id }: IdpRow): boolean {
+  return issuer === flow.issuer && client_id === flow.idp_client_id;
 }
 
 /**

@@ -18,7 +18,15 @@ import {
   type RefreshTokenRow,
 } from "./code-store.ts";
 import type { RefreshBody, TokenBody } from "./schemas.ts";
-import { grant, lockSessionForUse, issueRefreshToken, evaluateSession, type HeldSession } from "./tokens.ts";
+import { earlier } from "./session-policies.ts";
+import {
+  grant,
+  lockSessionForUse,
+  issueRefreshToken,
+  evaluateSession,
+  repeatRefreshToken,
+  type HeldSession,
+} from "./tokens.ts";
 
 /** How long the application that first used a refresh token gets the same successor for it. */
 const GRACE_MS = 10_000;
@@ -82,13 +90,14 @@ export async function refreshTokens(
     return endAsReused(unit, held, "refresh_reuse", refused);
   const evaluated = await evaluateSession(unit, held);
   if (evaluated instanceof ApiError) return { kind: "refusal", error: evaluated };
-  if ((next ?? token).expires_at <= unit.now) throw refused;
+  // the session may have expired earlier than the token, by a policy of that time
+  if (earlier((next ?? token).expires_at, held.session.alive_until) <= unit.now) throw refused;
   if (next === undefined)
     await useRefreshToken(unit.trx, body.refresh_token, { used_at: unit.now, used_by: clientId });
   const refreshToken =
     next === undefined
       ? await issueRefreshToken(context, unit, evaluated, candidates[0])
-      : { text: next.text, expiresAt: next.expires_at };
+      : await repeatRefreshToken(unit, evaluated, next);
   return ok(await grant(context, unit, key, evaluated, { clientId, refreshToken }));
 }
 

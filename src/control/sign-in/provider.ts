@@ -46,8 +46,8 @@ const ALLOW_HTTP: ((configuration: client.Configuration) => void)[] = [client.al
  * @param of - where users sign in. Default: the provider that their customer has configured
  */
 export function createProviders(
-  { settings, db, box }: Pick<ControlContext, "settings" | "db" | "box">,
-  of: ResolveProvider = configuredProvider(db),
+  { settings, box }: Pick<ControlContext, "settings" | "box">,
+  of: ResolveProvider = configuredProvider,
 ): Providers {
   const { allowInsecureIssuers } = settings;
   const send = guardedFetch({ allowPrivate: allowInsecureIssuers, timeoutMs: TIMEOUT_MS });

@@ -4,10 +4,9 @@ import type { CustomerRow } from "../tenancy/customers.ts";
 
 /** The provider at which the users of a customer sign in; `undefined` if there is none. */
 export type ResolveProvider = (
+  db: Knex,
   customer: Pick<CustomerRow, "id" | "created_at">,
 ) => Promise<IdpRow | undefined>;
 
 /** The provider that the customer has configured. */
-export function configuredProvider(db: Knex): ResolveProvider {
-  return ({ id }) => findIdp(db, id);
-}
+export const configuredProvider: ResolveProvider = (db, { id }) => findIdp(db, id);

@@ -67,7 +67,9 @@ export function signInRoutes(context: ControlContext, { keyring, providerOf }: S
       prepare: ({ query }) => exchangeCallback(context, providers, query),
       async write({ query, clientIp, userAgent, headers }, unit, proof) {
         const arrival = { state: query.state ?? "", clientIp, userAgent };
-        return (await completeSignIn(context, unit, proof, arrival)) ?? unknownSignIn(headers.accept);
+        return (
+          (await completeSignIn(context, providers, unit, proof, arrival)) ?? unknownSignIn(headers.accept)
+        );
       },
     }),
     writeRoute({

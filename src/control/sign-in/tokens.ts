@@ -12,7 +12,7 @@ import { keepAlive, lockSession, type SessionRow } from "../resources/sessions/s
 import type { UnitOfWork } from "../platform/unit.ts";
 import { claimPolicyOf } from "../tenancy/claim-policy.ts";
 import { effectiveAttributes, USER_COLUMNS, users, type UserRow } from "../resources/users/store.ts";
-import { insertRefreshToken } from "./code-store.ts";
+import { insertRefreshToken, shortenRefreshToken, type RefreshTokenRow } from "./code-store.ts";
 import { policyViolated } from "./failure.ts";
 import { eventUser } from "./complete-sign-in.ts";
 import { earlier, lockCustomerOfSignIn, evaluateSessionPolicies, rulesOf } from "./session-policies.ts";
@@ -106,6 +106,20 @@ export async function issueRefreshToken(
   return { text, expiresAt };
 }
 
+/**
+ * Hands out a refresh token again. If a policy has become stricter since, the token is shortened: otherwise it could
+ * outlive its session, and would be valid again without the policy.
+ */
+export async function repeatRefreshToken(
+  { trx }: UnitOfWork,
+  { until }: LiveSession,
+  { text, expires_at: before }: Pick<RefreshTokenRow, "expires_at"> & { readonly text: string },
+): Promise<IssuedRefreshToken> {
+  const expiresAt = earlier(until, before);
+  if (expiresAt < before) await shortenRefreshToken(trx, text, expiresAt);
+  return { text, expiresAt };
+}
+
 export interface Granted {
   /** The client that requests tokens (RFC 9068, section 2.2); it may differ from the one that started the sign-in. */
   readonly clientId: string;
@@ -122,7 +136,6 @@ export async function grant(
 ) {
   const issuedAt = Math.floor(now.getTime() / 1000);
   const expiresAt = Math.min(issuedAt + settings.accessTokenSeconds, Math.floor(until.getTime() / 1000));
-  const refreshUntil = earlier(until, refreshToken.expiresAt);
   // by the current rules: claims that the operator has disallowed since the sign-in are in no new token
   const attributes = effectiveAttributes(user, claimPolicyOf(settings, customer, user.issuer));
   // filtered again, because sessions of earlier releases contain whatever the provider was asked for
@@ -152,7 +165,7 @@ export async function grant(
   const tokensExpireAt = later(new Date(expiresAt * 1000), session.last_token_expires_at);
   await keepAlive(trx, session.id, {
     last_used_at: now,
-    alive_until: later(refreshUntil, tokensExpireAt),
+    alive_until: later(refreshToken.expiresAt, tokensExpireAt),
     last_token_expires_at: tokensExpireAt,
   });
   return {
@@ -160,7 +173,7 @@ export async function grant(
     token_type: "Bearer" as const,
     expires_in: expiresAt - issuedAt,
     refresh_token: refreshToken.text,
-    refresh_expires_in: Math.floor((refreshUntil.getTime() - now.getTime()) / 1000),
+    refresh_expires_in: Math.floor((refreshToken.expiresAt.getTime() - now.getTime()) / 1000),
     scope,
     // OpenID Connect Core 1.0, section 3.1.2.1
     ...(scope.split(" ").includes("openid") && { id_token: await makeIdToken(key, facts) }),

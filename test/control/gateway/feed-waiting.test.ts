@@ -207,6 +207,39 @@ describe("a poll of the gateway feed that waits", () => {
     }
   });
 
+  it("hears of a key that is revoked while the row of another is removed", async () => {
+    const keys: string[] = [];
+    for (let made = 0; made < 2; made += 1)
+      keys.push((await makeKey(instance.control, { scope: "gateway" })).row.id);
+    const revoke = (id: string | undefined, trx = db) =>
+      trx("api_keys").where({ id }).update({ revoked_at: new Date() });
+    await revoke(keys[0]);
+    const signal = new ChangeSignal(db, instance.control.context.log);
+    const gone = new AbortController();
+    try {
+      let looks = 0;
+      const onResponse = (_answer: unknown, { sql }: { sql: string }) => {
+        if (sql.includes("revoked_at")) looks += 1;
+      };
+      db.on("query-response", onResponse);
+      const waiting = signal.wait(signal.generation, 30_000, gone.signal);
+      await eventually("the first look", () => looks > 0);
+      await db.transaction(async (trx) => {
+        await trx("api_keys").where({ id: keys[0] }).delete();
+        await revoke(keys[1], trx);
+      });
+      await eventually("the interruption", async () => {
+        await signal.wait(signal.generation, 3_000, gone.signal);
+        return signal.interruptions === 1;
+      });
+      db.off("query-response", onResponse);
+      gone.abort();
+      await waiting;
+    } finally {
+      await signal.close();
+    }
+  });
+
   it("wakes by notification, not only by looking", async () => {
     const signal = new ChangeSignal(db, instance.control.context.log);
     const never = new AbortController().signal;

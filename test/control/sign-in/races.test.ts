@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { Knex } from "knex";
 import { eventually } from "../../support/eventually.ts";
 import { createBrowser } from "../../support/sign-in.ts";
 import { startSignInBench, told, type SignInBench } from "../support/sign-in.ts";
@@ -26,11 +27,13 @@ describe("sign-ins, refreshes and suspensions at once", () => {
     id: string,
     change: object,
     requests: readonly (() => Promise<T>)[],
+    more: (trx: Knex.Transaction) => PromiseLike<unknown> = () => Promise.resolve(),
   ): Promise<T[]> {
     const { db } = bench.database;
     const trx = await db.transaction();
     try {
       await trx(table).where({ id }).update(change);
+      await more(trx);
       const running = requests.map((request) => request());
       await eventually("requests that wait for the row", async () => {
         const waiting = await db("pg_stat_activity")
@@ -86,6 +89,25 @@ describe("sign-ins, refreshes and suspensions at once", () => {
     ]);
     assert.ok(walked?.kind === "sent");
     assert.equal(walked.url.searchParams.get("reason"), "CUSTOMER_SUSPENDED");
+  });
+
+  it("callback sees a provider that is just being removed or changed", async () => {
+    const changes = [
+      (idp: Knex.QueryBuilder) => idp.update({ claims: "{}" }).increment("revision"),
+      (idp: Knex.QueryBuilder) => idp.delete(),
+    ];
+    for (const change of changes) {
+      const { authorization_url: url } = await bench.authorize(customer);
+      const [walked] = await held(
+        "customers",
+        customer,
+        { name: "touched" },
+        [() => createBrowser().walk(url, { until: "https://app.example.com/" })],
+        (trx) => change(trx("customer_idps").where({ customer_id: customer })),
+      );
+      assert.ok(walked?.kind === "sent");
+      assert.equal(walked.url.searchParams.get("reason"), "PROVIDER_CHANGED");
+    }
   });
 
   it("exchange, refresh and callback see a user who is just being suspended", async () => {

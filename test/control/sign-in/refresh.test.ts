@@ -252,6 +252,57 @@ describe("refresh tokens", () => {
     assert.deepEqual(told(await bench.refresh(other.refresh_token)), [401, "INVALID_REFRESH_TOKEN"]);
   });
 
+  it("end with a session that a policy has shortened, whatever becomes of the policy", async () => {
+    const sessions = bench.database.db("sessions").where({ id: tokens.session.id });
+    const before = new Date(String(tokens.session["expires_at"]));
+    const second = await next(tokens.refresh_token);
+    await sessions.clone().update({ expires_at: new Date(clock() + HOUR) });
+    const repeated = await next(tokens.refresh_token);
+    assert.equal(repeated.refresh_token, second.refresh_token);
+    assert.equal(repeated.refresh_expires_in, 3_600);
+    await sessions.clone().update({ expires_at: before });
+    skip = HOUR + 2_000;
+    assert.deepEqual(told(await bench.refresh(second.refresh_token)), [401, "INVALID_REFRESH_TOKEN"]);
+    // as an earlier release left it: the token would outlive the session
+    await bench.database.db("refresh_tokens").update({ expires_at: before });
+    assert.deepEqual(told(await bench.refresh(second.refresh_token)), [401, "INVALID_REFRESH_TOKEN"]);
+  });
+
+  it("end with a session that has expired for one instance only, at every door", async () => {
+    const status = (as: string) => bench.request("PUT", `/users/${tokens.user.id}`, { body: { status: as } });
+    const doors = [
+      () => bench.request("DELETE", `/sessions/${tokens.session.id}`),
+      () => bench.request("DELETE", `/auth/logout?session_id=${tokens.session.id}`),
+      () => bench.request("DELETE", `/auth/logout?user_id=${tokens.user.id}`),
+      async () => {
+        await status("suspended");
+        return status("active");
+      },
+    ];
+    for (const [at, door] of doors.entries()) {
+      if (at > 0) {
+        skip = 0;
+        still = undefined;
+        tokens = await bench.signIn(customer);
+        still = Date.now();
+      }
+      // tokens that a gateway may still accept
+      await bench.database
+        .db("sessions")
+        .where({ id: tokens.session.id })
+        .update({ last_token_expires_at: new Date(clock() + 2 * HOUR) });
+      bench.forget();
+      skip = 2 * HOUR + 2_000;
+      const answer = await door();
+      assert.equal(answer.status, 200, answer.text);
+      const known = bench.told.map((change) => change.type === "session_ended" && change.session_id);
+      assert.ok(known.includes(tokens.session.id), String(at));
+      // the clock of another instance
+      skip = 2 * HOUR - 2_000;
+      assert.deepEqual(told(await bench.refresh(tokens.refresh_token)), [401, "SESSION_ENDED"], String(at));
+    }
+  });
+
   for (const token of ["ghr_", "x", "ghr_' or 1=1 --", "\r\nx: y"])
     it(`are not ${JSON.stringify(token)}`, async () => {
       assert.deepEqual(told(await bench.refresh(token)), [401, "INVALID_REFRESH_TOKEN"]);

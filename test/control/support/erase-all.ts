@@ -1,7 +1,7 @@
 import { runErasures } from "../../../src/control/resources/erasure/jobs.ts";
 import { eventually } from "../../support/eventually.ts";
 
-/** Erases until nothing is left to: an erasure waits for transactions, and those of other databases of the server count. */
+/** Erases until nothing is left to: an erasure waits for transactions that are just ending. */
 export async function eraseAll(context: Parameters<typeof runErasures>[0]): Promise<void> {
   await eventually("all erasures finished", async () => {
     await runErasures(context);

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import type { Actor } from "../../../src/control/platform/actor.ts";
 import type { RateGroup } from "../../../src/control/platform/frame/route.ts";
-import { OWNER } from "../../support/control.ts";
+import { ApiError } from "../../../src/control/platform/errors.ts";
+import { believing, OWNER } from "../../support/control.ts";
 import { SIGN_IN_KEY, startSignInBench, type SignInBench } from "./sign-in.ts";
 
 export const HOUR = 3_600_000;
@@ -32,6 +33,8 @@ export interface OAuthBench extends SignInBench {
   skip: number;
   /** Nobody has a request left. */
   limited: boolean;
+  /** The key is revoked just before a unit of work commits. */
+  revoked: "no" | "at commit" | "yes";
   reset(): void;
   /** Sends a form, as {@link KEY} unless told otherwise; `path` from `/oauth2` on. Redirects are not followed. */
   ask(path: string, form: Headers | string, headers?: Headers, method?: string): Promise<OAuthAnswer>;
@@ -67,10 +70,19 @@ export function refusal({ status, body }: OAuthAnswer): readonly [number, unknow
 }
 
 export async function startOAuthBench(): Promise<OAuthBench> {
-  const state = { skip: 0, limited: false };
+  const state: Pick<OAuthBench, "skip" | "limited" | "revoked"> = { skip: 0, limited: false, revoked: "no" };
   const counted: (readonly [RateGroup, string])[] = [];
   const signIn = await startSignInBench({
     clock: () => Date.now() + state.skip,
+    authenticator: () => ({
+      ...believing,
+      identifyKey: async (secret) =>
+        state.revoked === "yes" ? new ApiError("API_KEY_REVOKED") : believing.identifyKey(secret),
+      lockCredentials() {
+        if (state.revoked === "at commit") state.revoked = "yes";
+        return Promise.resolve();
+      },
+    }),
     limiter: () => ({
       take(group, subject) {
         counted.push([group, subject]);
@@ -100,8 +112,14 @@ export async function startOAuthBench(): Promise<OAuthBench> {
     set limited(limited) {
       state.limited = limited;
     },
+    get revoked() {
+      return state.revoked;
+    },
+    set revoked(revoked) {
+      state.revoked = revoked;
+    },
     reset() {
-      Object.assign(state, { skip: 0, limited: false });
+      Object.assign(state, { skip: 0, limited: false, revoked: "no" });
       signIn.forget();
     },
     async ask(path, form, headers = basic(KEY), method = "POST") {

@@ -4,8 +4,9 @@ import type { NewEvent } from "../../platform/events.ts";
 import type { UnitOfWork } from "../../platform/unit.ts";
 import { countDecisions, type CountedDecision } from "../rollups/count-decisions.ts";
 import { insertRecords, type Provenance } from "./insert-records.ts";
-import { keptSince, makePartition, startOfDay } from "./partitions.ts";
+import { makePartition, startOfDay } from "./partitions.ts";
 import { readRecord, type RecordFacts } from "./read-record.ts";
+import { MOST_AHEAD_MS, outOfBounds, timeBounds } from "./time-bounds.ts";
 import { violationEvent } from "./violation-event.ts";
 import { withKnownUsers } from "./known-users.ts";
 import { withOwners } from "./owners.ts";
@@ -28,12 +29,6 @@ export interface IngestResult {
   readonly duplicates: number;
 }
 
-const DAY_MS = 86_400_000;
-/** How far ahead a gateway's clock may be. */
-const MOST_AHEAD_MS = 5 * 60_000;
-/** How long a record may wait at its gateway. A key holder cannot write older records. */
-export const LONGEST_WAIT_MS = 7 * DAY_MS;
-
 /** Ingests the records of gateways. */
 export class Intake {
   readonly #context: ControlContext;
@@ -47,17 +42,21 @@ export class Intake {
   /** Reads a batch and creates the partitions that it needs, outside the transaction because that locks tables. */
   async prepare(values: readonly unknown[]): Promise<ReadBatch> {
     const now = this.#context.clock();
-    const since = Math.max(keptSince(now, this.#context.settings.retention.auditMs), now - LONGEST_WAIT_MS);
+    const bounds = timeBounds(now, this.#context.settings.retention);
     const records: RecordFacts[] = [];
     const rejected: Rejected[] = [];
     for (const [index, value] of values.entries()) {
       const read = readRecord(value);
-      if (typeof read === "string") rejected.push({ index, code: "INVALID_RECORD", message: read });
-      else if (read.row.timestamp > now + MOST_AHEAD_MS)
-        rejected.push({ index, code: "CLOCK_AHEAD", message: tooFarAhead(now) });
-      else if (read.row.timestamp < since)
-        rejected.push({ index, code: "TOO_OLD", message: tooOld(since, now) });
-      else records.push(read);
+      if (typeof read === "string") {
+        rejected.push({ index, code: "INVALID_RECORD", message: read });
+        continue;
+      }
+      const code = outOfBounds(read.row.timestamp, bounds);
+      if (code === undefined) records.push(read);
+      else {
+        const message = code === "CLOCK_AHEAD" ? tooFarAhead(now) : tooOld(bounds.since, now);
+        rejected.push({ index, code, message });
+      }
     }
     for (const day of new Set(records.map(({ row }) => startOfDay(row.timestamp)))) {
       if (this.#days.has(day)) continue;

@@ -11,6 +11,7 @@ import { ok, writeRoute, type Route } from "../../platform/frame/route.ts";
 import { gatewayNameOf } from "./gateway-name.ts";
 import { Intake } from "./ingest.ts";
 import { ingestStatistics } from "./ingest-statistics.ts";
+import { timeBounds } from "./time-bounds.ts";
 
 /** Reports of gateways: records and statistics. */
 export function recordsRoutes(context: ControlContext): Route[] {
@@ -45,7 +46,7 @@ export function recordsRoutes(context: ControlContext): Route[] {
       operation: "takeStatistics",
       summary: "Ingest statistics of a gateway",
       description:
-        "Differences since the gateway's last report. Counted once per `sequence` of an `instance`; `accepted` is false if they were already counted.",
+        "Differences since the gateway's last report. Counted once per application (the family of the key), `instance` and `sequence`. If `accepted` is false they are not counted: they were counted before (`DUPLICATE`), or `to` is more than five minutes in the future (`CLOCK_AHEAD`) or older than seven days or `retention.audit` (`TOO_OLD`).",
       tag: "Gateway",
       group: "gateway",
       permission: "gateway",
@@ -53,7 +54,10 @@ export function recordsRoutes(context: ControlContext): Route[] {
       body: statisticsBody,
       answers: { 200: statisticsTaken },
       units,
-      write: async ({ body }, unit) => ok({ accepted: await ingestStatistics(unit, body) }),
+      write: async ({ body }, unit) => {
+        const bounds = timeBounds(unit.now.getTime(), context.settings.retention);
+        return ok(await ingestStatistics(unit, body, bounds));
+      },
     }),
   ];
 }

@@ -57,7 +57,8 @@ export async function pruneRollups(
   await db("rollup_user_activity")
     .whereRaw("upper(days) <= ?::date", [before("day").toISOString().slice(0, 10)])
     .delete();
-  await db("gateway_statistics")
-    .where("received_at", "<", new Date(now - STATISTICS_KEPT_MS))
-    .delete();
+  for (const table of ["gateway_reports", "gateway_statistics"])
+    await db(table)
+      .where("received_at", "<", new Date(now - STATISTICS_KEPT_MS))
+      .delete();
 }

@@ -39,9 +39,11 @@ export interface Call<Params, Query, Body> {
   identifyAgain(): Promise<void>;
   /**
    * Compares the resource's ETag with `If-Match` (RFC 9110, section 13.1.1).
+   *
+   * @param etag - `undefined` if there is no such resource yet, so that nothing matches, not even `*`
    * @throws ApiError 412 if the request names another one
    */
-  ifMatch(etag: string): void;
+  ifMatch(etag: string | undefined): void;
 }
 
 /** The answer of a route. */

@@ -21,7 +21,7 @@ import { parseBody, parseParameters } from "./parse-input.ts";
 import { readQuery } from "./query-string.ts";
 import type { RateLimiter, RateLimitResult } from "./rate-limiter.ts";
 import { BODY_LIMIT, readBody } from "./read-body.ts";
-import type { UnitOfWork } from "../unit.ts";
+import { unitsOfCaller } from "./units-of-caller.ts";
 import { requestIdOf } from "./request-id.ts";
 import { keptFrom, sendAnswer, sendStored } from "./send.ts";
 import type { Answer, Call, RateGroup, Route } from "./route.ts";
@@ -178,11 +178,16 @@ async function readRouteBody(route: Route, request: Request): Promise<unknown> {
   return undefined;
 }
 
-/** RFC 9110, section 13.1.1: any of the listed tags, compared strongly. */
-function requireMatch(header: string | undefined, etag: string): void {
-  if (header === undefined || header.trim() === "*") return;
+/** RFC 9110, section 13.1.1: any of the listed tags, compared strongly; `*` for whatever is there. */
+function requireMatch(header: string | undefined, etag: string | undefined): void {
+  if (header === undefined) return;
   const listed = header.split(",").map((tag) => tag.trim());
-  if (!listed.includes(etag)) throw new ApiError("PRECONDITION_FAILED", { details: { etag } });
+  if (etag === undefined)
+    throw new ApiError("PRECONDITION_FAILED", {
+      message: "the resource does not exist: omit `If-Match` to create it",
+    });
+  if (header.trim() !== "*" && !listed.includes(etag))
+    throw new ApiError("PRECONDITION_FAILED", { details: { etag } });
 }
 
 async function runRoute(
@@ -200,10 +205,12 @@ async function runRoute(
   const { write, units = context.units } = route;
   if (write === undefined) throw new Error(`the route ${route.operation} does nothing`);
   const { requestId, clientIp } = call;
+  const callerUnits = unitsOfCaller(units, authenticator, authority);
   const once = idempotent(route, call, request);
   if (once !== undefined && route.prepare !== undefined) {
     // a repeated request gets its stored answer, whatever has happened to its inputs since
-    const before = await units(call, (unit) => findAnswer(unit.trx, once, context.box, unit.now));
+    const origin = { actor: call.actor, requestId, clientIp };
+    const before = await callerUnits(origin, (unit) => findAnswer(unit.trx, once, context.box, unit.now));
     if (before !== undefined) {
       sendStored(before, response);
       return;
@@ -214,25 +221,11 @@ async function runRoute(
   const actor = await authority.beforeWrite();
   const permitted = { ...call, actor };
   const origin = { actor, requestId, clientIp };
-  // the write and its writers may have waited for others: if the caller has lost permission by then, nothing is
-  // committed (decision 46)
-  const requireStillPermitted = (unit: UnitOfWork) => {
-    unit.beforeCommit(async () => {
-      await authenticator.lockCredentials(unit.trx, actor);
-      // as others see it: a session that this unit itself has ended, as in a logout, is valid until its end
-      await authority.checkNow();
-    });
-  };
   if (once === undefined) {
-    const answer = await units(origin, (unit) => {
-      requireStillPermitted(unit);
-      return write(permitted, unit, prepared);
-    });
-    await send(answer);
+    await send(await callerUnits(origin, (unit) => write(permitted, unit, prepared)));
     return;
   }
-  const outcome = await units(origin, async (unit): Promise<StoredResponse | Answer> => {
-    requireStillPermitted(unit);
+  const outcome = await callerUnits(origin, async (unit): Promise<StoredResponse | Answer> => {
     const before = await claimKey(unit.trx, once, context.box, unit.now);
     if (before !== undefined) return before;
     const answer = await write(permitted, unit, prepared);

@@ -84,7 +84,7 @@ export function idpRoutes({ db, box, settings }: ControlContext): Route[] {
       write: async ({ params, body, actor, ...call }, unit, issuer) => {
         const customer = await lockCustomer(unit.trx, actor, params.id);
         const before = await findIdp(unit.trx, customer.id);
-        if (before !== undefined) call.ifMatch(etag(before));
+        call.ifMatch(before && etag(before));
         if (
           before?.issuer !== issuer.derived.issuer &&
           (await attributesAwaitSomebody(unit.trx, customer.id))

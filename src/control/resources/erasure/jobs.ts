@@ -1,7 +1,7 @@
-import type { Knex } from "knex";
 import type { ControlContext } from "../../platform/context.ts";
 import { newId } from "../../platform/ids.ts";
 import type { UnitOfWork, UnitOrigin } from "../../platform/unit.ts";
+import { PAST_BARRIER, reportWaits, setBarriers } from "./barrier.ts";
 import { erasureFailure, erasureRetryDelay } from "./failure.ts";
 import { ERASE, type Batch } from "./steps.ts";
 import { recordFailure, STEPS, type ErasureKind, type ErasureRow, type StepName } from "./store.ts";
@@ -22,6 +22,9 @@ const COUNTED_IN: Readonly<Record<StepName, keyof Counts | undefined>> = {
   acts: "records",
   membership: "records",
   keys: undefined,
+  user_events: "events",
+  user_deliveries: undefined,
+  user_records: "records",
 };
 
 type Dependencies = Pick<ControlContext, "db" | "units" | "clock" | "log">;
@@ -30,17 +33,7 @@ type Dependencies = Pick<ControlContext, "db" | "units" | "clock" | "log">;
 export async function runErasures(dependencies: Dependencies, signal?: AbortSignal): Promise<void> {
   await setBarriers(dependencies.db);
   while (signal?.aborted !== true && (await eraseSome(dependencies)));
-}
-
-/**
- * A transaction that had begun before a deletion was committed may still write what it knew of the person. Whoever writes
- * such a thing has an id by the time it reads; those that are given from here on are of transactions that see the deletion.
- */
-async function setBarriers(db: Knex): Promise<void> {
-  await db.raw(
-    `update erasures set barrier = pg_snapshot_xmax(pg_current_snapshot())::text::bigint
-     where finished_at is null and barrier is null`,
-  );
+  await reportWaits(dependencies);
 }
 
 /** One batch of one erasure. @returns false where there is nothing left to do now */
@@ -71,7 +64,7 @@ async function claim({ trx, now }: UnitOfWork): Promise<ErasureRow | undefined> 
   return trx("erasures")
     .whereNull("finished_at")
     .whereRaw("coalesce(next_attempt_at <= ?, true)", [now])
-    .whereRaw("barrier <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint")
+    .whereRaw(PAST_BARRIER)
     .orderByRaw("random()")
     .forUpdate()
     .skipLocked()

@@ -31,7 +31,7 @@ const STEPS: readonly Step[] = [removeUsers, removeCustomerRows, removeDashboard
 
 /** @returns whether there may be more */
 async function removeUsers(trx: Knex.Transaction, before: Date): Promise<boolean> {
-  const ids = await erasedBefore(trx, "users", before);
+  const ids: string[] = await erasedBefore(trx, "users", before);
   if (ids.length === 0) return false;
   if (await removeSome(trx, "sessions", "user_id", ids)) return true;
   await trx("users").whereRaw("id = any(?)", [ids]).delete();
@@ -41,7 +41,10 @@ async function removeUsers(trx: Knex.Transaction, before: Date): Promise<boolean
 
 /** The same of customers. */
 async function removeCustomerRows(trx: Knex.Transaction, before: Date, now: Date): Promise<boolean> {
-  const ids = await erasedBefore(trx, "customers", before);
+  const ids = await erasedBefore(trx, "customers", before).whereNotExists(
+    // of users who were deleted before it, for example
+    trx("erasures as open").whereRaw("open.customer_id = customers.id").whereNull("open.finished_at"),
+  );
   if (ids.length === 0) return false;
   for (const table of ["sessions", "users"])
     if (await removeSome(trx, table, "customer_id", ids)) return true;
@@ -58,7 +61,7 @@ async function removeDashboardErasures(trx: Knex.Transaction, before: Date): Pro
 }
 
 /** Those that another instance is just removing are left to it. */
-function erasedBefore(trx: Knex.Transaction, table: "users" | "customers", before: Date): Promise<string[]> {
+function erasedBefore(trx: Knex.Transaction, table: "users" | "customers", before: Date) {
   return trx(table)
     .join("erasures", "erasures.id", `${table}.id`)
     .where(`${table}.deleted_at`, "<", before)

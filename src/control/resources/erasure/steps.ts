@@ -3,11 +3,18 @@ import { inSlices } from "../../../runtime/in-slices.ts";
 import { CHANGES_OF_USER } from "../../platform/changes-of-user.ts";
 import type { UnitOfWork } from "../../platform/unit.ts";
 import { eraseDeliveries, hiddenDetail } from "./deliveries.ts";
-import { ERASED_USER, type ErasureRow, type ErasurePosition, type StepName } from "./store.ts";
+import {
+  ERASED_USER,
+  type ErasureKind,
+  type ErasureRow,
+  type ErasurePosition,
+  type StepName,
+} from "./store.ts";
 import {
   IMPERSONAL_DATA,
   IMPERSONAL_MEMBERS,
   IMPERSONAL_OUTCOME,
+  REFUSED_SIGN_INS,
   subjectDetail,
   withoutAddresses,
 } from "../../platform/personal-data.ts";
@@ -31,11 +38,17 @@ interface Key {
   readonly kind?: string;
 }
 
+type Step<Of = ErasureRow> = (unit: UnitOfWork, of: Of) => Promise<Batch>;
+
+interface Owned extends Key {
+  readonly customer_id: string | null;
+}
+
 /**
  * Each step erases some rows, those behind the erasure's position, and can do so again: an erasure that was interrupted goes
  * on where it was, and running one concurrently does no harm.
  */
-export const ERASE: Readonly<Record<StepName, (unit: UnitOfWork, erasure: ErasureRow) => Promise<Batch>>> = {
+export const ERASE: Readonly<Record<StepName, Step>> = {
   users: eraseUsers,
   sessions: eraseSessions,
   events: eraseEvents,
@@ -52,12 +65,56 @@ export const ERASE: Readonly<Record<StepName, (unit: UnitOfWork, erasure: Erasur
       "record = r.record #- '{before,email}' #- '{before,name}' #- '{after,email}' #- '{after,name}'",
     ]),
   keys: eraseMakers,
+  user_events: ofEachUser(eraseEvents),
+  user_deliveries: ofEachUser(eraseLastingDeliveries),
+  user_records: ofEachUser(({ trx }, erasure) => eraseRecords(trx, erasure, whose(erasure))),
 };
 
+/** Users of one transaction. */
+const USERS = 100;
+
+/**
+ * A step for each user of a customer: what names them may have been recorded under another customer, or under none. The
+ * position is that of the user, and of the row where there are more of theirs.
+ */
+function ofEachUser(step: Step<Subject>): Step {
+  return async (unit, erasure) => {
+    const [after = "", ...within] = erasure.position ?? [];
+    const users = await unit
+      .trx("users")
+      .where({ customer_id: erasure.id })
+      .where("id", within.length === 0 ? ">" : ">=", after)
+      .orderBy("id")
+      .limit(USERS)
+      .pluck<string[]>("id");
+    let rows = 0;
+    for (const id of users) {
+      const position = id === after ? within : null;
+      const done = await step(unit, { ...erasure, id, kind: "member", position });
+      rows += done.rows;
+      if (done.position !== undefined) return { rows, position: [id, ...done.position] };
+      if (rows >= BATCH) return { rows, position: [id] };
+    }
+    const last = users.length < USERS ? undefined : users.at(-1);
+    return { rows, position: last === undefined ? undefined : [last] };
+  };
+}
+
+/** What a step works on: an erasure, or one of the users of a customer's. */
+type Subject = Omit<ErasureRow, "kind"> & { readonly kind: ErasureKind | "member" };
+
 /** A condition on the rows of a user, or of a customer's users. */
-function whose({ kind }: ErasureRow): string {
+function whose({ kind }: Subject): string {
   // as the conditions of the indexes have it
   return kind === "customer" ? "customer_id = :id" : "user_id = :id and user_id <> ''";
+}
+
+/** What is recorded under the customer of a member is erased with the customer's. */
+function theirsOf<Row extends { readonly customer_id: string | null }>(
+  { kind, customer_id: customer }: Subject,
+  rows: readonly Row[],
+): readonly Row[] {
+  return kind === "member" ? rows.filter((row) => row.customer_id !== customer) : rows;
 }
 
 async function eraseUsers({ trx, now }: UnitOfWork, { id, kind }: ErasureRow): Promise<Batch> {
@@ -100,13 +157,14 @@ async function eraseSessions({ trx }: UnitOfWork, erasure: ErasureRow): Promise<
 /** The first part says by itself which partitions need not be looked at. */
 const BEHIND = `"timestamp" >= :at::timestamptz and ("timestamp", id) > (:at::timestamptz, :after)`;
 
-async function eraseEvents({ trx }: UnitOfWork, erasure: ErasureRow): Promise<Batch> {
-  const { rows } = await trx.raw<{ rows: (Key & { detail: string | null })[] }>(
-    `select "timestamp"::text as at, id, data ->> 'detail' as detail from events
+async function eraseEvents({ trx }: UnitOfWork, erasure: Subject): Promise<Batch> {
+  const { rows } = await trx.raw<{ rows: (Owned & { detail: string | null })[] }>(
+    `select "timestamp"::text as at, id, customer_id, data ->> 'detail' as detail from events
      where ${whose(erasure)} and ${BEHIND}
      order by "timestamp", id limit :limit`,
     bindingsOf(erasure),
   );
+  const theirs = theirsOf(erasure, rows);
   await trx.raw(
     `update events e set data = (
            select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(e.data) where key = any(:kept)
@@ -119,16 +177,16 @@ async function eraseEvents({ trx }: UnitOfWork, erasure: ErasureRow): Promise<Ba
      from unnest(:times::timestamptz[], :ids::text[], :details::text[]) as found (at, id, detail)
      where e."timestamp" = found.at and e.id = found.id`,
     {
-      ...keysOf(rows),
-      details: await inSlices(rows, ({ detail }) => (detail === null ? null : hiddenDetail(detail))),
+      ...keysOf(theirs),
+      details: await inSlices(theirs, ({ detail }) => (detail === null ? null : hiddenDetail(detail))),
       kept: [...IMPERSONAL_DATA],
     },
   );
   await eraseDeliveries(
     trx,
-    rows.map(({ id }) => id),
+    theirs.map(({ id }) => id),
   );
-  return batchOf(rows);
+  return { ...batchOf(rows), rows: theirs.length };
 }
 
 /**
@@ -139,8 +197,8 @@ async function eraseRefusals({ trx }: UnitOfWork, erasure: ErasureRow): Promise<
   const { customer_id: customer, subject } = erasure;
   if (subject === null || customer === null) return { rows: 0, position: undefined };
   const { rows } = await trx.raw<{ rows: (Key & { detail: string | null })[] }>(
-    `select "timestamp"::text as at, id, case when user_id is null then data ->> 'detail' end as detail
-     from events where customer_id = :customer and ${BEHIND}
+    `select "timestamp"::text as at, id, data ->> 'detail' as detail
+     from events where customer_id = :customer and user_id is null and ${BEHIND}
      order by "timestamp", id limit :limit`,
     { ...bindingsOf(erasure, WINDOW), customer },
   );
@@ -173,7 +231,7 @@ const CUSTOMER_TOLD =
  * Deliveries that may have outlived their events, by which they would be found: what is sent again begins anew. They tell by
  * themselves whom they are about.
  */
-async function eraseLastingDeliveries({ trx }: UnitOfWork, erasure: ErasureRow): Promise<Batch> {
+async function eraseLastingDeliveries({ trx }: UnitOfWork, erasure: Subject): Promise<Batch> {
   const { id, kind, customer_id: customer, subject, position } = erasure;
   const told = kind === "customer" ? CUSTOMER_TOLD : USER_TOLD;
   const { rows } = await trx.raw<{ rows: { id: string; is_theirs: boolean; detail: string | null }[] }>(
@@ -181,10 +239,13 @@ async function eraseLastingDeliveries({ trx }: UnitOfWork, erasure: ErasureRow):
        payload::jsonb #>> '{data,detail}' as detail
      from webhook_deliveries
      where (${told} = :id
-         or ${CUSTOMER_TOLD} = :refusedBy and event_type = 'user.authentication_failed' and ${USER_TOLD} is null)
+         or ${CUSTOMER_TOLD} = :refusedBy and event_type = any(:refused) and ${USER_TOLD} is null)
        and event_id > :after
      order by event_id limit :limit`,
-    { id, refusedBy: subject === null ? null : customer, after: position?.[0] ?? "", limit: BATCH },
+    {
+      ...{ id, after: position?.[0] ?? "", limit: BATCH },
+      ...{ refusedBy: subject === null ? null : customer, refused: [...REFUSED_SIGN_INS] },
+    },
   );
   const theirs = await inSlices(
     rows,
@@ -205,7 +266,7 @@ const BY_THEMSELVES = `((${OF_USER} or (r.kind = 'change' and starts_with(r.reso
   and r.record #>> '{actor,kind}' = 'anonymous')`;
 
 /** Decisions, their outcomes, and changes of users and sessions: what `withoutPerson` does. Of all others nothing changes. */
-function eraseRecords(trx: Knex.Transaction, erasure: ErasureRow, condition: string): Promise<Batch> {
+function eraseRecords(trx: Knex.Transaction, erasure: Subject, condition: string): Promise<Batch> {
   return updateRecords(trx, erasure, condition, [
     `client_ip = case when r.kind = 'decision' or ${BY_THEMSELVES} then '' else r.client_ip end`,
     `user_id = case when ${BY_THEMSELVES} then '' else r.user_id end`,
@@ -223,28 +284,29 @@ function eraseRecords(trx: Knex.Transaction, erasure: ErasureRow, condition: str
 
 async function updateRecords(
   trx: Knex.Transaction,
-  erasure: ErasureRow,
+  erasure: Subject,
   condition: string,
   changes: readonly string[],
 ): Promise<Batch> {
-  const { rows } = await trx.raw<{ rows: (Key & { resource: string })[] }>(
-    `select "timestamp"::text as at, id, kind, resource from audit_records
+  const { rows } = await trx.raw<{ rows: (Owned & { resource: string })[] }>(
+    `select "timestamp"::text as at, id, kind, customer_id, resource from audit_records
      where ${condition} and "timestamp" >= :at::timestamptz
        and ("timestamp", id, kind) > (:at::timestamptz, :after, :kind)
      order by "timestamp", id, kind limit :limit`,
     bindingsOf(erasure),
   );
+  const theirs = theirsOf(erasure, rows);
   await trx.raw(
     `update audit_records r set ${changes.join(", ")}
      from unnest(:times::timestamptz[], :ids::text[], :kinds::text[], :hidden::text[]) as found (at, id, kind, hidden)
      where r."timestamp" = found.at and r.id = found.id and r.kind = found.kind`,
     {
-      ...keysOf(rows),
-      hidden: await inSlices(rows, ({ resource }) => withoutAddresses(resource)),
+      ...keysOf(theirs),
+      hidden: await inSlices(theirs, ({ resource }) => withoutAddresses(resource)),
       ...{ impersonal: [...IMPERSONAL_MEMBERS], outcome: [...IMPERSONAL_OUTCOME] },
     },
   );
-  return batchOf(rows);
+  return { ...batchOf(rows), rows: theirs.length };
 }
 
 /** Who made keys and clients and published sets: few rows, and found by no index. */
@@ -264,7 +326,7 @@ async function eraseMakers({ trx }: UnitOfWork, { id }: ErasureRow): Promise<Bat
   return { rows: 0, position: undefined };
 }
 
-function bindingsOf({ id, position }: ErasureRow, limit = BATCH) {
+function bindingsOf({ id, position }: Subject, limit = BATCH) {
   const [at = "-infinity", after = "", kind = ""] = position ?? [];
   return { id, at, after, kind, limit };
 }

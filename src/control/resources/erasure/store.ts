@@ -7,7 +7,16 @@ export type ErasureKind = (typeof ERASURE_KINDS)[number];
 /** What is done one after the other for each kind; each in as many transactions as it takes. */
 export const STEPS = {
   user: ["users", "sessions", "events", "refusals", "deliveries", "records", "changes"],
-  customer: ["users", "sessions", "events", "deliveries", "records"],
+  customer: [
+    "users",
+    "sessions",
+    "events",
+    "deliveries",
+    "records",
+    "user_events",
+    "user_deliveries",
+    "user_records",
+  ],
   dashboard_user: ["acts", "membership", "keys"],
 } as const satisfies Record<ErasureKind, readonly string[]>;
 export type StepName = (typeof STEPS)[ErasureKind][number];

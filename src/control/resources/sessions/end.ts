@@ -1,6 +1,7 @@
 import type { Knex } from "knex";
 import type { EventData } from "../../platform/events.ts";
 import type { NewChange, UnitOfWork } from "../../platform/unit.ts";
+import { statusOf, type SessionRow } from "./store.ts";
 
 /** Why a session ended. */
 export const END_REASONS = [
@@ -24,7 +25,10 @@ export interface SessionsOf {
   readonly customerId?: string;
 }
 
-/** The maximum clock tolerance of a gateway: how long after its `exp` a token may still be accepted. */
+/**
+ * The maximum clock tolerance of a gateway: how long after its `exp` a token may still be accepted. No instance's clock
+ * is assumed to be further behind another's either.
+ */
 const TOLERANCE_MS = 300_000;
 
 /** The user is being erased: the announcement of the session's end contains only ids. */
@@ -44,6 +48,10 @@ interface EndedRow {
  * Ends open sessions, within the unit of work that causes it: their tokens can no longer be refreshed, gateways refuse
  * tokens that are still valid, and an event announces each session. The caller records the change.
  *
+ * A session that has expired by this instance's clock may go on by another's. So one that is named is ended even if it
+ * has expired, and so are those of a user or customer that have just expired; their older ones are left alone, because
+ * there may be many, which expired long ago for everybody.
+ *
  * A caller that ends the sessions of a customer or user must have locked that row: sign-in and refresh hold it in share
  * mode while they make tokens, so that either they see the new status, or the session that they made is ended here.
  *
@@ -51,7 +59,7 @@ interface EndedRow {
  */
 export async function endSessions(unit: UnitOfWork, where: SessionsOf, reason: EndReason): Promise<number> {
   const { trx, now } = unit;
-  const ids = await lockAlive(trx, where, now);
+  const ids = await lockOpen(trx, where, now);
   if (ids.length === 0) return 0;
   await trx("sessions").whereRaw("id = any(?)", [ids]).update({ ended_at: now, end_reason: reason });
   const ended = await trx("sessions as s")
@@ -73,10 +81,10 @@ export async function endSessions(unit: UnitOfWork, where: SessionsOf, reason: E
 
 type SessionOfUser = Pick<EndedRow, "id" | "customer_id" | "user_id">;
 
-/** Ends one session that goes on, and records that; one that is over stays as it is. */
+/** Ends one session, even if it has expired, and records that; one that was already ended stays as it is. */
 export async function revokeSession(
   unit: UnitOfWork,
-  session: SessionOfUser,
+  session: SessionOfUser & Pick<SessionRow, "ended_at" | "alive_until">,
   reason: EndReason = "revoked",
 ): Promise<void> {
   const { id, user_id } = session;
@@ -85,7 +93,7 @@ export async function revokeSession(
   unit.record({
     action: "session.revoked",
     ...aboutSession(session),
-    before: { user_id, status: "active" },
+    before: { user_id, status: statusOf(session, unit.now) },
     after: { user_id, status: "ended", ...(reason !== "revoked" && { reason }) },
   });
 }
@@ -100,13 +108,14 @@ export function aboutSession({
 }
 
 /** In one order, so that two that end overlapping sets wait for each other rather than deadlock. */
-function lockAlive(
+function lockOpen(
   trx: Knex.Transaction,
   { sessionId, userId, customerId }: SessionsOf,
   now: Date,
 ): Promise<string[]> {
-  const query = trx("sessions").whereNull("ended_at").where("alive_until", ">", now);
+  const query = trx("sessions").whereNull("ended_at");
   if (sessionId !== undefined) void query.where("id", sessionId);
+  else void query.where("alive_until", ">", new Date(now.getTime() - TOLERANCE_MS));
   if (userId !== undefined) void query.where("user_id", userId);
   if (customerId !== undefined) void query.where("customer_id", customerId);
   if (sessionId === undefined && userId === undefined && customerId === undefined)

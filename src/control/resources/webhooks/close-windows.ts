@@ -4,13 +4,12 @@ import { transaction } from "../../../storage/index.ts";
 import type { BackgroundWork, ControlContext } from "../../platform/context.ts";
 import { newId } from "../../platform/ids.ts";
 import { BEYOND_WINDOW, WINDOW_END, type LastEvent } from "./coalesce.ts";
-import { EVERY_EVENT, insertDeliveries, type NewDelivery } from "./enqueue.ts";
+import { EVERY_EVENT, insertDeliveries, VIOLATION, type NewDelivery } from "./enqueue.ts";
 import { summaryPayload } from "./payload.ts";
 
 const EVERY_MS = 1_000;
 /** Maximum number of windows per transaction. */
 const AT_ONCE = 500;
-const TYPE = "policy.violated";
 
 interface Due {
   readonly webhook_id: string;
@@ -50,7 +49,7 @@ function closeSome(db: Knex, now: Date): Promise<number> {
        where v.closes_at <= now() or v.closes_at > ${BEYOND_WINDOW}
        order by v.closes_at limit :most
        for update of v skip locked`,
-      { type: TYPE, every: EVERY_EVENT, most: AT_ONCE },
+      { type: VIOLATION, every: EVERY_EVENT, most: AT_ONCE },
     );
     const isDelivered = ({ count, wanted }: Due) => count > 0 && wanted;
     const delivered = rows.filter(isDelivered);
@@ -93,14 +92,20 @@ function deliveryOf({ webhook_id, count, first_at, last_at, last_event }: Due, n
   const event_id = newId("event");
   const { customerId, data } = last_event;
   const payload = summaryPayload(
-    { id: event_id, type: TYPE, timestamp: last_at, ...(customerId !== undefined && { customerId }), data },
+    {
+      id: event_id,
+      type: VIOLATION,
+      timestamp: last_at,
+      ...(customerId !== undefined && { customerId }),
+      data,
+    },
     { count, first_at: first_at.toISOString(), last_at: last_at.toISOString() },
   );
   return {
     id: newId("delivery"),
     webhook_id,
     event_id,
-    event_type: TYPE,
+    event_type: VIOLATION,
     payload,
     created_at: now,
     retried: true,

@@ -26,7 +26,7 @@ function log({ db }: ControlContext): Route[] {
       path: "/webhooks/{id}/deliveries",
       operation: "listWebhookDeliveries",
       summary: "List the deliveries of a webhook",
-      description: "Kept for 30 days.",
+      description: "Kept for 30 days; a delivery that was sent again, for 30 days from the first.",
       permission: "read",
       params: webhookPath,
       query: deliveryList,
@@ -101,7 +101,9 @@ function sending(): Route[] {
         if (before.status === "pending" || before.status === "delivering")
           throw new ApiError("CONFLICT", { message: "the delivery is still in progress" });
         const { event_id, event_type, payload, retried } = before;
-        return send(unit, webhook, "webhook.redelivered", { event_id, event_type, payload, retried });
+        const first_created_at = before.first_created_at ?? before.created_at;
+        const content = { event_id, event_type, payload, retried, first_created_at };
+        return send(unit, webhook, "webhook.redelivered", content);
       },
     }),
   ];
@@ -123,7 +125,7 @@ async function send(
   unit: UnitOfWork,
   { id: webhook_id, customer_id }: WebhookRow,
   action: string,
-  content: Pick<NewDelivery, "event_id" | "event_type" | "payload" | "retried">,
+  content: Pick<NewDelivery, "event_id" | "event_type" | "payload" | "retried" | "first_created_at">,
 ): Promise<Answer> {
   const id = newId("delivery");
   await insertDeliveries(unit.trx, [{ ...content, id, webhook_id, created_at: unit.now, priority: 0 }]);

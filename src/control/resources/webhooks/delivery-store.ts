@@ -30,6 +30,8 @@ export interface DeliveryRow {
   readonly error: string | null;
   readonly cancelled_reason: CancelledReason | null;
   readonly created_at: Date;
+  /** If it is sent again: when it was made that was sent first. */
+  readonly first_created_at: Date | null;
 }
 
 /**
@@ -104,14 +106,14 @@ export async function cancelLeftOver(db: Knex, now: Date): Promise<void> {
 }
 
 /**
- * Removes older entries of the log.
+ * Removes older entries of the log; what is sent again is as old as what was sent first.
  * @returns how many; if as many as requested, there may be more
  */
 export async function forgetDeliveries(db: Knex, before: Date, most: number): Promise<number> {
   const old = db("webhook_deliveries")
-    .where("created_at", "<", before)
+    .whereRaw("coalesce(first_created_at, created_at) < ?", [before])
     .whereRaw("status not in ('pending', 'delivering')")
-    .orderBy("created_at")
+    .orderByRaw("coalesce(first_created_at, created_at)")
     .limit(most)
     .select("id");
   return db("webhook_deliveries").whereIn("id", old).delete();

@@ -8,6 +8,8 @@ import { payloadOf } from "./payload.ts";
 export const CHANNEL = "gatehouse_webhook_deliveries";
 /** The name that subscribes to all events. */
 export const EVERY_EVENT = "*";
+/** The event that is counted in windows. */
+export const VIOLATION = "policy.violated" satisfies EventType;
 /** Maximum number of rows per statement. */
 const BATCH = 1_000;
 
@@ -19,6 +21,7 @@ export interface NewDelivery {
   readonly event_type: string;
   readonly payload: string;
   readonly created_at: Date;
+  readonly first_created_at?: Date;
   /** Whether a failed attempt is retried. */
   readonly retried: boolean;
   readonly priority: Priority;
@@ -58,7 +61,7 @@ function deliveryOf({ webhook, event }: WebhookEvent): NewDelivery {
   return { ...about, id: newId("delivery"), payload: payloadOf(event) };
 }
 
-const OF_ANYBODY: ReadonlySet<EventType> = new Set(["policy.violated", "user.authentication_failed"]);
+const OF_ANYBODY: ReadonlySet<EventType> = new Set([VIOLATION, "user.authentication_failed"]);
 
 interface Subscriber {
   readonly id: string;

@@ -7,11 +7,13 @@ import { newId } from "../../platform/ids.ts";
 import type { SecretBox } from "../../platform/secret-box.ts";
 import type { RowCheck, UnitOfWork } from "../../platform/unit.ts";
 import { cancelPending } from "./delivery-store.ts";
+import { EVERY_EVENT, VIOLATION } from "./enqueue.ts";
 import type { newWebhook, rotation, webhookChanges } from "./schemas.ts";
 import { newWebhookSecret } from "./secret.ts";
 import {
   countWebhooks,
   deleteWebhook,
+  forgetWindows,
   insertWebhook,
   lockEnabledWebhooksOf,
   lockWebhook,
@@ -198,10 +200,17 @@ function disabled(reason: DisabledReason, now: Date): Partial<WebhookRow> {
   return { ...HEALTHY, enabled: false, disabled_reason: reason, disabled_at: now };
 }
 
+/** Sends nothing that happened before the webhook was enabled, or before its receiver was to be told of it. */
 async function followSwitch(unit: UnitOfWork, before: WebhookRow, after: WebhookRow): Promise<void> {
   if (before.enabled && !after.enabled)
     await cancelPending(unit.trx, [after.id], "webhook_disabled", unit.now);
   if (!before.enabled && after.enabled) await skipEarlierDeliveries(unit.trx, after.id);
+  if (violationsUrl(before) !== violationsUrl(after)) await forgetWindows(unit.trx, after.id);
+}
+
+/** Where violations are sent, if they are. */
+function violationsUrl({ enabled, events, url }: WebhookRow): string | undefined {
+  return enabled && (events.includes(VIOLATION) || events.includes(EVERY_EVENT)) ? url : undefined;
 }
 
 function recordChange(

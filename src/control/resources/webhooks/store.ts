@@ -87,12 +87,31 @@ export async function deleteWebhook(trx: Knex.Transaction, id: string): Promise<
   await trx("webhooks").where("id", id).delete();
 }
 
+/** Removes secrets that no longer sign. The time remains, for it is part of the resource. */
+export async function forgetPreviousSecrets(db: Knex, now: Date): Promise<void> {
+  await db("webhooks")
+    .whereNotNull("previous_secret")
+    .where("previous_secret_expires_at", "<=", now)
+    .update({ previous_secret: null });
+}
+
 /** Excludes what is in the outbox now from being delivered. */
 export async function skipEarlierDeliveries(trx: Knex.Transaction, id: string): Promise<void> {
   await trx.raw(
     `update webhooks set deliver_after = (
        select case when is_called then last_value else 0 end from webhook_deliveries_sequence_seq
      ) where id = ?`,
+    [id],
+  );
+}
+
+/** Forgets violations that are counted but not sent yet. */
+export async function forgetWindows(trx: Knex.Transaction, id: string): Promise<void> {
+  // locked in the order in which they are counted (`coalesce.ts`)
+  await trx.raw(
+    `delete from webhook_windows where (webhook_id, key) in (
+       select webhook_id, key from webhook_windows where webhook_id = ? order by key for update
+     )`,
     [id],
   );
 }

@@ -222,7 +222,10 @@ async function plantDecisions(
     const today = facts.filter(({ row }) => row.timestamp >= from && row.timestamp < to);
     await then(to, async (unit) => {
       await intake.take(unit, { records: today, rejected: [] }, { ingestedBy: ACTOR.id, gateway: "sandbox" });
-      await ingestStatistics(unit, statisticsOf(sequence, from, to, today.length));
+      await ingestStatistics(unit, statisticsOf(sequence, from, to, today.length), {
+        since: from,
+        until: to,
+      });
     });
   }
 }

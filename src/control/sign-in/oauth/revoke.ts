@@ -3,7 +3,7 @@ import type { ControlContext } from "../../platform/context.ts";
 import { revokeSession } from "../../resources/sessions/end.ts";
 import { findSession } from "../../resources/sessions/store.ts";
 import { findRefreshToken } from "../code-store.ts";
-import type { UnitOrigin } from "../../platform/unit.ts";
+import type { UnitOrigin, Units } from "../../platform/unit.ts";
 import { customerOf, maySee } from "./introspect.ts";
 import type { IssuedTokens } from "./issued-tokens.ts";
 import { OAuthError } from "./oauth-error.ts";
@@ -14,10 +14,12 @@ import { required, type Form } from "./read-form.ts";
  * 2.1), whether or not the token is still valid. A token that is unknown, or that the key may not see, counts as
  * already revoked (section 2.2).
  *
+ * @param callerUnits - of the client that revokes
  * @throws OAuthError
  */
 export async function revoke(
-  { db, units }: Pick<ControlContext, "db" | "units">,
+  { db }: Pick<ControlContext, "db">,
+  callerUnits: Units,
   tokens: IssuedTokens,
   origin: UnitOrigin,
   form: Form,
@@ -28,7 +30,7 @@ export async function revoke(
   const refresh = await findRefreshToken(db, token);
   const sessionId = refresh?.session_id ?? (await tokens.sessionOf(token));
   if (sessionId === undefined) return;
-  await units(origin, async (unit) => {
+  await callerUnits(origin, async (unit) => {
     const session = await findSession(unit.trx, origin.actor, sessionId);
     if (session !== undefined) await revokeSession(unit, session);
   });

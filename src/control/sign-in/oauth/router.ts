@@ -1,11 +1,13 @@
 import { Router, type Request, type Response } from "express";
 import type { ControlContext } from "../../platform/context.ts";
 import { requestIdOf } from "../../platform/frame/request-id.ts";
+import { createAuthority } from "../../platform/frame/authority.ts";
 import type { Answer } from "../../platform/frame/route.ts";
 import { clientIpOf, countRequest, anonymousActor, type FrameParts } from "../../platform/frame/serve.ts";
+import { unitsOfCaller } from "../../platform/frame/units-of-caller.ts";
 import type { Keyring } from "../issuer/keyring.ts";
 import type { Actor } from "../../platform/actor.ts";
-import type { UnitOrigin } from "../../platform/unit.ts";
+import type { UnitOrigin, Units } from "../../platform/unit.ts";
 import { createClientAuthentication, type OAuthClient } from "./client-authentication.ts";
 import { endSession, endSessionParameters } from "./end-session.ts";
 import { introspect } from "./introspect.ts";
@@ -24,7 +26,13 @@ export interface OAuthParts extends Pick<FrameParts, "authenticator" | "limiter"
 
 type Serve = (request: Request, response: Response) => Promise<void>;
 /** Answers an authenticated client; `undefined`: an empty response. */
-type ServeClient = (client: OAuthClient, form: Form, origin: UnitOrigin) => Promise<object | undefined>;
+type ServeClient = (client: OAuthClient, form: Form, caller: Caller) => Promise<object | undefined>;
+
+/** The client, as the origin of changes. */
+interface Caller {
+  readonly origin: UnitOrigin;
+  readonly callerUnits: Units;
+}
 
 /** `/oauth2`: the endpoints that the issuer's metadata names, one per line. */
 export function oauthRouter(
@@ -47,8 +55,17 @@ export function oauthRouter(
       await count(response, refused ? anonymousActor(request).id : client.id);
       if (form instanceof OAuthError) throw form;
       if (refused) throw client;
-      const actor = client.kind === "api_key" ? client.actor : anonymousActor(request);
-      sendJson(response, await serve(client, form, originOf(request, response, actor)));
+      const actorOf = (of: OAuthClient) => (of.kind === "api_key" ? of.actor : anonymousActor(request));
+      const actor = actorOf(client);
+      const check = async () => {
+        const again = await authenticate(request, form);
+        if (again instanceof OAuthError) throw again;
+        return actorOf(again);
+      };
+      const authority = createAuthority(actor, check, context.clock);
+      const callerUnits = unitsOfCaller(context.units, authenticator, authority);
+      const caller = { origin: originOf(request, response, actor), callerUnits };
+      sendJson(response, await serve(client, form, caller));
     };
 
   const routes: readonly (readonly [path: string, methods: readonly string[], serve: Serve])[] = [
@@ -65,8 +82,8 @@ export function oauthRouter(
     [
       OAUTH_PATHS.revocation,
       ["POST"],
-      forClients(async (client, form, origin) => {
-        await revoke(context, tokens, { ...origin, actor: keyOf(client) }, form);
+      forClients(async (client, form, { origin, callerUnits }) => {
+        await revoke(context, callerUnits, tokens, { ...origin, actor: keyOf(client) }, form);
         return undefined;
       }),
     ],

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import type { Actor } from "../../../../src/control/platform/actor.ts";
 import { recordsRoutes } from "../../../../src/control/analytics/records/routes.ts";
-import { startControl, type RunningControl } from "../../../support/control.ts";
+import { FULL_KEY, startControl, type RunningControl } from "../../../support/control.ts";
 import { testDatabase, type TestDatabase } from "../../../support/database.ts";
 import { GATEWAY_KEY } from "../../support/gateway-records.ts";
 
@@ -27,11 +28,12 @@ describe("statistics of gateways", () => {
     caches: [{ name: "decisions", hits: 90, misses: 10, evictions: 1 }],
     audit: { decided: 100, recorded: 99, dropped: 1 },
   };
-  const tell = (body: object) => control.request("POST", "/gateway/statistics", { body, as: GATEWAY_KEY });
+  const tell = (body: object, as: Actor = GATEWAY_KEY) =>
+    control.request("POST", "/gateway/statistics", { body, as });
 
   it("are counted once for each sequence of an instance", async () => {
     assert.deepEqual((await tell(told)).body.data, { accepted: true });
-    assert.deepEqual((await tell(told)).body.data, { accepted: false });
+    assert.deepEqual((await tell(told)).body.data, { accepted: false, reason: "DUPLICATE" });
     assert.deepEqual((await tell({ ...told, sequence: 2 })).body.data, { accepted: true });
     assert.deepEqual((await tell({ ...told, instance: "gw-2" })).body.data, { accepted: true });
     const rows = await database
@@ -46,8 +48,47 @@ describe("statistics of gateways", () => {
     ]);
   });
 
+  it("of one application do not stand in the way of another's", async () => {
+    await tell(
+      { ...told, audit: { decided: 0, recorded: 0, dropped: 0 } },
+      { ...FULL_KEY, id: "key_of_other" },
+    );
+    assert.deepEqual((await tell(told)).body.data, { accepted: true });
+    // a key that took the place of another sends for the same application
+    const rolled = { ...FULL_KEY, id: "key_rolled", familyId: GATEWAY_KEY.id };
+    assert.equal((await tell(told, rolled)).body.data.reason, "DUPLICATE");
+  });
+
+  it("are counted once beside an instance of the version before", async () => {
+    const { db } = database;
+    // as that version does it
+    const takeEarlier = (sequence: number) =>
+      db("gateway_statistics")
+        .insert({ instance: told.instance, sequence, received_at: new Date(NOW) })
+        .onConflict(["instance", "sequence"])
+        .ignore()
+        .returning("sequence");
+    assert.equal((await takeEarlier(1)).length, 1);
+    assert.equal((await tell(told)).body.data.reason, "DUPLICATE");
+    assert.deepEqual((await tell({ ...told, sequence: 2 })).body.data, { accepted: true });
+    assert.deepEqual(await takeEarlier(2), []);
+  });
+
+  it("are not counted for a time that is too far from now", async () => {
+    const reasonAt = async (minutes: number, sequence: number) =>
+      (await tell({ ...told, sequence, to: new Date(NOW + minutes * 60_000).toISOString() })).body.data
+        .reason;
+    const week = 7 * 24 * 60;
+    assert.deepEqual(
+      [await reasonAt(6, 1), await reasonAt(-week - 1, 1), await reasonAt(-week, 1), await reasonAt(5, 2)],
+      ["CLOCK_AHEAD", "TOO_OLD", undefined, undefined],
+    );
+    const { length } = await database.db("rollup_audit").where({ granularity: "minute" });
+    assert.equal(length, 2);
+  });
+
   it("never count into the future", async () => {
-    await tell({ ...told, to: "2031-01-01T00:00:00Z" });
+    await tell({ ...told, to: new Date(NOW + 4 * 60_000).toISOString() });
     const [row] = (await database.db("rollup_audit").where({ granularity: "minute" })) as { start: Date }[];
     assert.deepEqual(row?.start, new Date(NOW));
   });

@@ -91,6 +91,12 @@ describe("a customer's identity provider", () => {
     assert.equal(api.changes.at(-1)?.action, "idp.deleted");
     for (const method of ["GET", "DELETE"])
       assert.deepEqual(refusal(await api.request(method, path)), [404, "IDP_NOT_CONFIGURED"]);
+    // RFC 9110, section 13.1.1: where nothing is, nothing matches
+    for (const match of [first.headers.get("etag"), "*"])
+      assert.deepEqual(refusal(await configure(id, {}, { headers: { "if-match": match } })), [
+        412,
+        "PRECONDITION_FAILED",
+      ]);
     const third = await configure(id);
     assert.equal(third.status, 201);
     const etags = [first, second, third].map(({ headers }) => headers.get("etag"));

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { createApiKey } from "../../../../src/control/resources/api-keys/store.ts";
+import { wipe } from "../../../../src/control/sandbox/wipe.ts";
 import { namedActor } from "../../../../src/control/platform/named-actor.ts";
 import type { RunningControl } from "../../../support/control.ts";
 import {
@@ -54,6 +55,16 @@ describe("erasure of a dashboard user", () => {
       assert.ok((await rowsWith(known.db, secrets)).length >= 4);
       const deleted = await send(guarded, "DELETE", `/dashboard/users/${admin.id}`, owner.headers);
       assert.equal(deleted.status, 200);
+      // a reset of the sandbox keeps the platform's keys, and who made them is still to be erased
+      await control.context
+        .units(OPERATOR, async (unit) => {
+          await wipe(unit);
+          assert.deepEqual(await unit.trx("erasures").pluck("id"), [admin.id]);
+          throw new Error("undone");
+        })
+        .catch((error: unknown) => {
+          assert.match(String(error), /undone/);
+        });
       await known.erase();
       assert.deepEqual(await rowsWith(known.db, secrets), []);
       const query = `kind=change&action=api_key.created&user_id=${admin.id}`;

@@ -305,6 +305,31 @@ describe("erasure", () => {
     assert.deepEqual([state.customers, state.customers_deleted], [[], [other]]);
   });
 
+  it("keeps a customer until the erasures of its users are finished, too", async () => {
+    const { user } = await known.makeUser(customer);
+    await known.ask("DELETE", `/users/${user.id}`);
+    // it failed, and waits for its time
+    await known
+      .db("erasures")
+      .update({ failures: 9, failure: "x", next_attempt_at: new Date(NOW + 50 * DAY) });
+    await known.ask("DELETE", `/customers/${customer}`);
+    await eventually("the erasure of the customer", async () => {
+      await runErasures(control.context);
+      return (await known.ask("GET", `/erasures/${customer}`)).status === "finished";
+    });
+    const rows = async () => {
+      await pruneDeleted(control.context);
+      return Promise.all(
+        ["customers", "users", "erasures"].map(async (table) => (await known.db(table)).length),
+      );
+    };
+    known.time += 31 * DAY;
+    assert.deepEqual(await rows(), [2, 1, 2]);
+    known.time += 20 * DAY;
+    await known.erase();
+    assert.deepEqual(await rows(), [1, 0, 0]);
+  });
+
   it("goes on where rows of others cannot be removed for good", async () => {
     const { user } = await known.makeUser(other, "sub-earlier");
     await known.ask("DELETE", `/users/${user.id}`);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { lockCustomer } from "../../../../src/control/tenancy/customers.ts";
 import { eraseDeliveries } from "../../../../src/control/resources/erasure/deliveries.ts";
 import { runErasures } from "../../../../src/control/resources/erasure/jobs.ts";
+import { requestErasure } from "../../../../src/control/resources/erasure/store.ts";
 import { lockDeliveryShared } from "../../../../src/control/resources/webhooks/delivery-store.ts";
 import { insertDeliveries } from "../../../../src/control/resources/webhooks/enqueue.ts";
 import {
@@ -11,7 +12,9 @@ import {
   type Claimed,
 } from "../../../../src/control/resources/webhooks/outbox.ts";
 import { FULL_KEY, type RunningControl } from "../../../support/control.ts";
+import { emptyDatabase } from "../../../support/database.ts";
 import { eventually } from "../../../support/eventually.ts";
+import { OPERATOR } from "../../../support/guarded-control.ts";
 import { rowsWith } from "../../support/database-texts.ts";
 import { KnownPeople, SECRETS } from "../../support/known-people.ts";
 
@@ -53,6 +56,38 @@ describe("erasure of what is being written meanwhile", () => {
     await late.commit();
     await known.erase();
     assert.deepEqual(await rowsWith(known.db, SECRETS), []);
+  });
+
+  it("waits for those of this database only, whatever their ids, and says so after a minute", async () => {
+    const { user } = await known.makeUser(customer);
+    const status = async () => {
+      await runErasures(control.context);
+      return known.ask("GET", `/erasures/${user.id}`);
+    };
+    const elsewhere = await emptyDatabase();
+    try {
+      const [here, there] = [await known.db.transaction(), await elsewhere.db.transaction()];
+      await there.raw("select pg_current_xact_id()");
+      await control.context.units(OPERATOR, async (unit) => {
+        await unit.trx.raw("select pg_current_xact_id()");
+        // later than that of the deletion, which it does not see
+        await here.raw("select pg_current_xact_id()");
+        await requestErasure(unit, { id: user.id, kind: "user", customerId: customer });
+      });
+      const { status: first, failure } = await status();
+      assert.deepEqual([first, failure], ["running", null]);
+      known.time += 60_001;
+      const { step, attempts, next_attempt_at: next } = (await status()).failure;
+      assert.deepEqual([step, attempts, Date.parse(next as string)], ["users", 1, known.time + 1_000]);
+      await here.rollback();
+      assert.equal((await status()).status, "running", "not before its time");
+      known.time += 1_000;
+      await known.erase();
+      assert.equal((await status()).failure, null);
+      await there.rollback();
+    } finally {
+      await elsewhere.close();
+    }
   });
 
   it("finds what is sent again, before and after it", async () => {

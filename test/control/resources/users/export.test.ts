@@ -26,6 +26,12 @@ describe("export of a user", () => {
       decisionRecord({ timestamp, user_id: user.id, customer_id: other }),
       decisionRecord({ timestamp, user_id: user.id, customer_id: undefined }),
     ]);
+    await change(control, (unit) => {
+      unit.emit({ type: "session.revoked", userId: user.id, data: { reason: "LOGOUT" } });
+      const data = { reason: "MFA_REQUIRED", detail: "sub sub-0f3a" };
+      unit.emit({ type: "policy.violated", customerId: customer, rule: "sub sub-0f3a", data });
+      return Promise.resolve();
+    });
     const answer = await control.request("GET", `/users/${user.id}/export`);
     assert.equal(answer.status, 200, answer.text);
     assert.equal(answer.headers.get("content-disposition"), `attachment; filename="${user.id}.json"`);
@@ -41,6 +47,7 @@ describe("export of a user", () => {
     );
     assert.deepEqual(data.events.map(({ type }: { type: string }) => type).sort(), [
       "policy.violated",
+      "session.revoked",
       "user.authenticated",
     ]);
     assert.deepEqual(
@@ -51,8 +58,10 @@ describe("export of a user", () => {
       [`decision ${customer}`, `decision ${other}`, "decision none", `outcome ${customer}`].sort(),
     );
     assert.deepEqual(
-      data.refusals.map(({ data: { detail } }: { data: { detail: string } }) => detail),
-      ["sub sub-0f3a"],
+      data.refusals
+        .map(({ type, data: { detail } }: { type: string; data: { detail: string } }) => `${type} ${detail}`)
+        .sort(),
+      ["policy.violated sub sub-0f3a", "user.authentication_failed sub sub-0f3a"],
     );
     // what others have recorded under the user's id is nothing that a customer's own key may read
     const { body } = await control.request("GET", `/users/${user.id}/export`, { as: keyOf(customer) });
@@ -65,7 +74,7 @@ describe("export of a user", () => {
         ["outcome", customer],
       ],
     );
-    assert.equal(body.data.refusals.length, 1);
+    assert.deepEqual([body.data.refusals.length, body.data.events.length], [2, 2]);
     const changes = data.changes as { action: string; actor: object; client_ip: string }[];
     assert.deepEqual(changes.map(({ action }) => action).sort(), [
       "user.created",

@@ -283,6 +283,15 @@ describe("webhooks: the outbox", () => {
     assert.equal((await db("webhook_deliveries").select("id")).length, 5_000);
   });
 
+  it("forgets a secret that another replaced once it no longer signs", async () => {
+    const id = await webhook({ previous_secret: "s", previous_secret_expires_at: at(60) });
+    const kept = () => db("webhooks").where({ id }).pluck("previous_secret");
+    await sweep({ db, clock: () => T0 + 59_000 });
+    assert.deepEqual(await kept(), ["s"]);
+    await sweep({ db, clock: () => T0 + 60_000 });
+    assert.deepEqual(await kept(), [null]);
+  });
+
   it("forgets what is older than 30 days, and cancels what waits for nobody", async () => {
     const id = await webhook();
     const gone = newId("webhook");

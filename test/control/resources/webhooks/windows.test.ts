@@ -9,6 +9,8 @@ import {
   MAX_KINDS_OF_OWNER,
 } from "../../../../src/control/resources/webhooks/coalesce.ts";
 import { enqueueDeliveries } from "../../../../src/control/resources/webhooks/enqueue.ts";
+import { webhookRoutes } from "../../../../src/control/resources/webhooks/routes.ts";
+import { startControl } from "../../../support/control.ts";
 import { testDatabase, type TestDatabase } from "../../../support/database.ts";
 import { signIn } from "../../support/webhooks.ts";
 
@@ -264,6 +266,43 @@ describe("webhooks: violations that repeat", () => {
     await close(60);
     assert.equal((await told()).length, ids.length);
     assert.deepEqual(await db("webhook_windows").select("key"), []);
+  });
+
+  it("are not told where they happened before a switch, or were meant for another receiver", async () => {
+    const control = await startControl({ database, routes: webhookRoutes });
+    try {
+      for (const [what, ...changes] of [
+        ["disabled and enabled", { enabled: false }, { enabled: true }],
+        [
+          "other events, then violations again",
+          { events: ["user.deleted"] },
+          { events: ["policy.violated"] },
+        ],
+        ["another URL", { url: "http://127.0.0.1:9/other" }],
+      ] as const) {
+        const id = await webhook();
+        await announce(violation(0), violation(0), violation(0));
+        for (const body of changes) {
+          const { status, text } = await control.request("PUT", `/webhooks/${id}`, { body });
+          assert.equal(status, 200, text);
+        }
+        await pass(passed + 60);
+        await closeWindows(db, at(0));
+        assert.deepEqual(await counts(id), [undefined], what);
+        await db("webhooks").delete();
+      }
+      // a change of something else leaves them
+      const id = await webhook();
+      await announce(violation(0), violation(0), violation(0));
+      await control.request("PUT", `/webhooks/${id}`, {
+        body: { description: "d", events: ["policy.violated"] },
+      });
+      await pass(passed + 60);
+      await closeWindows(db, at(0));
+      assert.deepEqual(await counts(id), [undefined, 2]);
+    } finally {
+      await control.close();
+    }
   });
 
   it("are counted by one clock, however far those of instances are apart", async () => {

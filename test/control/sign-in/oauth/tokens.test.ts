@@ -267,6 +267,14 @@ describe("tokens at the OAuth endpoints", () => {
         assert.deepEqual(told(await bench.refresh(token)), [401, "SESSION_ENDED"]);
     });
 
+    it("ends nothing where the key is revoked before the commit", async () => {
+      const { refresh_token: token } = await bench.signIn(bench.customerId);
+      bench.revoked = "at commit";
+      assert.deepEqual(refusal(await bench.ask("/revoke", { token })), [401, "invalid_client"]);
+      bench.revoked = "no";
+      assert.equal((await bench.introspect(token))["active"], true);
+    });
+
     it("is not for machines' tokens, which it tells nobody but who may see them", async () => {
       const token = await bench.tokenFor(await bench.machine({ customer_id: bench.customerId }));
       assert.deepEqual(refusal(await bench.ask("/revoke", { token })), [400, "unsupported_token_type"]);
