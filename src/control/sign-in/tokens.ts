@@ -159,7 +159,7 @@ export async function grant(
   if (leftOut.length > 0)
     log.warn(
       { user_id: user.id, attributes: leftOut },
-      "omitted attributes that do not fit in an access token",
+      "attributes omitted: the access token would be too large",
     );
   // an earlier token may expire later, if a policy has become stricter since: ending the session must cover that token
   const tokensExpireAt = later(new Date(expiresAt * 1000), session.last_token_expires_at);

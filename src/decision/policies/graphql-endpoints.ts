@@ -34,7 +34,8 @@ export interface GraphqlEndpoints {
 
 /**
  * An endpoint includes everything below its path, because Express's `app.use("/graphql", ...)` mounts a server there,
- * in any letter case.
+ * in any letter case. Paths that the set excludes are excluded only as the set spells them: a server may treat any other
+ * spelling as the endpoint.
  */
 export function graphqlEndpoints(
   { graphql }: PolicySetIR,

@@ -4,7 +4,7 @@ import { startAdminServer } from "../../telemetry/admin-server.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { createControlPlaneMetrics, type ControlPlaneMetrics } from "../../telemetry/metrics.ts";
 
-/** The metrics of a control plane in its own process. If it shares one with a gateway, the supervisor serves them. */
+/** The metrics of a control plane that runs alone. Beside a gateway, the gateway's supervisor serves them. */
 export interface ServedMetrics {
   readonly metrics: ControlPlaneMetrics;
   /** Base URL of `/metrics`. */

@@ -29,7 +29,7 @@ const standing = (parts: Partial<CustomerState> = {}): CustomerState => ({
   ...parts,
 });
 
-describe("decision: where a caller stands", () => {
+describe("decision: the state of the caller's session and customer", () => {
   const idp = useIssuer();
 
   interface World {

@@ -3,9 +3,9 @@ import { onlyCustomerOf, type Actor } from "../../platform/actor.ts";
 import { entryOf, withoutMaker, type AuditRow } from "./store.ts";
 
 /**
- * How an actor sees the rows of the trail. A key that is limited to a customer sees what was done to it, and by whom only of the
- * customer's own keys and of its users' browsers: the names and addresses of those who run the platform are not the customer's
- * to have.
+ * How an actor sees the rows of the trail. A key that is limited to a customer sees every change to that customer, but the
+ * name and address of the actor only for the customer's own keys and its users' browsers: those of the platform's operators
+ * are withheld.
  */
 export async function visibleEntryFor(db: Knex, actor: Actor): Promise<(row: AuditRow) => object> {
   const only = onlyCustomerOf(actor);

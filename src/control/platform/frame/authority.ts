@@ -5,8 +5,8 @@ import { ApiError } from "../errors.ts";
 /**
  * How long the result of checking a caller and its permission is valid, in milliseconds. The sender decides when its
  * body ends, and a route's requests to other servers take time: after this, the caller is checked again before anything
- * is done. So a request that had begun when a permission was withdrawn is carried out within this time at most, and one
- * that begins later is refused.
+ * is done. So a request that is in progress when a permission is withdrawn may still be carried out within this time, and
+ * a later one is refused.
  */
 const VALID_MS = 1_000;
 

@@ -2,12 +2,12 @@ import type { Knex } from "knex";
 import type { ControlContext } from "../../platform/context.ts";
 import { erasureRetryDelay } from "./failure.ts";
 
-/** A usual transaction has ended by then. */
+/** Longer than any ordinary transaction takes. */
 const REPORTED_AFTER_MS = 60_000;
 
 /**
- * A transaction that had begun before a deletion was committed may still write what it knew of the person. Whoever writes
- * such a thing has an id by the time it reads; those that are given after this one's are of transactions that see the
+ * A transaction that started before a deletion was committed may still write personal data that it has read. Every
+ * transaction that writes such data gets its id before it reads the data; transactions with ids after this one see the
  * deletion.
  */
 export async function setBarriers(db: Knex): Promise<void> {
@@ -18,8 +18,8 @@ export async function setBarriers(db: Knex): Promise<void> {
 }
 
 /**
- * SQL: transactions of this database that are open. The snapshot has those of the whole server; only the server's locks tell
- * in which database one runs, and one of which they do not tell may be in this one.
+ * SQL: the open transactions of this database. The snapshot lists those of the whole server. Only the server's locks show
+ * which database a transaction runs in; one without a lock may run in this database.
  */
 const OPEN_HERE = `from pg_snapshot_xip(pg_current_snapshot()) as running (id)
   left join pg_locks l on l.transactionid = running.id::xid
@@ -29,7 +29,7 @@ const OPEN_HERE = `from pg_snapshot_xip(pg_current_snapshot()) as running (id)
   where coalesce(a.datname, p.database, current_database()) = current_database()`;
 const ID = "running.id::text::bigint";
 
-/** SQL: whether nothing is left of what an erasure waits for. */
+/** SQL: whether every transaction that an erasure waits for has ended. */
 export const PAST_BARRIER = `barrier <= coalesce((select min(${ID}) ${OPEN_HERE}), barrier)`;
 
 interface Wait {
@@ -40,7 +40,7 @@ interface Wait {
   readonly pids: readonly (number | null)[];
 }
 
-/** Shows and logs what has waited for more than a minute, as often as what fails is tried again. */
+/** Shows and logs erasures that have waited for more than a minute, at the intervals of the retries of failed ones. */
 export async function reportWaits({
   db,
   clock,

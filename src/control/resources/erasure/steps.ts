@@ -228,8 +228,8 @@ const CUSTOMER_TOLD =
   "coalesce(payload::jsonb #>> '{data,user,customer_id}', payload::jsonb #>> '{data,customer,id}')";
 
 /**
- * Deliveries that may have outlived their events, by which they would be found: what is sent again begins anew. They tell by
- * themselves whom they are about.
+ * Erases deliveries whose events may have been pruned, because events may be kept for a shorter time. Their payloads name
+ * the user or customer.
  */
 async function eraseLastingDeliveries({ trx }: UnitOfWork, erasure: Subject): Promise<Batch> {
   const { id, kind, customer_id: customer, subject, position } = erasure;

@@ -147,8 +147,8 @@ export async function insertUser(
 }
 
 /**
- * Finds the user and locks the row: the user with that issuer and subject, otherwise one that was added beforehand and
- * becomes whoever first signs in with the subject. A user of another issuer is another person.
+ * Finds the user and locks the row: the user with that issuer and subject, otherwise one that was added beforehand
+ * for the subject, which the first sign-in with that subject claims. The same subject of another issuer is another user.
  */
 export async function lockBySubject(
   trx: Knex.Transaction,

@@ -36,8 +36,8 @@ export type Priority = (typeof PRIORITIES)[number];
 
 /**
  * Adds a delivery to the outbox for each enabled webhook that subscribes to an event, within the transaction that made
- * the change. A customer's webhook gets only that customer's events, one without a customer gets all; repeated
- * violations are counted.
+ * the change. A webhook that belongs to a customer receives only that customer's events; any other webhook
+ * receives all events. Repeated violations are counted.
  */
 export async function enqueueDeliveries(trx: Knex, events: readonly StoredEvent[]): Promise<void> {
   const webhooks = await subscribers(trx, events);

@@ -42,7 +42,7 @@ export interface DeliveryOptions {
 
 /**
  * Delivers the outbox, at least once. Each delivery is claimed for a while before it is sent: if this process dies,
- * another one, or the restarted one, takes it over when the claim expires. Any number of instances may share a
+ * another process, or this one after a restart, takes over when the claim expires. Any number of instances may share a
  * database.
  */
 export function startDeliveries(context: ControlContext, options: DeliveryOptions = {}): BackgroundWork {
