@@ -16,12 +16,14 @@ LONGEST := $(addprefix test/,$(addsuffix .test.ts,control/whole-api/schemathesis
 # The tests that together run every statement of src/json, src/text, src/policy and src/request
 PURE_TESTS := $(shell find test/json test/text test/policy test/request test/names test/graphql test/decision -name '*.test.ts' | sort) \
 	test/reasons.test.ts $(sort $(wildcard test/cli/policy*.test.ts))
+# Foreign clients, servers and proxies: slow, so a target of their own
+CLIENT_TESTS := $(shell find test/clients -name '*.test.ts' | sort)
 OTHER_TESTS := $(filter $(LONGEST),$(filter-out $(PURE_TESTS),$(LONGEST))) \
-	$(filter-out $(LONGEST) $(PURE_TESTS),$(shell find test -name '*.test.ts' | sort))
+	$(filter-out $(LONGEST) $(PURE_TESTS) $(CLIENT_TESTS),$(shell find test -name '*.test.ts' | sort))
 MOCHA := mocha --parallel --jobs $(JOBS) --require ./test/support/side-by-side.ts
 COVERED = c8 $(1) $(MOCHA)
 
-.PHONY: help install run test coverage test-clocks test-again lint format fuzz bench build docs clean
+.PHONY: help install run test test-clients coverage test-clocks test-again lint format fuzz bench build docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -64,6 +66,11 @@ pure-tests:
 other-tests:
 	@echo "$(words $(OTHER_TESTS)) other test files, $(JOBS) at a time"
 	@GROUP=other $(MOCHA) $(OTHER_TESTS)
+
+test-clients: export NODE_COMPILE_CACHE := $(CURDIR)/node_modules/.cache/compiled
+test-clients: install ## drive real clients, servers and proxies through the gateway
+	@mkdir -p coverage
+	@GROUP=clients $(MOCHA) $(CLIENT_TESTS)
 
 coverage: install ## run every test with coverage of all source files (at least 90 % of the statements)
 	@rm -rf coverage/results

