@@ -10,7 +10,13 @@ export interface StatisticsDependencies {
   readonly client: Pick<ControlPlaneClient, "statistics">;
   readonly metrics: Pick<
     Metrics,
-    "cacheHits" | "cacheMisses" | "cacheEvictions" | "decisions" | "auditRecorded" | "auditDropped"
+    | "cacheHits"
+    | "cacheMisses"
+    | "cacheEvictions"
+    | "decisions"
+    | "auditRecorded"
+    | "auditDropped"
+    | "statisticsRefused"
   >;
   readonly log: JobLog;
   /** Unix ms. */
@@ -77,7 +83,7 @@ export class StatisticsReporter {
   }
 
   async #report(): Promise<void> {
-    const { client, log } = this.#dependencies;
+    const { client, log, metrics } = this.#dependencies;
     try {
       this.#pending ??= await this.#next();
       if (this.#pending === undefined) return;
@@ -85,10 +91,14 @@ export class StatisticsReporter {
       this.#pending = undefined;
       this.#failing = false;
       const isLost = !accepted && reason !== "DUPLICATE";
+      if (isLost) metrics.statisticsRefused.inc({ reason });
       if (isLost && !this.#losing) log.warn({ reason }, "the control plane does not count the statistics");
       this.#losing = isLost;
     } catch (error) {
-      if (isRefused(error)) this.#pending = undefined;
+      if (isRefused(error)) {
+        this.#pending = undefined;
+        metrics.statisticsRefused.inc({ reason: "INVALID" });
+      }
       if (!this.#failing) log.warn({ err: error }, "could not report statistics to the control plane");
       this.#failing = true;
     }

@@ -66,6 +66,12 @@ export function createMetrics() {
       help: "Rejected records whose timestamp the control plane did not accept: a wrong clock, or records that were spooled for too long.",
       registers,
     }),
+    statisticsRefused: new Counter({
+      name: "gatehouse_statistics_refused_total",
+      help: "Reports of cache and audit statistics that the control plane did not count, by reason (CLOCK_AHEAD, TOO_OLD, INVALID).",
+      labelNames: ["reason"] as const,
+      registers,
+    }),
     auditDeliveryFailures: new Counter({
       name: "gatehouse_audit_delivery_failures_total",
       help: "Failed attempts to send a batch of records to the control plane; they are retried.",

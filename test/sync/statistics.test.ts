@@ -41,7 +41,7 @@ describe("following: statistics", () => {
     });
   const reports = () => plane.statistics as unknown as Report[];
 
-  it("warns once while reports are refused for their time, and does not send them again", async () => {
+  it("warns once while reports are refused for their time, counts them, and does not send them again", async () => {
     const reporter = reporterOf();
     const warned: number[] = [];
     for (const reason of ["DUPLICATE", "CLOCK_AHEAD", "CLOCK_AHEAD", undefined, "TOO_OLD"]) {
@@ -54,6 +54,14 @@ describe("following: statistics", () => {
     assert.deepEqual(
       reports().map(({ sequence, audit }) => [sequence, audit.recorded]),
       [1, 2, 3, 4, 5].map((sequence) => [sequence, 1]),
+    );
+    const refused = (await metrics.statisticsRefused.get()).values;
+    assert.deepEqual(
+      refused.map(({ labels, value }) => [labels.reason, value]),
+      [
+        ["CLOCK_AHEAD", 2],
+        ["TOO_OLD", 1],
+      ],
     );
   });
 

@@ -2,16 +2,16 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { temporaryDirectory } from "../../support/database.ts";
-import { makeCustomer, type Person } from "../../support/guarded-control.ts";
-import { runs } from "../../support/runs.ts";
-import { runSchemathesis } from "../../support/schemathesis.ts";
-import { startWholeControl, type WholeControl } from "../../support/whole-control.ts";
-import { seed, type Seeded } from "../support/seed.ts";
+import { temporaryDirectory } from "../support/database.ts";
+import { makeCustomer, type Person } from "../support/guarded-control.ts";
+import { runs } from "../support/runs.ts";
+import { runSchemathesis } from "./support/schemathesis.ts";
+import { startWholeControl, type WholeControl } from "../support/whole-control.ts";
+import { seed, type Seeded } from "../control/support/seed.ts";
 
 /** Under `make fuzz`; else one case of each kind, for all take a minute of a core. */
 const FULL = runs(1) > 1;
-const HOOKS = fileURLToPath(new URL("../../support/schemathesis_hooks.py", import.meta.url));
+const HOOKS = fileURLToPath(new URL("./support/schemathesis_hooks.py", import.meta.url));
 
 const SETTINGS = `
 [generation]
