@@ -35,6 +35,10 @@ export const ROW_LOCKS = {
   credentials: 518_741_303,
   /** A customer, in the same way: writes that need it to stay as it is, and its suspension or deletion. */
   customers: 518_741_304,
+  /** A user: refreshes, and their suspension or deletion. */
+  users: 518_741_305,
+  /** A policy: assignments, and its change or deletion. */
+  policies: 518_741_306,
 } as const;
 
 /** The advisory locks of the embedded server's own database `postgres`. */
@@ -79,18 +83,39 @@ export async function lockUntilEndWithin(
  * wants the lock alone waits only for those who have it already. A shared lock of the row itself is granted past waiting
  * requests, so that a stream of them keeps an update out for as long as it lasts.
  */
-export async function lockRowShared(trx: Knex, lock: keyof typeof ROW_LOCKS, id: string): Promise<void> {
-  await trx.raw("select pg_advisory_xact_lock_shared(?, hashtext(?))", [ROW_LOCKS[lock], id]);
+export function lockRowShared(trx: Knex, lock: keyof typeof ROW_LOCKS, id: string): Promise<void> {
+  return lockRowsShared(trx, lock, [id]);
 }
 
-/** Acquires the locks of these rows, always in the same order, so that transactions cannot deadlock. */
-export async function lockRowsUntilEnd(
+/** The same for several rows, always in the same order, so that transactions cannot deadlock. */
+export function lockRowsShared(
   trx: Knex,
   lock: keyof typeof ROW_LOCKS,
   ids: readonly string[],
 ): Promise<void> {
+  return lockRows(trx, "pg_advisory_xact_lock_shared", lock, ids);
+}
+
+/**
+ * Acquires the locks of these rows alone, always in the same order, so that transactions cannot deadlock. All locks of all
+ * transactions share a table of limited size in PostgreSQL (`max_locks_per_transaction`): the number of rows must be bounded.
+ */
+export function lockRowsUntilEnd(
+  trx: Knex,
+  lock: keyof typeof ROW_LOCKS,
+  ids: readonly string[],
+): Promise<void> {
+  return lockRows(trx, "pg_advisory_xact_lock", lock, ids);
+}
+
+async function lockRows(
+  trx: Knex,
+  acquire: "pg_advisory_xact_lock" | "pg_advisory_xact_lock_shared",
+  lock: keyof typeof ROW_LOCKS,
+  ids: readonly string[],
+): Promise<void> {
   await trx.raw(
-    `select pg_advisory_xact_lock(?, hash)
+    `select ${acquire}(?, hash)
      from (select distinct hashtext(id) as hash from unnest(?::text[]) as id order by hash) as locks`,
     [ROW_LOCKS[lock], [...ids]],
   );

@@ -1,4 +1,10 @@
-export { lockRowShared, lockRowsUntilEnd, lockUntilEnd, lockUntilEndWithin } from "./advisory-locks.ts";
+export {
+  lockRowShared,
+  lockRowsShared,
+  lockRowsUntilEnd,
+  lockUntilEnd,
+  lockUntilEndWithin,
+} from "./advisory-locks.ts";
 export { databaseFailure } from "./database-failure.ts";
 export { closeDatabase, isCanceled, isUnavailable, isUniqueViolation, openDatabase } from "./database.ts";
 export type { Database, DatabaseOptions } from "./database.ts";

@@ -32,7 +32,13 @@ describe("storage: advisory locks", () => {
     assert.deepEqual(
       [ROW_LOCKS, SERVER_LOCKS],
       [
-        { webhookWindows: 518_741_302, credentials: 518_741_303, customers: 518_741_304 },
+        {
+          webhookWindows: 518_741_302,
+          credentials: 518_741_303,
+          customers: 518_741_304,
+          users: 518_741_305,
+          policies: 518_741_306,
+        },
         { inUse: 1, settingUp: 2 },
       ],
     );

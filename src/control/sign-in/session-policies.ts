@@ -1,4 +1,5 @@
 import type { Knex } from "knex";
+import { lockRowShared } from "../../storage/index.ts";
 import { violationOf, type AuthenticationRules, type Violation } from "../../customer-state/index.ts";
 import { CUSTOMER_COLUMNS, customers, type CustomerRow } from "../tenancy/customers.ts";
 import { customerStatesOf } from "../resources/policies/customer-states.ts";
@@ -13,8 +14,10 @@ export async function lockCustomerOfSignIn(
   trx: Knex.Transaction,
   id: string,
 ): Promise<CustomerRow | undefined> {
+  await lockRowShared(trx, "customers", id);
   return customers(trx)
     .where({ id })
+    // an instance of an earlier release suspends by the lock of the row alone
     .forShare()
     .first<CustomerRow | undefined>(...CUSTOMER_COLUMNS);
 }

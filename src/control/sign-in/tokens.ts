@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Knex } from "knex";
+import { lockRowShared } from "../../storage/index.ts";
 import type { ControlContext } from "../platform/context.ts";
 import type { CustomerRow } from "../tenancy/customers.ts";
 import { ApiError } from "../platform/errors.ts";
@@ -37,8 +38,10 @@ export async function lockSessionForUse(
   { id, customer_id: customerId, user_id: userId }: Pick<SessionRow, "id" | "customer_id" | "user_id">,
 ): Promise<HeldSession> {
   const customer = await lockCustomerOfSignIn(trx, customerId);
+  await lockRowShared(trx, "users", userId);
   const user = await users(trx)
     .where({ id: userId })
+    // as for the customer
     .forShare()
     .first<UserRow | undefined>(...USER_COLUMNS);
   const session = await lockSession(trx, id);

@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
 import type { Knex } from "knex";
+import { lockPolicy } from "../../../src/control/resources/policies/store.ts";
+import { lockUser } from "../../../src/control/resources/users/store.ts";
+import { lockSessionForUse } from "../../../src/control/sign-in/tokens.ts";
+import { lockCustomer, requireCustomerShared } from "../../../src/control/tenancy/customers.ts";
+import { lockRowShared } from "../../../src/storage/index.ts";
 import { eventually } from "../../support/eventually.ts";
 import { createBrowser } from "../../support/sign-in.ts";
 import { startSignInBench, told, type SignInBench } from "../support/sign-in.ts";
@@ -48,6 +53,79 @@ describe("sign-ins, refreshes and suspensions at once", () => {
       if (!trx.isCompleted()) await trx.rollback();
     }
   }
+
+  describe("what withdraws a right waits only for what is in progress", () => {
+    const waiting = async () => {
+      const row = await bench.database
+        .db("pg_stat_activity")
+        .whereRaw("datname = current_database() and wait_event_type = 'Lock'")
+        .count({ n: "*" })
+        .first<{ n: number }>();
+      return row.n;
+    };
+
+    /** One that shares the lock is in progress, one that wants it alone waits, and another one comes that would share it. */
+    async function order(
+      shares: (trx: Knex.Transaction) => Promise<unknown>,
+      takesAlone: (trx: Knex.Transaction) => Promise<unknown>,
+      comes: () => Promise<unknown> = () => bench.database.db.transaction(shares),
+    ): Promise<string[]> {
+      const { db } = bench.database;
+      const done: string[] = [];
+      const inProgress = await db.transaction();
+      try {
+        await shares(inProgress);
+        const alone = db.transaction(takesAlone).then(() => done.push("alone"));
+        await eventually("somebody who wants it alone", async () => (await waiting()) === 1);
+        const later = comes().then(() => done.push("shared"));
+        await eventually(
+          "another one, who waits or got it",
+          async () => (await waiting()) + done.length === 2,
+        );
+        await inProgress.commit();
+        await Promise.all([alone, later]);
+        return done;
+      } finally {
+        if (!inProgress.isCompleted()) await inProgress.rollback();
+      }
+    }
+
+    const USER = { kind: "system", id: "test", name: "test" } as const;
+
+    it("of a customer: refreshes and writes", async () => {
+      const { user, session } = await bench.signIn(customer);
+      const row = { id: session.id, customer_id: customer, user_id: user.id };
+      const alone = (trx: Knex.Transaction) => lockCustomer(trx, USER, customer);
+      assert.deepEqual(await order((trx) => lockSessionForUse(trx, row), alone), ["alone", "shared"]);
+      const write = (trx: Knex.Transaction) => requireCustomerShared(trx, USER, customer, "path");
+      assert.deepEqual(await order(write, alone), ["alone", "shared"]);
+    });
+
+    it("of a user: refreshes", async () => {
+      const { user, session } = await bench.signIn(customer);
+      const row = { id: session.id, customer_id: customer, user_id: user.id };
+      // with another session, because those of one session wait for each other anyway
+      const { user: same, refresh_token: token } = await bench.signIn(customer);
+      assert.equal(same.id, user.id);
+      const alone = (trx: Knex.Transaction) => lockUser(trx, user.id);
+      const refresh = () => bench.refresh(token);
+      assert.deepEqual(await order((trx) => lockSessionForUse(trx, row), alone, refresh), [
+        "alone",
+        "shared",
+      ]);
+    });
+
+    it("of a policy: assignments", async () => {
+      const made = await bench.request("POST", "/policies", {
+        body: { name: "Office hours", type: "authentication", conditions: { mfa_required: true } },
+      });
+      const id = made.body.data.id as string;
+      const assign = () =>
+        bench.request("POST", `/customers/${customer}/policies`, { body: { policy_ids: [id] } });
+      const shares = (trx: Knex.Transaction) => lockRowShared(trx, "policies", id);
+      assert.deepEqual(await order(shares, (trx) => lockPolicy(trx, id), assign), ["alone", "shared"]);
+    });
+  });
 
   it("refresh: two that bring one token at the same moment get the same next one", async () => {
     const { session, refresh_token: token } = await bench.signIn(customer);

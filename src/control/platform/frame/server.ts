@@ -39,7 +39,7 @@ export function createApplication(options: ServerOptions): Express {
   application.use(securityHeaders());
   for (const router of options.beside) application.use(router);
   application.use("/v1", notStored);
-  application.use(documentationRouter(documentOf(options)));
+  application.use(documentationRouter(() => documentOf(options)));
   application.use("/v1", apiRouter(options));
   application.use(unknownPath(options));
   application.use(onError(options));

@@ -13,6 +13,9 @@ import { newApiKeySecret } from "./secret.ts";
 import type { ApiKeyStatus } from "./schemas.ts";
 import { lockRowsUntilEnd, lockRowShared } from "../../../storage/index.ts";
 
+/** Of one transaction: PostgreSQL's table of locks has room for some 6,000 at least (64 for each of 100 connections). */
+const MAX_ADVISORY_LOCKS = 1_000;
+
 export interface ApiKeyRow {
   readonly id: string;
   readonly hint: string;
@@ -158,7 +161,12 @@ export async function revokeApiKey(
 /** Revokes the keys that are limited to a customer that is being deleted, in the same unit. */
 export async function revokeApiKeysOf(unit: UnitOfWork, customerId: string): Promise<void> {
   const keys = unit.trx("api_keys").where({ customer_id: customerId, revoked_at: null }).orderBy("id");
-  await lockRowsUntilEnd(unit.trx, "credentials", await keys.clone().pluck<string[]>("id"));
+  const writing = keys
+    .clone()
+    .where((or) => void or.whereNull("expires_at").orWhere("expires_at", ">", unit.now))
+    .limit(MAX_ADVISORY_LOCKS);
+  // those of the rows alone would do, but a fast stream of writes could keep them out
+  await lockRowsUntilEnd(unit.trx, "credentials", await writing.pluck<string[]>("id"));
   const rows = await keys.forUpdate().select<ApiKeyRow[]>(...COLUMNS);
   for (const row of rows) await revoke(unit, row);
 }

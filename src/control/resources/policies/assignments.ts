@@ -1,4 +1,5 @@
 import type { Knex } from "knex";
+import { lockRowsShared } from "../../../storage/index.ts";
 import type { CustomerRow } from "../../tenancy/customers.ts";
 import { ApiError, validationFailed } from "../../platform/errors.ts";
 import type { UnitOfWork } from "../../platform/unit.ts";
@@ -77,6 +78,7 @@ async function lockPolicies(
   trx: Knex.Transaction,
   ids: readonly string[],
 ): Promise<readonly Pick<PolicyRow, "id" | "conditions">[]> {
+  await lockRowsShared(trx, "policies", ids);
   const found = await trx("policies")
     .whereIn("id", [...ids])
     .orderBy("id")

@@ -1,4 +1,5 @@
 import type { Knex } from "knex";
+import { lockRowsUntilEnd } from "../../../storage/index.ts";
 import { ApiError } from "../../platform/errors.ts";
 import { foldName, prefixPattern } from "../../platform/fold-name.ts";
 
@@ -84,6 +85,7 @@ export async function requirePolicy(db: Knex, id: string, only: string | undefin
 
 /** Reads a policy that is about to change; assignments wait until the transaction ends. */
 export async function lockPolicy(trx: Knex.Transaction, id: string): Promise<PolicyRow> {
+  await lockRowsUntilEnd(trx, "policies", [id]);
   const row = await trx("policies")
     .where({ id })
     .forUpdate()

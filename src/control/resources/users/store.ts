@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Knex } from "knex";
+import { lockRowsUntilEnd } from "../../../storage/index.ts";
 import type { Value } from "../../../policy/index.ts";
 import { newId } from "../../platform/ids.ts";
 import type { UnitOfWork } from "../../platform/unit.ts";
@@ -63,6 +64,7 @@ export async function findUser(db: Knex, id: string): Promise<UserRow | undefine
 
 /** Reads a user who is about to change; others wait, except those who only refer to the row. */
 export async function lockUser(trx: Knex.Transaction, id: string): Promise<UserRow | undefined> {
+  await lockRowsUntilEnd(trx, "users", [id]);
   return users(trx)
     .where({ id })
     .forNoKeyUpdate()

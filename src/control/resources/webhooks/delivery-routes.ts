@@ -4,7 +4,7 @@ import { readPage } from "../../platform/frame/list.ts";
 import { ok, page, readRoute, writeRoute, type Answer, type Route } from "../../platform/frame/route.ts";
 import { newId } from "../../platform/ids.ts";
 import type { UnitOfWork } from "../../platform/unit.ts";
-import { lockDeliveryShared, readDelivery, type DeliveryRow } from "./delivery-store.ts";
+import { lockDelivery, readDelivery, type DeliveryRow } from "./delivery-store.ts";
 import { insertDeliveries, type NewDelivery } from "./enqueue.ts";
 import { TEST_EVENT, testPayload } from "./payload.ts";
 import { endPause } from "./receiver-health.ts";
@@ -97,7 +97,7 @@ function sending(): Route[] {
       errors: ["WEBHOOK_NOT_FOUND", "DELIVERY_NOT_FOUND", "CONFLICT"],
       async write({ params, actor }, unit) {
         const webhook = await readEnabled(unit, actor, params.id);
-        const before = await lockDeliveryShared(unit.trx, webhook.id, params.delivery_id);
+        const before = await lockDelivery(unit.trx, webhook.id, params.delivery_id);
         if (before.status === "pending" || before.status === "delivering")
           throw new ApiError("CONFLICT", { message: "the delivery is still in progress" });
         const { event_id, event_type, payload, retried } = before;

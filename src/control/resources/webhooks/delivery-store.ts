@@ -45,15 +45,16 @@ export async function readDelivery(db: Knex, webhookId: string, id: string): Pro
 }
 
 /**
- * The same, locked until the transaction ends: an erasure finds every copy of it, or has already changed the original.
+ * The same, locked until the transaction ends: an erasure finds every copy of it, or has already changed the original. Who
+ * sends it again waits for others who do, because a stream of shared locks would keep the erasure out.
  */
-export async function lockDeliveryShared(
+export async function lockDelivery(
   trx: Knex.Transaction,
   webhookId: string,
   id: string,
 ): Promise<DeliveryRow> {
   const rows = trx<DeliveryRow>("webhook_deliveries").where({ webhook_id: webhookId, id });
-  return found(id, await rows.forShare().first());
+  return found(id, await rows.forNoKeyUpdate().first());
 }
 
 function found(id: string, row: DeliveryRow | undefined): DeliveryRow {

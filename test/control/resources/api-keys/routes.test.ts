@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import { revokeApiKeysOf } from "../../../../src/control/resources/api-keys/store.ts";
+import { ROW_LOCKS } from "../../../../src/storage/advisory-locks.ts";
 import { listen } from "../../../support/written.ts";
 import type { RunningControl } from "../../../support/control.ts";
 import {
@@ -8,6 +10,7 @@ import {
   makeKey,
   makeOwner,
   makePerson,
+  OPERATOR,
   send,
   startGuardedControl,
   type Person,
@@ -81,6 +84,30 @@ describe("/api-keys", () => {
     assert.equal((await control.context.db("api_keys")).length, 1);
     const kept = JSON.stringify(await control.context.db("idempotency_keys"));
     assert.ok(!kept.includes(first.body.data.key));
+  });
+
+  it("are all revoked with their customer, with few locks however many there are", async () => {
+    const { units, db } = control.context;
+    const customerId = await makeCustomer(control);
+    const fields = { scope: "read_only", customerId } as const;
+    const { row: good } = await makeKey(control, { ...fields, name: "good" });
+    for (const name of ["old", "older"])
+      await makeKey(control, { ...fields, name, expiresAt: new Date(now + 60_000) });
+    now += 60_000;
+    const locks = await units(OPERATOR, async (unit) => {
+      await revokeApiKeysOf(unit, customerId);
+      const { rows } = await unit.trx.raw<{ rows: { n: number }[] }>(
+        `select count(*)::integer as n from pg_locks
+         where locktype = 'advisory' and pid = pg_backend_pid() and classid::integer = ?`,
+        [ROW_LOCKS.credentials],
+      );
+      return rows[0]?.n;
+    });
+    assert.equal(locks, 1, `only ${good.id} can still write`);
+    assert.deepEqual(
+      await db("api_keys").where({ customer_id: customerId, revoked_at: null }).pluck("id"),
+      [],
+    );
   });
 
   it("records and announces what is made and revoked, each once", async () => {

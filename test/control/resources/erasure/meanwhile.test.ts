@@ -3,7 +3,7 @@ import { lockCustomer } from "../../../../src/control/tenancy/customers.ts";
 import { eraseDeliveries } from "../../../../src/control/resources/erasure/deliveries.ts";
 import { runErasures } from "../../../../src/control/resources/erasure/jobs.ts";
 import { requestErasure } from "../../../../src/control/resources/erasure/store.ts";
-import { lockDeliveryShared } from "../../../../src/control/resources/webhooks/delivery-store.ts";
+import { lockDelivery } from "../../../../src/control/resources/webhooks/delivery-store.ts";
 import { insertDeliveries } from "../../../../src/control/resources/webhooks/enqueue.ts";
 import {
   claimDue,
@@ -97,7 +97,7 @@ describe("erasure of what is being written meanwhile", () => {
     const [sent] = await known.ask("GET", `/webhooks/${webhook}/deliveries?type=user.authenticated`);
     // one that is being sent again when the erasure comes
     const sending = await db.transaction();
-    const { event_id, event_type, payload } = await lockDeliveryShared(sending, webhook, sent.id as string);
+    const { event_id, event_type, payload } = await lockDelivery(sending, webhook, sent.id as string);
     const about = { webhook_id: webhook, event_id, event_type, payload };
     const copy = { ...about, id: "dlv_copy", created_at: new Date(known.time), retried: true };
     await insertDeliveries(sending, [{ ...copy, priority: 0 }]);
