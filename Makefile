@@ -10,7 +10,7 @@ INSTALLED := node_modules/.package-lock.json
 JOBS ?= 4
 # The slowest test files start first, so that no core is idle at the end.
 LONGEST := $(addprefix test/,$(addsuffix .test.ts,e2e/websocket/forgotten \
-	e2e/control-plane/kill e2e/processes/kill cli/npx storage/embedded-postgres e2e/control-plane/up-again e2e/control-plane/up \
+	e2e/control-plane/kill e2e/processes/kill storage/embedded-postgres e2e/control-plane/up-again e2e/control-plane/up \
 	e2e/control-plane/refused-key control/sandbox/reset storage/postgres-users control/resources/dashboard-users/sign-in \
 	control/resources/webhooks/routes e2e/policies/reload-workers cli/services))
 # The tests that together run every statement of src/json, src/text, src/policy and src/request

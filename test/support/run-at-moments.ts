@@ -15,7 +15,6 @@ const LEFT_OUT = [
   "control/resources/policy-sets/routes",
   "audit/processes",
   "audit/spool",
-  "cli/npx",
   // Envoy stands still with libfaketime
   "cli/services",
 ];

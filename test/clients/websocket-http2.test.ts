@@ -15,10 +15,10 @@ import { once } from "node:events";
 import chromium from "@sparticuz/chromium";
 import { chromium as playwright } from "playwright-core";
 import { WebSocket, WebSocketServer } from "ws";
-import { selfSigned } from "../../support/certificates.ts";
-import { startGateway, type RunningGateway } from "../../support/gateway.ts";
-import { startIssuer, type TestIssuer } from "../../support/providers/issuer.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { selfSigned } from "../support/certificates.ts";
+import { startGateway, type RunningGateway } from "../support/gateway.ts";
+import { startIssuer, type TestIssuer } from "../support/providers/issuer.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 /** Of ws, which exports them without types. */
 interface Frames {

@@ -10,7 +10,7 @@ import { isAlive } from "../../src/storage/process-state.ts";
 import { DEMO_POLICIES } from "../support/demo-policies.ts";
 import { envoyBinary } from "../support/envoy.ts";
 import { eventually } from "../support/eventually.ts";
-import { gatehouse } from "./support.ts";
+import { gatehouse } from "../cli/support.ts";
 import { assertDataAreIn, databaseDirectory, makeDataDirectory } from "../support/temporary-directory.ts";
 
 const CHECKOUT = fileURLToPath(new URL("../../", import.meta.url));
