@@ -141,6 +141,10 @@ export const HEADER = {
    * again.
    */
   backend: "x-gatehouse-backend",
+  /** The copy of Transfer-Encoding, which Envoy removes before it asks the service. */
+  transferEncoding: "x-gatehouse-transfer-encoding",
+  /** The copy of X-Forwarded-Proto, which Envoy replaces by the listener's scheme. */
+  forwardedProto: "x-gatehouse-forwarded-proto",
 } as const;
 
 /** Context extensions: an Envoy route uses them to tell the service what it supports. */
@@ -154,8 +158,18 @@ export const EXTENSION = {
   reports: "gatehouse_reports",
   /** How the route handles request bodies. */
   body: "gatehouse_body",
+  /**
+   * The connection came from a trusted proxy by the PROXY protocol, and the source address is what that says. Envoy has
+   * closed the connections of other peers.
+   */
+  proxyProtocol: "gatehouse_proxy_protocol",
+  /** `x-gatehouse-forwarded-proto` has what the peer sent, and no client can have sent it. */
+  forwardedProto: "gatehouse_forwarded_proto",
 } as const;
 export const REPORTS = names("connections");
+/** Whether the headers that describe the request are the proxy's (`http`) or the client's (`tcp`). */
+export const PROXY_PROTOCOL = names("http", "tcp");
+export const FORWARDED_PROTO = names("copied");
 /**
  * `on_request`: this check has no body; if the answer is not a decision, a second check follows with the body.
  * `handed_over`: this check includes the whole body. In any other check, an empty body means nothing, because Envoy

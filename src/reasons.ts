@@ -100,6 +100,12 @@ export const REASONS = {
     code: "AMBIGUOUS_PATH",
     message: "the path differs only in letter case from one that has a rule",
   },
+  AMBIGUOUS_FORWARDING: {
+    status: 400,
+    code: "AMBIGUOUS_FORWARDING",
+    message:
+      "the headers by which a trusted proxy describes the request are malformed or contradict each other",
+  },
   UNKNOWN_BACKEND: {
     status: 400,
     code: "UNKNOWN_BACKEND",

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { GatewayConfig } from "../config/index.ts";
-import { namesNotFromClients, OWN_PREFIXES, speaksTls } from "../gateway/index.ts";
+import { believesHeaders, namesNotFromClients, OWN_PREFIXES, speaksTls } from "../gateway/index.ts";
 import type { ProxyReason } from "../reasons.ts";
 import type { RawRequest } from "../request/index.ts";
 
@@ -65,13 +65,16 @@ export function throughEnvoy(sent: RawRequest, config: GatewayConfig, peer: stri
   if (upgrade !== undefined && (method !== "GET" || upgrade !== "websocket")) {
     return refused("UPGRADE_NOT_SUPPORTED", "upgrade_failed");
   }
+  // of trusted proxies, the service gets both as they were sent
+  const believed = believesHeaders(config);
+  const saidByEnvoy = new Set(believed ? ["x-request-id"] : SAID_BY_ENVOY);
   // the service removes the rest
   const notFromClients = namesNotFromClients(config);
   const kept = headers.filter(
     ([name, value]) =>
       !removed.has(name) &&
       !notFromClients.has(name) &&
-      !SAID_BY_ENVOY.includes(name) &&
+      !saidByEnvoy.has(name) &&
       !OWN_PREFIXES.some((prefix) => name.startsWith(prefix)) &&
       !(name === "expect" && CONTINUE.test(value)),
   );
@@ -83,7 +86,6 @@ export function throughEnvoy(sent: RawRequest, config: GatewayConfig, peer: stri
     return refused("REQUEST_TOO_LARGE", "rbac_access_denied_matched_policy[request_too_large]");
   }
   const scheme = isTls ? "https" : "http";
-  const forwarded = valuesOf(headers, "x-forwarded-for");
   return {
     ok: true,
     raw: {
@@ -94,8 +96,10 @@ export function throughEnvoy(sent: RawRequest, config: GatewayConfig, peer: stri
       headers: [
         ...kept,
         ...(listed(headers, "te").includes("trailers") ? [["te", "trailers"] as const] : []),
-        ["x-forwarded-for", [...forwarded, peer].join(",")],
-        ["x-forwarded-proto", scheme],
+        ...(believed ? [] : [["x-forwarded-for", peer] as const]),
+        ...(kept.some(([name]) => name === "x-forwarded-proto")
+          ? []
+          : [["x-forwarded-proto", scheme] as const]),
         ["x-request-id", randomUUID()],
       ],
     },
@@ -119,7 +123,7 @@ const AUTHORITY = /^[!$%&'()*+,\-.0-9:;=@A-Z[\]_a-z~]*$/;
 /** Envoy handles it itself and removes it. */
 const CONTINUE = /^100-continue$/i;
 /** A client adds `Host` and `Connection` to the headers given. */
-const MAX_HEADERS = 98;
+const MAX_HEADERS = 198;
 const MAX_HEADER_BYTES = 64 * 1024;
 
 function isFraming([name, value]: RawRequest["headers"][number]): boolean {
@@ -188,8 +192,5 @@ const NOT_NOMINATED = /^(?:x-forwarded-(?:for|host|proto)$|:)/;
 const OF_CONNECTION = ["close", "http2-settings"];
 /** `TE` is forwarded with the one token that Envoy leaves in it. */
 const OF_ONE_HOP = ["keep-alive", "proxy-connection", "te", "transfer-encoding"];
-/**
- * Envoy sets these itself: the client's address, appended to what the client sent (for a loopback address the machine's own,
- * which is not known here), the listener's scheme, and the request id.
- */
+/** Envoy sets these itself: the client's address, the listener's scheme, and the request id. */
 const SAID_BY_ENVOY = ["x-forwarded-for", "x-forwarded-proto", "x-request-id"];

@@ -49,6 +49,23 @@ const CHECKS: readonly ConfigCheck[] = [
           "has no effect: `gateway.trusted_proxies` is empty, so nobody can choose a backend",
         )
       : undefined,
+  ({ gateway }) =>
+    gateway.proxy_protocol !== "off" && gateway.trusted_proxies.length === 0
+      ? fault(
+          "gateway.proxy_protocol",
+          "needs `gateway.trusted_proxies`: no other peer may send a PROXY header",
+        )
+      : undefined,
+  ({ gateway }) =>
+    gateway.trusted_hops !== undefined &&
+    (gateway.trusted_proxies.length === 0 || gateway.proxy_protocol !== "off")
+      ? fault(
+          "gateway.trusted_hops",
+          gateway.proxy_protocol === "off"
+            ? "has no effect: `gateway.trusted_proxies` is empty"
+            : "has no effect: the PROXY protocol says who the client is",
+        )
+      : undefined,
   ({ identity }) => {
     const names = [
       ...Object.keys(identity.headers),

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import * as z from "zod";
-import { SWITCHES } from "../request/types.ts";
+import { FORWARDED_HEADERS, SWITCHES, USUAL_FORWARDED_HEADERS } from "../request/types.ts";
 import {
   backendUrl,
   choice,
@@ -173,7 +173,27 @@ export const gateway = z
     trusted_proxies: setting(
       list(cidr()),
       [],
-      "Front proxies that may send X-Backend-URL, X-User-Token and X-Real-IP.",
+      "Front proxies that may send X-Backend-URL, X-User-Token, X-Real-IP and the `forwarded_headers`. They must overwrite what " +
+        "clients send in these headers (X-Forwarded-For: append to it).",
+    ),
+    forwarded_headers: setting(
+      list(choice(...FORWARDED_HEADERS)),
+      [...USUAL_FORWARDED_HEADERS],
+      "The headers by which the trusted proxies say who the client is and which scheme and host it used. List exactly those " +
+        "that all of them set: one that they leave alone is the client's own.",
+    ),
+    trusted_hops: optional(
+      wholeNumber(1, 20),
+      "Number of proxies in front, if their addresses are not known. The client is the one that the outermost of them reports, " +
+        "counted from the end of X-Forwarded-For. The gateway must not be reachable past any of them. Default: the client is " +
+        "the last address that is not in `gateway.trusted_proxies`.",
+    ),
+    proxy_protocol: setting(
+      choice("off", "tcp", "http"),
+      "off",
+      "Whether every connection begins with a PROXY protocol header (version 1 or 2), which then is what says who the client " +
+        "is. Connections from others than `gateway.trusted_proxies` are closed. `tcp`: the proxies forward bytes, so all " +
+        "headers are the client's. `http`: they also set headers, as without the PROXY protocol.",
     ),
     accept_ambiguous: setting(
       list(choice(...AMBIGUITY_NAMES)),

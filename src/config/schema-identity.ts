@@ -2,7 +2,7 @@ import * as z from "zod";
 import { LONGEST_COOKIE_NAME } from "../identity/credential-patterns.ts";
 import { ALGORITHMS } from "../identity/options.ts";
 import { signInProblem } from "../pages/index.ts";
-import { foldHeaderName, readOrigin } from "../request/index.ts";
+import { foldHeaderName, FORWARDED_HEADERS, readOrigin } from "../request/index.ts";
 import {
   choice,
   duration,
@@ -44,7 +44,11 @@ const COMMON_HEADERS = [
   "x-forwarded-proto",
   "x-request-id",
 ];
-const UNSETTABLE = new Set([...COMMON_HEADERS, "x-backend-url", "x-real-ip", "x-user-token"]);
+const UNSETTABLE: ReadonlySet<string> = new Set([
+  ...COMMON_HEADERS,
+  ...FORWARDED_HEADERS,
+  ...["x-backend-url", "x-real-ip", "x-user-token"],
+]);
 
 const HEADER_NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
 

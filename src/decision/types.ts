@@ -10,6 +10,7 @@ import type {
 import type { DenialReason, PermitReason } from "../reasons.ts";
 import type { CanonicalRequest, RawRequest } from "../request/types.ts";
 import type { StepUp } from "../customer-state/index.ts";
+import type { HeaderChanges } from "./headers/identity-headers.ts";
 import type { Snapshot } from "./policies/snapshot.ts";
 
 /** A request as passed from a door to the policy decision point. */
@@ -22,6 +23,13 @@ export interface AccessRequest {
   readonly traceparent?: string;
   /** Unix ms. */
   readonly receivedAt: number;
+  /**
+   * The connection came from a trusted proxy by the PROXY protocol, and `peer` is what that says: `http` if the proxy also
+   * sets headers, `tcp` if it forwards the client's.
+   */
+  readonly proxyProtocol?: "http" | "tcp";
+  /** X-Forwarded-Proto as the peer sent it. Absent if that is what the headers have. */
+  readonly forwardedProto?: readonly string[];
   /** Deadline in Unix ms. A later answer is useless and becomes a denial. */
   readonly deadline: number;
   /**
@@ -51,6 +59,8 @@ interface Facts {
   readonly clientIp: string;
   /** The peer is one of the configured front proxies. */
   readonly trustedPeer: boolean;
+  /** Changes to headers by which proxies describe the request; absent if there are none. */
+  readonly forwarding?: HeaderChanges;
   /** Switched-off checks that would have refused the request. */
   readonly accepted: readonly string[];
   /** The attributes over which the deciding rule's condition was evaluated. */

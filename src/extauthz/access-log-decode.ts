@@ -57,6 +57,8 @@ export interface UndecidedEntry {
   readonly flags: LoggedFlags;
   /** The peer of the connection. */
   readonly peer: string;
+  /** The client, if the peer says so by the PROXY protocol. */
+  readonly remote: string;
   /** Empty as far as Envoy could not read the request. */
   readonly request: LoggedRequest;
   /** It was forwarded to an application. */
@@ -205,6 +207,7 @@ function undecided(draft: RawEntry): UndecidedEntry {
     details: draft.details,
     flags: draft.flags,
     peer: draft.peer,
+    remote: draft.remote,
     // a request that Envoy refuses early may still have the id that the client made up
     request: draft.answeredId === "" ? draft.request : { ...draft.request, id: draft.answeredId },
     forwarded: draft.forwarded,

@@ -26,7 +26,10 @@ export class RawEntry {
   details = "";
   /** The status sent to the client. */
   answeredId = "";
+  /** The other end of the connection. */
   peer = "";
+  /** The client, if the connection's other end is a proxy that says so by the PROXY protocol. */
+  remote = "";
   flags: LoggedFlags = {};
   forwarded = false;
   isFinal = false;
@@ -66,6 +69,7 @@ export function readEntry(bytes: Buffer): RawEntry | "intermediate" | "malformed
   }
 }
 
+const REMOTE = lengthField(2);
 const START_TIME = lengthField(5);
 const FIRST_BYTE_SENT = lengthField(7);
 const LAST_BYTE_RECEIVED = lengthField(10);
@@ -104,6 +108,9 @@ function readCommon(bytes: Buffer, draft: RawEntry): void {
         break;
       case FLAGS:
         draft.flags = readFlags(reader.bytes());
+        break;
+      case REMOTE:
+        draft.remote = readAddress(reader.bytes());
         break;
       case PEER:
         draft.peer = readAddress(reader.bytes());

@@ -12,7 +12,7 @@ export interface RefusalDependencies {
   readonly snapshot: () => Pick<Snapshot, "label" | "digest"> | undefined;
   readonly nextDecisionId: () => string;
   /** The client's address, from the peer address and the values of X-Real-IP. */
-  readonly clientIp: (peer: string, realIp: readonly string[]) => string;
+  readonly clientIp: (entry: UndecidedEntry) => string;
   /** Unix ms. */
   readonly clock?: () => number;
 }
@@ -30,11 +30,12 @@ export function createRefusalHandler(dependencies: RefusalDependencies): (entry:
 }
 
 function refusalRecord(
-  { startedAt, details, peer, request }: UndecidedEntry,
+  entry: UndecidedEntry,
   reason: ProxyReason,
   now: number,
   { snapshot, nextDecisionId, clientIp }: RefusalDependencies,
 ): AuditRecord {
+  const { startedAt, details, request } = entry;
   const inForce = snapshot();
   const rawPath = redactTarget(request.target);
   return {
@@ -46,7 +47,7 @@ function refusalRecord(
     decision: "DENY",
     policy_set: inForce?.label ?? "",
     evaluation_time_ms: 0,
-    client_ip: clientIp(peer, request.realIp),
+    client_ip: clientIp(entry),
     decision_id: nextDecisionId(),
     reason,
     rule: null,

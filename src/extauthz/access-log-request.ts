@@ -8,8 +8,8 @@ export interface LoggedRequest {
   readonly host: string;
   /** Path and query as the client sent them. */
   readonly target: string;
-  /** Values of X-Real-IP. */
-  readonly realIp: readonly string[];
+  /** Headers by which proxies report the client's address. */
+  readonly addresses: readonly (readonly [name: string, value: string])[];
 }
 
 /** The response flags of Envoy that are used. */
@@ -32,12 +32,20 @@ const METHOD = varintField(1);
 /** config.core.v3.RequestMethod */
 const METHODS = ["", "GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"];
 
+const ADDRESS_HEADERS: ReadonlySet<string> = new Set(["x-forwarded-for", "forwarded"]);
+
 /** A list of header values is at most 64 KiB (listener.ts). */
 const MAX_TARGET = 65_536;
 
 /** Decodes HTTPRequestProperties. */
 export function readRequest(bytes: Buffer | undefined): LoggedRequest {
-  const request = { id: "", method: "", host: "", target: "", realIp: [] as readonly string[] };
+  const request = {
+    id: "",
+    method: "",
+    host: "",
+    target: "",
+    addresses: [] as (readonly [string, string])[],
+  };
   if (bytes === undefined) return request;
   let listed = "";
   eachField(bytes, (reader, tag) => {
@@ -58,7 +66,9 @@ export function readRequest(bytes: Buffer | undefined): LoggedRequest {
         const { key, value } = readMapEntry(reader.bytes());
         const text = value.toString("latin1", 0, MAX_NAME);
         if (key === ":method") request.method = text;
-        else if (key === "x-real-ip") request.realIp = text.split(",");
+        else if (key === "x-real-ip")
+          for (const value of text.split(",")) request.addresses.push([key, value]);
+        else if (ADDRESS_HEADERS.has(key)) request.addresses.push([key, text]);
         break;
       }
       default:

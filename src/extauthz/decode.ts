@@ -1,4 +1,4 @@
-import { BODIES, EXTENSION } from "../envoy-contract.ts";
+import { BODIES, EXTENSION, FORWARDED_PROTO, HEADER } from "../envoy-contract.ts";
 import { NO_BODY, type RawBody, type RawRequest } from "../request/types.ts";
 import { CheckMessage, readCheckMessage, type Header } from "./check-message.ts";
 import { DecodeError, MessageReader } from "./wire.ts";
@@ -16,6 +16,8 @@ export interface CheckCall {
   readonly streamId: string;
   /** W3C trace context as received; absent if it was sent more than once. */
   readonly traceparent?: string;
+  /** X-Forwarded-Proto as the peer sent it; absent if the proxy did not copy it. */
+  readonly forwardedProto?: readonly string[];
   /** When Envoy received the request's first byte; Unix ms. */
   readonly receivedAt: number;
   /** Constants from Envoy's configuration of the route. Null prototype. */
@@ -61,15 +63,22 @@ function finish(draft: CheckMessage): CheckCall {
   let traceparent: string | undefined;
   let traceparents = 0;
   let complete: boolean | undefined;
+  const contextExtensions = draft.contextExtensions ?? NO_EXTENSIONS;
+  const forwardedProto: string[] = [];
+  const isCopied = contextExtensions[EXTENSION.forwardedProto] === FORWARDED_PROTO.copied;
 
   for (const header of received) {
     const [name, value] = header;
     if (name.charCodeAt(0) === COLON) takePseudo(pseudo, name, value);
     else if (name === "x-envoy-auth-partial-body") {
       complete = value === "false" && complete !== false;
-    } else {
+    } else if (isCopied && name === HEADER.forwardedProto) forwardedProto.push(value);
+    else {
       headers.push(header);
       if (name === "x-request-id") requestId ??= value;
+      // in HTTP/1.0 it is an ambiguity that src/request refuses; otherwise Envoy has checked it
+      else if (name === HEADER.transferEncoding && draft.protocol === "HTTP/1.0")
+        headers.push(["transfer-encoding", value]);
       else if (name === "traceparent") {
         traceparent = value;
         traceparents += 1;
@@ -78,7 +87,6 @@ function finish(draft: CheckMessage): CheckCall {
   }
 
   // The pseudo-headers contain the original bytes; in the separate fields Envoy has converted them to UTF-8.
-  const contextExtensions = draft.contextExtensions ?? NO_EXTENSIONS;
   const bodies = bodiesOf(contextExtensions[EXTENSION.body]);
   const bytes = draft.rawBody ?? draft.body;
   const body =
@@ -104,6 +112,7 @@ function finish(draft: CheckMessage): CheckCall {
     headersJoined,
     ...(bodies !== undefined && { bodies }),
     ...(traceparent !== undefined && traceparents === 1 && { traceparent }),
+    ...(isCopied && { forwardedProto }),
   };
 }
 

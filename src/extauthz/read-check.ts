@@ -1,6 +1,6 @@
 import type { DecodedCheck, DoorCall, Task } from "../decision/point/index.ts";
 import type { AccessRequest } from "../decision/types.ts";
-import { EXTENSION, PLAN_VERSION, REPORTS } from "../envoy-contract.ts";
+import { EXTENSION, PLAN_VERSION, PROXY_PROTOCOL, REPORTS } from "../envoy-contract.ts";
 import { decodeCheck } from "./decode.ts";
 
 /** Routes of our own Envoy configuration have filters for all of it; any Envoy can remove headers. */
@@ -26,6 +26,7 @@ export function createCheckReader(log: {
     }
     // if Envoy traces, this call is a span of the request's trace, and ours is its child
     const traceparent = ofCall ?? call.traceparent;
+    const proxyProtocol = call.contextExtensions[EXTENSION.proxyProtocol];
     const access: AccessRequest = {
       raw: call.request,
       peer: call.source.address,
@@ -33,6 +34,8 @@ export function createCheckReader(log: {
       receivedAt: call.receivedAt,
       deadline,
       ...(call.bodies !== undefined && { bodies: call.bodies }),
+      ...(isProxyProtocol(proxyProtocol) && { proxyProtocol }),
+      ...(call.forwardedProto !== undefined && { forwardedProto: call.forwardedProto }),
       ...(traceparent !== undefined && { traceparent }),
     };
     const { contextExtensions, streamId } = call;
@@ -43,4 +46,8 @@ export function createCheckReader(log: {
       reportsConnections: contextExtensions[EXTENSION.reports] === REPORTS.connections,
     };
   };
+}
+
+function isProxyProtocol(text: string | undefined): text is keyof typeof PROXY_PROTOCOL {
+  return text === PROXY_PROTOCOL.http || text === PROXY_PROTOCOL.tcp;
 }

@@ -177,7 +177,7 @@ function peer(name: string, url: string, caFile: string | undefined, options: En
     ...base,
     typed_extension_protocol_options: protocol({
       ...options,
-      auto_config: { http_protocol_options: {}, http2_protocol_options: {} },
+      auto_config: { http_protocol_options: HTTP1, http2_protocol_options: {} },
     }),
     transport_socket: verifiedTls(host, caFile),
   };
@@ -209,8 +209,11 @@ function protocol(options: EnvoyJson): EnvoyJson {
   return { [name]: typed(name, options) };
 }
 
+/** Trailers of responses. */
+const HTTP1: EnvoyJson = { enable_trailers: true };
+
 function http1(options: EnvoyJson): EnvoyJson {
-  return protocol({ ...options, explicit_http_config: { http_protocol_options: {} } });
+  return protocol({ ...options, explicit_http_config: { http_protocol_options: HTTP1 } });
 }
 
 function http2(http2Options: EnvoyJson, options: EnvoyJson = {}): EnvoyJson {

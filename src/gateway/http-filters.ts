@@ -1,7 +1,7 @@
 import type { GatewayConfig } from "../config/index.ts";
 import { DECISION, NAMESPACE } from "../envoy-contract.ts";
 import { noCredential } from "./anonymous.ts";
-import { backendsOf, EXT_AUTHZ_CLUSTER } from "./clusters.ts";
+import { EXT_AUTHZ_CLUSTER } from "./clusters.ts";
 import { extension, overwrite, REQUEST_ID, REQUEST_ID_HEADER, seconds } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 import { TOO_LARGE } from "./local-replies.ts";
@@ -31,7 +31,7 @@ export function httpFilters(config: GatewayConfig, luaDirectory?: string): reado
   return [
     answerRequestId(),
     lua("guard_response", luaDirectory),
-    ...dropTrailers(config),
+    dropTrailers(),
     requestSize(config),
     ...rateLimit(config),
     extAuthz(config),
@@ -58,19 +58,13 @@ function answerRequestId(): EnvoyJson {
 
 const HEADER_MUTATION = "envoy.extensions.filters.http.header_mutation.v3.HeaderMutation";
 
-/**
- * Rules do not see request trailers, and some applications read them as headers. Envoy sends none to HTTP/1 applications; for
- * others, this filter removes them.
- */
-function dropTrailers(config: GatewayConfig): readonly EnvoyJson[] {
-  if (!backendsOf(config).some(({ http2 }) => http2)) return [];
-  return [
-    extension("envoy.filters.http.header_mutation", HEADER_MUTATION, {
-      mutations: {
-        request_trailers_mutations: [{ remove_on_match: { key_matcher: { safe_regex: { regex: ".*" } } } }],
-      },
-    }),
-  ];
+/** Rules do not see request trailers, and some applications read them as headers. */
+function dropTrailers(): EnvoyJson {
+  return extension("envoy.filters.http.header_mutation", HEADER_MUTATION, {
+    mutations: {
+      request_trailers_mutations: [{ remove_on_match: { key_matcher: { safe_regex: { regex: ".*" } } } }],
+    },
+  });
 }
 
 /**

@@ -3,6 +3,7 @@ export type { BootstrapOptions } from "./bootstrap.ts";
 export { WORKER_CLUSTERS, type AuthzEndpoint } from "./clusters.ts";
 export { routeConfiguration } from "./routes.ts";
 export { systemCertificateAuthorities } from "./certificate-authorities.ts";
+export { believesHeaders } from "./front-proxies.ts";
 export { namesNotFromClients, OWN_PREFIXES, speaksTls } from "./from-clients.ts";
 export { findEnvoy } from "./envoy-binary.ts";
 export type { FindEnvoyOptions } from "./envoy-binary.ts";

@@ -4,9 +4,16 @@ import { allOf, anyOf, expression, flags, IS_OVER, IS_UNDER_WAY, status } from "
 import { accessLogLines } from "./access-log-lines.ts";
 import { ACCESS_LOG_CLUSTER, TRACING_CLUSTER } from "./clusters.ts";
 import { DECIDED, decidedAgainst, LOOKED_AFTER, PLANNED, UNDECIDED } from "./decision-metadata.ts";
-import { extension, REQUEST_ID_HEADER, seconds, socketAddress } from "./envoy-json.ts";
+import { extension, overwrite, REQUEST_ID_HEADER, seconds, socketAddress } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 import { namesNotFromClients, OWN_PREFIXES, speaksTls } from "./from-clients.ts";
+import {
+  believesHeaders,
+  CLIENT_ADDRESS,
+  knowsClient,
+  onlyFromProxies,
+  proxyProtocol,
+} from "./front-proxies.ts";
 import { CONNECTION_BUFFER_BYTES, httpFilters } from "./http-filters.ts";
 import { localReplies } from "./local-replies.ts";
 import { routeConfiguration } from "./routes.ts";
@@ -14,7 +21,7 @@ import { routeConfiguration } from "./routes.ts";
 export const LISTENER_NAME = "gateway";
 
 /** Headers to include in the access log: its own enumeration of methods has only the common ones. */
-const LOGGED_HEADERS = [":method", "x-real-ip"];
+const LOGGED_HEADERS = [":method", "x-real-ip", "x-forwarded-for", "forwarded"];
 
 export interface ListenerOptions {
   /** Another copy of the Lua runtime. */
@@ -27,7 +34,10 @@ export function listener(config: GatewayConfig, options: ListenerOptions): Envoy
     name: LISTENER_NAME,
     address: socketAddress(address, port),
     per_connection_buffer_limit_bytes: CONNECTION_BUFFER_BYTES,
-    filter_chains: [{ filters: [connectionManager(config, options)], ...tls(config) }],
+    ...proxyProtocol(config),
+    filter_chains: [
+      { ...onlyFromProxies(config), filters: [connectionManager(config, options)], ...tls(config) },
+    ],
   };
 }
 
@@ -44,6 +54,8 @@ function connectionManager(config: GatewayConfig, { luaDirectory }: ListenerOpti
       // the client is the peer of the connection; no peer may set x-envoy-* headers
       use_remote_address: true,
       xff_num_trusted_hops: 0,
+      // for a peer on loopback, Envoy would append an address of the machine
+      skip_xff_append: true,
       // an empty list would mean private networks, which could then set x-request-id and x-envoy-*
       internal_address_config: { cidr_ranges: [{ address_prefix: "255.255.255.255", prefix_len: 32 }] },
       generate_request_id: true,
@@ -63,10 +75,16 @@ function connectionManager(config: GatewayConfig, { luaDirectory }: ListenerOpti
       common_http_protocol_options: {
         // the service refuses these, too
         headers_with_underscores_action: "ALLOW",
-        max_headers_count: 100,
+        max_headers_count: 200,
         idle_timeout: "300s",
       },
       max_request_headers_kb: 64,
+      http_protocol_options: {
+        // nginx speaks it to what is behind it unless configured otherwise; the service refuses what is ambiguous in it
+        accept_http_10: true,
+        // of responses; a filter removes those of requests
+        enable_trailers: true,
+      },
       http2_protocol_options: {
         max_concurrent_streams: 100,
         initial_stream_window_size: 65_536,
@@ -109,18 +127,19 @@ function removeForgedHeaders(config: GatewayConfig): EnvoyJson {
         ...OWN_PREFIXES.map((prefix) => ({
           remove_on_match: { key_matcher: { prefix, ignore_case: true } },
         })),
-        ...(config.gateway.backends.length === 0 ? [] : [COPY_OF_CHOSEN_BACKEND]),
+        copyOf("Transfer-Encoding", HEADER.transferEncoding),
+        ...(believesHeaders(config) ? [copyOf("X-Forwarded-Proto", HEADER.forwardedProto)] : []),
+        ...(knowsClient(config) ? [CLIENT_ADDRESS] : []),
+        ...(config.gateway.backends.length === 0 ? [] : [copyOf("X-Backend-URL", HEADER.backend)]),
       ],
     },
   );
 }
 
-const COPY_OF_CHOSEN_BACKEND: EnvoyJson = {
-  append: {
-    header: { key: HEADER.backend, value: "%REQ(X-BACKEND-URL)%" },
-    append_action: "OVERWRITE_IF_EXISTS_OR_ADD",
-  },
-};
+/** Copies a request header, if there is one. */
+function copyOf(name: string, key: string): EnvoyJson {
+  return { append: overwrite({ key, value: `%REQ(${name.toUpperCase()})%` }) };
+}
 
 /** Envoy's flags for failures of an application; src/extauthz/access-log-request.ts decodes them. */
 const UPSTREAM_FLAGS = ["UH", "UT", "LR", "UR", "UF", "UC", "UO", "NR", "URX", "UMSDR", "UPE", "NC", "DF"];

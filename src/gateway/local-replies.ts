@@ -55,11 +55,6 @@ export const LOCAL_REPLIES: readonly LocalReply[] = [
   },
   { when: [status("EQ", 413)], ...LARGE },
   { when: [status("EQ", 405)], code: "METHOD_NOT_ALLOWED", message: "CONNECT is not supported" },
-  {
-    when: [status("EQ", 426)],
-    code: "UPGRADE_REQUIRED",
-    message: "HTTP/1.1 or newer is required",
-  },
   { when: [status("EQ", 429)], code: "RATE_LIMITED", message: "too many requests; try again later" },
   {
     when: [status("EQ", 431)],

@@ -1,8 +1,18 @@
 import type { GatewayConfig } from "../config/index.ts";
-import { BODIES, EXTENSION, HEADER, PLAN_VERSION, REPORTS, ROUTE } from "../envoy-contract.ts";
+import {
+  BODIES,
+  EXTENSION,
+  FORWARDED_PROTO,
+  HEADER,
+  PLAN_VERSION,
+  PROXY_PROTOCOL,
+  REPORTS,
+  ROUTE,
+} from "../envoy-contract.ts";
 import { noCredential } from "./anonymous.ts";
 import { backendsOf, EXT_AUTHZ_ANONYMOUS_CLUSTER } from "./clusters.ts";
 import type { Backend } from "./clusters.ts";
+import { believesHeaders } from "./front-proxies.ts";
 import { HSTS_HEADER, overwrite, REQUEST_ID_HEADER, seconds, typed } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 import {
@@ -34,7 +44,7 @@ export function routeConfiguration(config: GatewayConfig): EnvoyJson {
   return {
     name: ROUTE_CONFIG_NAME,
     virtual_hosts: [{ name: "gateway", domains: ["*"], routes: [noTunnels(config), ...routes] }],
-    request_headers_to_remove: ["x-backend-url", HEADER.backend, HEADER.plan],
+    request_headers_to_remove: ["x-backend-url", "x-envoy-external-address", ...Object.values(HEADER)],
     response_headers_to_remove: ["server", REQUEST_ID_HEADER],
     ...(config.gateway.security.hsts_header ? { response_headers_to_add: [overwrite(HSTS_HEADER)] } : {}),
   };
@@ -64,6 +74,12 @@ function checkSettings(
   const plans = options.plans
     ? { [EXTENSION.plans]: String(PLAN_VERSION), [EXTENSION.reports]: REPORTS.connections }
     : {};
+  const { proxy_protocol: proxyProtocol } = config.gateway;
+  const all = {
+    ...plans,
+    ...(believesHeaders(config) && { [EXTENSION.forwardedProto]: FORWARDED_PROTO.copied }),
+    ...(proxyProtocol !== "off" && { [EXTENSION.proxyProtocol]: PROXY_PROTOCOL[proxyProtocol] }),
+  };
   const [first, second] = options.body
     ? [{ [EXTENSION.body]: BODIES.on_request }, { [EXTENSION.body]: BODIES.handed_over }]
     : [{}, {}];
@@ -77,8 +93,8 @@ function checkSettings(
       },
     });
   return {
-    [EXT_AUTHZ]: settings({ ...plans, ...first }),
-    [EXT_AUTHZ_BODY]: settings({ ...plans, ...second }),
+    [EXT_AUTHZ]: settings({ ...all, ...first }),
+    [EXT_AUTHZ_BODY]: settings({ ...all, ...second }),
   };
 }
 

@@ -6,11 +6,20 @@ export { checkNames, type NamesChecked, type NamesRead } from "./similar-names.t
 export { foldHeaderName, isLetterOrDigit } from "../names/index.ts";
 export { prefersHtml } from "./prefers-html.ts";
 export { originOf, readOrigin } from "./read-origin.ts";
-export { ACCEPTABLE_CHECKS, NO_BODY, REFUSAL_CHECKS, SWITCHES } from "./types.ts";
+export { readHost, sameHost } from "./read-host.ts";
+export {
+  ACCEPTABLE_CHECKS,
+  FORWARDED_HEADERS,
+  NO_BODY,
+  REFUSAL_CHECKS,
+  SWITCHES,
+  USUAL_FORWARDED_HEADERS,
+} from "./types.ts";
 export type {
   BodyRead,
   Canonicalized,
   CanonicalRequest,
+  ForwardedHeader,
   RawBody,
   RawRequest,
   Readings,

@@ -140,6 +140,17 @@ export type Switch = RefusalCheck | "format_suffix";
 /** What `gateway.accept_ambiguous` configures. */
 export const SWITCHES = [...ACCEPTABLE_CHECKS, "format_suffix"] as const satisfies readonly Switch[];
 
+/** Headers by which proxies describe a request as they received it. */
+export const FORWARDED_HEADERS = [
+  "x-forwarded-for",
+  "x-forwarded-proto",
+  "x-forwarded-host",
+  "forwarded",
+] as const;
+export type ForwardedHeader = (typeof FORWARDED_HEADERS)[number];
+/** Most proxies set these; `Forwarded` is usually left as the client sent it. */
+export const USUAL_FORWARDED_HEADERS: readonly ForwardedHeader[] = FORWARDED_HEADERS.slice(0, 3);
+
 export interface ReadOptions {
   /** Checks that report instead of refusing. */
   readonly switchedOff?: ReadonlySet<Switch>;

@@ -13,6 +13,8 @@ describe("configuration: headers that clients may not use", () => {
   const refused: readonly (readonly [Readonly<Record<string, unknown>>, string])[] = [
     [{ headers: { "x-user-token": "user.id" } }, "must not set"],
     [{ headers: { "x-real-ip": "user.id" } }, "must not set"],
+    [{ headers: { "x-forwarded-host": "user.id" } }, "must not set"],
+    [{ headers: { forwarded: "user.id" } }, "must not set"],
     [{ header_prefixes: ["X-User-"] }, "must be a lower-case prefix"],
     [{ header_prefixes: ["x-"] }, "must not cover headers"],
     [{ header_prefixes: ["x-request"] }, "must not cover headers"],

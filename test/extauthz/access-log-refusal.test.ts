@@ -21,7 +21,8 @@ function refusals() {
       metrics,
       snapshot: () => ({ label: "default@v1", digest: "00" }),
       nextDecisionId: () => "dec_0",
-      clientIp: (peer, realIp) => [peer, ...realIp].join("+"),
+      clientIp: ({ peer, remote, request }) =>
+        [peer, remote, ...request.addresses.map((header) => header.join("="))].filter(Boolean).join("+"),
       clock: () => NOW,
     }),
     metrics,
@@ -43,13 +44,20 @@ describe("extauthz: what Envoy refused itself", () => {
   it("is a denial with what is known of the request, without values", () => {
     const { records, take } = refusals();
     take({
-      common: { downstream_direct_remote_address: peer("192.0.2.7") },
+      common: {
+        downstream_direct_remote_address: peer("192.0.2.7"),
+        downstream_remote_address: peer("192.0.2.8"),
+      },
       request: {
         request_method: 3,
         authority: "app.test",
         path: "/a;p=1?secret=2",
         request_id: "req-1",
-        request_headers: { ":method": "PROPFIND", "x-real-ip": "192.0.2.9,192.0.2.10" },
+        request_headers: {
+          ":method": "PROPFIND",
+          "x-real-ip": "192.0.2.9,192.0.2.10",
+          "x-forwarded-for": "192.0.2.11,192.0.2.12",
+        },
       },
       response: { response_code: { value: 429 }, response_code_details: "local_rate_limited" },
     });
@@ -63,7 +71,8 @@ describe("extauthz: what Envoy refused itself", () => {
         decision: "DENY",
         policy_set: "default@v1",
         evaluation_time_ms: 0,
-        client_ip: "192.0.2.7+192.0.2.9+192.0.2.10",
+        client_ip:
+          "192.0.2.7+192.0.2.8+x-real-ip=192.0.2.9+x-real-ip=192.0.2.10+x-forwarded-for=192.0.2.11,192.0.2.12",
         decision_id: "dec_0",
         reason: "RATE_LIMITED",
         rule: null,

@@ -86,6 +86,27 @@ describe("extauthz: check", () => {
     }
   });
 
+  it("believes of a proxy what the route's constants say, and nobody who merely sends such a copy", async () => {
+    const { ask } = checkOf();
+    const headers = [
+      ["x-forwarded-proto", "http"],
+      ["x-gatehouse-forwarded-proto", "https"],
+    ] as const;
+    const asked = async (peer: string, extensions: Readonly<Record<string, string>>) => {
+      const { set } = allowed(await ask(checkRequest({ path: "/public", peer, headers, extensions })));
+      return [set["x-forwarded-for"], set["x-forwarded-proto"]];
+    };
+    const copied = { gatehouse_forwarded_proto: "copied" };
+    assert.deepEqual(await asked("10.0.0.1", copied), ["10.0.0.1", "https"]);
+    assert.deepEqual(await asked("10.0.0.2", copied), ["10.0.0.2", undefined]);
+    assert.deepEqual(await asked("10.0.0.1", {}), ["10.0.0.1", undefined]);
+    // by the PROXY protocol, the peer is the client
+    const via = (proxyProtocol: string) => ({ ...copied, gatehouse_proxy_protocol: proxyProtocol });
+    assert.deepEqual(await asked("10.0.0.2", via("http")), ["10.0.0.2", "https"]);
+    assert.deepEqual(await asked("10.0.0.1", via("tcp")), ["10.0.0.1", undefined]);
+    assert.deepEqual(await asked("10.0.0.2", via("else")), ["10.0.0.2", undefined]);
+  });
+
   it("never mixes identities, in whatever order they come, waiting or not", async () => {
     const { ask, records } = checkOf();
     const people = await Promise.all(

@@ -14,6 +14,8 @@ export function checkRequest(options: {
   readonly plans?: string;
   /** What the route does with bodies. */
   readonly bodies?: "handed_over" | "on_request" | "unknown";
+  /** Further context extensions of the route. */
+  readonly extensions?: Readonly<Record<string, string>>;
 }): Buffer {
   const {
     method = "GET",
@@ -24,7 +26,7 @@ export function checkRequest(options: {
     body,
     plans = "1",
   } = options;
-  const { bodies = "handed_over" } = options;
+  const { bodies = "handed_over", extensions = {} } = options;
   const now = Date.now();
   const pseudo = [
     [":authority", host],
@@ -37,6 +39,7 @@ export function checkRequest(options: {
       context_extensions: {
         ...(plans !== "" && { gatehouse_plans: plans }),
         ...(bodies !== "unknown" && { gatehouse_body: bodies }),
+        ...extensions,
       },
       source: { address: { socket_address: { address: peer, port_value: 40000 } } },
       request: {

@@ -24,6 +24,6 @@ export function reevaluationOf(
 }
 
 /** A handshake as it is kept: without its trace and deadline, which belonged to the original request. */
-export function lasting({ raw, peer, requestId, receivedAt }: AccessRequest): AccessRequest {
-  return { raw, peer, requestId, receivedAt, deadline: Number.POSITIVE_INFINITY };
+export function lasting({ traceparent, bodies, ...kept }: AccessRequest): AccessRequest {
+  return { ...kept, deadline: Number.POSITIVE_INFINITY };
 }

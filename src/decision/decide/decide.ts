@@ -1,5 +1,5 @@
 import { IR_VERSION } from "../../policy/index.ts";
-import { spellOut } from "../../text/index.ts";
+import { quotedAscii, spellOut } from "../../text/index.ts";
 import { checkSession, customerOf, type KnownState } from "./check-session.ts";
 import { joinPlans } from "./join-plans.ts";
 import { canonicalize, type CanonicalRequest, type Variant } from "../../request/index.ts";
@@ -19,6 +19,7 @@ import {
   type EvaluationContext,
   type EvaluationDependencies,
 } from "./evaluation-context.ts";
+import { readingsAt } from "./forwarded-host.ts";
 import { hasOtherRules } from "./other-rules.ts";
 import { REASONS } from "../../reasons.ts";
 import { requireOrigin, type OriginCheck } from "./origin-check.ts";
@@ -66,29 +67,33 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
   const { identify, switchedOff } = dependencies;
   const readFrontProxy = createFrontProxyReader(dependencies.frontProxy);
 
-  return (access) => {
+  return (received) => {
     const policies = dependencies.policies();
-    const proxy = readFrontProxy(access.raw, access.peer);
-    const known: Draft = { clientIp: proxy.clientIp, trustedPeer: proxy.trusted, accepted: [] };
+    const proxy = readFrontProxy(received);
+    const access = proxy.raw === received.raw ? received : { ...received, raw: proxy.raw };
+    const known: Draft = {
+      clientIp: proxy.clientIp,
+      trustedPeer: proxy.trusted,
+      ...(proxy.changes && { forwarding: proxy.changes }),
+      accepted: [],
+    };
     if (policies === undefined) return deny(known, "POLICY_NOT_READY");
     const snapshot = policies.main;
     const state = dependencies.controlPlane?.state();
     const draft = { ...known, snapshot };
     if (proxy.refusal !== undefined) return deny(draft, proxy.refusal.reason, proxy.refusal.detail);
 
-    const canonical = canonicalize(access.raw, { switchedOff });
-    if (!canonical.ok) return refuse(draft, canonical.refusal);
-    const { accepted } = canonical;
+    const canonicalized = canonicalize(access.raw, { switchedOff });
+    if (!canonicalized.ok) return refuse(draft, canonicalized.refusal);
+    const { accepted } = canonicalized;
+    const canonical = readingsAt(canonicalized, proxy.host);
 
     const proceed = (found: Caller): PromiseOrValue<Decision> => {
       const { identity } = found;
-      const meant = requireOrigin(
-        found,
-        dependencies.originCheck,
-        [canonical.request, ...canonical.others],
-        access,
-        proxy.trusted,
-      );
+      const meant = requireOrigin(found, dependencies.originCheck, [canonical.request, ...canonical.others], {
+        host: proxy.host ?? access.raw.host,
+        trustedPeer: proxy.trusted,
+      });
       const withheld = meant.cookieWithheld;
       const readings =
         withheld === undefined || dependencies.cookie === undefined
@@ -214,7 +219,12 @@ function alsoAs(
     const joined = second.verdict === "DENY" ? undefined : bothPermit(decision, second);
     if (joined !== undefined) return { ...joined, alsoRead: [...(joined.alsoRead ?? []), other] };
     if (second.reason === "BODY_NEEDED") return second;
-    const why = by === undefined ? `accepted ${evaluation.draft.accepted.join(", ")}, and` : `${by}:`;
+    const { accepted } = evaluation.draft;
+    const reasons = [
+      ...(accepted.length === 0 ? [] : [`accepted ${accepted.join(", ")}`]),
+      ...(other.host === evaluation.request.host ? [] : [`sent to the host ${quotedAscii(other.host)}`]),
+    ];
+    const why = by === undefined ? `${reasons.join(", ")}, and` : `${by}:`;
     const readAs = `${why} could be ${other.method} ${spellOut(other.path)}`;
     return second.verdict === "DENY"
       ? { ...second, detail: second.detail === undefined ? readAs : `${second.detail}; ${readAs}` }

@@ -62,6 +62,8 @@ export function evaluateUpgrade(
   path: BarePermit | undefined,
   endpoint: GraphqlEndpoint | undefined,
 ): PromiseOrValue<Decision> {
+  // RFC 9110, section 7.8: HTTP/1.0 has no upgrades
+  if (evaluation.request.protocol === "HTTP/1.0") return deny(evaluation.draft, "UPGRADE_REQUIRED");
   const own = endpoint?.as === undefined ? endpoint?.params : undefined;
   const refused = own && carriesOperation(evaluation);
   if (refused) return refused;

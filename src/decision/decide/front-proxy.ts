@@ -1,70 +1,166 @@
-import { isIP } from "node:net";
-import ipaddr from "ipaddr.js";
+import {
+  FORWARDED_HEADERS,
+  USUAL_FORWARDED_HEADERS,
+  type ForwardedHeader,
+  type RawRequest,
+} from "../../request/index.ts";
 import type { DenialReason } from "../../reasons.ts";
-import type { RawRequest } from "../../request/types.ts";
+import { isForwarding } from "../headers/forwarding-headers.ts";
+import type { HeaderChanges } from "../headers/identity-headers.ts";
+import type { AccessRequest } from "../types.ts";
+import { createNetworks, readAddress, readPeer } from "./addresses.ts";
+import { readForwarded } from "./read-forwarded.ts";
 
-/** What the direct peer may tell us about the caller (specification 2.11). */
+/** What the direct peer may tell us about the caller (specification 2.11), and about the request before it was forwarded. */
 export interface FrontProxy {
   readonly trusted: boolean;
   readonly clientIp: string;
+  /** The request with the scheme that the client used, and with the headers that the application gets. */
+  readonly raw: RawRequest;
+  /** The host that the client asked for, with its port, if a trusted proxy sent X-Forwarded-Host. */
+  readonly host?: string;
+  /** What must change for the application to get these headers; absent if nothing must. */
+  readonly changes?: HeaderChanges;
   /** Set if the request must be refused because of these headers. */
   readonly refusal?: { readonly reason: DenialReason; readonly detail: string };
 }
 
 export interface FrontProxyOptions {
-  /** CIDRs of the proxies that may send X-Backend-URL, X-User-Token and X-Real-IP. */
+  /** CIDRs of the proxies that may send X-Backend-URL, X-User-Token, X-Real-IP and the forwarded headers. */
   readonly trustedProxies: readonly string[];
   /** The allowed values of X-Backend-URL. */
   readonly backends: readonly string[];
+  /** The headers that those proxies set, or append to. Default: the usual ones. */
+  readonly forwardedHeaders?: readonly ForwardedHeader[];
+  /** Number of those proxies. Without it, they are recognized by their addresses. */
+  readonly trustedHops?: number;
+  /** Headers that clients may send although usually proxies do. */
+  readonly clientHeaders?: readonly string[];
 }
+
+export type ReadFrontProxy = (
+  access: Pick<AccessRequest, "raw" | "peer" | "proxyProtocol" | "forwardedProto">,
+) => FrontProxy;
+
+/** No client may send these, whatever is configured. */
+const ALWAYS_OURS: ReadonlySet<string> = new Set(FORWARDED_HEADERS);
+
+/** Values for headers; `undefined` where there must be none. */
+type Wanted = Readonly<Record<string, string | undefined>>;
 
 /**
- * @returns a function that reads the three front-proxy headers. From an untrusted peer, X-User-Token and X-Real-IP are
- *   ignored (and removed before the upstream sees them), and X-Backend-URL is refused, because Envoy has already used
- *   it to select a route.
+ * @returns a function that reads what proxies say about a request. What an untrusted peer says is ignored, and removed or
+ *   replaced before rules and the application see it; only X-Backend-URL is refused, because Envoy has already used it
+ *   to select a route.
  */
-export function createFrontProxyReader(
-  options: FrontProxyOptions,
-): (raw: RawRequest, peer: string) => FrontProxy {
-  const ranges = options.trustedProxies.map((cidr) => parseRange(cidr));
+export function createFrontProxyReader(options: FrontProxyOptions): ReadFrontProxy {
+  const isTrusted = createNetworks(options.trustedProxies);
+  const hasProxies = options.trustedProxies.length > 0;
   const backends = new Set(options.backends);
-  const isTrusted = (peer: string) => {
-    if (ranges.length === 0 || !ipaddr.isValid(peer)) return false;
-    const address = ipaddr.process(peer);
-    return ranges.some(
-      ([network, bits]) => network.kind() === address.kind() && address.match(network, bits),
-    );
-  };
-  return (raw, peer) => {
-    const trusted = isTrusted(peer);
-    const backend = raw.headers.filter(([name]) => name === "x-backend-url");
-    if (backend.length > 0 && !trusted)
-      return refused(peer, trusted, "UNTRUSTED_PROXY_HEADER", "x-backend-url");
-    if (backend.length > 1)
-      return refused(peer, trusted, "UNKNOWN_BACKEND", "the header `x-backend-url` is repeated");
-    if (backend[0] !== undefined && !backends.has(backend[0][1])) {
-      return refused(
-        peer,
-        trusted,
-        "UNKNOWN_BACKEND",
-        "the value of the header `x-backend-url` is not listed in `gateway.backends`",
-      );
+  const believed: ReadonlySet<ForwardedHeader> = new Set(options.forwardedHeaders ?? USUAL_FORWARDED_HEADERS);
+  const accepted: ReadonlySet<string> = new Set(options.clientHeaders);
+  const trust = { isTrusted, ...(options.trustedHops !== undefined && { hops: options.trustedHops }) };
+
+  const fromUntrusted = (raw: RawRequest, clientIp: string): FrontProxy => {
+    // a client of a Unix socket has no address
+    const address = clientIp === "" ? undefined : clientIp;
+    // if there are no trusted proxies, our Envoy sets it
+    const wanted: Record<string, string | undefined> = hasProxies ? { "x-forwarded-for": address } : {};
+    for (const [name] of raw.headers) {
+      if (!isForwarding(name)) continue;
+      if (name === "x-forwarded-for") wanted[name] = address;
+      else if (name === "x-forwarded-proto") wanted[name] = raw.scheme;
+      else if (ALWAYS_OURS.has(name) || !accepted.has(name)) wanted[name] = undefined;
     }
-    const real = trusted ? raw.headers.filter(([name]) => name === "x-real-ip") : [];
-    if (real.length > 1)
-      return refused(peer, trusted, "AMBIGUOUS_HEADERS", "the header `x-real-ip` is repeated");
-    const address = real[0]?.[1].trim() ?? "";
-    // not ipaddr, which also accepts `7` and `0x7f.1` as addresses
-    return { trusted, clientIp: isIP(address) === 0 ? peer : address };
+    return { trusted: false, clientIp, ...withHeaders(raw, wanted) };
+  };
+
+  const fromTrusted = (
+    raw: RawRequest,
+    peer: string,
+    viaProxyProtocol: boolean,
+    schemes: readonly string[],
+  ): FrontProxy => {
+    const refused = (reason: DenialReason, detail: string): FrontProxy => ({
+      ...{ trusted: true, clientIp: peer, raw },
+      refusal: { reason, detail },
+    });
+    const reals = viaProxyProtocol ? [] : valuesOf(raw, "x-real-ip");
+    if (reals.length > 1) return refused("AMBIGUOUS_HEADERS", "the header `x-real-ip` is repeated");
+    // the PROXY protocol says who the client is, and nothing else does
+    const read = viaProxyProtocol ? withoutAddresses(believed) : believed;
+    const forwarded = readForwarded({ headers: raw.headers, schemes }, peer, read, trust);
+    if (!forwarded.ok) return refused("AMBIGUOUS_FORWARDING", forwarded.detail);
+    const { client, scheme = raw.scheme, host } = forwarded;
+    const real = readAddress(reals[0]?.trim() ?? "");
+    if (real !== undefined && client.index >= 0 && !client.passed.includes(real))
+      return refused("AMBIGUOUS_FORWARDING", "the header `x-real-ip`: no proxy reports this address");
+    const clientIp = real !== undefined && client.index < 0 ? real : client.address;
+    const has = (name: string) => raw.headers.some(([header]) => header === name);
+    const wanted = {
+      "x-forwarded-for": clientIp,
+      ...((forwarded.scheme !== undefined || has("x-forwarded-proto")) && { "x-forwarded-proto": scheme }),
+      "x-forwarded-host": host,
+      forwarded:
+        read.has("forwarded") && has("forwarded") ? forwardedValue(clientIp, scheme, host) : undefined,
+      "x-real-ip": reals.length > 0 ? clientIp : undefined,
+    };
+    const seen = withHeaders({ ...raw, scheme }, wanted);
+    return { trusted: true, clientIp, ...seen, ...(host !== undefined && { host }) };
+  };
+
+  return ({ raw, peer: connected, proxyProtocol, forwardedProto }) => {
+    const peer = readPeer(connected);
+    // with the PROXY protocol, Envoy has checked the proxy's address, and the peer is the proxy's client
+    const trusted = proxyProtocol === undefined ? isTrusted(peer) : proxyProtocol === "http";
+    const refusal = refuseBackend(valuesOf(raw, "x-backend-url"), trusted, backends);
+    if (refusal !== undefined) return { trusted, clientIp: peer, raw, refusal };
+    if (!trusted) return fromUntrusted(raw, peer);
+    const schemes = forwardedProto ?? valuesOf(raw, "x-forwarded-proto");
+    return fromTrusted(raw, peer, proxyProtocol !== undefined, schemes);
   };
 }
 
-function refused(clientIp: string, trusted: boolean, reason: DenialReason, detail: string): FrontProxy {
-  return { trusted, clientIp, refusal: { reason, detail } };
+function refuseBackend(
+  values: readonly string[],
+  trusted: boolean,
+  backends: ReadonlySet<string>,
+): FrontProxy["refusal"] {
+  const [value] = values;
+  if (value === undefined) return undefined;
+  if (!trusted) return { reason: "UNTRUSTED_PROXY_HEADER", detail: "x-backend-url" };
+  if (values.length > 1)
+    return { reason: "UNKNOWN_BACKEND", detail: "the header `x-backend-url` is repeated" };
+  const detail = "the value of the header `x-backend-url` is not listed in `gateway.backends`";
+  return backends.has(value) ? undefined : { reason: "UNKNOWN_BACKEND", detail };
 }
 
-function parseRange(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
-  if (text.includes("/")) return ipaddr.parseCIDR(text);
-  const address = ipaddr.process(text);
-  return [address, address.kind() === "ipv4" ? 32 : 128];
+function withoutAddresses(believed: ReadonlySet<ForwardedHeader>): ReadonlySet<ForwardedHeader> {
+  return new Set([...believed].filter((name) => name !== "x-forwarded-for" && name !== "forwarded"));
+}
+
+/** RFC 7239. */
+function forwardedValue(address: string, scheme: string, host: string | undefined): string {
+  const node = address.includes(":") ? `"[${address}]"` : address;
+  return `for=${node}${host === undefined ? "" : `;host="${host}"`};proto=${scheme}`;
+}
+
+function valuesOf({ headers }: RawRequest, wanted: string): readonly string[] {
+  return headers.filter(([name]) => name === wanted).map(([, value]) => value);
+}
+
+/** @returns the request with these headers and no others of their names, and the changes from what was sent */
+function withHeaders(raw: RawRequest, wanted: Wanted): Pick<FrontProxy, "raw" | "changes"> {
+  const set: (readonly [string, string])[] = [];
+  const remove: string[] = [];
+  for (const [name, value] of Object.entries(wanted)) {
+    const sent = valuesOf(raw, name);
+    if (value === undefined) {
+      if (sent.length > 0) remove.push(name);
+    } else if (sent.length !== 1 || sent[0] !== value) set.push([name, value]);
+  }
+  if (set.length === 0 && remove.length === 0) return { raw };
+  const changed = new Set([...remove, ...set.map(([name]) => name)]);
+  const kept = raw.headers.filter(([name]) => !changed.has(name));
+  return { raw: { ...raw, headers: [...kept, ...set] }, changes: { set, remove } };
 }

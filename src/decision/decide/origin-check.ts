@@ -2,7 +2,6 @@ import { originOf, readOrigin, type CanonicalRequest } from "../../request/index
 import { quotedAscii } from "../../text/index.ts";
 import type { Caller } from "./identify.ts";
 import { isWebsocketUpgrade } from "./evaluate-upgrade.ts";
-import type { AccessRequest } from "../types.ts";
 
 /** RFC 9110, section 9.2.1: safe methods, which request no change. */
 const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
@@ -10,7 +9,7 @@ const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 /** A request whose origin is checked. */
 export interface OriginatingRequest {
   readonly request: CanonicalRequest;
-  /** Host or :authority as received. */
+  /** Host or :authority as the client sent it, with its port. */
   readonly host: string;
   readonly trustedPeer: boolean;
 }
@@ -48,7 +47,7 @@ export function createOriginCheck(trustedOrigins: readonly string[]): OriginChec
   };
 }
 
-/** A front proxy may terminate TLS, and only the proxy knows the scheme that the browser used. */
+/** A front proxy may terminate TLS and not say so. */
 function ownSchemes(scheme: string, trustedPeer: boolean): readonly string[] {
   return trustedPeer && scheme === "http" ? ["http", "https"] : [scheme];
 }
@@ -62,12 +61,11 @@ export function requireOrigin(
   caller: Caller,
   check: OriginCheck | undefined,
   readings: readonly CanonicalRequest[],
-  { raw }: Pick<AccessRequest, "raw">,
-  trustedPeer: boolean,
+  asked: Omit<OriginatingRequest, "request">,
 ): Caller {
   if (caller.byCookie !== true || check === undefined) return caller;
   let detail: string | undefined;
-  for (const request of readings) detail ??= check({ request, host: raw.host, trustedPeer });
+  for (const request of readings) detail ??= check({ request, ...asked });
   if (detail === undefined) return caller;
   // a cookie that is good elsewhere may come next to a bad one, and missing keys may arrive soon
   const failure = caller.failure ?? { reason: "ORIGIN_NOT_TRUSTED", detail, final: false };

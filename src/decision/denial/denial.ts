@@ -53,6 +53,7 @@ const PUBLIC_MESSAGES = {
   AMBIGUOUS_HEADERS: "the headers are malformed or ambiguous",
   AMBIGUOUS_METHOD: "the method is malformed or ambiguous",
   AMBIGUOUS_BODY: "the body is malformed or ambiguous",
+  AMBIGUOUS_FORWARDING: "the forwarding headers are malformed or ambiguous",
   UNKNOWN_BACKEND: "the backend address is not accepted",
   UNTRUSTED_PROXY_HEADER: "a header of the request is not accepted",
   IDENTITY_REQUIRED: "a bearer token is required",

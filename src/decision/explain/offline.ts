@@ -87,7 +87,10 @@ export async function decideOffline(snapshot: Snapshot, input: OfflineRequest): 
   if (request === undefined) return { decision };
   const canonical = canonicalize(input.raw, settings);
   const meantReadings = [request, ...(canonical.ok ? canonical.others : [])];
-  const meant = requireOrigin(caller, originCheck, meantReadings, access, trustedPeer);
+  const meant = requireOrigin(caller, originCheck, meantReadings, {
+    host: input.raw.host,
+    trustedPeer,
+  });
   const readings = canonical.ok ? canonical : { request, others: [], variants: [] };
   const draft = {
     clientIp,

@@ -1,5 +1,6 @@
 import { HEADER } from "../../envoy-contract.ts";
 import { foldHeaderName, isLetterOrDigit, type RawRequest } from "../../request/index.ts";
+import { FORWARDING_NAMES } from "./forwarding-headers.ts";
 import { FOREIGN_NAMES, FOREIGN_PREFIXES } from "./foreign-headers.ts";
 
 /** Names of headers that no client may use. */
@@ -27,12 +28,12 @@ const READ_ELSEWHERE = [
   "x-method-override",
   // our Envoy's copy of x-backend-url, used to select the route again after this answer; Envoy then removes it
   HEADER.backend,
+  // its copies of others, which it removes, too
+  HEADER.transferEncoding,
+  HEADER.forwardedProto,
 ];
 const OUR_PREFIX = "x-gatehouse-";
-/**
- * Spelled correctly, they are left to Envoy. It removes what clients send under `x-envoy-`, replaces
- * `x-forwarded-proto`, and appends to `x-forwarded-for`; the others reach the application as they were sent.
- */
+/** Spelled correctly, they are left to Envoy, which removes what clients send under `x-envoy-`, and to `front-proxy.ts`. */
 const PROXY_PREFIXES = ["x-envoy-", "x-forwarded-"];
 const WELL_SPELLED = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
@@ -51,8 +52,8 @@ export function createForgedHeaders({
   accepted,
 }: ForgedHeadersOptions): (headers: RawRequest["headers"]) => readonly string[] {
   const forged = new Set(names.map(foldHeaderName));
-  const disguised = new Set([...READ_ELSEWHERE, ...FOREIGN_NAMES].map(foldHeaderName));
-  const spelled = new Set([...READ_ELSEWHERE, ...accepted]);
+  const disguised = new Set([...READ_ELSEWHERE, ...FORWARDING_NAMES, ...FOREIGN_NAMES].map(foldHeaderName));
+  const spelled = new Set([...READ_ELSEWHERE, ...FORWARDING_NAMES, ...accepted]);
   const forgedPrefixes = [OUR_PREFIX, ...FOREIGN_PREFIXES, ...prefixes].map(foldHeaderName);
   const proxyPrefixes = PROXY_PREFIXES.map((prefix) => [prefix, foldHeaderName(prefix)] as const);
   // most headers are ruled out by their first two characters

@@ -1,8 +1,8 @@
 import type { Identity } from "../../identity/types.ts";
 import { readAttribute, type AttributePath, type Value } from "../../policy/index.ts";
 
-/** The identity headers for the upstream, and the headers to remove. */
-export interface IdentityHeaders {
+/** Changes to a request's headers before it reaches the application. No name is in both lists. */
+export interface HeaderChanges {
   /** Set with OVERWRITE, which replaces a client's header of that name. */
   readonly set: readonly (readonly [name: string, value: string])[];
   readonly remove: readonly string[];
@@ -22,7 +22,7 @@ const PROXY_HEADERS = ["x-real-ip"];
 export function createIdentityHeaders(
   mapping: readonly (readonly [header: string, path: AttributePath])[],
   reserved: readonly string[] = [],
-): (identity: Identity | undefined, trustedPeer: boolean) => IdentityHeaders {
+): (identity: Identity | undefined, trustedPeer: boolean) => HeaderChanges {
   const known = new WeakMap<Identity, readonly (readonly [string, string])[]>();
   const names = [...new Set([...mapping.map(([header]) => header), ...reserved])];
   const fixed = (trusted: boolean) => (trusted ? GATEWAY_HEADERS : [...GATEWAY_HEADERS, ...PROXY_HEADERS]);

@@ -1,7 +1,7 @@
 import type { RateBudget } from "../../audit/rate-budget.ts";
 import { extractToken, type TokenVerifier } from "../../identity/index.ts";
 import type { RawRequest } from "../../request/index.ts";
-import type { FrontProxy } from "../decide/front-proxy.ts";
+import type { ReadFrontProxy } from "../decide/front-proxy.ts";
 import type { Snapshot } from "../policies/snapshot.ts";
 import type { AccessRequest, Denial } from "../types.ts";
 
@@ -9,7 +9,7 @@ export interface LoadSheddingOptions {
   readonly verifier: Pick<TokenVerifier, "cached">;
   /** Name of a cookie that may contain the token. */
   readonly cookie?: string;
-  readonly frontProxy: (raw: RawRequest, peer: string) => FrontProxy;
+  readonly frontProxy: ReadFrontProxy;
   /** The budget for failing verifications. */
   readonly failures: Pick<RateBudget, "isSpent">;
   readonly snapshot: () => Snapshot | undefined;
@@ -41,9 +41,9 @@ export function createLoadShedding({
     if (found.kind === "malformed") return false;
     return verifier.cached(found.token)?.ok ?? !failures.isSpent();
   };
-  return ({ raw, peer }) => {
-    const { trusted, clientIp } = frontProxy(raw, peer);
-    if (mayPass(raw.headers, trusted)) return undefined;
+  return (access) => {
+    const { trusted, clientIp } = frontProxy(access);
+    if (mayPass(access.raw.headers, trusted)) return undefined;
     const current = snapshot();
     return {
       verdict: "DENY",

@@ -1,5 +1,5 @@
 import type { Identity } from "../../identity/types.ts";
-import type { IdentityHeaders } from "../headers/identity-headers.ts";
+import type { HeaderChanges } from "../headers/identity-headers.ts";
 import { handshakeKey } from "../headers/handshake-key.ts";
 import { removedForPlan } from "../headers/plan-headers.ts";
 import { removedForPreflight } from "../headers/preflight-headers.ts";
@@ -7,11 +7,10 @@ import { withoutCookie } from "../headers/withheld-cookie.ts";
 import type { Permit } from "../types.ts";
 import type { DecodedCheck } from "./door.ts";
 
-/** Changes to a permitted request's headers before it reaches the application. No name is in both lists. */
-export type HeaderChanges = IdentityHeaders;
+export type { HeaderChanges } from "../headers/identity-headers.ts";
 
 export interface UpstreamHeadersOptions {
-  readonly identityHeaders: (identity: Identity | undefined, trustedPeer: boolean) => IdentityHeaders;
+  readonly identityHeaders: (identity: Identity | undefined, trustedPeer: boolean) => HeaderChanges;
   /** Name of the cookie that may contain the token. */
   readonly cookie?: string;
 }
@@ -44,9 +43,11 @@ export function createUpstreamHeaders({
   return (permit, { access, forged }) => {
     const { raw } = access;
     const usual = ofCaller(permit);
-    const { plan, cookieWithheld } = permit;
-    if (plan === undefined && forged === undefined && cookieWithheld !== true) return usual;
-    const { set, remove } = usual;
+    const { plan, cookieWithheld, forwarding } = permit;
+    if (plan === undefined && forged === undefined && forwarding === undefined && cookieWithheld !== true)
+      return usual;
+    const set = [...usual.set, ...(forwarding?.set ?? [])];
+    const remove = [...new Set([...usual.remove, ...(forwarding?.remove ?? [])])];
     const replaced = new Set([...set.map(([name]) => name), ...remove]);
     const cookies =
       cookieWithheld === true && cookie !== undefined ? withoutCookie(raw.headers, cookie) : undefined;
@@ -57,7 +58,9 @@ export function createUpstreamHeaders({
         ...(cookies?.remove ?? []),
         ...(forged ?? []).filter((name) => !replaced.has(name)),
         ...(plan === undefined ? [] : removedForPlan(raw.headers)),
-        ...(plan?.preflight === true ? removedForPreflight(raw.headers) : []),
+        ...(plan?.preflight === true ? removedForPreflight(raw.headers) : []).filter(
+          (name) => !replaced.has(name),
+        ),
       ],
     };
   };

@@ -1,4 +1,5 @@
 import type { GatewayConfig } from "../../config/index.ts";
+import type { FrontProxyOptions } from "../../decision/decide/front-proxy.ts";
 import type { DeciderDependencies } from "../../decision/decide/decide.ts";
 import { createForgedHeaders, withoutHeaders } from "../../decision/headers/forged-headers.ts";
 import { createOriginCheck } from "../../decision/decide/origin-check.ts";
@@ -13,12 +14,26 @@ export type DecisionSettings = Pick<
 /** Settings of decisions besides policies, callers and attribute sources, for the gateway and for `policy explain`. */
 export function decisionSettings({ gateway, identity, policies }: GatewayConfig): DecisionSettings {
   return {
-    frontProxy: { trustedProxies: gateway.trusted_proxies, backends: gateway.backends },
+    frontProxy: frontProxyOptions({ gateway, identity }),
     ...(identity.cookie_origin_check && { originCheck: createOriginCheck(identity.trusted_origins) }),
     ...(identity.cookie !== undefined && { cookie: identity.cookie }),
     switchedOff: new Set(SWITCHES.filter((name) => gateway.accept_ambiguous.includes(name))),
     environment: policies.environment,
     limits: { response: gateway.security.response_size_limit, message: gateway.security.message_size_limit },
+  };
+}
+
+/** What front proxies may say. */
+export function frontProxyOptions({
+  gateway,
+  identity,
+}: Pick<GatewayConfig, "gateway" | "identity">): FrontProxyOptions {
+  return {
+    trustedProxies: gateway.trusted_proxies,
+    backends: gateway.backends,
+    forwardedHeaders: gateway.forwarded_headers,
+    ...(gateway.trusted_hops !== undefined && { trustedHops: gateway.trusted_hops }),
+    clientHeaders: identity.client_headers,
   };
 }
 

@@ -1,13 +1,19 @@
 import { RateBudget } from "../../audit/rate-budget.ts";
 import { createAuditLog } from "../../audit/index.ts";
 import { DEFAULT_IDENTITY_HEADERS, type GatewayConfig } from "../../config/index.ts";
+import type { UndecidedEntry } from "../../extauthz/access-log-decode.ts";
 import { ConnectionCounts } from "../../decision/connections/connection-counts.ts";
 import { ConnectionState } from "../../decision/connections/connection-state.ts";
 import { ConnectionRegistry } from "../../decision/connections/connection-registry.ts";
 import { belongsTo, type DecidedBy } from "../../decision/connections/connection-steady.ts";
 import { gatherIds, takeConnectionMessage } from "../../decision/connections/connection-messages.ts";
 import { createDecider } from "../../decision/decide/decide.ts";
-import { connectionsPerUser, decisionSettings, headerHygiene } from "./decision-settings.ts";
+import {
+  connectionsPerUser,
+  decisionSettings,
+  frontProxyOptions,
+  headerHygiene,
+} from "./decision-settings.ts";
 import {
   createLoadShedding,
   DecisionPoint,
@@ -156,10 +162,7 @@ export async function createService(
   const backlog = new Backlog();
   const shed = createLoadShedding({
     ...{ ...cookie, verifier, failures },
-    frontProxy: createFrontProxyReader({
-      trustedProxies: gateway.trusted_proxies,
-      backends: gateway.backends,
-    }),
+    frontProxy: createFrontProxyReader(frontProxyOptions(config)),
     snapshot: () => inForce.current?.main,
   });
   const serving: ServingDependencies = {
@@ -261,11 +264,12 @@ const USUAL_FLAGS = ["UF", "UC", "UT", "UH", "UR", "UO"];
 const FAILED_VERIFICATIONS_PER_SECOND = 100;
 
 /** The client's address for requests on which no decision was made. */
-function clientIpReader({ gateway }: GatewayConfig): (peer: string, realIp: readonly string[]) => string {
-  const read = createFrontProxyReader({ trustedProxies: gateway.trusted_proxies, backends: [] });
-  const nothing = { method: "", target: "", scheme: "", host: "", protocol: "" };
-  return (peer, realIp) =>
-    read({ ...nothing, headers: realIp.map((value) => ["x-real-ip", value]) }, peer).clientIp;
+function clientIpReader(config: GatewayConfig): (entry: UndecidedEntry) => string {
+  const read = createFrontProxyReader(frontProxyOptions(config));
+  const viaProxyProtocol = config.gateway.proxy_protocol !== "off";
+  const nothing = { method: "", target: "", scheme: "http", host: "", protocol: "" };
+  return ({ peer, remote, request: { addresses: headers } }) =>
+    viaProxyProtocol ? remote : read({ raw: { ...nothing, headers }, peer }).clientIp;
 }
 
 /** Changes from the control plane close connections or have them evaluated again. */

@@ -21,6 +21,7 @@ export const conflictingContentLength: Finder = ({ raw, headers: { byName } }) =
   if (disguised !== undefined) return `the header \`${disguised}\`, which some servers use for framing`;
   if (codings === undefined) return undefined;
   if (!raw.protocol.startsWith("HTTP/1")) return "`transfer-encoding` in HTTP/2 (RFC 9113, section 8.2.2)";
+  if (raw.protocol === "HTTP/1.0") return "`transfer-encoding` in HTTP/1.0 (RFC 9112, section 6.1)";
   const [coding, ...others] = codings;
   return others.length === 0 && coding?.toLowerCase() === "chunked"
     ? undefined

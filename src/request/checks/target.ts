@@ -22,7 +22,8 @@ function withoutQuery(target: string): string {
 const MAX_TARGET = 64 * 1024;
 const MAX_SEGMENTS = 256;
 const MAX_PARAMETERS = 1000;
-const MAX_HEADERS = 200;
+/** Envoy accepts 200 from a client, and adds a few. */
+const MAX_HEADERS = 216;
 
 /**
  * More than any real application needs. Where the application truncates, drops or ignores the rest, it reads a

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { JWTPayload } from "jose";
 import type { KnownState } from "../../../src/decision/decide/check-session.ts";
 import { belongsTo, isSteady } from "../../../src/decision/connections/connection-steady.ts";
+import { lasting } from "../../../src/decision/connections/reevaluation.ts";
 import type { FileSource } from "../../../src/decision/attributes/sources.ts";
 import type { Identity } from "../../../src/identity/index.ts";
 import { ACCEPTABLE_CHECKS } from "../../../src/request/index.ts";
@@ -30,6 +31,17 @@ describe("decision: connections that are evaluated only when something has chang
   const add = ({ connections }: ReturnType<typeof watched>, ids: readonly string[]) => {
     for (const id of ids) connections.add(connection(id, { steady: id.startsWith("steady") }));
   };
+
+  it("are kept with all that says who sent the handshake", () => {
+    const access = {
+      ...accessOf(),
+      proxyProtocol: "tcp" as const,
+      forwardedProto: ["https"],
+      traceparent: "x",
+    };
+    const { traceparent, bodies, ...kept } = access;
+    assert.deepEqual(lasting(access), { ...kept, deadline: Number.POSITIVE_INFINITY });
+  });
 
   it("are left alone at a refresh; others are not", async () => {
     const world = watched();

@@ -66,6 +66,37 @@ describe("decision: attributes", () => {
         assert.equal(await decide(ruleOf(condition), parts), expected);
       });
     }
+    it("takes address, scheme and host from a trusted proxy, and shows the headers that the application gets", async () => {
+      const frontProxy = { trustedProxies: ["10.0.0.0/8"], backends: [] };
+      const headers = [
+        ["x-forwarded-for", "192.0.2.1, 192.0.2.7"],
+        ["x-forwarded-proto", "https"],
+        ["x-forwarded-host", "app.test"],
+      ] as const;
+      const proxied =
+        'request.client_ip == "192.0.2.7" and request.scheme == "https" and ' +
+        'request.headers["x-forwarded-for"] == "192.0.2.7" and request.headers["x-forwarded-proto"] == "https"';
+      const direct =
+        'request.client_ip == "192.0.2.9" and request.scheme == "http" and ' +
+        'request.headers["x-forwarded-for"] == "192.0.2.9" and request.headers["x-forwarded-proto"] == "http" and ' +
+        'not exists(request.headers["x-forwarded-host"])';
+      assert.equal(await decide(ruleOf(proxied), { peer: "10.0.0.1", headers }, { frontProxy }), TRUE);
+      assert.equal(await decide(ruleOf(direct), { peer: "192.0.2.9", headers }, { frontProxy }), TRUE);
+      assert.equal(await decide(ruleOf(direct), { peer: "192.0.2.9", headers }), TRUE);
+    });
+    it("evaluates both hosts if a proxy forwards another one than the client's: the application may use either", async () => {
+      const frontProxy = { trustedProxies: ["10.0.0.0/8"], backends: [] };
+      const forwarded = (host: string) => ({
+        peer: "10.0.0.1",
+        headers: [["x-forwarded-host", host]] as const,
+      });
+      const ask = (condition: string, host: string) =>
+        decide(ruleOf(condition), forwarded(host), { frontProxy });
+      assert.equal(await ask('request.host == "public.test"', "public.test"), FALSE);
+      assert.equal(await ask('request.host == "app.test"', "public.test"), FALSE);
+      assert.equal(await ask('request.host in ["app.test", "public.test"]', "public.test:8443"), TRUE);
+      assert.equal(await ask('request.host == "app.test"', "APP.test:8443"), TRUE);
+    });
     it("gives path parameters decoded, and no others", async () => {
       const set = 'policies:\n  - { resource: "GET /a/{id}/{two}", condition: path.id == "é 1" }';
       assert.equal(await decide(set, { path: "/a/%C3%A9%201/x" }), TRUE);

@@ -229,6 +229,8 @@ describe("decision: decide", () => {
       await expect("DENY UNTRUSTED_PROXY_HEADER", { path: "/a//b", headers });
       const frontProxy = { trustedProxies: ["127.0.0.1"], backends: ["http://a.test"] };
       await expect("DENY UNKNOWN_BACKEND", { path: "/a//b", headers }, { frontProxy });
+      const contradictory = [["x-forwarded-proto", "http,https"]] as const;
+      await expect("DENY AMBIGUOUS_FORWARDING", { path: "/a//b", headers: contradictory }, { frontProxy });
     });
     it("refuses a body only where the rule reads it", async () => {
       const body = '{"amount":1,"amount":100}';

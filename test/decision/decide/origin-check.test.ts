@@ -102,6 +102,17 @@ describe("decision: origin of requests with a cookie", () => {
     ["TLS", { headers: origin("https://app.test"), scheme: "https" }],
     ["TLS with a port", { headers: origin("https://app.test"), scheme: "https", host: "app.test:443" }],
     ["TLS that a trusted proxy ends", { headers: origin("https://app.test"), peer: "10.0.0.1" }],
+    [
+      "the host and port that a trusted proxy reports",
+      {
+        headers: [
+          ...origin("https://public.example:8443"),
+          ["x-forwarded-proto", "https"],
+          ["x-forwarded-host", "public.example:8443"],
+        ],
+        peer: "10.0.0.1",
+      },
+    ],
     ["no TLS at a trusted proxy", { headers: origin("http://app.test"), peer: "10.0.0.1" }],
     ["the browser itself", { headers: [...site("none"), ...origin("http://app.test")] }],
     ["a trusted origin", { headers: origin("https://admin.example") }],

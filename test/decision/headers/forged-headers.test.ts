@@ -66,6 +66,9 @@ describe("decision: forged headers", () => {
       "x-forwarded.for",
       "x_forwarded_proto",
       "xforwarded-host",
+      "true.client.ip",
+      "cf_connecting_ip",
+      "x~client~ip",
     ],
     "an identity header of another product": [
       "x-forwarded-user",

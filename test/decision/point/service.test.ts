@@ -166,7 +166,8 @@ describe("service", () => {
     assert.deepEqual(await changed.ask("/me", [["cookie", `sid=${token}`]]), {
       status: 200,
       body: "",
-      headers: { "x-who": "u-1" },
+      // proxies are configured, and the peer is none of them
+      headers: { "x-who": "u-1", "x-forwarded-for": "192.0.2.1" },
     });
     assert.equal((await changed.ask("/me", [["x-user-token", token]], "10.0.0.1")).status, 200);
     assert.equal((await changed.ask("/where")).status, 200);

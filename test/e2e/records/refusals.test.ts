@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { eventually } from "../../support/eventually.ts";
 import { startGateway, type AuditLine, type RunningGateway } from "../../support/gateway.ts";
 import { startIssuer, type TestIssuer } from "../../support/providers/issuer.ts";
-import { http2, raw, type Send } from "../../support/refused-requests.ts";
+import { http2, raw } from "../../support/refused-requests.ts";
 import {
   startRecordingUpstream,
   type RecordingUpstream,
 } from "../../support/upstreams/recording-upstream.ts";
+import { OVER_HTTP10, type Case, type Said } from "./support/http10-cases.ts";
 
 const POLICIES = `
 policy_set: own
@@ -18,10 +19,6 @@ policies:
     condition: request.body.a == 1
 `;
 
-/** What one record says: reason, Envoy's word for it, method, path. */
-type Said = readonly [reason: string, detail: string | undefined, action: string, resource: string];
-type Case = readonly [name: string, send: Send, said: Said];
-
 const UNREAD = ["", ""] as const;
 /** What a client would have answers and records say. */
 const CHOSEN = "X-Request-Id: 00000000-0000-4000-8000-000000000000";
@@ -30,7 +27,7 @@ const head = (line: string, ...lines: readonly string[]) =>
 
 const TOO_LARGE = "rbac_access_denied_matched_policy[request_too_large]";
 const LARGE = "x".repeat(70_000);
-const MANY = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`x-${index}`, "y"]));
+const MANY = Object.fromEntries(Array.from({ length: 201 }, (_, index) => [`x-${index}`, "y"]));
 const LISTED = Object.entries(MANY).map((header) => header.join(": "));
 
 const REFUSED: readonly Case[] = [
@@ -67,7 +64,17 @@ const REFUSED: readonly Case[] = [
     http2({ ":path": "/b2", ":method": "PUT", "content-length": "2000" }, { body: "x".repeat(2000) }),
     ["REQUEST_TOO_LARGE", TOO_LARGE, "PUT", "/b2"],
   ],
-  ["HTTP/1.0", raw(`GET / HTTP/1.0\r\n${CHOSEN}\r\n\r\n`), ["UPGRADE_REQUIRED", "low_version", ...UNREAD]],
+  [
+    "HTTP/1.0 without a host",
+    raw(`GET /h10 HTTP/1.0\r\n${CHOSEN}\r\n\r\n`),
+    ["MALFORMED_REQUEST", "missing_host_header", "GET", "/h10"],
+  ],
+  [
+    "HTTP/1.0 with two framings",
+    raw("POST /x HTTP/1.0\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+    ["MALFORMED_REQUEST", "http1.content_length_and_chunked_not_allowed", ...UNREAD],
+  ],
+  ["HTTP/0.9", raw("GET /h09\r\n\r\n"), ["MALFORMED_REQUEST", "missing_host_header", "GET", "/h09"]],
   ["no HTTP", raw("\0\0\0nonsense\r\n\r\n"), ["MALFORMED_REQUEST", "http1.codec_error", ...UNREAD]],
   [
     "a name with a blank",
@@ -204,9 +211,9 @@ const DECIDED: readonly Case[] = [
   ],
 ];
 
-const BY_SERVICE = /^(NO_MATCHING_RULE|AMBIGUOUS_.*)$/;
+const BY_SERVICE = /^(NO_MATCHING_RULE|UPGRADE_REQUIRED|AMBIGUOUS_.*)$/;
 
-const CASES = [...REFUSED, ...DECIDED];
+const CASES = [...REFUSED, ...DECIDED, ...OVER_HTTP10];
 
 describe("end to end: every request has one record", function () {
   this.timeout(60_000);

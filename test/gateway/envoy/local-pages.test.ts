@@ -126,6 +126,6 @@ describe("gateway: pages in place of Envoy's own answers", () => {
     );
     assert.equal(pages.length * 2, texts.length);
     const unknown = pages.filter(({ title }) => title === "Something went wrong").map(({ code }) => code);
-    assert.deepEqual(new Set(unknown), new Set(["UPGRADE_REQUIRED", "NOT_IMPLEMENTED", "INTERNAL_ERROR"]));
+    assert.deepEqual(new Set(unknown), new Set(["NOT_IMPLEMENTED", "INTERNAL_ERROR"]));
   });
 });

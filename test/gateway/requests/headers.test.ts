@@ -65,6 +65,22 @@ describe("gateway headers", () => {
     assert.equal(source.address.socketAddress.address, "127.0.0.1");
   });
 
+  it("copies X-Forwarded-Proto for the service, and nothing that a client calls such a copy", async () => {
+    for (const sent of [
+      ["X-Forwarded-Proto: http", "X-Forwarded-Proto: https"],
+      ["X-Forwarded-Proto: https"],
+      [],
+    ]) {
+      gateway.authz.checks.length = 0;
+      await sendRaw(gateway.port, get("/a", ...sent, "X-Gatehouse-Forwarded-Proto: root"));
+      const [check] = gateway.authz.checks;
+      const values = sent.map((line) => line.slice("X-Forwarded-Proto: ".length)).join(",");
+      assert.deepEqual(headerValues(check, "x-gatehouse-forwarded-proto"), values === "" ? [] : [values]);
+      assert.equal(check?.attributes.contextExtensions["gatehouse_forwarded_proto"], "copied");
+      assert.equal(gateway.upstream.seen.at(-1)?.headers["x-gatehouse-forwarded-proto"], undefined);
+    }
+  });
+
   it("makes the request id itself and returns it, whoever the peer is", async () => {
     for (const more of [{}, { "x-forwarded-for": "10.0.0.1" }]) {
       gateway.authz.checks.length = 0;
@@ -181,6 +197,38 @@ describe("gateway and ambiguous requests", () => {
       assert.equal(gateway.upstream.seen.length, 0);
     });
   }
+
+  it("sets X-Forwarded-For to the peer's address, and copies what Envoy removes", async () => {
+    const sent = [
+      "X-Forwarded-For: 10.0.0.1",
+      "X-Forwarded-Proto: https",
+      "X-Gatehouse-Transfer-Encoding: x",
+    ];
+    await sendRaw(gateway.port, `${get("/a", ...sent, "Transfer-Encoding: chunked")}0\r\n\r\n`);
+    const { headers } = gateway.upstream.seen[0]!;
+    assert.deepEqual([headers["x-forwarded-for"], headers["x-forwarded-proto"]], ["127.0.0.1", "http"]);
+    const [check] = gateway.authz.checks;
+    assert.deepEqual(headerValues(check, "x-gatehouse-transfer-encoding"), ["chunked"]);
+    for (const name of ["x-gatehouse-transfer-encoding", "x-envoy-external-address"])
+      assert.equal(headers[name], undefined, name);
+  });
+
+  it("accepts 200 headers", async () => {
+    const lines = (count: number) => Array.from({ length: count - 2 }, (_, index) => `x-${index}: y`);
+    assert.match(await sendRaw(gateway.port, get("/a", ...lines(200))), /^HTTP\/1.1 200 /);
+    assert.match(await sendRaw(gateway.port, get("/a", ...lines(201))), /^HTTP\/1.1 431 /);
+  });
+
+  it("forwards QUERY with its body, and trailers of the response", async () => {
+    gateway.upstream.answer = (_, response) => {
+      response.setHeader("trailer", "x-sum").write("found");
+      response.addTrailers({ "x-sum": "1" });
+      response.end();
+    };
+    const query = get("/a", "Content-Type: application/json", "Content-Length: 2").replace("GET", "QUERY");
+    assert.match(await sendRaw(gateway.port, `${query}{}`), /\r\nfound\r\n0\r\nx-sum: 1\r\n\r\n$/);
+    assert.deepEqual([gateway.upstream.seen[0]?.method, gateway.upstream.seen[0]?.bytes], ["QUERY", 2]);
+  });
 
   it("lets the service see a name with an underscore, which it refuses", async () => {
     await sendRaw(gateway.port, get("/a", "X_Role: 1"));
