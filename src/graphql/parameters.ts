@@ -5,12 +5,15 @@ import { malformed, type GraphqlPayload, type InputValue } from "./types.ts";
 
 type Query = Readonly<Record<string, readonly string[]>>;
 
-/** GraphQL over HTTP, section 6.2: the parameters that contain JSON are decoded twice. */
+/**
+ * GraphQL over HTTP, section 6.2: the parameters that contain JSON are decoded twice. Forms and URL builders send empty ones,
+ * which servers ignore or refuse.
+ */
 const PARAMETERS: Readonly<Record<string, (text: string) => InputValue>> = {
-  query: asText,
-  operationName: asText,
-  variables: (text) => readJson(text),
-  extensions: (text) => readJson(text),
+  query: (text) => text,
+  operationName: (text) => (text === "" ? null : text),
+  variables: (text) => (text === "" ? null : readJson(text)),
+  extensions: (text) => (text === "" ? null : readJson(text)),
 };
 
 /**
@@ -28,10 +31,6 @@ export function readParameters(query: Query): GraphqlPayload {
     return [name, read(value)];
   });
   return readPayload(Object.fromEntries(members));
-}
-
-function asText(text: string): InputValue {
-  return text;
 }
 
 /** Parameters from which servers read an operation or a part of one, in every spelling that could be read so. */

@@ -39,6 +39,8 @@ interface SelectionPlace {
   readonly path: readonly string[];
   readonly fields: readonly (GraphqlFieldIR | undefined)[];
   readonly level: number;
+  /** Nesting depth of the field around. */
+  readonly depth: number;
 }
 
 /**
@@ -76,7 +78,8 @@ export class Walk {
   /** @throws GraphqlRefusal */
   run(): void {
     const parent = this.#parents.rootOf(this.#kind);
-    this.#selections(this.#operation.selectionSet.selections, { parent, path: [], fields: [], level: 1 });
+    const top = { parent, path: [], fields: [], level: 1, depth: 0 };
+    this.#selections(this.#operation.selectionSet.selections, top);
     if (this.#kind === "subscription" && this.#rootFields === 0)
       malformed("a subscription must have a field");
   }
@@ -111,11 +114,13 @@ export class Walk {
     return condition === undefined ? parent : this.#parents.within(parent, condition, path.length === 0);
   }
 
-  #field(node: FieldNode, { parent, path: around, fields: outer, level }: SelectionPlace): void {
+  #field(node: FieldNode, { parent, path: around, fields: outer, level, ...place }: SelectionPlace): void {
     const name = node.name.value;
     const path = [...around, node.alias?.value ?? name];
     const rootField = around.length === 0 && name !== "__typename";
-    this.#count(node, path.length, rootField);
+    // the introspection query unwraps types with nine nested `ofType`, each of which is a single object
+    const depth = parent.introspection && name === "ofType" ? place.depth : place.depth + 1;
+    this.#count(node, depth, rootField);
     this.#checkOnce(node);
 
     const introspection = parent.introspection || this.#isIntrospection(name, parent);
@@ -125,7 +130,8 @@ export class Walk {
 
     const below = this.#parents.below(name, fields.at(-1)?.type);
     const selections = node.selectionSet?.selections ?? [];
-    this.#selections(selections, { parent: { ...below, introspection }, path, fields, level: level + 1 });
+    const inner = { ...below, introspection };
+    this.#selections(selections, { parent: inner, path, fields, level: level + 1, depth });
   }
 
   #count({ name, alias }: FieldNode, depth: number, rootField: boolean): void {

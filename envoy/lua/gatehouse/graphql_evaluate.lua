@@ -40,6 +40,7 @@ end
 --   root_names     at the root, and on a root type anywhere: set of that type's names. A field gets the plan's
 --                  `default` if no rule for one of these types names it
 --   depth          nesting depth of its fields, themselves included
+--   unwrapped      below introspection: how many of the fields around are `ofType`, which the limit does not count
 --   type           with a schema: the parent type
 --   names          without a schema: set of possible names of the parent type, in the form of graphql_rules.key
 --   introspection  it is below `__schema` or `__type`; there is neither a type nor names then
@@ -146,8 +147,12 @@ local function deny_renaming(walk, field, depth)
   deny(walk, depth, { message = TEXT.renamed:format(field.name) })
 end
 
+-- The introspection query unwraps types with nine nested `ofType`, each of which is a single object.
+local function unwraps(field, place) return place.introspection and field.name == "ofType" end
+
 local function count_field(walk, field, place)
-  if place.depth > walk.limits.depth then over_limit("fields nested too deep") end
+  local uncounted = (place.unwrapped or 0) + (unwraps(field, place) and 1 or 0)
+  if place.depth - uncounted > walk.limits.depth then over_limit("fields nested too deep") end
   if field.key ~= field.name then
     walk.aliases = walk.aliases + 1
     if walk.aliases > walk.limits.aliases then over_limit("too many aliases") end
@@ -194,7 +199,10 @@ end
 -- The place of a field's selections.
 local function place_below(walk, field, place, definition)
   local below = { depth = place.depth + 1, introspection = place.introspection }
-  if below.introspection then return below end
+  if below.introspection then
+    below.unwrapped = (place.unwrapped or 0) + (unwraps(field, place) and 1 or 0)
+    return below
+  end
   if not walk.index.schema then return with_name(walk, below, field.name) end
   return with_type(walk, below, definition and definition.type or LEAF)
 end

@@ -8,10 +8,23 @@ import { placeOf } from "../syntax/place-of.ts";
 /** A rule for a field that the schema does not have protects nothing, although its author believes that it does. */
 export const schemaFields: PolicySetCheck = ({ schema, graphql }, report) => {
   for (const rule of graphql) {
-    const finding = schema === undefined ? withoutSchema(rule) : findIn(schema, rule);
+    const finding = introspected(rule) ?? (schema === undefined ? withoutSchema(rule) : findIn(schema, rule));
     if (finding !== undefined) report.report(placeOf(rule.target), { severity: "error", ...finding });
   }
 };
+
+/** GraphQL, section 4.1 and 4.2: every type has `__typename`, and the query root has the other two. */
+const INTROSPECTION: readonly string[] = ["__typename", "__schema", "__type"];
+
+function introspected({ field }: GraphqlRuleSource): Omit<DiagnosticContent, "severity"> | undefined {
+  if (!INTROSPECTION.includes(field)) return undefined;
+  const message = `no rule applies to ${quoted(field)}`;
+  const hint =
+    field === "__typename"
+      ? "the name of a type is delivered with every object whose field is permitted"
+      : "`graphql.introspection` says whether introspection is allowed";
+  return { code: "unknown-graphql-field", message, hint };
+}
 
 /** By convention, type names begin with a capital letter and field names do not. */
 const TYPE_NAME = /^_*[A-Z]/;
