@@ -68,6 +68,7 @@ export const UNREAD = names(
   "not_json",
   "too_large",
   "looks_like_json",
+  "not_permitted",
   "error",
   // answers to handshakes
   "not_upgraded",

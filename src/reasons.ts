@@ -211,6 +211,16 @@ export const REASONS = {
     code: "GRAPHQL_LIMIT_EXCEEDED",
     message: "the GraphQL request exceeds the limits of the policy set",
   },
+  PERSISTED_QUERY_NOT_SUPPORTED: {
+    status: 400,
+    code: "PERSISTED_QUERY_NOT_SUPPORTED",
+    message: "the request names its GraphQL document by a hash, and the policy set has no documents",
+  },
+  PERSISTED_QUERY_NOT_FOUND: {
+    status: 400,
+    code: "PERSISTED_QUERY_NOT_FOUND",
+    message: "the request names its GraphQL document by a hash or id that the policy set does not have",
+  },
   PREFLIGHT_DENIED: {
     status: 403,
     code: "PREFLIGHT_DENIED",

@@ -76,6 +76,8 @@ const GIVEN_BY_RULES: ReadonlySet<Reason> = new Set([
   "GRAPHQL_DENIED",
   "GRAPHQL_MALFORMED",
   "GRAPHQL_LIMIT_EXCEEDED",
+  "PERSISTED_QUERY_NOT_SUPPORTED",
+  "PERSISTED_QUERY_NOT_FOUND",
 ] as const satisfies readonly Reason[]);
 
 /** Reasons for which Envoy itself refuses a request because of its content. */

@@ -2,7 +2,7 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Command } from "commander";
 import { readPolicyFolder } from "../decision/policies/policy-folder.ts";
-import { formatPolicyFile, isSchemaFile, renderDiagnostics } from "../policy/index.ts";
+import { formatPolicyFile, isAttachedFile, renderDiagnostics } from "../policy/index.ts";
 import { ExitError } from "./exit.ts";
 import { directoryOption, policySetNames } from "./policy-sets.ts";
 
@@ -23,7 +23,7 @@ export function policyFmtCommand(): Command {
         const unreadable = folder.diagnostics;
         if (unreadable.length > 0) process.stderr.write(renderDiagnostics([...unreadable], []));
         broken += unreadable.length;
-        for (const file of folder.files.filter((file) => !isSchemaFile(file))) {
+        for (const file of folder.files.filter((file) => !isAttachedFile(file))) {
           const { text, diagnostics } = formatPolicyFile(file);
           if (text === undefined) {
             broken += 1;

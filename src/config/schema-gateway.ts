@@ -102,6 +102,13 @@ const security = z.strictObject({
     "Maximum size of a request body. Above it: 413, before the body is read if the request states its length. A body of " +
       "unknown length is buffered until it is complete; gRPC calls to an `h2c` or `https` backend, which are streams, are not.",
   ),
+  decision_body_limit: setting(
+    size(4 * 256 * 1024, 15_000_000),
+    "1MiB",
+    "Maximum size of a body that a decision needs: GraphQL operations, including uploads (`graphql.multipart`), and bodies " +
+      "that a rule reads. Above it: 413. Each such body is held in memory until it is decided, in Envoy and in " +
+      "a worker, and long JSON takes long to parse: raise it only as far as uploads need it.",
+  ),
   response_size_limit: setting(
     size(1, 1_000_000_000),
     "10MB",

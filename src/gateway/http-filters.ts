@@ -13,14 +13,11 @@ export const EXT_AUTHZ = "envoy.filters.http.ext_authz";
 export const EXT_AUTHZ_BODY = "gatehouse.ext_authz.body";
 export const BUFFER = "envoy.filters.http.buffer";
 
-/** How much Envoy reads ahead per connection; the rest waits in the network. */
-export const CONNECTION_BUFFER_BYTES = 256 * 1024;
-
 /**
- * Maximum size of a body that the service receives; a larger one is answered with 413 if the decision needs the body. Envoy
- * continues reading when less than half of this is buffered: what it reads ahead before the first response must be less.
+ * How much Envoy reads ahead per connection; the rest waits in the network. Envoy continues reading a body when less than half
+ * of its limit is buffered: what it reads ahead before the first response must be less (`decision_body_limit`).
  */
-const MOST_BODY_BYTES = 4 * CONNECTION_BUFFER_BYTES;
+export const CONNECTION_BUFFER_BYTES = 256 * 1024;
 
 /**
  * The filters that every request passes in this order, and every response in reverse.
@@ -176,7 +173,7 @@ function extAuthzWithBody(config: GatewayConfig): EnvoyJson {
       invert: true,
     },
     with_request_body: {
-      max_request_bytes: MOST_BODY_BYTES,
+      max_request_bytes: config.gateway.security.decision_body_limit,
       allow_partial_message: false,
       pack_as_bytes: true,
     },

@@ -119,7 +119,8 @@ function noTunnels(config: GatewayConfig): EnvoyJson {
 
 /** Despite its name, it also limits responses. Lua refuses responses over the limit; much larger ones never reach it. */
 function heldBytes({ gateway: { security } }: GatewayConfig): number {
-  return Math.max(security.response_size_limit, security.request_size_limit, 4 * CONNECTION_BUFFER_BYTES);
+  const { response_size_limit, request_size_limit, decision_body_limit } = security;
+  return Math.max(response_size_limit, request_size_limit, decision_body_limit, 4 * CONNECTION_BUFFER_BYTES);
 }
 
 const UPGRADE = [

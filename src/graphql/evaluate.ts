@@ -10,6 +10,7 @@ import { Rules } from "./rules.ts";
 import { scanTokens } from "./scan-tokens.ts";
 import {
   GraphqlRefusal,
+  malformed,
   overLimit,
   type GraphqlPayload,
   type GraphqlRequest,
@@ -46,6 +47,9 @@ function evaluateRequest(
   let budget = plan.limits.tokens;
   for (const { query } of payloads) budget -= scanTokens(query, budget);
   const documents = payloads.map((payload) => ({ payload, ...readDocument(payload, kinds) }));
+  const deferred = documents.some((document) => document.deferred);
+  // parts of a response are delivered at other paths than those that masking looks for
+  if (deferred && (plan.guardedNames ?? []).length > 0) malformed(GRAPHQL_TEXT.deferred);
 
   const parents = new Parents(plan);
   for (const { operations } of documents) for (const { operation } of operations) parents.rootOf(operation);
@@ -57,7 +61,7 @@ function evaluateRequest(
     guarded: new Set(plan.guardedNames),
     counters: { selections: 0, aliases: 0 },
     lookedAt: new LookedAt(),
-    outcome: new Outcome(nullable && !batch),
+    outcome: new Outcome(nullable && !batch && !deferred),
   };
   for (const document of documents) evaluateDocument(evaluation, document);
   return evaluation.outcome.verdict();

@@ -7,8 +7,7 @@ export interface MultipartPart {
   readonly filename: boolean;
   /** Empty if there is none. */
   readonly type: string;
-  /** latin1: one character per byte. */
-  readonly content: string;
+  readonly content: Uint8Array;
 }
 
 /** RFC 2046, section 5.1.1, except characters that need quoting, which are never used. */
@@ -16,6 +15,8 @@ const CONTENT_TYPE =
   /^multipart\/form-data[ \t]*;[ \t]*boundary=(?:([0-9A-Za-z'+_.-]{1,70})|"([0-9A-Za-z'()+_,./:=?-]{1,70})")$/i;
 
 const MAX_PARTS = 100;
+/** Maximum size of a part's headers, in bytes. */
+const MAX_HEAD = 4096;
 
 /**
  * Splits a body by its boundary, strictly as in RFC 2046, section 5.1.1: no preamble, epilogue or padding, and only
@@ -27,25 +28,38 @@ export function readParts(contentType: string, body: Uint8Array): MultipartPart[
   const [, token, quoted] = CONTENT_TYPE.exec(contentType) ?? [];
   const boundary =
     token ?? quoted ?? malformed("the content type must have `boundary` as its only parameter");
-  const [preamble, ...pieces] = latin1(body).split(`--${boundary}`);
-  const end = pieces.pop();
+  // files may be long: only the heads become text
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const delimiter = `--${boundary}`;
+  const pieces: Buffer[] = [];
+  let [start, at] = [0, bytes.indexOf(delimiter)];
+  if (at !== 0) malformed("the body must begin with the boundary");
+  for (;;) {
+    start = at + delimiter.length;
+    at = bytes.indexOf(delimiter, start);
+    if (at < 0) break;
+    if (pieces.length === MAX_PARTS) malformed(`more than ${MAX_PARTS} parts`);
+    pieces.push(bytes.subarray(start, at));
+  }
+  const end = bytes.length - start > 4 ? "" : bytes.toString("latin1", start);
   const closed = end === "--" || end === "--\r\n";
-  if (preamble !== "" || !closed || pieces.length === 0)
-    malformed("the body must begin and end with the boundary");
-  if (pieces.length > MAX_PARTS) malformed(`more than ${MAX_PARTS} parts`);
+  if (!closed || pieces.length === 0) malformed("the body must end with the boundary");
   return pieces.map(readPart);
 }
 
+const EMPTY_LINE = "\r\n\r\n";
+
 /** CRLF, headers, an empty line, the content, CRLF. */
-function readPart(piece: string): MultipartPart {
-  const head = piece.indexOf("\r\n\r\n");
-  if (!piece.startsWith("\r\n") || head < 0 || head + 4 > piece.length - 2 || !piece.endsWith("\r\n")) {
-    return malformed("a part is not well-formed");
-  }
-  const headers = readHeaders(piece.slice(2, head));
+function readPart(piece: Buffer): MultipartPart {
+  const head = piece.toString("latin1", 0, MAX_HEAD);
+  const length = head.indexOf(EMPTY_LINE);
+  const start = length + EMPTY_LINE.length;
+  const framed = head.startsWith("\r\n") && piece.toString("latin1", piece.length - 2) === "\r\n";
+  if (length < 0 || start > piece.length - 2 || !framed) return malformed("a part is not well-formed");
+  const headers = readHeaders(head.slice(2, length));
   const [, name = "", filename] = DISPOSITION.exec(headers.get("content-disposition") ?? "") ?? [];
   if (name === "") return malformed("a part has no name");
-  const content = piece.slice(head + 4, -2);
+  const content = piece.subarray(start, -2);
   return { name, filename: filename !== undefined, type: headers.get("content-type") ?? "", content };
 }
 
@@ -63,14 +77,4 @@ function readHeaders(text: string): Map<string, string> {
     headers.set(name.toLowerCase(), value);
   }
   return headers;
-}
-
-/** A number of arguments that a call can always take. */
-const CHUNK = 8192;
-
-function latin1(bytes: Uint8Array): string {
-  let text = "";
-  for (let at = 0; at < bytes.length; at += CHUNK)
-    text += String.fromCharCode(...bytes.subarray(at, at + CHUNK));
-  return text;
 }

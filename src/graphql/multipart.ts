@@ -1,7 +1,7 @@
 import { isList, isObject } from "../json/index.ts";
 import { UNAVAILABLE } from "../policy/index.ts";
 import { memberOf } from "./input.ts";
-import { decodeLatin1 } from "../request/decode.ts";
+import { decodeUtf8 } from "../text/index.ts";
 import { readParts, type MultipartPart } from "./multipart-parts.ts";
 import { readJson } from "./read-json.ts";
 import { malformed, type InputValue } from "./types.ts";
@@ -36,7 +36,7 @@ function readJsonPart(part: MultipartPart | undefined, name: string): InputValue
   ) {
     return malformed("the first two parts must be `operations` and `map`");
   }
-  const { text, valid } = decodeLatin1(part.content);
+  const { text, valid } = decodeUtf8(part.content);
   return valid ? readJson(text) : malformed("a part is not UTF-8");
 }
 

@@ -1,4 +1,5 @@
 import { parameterNames, similarParameter } from "../names/index.ts";
+import { DOCUMENT_IDS, type KnownDocuments } from "./persisted.ts";
 import { readJson } from "./read-json.ts";
 import { readPayload } from "./read-payload.ts";
 import { malformed, type GraphqlPayload, type InputValue } from "./types.ts";
@@ -14,15 +15,16 @@ const PARAMETERS: Readonly<Record<string, (text: string) => InputValue>> = {
   operationName: (text) => (text === "" ? null : text),
   variables: (text) => (text === "" ? null : readJson(text)),
   extensions: (text) => (text === "" ? null : readJson(text)),
+  ...Object.fromEntries(DOCUMENT_IDS.map((name) => [name, (text: string) => text])),
 };
 
 /**
- * Reads the operation of a GET request. Any other parameter is refused, because it could select another operation, as
- * hashes do.
+ * Reads the operation of a GET request. Any other parameter is refused, because it could select another operation.
  *
+ * @param known - the documents that requests may name
  * @throws GraphqlRefusal
  */
-export function readParameters(query: Query): GraphqlPayload {
+export function readParameters(query: Query, known?: KnownDocuments): GraphqlPayload {
   const members = Object.entries(query).map(([name, [value = "", ...others]]): [string, InputValue] => {
     const read = Object.hasOwn(PARAMETERS, name) ? PARAMETERS[name] : undefined;
     if (read === undefined)
@@ -30,7 +32,7 @@ export function readParameters(query: Query): GraphqlPayload {
     if (others.length > 0) malformed("a parameter of the URL is repeated");
     return [name, read(value)];
   });
-  return readPayload(Object.fromEntries(members));
+  return readPayload(Object.fromEntries(members), known);
 }
 
 /** Parameters from which servers read an operation or a part of one, in every spelling that could be read so. */

@@ -1,6 +1,8 @@
 import {
+  BREAK,
   Kind,
   parse,
+  visit,
   type DocumentNode,
   type FragmentDefinitionNode,
   type OperationDefinitionNode,
@@ -15,6 +17,8 @@ import { GRAPHQL_TEXT } from "./refusals.ts";
 export interface ExecutableDocument {
   readonly operations: readonly OperationDefinitionNode[];
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  /** `@defer` or `@stream` is anywhere in it: the server may deliver the result in parts, at paths within it. */
+  readonly deferred: boolean;
 }
 
 /**
@@ -29,7 +33,8 @@ export function readDocument(
 ): ExecutableDocument {
   const operations: OperationDefinitionNode[] = [];
   const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const definition of parseDocument(query).definitions) {
+  const document = parseDocument(query);
+  for (const definition of document.definitions) {
     if (definition.kind === Kind.OPERATION_DEFINITION) operations.push(definition);
     else if (definition.kind !== Kind.FRAGMENT_DEFINITION) malformed("the document defines types");
     else if (fragments.has(definition.name.value)) malformed("duplicate fragment name");
@@ -43,7 +48,7 @@ export function readDocument(
     }
   }
   checkSpreads(operations, fragments);
-  return { operations, fragments };
+  return { operations, fragments, deferred: isDeferred(query, document) };
 }
 
 function parseDocument(text: string): DocumentNode {
@@ -52,6 +57,19 @@ function parseDocument(text: string): DocumentNode {
   } catch (error) {
     return malformed(syntaxErrorAt(error));
   }
+}
+
+function isDeferred(query: string, document: DocumentNode): boolean {
+  if (!query.includes("defer") && !query.includes("stream")) return false;
+  let found = false;
+  visit(document, {
+    Directive({ name: { value } }) {
+      if (value !== "defer" && value !== "stream") return undefined;
+      found = true;
+      return BREAK;
+    },
+  });
+  return found;
 }
 
 /** GraphQL, sections 5.2.2 and 6.1: the operation to execute must be unambiguous. */

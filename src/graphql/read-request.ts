@@ -6,7 +6,9 @@ import { checkNoBody, readWholeBody } from "./body.ts";
 import { readMultipart } from "./multipart.ts";
 import { checkNoOperation, checkNoParameters, readParameters } from "./parameters.ts";
 import { readJson } from "./read-json.ts";
+import type { KnownDocuments } from "./persisted.ts";
 import { readPayload } from "./read-payload.ts";
+import { acceptsEvents } from "./stream.ts";
 import {
   GraphqlRefusal,
   malformed,
@@ -15,6 +17,7 @@ import {
   type GraphqlRefused,
   type GraphqlRequest,
   type InputValue,
+  type OperationKind,
 } from "./types.ts";
 
 /** Maximum number of operations in one request. */
@@ -24,21 +27,26 @@ const MAX_BATCH = 10;
 const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i;
 const MULTIPART_TYPE = /^multipart\/form-data[ \t]*;/i;
 
+interface RequestSettings extends Pick<GraphqlSettingsIR, "multipart"> {
+  readonly known: KnownDocuments | undefined;
+}
+
 /** A request that could be read, or why not. */
 export type GraphqlRequestRead =
   ({ readonly ok: true } & GraphqlRequest) | ({ readonly ok: false } & GraphqlRefused);
 
 /**
  * Reads a request to a GraphQL endpoint (GraphQL over HTTP) in the one way in which every server reads it: POST with
- * JSON, or with multipart where that is allowed, and GET and HEAD for queries. Subscriptions are not supported over
- * this transport. Anything it throws is a bug.
+ * JSON, or with multipart where that is allowed, and GET and HEAD for queries. Subscriptions are read if the client
+ * accepts an event stream. Anything it throws is a bug.
  */
 export function readGraphqlRequest(
   request: CanonicalRequest,
-  settings: Pick<GraphqlSettingsIR, "multipart">,
+  { multipart, documents }: Pick<GraphqlSettingsIR, "multipart" | "documents">,
+  sha256: KnownDocuments["sha256"],
 ): GraphqlRequestRead {
   try {
-    return { ok: true, ...read(request, settings) };
+    return { ok: true, ...read(request, { multipart, known: documents && { documents, sha256 } }) };
   } catch (error) {
     if (error instanceof GraphqlRefusal) return { ok: false, code: error.code, message: error.message };
     throw error;
@@ -73,43 +81,52 @@ export function carriesNoOperation(request: CanonicalRequest): boolean {
   return refuseOperationIn(request) === undefined;
 }
 
-function read(
-  request: CanonicalRequest,
-  { multipart }: Pick<GraphqlSettingsIR, "multipart">,
-): GraphqlRequest {
+function read(request: CanonicalRequest, settings: RequestSettings): GraphqlRequest {
   switch (request.method) {
     case "GET":
     case "HEAD":
       checkNoBody(request);
-      return { payloads: [readParameters(request.query)], batch: false, kinds: ["query"], nullable: true };
-    case "POST":
+      return withKinds(request, [readParameters(request.query, settings.known)], false, ["query"]);
+    case "POST": {
       checkNoParameters(request.query);
-      return { ...readBody(request, multipart), kinds: ["query", "mutation"], nullable: true };
+      const json = readBody(request, settings);
+      const payloads = readOperations(json, settings);
+      return withKinds(request, payloads, isList(json), ["query", "mutation"]);
+    }
     default:
       return malformed("GraphQL operations must be sent by GET or POST");
   }
 }
 
-function readBody(
+/**
+ * What its transport allows a request: a subscription answers with an event stream, which this response must be; and a
+ * response can only be changed if it is the one to this request.
+ */
+function withKinds(
   request: CanonicalRequest,
-  multipart: GraphqlSettingsIR["multipart"],
-): Pick<GraphqlRequest, "payloads" | "batch"> {
+  payloads: readonly GraphqlPayload[],
+  batch: boolean,
+  kinds: readonly OperationKind[],
+): GraphqlRequest {
+  const here = payloads.every(({ elsewhere }) => elsewhere !== true);
+  const streamed = here && !batch && acceptsEvents(request.headers["accept"]);
+  return { payloads, batch, kinds: streamed ? [...kinds, "subscription"] : kinds, nullable: here };
+}
+
+function readBody(request: CanonicalRequest, { multipart }: RequestSettings): InputValue {
   const [type = "", ...others] = request.headers["content-type"] ?? [];
   if (others.length > 0) malformed("the header `content-type` is repeated");
   if (JSON_TYPE.test(type)) {
     const { text, valid } = decodeUtf8(readWholeBody(request));
-    if (!valid) malformed("the body is not UTF-8");
-    return readOperations(readJson(text));
+    return valid ? readJson(text) : malformed("the body is not UTF-8");
   }
-  if (MULTIPART_TYPE.test(type) && multipart === "allow") {
-    return readOperations(readMultipart(type, readWholeBody(request)));
-  }
+  if (MULTIPART_TYPE.test(type) && multipart === "allow") return readMultipart(type, readWholeBody(request));
   return malformed("the body of a GraphQL request must be `application/json` in UTF-8");
 }
 
-function readOperations(json: InputValue): { payloads: readonly GraphqlPayload[]; batch: boolean } {
-  if (!isList(json)) return { payloads: [readPayload(json)], batch: false };
+function readOperations(json: InputValue, { known }: RequestSettings): readonly GraphqlPayload[] {
+  if (!isList(json)) return [readPayload(json, known)];
   if (json.length === 0) malformed("the batch is empty");
   if (json.length > MAX_BATCH) overLimit(`more than ${MAX_BATCH} operations in one request`);
-  return { payloads: json.map(readPayload), batch: true };
+  return json.map((payload) => readPayload(payload, known));
 }

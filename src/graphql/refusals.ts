@@ -7,6 +7,8 @@ export const GRAPHQL = {
   INTROSPECTION_DENIED: "INTROSPECTION_DENIED",
   GRAPHQL_MALFORMED: "GRAPHQL_MALFORMED",
   GRAPHQL_LIMIT_EXCEEDED: "GRAPHQL_LIMIT_EXCEEDED",
+  PERSISTED_QUERY_NOT_SUPPORTED: "PERSISTED_QUERY_NOT_SUPPORTED",
+  PERSISTED_QUERY_NOT_FOUND: "PERSISTED_QUERY_NOT_FOUND",
 } as const;
 export const GRAPHQL_TEXT = {
   denied: 'access to "%s" is denied',
@@ -17,6 +19,10 @@ export const GRAPHQL_TEXT = {
   variable_twice: "a variable is defined twice",
   fragment_missing: "a fragment that is spread is not defined",
   fragment_of_itself: "a fragment spreads itself",
+  deferred: "@defer and @stream are not supported here: response rules apply to the whole response",
+  // clients look for these two texts, and then send the document itself (Apollo's APQ)
+  persisted_not_supported: "PersistedQueryNotSupported",
+  persisted_not_found: "PersistedQueryNotFound",
 } as const;
 
 /** @returns a text of these tables with its `%s` filled in */

@@ -1,5 +1,5 @@
 import type { Expression, GraphqlErrorIR, PlannedField, UNAVAILABLE, Verdict } from "../policy/index.ts";
-import { GRAPHQL } from "./refusals.ts";
+import { GRAPHQL, GRAPHQL_TEXT } from "./refusals.ts";
 
 export type OperationKind = "query" | "mutation" | "subscription";
 
@@ -9,6 +9,8 @@ export interface GraphqlPayload {
   readonly operationName?: string;
   /** An inexact number is NaN; UNAVAILABLE takes the place of a file. */
   readonly variables: InputObject;
+  /** The result may be delivered in the response to another request (graphql-sse, "single connection mode"). */
+  readonly elsewhere?: true;
 }
 
 /** The value of an argument or variable: JSON, with UNAVAILABLE anywhere in it. */
@@ -29,9 +31,9 @@ export interface GraphqlRequest {
   readonly nullable: boolean;
 }
 
-export type RefusalCode = Extract<keyof typeof GRAPHQL, `GRAPHQL_${string}`>;
+export type RefusalCode = Extract<keyof typeof GRAPHQL, `GRAPHQL_${string}` | `PERSISTED_${string}`>;
 
-/** A request that is malformed, ambiguous or over the limits. */
+/** A request that is malformed, ambiguous or over the limits, or that names a document which is not known. */
 export interface GraphqlRefused {
   readonly code: RefusalCode;
   /** Printable ASCII without text from the request. */
@@ -121,4 +123,14 @@ export function malformed(message: string): never {
 /** @throws always: the request exceeds a limit */
 export function overLimit(message: string): never {
   throw new GraphqlRefusal(GRAPHQL.GRAPHQL_LIMIT_EXCEEDED, message);
+}
+
+/** @throws always: the request names a document, and none are configured */
+export function notSupported(): never {
+  throw new GraphqlRefusal(GRAPHQL.PERSISTED_QUERY_NOT_SUPPORTED, GRAPHQL_TEXT.persisted_not_supported);
+}
+
+/** @throws always: the request names a document that is not known */
+export function notFound(): never {
+  throw new GraphqlRefusal(GRAPHQL.PERSISTED_QUERY_NOT_FOUND, GRAPHQL_TEXT.persisted_not_found);
 }

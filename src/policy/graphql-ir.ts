@@ -6,6 +6,9 @@ export interface GraphqlLimitsIR {
   readonly tokens: number;
 }
 
+/** Documents that requests may name instead of sending them, by id. */
+export type GraphqlDocumentsIR = Readonly<Record<string, string>>;
+
 /** The parts of a GraphQL schema that decisions need. */
 export interface GraphqlSchemaIR {
   /** Names of the root types. An operation without a root type is not supported. */

@@ -3,18 +3,18 @@
  */
 import { checkPolicySet, type DeploymentContext } from "./check/index.ts";
 import { compileSource } from "./compile/compile.ts";
-import { withSchema } from "./compile/with-schema.ts";
+import { withAttachedFiles } from "./compile/with-attached-files.ts";
 import type { Diagnostic, PolicyFile } from "./diagnostic.ts";
 import { Reporter } from "./diagnostics/reporter.ts";
 import type { PolicySetIR } from "./ir.ts";
-import { isSchemaFile, readPolicySet } from "./read/index.ts";
+import { isAttachedFile, readPolicySet } from "./read/index.ts";
 import { parseFiles } from "./syntax/index.ts";
 
 /**
  * Compiles a policy set: parse, read, check, compile. Never throws, and takes bounded time whatever the files contain.
  *
- * @param files - the policy files, merged in the order of their names by code unit; and the SDL file that
- *   `graphql.schema` names
+ * @param files - the policy files, merged in the order of their names by code unit; and the files that
+ *   `graphql.schema` and `graphql.persisted` name
  * @param options - `name` is the set's name if no file has `policy_set`; without either it is `default`.
  *   `severalProviders`: a role holds only at the user's customer, so rules that do not compare the customer get a
  *   warning
@@ -26,10 +26,10 @@ export function compilePolicySet(
 ): { ir?: PolicySetIR; diagnostics: Diagnostic[] } {
   const report = new Reporter();
   const documents = parseFiles(
-    files.filter((file) => !isSchemaFile(file)),
+    files.filter((file) => !isAttachedFile(file)),
     report,
   );
-  const source = withSchema(readPolicySet(documents, report), files, report);
+  const source = withAttachedFiles(readPolicySet(documents, report), files, report);
   checkPolicySet(source, report, options);
   const diagnostics = report.diagnostics();
   return report.clean
@@ -64,7 +64,7 @@ export {
   type MatcherOptions,
 } from "./match/matcher.ts";
 export { createRuleIndex, type RuleIndex } from "./match/rule-index.ts";
-export { isSchemaFile, mentionedSchemaFiles } from "./read/schema-file.ts";
+export { isAttachedFile, mentionedFiles } from "./read/attached-file.ts";
 export { CLAIM_MEMBERS } from "./roots.ts";
 export { parsePattern } from "./pattern/parse-pattern.ts";
 export * from "./graphql-ir.ts";

@@ -1,4 +1,4 @@
-import type { GraphqlLimitsIR, GraphqlSchemaIR } from "./graphql-ir.ts";
+import type { GraphqlDocumentsIR, GraphqlLimitsIR, GraphqlSchemaIR } from "./graphql-ir.ts";
 
 /**
  * The intermediate form that policies are compiled to: plain JSON, versioned, read as data by every evaluator
@@ -136,6 +136,8 @@ export interface GraphqlSettingsIR {
   readonly otherPaths?: readonly { readonly method: string; readonly path: string }[];
   /** What the SDL file, if `graphql.schema` names one. */
   readonly schema?: GraphqlSchemaIR;
+  /** The documents in the file that `graphql.persisted` names; absent without it. */
+  readonly documents?: GraphqlDocumentsIR;
   /** Whether multipart requests, which carry files along with the operation, are accepted. */
   readonly multipart: "allow" | "deny";
   readonly introspection: "allow" | "deny";

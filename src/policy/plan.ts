@@ -44,8 +44,27 @@ export interface ResponsePlanIR {
    * absent, it is refused.
    */
   readonly otherTypes?: "pass";
+  /** The response is the event stream of a GraphQL subscription: conditions that each of its events must meet. */
+  readonly events?: PlannedEventsIR;
   /** Appended to `errors` at the root of the document; the member is created if it is missing. */
   readonly errors?: readonly GraphqlErrorIR[];
+}
+
+export interface PlannedEventsIR {
+  /** `env.environment`. */
+  readonly environment: string;
+  readonly conditions: readonly PlannedEvent[];
+}
+
+/** An event is delivered if `when` is true of what it has under `key`, or of every item if that is a list. */
+export interface PlannedEvent {
+  readonly rule: string;
+  /** The response key of the root field. */
+  readonly key: string;
+  /** May read `env`, and `roots`: members of the payload if they are among `members`, otherwise all of it. */
+  readonly when: Expression | false;
+  readonly roots: readonly string[];
+  readonly members: readonly string[];
 }
 
 export interface WebsocketPlanIR {

@@ -3,8 +3,8 @@ import fc from "fast-check";
 import {
   canonicalContent,
   compilePolicySet,
-  isSchemaFile,
-  mentionedSchemaFiles,
+  isAttachedFile,
+  mentionedFiles,
 } from "../../src/policy/index.ts";
 import { runs } from "../support/runs.ts";
 
@@ -62,7 +62,7 @@ describe("a policy set's GraphQL schema", () => {
     ];
     assert.deepEqual(compilePolicySet(files).diagnostics, []);
     assert.equal(compilePolicySet(files).ir?.graphql.settings.schema?.roots.query, "Query");
-    assert.deepEqual(files.map(isSchemaFile), [false, false, true, true]);
+    assert.deepEqual(files.map(isAttachedFile), [false, false, true, true]);
   });
 
   it("is no schema without a name in the set", () => {
@@ -118,7 +118,7 @@ describe("a policy set's GraphQL schema", () => {
 });
 
 describe("schema files that a policy file mentions", () => {
-  const mentioned = (text: string) => mentionedSchemaFiles({ name: "set/main.yaml", text });
+  const mentioned = (text: string) => mentionedFiles({ name: "set/main.yaml", text });
 
   it("are those that it may name, by their names in the set", () => {
     assert.deepEqual(mentioned("graphql: { schema: api.graphql }"), ["set/api.graphql"]);

@@ -1,7 +1,8 @@
 -- Executable GraphQL documents (September 2025, sections 2.2 to 2.12): parses text to a tree, like `parse` of
 -- graphql-js 16. Directives are parsed and ignored: fields that they switch are evaluated as if they were selected.
 --
---   document   { operations = {…}, fragments = {…}, tokens = n }, both lists in source order
+--   document   { operations = {…}, fragments = {…}, tokens = n, deferred = whether `@defer` or `@stream` is anywhere in
+--              it }, both lists in source order
 --   operation  { operation = "query", name, variables = {{ name, value }}, selections, spreads }; the value is
 --              the variable's default, or nil
 --   fragment   { name, type, selections, spreads }; `spreads` names the fragments that are spread anywhere in it
@@ -96,7 +97,8 @@ end
 -- Directives[Const]
 local function skip_directives(state, constant)
   while take_if(state, "@") do
-    take(state, "name")
+    local name = take(state, "name")
+    if name == "defer" or name == "stream" then state.deferred = true end
     optional_many(state, "(", named_value, ")", constant)
   end
 end
@@ -200,6 +202,7 @@ end
 local function read_document(state)
   local document = { operations = {}, fragments = {}, tokens = state.n }
   repeat definition(state, document) until state.kinds[state.at] == "end"
+  document.deferred = state.deferred or false
   return document
 end
 

@@ -286,7 +286,7 @@ end
 
 local function evaluate(plan, payload, env)
   local index = graphql_rules.index(plan)
-  local request = graphql_payload.read(payload, malformed)
+  local request = graphql_payload.read(payload, malformed, refuse)
   local document, code, message = graphql_document.parse(request.query, { tokens = plan.limits.tokens })
   if not document then refuse(code, message) end
   local walk = {
@@ -296,6 +296,7 @@ local function evaluate(plan, payload, env)
     looked_at = names.looked_at(),
   }
   for _, name in ipairs(plan.guardedNames or {}) do walk.guarded[name] = true end
+  if document.deferred and next(walk.guarded) then malformed(TEXT.deferred) end
   for _, operation in ipairs(document.operations) do visit_operation(walk, operation, request.variables) end
   if #walk.denials > 0 then return { kind = "denied", denials = walk.denials } end
   return { kind = "allowed", events = walk.events }

@@ -124,7 +124,7 @@ local function permits(event, value, env)
       roots[root] = values.unavailable
     end
   end
-  return condition.evaluate(event.when, roots) == true
+  return event.when ~= false and condition.evaluate(event.when, roots) == true
 end
 
 local RESULT_MEMBERS = { data = true, errors = true, extensions = true }
@@ -147,6 +147,36 @@ function graphql_events.evaluate(events, payload, env)
     if value ~= nil and value ~= values.null and not permits(event, value, env) then return false, event.rule end
   end
   return true
+end
+
+-- Conditions of a plan (PlannedEvent, src/policy/plan.ts) as `evaluate` takes them. A plan lives as long as it is cached.
+local prepared = setmetatable({}, { __mode = "k" })
+
+local function prepare(planned)
+  local events = {}
+  for index, condition_of in ipairs(planned.conditions) do
+    local members = {}
+    for _, root in ipairs(condition_of.roots) do members[root] = false end
+    for _, root in ipairs(condition_of.members) do members[root] = true end
+    events[index] = { rule = condition_of.rule, key = condition_of.key, when = condition_of.when, members = members }
+  end
+  return events
+end
+
+-- Evaluates one document of the response to a subscription.
+--   planned  PlannedEventsIR, as plain tables
+--   text     JSON
+--   env      value of `env`
+-- -> whether it may be delivered
+function graphql_events.permits(planned, text, env)
+  local document = json.scan(text)
+  if not document or json.has_duplicates(document) then return false end
+  local events = prepared[planned]
+  if not events then
+    events = prepare(planned)
+    prepared[planned] = events
+  end
+  return (graphql_events.evaluate(events, json.value(document), env))
 end
 
 return graphql_events

@@ -5,7 +5,7 @@ local json = require("gatehouse.json")
 local json_tape = require("gatehouse.json_tape")
 local json_text = require("gatehouse.json_text")
 local values = require("gatehouse.values")
-local TEXT = contract.GRAPHQL_TEXT
+local GRAPHQL, TEXT = contract.GRAPHQL, contract.GRAPHQL_TEXT
 
 local graphql_payload = {}
 
@@ -47,19 +47,25 @@ end
 -- document.
 --   payload    a value of values.lua
 --   malformed  called with a message, does not return
+--   refuse     called with a code and a message, does not return
 -- -> { query, operation_name, variables }, the last two or nil
-function graphql_payload.read(payload, malformed)
+function graphql_payload.read(payload, malformed, refuse)
   if type(payload) ~= "table" or payload.kind ~= "object" then malformed("the request is no object") end
   for _, name in ipairs(json.names(payload)) do
     if not MEMBERS[name] then malformed("the request has a member that is not known") end
   end
-  local query, operation_name = payload.members.query, payload.members.operationName
-  if type(query) ~= "string" or query == "" then malformed("the request has no query") end
+  local operation_name, query = payload.members.operationName, payload.members.query
   if operation_name == values.null then operation_name = nil end
   if operation_name ~= nil and type(operation_name) ~= "string" then malformed('"operationName" is no string') end
+  local variables = object_or_nil(payload, "variables", malformed)
   local extensions = object_or_nil(payload, "extensions", malformed)
-  if extensions and extensions.members.persistedQuery ~= nil then malformed("persisted queries are not taken") end
-  return { query = query, operation_name = operation_name, variables = object_or_nil(payload, "variables", malformed) }
+  if query == values.null then query = nil end
+  if query ~= nil and (type(query) ~= "string" or query == "") then malformed('"query" is no document') end
+  if extensions and extensions.members.persistedQuery ~= nil then
+    refuse(GRAPHQL.PERSISTED_QUERY_NOT_SUPPORTED, TEXT.persisted_not_supported)
+  end
+  if query == nil then malformed("the request has no query") end
+  return { query = query, operation_name = operation_name, variables = variables }
 end
 
 local function by_name(definitions, malformed)

@@ -1,7 +1,9 @@
 -- Envoy's side of response rules: reads the response that a plan is for, masks it, and delivers the result or a refusal.
 local condition = require("gatehouse.condition")
 local contract = require("gatehouse.contract")
+local env = require("gatehouse.env")
 local events = require("gatehouse.events")
+local graphql_events = require("gatehouse.graphql_events")
 local mask = require("gatehouse.mask")
 local media_type = require("gatehouse.media_type")
 local original = require("gatehouse.original")
@@ -176,11 +178,20 @@ local function tally()
   }
 end
 
+-- -> the result of mask.apply, or nil and the reason
+local function masked(document, plan, context)
+  local planned = plan.events
+  if planned and not graphql_events.permits(planned, document, env.of(planned.environment)) then
+    return nil, UNREAD.not_permitted
+  end
+  return mask.apply(document, plan, context)
+end
+
 -- -> the masking function of a stream of documents, and a function that returns the results so far
 local function documents_of(kind, plan, context)
   local total = tally()
   local function edit(document)
-    local result = mask.apply(document, plan, context)
+    local result = masked(document, plan, context)
     if not result then return nil end
     total.add(result)
     return result.text
@@ -198,7 +209,7 @@ local function changed_whole(text, kind, plan, context)
     local output, reason = documents:feed(text, true)
     return output, output and result_of() or reason
   end
-  local result, reason = mask.apply(text, plan, context)
+  local result, reason = masked(text, plan, context)
   if not result then return nil, reason end
   return result.text, {
     result = result.changed and RESULT.masked or RESULT.unchanged, count = result.count, paths = result.paths,
@@ -291,7 +302,8 @@ function response.run(handle, plan, method)
   if status == 206 or headers:get("content-range") then return refuse_unread(handle, status, UNREAD.partial) end
   local kind = media_type.of(headers:get("content-type"))
   if not kind then return refuse_unread(handle, status, UNREAD.not_json) end
-  if plan.errors and kind ~= "json" then return refuse_unread(handle, status, UNREAD.not_json) end
+  -- the result of an operation is one document, or the event of a stream
+  if plan.errors and kind == "lines" then return refuse_unread(handle, status, UNREAD.not_json) end
   if length and length > plan.limit then return refuse_unread(handle, status, UNREAD.too_large) end
   -- Envoy itself responds if the body exceeds its buffer: then this is what is logged
   note(handle, RESULT.unfinished)

@@ -2,6 +2,7 @@
 local condition = require("gatehouse.condition")
 local connections = require("gatehouse.connections")
 local contract = require("gatehouse.contract")
+local env = require("gatehouse.env")
 local graphql_socket = require("gatehouse.graphql_socket")
 local mask = require("gatehouse.mask")
 local messages = require("gatehouse.messages")
@@ -10,7 +11,6 @@ local plan_of = require("gatehouse.plan")
 local refusal = require("gatehouse.refusal")
 local socket = require("gatehouse.socket")
 local stream = require("gatehouse.stream")
-local values = require("gatehouse.values")
 local DECISION, NOTE, STATE = contract.DECISION, contract.NOTE, contract.STATE
 local CLOSE, CLOSED_BY, UNREAD = contract.CLOSE, contract.CLOSED_BY, contract.UNREAD
 local ROUTE = contract.ROUTE
@@ -21,21 +21,6 @@ local upgrade = {}
 -- Sockets by decision id, for the direction that starts second. Weak: a socket lives as long as the coroutines that use it,
 -- because Envoy does not notify Lua when a stream has ended.
 local open = setmetatable({}, { __mode = "v" })
-
-local WEEKDAYS = { "sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday" }
-
--- `env` for conditions, of this moment (src/decision/attributes/attributes.ts)
-local function env_of(environment)
-  local now = os.time()
-  local date = os.date("!*t", now)
-  return values.object({
-    time = os.date("!%Y-%m-%dT%H:%M:%SZ", now),
-    date = os.date("!%Y-%m-%d", now),
-    hour = date.hour,
-    weekday = WEEKDAYS[date.wday],
-    environment = environment,
-  })
-end
 
 local urandom
 
@@ -49,7 +34,7 @@ local function make(plan)
   return socket.new({
     plan = plan.websocket,
     random = random,
-    env = function() return env_of(plan.websocket.environment) end,
+    env = function() return env.of(plan.websocket.environment) end,
     messages = messages,
     mask = mask,
     condition = condition,

@@ -1,13 +1,9 @@
-import {
-  carriesNoOperation,
-  graphqlErrors,
-  evaluateGraphql,
-  readGraphqlRequest,
-} from "../../graphql/index.ts";
+import { carriesNoOperation, graphqlErrors, evaluateGraphql } from "../../graphql/index.ts";
 import {
   IR_VERSION,
   type GraphqlErrorIR,
   type GraphqlPlanIR,
+  type PlannedEventsIR,
   type PlannedField,
 } from "../../policy/index.ts";
 import { NO_BODY } from "../../request/index.ts";
@@ -21,7 +17,8 @@ import {
 } from "./evaluation-context.ts";
 import { environmentAttributes } from "../attributes/attributes.ts";
 import { evaluateResponses, type ResponseFields } from "./evaluate-responses.ts";
-import { planAnswer, planGraphql } from "./plan.ts";
+import { readOperations } from "./read-operations.ts";
+import { planAnswer, planEvents, planGraphql } from "./plan.ts";
 import { prefersHtml } from "../../request/index.ts";
 import type { GraphqlEndpoint } from "../policies/graphql-endpoints.ts";
 import type { Decision, Denial, Permit } from "../types.ts";
@@ -135,9 +132,9 @@ function evaluateReadOperations(
   graphql: GraphqlPlanIR,
   fields: readonly PlannedField[],
 ): Decision {
-  const { snapshot, request, draft, caller, access } = evaluation;
-  if (page !== undefined && isPageRequest(evaluation)) return withAnswerPlan(evaluation, page, fields, []);
-  const read = readGraphqlRequest(request, snapshot.ir.graphql.settings);
+  const { snapshot, draft, caller, access } = evaluation;
+  if (page !== undefined && isPageRequest(evaluation)) return withAnswerPlan(evaluation, page, fields, {});
+  const read = readOperations(evaluation);
   if (!read.ok) return { ...deny(draft, read.code, read.message), graphqlErrors: graphqlErrors([read]) };
   const env = environmentAttributes(access.receivedAt, evaluation.with.environment);
   const verdict = evaluateGraphql(graphql, read, { env });
@@ -157,12 +154,10 @@ function evaluateReadOperations(
       };
     }
     case "allowed":
-      return withAnswerPlan(
-        evaluation,
-        allow(draft, "GRAPHQL_ALLOWED"),
-        [...fields, ...verdict.nulls],
-        verdict.errors,
-      );
+      return withAnswerPlan(evaluation, allow(draft, "GRAPHQL_ALLOWED"), [...fields, ...verdict.nulls], {
+        errors: verdict.errors,
+        events: planEvents(verdict.events, evaluation.with.environment),
+      });
   }
 }
 
@@ -184,8 +179,8 @@ function withAnswerPlan(
   { with: { limits } }: EvaluationContext,
   decision: BarePermit,
   fields: readonly PlannedField[],
-  errors: readonly GraphqlErrorIR[],
+  result: { readonly errors?: readonly GraphqlErrorIR[]; readonly events?: PlannedEventsIR | undefined },
 ): Permit {
-  const answer = planAnswer(limits.response, fields, { errors });
+  const answer = planAnswer(limits.response, fields, result);
   return answer.response === undefined ? decision : { ...decision, plan: { ir: IR_VERSION, ...answer } };
 }

@@ -35,13 +35,20 @@ function joinResponses(
 ): ResponsePlanIR | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   const errors: readonly GraphqlErrorIR[] = [...(a.errors ?? []), ...(b.errors ?? [])];
+  const events = joinEvents(a.events, b.events);
   const bothPass = a.otherTypes === "pass" && b.otherTypes === "pass";
   return {
     limit: Math.min(a.limit, b.limit),
     fields: [...a.fields, ...b.fields],
     ...(bothPass && { otherTypes: "pass" }),
     ...(errors.length > 0 && { errors }),
+    ...(events && { events }),
   };
+}
+
+function joinEvents(a: ResponsePlanIR["events"], b: ResponsePlanIR["events"]): ResponsePlanIR["events"] {
+  if (a === undefined || b === undefined) return a ?? b;
+  return { environment: a.environment, conditions: [...a.conditions, ...b.conditions] };
 }
 
 function joinSockets(a: WebsocketPlanIR, b: WebsocketPlanIR): WebsocketPlanIR | undefined {

@@ -7,12 +7,15 @@ import {
   type GraphqlErrorIR,
   type GraphqlPlanIR,
   type PlanIR,
+  type PlannedEvent,
+  type PlannedEventsIR,
   type PlannedField,
   type PlannedGraphqlRule,
   type PlannedMessage,
   type ResponseFieldIR,
   type WebsocketMessageIR,
 } from "../../policy/index.ts";
+import type { GraphqlEvent } from "../../graphql/index.ts";
 import type { PreparedGraphql, Snapshot } from "../policies/snapshot.ts";
 
 /** Roots that are known only with the response. */
@@ -35,6 +38,7 @@ export function planFields(
 
 /**
  * @param options.errors - added to a GraphQL response
+ * @param options.events - conditions on the events of a subscription
  * @param options.othersPass - responses of other types pass; never if an operation was evaluated, because its response
  *   is JSON
  * @returns the plan for a response; nothing if there is nothing to mask
@@ -42,12 +46,30 @@ export function planFields(
 export function planAnswer(
   limit: number,
   fields: readonly PlannedField[],
-  options: { readonly errors?: readonly GraphqlErrorIR[]; readonly othersPass?: boolean } = {},
+  options: {
+    readonly errors?: readonly GraphqlErrorIR[];
+    readonly othersPass?: boolean;
+    readonly events?: PlannedEventsIR | undefined;
+  } = {},
 ): Pick<PlanIR, "response"> {
-  const { errors = [], othersPass = false } = options;
-  if (fields.length === 0) return {};
+  const { errors = [], othersPass = false, events } = options;
+  if (fields.length === 0 && events === undefined) return {};
   const others = othersPass ? ({ otherTypes: "pass" } as const) : {};
-  return { response: { limit, fields, ...others, ...(errors.length > 0 && { errors }) } };
+  const more = { ...others, ...(errors.length > 0 && { errors }), ...(events && { events }) };
+  return { response: { limit, fields, ...more } };
+}
+
+/** @returns what is left of the conditions on a subscription's events, whose arguments are known */
+export function planEvents(
+  events: readonly GraphqlEvent[],
+  environment: string,
+): PlannedEventsIR | undefined {
+  const conditions = events.flatMap(({ rule, key, when, roots, members, args }): PlannedEvent[] => {
+    const left = specialize(when, { args } as Attributes, new Set([...roots, "env"]));
+    if (left.known && left.verdict === true) return [];
+    return [{ rule, key, when: left.known ? false : left.residual, roots, members }];
+  });
+  return conditions.length === 0 ? undefined : { environment, conditions };
 }
 
 /** @returns what decides on messages of one direction, by type; `undefined` if no type is listed */

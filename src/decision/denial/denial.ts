@@ -72,6 +72,8 @@ const PUBLIC_MESSAGES = {
   ACCESS_DENIED: "access is denied",
   GRAPHQL_MALFORMED: "the GraphQL request is malformed or ambiguous",
   GRAPHQL_LIMIT_EXCEEDED: "the GraphQL request is too large",
+  PERSISTED_QUERY_NOT_SUPPORTED: "send the GraphQL document itself",
+  PERSISTED_QUERY_NOT_FOUND: "the GraphQL document is not known",
   PREFLIGHT_DENIED: "the CORS preflight is denied",
   PREFLIGHT_MALFORMED: "the CORS preflight is malformed",
   PRECONDITION_NOT_SUPPORTED: "the precondition cannot be evaluated; repeat the request without it",

@@ -1,9 +1,4 @@
-import {
-  evaluateGraphql,
-  readGraphqlRequest,
-  type GraphqlRequest,
-  type GraphqlVerdict,
-} from "../../graphql/index.ts";
+import { evaluateGraphql, type GraphqlRequest, type GraphqlVerdict } from "../../graphql/index.ts";
 import {
   explain,
   formatExpression,
@@ -17,6 +12,7 @@ import type { EvaluatedCondition } from "../../policy/suite/index.ts";
 import { environmentAttributes } from "../attributes/attributes.ts";
 import { eachOnce } from "./explain-readings.ts";
 import { planOperations } from "../decide/evaluate-graphql.ts";
+import { readOperations } from "../decide/read-operations.ts";
 import { evaluateResponses } from "../decide/evaluate-responses.ts";
 import { gather, type EvaluationContext } from "../decide/evaluation-context.ts";
 import { ruleReference, type RuleReference } from "../policies/rule-reference.ts";
@@ -93,7 +89,7 @@ export async function explainRequest(
 async function explainRequestAs(evaluation: EvaluationContext): Promise<OperationExplanation | undefined> {
   const desk = await openOperations(evaluation);
   if (desk === undefined) return undefined;
-  const read = readGraphqlRequest(evaluation.request, evaluation.snapshot.ir.graphql.settings);
+  const read = readOperations(evaluation);
   if (!read.ok) return { verdict: "refused", message: read.message, denied: [], rules: [] };
   return explainOperations(desk, read).explanation;
 }

@@ -1,28 +1,28 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
-import { mentionedSchemaFiles, type Diagnostic, type PolicyFile } from "../../policy/index.ts";
+import { mentionedFiles, type Diagnostic, type PolicyFile } from "../../policy/index.ts";
 import { errorMessage } from "../../text/index.ts";
 
 /** The files of one policy set at one point in time, or why they cannot be read. */
 export interface PolicyFolder {
   readonly files: readonly PolicyFile[];
   readonly diagnostics: readonly Diagnostic[];
-  /** sha256 over names and bytes, including schemas: equal content need not be compiled again. */
+  /** sha256 over names and bytes, including schemas and documents: equal content need not be compiled again. */
   readonly fingerprint: string;
 }
 
 /** Suites of `policy test` are next to the policies but not part of the set. */
 export const SUITE_SUFFIX = ".test.yaml";
 
-/** Maximum size of a schema in bytes. */
-const MAX_SCHEMA_SIZE = 5 * 1024 * 1024;
-/** Maximum number of candidate schema files in a set. Only one is used. */
-const MAX_SCHEMAS = 10;
+/** Maximum size of a schema, or of a list of documents, in bytes. */
+const MAX_ATTACHED_SIZE = 5 * 1024 * 1024;
+/** Maximum number of candidates for these files in a set. Only one of each is used. */
+const MAX_ATTACHED = 20;
 
 /**
  * Reads `<directory>/<name>.yaml`, or every `*.yaml` of the folder `<directory>/<name>/` in file-name order, and the
- * GraphQL schemas that these files mention.
+ * GraphQL schemas and documents that these files mention.
  * Never rejects: problems become diagnostics.
  */
 export async function readPolicyFolder(directory: string, name: string): Promise<PolicyFolder> {
@@ -50,7 +50,7 @@ export async function readPolicyFolder(directory: string, name: string): Promise
 
 /**
  * @param names - of policy files, relative to `directory`, as used in diagnostics
- * @param root - schemas must be in this folder or below
+ * @param root - these must be in this folder or below
  */
 async function readAll(directory: string, names: readonly string[], root: string): Promise<PolicyFolder> {
   const files: PolicyFile[] = [];
@@ -74,19 +74,19 @@ async function readAll(directory: string, names: readonly string[], root: string
     }
   };
   for (const name of names) await read(name, (path) => readFile(path));
-  const mentioned = [...new Set(files.flatMap(mentionedSchemaFiles))].slice(0, MAX_SCHEMAS);
+  const mentioned = [...new Set(files.flatMap(mentionedFiles))].slice(0, MAX_ATTACHED);
   for (const name of mentioned) {
-    // the compiler reports a schema that is required but missing
-    if (await isFile(join(directory, name))) await read(name, (path) => readSchema(path, root));
+    // the compiler reports a file that is required but missing
+    if (await isFile(join(directory, name))) await read(name, (path) => readAttached(path, root));
   }
   return { files, diagnostics, fingerprint: hash.digest("hex") };
 }
 
 /** Symbolic links must not lead out of the folder either. */
-async function readSchema(path: string, root: string): Promise<Buffer> {
+async function readAttached(path: string, root: string): Promise<Buffer> {
   const [real, inside] = await Promise.all([realpath(path), realpath(root)]);
   if (!real.startsWith(inside + sep)) throw new Error("the file is outside the policy set's folder");
-  if ((await stat(real)).size > MAX_SCHEMA_SIZE) throw new Error("the file is larger than 5 MB");
+  if ((await stat(real)).size > MAX_ATTACHED_SIZE) throw new Error("the file is larger than 5 MB");
   return readFile(real);
 }
 

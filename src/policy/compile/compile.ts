@@ -32,7 +32,7 @@ import type { YamlNode } from "../syntax/tree.ts";
  * @param fallbackName - the name of a set whose head has none
  */
 export function compileSource(source: PolicySetSource, fallbackName: string): PolicySetIR {
-  const { head, schema } = source;
+  const { head, schema, documents } = source;
   return {
     ir: IR_VERSION,
     name: head.name ?? fallbackName,
@@ -44,7 +44,11 @@ export function compileSource(source: PolicySetSource, fallbackName: string): Po
     rules: source.rules.map(compilePathRule),
     responses: source.responses.map(compileResponseRule),
     graphql: {
-      settings: { ...(head.graphql?.settings ?? GRAPHQL_DEFAULTS), ...(schema && { schema }) },
+      settings: {
+        ...(head.graphql?.settings ?? GRAPHQL_DEFAULTS),
+        ...(schema && { schema }),
+        ...(documents && { documents }),
+      },
       rules: source.graphql.map(compileGraphqlRule),
     },
     websocket: { connections: source.connections.map(compileConnection) },

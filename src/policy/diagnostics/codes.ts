@@ -34,6 +34,7 @@ export const POLICY_CODES = [
   // the GraphQL schema
   "missing-file",
   "invalid-schema",
+  "invalid-documents",
   "unknown-graphql-type",
   "unknown-graphql-field",
   "graphql-type-without-schema",

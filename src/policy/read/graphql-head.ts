@@ -4,9 +4,9 @@ import type { GraphqlSettingsIR, SegmentIR } from "../ir.ts";
 import { parametersOf, parsePattern } from "../pattern/parse-pattern.ts";
 import type { YamlNode } from "../syntax/tree.ts";
 import { readPattern, type PatternForm } from "./pattern.ts";
-import type { GraphqlHeadSource, PatternSource } from "./policy-source.ts";
+import type { GraphqlHeadSource, NamedFile, PatternSource } from "./policy-source.ts";
 import { readChoice, readFields, readInteger, readItems, readString } from "./reader.ts";
-import { schemaFileName } from "./schema-file.ts";
+import { attachedFileName } from "./attached-file.ts";
 import { placeOf } from "../syntax/place-of.ts";
 
 /** The defaults. */
@@ -23,6 +23,7 @@ export function readGraphqlHead(report: Reporter, node: YamlNode): GraphqlHeadSo
     "paths",
     "other_paths",
     "schema",
+    "persisted",
     "multipart",
     "introspection",
     "limits",
@@ -31,16 +32,19 @@ export function readGraphqlHead(report: Reporter, node: YamlNode): GraphqlHeadSo
   const paths = fields.get("paths");
   const otherPaths = fields.get("other_paths");
   const schema = fields.get("schema");
+  const persisted = fields.get("persisted");
   const multipart = fields.get("multipart");
   const introspection = fields.get("introspection");
   const limits = fields.get("limits");
   const choice = (value: YamlNode, what: string) => readChoice(report, value, what, ["allow", "deny"]);
   const patterns = paths && readPaths(report, paths, "`paths`", "none");
   const others = otherPaths && readOtherPaths(report, otherPaths, patterns);
-  const file = schema && readSchema(report, schema);
+  const schemaFile = schema && readFileName(report, schema, "schema");
+  const documents = persisted && readFileName(report, persisted, "documents");
   return {
     parameters: (patterns ?? []).flatMap(({ segments }) => parametersOf(segments)),
-    ...(file && { schema: file }),
+    ...(schemaFile && { schema: schemaFile }),
+    ...(documents && { persisted: documents }),
     settings: {
       paths: patterns?.map(withoutRest) ?? GRAPHQL_DEFAULTS.paths,
       ...(others && { otherPaths: others.map(({ method, text }) => ({ method, path: text })) }),
@@ -95,19 +99,21 @@ function isBelow(segments: readonly SegmentIR[], endpoint: readonly SegmentIR[])
   );
 }
 
-/** The SDL file must be in the policy file's folder or below: policy text must not reach other files. */
-function readSchema(report: Reporter, node: YamlNode): GraphqlHeadSource["schema"] {
-  const scalar = readString(report, node, "`schema`");
+const FILES = {
+  schema: { key: "`schema`", suffix: "`.graphql`" },
+  documents: { key: "`persisted`", suffix: "`.json`" },
+} as const;
+
+/** The file must be in the policy file's folder or below: policy text must not reach other files. */
+function readFileName(report: Reporter, node: YamlNode, kind: keyof typeof FILES): NamedFile | undefined {
+  const { key, suffix } = FILES[kind];
+  const scalar = readString(report, node, key);
   if (scalar === undefined) return undefined;
-  const file = schemaFileName(scalar.source.file, scalar.text);
+  const file = attachedFileName(scalar.source.file, scalar.text, kind);
   if (file !== undefined) return { node: scalar, file };
-  const hint = "name a `.graphql` file in this folder or below, relative to this file";
-  report.error(
-    placeOf(scalar),
-    "invalid-value",
-    `${quoted(scalar.text)} is not a valid \`schema\` file name`,
-    hint,
-  );
+  const hint = `name a ${suffix} file in this folder or below, relative to this file`;
+  const message = `${quoted(scalar.text)} is not a valid ${key} file name`;
+  report.error(placeOf(scalar), "invalid-value", message, hint);
   return undefined;
 }
 

@@ -13,7 +13,7 @@ import { placeOf } from "../syntax/place-of.ts";
 
 export type * from "./policy-source.ts";
 export { GRAPHQL_DEFAULTS } from "./graphql-head.ts";
-export { isSchemaFile, mentionedSchemaFiles } from "./schema-file.ts";
+export { isAttachedFile, mentionedFiles } from "./attached-file.ts";
 
 const SECTIONS: readonly SectionName[] = [
   "policies",

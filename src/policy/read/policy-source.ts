@@ -1,5 +1,5 @@
 import type { AttributeNode, ConditionNode } from "../condition/index.ts";
-import type { GraphqlSchemaIR } from "../graphql-ir.ts";
+import type { GraphqlDocumentsIR, GraphqlSchemaIR } from "../graphql-ir.ts";
 import type {
   AttributePath,
   AttributeType,
@@ -24,6 +24,8 @@ export interface PolicySetSource {
   readonly graphql: readonly GraphqlRuleSource[];
   /** The schema, if `graphql.schema` names one that can be read. */
   readonly schema?: GraphqlSchemaIR;
+  /** The documents, if `graphql.persisted` names a list that can be read. */
+  readonly documents?: GraphqlDocumentsIR;
   /** Argument names by `Type.field`, as far as the schema has them. */
   readonly fieldArguments?: ReadonlyMap<string, readonly string[]>;
   readonly connections: readonly ConnectionSource[];
@@ -57,10 +59,18 @@ export interface AttributeRootSource {
   };
 }
 
+/** A file that a policy file names, by its name in the set. */
+export interface NamedFile {
+  readonly node: ScalarNode;
+  readonly file: string;
+}
+
 export interface GraphqlHeadSource {
-  readonly settings: Omit<GraphqlSettingsIR, "schema">;
-  /** The SDL file, by its name in the set. */
-  readonly schema?: { readonly node: ScalarNode; readonly file: string };
+  readonly settings: Omit<GraphqlSettingsIR, "schema" | "documents">;
+  /** The SDL file. */
+  readonly schema?: NamedFile;
+  /** The list of documents. */
+  readonly persisted?: NamedFile;
   /** Parameters of its paths. */
   readonly parameters: readonly string[];
 }

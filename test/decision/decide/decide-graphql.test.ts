@@ -23,6 +23,7 @@ graphql_policies:
 - { query: salary, condition: user.role == "admin" }
 - { query: notes, condition: user.role == "admin", on_deny: "null" }
 - { query: tenant, condition: path.tenant == "t-1" }
+- { subscription: order, condition: order.customer == user.customer_id and order.id == args.id }
 response_masks:
 - api_pattern: /graphql
   fields: [{ name: ssn, condition: user.role != "admin", mask_type: full }]
@@ -61,6 +62,39 @@ response_masks:
     assert.equal(outcome(await decide({ method: "POST", path: "/graphql" })), "DENY GRAPHQL_MALFORMED");
     assert.equal(outcome(await decide({ method: "POST", path: "/GraphQL" })), "DENY AMBIGUOUS_CASE");
   });
+  it("refuses a hash alone with the error after which clients send the document", async () => {
+    const body = JSON.stringify({ extensions: { persistedQuery: { version: 1, sha256Hash: "0" } } });
+    const headers = [
+      ["content-type", "application/json"],
+      ["content-length", String(body.length)],
+    ] as const;
+    const denied = await decide({ method: "POST", path: "/graphql", headers, body });
+    assert.equal(outcome(denied), "DENY PERSISTED_QUERY_NOT_SUPPORTED");
+    assert.deepEqual(denied.graphqlErrors?.[0], {
+      message: "PersistedQueryNotSupported",
+      extensions: { code: "PERSISTED_QUERY_NOT_SUPPORTED" },
+    });
+  });
+  it("leaves the events of a subscription in an event stream to the gateway", async () => {
+    const body = JSON.stringify({ query: 'subscription { order(id: "7") { customer id } }' });
+    const subscribe = async (accept: string) =>
+      decide({
+        method: "POST",
+        path: "/graphql",
+        headers: [
+          ["content-type", "application/json"],
+          ["content-length", String(body.length)],
+          ["accept", accept],
+          bearer(await idp.token({ customer_id: "c-1" })),
+        ],
+        body,
+      });
+    assert.equal(outcome(await subscribe("application/json")), "DENY GRAPHQL_MALFORMED");
+    const { plan } = await subscribe("text/event-stream");
+    const [event] = plan?.response?.events?.conditions ?? [];
+    assert.deepEqual([event?.key, event?.roots, event?.members], ["order", ["order"], []]);
+    assert.match(JSON.stringify(event?.when), /"c-1".*"7"/, "user and arguments are known");
+  });
   it("lets connections come about, for their operations are evaluated one by one", async () => {
     const headers = [
       ["connection", "upgrade"],
@@ -68,7 +102,7 @@ response_masks:
     ] as const;
     const decision = await decide({ path: "/graphql", headers });
     assert.equal(outcome(decision), "ALLOW GRAPHQL_CONNECTION");
-    assert.deepEqual(decision.plan?.websocket?.graphql?.rules.length, 4);
+    assert.deepEqual(decision.plan?.websocket?.graphql?.rules.length, 5);
     assert.equal(decision.plan.websocket.plain, false);
     assert.equal(outcome(await decide({ path: "/elsewhere", headers })), "DENY NO_MATCHING_RULE");
   });

@@ -342,6 +342,8 @@ describe("decision: decide", () => {
         "GRAPHQL_DENIED",
         "GRAPHQL_LIMIT_EXCEEDED",
         "GRAPHQL_MALFORMED",
+        "PERSISTED_QUERY_NOT_FOUND", // graphql/persisted.test.ts, as the next one
+        "PERSISTED_QUERY_NOT_SUPPORTED",
         "PREFLIGHT_MALFORMED", // preflight.test.ts
       ];
       const all = Object.keys(REASONS) as Reason[];

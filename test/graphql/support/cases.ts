@@ -42,7 +42,7 @@ const Case = z.strictObject({
   json: z.string().optional(),
   env: z.record(z.string(), z.unknown()).default({}),
   verdict: z.enum(["allowed", "denied", "refused"]),
-  code: z.enum(["GRAPHQL_MALFORMED", "GRAPHQL_LIMIT_EXCEEDED"]).optional(),
+  code: z.enum(["GRAPHQL_MALFORMED", "GRAPHQL_LIMIT_EXCEEDED", "PERSISTED_QUERY_NOT_SUPPORTED"]).optional(),
   denied: z
     .array(z.strictObject({ path: z.string(), rule: z.string().optional(), message: z.string().optional() }))
     .default([]),

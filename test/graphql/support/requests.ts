@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { readGraphqlRequest, type GraphqlRequestRead } from "../../../src/graphql/index.ts";
 import { canonicalize, type RawRequest } from "../../../src/request/index.ts";
 
@@ -11,6 +12,7 @@ interface Sent {
   readonly headers?: RawRequest["headers"];
   readonly complete?: boolean;
   readonly multipart?: "allow" | "deny";
+  readonly documents?: Readonly<Record<string, string>>;
 }
 
 /** Reads a request as it comes over the wire; by default a POST of JSON. */
@@ -28,7 +30,13 @@ export function readSent(sent: Sent): GraphqlRequestRead {
   // what it refuses is refused here, too, where it is switched off
   const canonical = canonicalize(raw, { switchedOff: new Set(["parameter_collision"]) });
   assert.ok(canonical.ok, JSON.stringify(canonical));
-  return readGraphqlRequest(canonical.request, { multipart: sent.multipart ?? "deny" });
+  const settings = {
+    multipart: sent.multipart ?? "deny",
+    ...(sent.documents && { documents: sent.documents }),
+  };
+  return readGraphqlRequest(canonical.request, settings, (text) =>
+    createHash("sha256").update(text).digest("hex"),
+  );
 }
 
 /** POST of JSON. */

@@ -1,4 +1,12 @@
 import assert from "node:assert/strict";
+import { planEvents } from "../../../src/decision/decide/plan.ts";
+import {
+  evaluateGraphql,
+  GraphqlRefusal,
+  readJson,
+  readPayload,
+  type InputValue,
+} from "../../../src/graphql/index.ts";
 import { allCases, type GraphqlCase } from "../../graphql/support/cases.ts";
 import type { LuaRunner } from "../../support/lua.ts";
 import { EVALUATE, evaluatedOf, type Evaluated } from "./evaluated.ts";
@@ -17,6 +25,19 @@ function expectedOf({ verdict, code, nulls, denied, events, deliver, withhold }:
     }),
   };
 }
+
+/** What decides on the events where the operation is sent over HTTP. */
+function plannedOf(plan: GraphqlCase["plan"], json: string, env: GraphqlCase["env"]) {
+  try {
+    const request = { payloads: [readPayload(readJson(json))], batch: false, kinds: KINDS, nullable: false };
+    const verdict = evaluateGraphql(plan, request, { env: env as InputValue });
+    return verdict.kind === "allowed" ? planEvents(verdict.events, "test") : undefined;
+  } catch (error) {
+    if (error instanceof GraphqlRefusal) return undefined;
+    throw error;
+  }
+}
+const KINDS = ["query", "mutation", "subscription"] as const;
 
 function resultOf({ kind, code, denials = [], events = [], delivered = [] }: Evaluated) {
   return {
@@ -46,6 +67,7 @@ describe("GraphQL cases in Lua", () => {
           payload: json,
           env: JSON.stringify(env),
           events: [...deliver, ...withhold].map((event) => JSON.stringify(event)),
+          planned: plannedOf(plan, json, env),
         }),
       );
       const evaluated = (await batch(texts)).map(evaluatedOf);

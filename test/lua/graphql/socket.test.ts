@@ -147,12 +147,15 @@ describe("GraphQL over WebSocket in Lua", () => {
         { query: "{hello}", variables: [] },
         { query: "{hello}", variables: "{}" },
         { query: "{hello}", extensions: [] },
-        { query: "{hello}", extensions: { persistedQuery: { version: 1, sha256Hash: "0" } } },
-        { query: "{hello}", extensions: { persistedQuery: null } },
       ];
       for (const payload of payloads) {
         const action = await socket.client({ id: "1", type: "subscribe", payload });
         assert.deepEqual([action.drop, action.code], [true, "GRAPHQL_MALFORMED"], JSON.stringify(payload));
+      }
+      for (const persistedQuery of [{ version: 1, sha256Hash: "0" }, null]) {
+        const payload = { query: "{hello}", extensions: { persistedQuery } };
+        const action = await socket.client({ id: "1", type: "subscribe", payload });
+        assert.deepEqual([action.drop, action.code], [true, "PERSISTED_QUERY_NOT_SUPPORTED"]);
       }
       const nothing = { operationName: null, variables: null, extensions: null };
       await delivered(socket, "client", subscribe("{hello}", "1", nothing));

@@ -8,13 +8,16 @@ export const BODY_BYTES = 6 * 1024 * 1024;
 
 const LABEL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 const labelHint = "must be at most 100 letters, digits, `.`, `_` and `-`, starting with a letter or digit";
-const FILE = /^(?:[A-Za-z0-9_][A-Za-z0-9_.-]*\/)*[A-Za-z0-9_][A-Za-z0-9_.-]*\.(?:ya?ml|graphqls?|gql)$/;
+const FILE = /^(?:[A-Za-z0-9_][A-Za-z0-9_.-]*\/)*[A-Za-z0-9_][A-Za-z0-9_.-]*\.(?:ya?ml|graphqls?|gql|json)$/;
 
 const file = z.strictObject({
   name: z
     .string()
     .max(200)
-    .regex(FILE, "must be a relative path such as `main.yaml`, or `schema.graphql` for a GraphQL schema"),
+    .regex(
+      FILE,
+      "must be a relative path such as `main.yaml`, `schema.graphql` for a GraphQL schema, or `documents.json` for its documents",
+    ),
   text: z.string(),
 });
 
