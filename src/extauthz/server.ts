@@ -49,8 +49,7 @@ export interface AuthzServer {
   close(graceMs: number): Promise<void>;
 }
 
-/** More than `decision_body_limit` allows, with the headers. */
-const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 /** How long current checks may take once no new ones are accepted. */
 const FINISH_MS = 1_000;
 

@@ -141,6 +141,11 @@ local function is_coded(headers)
   return encoding and encoding:lower() ~= "identity"
 end
 
+-- graphql-sse says so, to keep proxies from compressing its streams. It is not a coding, which nobody decodes.
+local function says_none(headers)
+  return headers:get("content-encoding"):lower() == "none"
+end
+
 -- -> how a response of another type may pass, or nil: the rules must allow it, and it must be successful, complete and
 -- without a content coding, so that its beginning can be checked
 local function passing_kind(plan, headers, status)
@@ -298,9 +303,11 @@ function response.run(handle, plan, method)
     end
     return passed_in_parts(handle, other)
   end
-  if is_coded(headers) then return refuse_unread(handle, status, UNREAD.compressed) end
-  if status == 206 or headers:get("content-range") then return refuse_unread(handle, status, UNREAD.partial) end
   local kind = media_type.of(headers:get("content-type"))
+  if is_coded(headers) and not (kind == "events" and says_none(headers)) then
+    return refuse_unread(handle, status, UNREAD.compressed)
+  end
+  if status == 206 or headers:get("content-range") then return refuse_unread(handle, status, UNREAD.partial) end
   if not kind then return refuse_unread(handle, status, UNREAD.not_json) end
   -- the result of an operation is one document, or the event of a stream
   if plan.errors and kind == "lines" then return refuse_unread(handle, status, UNREAD.not_json) end
