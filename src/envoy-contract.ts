@@ -51,9 +51,9 @@ export const NOTE = names("decision_id", "state", "status", "outcome", "chunks",
 
 /**
  * Lua's progress with an answer: events are being delivered one by one, and counted; or the whole answer has been
- * checked.
+ * checked; or Envoy is to replace it at its headers.
  */
-export const STATE = names("stream", "done");
+export const STATE = names("stream", "done", "refused");
 
 /** Members of an outcome. Exactly one is present. */
 export const OUTCOME = names("response", "websocket");
@@ -148,6 +148,9 @@ export const HEADER = {
   forwardedProto: "x-gatehouse-forwarded-proto",
 } as const;
 
+/** Set by Lua on a response that Envoy is to replace, which also ends it at the application. */
+export const REFUSE = { header: "x-gatehouse-refuse", value: "refuse-answer" } as const;
+
 /** Context extensions: an Envoy route uses them to tell the service what it supports. */
 export const EXTENSION = {
   /** The route's filters carry out plans of this version. Without it, answers would pass unfiltered. */
@@ -199,6 +202,7 @@ export const LUA_CONTRACT = {
   STATE_FILE,
   CLOSING,
   SLOT_WIDTH,
+  REFUSE,
   REFUSAL,
   REFUSAL_TEXT,
   MESSAGE,

@@ -1,4 +1,4 @@
-import { DECISION, NAMESPACE } from "../envoy-contract.ts";
+import { DECISION, NAMESPACE, NOTE, STATE } from "../envoy-contract.ts";
 import { matchMetadata } from "./access-log-filters.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 
@@ -24,6 +24,14 @@ export const UNPLANNED = decision(
   // no id is this short, so it matches if there is none
   { string_match: { exact: "-" } },
   true,
+);
+
+/** Matches responses that Lua refused at their headers. */
+export const REFUSED = matchMetadata(
+  NAMESPACE.notes,
+  NOTE.state,
+  { string_match: { exact: STATE.refused } },
+  false,
 );
 
 function decision(member: keyof typeof DECISION, value: EnvoyJson, otherwise: boolean): EnvoyJson {

@@ -1,8 +1,8 @@
 import type { GatewayConfig } from "../config/index.ts";
-import { DECISION, NAMESPACE } from "../envoy-contract.ts";
+import { DECISION, NAMESPACE, REFUSE } from "../envoy-contract.ts";
 import { noCredential } from "./anonymous.ts";
 import { EXT_AUTHZ_CLUSTER } from "./clusters.ts";
-import { extension, overwrite, REQUEST_ID, REQUEST_ID_HEADER, seconds } from "./envoy-json.ts";
+import { extension, overwrite, REQUEST_ID, REQUEST_ID_HEADER, seconds, typed } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 import { TOO_LARGE } from "./local-replies.ts";
 import { luaFilter } from "./lua-bundle.ts";
@@ -33,6 +33,7 @@ export function httpFilters(config: GatewayConfig, luaDirectory?: string): reado
     ...rateLimit(config),
     extAuthz(config),
     extAuthzWithBody(config),
+    extension(CUSTOM_RESPONSE, CUSTOM_RESPONSE_TYPE),
     lua("answers", luaDirectory),
     lua("sockets", luaDirectory),
     lua("guard_request", luaDirectory),
@@ -198,6 +199,29 @@ function extAuthzSettings(config: GatewayConfig): EnvoyJson {
     // a header in the response moves the request to a route whose filters enforce its plan (routes.ts)
     clear_route_cache: true,
   };
+}
+
+/** Replaces responses that Lua refuses, on routes with plans. */
+export const CUSTOM_RESPONSE = "envoy.filters.http.custom_response";
+const CUSTOM_RESPONSE_TYPE = "envoy.extensions.filters.http.custom_response.v3.CustomResponse";
+
+/**
+ * Lua cannot respond on the response path: the body that it replaced would end only when the application's ends. A local reply
+ * at the headers also ends the stream to the application, and has gRPC's form if the call is gRPC. Its text is in local-replies.ts.
+ */
+export function replaceRefused(): EnvoyJson {
+  const input = extension("header", "envoy.type.matcher.v3.HttpResponseHeaderMatchInput", {
+    header_name: REFUSE.header,
+  });
+  const action = extension(
+    "reply",
+    "envoy.extensions.http.custom_response.local_response_policy.v3.LocalResponsePolicy",
+    { status_code: 502 },
+  );
+  const predicate = { single_predicate: { input, value_match: { exact: REFUSE.value } } };
+  return typed(CUSTOM_RESPONSE_TYPE, {
+    custom_response_matcher: { matcher_list: { matchers: [{ predicate, on_match: { action } }] } },
+  });
 }
 
 /** How a worker is called over the connections of this cluster. */

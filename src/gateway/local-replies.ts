@@ -1,10 +1,19 @@
 import type { GatewayConfig } from "../config/index.ts";
 import { REFUSAL, REFUSAL_TEXT } from "../envoy-contract.ts";
 import { allOf, anyOf, expression, flags, status } from "./access-log-filters.ts";
-import { decidedAgainst, UNDECIDED, UNPLANNED } from "./decision-metadata.ts";
+import { decidedAgainst, REFUSED, UNDECIDED, UNPLANNED } from "./decision-metadata.ts";
 import { HSTS_HEADER, overwrite, REQUEST_ID, REQUEST_ID_HEADER } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 import { localPage, PREFERS_HTML } from "./local-pages.ts";
+
+/** https://grpc.io/docs/guides/status-codes */
+const GRPC = { resource_exhausted: 8, internal: 13, unavailable: 14 } as const;
+
+/** What Envoy takes for a gRPC call. */
+const GRPC_CALL = {
+  name: "content-type",
+  string_match: { safe_regex: { regex: String.raw`application/grpc(\+.*)?` } },
+};
 
 interface LocalReply {
   /** Conditions on Envoy's reply; all must match. */
@@ -15,13 +24,30 @@ interface LocalReply {
   readonly retryAfter?: number;
   /** Replaces the status that Envoy chose. */
   readonly status?: number;
+  readonly headers?: readonly { readonly key: string; readonly value: string }[];
+  /** The status of a gRPC call, where gRPC's own table for HTTP statuses has a misleading one, or none. */
+  readonly grpc?: (typeof GRPC)[keyof typeof GRPC];
 }
 
 /** The size policy of the RBAC filter, as named in the details of Envoy's reply. */
 export const TOO_LARGE = "request_too_large";
 
 const MALFORMED = { code: "BAD_REQUEST", message: "the request is malformed" };
-const LARGE = { code: "REQUEST_TOO_LARGE", message: "the request body is too large" };
+const LARGE = {
+  code: "REQUEST_TOO_LARGE",
+  message: "the request body is too large",
+  grpc: GRPC.resource_exhausted,
+};
+const NOT_DELIVERED = {
+  code: REFUSAL.RESPONSE_NOT_DELIVERED,
+  message: REFUSAL_TEXT.RESPONSE_NOT_DELIVERED,
+  // `unavailable` would invite clients to repeat a call that the application has carried out
+  grpc: GRPC.internal,
+  headers: [
+    { key: "cache-control", value: "no-store" },
+    { key: "x-content-type-options", value: "nosniff" },
+  ],
+};
 
 /** Every response that Envoy makes itself; the first match applies. */
 export const LOCAL_REPLIES: readonly LocalReply[] = [
@@ -52,6 +78,7 @@ export const LOCAL_REPLIES: readonly LocalReply[] = [
     when: [status("EQ", 408)],
     code: "REQUEST_TIMEOUT",
     message: "timed out waiting for the complete request",
+    grpc: GRPC.unavailable,
   },
   { when: [status("EQ", 413)], ...LARGE },
   { when: [status("EQ", 405)], code: "METHOD_NOT_ALLOWED", message: "CONNECT is not supported" },
@@ -60,6 +87,7 @@ export const LOCAL_REPLIES: readonly LocalReply[] = [
     when: [status("EQ", 431)],
     code: "HEADERS_TOO_LARGE",
     message: "the request headers are too large",
+    grpc: GRPC.resource_exhausted,
   },
   {
     when: [status("EQ", 501)],
@@ -77,6 +105,7 @@ export const LOCAL_REPLIES: readonly LocalReply[] = [
     message: "the gateway cannot authorize requests at the moment",
     retryAfter: 1,
   },
+  { when: [status("EQ", 502), REFUSED], ...NOT_DELIVERED },
   { when: [status("EQ", 504)], code: "UPSTREAM_TIMEOUT", message: "the backend did not respond in time" },
   {
     when: [status("EQ", 502)],
@@ -87,8 +116,7 @@ export const LOCAL_REPLIES: readonly LocalReply[] = [
     // the body is larger than what is buffered for response rules
     when: [status("EQ", 500), detail("response_payload_too_large")],
     status: 502,
-    code: REFUSAL.RESPONSE_NOT_DELIVERED,
-    message: REFUSAL_TEXT.RESPONSE_NOT_DELIVERED,
+    ...NOT_DELIVERED,
   },
   { when: [status("GE", 500)], code: "INTERNAL_ERROR", message: "internal error in the gateway" },
   { when: [status("GE", 400)], code: "BAD_REQUEST", message: "the request cannot be served" },
@@ -101,22 +129,18 @@ export const LOCAL_REPLIES: readonly LocalReply[] = [
  */
 export function localReplies(config: GatewayConfig): EnvoyJson {
   const always = config.gateway.security.hsts_header ? [HSTS_HEADER] : [];
-  const mapper = (reply: LocalReply, id: string, page: boolean) => {
-    const { when, code, message, status: instead, retryAfter } = reply;
-    const { format, headers } = page
-      ? localPage({ code, message, id: ANSWERED_ID, time: TIME })
-      : {
-          format: { json_format: envelope(code, message), content_type: "application/json" },
-          headers: [],
-        };
+  const mapper = (reply: LocalReply, id: string, form: Form) => {
+    const { when, status: instead, retryAfter, headers: own = [] } = reply;
+    const { format, headers } = FORMS[form].content(reply);
     return {
-      filter: page ? allOf(PREFERS_HTML, UNPLANNED, ...when) : allOf(...when),
+      filter: allOf(...when, ...FORMS[form].when),
       ...(instead !== undefined && { status_code: instead }),
       ...adding([
         ...always,
         ...(retryAfter === undefined ? [] : [{ key: "retry-after", value: String(retryAfter) }]),
         { key: "vary", value: "accept" },
         { key: REQUEST_ID_HEADER, value: id },
+        ...own,
         ...headers,
       ]),
       body_format_override: format,
@@ -124,10 +148,44 @@ export function localReplies(config: GatewayConfig): EnvoyJson {
   };
   const mappers = LOCAL_REPLIES.flatMap((reply) => {
     const early = { ...reply, when: [...reply.when, MAY_HAVE_NO_ID] as const };
-    return [true, false].flatMap((page) => [mapper(early, NEW_ID, page), mapper(reply, REQUEST_ID, page)]);
+    return (["grpc", "page", "envelope"] as const).flatMap((form) => [
+      mapper(early, NEW_ID, form),
+      mapper(reply, REQUEST_ID, form),
+    ]);
   });
   return { mappers: [{ filter: decidedAgainst(true), ...adding(always) }, ...mappers] };
 }
+
+interface Content {
+  readonly format: EnvoyJson;
+  readonly headers: readonly { readonly key: string; readonly value: string }[];
+}
+
+/** The forms of a reply: the first that the request asks for. */
+const FORMS = {
+  /** Envoy makes the body the message of the call's status. */
+  grpc: {
+    when: [{ header_filter: { header: GRPC_CALL } }],
+    content: ({ code, message, grpc }) => ({
+      format: { text_format_source: { inline_string: `${code}: ${message}` } },
+      headers: grpc === undefined ? [] : [{ key: "grpc-status", value: String(grpc) }],
+    }),
+  },
+  page: {
+    when: [PREFERS_HTML, UNPLANNED],
+    content: ({ code, message }) => localPage({ code, message, id: ANSWERED_ID, time: TIME }),
+  },
+  envelope: {
+    when: [],
+    content: ({ code, message }) => ({
+      format: { json_format: envelope(code, message), content_type: "application/json" },
+      headers: [],
+    }),
+  },
+} as const satisfies Readonly<
+  Record<string, { readonly when: readonly EnvoyJson[]; content(reply: LocalReply): Content }>
+>;
+type Form = keyof typeof FORMS;
 
 function adding(headers: readonly { readonly key: string; readonly value: string }[]): EnvoyJson {
   return headers.length === 0 ? {} : { headers_to_add: headers.map(overwrite) };

@@ -6,6 +6,7 @@ import {
   HEADER,
   PLAN_VERSION,
   PROXY_PROTOCOL,
+  REFUSE,
   REPORTS,
   ROUTE,
 } from "../envoy-contract.ts";
@@ -19,10 +20,12 @@ import {
   authzService,
   BUFFER,
   CONNECTION_BUFFER_BYTES,
+  CUSTOM_RESPONSE,
   EXT_AUTHZ,
   EXT_AUTHZ_BODY,
   LUA_FILTERS,
   luaName,
+  replaceRefused,
   type LuaFilter,
 } from "./http-filters.ts";
 
@@ -45,7 +48,7 @@ export function routeConfiguration(config: GatewayConfig): EnvoyJson {
     name: ROUTE_CONFIG_NAME,
     virtual_hosts: [{ name: "gateway", domains: ["*"], routes: [noTunnels(config), ...routes] }],
     request_headers_to_remove: ["x-backend-url", "x-envoy-external-address", ...Object.values(HEADER)],
-    response_headers_to_remove: ["server", REQUEST_ID_HEADER],
+    response_headers_to_remove: ["server", REQUEST_ID_HEADER, REFUSE.header],
     ...(config.gateway.security.hsts_header ? { response_headers_to_add: [overwrite(HSTS_HEADER)] } : {}),
   };
 }
@@ -204,7 +207,9 @@ function route(config: GatewayConfig, backend: Backend, { body, plan, caller }: 
     typed_per_filter_config: {
       ...(body.buffered ? {} : { [BUFFER]: BUFFER_OFF }),
       ...checkSettings(config, { body: body.readable, plans: true, caller }),
-      ...(plan ? luaOff("sockets", "guard_request") : luaOff(...LUA_FILTERS)),
+      ...(plan
+        ? { ...luaOff("sockets", "guard_request"), [CUSTOM_RESPONSE]: replaceRefused() }
+        : luaOff(...LUA_FILTERS)),
     },
   };
 }

@@ -5,6 +5,8 @@ local JSON = { ["application/json"] = true, ["text/json"] = true }
 local LINES = {
   ["application/x-ndjson"] = true, ["application/ndjson"] = true, ["application/jsonl"] = true,
   ["application/x-jsonlines"] = true, ["application/json-lines"] = true,
+  -- Spring's name for it
+  ["application/stream+json"] = true,
 }
 
 -- Other types that a rule may let pass: types under which JSON is never served, except to mislead. A type that is not
@@ -74,8 +76,8 @@ local function is_utf8(charset) return UTF8[charset] end
 function media_type.of(value)
   local kind = single(value, is_utf8)
   if not kind then return nil end
-  if JSON[kind] or kind:match("^application/[^/]+%+json$") then return "json" end
   if LINES[kind] then return "lines" end
+  if JSON[kind] or kind:match("^application/[^/]+%+json$") then return "json" end
   if kind == "text/event-stream" then return "events" end
   return nil
 end

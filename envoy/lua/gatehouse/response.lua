@@ -13,6 +13,7 @@ local refusal = require("gatehouse.refusal")
 local stream = require("gatehouse.stream")
 local values = require("gatehouse.values")
 local NOTE, RESULT, STATE, UNREAD = contract.NOTE, contract.RESULT, contract.STATE, contract.UNREAD
+local REFUSE = contract.REFUSE
 
 local response = {}
 
@@ -74,10 +75,33 @@ local function body_of(handle)
   return body, body and body:length() or 0
 end
 
+local function is_coded(headers)
+  local encoding = headers:get("content-encoding")
+  return encoding and encoding:lower() ~= "identity"
+end
+
+-- Whether the body may be waited for: it is an error page, a redirect or a page, which all end, or it has no type, which
+-- it usually lacks because it is empty. Other types may be streams that never end.
+local function surely_ends(headers, status)
+  if status > 299 then return true end
+  local kind = headers:get("content-type")
+  return not is_coded(headers) and (not kind or media_type.other(kind) == "markup")
+end
+
+-- Envoy replaces the response and ends the stream to the application; if it does not, the guard replaces it.
+local function refuse_at_headers(handle)
+  stream.note(handle, NOTE.state, STATE.refused)
+  handle:headers():replace(REFUSE.header, REFUSE.value)
+end
+
 -- Whether there is a body at all is often known only at its end: a response without one reveals nothing, and passes.
 local function refuse_unread(handle, status, reason)
-  local length = handle:headers():get("content-length")
+  local headers = handle:headers()
+  local length = headers:get("content-length")
+  -- a gRPC call that failed has the status in its only headers; were there a body, the guard would let nothing of it pass
+  if headers:get("grpc-status") and not length then return untouched(handle) end
   note(handle, RESULT.refused, { reason = reason })
+  if status < 300 and (length or not surely_ends(headers, status)) then return refuse_at_headers(handle) end
   if length then return stream.refuse(handle, withheld(handle, status)) end
   local body, size = body_of(handle)
   if size == 0 then return untouched(handle) end
@@ -134,11 +158,6 @@ local function passed_in_parts(handle, kind)
     stream.note(handle, NOTE.chunks, count)
   end
   if verdict == false then original.forget_trailers(handle) end
-end
-
-local function is_coded(headers)
-  local encoding = headers:get("content-encoding")
-  return encoding and encoding:lower() ~= "identity"
 end
 
 -- graphql-sse says so, to keep proxies from compressing its streams. It is not a coding, which nobody decodes.

@@ -26,7 +26,10 @@ export function otherKind(value: string | undefined): OtherKind | undefined {
 
 const JSON_TYPES = new Set(["application/json", "text/json"]);
 const LINE_TYPES = new Set(
-  ["x-ndjson", "ndjson", "jsonl", "x-jsonlines", "json-lines"].map((name) => `application/${name}`),
+  // the last is Spring's name for it
+  ["x-ndjson", "ndjson", "jsonl", "x-jsonlines", "json-lines", "stream+json"].map(
+    (name) => `application/${name}`,
+  ),
 );
 const MARKUP_TYPES = new Set(["text/html", "text/xml", "application/xml", "image/svg+xml"]);
 const DATA_TYPES = new Set([

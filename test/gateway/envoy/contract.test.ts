@@ -204,7 +204,10 @@ describe("what Lua notes, in a real Envoy", () => {
       type: "application/x-ndjson",
       body: '{"ssn":1}\n{}\n',
     },
-    { result: "refused", reason: "not_json", state: "done", plan: masking, type: "text/plain", body: "text" },
+    {
+      ...{ result: "refused", reason: "not_json", state: "refused" },
+      ...{ plan: masking, type: "text/plain", body: "text" },
+    },
     { result: "passed", state: "done", plan: passing, type: "text/html", body: "<p>" },
     {
       ...{ result: "refused", reason: "looks_like_json", state: "done" },

@@ -108,9 +108,15 @@ describe("gateway: pages in place of Envoy's own answers", () => {
         };
       }[];
     };
+    const grpc: unknown[] = [];
     const texts = mappers.flatMap(({ body_format_override: format, filter }) => {
       if (format === undefined) return [];
-      const page = format.text_format_source?.inline_string;
+      const text = format.text_format_source?.inline_string;
+      if (JSON.stringify(filter).includes('"content-type"')) {
+        grpc.push(/^([A-Z_]+): ./.exec(text ?? "")?.[1]);
+        return [];
+      }
+      const page = text;
       assert.equal(JSON.stringify(filter).includes('"accept"'), page !== undefined);
       if (page === undefined) return [{ code: format.json_format?.error.code, title: undefined }];
       assert.ok(!page.includes("{operator"), page);
@@ -119,6 +125,11 @@ describe("gateway: pages in place of Envoy's own answers", () => {
       const title = elements.find(({ name }) => name === "h1")?.text;
       return [{ code: factsOf(elements)["Code"], title }];
     });
+    assert.deepEqual(
+      new Set(grpc),
+      new Set(texts.map(({ code }) => code)),
+      "the messages of gRPC calls say the code, too",
+    );
     const pages = texts.filter(({ title }) => title !== undefined);
     assert.deepEqual(
       new Set(pages.map(({ code }) => code)),

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer, type ServerHttp2Stream } from "node:http2";
 import { createServer as createTcpServer } from "node:net";
 import type { AddressInfo } from "node:net";
+import * as grpc from "@grpc/grpc-js";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
 import { field, planned, responsePlan } from "../support/plans.ts";
 import { CLIENTS } from "../support/told.ts";
@@ -60,7 +61,8 @@ describe("gateway: nothing of an HTTP/2 application's original answer", () => {
         ["text/html", [JSON_BODY], 502, "GET"],
         ["application/json", ["{"], 502, "GET"],
         ["application/json", [], 200, "GET"],
-        ["application/grpc", [], 200, "GET"],
+        // the type of a stream that may never end
+        ["application/grpc", [], 502, "GET"],
         ["application/json", [], 200, "HEAD"],
         ["application/json", [], 204, "GET"],
         ["application/json", [], 304, "GET"],
@@ -83,6 +85,94 @@ describe("gateway: nothing of an HTTP/2 application's original answer", () => {
       assert.equal((await ask(gateway.port, "GET")).body, `${MASKED}\n${MASKED}`);
     });
   }
+});
+
+describe("gateway: endless answers of an HTTP/2 application under a response rule", () => {
+  let gateway: TestGateway;
+  let respond: (stream: ServerHttp2Stream) => void = () => undefined;
+  const application = createServer();
+  application.on("stream", (stream) => {
+    stream.on("error", () => undefined);
+    respond(stream);
+  });
+  /** Answers without an end; the promise resolves when Envoy has ended the stream. */
+  const endless = (headers: Record<string, string>, ended: () => void) => (stream: ServerHttp2Stream) => {
+    stream.respond({ ":status": 200, ...headers });
+    stream.write(SECRET);
+    stream.on("close", ended);
+  };
+
+  before(async () => {
+    await once(application.listen(0, "127.0.0.1"), "listening");
+    const { port } = application.address() as AddressInfo;
+    gateway = await startGateway({ overrides: { "gateway.backend": `h2c://127.0.0.1:${port}` } });
+    gateway.authz.decide = () => planned(responsePlan(field("ssn")));
+  });
+  after(async () => {
+    await gateway.stop();
+    application.close();
+  });
+
+  for (const [protocol, ask] of CLIENTS) {
+    it(`are refused at their headers, and ended, over ${protocol}`, async () => {
+      for (const headers of [
+        { "content-type": "text/plain" },
+        { "content-type": "multipart/x-mixed-replace; boundary=frame" },
+        { "content-type": "application/json-seq" },
+        { "content-type": "application/json", "content-encoding": "gzip" },
+        // names of ours mean nothing in an application's answer
+        { "content-type": "video/mp4", "x-gatehouse-refuse": "refuse-answer" },
+      ]) {
+        const what = JSON.stringify(headers);
+        const ended = new Promise<void>((resolve) => (respond = endless(headers, resolve)));
+        const told = await ask(gateway.port, "GET");
+        assert.deepEqual([told.status, told.body.includes(SECRET)], [502, false], what);
+        assert.ok(told.body.includes("RESPONSE_NOT_DELIVERED"), what);
+        assert.match(told.head, /cache-control: no-store/, what);
+        await ended;
+      }
+    });
+  }
+
+  const call = (): Promise<grpc.StatusObject> =>
+    new Promise((resolve) => {
+      const client = new grpc.Client(`127.0.0.1:${gateway.port}`, grpc.credentials.createInsecure());
+      const bytes = (value: Buffer) => value;
+      const stream = client.makeBidiStreamRequest("/a.Service/Chat", bytes, bytes);
+      stream.on("error", () => undefined);
+      stream.on("data", () => undefined);
+      stream.on("status", (status: grpc.StatusObject) => {
+        resolve(status);
+        client.close();
+      });
+      stream.write(Buffer.from("hello"));
+    });
+
+  it("of gRPC are gRPC errors, and the call is not one to repeat", async () => {
+    const ended = new Promise<void>((resolve) => {
+      respond = endless({ "content-type": "application/grpc" }, resolve);
+    });
+    const { code, details } = await call();
+    assert.equal(code, grpc.status.INTERNAL);
+    assert.match(details, /^RESPONSE_NOT_DELIVERED: /);
+    await ended;
+  });
+
+  it("leave gRPC calls that failed their status, and nothing of a body", async () => {
+    const failed = { ":status": 200, "content-type": "application/grpc", "grpc-status": "5" };
+    respond = (stream) => {
+      stream.respond(failed, { endStream: true });
+    };
+    assert.equal((await call()).code, grpc.status.NOT_FOUND);
+    respond = (stream) => {
+      stream.respond(failed);
+      stream.end(SECRET);
+    };
+    for (const [, ask] of CLIENTS) {
+      const { head, body } = await ask(gateway.port, "GET");
+      assert.ok(!`${head}${body}`.includes(SECRET));
+    }
+  });
 });
 
 const PREFACE_BYTES = 24;
