@@ -137,6 +137,8 @@ export const PLAN_VERSION = IR_VERSION;
 export const HEADER = {
   /** Set by the service: moves the request to a route whose filters inspect the answer. */
   plan: "x-gatehouse-plan",
+  /** Set by the service: moves the request to the Envoy routes with the limits of an entry of `gateway.routes`. */
+  route: "x-gatehouse-route",
   /**
    * The copy of X-Backend-URL that routes match on. The service removes the original before Envoy selects the route
    * again.

@@ -243,6 +243,11 @@ export function list<S extends z.ZodType>(item: S, wanted = "a list") {
   return named(z.array(item, expected(wanted)), "list", name);
 }
 
+/** A list of maps. */
+export function maps<S extends z.ZodType>(item: S, name: string) {
+  return named(z.array(item, expected(`a list of ${name}`)), "json", `a list of ${name}`);
+}
+
 /** A list, or a single entry. */
 export function oneOrMore<S extends z.ZodType>(item: S) {
   const name = `${valueTypes.get(item)?.name ?? "a value"}, or a list of them`;

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { GatewayConfig } from "../config/index.ts";
+import { largest, type GatewayConfig } from "../config/index.ts";
 import { believesHeaders, namesNotFromClients, OWN_PREFIXES, speaksTls } from "../gateway/index.ts";
 import type { ProxyReason } from "../reasons.ts";
 import type { RawRequest } from "../request/index.ts";
@@ -82,7 +82,7 @@ export function throughEnvoy(sent: RawRequest, config: GatewayConfig, peer: stri
     return refused("MALFORMED_REQUEST", "query_missing_content_type");
   }
   const body = sent.body?.bytes.length ?? 0;
-  if (body > config.gateway.security.request_size_limit) {
+  if (body > largest(config, "requestSize")) {
     return refused("REQUEST_TOO_LARGE", "rbac_access_denied_matched_policy[request_too_large]");
   }
   const scheme = isTls ? "https" : "http";

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { DESTINATIONS, type DestinationKind } from "../audit/index.ts";
+import { foldCase, parsePattern } from "../policy/index.ts";
 import { foldHeaderName } from "../request/index.ts";
 import { valueAt } from "./keys.ts";
 import { DEFAULT_IDENTITY_HEADERS } from "./schema-identity.ts";
@@ -66,6 +67,31 @@ const CHECKS: readonly ConfigCheck[] = [
             : "has no effect: the PROXY protocol says who the client is",
         )
       : undefined,
+  ({ gateway: { routes, performance } }) => {
+    const index = routes.findIndex(
+      ({ request_timeout: own }) => (own ?? Infinity) < performance.request_timeout,
+    );
+    return index < 0
+      ? undefined
+      : fault(
+          `gateway.routes.${String(index)}.request_timeout`,
+          "is shorter than `gateway.performance.request_timeout`, which Envoy applies to all requests: set that one",
+        );
+  },
+  ({ gateway: { routes } }) => {
+    const index = routes.findIndex((route) => Object.keys(route).length === 1);
+    return index < 0 ? undefined : fault(`gateway.routes.${String(index)}`, "has no limits");
+  },
+  ({ gateway: { routes } }) => {
+    const places = routes.map(({ path }) => samePaths(path));
+    const index = places.findIndex((place, at) => places.indexOf(place) < at);
+    return index < 0
+      ? undefined
+      : fault(
+          `gateway.routes.${String(index)}.path`,
+          `matches the same paths as \`gateway.routes.${String(places.indexOf(places[index] ?? ""))}.path\``,
+        );
+  },
   ({ identity }) => {
     const names = [
       ...Object.keys(identity.headers),
@@ -112,6 +138,14 @@ const CHECKS: readonly ConfigCheck[] = [
       ? fault("control_plane", "needs exactly one of `api_key` and `api_key_file`")
       : undefined,
 ];
+
+/** Equal for patterns that match the same paths. */
+function samePaths(path: string): string {
+  const { segments } = parsePattern(path, "rest");
+  return JSON.stringify(
+    segments.map((segment) => (segment.kind === "literal" ? [foldCase(segment.value)] : segment.kind)),
+  );
+}
 
 function needsControlPlane(
   { url }: GatewayConfig["control_plane"],

@@ -1,6 +1,7 @@
 export { loadGatewayConfig } from "./load.ts";
 export type { LoadOptions, LoadResult } from "./load.ts";
 export type { GatewayConfig } from "./schema.ts";
+export { largest, routeLimits, usualLimits, type Limits, type RouteLimits } from "./limits.ts";
 export { configReference } from "./reference.ts";
 export { AMBIGUITY_NAMES } from "./schema-gateway.ts";
 export { DEFAULT_IDENTITY_HEADERS } from "./schema-identity.ts";

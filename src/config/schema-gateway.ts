@@ -2,6 +2,14 @@ import { availableParallelism } from "node:os";
 import * as z from "zod";
 import { FORWARDED_HEADERS, SWITCHES, USUAL_FORWARDED_HEADERS } from "../request/types.ts";
 import {
+  idleTimeout,
+  requestSizeLimit,
+  requestTimeout,
+  responseSizeLimit,
+  routes,
+  upstreamTimeout,
+} from "./schema-routes.ts";
+import {
   backendUrl,
   choice,
   cidr,
@@ -54,7 +62,7 @@ const performance = z.strictObject({
       "Default: a quarter of the memory of the machine or control group, between 256MiB and 4GiB.",
   ),
   request_timeout: setting(
-    duration("100ms", "24h"),
+    requestTimeout,
     "60s",
     "Time that a client has to send a whole request, including the body. After that: 408.",
   ),
@@ -97,7 +105,7 @@ const security = z.strictObject({
     "Send `Strict-Transport-Security: max-age=31536000` with every response, including the gateway's own.",
   ),
   request_size_limit: setting(
-    size(1, 4_000_000_000),
+    requestSizeLimit,
     "10MB",
     "Maximum size of a request body. Above it: 413, before the body is read if the request states its length. A body of " +
       "unknown length is buffered until it is complete; gRPC calls to an `h2c` or `https` backend, which are streams, are not.",
@@ -110,7 +118,7 @@ const security = z.strictObject({
       "a worker, and long JSON takes long to parse: raise it only as far as uploads need it.",
   ),
   response_size_limit: setting(
-    size(1, 1_000_000_000),
+    responseSizeLimit,
     "10MB",
     "Maximum size of a response body to which a response rule applies; the whole body is buffered. A larger body is not " +
       "delivered, and the status becomes 502 unless it was a redirect or an error. Responses without a rule are not limited.",
@@ -156,9 +164,10 @@ export const gateway = z
       "PEM file with the certificate authorities for `https` backends. Default: those of the system.",
     ),
     upstream_timeout: setting(
-      duration("10ms", "24h"),
+      upstreamTimeout,
       "30s",
-      "How long a backend may be silent before its response starts and between two parts of it. After that: 504.",
+      "How long a backend may be silent before its response starts and between two parts of it. After that: 504. Streams have " +
+        "`stream_idle_timeout` instead.",
     ),
     upstream_idle_timeout: setting(
       duration("100ms", "1h"),
@@ -166,8 +175,14 @@ export const gateway = z
       "How long an idle connection to a backend is kept open. Must be shorter than the backend's own keep-alive timeout (5 s in " +
         "Node.js, uvicorn and Apache): a request sent while the backend closes the connection is answered with 503.",
     ),
+    stream_idle_timeout: setting(
+      idleTimeout,
+      "5m",
+      "How long a gRPC call, or a request with `Accept: text/event-stream`, may be idle in both directions before it is ended " +
+        "(gRPC: with `UNAVAILABLE` if no response has begun).",
+    ),
     websocket_idle_timeout: setting(
-      duration("1s", "24h"),
+      idleTimeout,
       "5m",
       "How long a WebSocket connection may be idle in both directions before it is closed.",
     ),
@@ -177,6 +192,7 @@ export const gateway = z
         "network). Further ones are denied with 429. Default: an eighth of `performance.connection_pool_size` (128), so that no " +
         "user takes more of a backend's capacity.",
     ),
+    routes,
     trusted_proxies: setting(
       list(cidr()),
       [],

@@ -99,7 +99,7 @@ export class Sources {
       const entry = node?.kind === "mapping" ? node.entries.find((member) => member.key === step) : undefined;
       const next = node?.kind === "sequence" ? node.items[Number(step)] : entry?.value;
       if (next === undefined)
-        return key === undefined || node === undefined ? undefined : { node, key, exact: false };
+        return node === undefined || node === this.#root ? undefined : { node, key, exact: false };
       key = entry?.at;
       node = next;
     }

@@ -71,6 +71,8 @@ interface Facts {
 interface PermitParts {
   /** What the gateway still has to do with the response or on the connection. */
   readonly plan?: PlanIR;
+  /** Index of the entry of `gateway.routes` whose limits apply. */
+  readonly route?: number;
   /** Other readings of the request, which are also permitted. */
   readonly alsoRead?: readonly CanonicalRequest[];
 }

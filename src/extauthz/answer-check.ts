@@ -1,6 +1,8 @@
 import type { Encoder, HeaderChanges } from "../decision/point/index.ts";
+import { HEADER } from "../envoy-contract.ts";
 import { encodeAllow, encodeBodyRequest, encodeDenial } from "./encode.ts";
 import { planMetadata, PLAN_HEADER, type StatePlace } from "./plan-metadata.ts";
+import type { HeaderList } from "./wire-headers.ts";
 import { recordMetadata, type RecordMetadata } from "./record-metadata.ts";
 
 export interface CheckEncoderOptions {
@@ -32,14 +34,19 @@ export function createCheckEncoder({ records, place }: CheckEncoderOptions): Enc
       : Buffer.concat([answer, recordMetadata(records, decisionId, target)]);
 
   return {
-    permit(_permit, { access }, { headers, plan, decisionId }) {
+    permit({ route }, { access, carries }, { headers, plan, decisionId }) {
+      const ours: HeaderList = [
+        ...(plan === undefined ? [] : [PLAN_HEADER]),
+        // only our own Envoy has routes for it, and removes it
+        ...(route === undefined || !carries.has("response") ? [] : [[HEADER.route, String(route)] as const]),
+      ];
       const answer =
-        plan === undefined
+        ours.length === 0
           ? plain(headers)
           : encodeAllow({
-              setHeaders: [...headers.set, PLAN_HEADER],
-              removeHeaders: headers.remove.filter((name) => name !== PLAN_HEADER[0]),
-              dynamicMetadata: planMetadata(plan, access, place),
+              setHeaders: [...headers.set, ...ours],
+              removeHeaders: headers.remove.filter((name) => ours.every(([own]) => own !== name)),
+              ...(plan && { dynamicMetadata: planMetadata(plan, access, place) }),
             });
       return named(answer, decisionId, access.raw.target);
     },

@@ -1,4 +1,4 @@
-import type { GatewayConfig } from "../config/index.ts";
+import { largest, type GatewayConfig, type Limits } from "../config/index.ts";
 import { DECISION, NAMESPACE, REFUSE } from "../envoy-contract.ts";
 import { noCredential } from "./anonymous.ts";
 import { EXT_AUTHZ_CLUSTER } from "./clusters.ts";
@@ -29,7 +29,7 @@ export function httpFilters(config: GatewayConfig, luaDirectory?: string): reado
     answerRequestId(),
     lua("guard_response", luaDirectory),
     dropTrailers(),
-    requestSize(config),
+    requestSize("envoy.filters.http.rbac", largest(config, "requestSize")),
     ...rateLimit(config),
     extAuthz(config),
     extAuthzWithBody(config),
@@ -38,7 +38,7 @@ export function httpFilters(config: GatewayConfig, luaDirectory?: string): reado
     lua("sockets", luaDirectory),
     lua("guard_request", luaDirectory),
     bufferBody(config),
-    requestSize(config),
+    requestSize(REQUEST_SIZE, config.gateway.security.request_size_limit),
     router(),
   ];
 }
@@ -66,32 +66,29 @@ function dropTrailers(): EnvoyJson {
 }
 
 /**
- * Refuses a Content-Length over the limit, or one that is not a number, before any of the body is read. Used again after the
- * buffer, which sets the length of bodies without one (its own limit is imprecise: bytes that arrive during the decision are
- * not counted). RBAC can only answer 403; `localReplies` turns it into 413.
+ * Refuses a Content-Length over the limit, or one that is not a number, before any of the body is read: at first with the
+ * largest limit of any route, and after the decision with the one of the request's own. By then the buffer has set the length
+ * of bodies without one (its own limit is imprecise: bytes that arrive during the decision are not counted). RBAC can only
+ * answer 403; `localReplies` turns it into 413.
  */
-function requestSize(config: GatewayConfig): EnvoyJson {
-  const withinLimit = { start: 0, end: config.gateway.security.request_size_limit + 1 };
-  return extension("envoy.filters.http.rbac", "envoy.extensions.filters.http.rbac.v3.RBAC", {
-    rules: {
-      action: "DENY",
-      policies: {
-        [TOO_LARGE]: {
-          principals: [{ any: true }],
-          permissions: [
-            {
-              and_rules: {
-                rules: [
-                  { header: { name: "content-length", present_match: true } },
-                  { not_rule: { header: { name: "content-length", range_match: withinLimit } } },
-                ],
-              },
-            },
-          ],
-        },
-      },
-    },
-  });
+function requestSize(name: string, limit: number): EnvoyJson {
+  return extension(name, "envoy.extensions.filters.http.rbac.v3.RBAC", sizeRules(limit));
+}
+
+export const REQUEST_SIZE = "gatehouse.request_size";
+
+export function requestSizeOnRoute({ requestSize: limit }: Limits): EnvoyJson {
+  return typed("envoy.extensions.filters.http.rbac.v3.RBACPerRoute", { rbac: sizeRules(limit) });
+}
+
+function sizeRules(limit: number): EnvoyJson {
+  const withinLimit = { start: 0, end: limit + 1 };
+  const rules = [
+    { header: { name: "content-length", present_match: true } },
+    { not_rule: { header: { name: "content-length", range_match: withinLimit } } },
+  ];
+  const policy = { principals: [{ any: true }], permissions: [{ and_rules: { rules } }] };
+  return { rules: { action: "DENY", policies: { [TOO_LARGE]: policy } } };
 }
 
 /** Applied before the decision, so that a flood costs no decisions. */
@@ -271,12 +268,24 @@ function halfOf(milliseconds: number): string {
  * decision, so that unknown clients cannot make the gateway buffer anything.
  */
 function bufferBody(config: GatewayConfig): EnvoyJson {
-  return extension(BUFFER, "envoy.extensions.filters.http.buffer.v3.Buffer", {
+  return extension(
+    BUFFER,
+    "envoy.extensions.filters.http.buffer.v3.Buffer",
+    bufferLimit(config.gateway.security.request_size_limit),
+  );
+}
+
+export function bufferOnRoute({ requestSize: limit }: Limits): EnvoyJson {
+  return typed("envoy.extensions.filters.http.buffer.v3.BufferPerRoute", { buffer: bufferLimit(limit) });
+}
+
+function bufferLimit(limit: number): EnvoyJson {
+  return {
     // Envoy continues reading when less than half of this is buffered. What it has read before the decision must be less,
     // otherwise it would neither read nor answer. Under load it reads ahead more than one connection buffer: with four of
     // them, one in a thousand oversized uploads got 408 on a busy machine
-    max_request_bytes: Math.max(config.gateway.security.request_size_limit, 8 * CONNECTION_BUFFER_BYTES),
-  });
+    max_request_bytes: Math.max(limit, 8 * CONNECTION_BUFFER_BYTES),
+  };
 }
 
 function router(): EnvoyJson {

@@ -1,4 +1,4 @@
-import type { GatewayConfig } from "../config/index.ts";
+import { largest, type GatewayConfig } from "../config/index.ts";
 import { HEADER } from "../envoy-contract.ts";
 import { allOf, anyOf, expression, flags, IS_OVER, IS_UNDER_WAY, status } from "./access-log-filters.ts";
 import { accessLogLines } from "./access-log-lines.ts";
@@ -42,8 +42,9 @@ export function listener(config: GatewayConfig, options: ListenerOptions): Envoy
 }
 
 function connectionManager(config: GatewayConfig, { luaDirectory }: ListenerOptions): EnvoyJson {
-  const { performance, upstream_timeout: upstreamTimeout } = config.gateway;
-  const requestTimeout = performance.request_timeout;
+  const { upstream_timeout: upstreamTimeout } = config.gateway;
+  // Envoy has one for all requests
+  const requestTimeout = largest(config, "requestTimeout");
   return extension(
     "envoy.filters.network.http_connection_manager",
     "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",

@@ -1,4 +1,4 @@
-import type { GatewayConfig } from "../config/index.ts";
+import { routeLimits, usualLimits, type GatewayConfig, type Limits } from "../config/index.ts";
 import {
   BODIES,
   EXTENSION,
@@ -19,6 +19,7 @@ import type { EnvoyJson } from "./envoy-json.ts";
 import {
   authzService,
   BUFFER,
+  bufferOnRoute,
   CONNECTION_BUFFER_BYTES,
   CUSTOM_RESPONSE,
   EXT_AUTHZ,
@@ -26,6 +27,8 @@ import {
   LUA_FILTERS,
   luaName,
   replaceRefused,
+  REQUEST_SIZE,
+  requestSizeOnRoute,
   type LuaFilter,
 } from "./http-filters.ts";
 
@@ -36,14 +39,23 @@ const ROUTE_CONFIG_NAME = "gateway";
  * in the check, its response processed), so that a new policy set never meets an old route.
  */
 export function routeConfiguration(config: GatewayConfig): EnvoyJson {
-  const routes = backendsOf(config).flatMap((backend) => [
-    ...CALLERS.map((caller) => upgradeRoute(config, backend, caller)),
-    // the decision has been made: whether the caller has a credential no longer matters
-    ...bodyClasses(backend).map((body) => route(config, backend, { body, plan: true, caller: "any" })),
-    ...bodyClasses(backend).flatMap((body) =>
-      CALLERS.map((caller) => route(config, backend, { body, plan: false, caller })),
-    ),
-  ]);
+  const usual = {
+    limits: usualLimits(config),
+    headers:
+      config.gateway.routes.length === 0
+        ? []
+        : [{ name: HEADER.route, present_match: true, invert_match: true }],
+    callers: CALLERS,
+  };
+  const limited = routeLimits(config).map((limits, index) => ({
+    limits,
+    headers: [exactly(HEADER.route, String(index))],
+    callers: DECIDED,
+    own: true as const,
+  }));
+  const routes = backendsOf(config).flatMap((backend) =>
+    [usual, ...limited].flatMap((group) => routesOf(config, backend, group)),
+  );
   return {
     name: ROUTE_CONFIG_NAME,
     virtual_hosts: [{ name: "gateway", domains: ["*"], routes: [noTunnels(config), ...routes] }],
@@ -61,6 +73,29 @@ const BUFFER_OFF = typed("envoy.extensions.filters.http.buffer.v3.BufferPerRoute
  */
 const CALLERS = ["anonymous", "any"] as const;
 type Caller = (typeof CALLERS)[number];
+/** After the decision, it no longer matters whether the caller has a credential. */
+const DECIDED = ["any"] as const satisfies readonly Caller[];
+
+/** Routes with the same limits. */
+interface RouteGroup {
+  readonly limits: Limits;
+  /** What tells them from other groups. */
+  readonly headers: readonly EnvoyJson[];
+  readonly callers: readonly Caller[];
+  /** They differ from those of the filters. */
+  readonly own?: true;
+}
+
+function routesOf(config: GatewayConfig, backend: Backend, group: RouteGroup): readonly EnvoyJson[] {
+  const kinds = STREAMS.flatMap((stream) => bodyClasses(backend).map((body) => ({ body, stream })));
+  return [
+    ...group.callers.map((caller) => upgradeRoute(config, backend, group, caller)),
+    ...kinds.map((kind) => route(config, backend, group, { ...kind, plan: true, caller: "any" })),
+    ...kinds.flatMap((kind) =>
+      group.callers.map((caller) => route(config, backend, group, { ...kind, plan: false, caller })),
+    ),
+  ];
+}
 
 function isCaller(config: GatewayConfig, caller: Caller): readonly EnvoyJson[] {
   return caller === "anonymous" ? noCredential(config) : [];
@@ -121,9 +156,8 @@ function noTunnels(config: GatewayConfig): EnvoyJson {
 }
 
 /** Despite its name, it also limits responses. Lua refuses responses over the limit; much larger ones never reach it. */
-function heldBytes({ gateway: { security } }: GatewayConfig): number {
-  const { response_size_limit, request_size_limit, decision_body_limit } = security;
-  return Math.max(response_size_limit, request_size_limit, decision_body_limit, 4 * CONNECTION_BUFFER_BYTES);
+function heldBytes({ gateway: { security } }: GatewayConfig, { responseSize, requestSize }: Limits): number {
+  return Math.max(responseSize, requestSize, security.decision_body_limit, 4 * CONNECTION_BUFFER_BYTES);
 }
 
 const UPGRADE = [
@@ -133,18 +167,26 @@ const UPGRADE = [
 ];
 
 /** WebSocket handshakes: what follows is not a body, and may be idle at times. */
-function upgradeRoute(config: GatewayConfig, backend: Backend, caller: Caller): EnvoyJson {
+function upgradeRoute(
+  config: GatewayConfig,
+  backend: Backend,
+  { limits, headers }: RouteGroup,
+  caller: Caller,
+): EnvoyJson {
   return {
-    match: { prefix: "/", headers: [...choice(backend), ...UPGRADE, ...isCaller(config, caller)] },
+    match: {
+      prefix: "/",
+      headers: [...headers, ...choice(backend), ...UPGRADE, ...isCaller(config, caller)],
+    },
     route: {
       cluster: backend.upgradeCluster,
       timeout: "0s",
-      idle_timeout: seconds(config.gateway.websocket_idle_timeout),
+      idle_timeout: seconds(limits.websocketIdleTimeout),
       upgrade_configs: [{ upgrade_type: "websocket" }],
     },
     // Lua cannot see what is spoken upstream
     metadata: { filter_metadata: { [luaName("sockets")]: { [ROUTE.upstream]: upgradeProtocol(backend) } } },
-    request_body_buffer_limit: heldBytes(config),
+    request_body_buffer_limit: heldBytes(config, limits),
     typed_per_filter_config: {
       ...checkSettings(config, { body: false, plans: true, caller }),
       [BUFFER]: BUFFER_OFF,
@@ -165,7 +207,16 @@ interface BodyClass {
   readonly buffered: boolean;
   /** The service can receive the body. A gRPC call may never end, and contains nothing that a rule could read. */
   readonly readable: boolean;
+  /** Calls that may be silent for long. */
+  readonly stream?: true;
 }
+
+/** Requests for Server-Sent Events, and all others. */
+const STREAMS = [true, false] as const;
+const WANTS_EVENTS = {
+  name: "accept",
+  string_match: { contains: "text/event-stream", ignore_case: true },
+};
 
 /** Bodies of known length and gRPC are streamed; a body of unknown length is buffered and measured. */
 function bodyClasses(backend: Backend): readonly BodyClass[] {
@@ -179,39 +230,65 @@ function bodyClasses(backend: Backend): readonly BodyClass[] {
     headers: header("content-type", { string_match: { prefix: "application/grpc" } }),
     buffered: false,
     readable: false,
+    stream: true as const,
   };
   return [known, ...(backend.http2 ? [grpc] : []), { headers: [], buffered: true, readable: true }];
 }
 
 interface RouteKind {
   readonly body: BodyClass;
+  readonly stream: boolean;
   /** The decision has a plan: the response may have to be buffered. */
   readonly plan: boolean;
   readonly caller: Caller;
 }
 
-function route(config: GatewayConfig, backend: Backend, { body, plan, caller }: RouteKind): EnvoyJson {
+function route(
+  config: GatewayConfig,
+  backend: Backend,
+  { limits, headers, own }: RouteGroup,
+  { body, stream, plan, caller }: RouteKind,
+): EnvoyJson {
   const planned = plan ? [{ name: HEADER.plan, present_match: true }] : [];
   return {
     match: {
       prefix: "/",
-      headers: [...choice(backend), ...planned, ...body.headers, ...isCaller(config, caller)],
+      headers: [
+        ...headers,
+        ...choice(backend),
+        ...planned,
+        ...(stream ? [WANTS_EVENTS] : []),
+        ...body.headers,
+        ...isCaller(config, caller),
+      ],
     },
     route: {
       cluster: backend.cluster,
       // no limit on the whole response, which may be a long download or a stream, but on silence
       timeout: "0s",
-      retry_policy: { num_retries: 0, per_try_idle_timeout: seconds(config.gateway.upstream_timeout) },
+      ...(stream || body.stream === true
+        ? { idle_timeout: seconds(limits.streamIdleTimeout) }
+        : {
+            retry_policy: { num_retries: 0, per_try_idle_timeout: seconds(limits.upstreamTimeout) },
+            ...(own && { idle_timeout: seconds(idleTimeoutOf(limits)) }),
+          }),
     },
-    ...(plan && { request_body_buffer_limit: heldBytes(config) }),
+    ...(plan && { request_body_buffer_limit: heldBytes(config, limits) }),
     typed_per_filter_config: {
       ...(body.buffered ? {} : { [BUFFER]: BUFFER_OFF }),
+      ...(own && body.buffered && { [BUFFER]: bufferOnRoute(limits) }),
+      ...(own && { [REQUEST_SIZE]: requestSizeOnRoute(limits) }),
       ...checkSettings(config, { body: body.readable, plans: true, caller }),
       ...(plan
         ? { ...luaOff("sockets", "guard_request"), [CUSTOM_RESPONSE]: replaceRefused() }
         : luaOff(...LUA_FILTERS)),
     },
   };
+}
+
+/** Longer than the silence that either side is allowed. */
+function idleTimeoutOf({ requestTimeout, upstreamTimeout }: Limits): number {
+  return Math.max(300_000, requestTimeout, upstreamTimeout) + 1000;
 }
 
 /** Matches the backend that a trusted proxy has selected. */

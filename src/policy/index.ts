@@ -63,6 +63,7 @@ export {
   type Matcher,
   type MatcherOptions,
 } from "./match/matcher.ts";
+export { foldCase } from "./match/fold.ts";
 export { createRuleIndex, type RuleIndex } from "./match/rule-index.ts";
 export { isAttachedFile, mentionedFiles } from "./read/attached-file.ts";
 export { CLAIM_MEMBERS } from "./roots.ts";

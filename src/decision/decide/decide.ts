@@ -21,6 +21,7 @@ import {
 } from "./evaluation-context.ts";
 import { readingsAt } from "./forwarded-host.ts";
 import { hasOtherRules } from "./other-rules.ts";
+import { createRouteFinder, type RouteSettings } from "./route-limits.ts";
 import { REASONS } from "../../reasons.ts";
 import { requireOrigin, type OriginCheck } from "./origin-check.ts";
 import type { GraphqlEndpoint } from "../policies/graphql-endpoints.ts";
@@ -38,6 +39,8 @@ export interface DeciderDependencies extends EvaluationDependencies {
   readonly frontProxy: FrontProxyOptions;
   /** Name of a cookie that may contain the token. */
   readonly cookie?: string;
+  /** Paths with limits of their own; absent: none. */
+  readonly routes?: RouteSettings;
   /** Checks the origin of requests identified by a cookie; absent if that is switched off. */
   readonly originCheck?: OriginCheck;
   /** Present if a control plane is configured. */
@@ -65,6 +68,12 @@ export type Decide = (access: AccessRequest) => PromiseOrValue<Decision>;
  */
 export function createDecider(dependencies: DeciderDependencies): Decide {
   const { identify, switchedOff } = dependencies;
+  const routes = dependencies.routes ?? { routes: [], usual: [] };
+  const findRoute = createRouteFinder(routes);
+  const withLimitsOf = routes.routes.map(({ responseSize }) => ({
+    ...dependencies,
+    limits: { ...dependencies.limits, response: responseSize },
+  }));
   const readFrontProxy = createFrontProxyReader(dependencies.frontProxy);
 
   return (received) => {
@@ -87,6 +96,15 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
     if (!canonicalized.ok) return refuse(draft, canonicalized.refusal);
     const { accepted } = canonicalized;
     const canonical = readingsAt(canonicalized, proxy.host);
+    const route = findRoute([
+      canonical.request,
+      ...canonical.others,
+      ...canonical.variants.map((variant) => variant.request),
+    ]);
+    if (route === "conflict") {
+      const detail = "the readings of the path have different limits (`gateway.routes`)";
+      return deny({ ...draft, request: canonical.request, accepted }, "AMBIGUOUS_PATH", detail);
+    }
 
     const proceed = (found: Caller): PromiseOrValue<Decision> => {
       const { identity } = found;
@@ -124,7 +142,7 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
       const own = names.map((name) => ({ name, set: policies.customers.get(name) }));
       const sets = [snapshot, ...own.flatMap(({ set }) => set ?? [])];
       const evaluation = {
-        with: dependencies,
+        with: (route === undefined ? undefined : withLimitsOf[route]) ?? dependencies,
         snapshot,
         sets,
         request,
@@ -148,7 +166,9 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
         decision.verdict === "DENY" ? { ...decision, identity } : decision,
       );
     };
-    return andThen(identify(canonical.request, proxy.trusted), proceed);
+    const decided = andThen(identify(canonical.request, proxy.trusted), proceed);
+    if (route === undefined) return decided;
+    return andThen(decided, (decision) => (decision.verdict === "ALLOW" ? { ...decision, route } : decision));
   };
 
   /** A request that one policy set permits must also be permitted by the customer's own sets. */

@@ -34,7 +34,7 @@ export interface OfflineRequest {
 
 export type OfflineSettings = Pick<
   DeciderDependencies,
-  "frontProxy" | "cookie" | "originCheck" | "switchedOff" | "environment" | "limits"
+  "frontProxy" | "cookie" | "originCheck" | "switchedOff" | "environment" | "limits" | "routes"
 >;
 
 const DEFAULT_SETTINGS: OfflineSettings = {

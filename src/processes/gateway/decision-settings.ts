@@ -1,4 +1,4 @@
-import type { GatewayConfig } from "../../config/index.ts";
+import { routeLimits, usualLimits, type GatewayConfig, type Limits } from "../../config/index.ts";
 import type { FrontProxyOptions } from "../../decision/decide/front-proxy.ts";
 import type { DeciderDependencies } from "../../decision/decide/decide.ts";
 import { createForgedHeaders, withoutHeaders } from "../../decision/headers/forged-headers.ts";
@@ -8,11 +8,12 @@ import { SWITCHES, type RawRequest } from "../../request/index.ts";
 
 export type DecisionSettings = Pick<
   DeciderDependencies,
-  "frontProxy" | "cookie" | "originCheck" | "switchedOff" | "environment" | "limits"
+  "frontProxy" | "cookie" | "originCheck" | "switchedOff" | "environment" | "limits" | "routes"
 >;
 
 /** Settings of decisions besides policies, callers and attribute sources, for the gateway and for `policy explain`. */
-export function decisionSettings({ gateway, identity, policies }: GatewayConfig): DecisionSettings {
+export function decisionSettings(config: GatewayConfig): DecisionSettings {
+  const { gateway, identity, policies } = config;
   return {
     frontProxy: frontProxyOptions({ gateway, identity }),
     ...(identity.cookie_origin_check && { originCheck: createOriginCheck(identity.trusted_origins) }),
@@ -20,6 +21,14 @@ export function decisionSettings({ gateway, identity, policies }: GatewayConfig)
     switchedOff: new Set(SWITCHES.filter((name) => gateway.accept_ambiguous.includes(name))),
     environment: policies.environment,
     limits: { response: gateway.security.response_size_limit, message: gateway.security.message_size_limit },
+    routes: {
+      usual: inOrder(usualLimits(config)),
+      routes: routeLimits(config).map((route) => ({
+        segments: route.segments,
+        limits: inOrder(route),
+        responseSize: route.responseSize,
+      })),
+    },
   };
 }
 
@@ -35,6 +44,18 @@ export function frontProxyOptions({
     ...(gateway.trusted_hops !== undefined && { trustedHops: gateway.trusted_hops }),
     clientHeaders: identity.client_headers,
   };
+}
+
+function inOrder(limits: Limits): readonly number[] {
+  const { upstreamTimeout, requestTimeout, streamIdleTimeout, websocketIdleTimeout } = limits;
+  return [
+    upstreamTimeout,
+    requestTimeout,
+    streamIdleTimeout,
+    websocketIdleTimeout,
+    limits.requestSize,
+    limits.responseSize,
+  ];
 }
 
 /** The headers that clients may not send. */
