@@ -44,10 +44,18 @@ export const DECISION = names(
 );
 
 /** Members of a route's metadata, which Lua reads. */
-export const ROUTE = names("upstream");
+export const ROUTE = names("upstream", "held_bytes");
 
 /** Members of the metadata that Lua writes. */
-export const NOTE = names("decision_id", "state", "status", "outcome", "chunks", "client_chunks");
+export const NOTE = names(
+  "decision_id",
+  "state",
+  "status",
+  "outcome",
+  "chunks",
+  "client_chunks",
+  "upload_dropped",
+);
 
 /**
  * Lua's progress with an answer: events are being delivered one by one, and counted; or the whole answer has been

@@ -61,6 +61,12 @@ const performance = z.strictObject({
     "Maximum heap size of Envoy. Near it, Envoy resets the streams that use most memory, then refuses new requests (503). " +
       "Default: a quarter of the memory of the machine or control group, between 256MiB and 4GiB.",
   ),
+  upload_memory_limit: optional(
+    size(1024 * 1024, 1_000_000_000_000),
+    "How much of unfinished bodies of unknown length Envoy holds in memory, all requests together; shared evenly by its threads, " +
+      "each of which can always hold one body of the largest permitted size. Above it: 503 with Retry-After, at the end of the " +
+      "body. Default: a quarter of `proxy_memory_limit`.",
+  ),
   request_timeout: setting(
     requestTimeout,
     "60s",
@@ -108,7 +114,7 @@ const security = z.strictObject({
     requestSizeLimit,
     "10MB",
     "Maximum size of a request body. Above it: 413, before the body is read if the request states its length. A body of " +
-      "unknown length is buffered until it is complete; gRPC calls to an `h2c` or `https` backend, which are streams, are not.",
+      "unknown length is buffered until it is complete (at most 2MiB with GET, HEAD and OPTIONS); gRPC calls to an `h2c` or `https` backend, which are streams, are not.",
   ),
   decision_body_limit: setting(
     size(4 * 256 * 1024, 15_000_000),

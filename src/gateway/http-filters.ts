@@ -1,10 +1,10 @@
 import { largest, type GatewayConfig, type Limits } from "../config/index.ts";
-import { DECISION, NAMESPACE, REFUSE } from "../envoy-contract.ts";
+import { DECISION, NAMESPACE, NOTE, REFUSE } from "../envoy-contract.ts";
 import { noCredential } from "./anonymous.ts";
 import { EXT_AUTHZ_CLUSTER } from "./clusters.ts";
 import { extension, overwrite, REQUEST_ID, REQUEST_ID_HEADER, seconds, typed } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
-import { TOO_LARGE } from "./local-replies.ts";
+import { TOO_LARGE, TOO_MANY_UPLOADS } from "./local-replies.ts";
 import { luaFilter } from "./lua-bundle.ts";
 
 /** Checks every request, without its body. */
@@ -37,6 +37,7 @@ export function httpFilters(config: GatewayConfig, luaDirectory?: string): reado
     lua("answers", luaDirectory),
     lua("sockets", luaDirectory),
     lua("guard_request", luaDirectory),
+    lua("uploads", luaDirectory),
     bufferBody(config),
     requestSize(REQUEST_SIZE, config.gateway.security.request_size_limit),
     router(),
@@ -87,8 +88,17 @@ function sizeRules(limit: number): EnvoyJson {
     { header: { name: "content-length", present_match: true } },
     { not_rule: { header: { name: "content-length", range_match: withinLimit } } },
   ];
-  const policy = { principals: [{ any: true }], permissions: [{ and_rules: { rules } }] };
-  return { rules: { action: "DENY", policies: { [TOO_LARGE]: policy } } };
+  const dropped = {
+    filter: NAMESPACE.notes,
+    path: [{ key: NOTE.upload_dropped }],
+    value: { bool_match: true },
+  };
+  const policy = (permission: EnvoyJson) => ({ principals: [{ any: true }], permissions: [permission] });
+  const policies = {
+    [TOO_LARGE]: policy({ and_rules: { rules } }),
+    [TOO_MANY_UPLOADS]: policy({ metadata: dropped }),
+  };
+  return { rules: { action: "DENY", policies } };
 }
 
 /** Applied before the decision, so that a flood costs no decisions. */
@@ -245,7 +255,7 @@ export function authzService(config: GatewayConfig, cluster: string): EnvoyJson 
 }
 
 /** Filters in Lua (envoy/lua); each route turns off the ones it does not need. */
-export const LUA_FILTERS = ["guard_response", "answers", "sockets", "guard_request"] as const;
+export const LUA_FILTERS = ["guard_response", "answers", "sockets", "guard_request", "uploads"] as const;
 export type LuaFilter = (typeof LUA_FILTERS)[number];
 
 /** The name under which routes know a filter in Lua. */
@@ -275,9 +285,12 @@ function bufferBody(config: GatewayConfig): EnvoyJson {
   );
 }
 
-export function bufferOnRoute({ requestSize: limit }: Limits): EnvoyJson {
+export function bufferOnRoute({ requestSize: limit }: Pick<Limits, "requestSize">): EnvoyJson {
   return typed("envoy.extensions.filters.http.buffer.v3.BufferPerRoute", { buffer: bufferLimit(limit) });
 }
+
+/** The largest body of unknown length in a request whose method usually has none. */
+export const UNEXPECTED_BODY = { requestSize: 8 * CONNECTION_BUFFER_BYTES } as const;
 
 function bufferLimit(limit: number): EnvoyJson {
   return {

@@ -31,6 +31,8 @@ interface LocalReply {
 
 /** The size policy of the RBAC filter, as named in the details of Envoy's reply. */
 export const TOO_LARGE = "request_too_large";
+/** The same, for bodies of unknown length that there was no memory for. */
+export const TOO_MANY_UPLOADS = "too_many_uploads";
 
 const MALFORMED = { code: "BAD_REQUEST", message: "the request is malformed" };
 const LARGE = {
@@ -55,6 +57,14 @@ export const LOCAL_REPLIES: readonly LocalReply[] = [
     when: [status("EQ", 403), detail(`rbac_access_denied_matched_policy[${TOO_LARGE}]`)],
     ...LARGE,
     status: 413,
+  },
+  {
+    when: [status("EQ", 403), detail(`rbac_access_denied_matched_policy[${TOO_MANY_UPLOADS}]`)],
+    code: "SERVICE_UNAVAILABLE",
+    message: "the gateway holds too many unfinished uploads at the moment",
+    status: 503,
+    retryAfter: 1,
+    grpc: GRPC.unavailable,
   },
   { when: [status("EQ", 400)], ...MALFORMED },
   {

@@ -24,7 +24,7 @@ const HEAP = "envoy.resource_monitors.fixed_heap";
  * that still send data. Without a limit, 100 streams on each of 50,000 connections could each make it buffer 1 MiB or more.
  */
 export function overloadManager(config: GatewayConfig): EnvoyJson {
-  const limit = config.gateway.performance.proxy_memory_limit ?? heapLimit();
+  const limit = heapOf(config);
   return {
     // data that arrives between two checks adds to the limit
     refresh_interval: "0.050s",
@@ -65,6 +65,11 @@ export function overloadManager(config: GatewayConfig): EnvoyJson {
       action("load_shed_points.http2_server_go_away_and_close_on_dispatch", { threshold: { value: 0.95 } }),
     ],
   };
+}
+
+/** The heap that Envoy may use, in bytes. */
+export function heapOf(config: GatewayConfig): number {
+  return config.gateway.performance.proxy_memory_limit ?? heapLimit();
 }
 
 function action(

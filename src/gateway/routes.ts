@@ -1,4 +1,5 @@
-import { routeLimits, usualLimits, type GatewayConfig, type Limits } from "../config/index.ts";
+import { availableParallelism } from "node:os";
+import { largest, routeLimits, usualLimits, type GatewayConfig, type Limits } from "../config/index.ts";
 import {
   BODIES,
   EXTENSION,
@@ -29,8 +30,10 @@ import {
   replaceRefused,
   REQUEST_SIZE,
   requestSizeOnRoute,
+  UNEXPECTED_BODY,
   type LuaFilter,
 } from "./http-filters.ts";
+import { heapOf } from "./overload.ts";
 
 const ROUTE_CONFIG_NAME = "gateway";
 
@@ -190,9 +193,15 @@ function upgradeRoute(
     typed_per_filter_config: {
       ...checkSettings(config, { body: false, plans: true, caller }),
       [BUFFER]: BUFFER_OFF,
-      ...luaOff("answers"),
+      ...luaOff("answers", "uploads"),
     },
   };
+}
+
+/** Bytes of unfinished uploads that one thread of Envoy holds: at least one upload is always possible. */
+function heldUploads(config: GatewayConfig): number {
+  const { upload_memory_limit: limit = heapOf(config) / 4 } = config.gateway.performance;
+  return Math.max(Math.floor(limit / availableParallelism()), largest(config, "requestSize"));
 }
 
 /** See `Backend.upgradeCluster`. */
@@ -207,6 +216,8 @@ interface BodyClass {
   readonly buffered: boolean;
   /** The service can receive the body. A gRPC call may never end, and contains nothing that a rule could read. */
   readonly readable: boolean;
+  /** Bodies are expected, and together limited (envoy/lua/gatehouse/uploads.lua). */
+  readonly counted?: true;
   /** Calls that may be silent for long. */
   readonly stream?: true;
 }
@@ -232,7 +243,14 @@ function bodyClasses(backend: Backend): readonly BodyClass[] {
     readable: false,
     stream: true as const,
   };
-  return [known, ...(backend.http2 ? [grpc] : []), { headers: [], buffered: true, readable: true }];
+  // they rarely have a body, and counting costs time even if there is none
+  const unexpected = {
+    headers: header(":method", { string_match: { safe_regex: { regex: "GET|HEAD|OPTIONS" } } }),
+    buffered: true,
+    readable: true,
+  };
+  const unknown = { headers: [], buffered: true, readable: true, counted: true as const };
+  return [known, ...(backend.http2 ? [grpc] : []), unexpected, unknown];
 }
 
 interface RouteKind {
@@ -274,14 +292,19 @@ function route(
           }),
     },
     ...(plan && { request_body_buffer_limit: heldBytes(config, limits) }),
+    ...(body.counted && {
+      metadata: { filter_metadata: { [luaName("uploads")]: { [ROUTE.held_bytes]: heldUploads(config) } } },
+    }),
     typed_per_filter_config: {
       ...(body.buffered ? {} : { [BUFFER]: BUFFER_OFF }),
-      ...(own && body.buffered && { [BUFFER]: bufferOnRoute(limits) }),
+      ...(own && body.counted && { [BUFFER]: bufferOnRoute(limits) }),
+      ...(body.buffered && !body.counted && { [BUFFER]: bufferOnRoute(UNEXPECTED_BODY) }),
       ...(own && { [REQUEST_SIZE]: requestSizeOnRoute(limits) }),
       ...checkSettings(config, { body: body.readable, plans: true, caller }),
       ...(plan
         ? { ...luaOff("sockets", "guard_request"), [CUSTOM_RESPONSE]: replaceRefused() }
-        : luaOff(...LUA_FILTERS)),
+        : luaOff("guard_response", "answers", "sockets", "guard_request")),
+      ...(body.counted ? {} : luaOff("uploads")),
     },
   };
 }

@@ -26,6 +26,8 @@ describe("gateway overload", () => {
     gateway = await startGateway({
       overrides: {
         "gateway.performance.proxy_memory_limit": `${LIMIT}`,
+        // a limit of its own, which would leave nothing to do for the one of the heap
+        "gateway.performance.upload_memory_limit": "100GB",
         // what stands still ends before the test does
         "gateway.performance.request_timeout": "20s",
       },
