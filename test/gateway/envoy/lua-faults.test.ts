@@ -105,6 +105,22 @@ describe("gateway: a fault of the Lua runtime", () => {
       });
     });
 
+    it("when Envoy does not replace what is refused at its headers", async () => {
+      const fault = {
+        file: "gatehouse/response.lua",
+        replace: "handle:headers():replace(REFUSE.header, REFUSE.value)",
+        by: "",
+      };
+      await withFault(fault, async (gateway) => {
+        json("")(gateway);
+        gateway.upstream.answer = (_request, response) => {
+          response.writeHead(200, { "content-type": "text/plain" }).end(SECRET);
+        };
+        const { status, body } = await send(gateway.port, "/");
+        assert.deepEqual([status, body.includes(SECRET)], [502, false]);
+      });
+    });
+
     it("when it comes in the middle of a stream", async () => {
       const loop = "for chunk in handle:bodyChunks() do\n    last_chunk";
       const inLoop: Fault = {
