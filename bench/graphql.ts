@@ -69,7 +69,8 @@ async function measure(shape: Shape): Promise<Row[]> {
         body: Buffer.from(body),
       });
       const check = () => service.check(request, { deadline: Number.POSITIVE_INFINITY });
-      if (judge() !== "allowed" || !isAllowed(await check())) throw new Error(`not allowed: ${body}`);
+      if (judge() !== "allowed" || !isAllowed((await check()) as Buffer))
+        throw new Error(`not allowed: ${body}`);
       rows.push({
         leaves,
         sdl: shape.schema ? "yes" : "no",

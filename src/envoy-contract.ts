@@ -161,6 +161,21 @@ export const HEADER = {
 /** Set by Lua on a response that Envoy is to replace, which also ends it at the application. */
 export const REFUSE = { header: "x-gatehouse-refuse", value: "refuse-answer" } as const;
 
+/** Headers of Envoy's calls to the service; no client can set them. */
+export const CALL_HEADER = {
+  /** Milliseconds from the start of the request to the call. Only our own Envoy sends it. */
+  askedAfter: "x-gatehouse-asked-after",
+} as const;
+
+/** Tags of access-log entries about requests without a decision. */
+export const LOG_TAG = names(
+  // bytes sent to a worker for the check; absent if Envoy did not let it begin
+  "check_bytes",
+  // the same of the check with the body, and how long that took; absent if it was not needed
+  "body_check_bytes",
+  "body_check_us",
+);
+
 /** Context extensions: an Envoy route uses them to tell the service what it supports. */
 export const EXTENSION = {
   /** The route's filters carry out plans of this version. Without it, answers would pass unfiltered. */

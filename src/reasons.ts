@@ -49,7 +49,7 @@ const PROXY_REFUSALS = {
   DECISION_UNAVAILABLE: {
     status: 503,
     code: "SERVICE_UNAVAILABLE",
-    message: "no worker made a decision in time, or too many requests were queued",
+    message: "no worker made a decision in time",
   },
   REFUSED_BY_PROXY: { status: 400, code: "BAD_REQUEST", message: "the proxy refused the request" },
 } as const satisfies Record<string, Entry>;

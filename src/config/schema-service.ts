@@ -100,8 +100,8 @@ export const authz = z
     decision_timeout: setting(
       duration("2ms", "1m"),
       "500ms",
-      "Time limit for one decision. After that, the request is answered with 503 and never forwarded. After half of it, another worker is " +
-        "asked.",
+      "Time limit for one decision, from when Envoy asks for it. After that, the request is answered with 503 and never forwarded. Envoy " +
+        "lets only so many checks begin as are answered well within it, and answers any more with 503 at once.",
     ),
     state_directory: optional(
       path(),

@@ -1,4 +1,4 @@
-import { DECISION, NOTE } from "../envoy-contract.ts";
+import { DECISION, LOG_TAG, NOTE } from "../envoy-contract.ts";
 import { DOWNSTREAM_PERIODIC, readEntry, type RawEntry } from "./access-log-entry.ts";
 import type { LoggedFlags, LoggedRequest } from "./access-log-request.ts";
 import { lengthField, MessageReader } from "./wire.ts";
@@ -63,6 +63,10 @@ export interface UndecidedEntry {
   readonly request: LoggedRequest;
   /** It was forwarded to an application. */
   readonly forwarded: boolean;
+  /** Envoy let its last check begin, and did not refuse it because of the number of those under way. */
+  readonly checkBegan: boolean;
+  /** Until the end of the stream; ms. */
+  readonly endedAfter: number | undefined;
 }
 
 /** Receives the entries. */
@@ -211,5 +215,9 @@ function undecided(draft: RawEntry): UndecidedEntry {
     // a request that Envoy refuses early may still have the id that the client made up
     request: draft.answeredId === "" ? draft.request : { ...draft.request, id: draft.answeredId },
     forwarded: draft.forwarded,
+    checkBegan: draft.tags.has(
+      draft.tags.has(LOG_TAG.body_check_us) ? LOG_TAG.body_check_bytes : LOG_TAG.check_bytes,
+    ),
+    endedAfter: draft.total,
   };
 }

@@ -32,6 +32,8 @@ export class RawEntry {
   remote = "";
   flags: LoggedFlags = {};
   forwarded = false;
+  /** Names of tags. */
+  readonly tags = new Set<string>();
   isFinal = false;
   /** Read only if needed: if there was no decision, or nothing was forwarded. */
   requestBytes: Buffer | undefined;
@@ -79,6 +81,7 @@ const CLUSTER = lengthField(15);
 const FLAGS = lengthField(16);
 const METADATA = lengthField(17);
 const PEER = lengthField(20);
+const CUSTOM_TAG = lengthField(22);
 const DURATION = lengthField(23);
 const TYPE = varintField(33);
 
@@ -114,6 +117,9 @@ function readCommon(bytes: Buffer, draft: RawEntry): void {
         break;
       case PEER:
         draft.peer = readAddress(reader.bytes());
+        break;
+      case CUSTOM_TAG:
+        draft.tags.add(readMapEntry(reader.bytes()).key);
         break;
       case METADATA:
         readMetadata(reader.bytes(), draft);

@@ -4,6 +4,7 @@ import type { Snapshot } from "../decision/policies/snapshot.ts";
 import type { ProxyReason } from "../reasons.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { redactTarget } from "../text/index.ts";
+import type { RequestOutcome } from "./access-log.ts";
 import type { UndecidedEntry } from "./access-log-decode.ts";
 
 export interface RefusalDependencies {
@@ -59,6 +60,42 @@ function refusalRecord(
   };
 }
 
+/** Reasons for which a request can end while a worker decides. */
+const DURING_CHECK: ReadonlySet<ProxyReason> = new Set([
+  "CLIENT_GONE",
+  "DECISION_UNAVAILABLE",
+  "MALFORMED_REQUEST",
+  "REFUSED_BY_PROXY",
+  "REQUEST_TIMEOUT",
+  "REQUEST_TOO_LARGE",
+]);
+
+/** Whether a worker may have decided it, although Envoy did not wait for the answer. */
+export function mayBeDecided(entry: UndecidedEntry): boolean {
+  return entry.request.id !== "" && DURING_CHECK.has(refusalReason(entry));
+}
+
+/** The outcome of a request that a worker decided, but too late. */
+export function notForwarded(entry: UndecidedEntry, now: number = Date.now()): RequestOutcome {
+  const { startedAt, endedAfter = 0, request, responseCode, details } = entry;
+  return {
+    event: "response",
+    response: {
+      result: "not_forwarded",
+      reason: refusalReason(entry),
+      ...{ paths: [], count: 0, dropped: 0 },
+    },
+    decisionId: "",
+    requestId: request.id,
+    handshake: false,
+    at: startedAt === undefined ? now : startedAt + endedAfter,
+    durationMs: endedAfter,
+    responseCode,
+    responseBytes: 0,
+    details,
+  };
+}
+
 /** By Envoy's `response_code_details`. */
 const BY_DETAILS: Readonly<Record<string, ProxyReason>> = {
   path_normalization_failed: "PATH_REFUSED",
@@ -78,7 +115,6 @@ const BY_DETAILS: Readonly<Record<string, ProxyReason>> = {
   request_overall_timeout: "REQUEST_TIMEOUT",
   stream_idle_timeout: "REQUEST_TIMEOUT",
   route_not_found: "ROUTE_NOT_FOUND",
-  ext_authz_error: "DECISION_UNAVAILABLE",
   overload: "OVERLOADED",
   missing_host_header: "MALFORMED_REQUEST",
   query_missing_content_type: "MALFORMED_REQUEST",
@@ -103,7 +139,10 @@ export function refusalReason({
   details,
   flags,
   responseCode,
-}: Pick<UndecidedEntry, "details" | "flags" | "responseCode">): ProxyReason {
+  checkBegan = true,
+}: Pick<UndecidedEntry, "details" | "flags" | "responseCode"> &
+  Partial<Pick<UndecidedEntry, "checkBegan">>): ProxyReason {
+  if (details === "ext_authz_error") return checkBegan ? "DECISION_UNAVAILABLE" : "OVERLOADED";
   if (Object.hasOwn(BY_DETAILS, details)) return BY_DETAILS[details] ?? "REFUSED_BY_PROXY";
   if (flags.overloaded === true) return "OVERLOADED";
   if (flags.malformed === true) return "MALFORMED_REQUEST";

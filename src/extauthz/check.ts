@@ -5,6 +5,8 @@ import type { CheckHandler } from "./server.ts";
 
 /** Dependencies of checks. */
 export interface CheckDependencies extends ServingDependencies, CheckEncoderOptions {
+  /** How long Envoy waits for an answer; ms. */
+  readonly decisionTimeout?: number;
   readonly log: ServingDependencies["log"] & { warn(object: object, message: string): void };
 }
 
@@ -12,7 +14,7 @@ export interface CheckDependencies extends ServingDependencies, CheckEncoderOpti
 export function createCheck(dependencies: CheckDependencies): CheckHandler {
   return serveDoor(
     {
-      decode: createCheckReader(dependencies.log),
+      decode: createCheckReader(dependencies),
       encode: createCheckEncoder(dependencies),
       namesDecisions: dependencies.records !== undefined,
     },

@@ -13,12 +13,19 @@ const WITH_FILTERS: ReadonlySet<Task> = new Set([
 ]);
 const WITHOUT_FILTERS: ReadonlySet<Task> = new Set(["request_headers"]);
 
+export interface CheckReaderOptions {
+  /** How long Envoy waits for an answer, from when it asks; ms. Default: what the call says, from when it is read. */
+  readonly decisionTimeout?: number;
+  readonly log: { warn(object: object, message: string): void };
+}
+
 /** @returns the decoder of CheckRequests: the input of the decision point, with what this route can enforce */
-export function createCheckReader(log: {
-  warn(object: object, message: string): void;
-}): (bytes: Buffer, call: DoorCall) => DecodedCheck {
+export function createCheckReader({
+  decisionTimeout = Infinity,
+  log,
+}: CheckReaderOptions): (bytes: Buffer, call: DoorCall) => DecodedCheck {
   let warned = false;
-  return (bytes, { deadline, traceparent: ofCall }) => {
+  return (bytes, { deadline, traceparent: ofCall, askedAfter }) => {
     const call = decodeCheck(bytes);
     if (call.headersJoined && !warned) {
       warned = true;
@@ -32,7 +39,11 @@ export function createCheckReader(log: {
       peer: call.source.address,
       requestId: call.requestId,
       receivedAt: call.receivedAt,
-      deadline,
+      // the call may have waited in Envoy, and in the socket, before it was read
+      deadline:
+        askedAfter === undefined
+          ? deadline
+          : Math.min(deadline, call.receivedAt + askedAfter + decisionTimeout),
       ...(call.bodies !== undefined && { bodies: call.bodies }),
       ...(isProxyProtocol(proxyProtocol) && { proxyProtocol }),
       ...(call.forwardedProto !== undefined && { forwardedProto: call.forwardedProto }),
@@ -43,6 +54,7 @@ export function createCheckReader(log: {
       access,
       carries: contextExtensions[EXTENSION.plans] === String(PLAN_VERSION) ? WITH_FILTERS : WITHOUT_FILTERS,
       streamId,
+      reportsUndecided: askedAfter !== undefined,
       reportsConnections: contextExtensions[EXTENSION.reports] === REPORTS.connections,
     };
   };

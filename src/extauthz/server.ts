@@ -1,5 +1,7 @@
 import { createServer, type Socket } from "node:net";
 import { Server, status as GrpcStatus, type handleUnaryCall, type ServerOptions } from "@grpc/grpc-js";
+import { GIVEN_UP } from "../decision/point/index.ts";
+import { CALL_HEADER } from "../envoy-contract.ts";
 import type { JobLog } from "../runtime/every.ts";
 import { inTime } from "../runtime/in-time.ts";
 import type { AccessLogHandler } from "./access-log.ts";
@@ -20,10 +22,13 @@ export interface CheckContext {
   readonly traceparent?: string;
   /** Whether the caller has cancelled the call. */
   readonly isCancelled?: () => boolean;
+  /** Milliseconds from the start of the request to the call; only from our own Envoy, on this machine. */
+  readonly askedAfter?: number;
 }
 
 /** Answers one check: CheckRequest bytes in, CheckResponse bytes out. */
-export type CheckHandler = (bytes: Buffer, context: CheckContext) => Buffer | Promise<Buffer>;
+export type CheckHandler = (bytes: Buffer, context: CheckContext) => CheckAnswer | Promise<CheckAnswer>;
+export type CheckAnswer = Buffer | typeof GIVEN_UP;
 
 export interface AuthzServerOptions {
   readonly listen: ListenAddress;
@@ -73,7 +78,8 @@ const OPTIONS: ServerOptions = {
  */
 export async function startAuthzServer(options: AuthzServerOptions): Promise<AuthzServer> {
   const { health, log } = options;
-  const checks = new Checks(options.check, log);
+  // over a Unix socket: an Envoy on another machine would have another clock
+  const checks = new Checks(options, options.accessLog !== undefined && "unix" in options.listen);
   const healthService = createHealthService(health, ["", AUTHORIZATION_SERVICE]);
   const accessLogService = options.accessLog && createAccessLogService(options.accessLog);
   const definitions = loadDefinitions();
@@ -144,11 +150,14 @@ export async function startAuthzServer(options: AuthzServerOptions): Promise<Aut
 class Checks {
   readonly #check: CheckHandler;
   readonly #log: AuthzServerOptions["log"];
+  /** The caller is our own Envoy, whose access log this server receives. */
+  readonly #trusted: boolean;
   #refusing = false;
 
-  constructor(check: CheckHandler, log: AuthzServerOptions["log"]) {
+  constructor({ check, log }: Pick<AuthzServerOptions, "check" | "log">, trusted: boolean) {
     this.#check = check;
     this.#log = log;
+    this.#trusted = trusted;
   }
 
   refuse(): void {
@@ -164,7 +173,11 @@ class Checks {
       this.#log.error({ err: error }, "a check failed without a response");
       callback({ code: GrpcStatus.INTERNAL, details: "the check failed" });
     };
-    const reply = (answer: Buffer) => {
+    const reply = (answer: CheckAnswer) => {
+      if (answer === GIVEN_UP) {
+        callback({ code: GrpcStatus.DEADLINE_EXCEEDED, details: "nobody waits for the answer" });
+        return;
+      }
       // Empty bytes are a valid CheckResponse without a status, which permits the request.
       if (!Buffer.isBuffer(answer) || answer.length === 0)
         fail(new Error("the check returned an empty response"));
@@ -174,7 +187,14 @@ class Checks {
       const deadline = Number(call.getDeadline());
       const [traceparent] = call.metadata.get("traceparent");
       const isCancelled = () => call.cancelled;
-      const context = { deadline, isCancelled, ...(typeof traceparent === "string" && { traceparent }) };
+      const askedAfter = this.#trusted ? call.metadata.get(CALL_HEADER.askedAfter)[0] : undefined;
+      const context = {
+        deadline,
+        isCancelled,
+        ...(typeof traceparent === "string" && { traceparent }),
+        ...(typeof askedAfter === "string" &&
+          /^\d{1,12}$/.test(askedAfter) && { askedAfter: Number(askedAfter) }),
+      };
       const answer = this.#check(call.request, context);
       if (answer instanceof Promise) answer.then(reply, fail);
       else reply(answer);

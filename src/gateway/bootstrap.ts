@@ -32,7 +32,11 @@ export function envoyBootstrap(config: GatewayConfig, options: BootstrapOptions)
     ...admin(config, options.adminSocket),
     overload_manager: overloadManager(config),
     layered_runtime: {
-      layers: [{ name: "gateway", static_layer: { "http.max_requests_per_io_cycle": REQUESTS_PER_TURN } }],
+      layers: [
+        { name: "gateway", static_layer: { "http.max_requests_per_io_cycle": REQUESTS_PER_TURN } },
+        // the limits of checks (check-limits.ts)
+        { name: "admin", admin_layer: {} },
+      ],
     },
     static_resources: {
       listeners: [listener(config, { luaDirectory })],

@@ -54,9 +54,14 @@ export function clusters(
 ): readonly EnvoyJson[] {
   const { endpoint } = config.telemetry.tracing;
   return [
-    workerCluster(config, authzEndpoints, EXT_AUTHZ_CLUSTER, EVERY_CHECK),
-    workerCluster(config, authzEndpoints, EXT_AUTHZ_ANONYMOUS_CLUSTER, SOME_CHECKS),
-    workerCluster(config, authzEndpoints, ACCESS_LOG_CLUSTER, EVERY_CHECK),
+    workerCluster(config, authzEndpoints, EXT_AUTHZ_CLUSTER, checks(authzEndpoints.length)),
+    workerCluster(
+      config,
+      authzEndpoints,
+      EXT_AUTHZ_ANONYMOUS_CLUSTER,
+      anonymousChecks(authzEndpoints.length),
+    ),
+    workerCluster(config, authzEndpoints, ACCESS_LOG_CLUSTER, ACCESS_LOG_STREAMS),
     ...backendsOf(config).flatMap((backend) => backendClusters(config, backend, caFile)),
     ...(endpoint === undefined
       ? []
@@ -67,27 +72,51 @@ export function clusters(
 /** No limit here: requests are limited elsewhere. */
 const UNLIMITED = 1_000_000;
 
-/** Concurrent retries of checks: enough for one dead worker, too few to overload the others when all are slow. */
+/** Concurrent retries of checks, which happen only if a worker has died. */
 const MOST_RETRIES = 1000;
 
-/** How Envoy calls a worker over HTTP/2, and with how many concurrent requests. */
-const EVERY_CHECK: EnvoyJson = {
-  typed_extension_protocol_options: http2({}),
-  circuit_breakers: limits({ requests: UNLIMITED, retries: MOST_RETRIES }),
-};
+/** Anonymous checks per worker, from all Envoy threads together; there is one thread per core. */
+const MOST_ANONYMOUS = 256;
 
-/** Per worker, from all Envoy threads together; there is one thread per core. */
-const MOST_CHECKS = 256;
+/** The clusters of checks, with how many checks Envoy sends to a worker before others wait in Envoy; 0: all of them. */
+export const CHECK_CLUSTERS = [
+  { name: EXT_AUTHZ_CLUSTER, mostAtWorker: 0 },
+  { name: EXT_AUTHZ_ANONYMOUS_CLUSTER, mostAtWorker: MOST_ANONYMOUS },
+] as const;
 
 /**
- * Limits the concurrent checks at a worker, over one connection per Envoy thread. Envoy queues more than a crowd of browsers
- * sends at once, and answers the rest with 503 immediately.
+ * How many checks may be under way at once per cluster; Envoy answers any more with 503 immediately. The gateway's supervisor
+ * adjusts this to what the workers can answer in time (check-limits.ts).
  */
-const SOME_CHECKS: EnvoyJson = {
-  typed_extension_protocol_options: http2({
-    max_concurrent_streams: Math.max(8, Math.floor(MOST_CHECKS / availableParallelism())),
-  }),
-  circuit_breakers: limits({ connections: 1, requests: UNLIMITED, waiting: 1024, retries: MOST_RETRIES }),
+export function mostChecks(workers: number): number {
+  return Math.max(1024, 512 * workers);
+}
+
+function checks(workers: number): EnvoyJson {
+  return {
+    typed_extension_protocol_options: http2({}),
+    circuit_breakers: limits({ requests: mostChecks(workers), retries: MOST_RETRIES }),
+  };
+}
+
+/** Fewer at a worker at once, over one connection per Envoy thread, so that a flood waits in Envoy and nobody behind it. */
+function anonymousChecks(workers: number): EnvoyJson {
+  return {
+    typed_extension_protocol_options: http2({
+      max_concurrent_streams: Math.max(8, Math.floor(MOST_ANONYMOUS / availableParallelism())),
+    }),
+    circuit_breakers: limits({
+      connections: 1,
+      requests: UNLIMITED,
+      waiting: mostChecks(workers),
+      retries: MOST_RETRIES,
+    }),
+  };
+}
+
+const ACCESS_LOG_STREAMS: EnvoyJson = {
+  typed_extension_protocol_options: http2({}),
+  circuit_breakers: limits({ requests: UNLIMITED, retries: MOST_RETRIES }),
 };
 
 /** One endpoint per worker: each Envoy thread keeps one connection to each, and a process serves few connections best. */

@@ -1,5 +1,5 @@
 import { largest, type GatewayConfig, type Limits } from "../config/index.ts";
-import { DECISION, NAMESPACE, NOTE, REFUSE } from "../envoy-contract.ts";
+import { CALL_HEADER, DECISION, NAMESPACE, NOTE, REFUSE } from "../envoy-contract.ts";
 import { noCredential } from "./anonymous.ts";
 import { EXT_AUTHZ_CLUSTER } from "./clusters.ts";
 import { extension, overwrite, REQUEST_ID, REQUEST_ID_HEADER, seconds, typed } from "./envoy-json.ts";
@@ -201,6 +201,8 @@ function extAuthzSettings(config: GatewayConfig): EnvoyJson {
     // repeated headers stay separate, and bytes that are not UTF-8 stay unchanged
     encode_raw_headers: true,
     include_peer_certificate: false,
+    // for the access log: whether a check was sent to a worker
+    emit_filter_state_stats: true,
     // a denial is not a response of the application, for which these statistics are
     charge_cluster_response_stats: false,
     // a header in the response moves the request to a route whose filters enforce its plan (routes.ts)
@@ -233,24 +235,27 @@ export function replaceRefused(): EnvoyJson {
 
 /** How a worker is called over the connections of this cluster. */
 export function authzService(config: GatewayConfig, cluster: string): EnvoyJson {
+  const timeout = seconds(config.authz.decision_timeout);
   return {
     envoy_grpc: { cluster_name: cluster },
-    // A check is idempotent: if a worker has died or is stuck, another one is called. Envoy also uses the maximum
-    // back-off interval as the timeout of one attempt
+    // the check may wait in Envoy and on the way: the worker computes from this how long it has waited
+    initial_metadata: [{ key: CALL_HEADER.askedAfter, value: "%DURATION%" }],
+    // If a worker has died, another one is asked; never because the first one is late, which would double its load. Envoy
+    // uses the maximum back-off interval as the timeout of one attempt, unless it is that of the whole call
     retry_policy: {
       retry_on: "connect-failure,refused-stream,reset,unavailable",
       num_retries: 2,
-      retry_back_off: { base_interval: "0.001s", max_interval: halfOf(config.authz.decision_timeout) },
+      retry_back_off: { base_interval: "0.001s", max_interval: timeout },
       retry_host_predicate: [
         extension(
           "envoy.retry_host_predicates.previous_hosts",
           "envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate",
         ),
       ],
-      // each retry may pick the same worker, most likely the stuck one, which has the least load
+      // each retry may pick the same worker
       host_selection_retry_max_attempts: 100,
     },
-    timeout: seconds(config.authz.decision_timeout),
+    timeout,
   };
 }
 
@@ -267,10 +272,6 @@ function lua(filter: LuaFilter, directory: string | undefined): EnvoyJson {
   return extension(luaName(filter), "envoy.extensions.filters.http.lua.v3.Lua", {
     default_source_code: { inline_string: luaFilter(filter, directory) },
   });
-}
-
-function halfOf(milliseconds: number): string {
-  return seconds(Math.max(1, Math.floor(milliseconds / 2)));
 }
 
 /**

@@ -1,5 +1,5 @@
 import { largest, type GatewayConfig } from "../config/index.ts";
-import { HEADER } from "../envoy-contract.ts";
+import { HEADER, LOG_TAG } from "../envoy-contract.ts";
 import { allOf, anyOf, expression, flags, IS_OVER, IS_UNDER_WAY, status } from "./access-log-filters.ts";
 import { accessLogLines } from "./access-log-lines.ts";
 import { ACCESS_LOG_CLUSTER, TRACING_CLUSTER } from "./clusters.ts";
@@ -14,7 +14,7 @@ import {
   onlyFromProxies,
   proxyProtocol,
 } from "./front-proxies.ts";
-import { CONNECTION_BUFFER_BYTES, httpFilters } from "./http-filters.ts";
+import { CONNECTION_BUFFER_BYTES, EXT_AUTHZ, EXT_AUTHZ_BODY, httpFilters } from "./http-filters.ts";
 import { localReplies } from "./local-replies.ts";
 import { routeConfiguration } from "./routes.ts";
 
@@ -161,6 +161,13 @@ function accessLogs({ audit }: GatewayConfig): readonly EnvoyJson[] {
   ];
 }
 
+/** Whether the checks of a request have begun. */
+const CHECK_TAGS = [
+  { tag: LOG_TAG.check_bytes, value: `%FILTER_STATE(${EXT_AUTHZ}:FIELD:bytesSent)%` },
+  { tag: LOG_TAG.body_check_bytes, value: `%FILTER_STATE(${EXT_AUTHZ_BODY}:FIELD:bytesSent)%` },
+  { tag: LOG_TAG.body_check_us, value: `%FILTER_STATE(${EXT_AUTHZ_BODY}:FIELD:latency_us)%` },
+];
+
 /** Per log and Envoy thread: a buffer for about a thousand unsent entries. It uses memory only while they wait. */
 const LOG_BUFFER_BYTES = 1024 * 1024;
 
@@ -176,6 +183,7 @@ function accessLog(name: string, filter: EnvoyJson): EnvoyJson {
           grpc_service: { envoy_grpc: { cluster_name: ACCESS_LOG_CLUSTER } },
           buffer_flush_interval: "0.200s",
           buffer_size_bytes: LOG_BUFFER_BYTES,
+          custom_tags: CHECK_TAGS,
           // before a worker has accepted the stream, because one that has just died still counts as healthy
           grpc_stream_retry_policy: {
             retry_on: "connect-failure,refused-stream,reset,unavailable",

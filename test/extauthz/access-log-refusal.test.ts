@@ -3,7 +3,12 @@ import { serializeRecord } from "../../src/audit/serialize.ts";
 import type { AuditRecord } from "../../src/protocol/record.ts";
 import { readRecord } from "../../src/control/analytics/records/read-record.ts";
 import { createAccessLog } from "../../src/extauthz/access-log.ts";
-import { createRefusalHandler, refusalReason } from "../../src/extauthz/access-log-refusal.ts";
+import {
+  createRefusalHandler,
+  mayBeDecided,
+  notForwarded,
+  refusalReason,
+} from "../../src/extauthz/access-log-refusal.ts";
 import { PROXY_REASONS, type ProxyReason } from "../../src/reasons.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { message, type EntryParts } from "./support/access-logs.ts";
@@ -41,6 +46,40 @@ function refusals() {
 const peer = (address: string) => ({ socket_address: { address, port_value: 4 } });
 
 describe("extauthz: what Envoy refused itself", () => {
+  it("may have been decided meanwhile where a check was under way, and then has an outcome instead", () => {
+    const entry = {
+      startedAt: NOW,
+      endedAfter: 500,
+      responseCode: 503,
+      details: "ext_authz_error",
+      flags: {},
+      peer: "",
+      remote: "",
+      request: { id: "req_1", method: "GET", host: "", target: "/a", addresses: [] },
+      forwarded: false,
+      checkBegan: true,
+    };
+    const left = {
+      details: "downstream_remote_disconnect",
+      flags: { clientGone: true },
+      responseCode: 0,
+    } as const;
+    assert.deepEqual(
+      [
+        entry,
+        { ...entry, ...left },
+        { ...entry, checkBegan: false },
+        { ...entry, details: "local_rate_limited", responseCode: 429 },
+        { ...entry, request: { ...entry.request, id: "" } },
+      ].map(mayBeDecided),
+      [true, true, false, false, false],
+    );
+    const { event, requestId, at, responseCode, ...more } = notForwarded({ ...entry, ...left });
+    assert.deepEqual([event, requestId, at, responseCode], ["response", "req_1", NOW + 500, 0]);
+    assert.ok("response" in more);
+    assert.deepEqual([more.response.result, more.response.reason], ["not_forwarded", "CLIENT_GONE"]);
+  });
+
   it("is a denial with what is known of the request, without values", () => {
     const { records, take } = refusals();
     take({
@@ -201,6 +240,29 @@ describe("extauthz: what Envoy refused itself", () => {
       it(`${details || "nothing"} (${responseCode}) ${JSON.stringify(flags)}: ${reason}`, () => {
         assert.equal(refusalReason({ details, responseCode, flags }), reason);
       });
+    it("ext_authz_error of a check that Envoy did not let begin: OVERLOADED", () => {
+      const { records, take } = refusals();
+      const failed = { response_code: { value: 503 }, response_code_details: "ext_authz_error" };
+      const tagged = (id: string, tags: Readonly<Record<string, string>>): EntryParts => ({
+        ...{ request: { request_id: id }, response: failed },
+        common: { custom_tags: tags },
+      });
+      take(
+        tagged("req_1", {}),
+        tagged("req_2", { check_bytes: "0" }),
+        tagged("req_3", { check_bytes: "500", body_check_us: "99" }),
+        tagged("req_4", { check_bytes: "500", body_check_us: "99", body_check_bytes: "700" }),
+      );
+      assert.deepEqual(
+        records.map(({ request_id, reason }) => [request_id, reason]),
+        [
+          ["req_1", "OVERLOADED"],
+          ["req_2", "DECISION_UNAVAILABLE"],
+          ["req_3", "OVERLOADED"],
+          ["req_4", "DECISION_UNAVAILABLE"],
+        ],
+      );
+    });
     it("and every reason of the table has a case", () => {
       const met = new Set(cases.map(([, , , reason]) => reason));
       assert.deepEqual(

@@ -105,7 +105,7 @@ describe("extauthz: check sends along what is left to do", () => {
     const { connections, ended } = watched(false);
     const { check } = checkOf({ connections });
     const bytes = await check(await get("/feed", {}, HANDSHAKE), { deadline: 1 });
-    assert.equal(denied(decodeWith(envoys, CHECK_RESPONSE, bytes)).status, 503);
+    assert.equal(denied(decodeWith(envoys, CHECK_RESPONSE, bytes as Buffer)).status, 503);
     assert.equal(ended.length, 1);
   });
 

@@ -33,7 +33,7 @@ describe("extauthz: check says which record a decision has", () => {
     for (const [path, claims, ok] of CASES) {
       const request = await world.get(path, claims);
       const without = await plain.ask(request);
-      const bytes = await told.check(request, { deadline: Number.POSITIVE_INFINITY });
+      const bytes = (await told.check(request, { deadline: Number.POSITIVE_INFINITY })) as Buffer;
       const answer = decodeWith(envoys, CHECK_RESPONSE, bytes) as Answer;
       if (ok) assert.deepEqual(allowed(answer), allowed(without), path);
       else assert.equal(denied(answer).status, denied(without).status, path);

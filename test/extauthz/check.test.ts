@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { GIVEN_UP } from "../../src/decision/point/index.ts";
 import type { CheckDependencies } from "../../src/extauthz/check.ts";
 import { bearer } from "../decision/support.ts";
 import { checkRequest } from "../support/check-request.ts";
@@ -204,6 +205,19 @@ describe("extauthz: check", () => {
       assert.equal(denied(await unrecorded.ask(await get("/kept"))).status, 503);
       allowed(await unrecorded.ask(await get("/public")));
     });
+  });
+
+  it("leaves what our own Envoy no longer waits for, by the time at which it asked", async () => {
+    const { check, records } = checkOf({ decisionTimeout: 60_000 });
+    const asked = (askedAfter: number, deadline = Infinity) =>
+      check(checkRequest({ path: "/public" }), { deadline, askedAfter });
+    // a body that took long to arrive costs the check nothing; time in a queue does
+    for (const askedAfter of [0, -50_000, 3_600_000]) assert.ok(Buffer.isBuffer(await asked(askedAfter)));
+    for (const late of [asked(-61_000), asked(0, Date.now() - 1)]) assert.equal(await late, GIVEN_UP);
+    assert.deepEqual(
+      (await records()).map(({ reason }) => reason),
+      Array.from({ length: 3 }, () => "CONDITION_TRUE"),
+    );
   });
 
   describe("bytes that are no check", () => {

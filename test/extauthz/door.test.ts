@@ -12,7 +12,7 @@ for (const [filters, plans] of [
 ] as const)
   describeDoor(`Envoy ${filters}`, {
     door: {
-      decode: createCheckReader(silentLog),
+      decode: createCheckReader({ log: silentLog }),
       encode: createCheckEncoder({ place: { file: "/run/state.json", epoch: "e-1" } }),
     },
     message: (path, headers) => checkRequest({ path, headers, plans, bodies: "unknown" }),

@@ -4,6 +4,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { status } from "@grpc/grpc-js";
+import { GIVEN_UP } from "../../src/decision/point/index.ts";
 import { HealthState } from "../../src/extauthz/health.ts";
 import {
   startAuthzServer,
@@ -69,6 +70,32 @@ describe("extauthz: server", () => {
   it("takes answers that come later", async () => {
     const { server } = await start({ check: async (bytes) => Promise.resolve(bytes) });
     assert.deepEqual(await client(server).check(request), request);
+  });
+
+  it("knows when our own Envoy asked: one whose access log it receives, on the same machine", async () => {
+    const said: unknown[] = [];
+    const check: CheckHandler = (bytes, { askedAfter }) => {
+      said.push(askedAfter);
+      return bytes;
+    };
+    const accessLog = () => undefined;
+    const own = { unix: join(folder, "own.sock") };
+    const servers = [
+      await start({ check, accessLog, listen: own }),
+      await start({ check, listen: { unix: join(folder, "other.sock") } }),
+      await start({ check, accessLog }),
+    ];
+    for (const { server } of servers)
+      await client(server).check(request, { metadata: { "x-gatehouse-asked-after": "12" } });
+    for (const value of ["-1", "1e3", "1".repeat(13), ""])
+      await client(servers[0]!.server).check(request, { metadata: { "x-gatehouse-asked-after": value } });
+    assert.deepEqual(said, [12, ...Array.from({ length: 6 }, () => undefined)]);
+  });
+
+  it("says that there is no decision where nobody waits for one", async () => {
+    const { server } = await start({ check: () => GIVEN_UP });
+    assert.equal(await codeOf(client(server).check(request)), status.DEADLINE_EXCEEDED);
+    assert.deepEqual(logged, []);
   });
 
   it("knows the caller's deadline", async () => {

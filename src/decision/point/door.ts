@@ -20,7 +20,12 @@ export interface DoorCall {
   readonly traceparent?: string;
   /** Whether the caller no longer wants the answer. */
   readonly isCancelled?: () => boolean;
+  /** Milliseconds from the start of the request to the call, from a caller that reports undecided requests. */
+  readonly askedAfter?: number;
 }
+
+/** In place of an answer: the caller has given up, and reports that itself. */
+export const GIVEN_UP = Symbol("given up");
 
 /** A message decoded by a door. */
 export interface DecodedCheck {
@@ -32,6 +37,8 @@ export interface DecodedCheck {
    * check is for a new request. Clients must never choose it.
    */
   readonly streamId?: string;
+  /** The caller itself reports each request that ended without our decision: such a request gets its record then. */
+  readonly reportsUndecided?: boolean;
   /** The caller periodically reports which connections are open. */
   readonly reportsConnections?: boolean;
   /** Names of forged headers that were removed from the request; absent if there are none. */

@@ -1,6 +1,7 @@
 /** The decision point, and the interface between it and a door. */
 export type { CarriedPlan } from "./carried-plan.ts";
 export { DecisionPoint } from "./decision-point.ts";
+export { GIVEN_UP } from "./door.ts";
 export type { DecodedCheck, DoorCall, Door, Effects, Encoder, Task } from "./door.ts";
 export { createLoadShedding } from "./load-shedding.ts";
 export { nextDecisionId } from "./record.ts";

@@ -7,7 +7,7 @@ import type { AccessRequest, Decision, Denial, Permit } from "../types.ts";
 import { carriedPlan, type CarriedPlan } from "./carried-plan.ts";
 import type { DecisionPoint } from "./decision-point.ts";
 import { createDenialResponse, type DenialResponseOptions } from "./denial-response.ts";
-import type { DecodedCheck, DoorCall, Door } from "./door.ts";
+import { GIVEN_UP, type DecodedCheck, type Door, type DoorCall } from "./door.ts";
 import { enforceable, keepsHeaders } from "./enforceable.ts";
 import { createUpstreamHeaders, type UpstreamHeadersOptions } from "./upstream-headers.ts";
 
@@ -23,6 +23,13 @@ export interface ServingDependencies extends UpstreamHeadersOptions, DenialRespo
   readonly nextDecisionId: () => string;
   /** WebSocket connections that outlive their handshake. */
   readonly connections: OpenConnections;
+  /** Requests of callers that report undecided ones themselves. */
+  readonly undecided?: {
+    /** The caller has reported that there was no decision. */
+    isReported(requestId: string): boolean;
+    /** Claims the request's record for our decision; false if it has one. */
+    claim(requestId: string): boolean;
+  };
   /** Denies requests under load, because others are waiting. */
   readonly shed?: (access: AccessRequest) => Denial | undefined;
   readonly log: { error(object: object, message: string): void };
@@ -40,12 +47,15 @@ interface Prepared<Answer> {
  * The steps of one check, for every door: decode, shed, decide, enforceable, encode, conclude. The answer is encoded
  * before the decision is made final, so that nothing can fail between recording and sending it.
  *
+ * If a caller has given up and reports that itself, the request gets its record then, and none here.
+ *
  * @returns the function that answers a message; it never throws and never rejects
  */
 export function serveDoor<Message, Answer>(
   door: Door<Message, Answer>,
   dependencies: ServingDependencies,
-): (message: Message, call: DoorCall) => PromiseOrValue<Answer> {
+): (message: Message, call: DoorCall) => PromiseOrValue<Answer | typeof GIVEN_UP> {
+  const { undecided } = dependencies;
   const { point, tracing, log, connections, nextDecisionId, forgedHeaders, withoutForged } = dependencies;
   const { encode } = door;
   const upstreamHeaders = createUpstreamHeaders(dependencies);
@@ -73,19 +83,40 @@ export function serveDoor<Message, Answer>(
     return encodeDenial(point.conclude(denial, { access: undefined, at: Date.now() }, deadline, started));
   }
 
-  /** @returns the answer to a request that is shed */
-  function shed(check: DecodedCheck, started: number): Answer | undefined {
+  /** Whether the caller has given up on the request, and reports that itself. */
+  function isGivenUp({ access, reportsUndecided }: DecodedCheck, { isCancelled }: DoorCall): boolean {
+    if (reportsUndecided !== true) return false;
+    return (
+      isCancelled?.() === true ||
+      Date.now() > access.deadline ||
+      undecided?.isReported(access.requestId) === true
+    );
+  }
+
+  /** Whether the decision may be recorded: at most one is per request. */
+  function claims({ access, reportsUndecided }: DecodedCheck): boolean {
+    return reportsUndecided !== true || undecided === undefined || undecided.claim(access.requestId);
+  }
+
+  /** @returns why the request is shed, if it is */
+  function shed({ access }: DecodedCheck): Denial | undefined {
+    try {
+      return dependencies.shed?.(access);
+    } catch (error) {
+      return point.failed(error, access);
+    }
+  }
+
+  function refuse(refusal: Denial, check: DecodedCheck, started: number): Answer {
     const { access } = check;
-    let refusal: Denial | undefined;
+    let final = refusal;
     let decisionId: string | undefined;
     try {
-      refusal = dependencies.shed?.(access);
-      if (refusal === undefined) return undefined;
       if (door.namesDecisions === true) decisionId = nextDecisionId();
     } catch (error) {
-      refusal = point.failed(error, access);
+      final = point.failed(error, access);
     }
-    return encodeDenial(point.refuse(refusal, contextOf(access, decisionId), started), check, decisionId);
+    return encodeDenial(point.refuse(final, contextOf(access, decisionId), started), check, decisionId);
   }
 
   function denied(
@@ -139,11 +170,12 @@ export function serveDoor<Message, Answer>(
   function conclude(
     decided: Decision,
     check: DecodedCheck,
-    { isCancelled }: DoorCall,
+    call: DoorCall,
     started: number,
     span: Span,
-  ): PromiseOrValue<Answer> {
+  ): PromiseOrValue<Answer | typeof GIVEN_UP> {
     const { access } = check;
+    const { isCancelled } = call;
     if (
       decided.reason === "BODY_NEEDED" &&
       access.bodies === "on_request" &&
@@ -152,6 +184,10 @@ export function serveDoor<Message, Answer>(
       // not a decision, so there is no record; the check with the body writes the request's only one
       span.end({ "gatehouse.reason": decided.reason });
       return encode.bodyRequest;
+    }
+    if (isGivenUp(check, call) || !claims(check)) {
+      span.end();
+      return GIVEN_UP;
     }
     const { decision, answer, decisionId, isConnection } = prepare(decided, check);
     const concluded = point.conclude(decision, contextOf(access, decisionId), access.deadline, started);
@@ -186,8 +222,9 @@ export function serveDoor<Message, Answer>(
     } catch (error) {
       return undecodable(error, call, started);
     }
-    const shedAnswer = shed(check, started);
-    if (shedAnswer !== undefined) return shedAnswer;
+    if (isGivenUp(check, call)) return GIVEN_UP;
+    const refusal = shed(check);
+    if (refusal !== undefined) return claims(check) ? refuse(refusal, check, started) : GIVEN_UP;
     const span = tracing.span("gatehouse.check", check.access.traceparent);
     return andThen(point.decide(check.access), (decided) => conclude(decided, check, call, started, span));
   };

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { GatewayConfig } from "../../config/index.ts";
 import {
   askAdmin,
+  checkLimits,
   envoyBootstrap,
   startEnvoy,
   upstreamMetrics,
@@ -11,6 +12,7 @@ import {
   type EnvoyProcess,
 } from "../../gateway/index.ts";
 import { Backoff } from "../../runtime/backoff.ts";
+import { every, type Job } from "../../runtime/every.ts";
 import { sleep } from "../../runtime/sleep.ts";
 import type { MetricsJson } from "../../telemetry/aggregate.ts";
 import type { Log } from "../../telemetry/log.ts";
@@ -18,6 +20,8 @@ import type { Metrics } from "../../telemetry/metrics.ts";
 import type { WorkerAddress } from "./worker.ts";
 
 const POLL_MS = 100;
+/** How often the number of checks is adjusted. */
+const LIMITS_MS = 250;
 const RESTARTS = { firstMs: 200, longestMs: 5_000 };
 /** An Envoy that ran this long was healthy: the back-off starts over at its next failure. */
 const HEALTHY_MS = 30_000;
@@ -44,6 +48,7 @@ export class EnvoyKeeper {
   readonly #config: GatewayConfig;
   readonly #options: EnvoyKeeperOptions;
   #envoy: EnvoyProcess | undefined;
+  #limits: Job | undefined;
   /** If 0 is configured: chosen at the first start and kept across restarts. */
   #port: number;
   #closing = false;
@@ -97,6 +102,7 @@ export class EnvoyKeeper {
   async close(): Promise<void> {
     this.#closing = true;
     await this.#starting.catch(() => undefined); // reported to the caller that waits for the start
+    await this.#limits?.close();
     await this.#envoy?.stop(this.#config.authz.drain_timeout);
   }
 
@@ -116,6 +122,8 @@ export class EnvoyKeeper {
     });
     this.#port = envoy.listenPort;
     this.#envoy = envoy;
+    const adjust = checkLimits(envoy.admin, endpoints.length, config.authz.decision_timeout);
+    this.#limits = every(LIMITS_MS, adjust, { what: "adjust the limits of checks", log });
     void envoy.exited.then(() => this.#again(started));
   }
 
@@ -123,6 +131,7 @@ export class EnvoyKeeper {
   async #again(started: number): Promise<void> {
     const { metrics, log, onEnvoyEnd } = this.#options;
     this.#envoy = undefined;
+    void this.#limits?.close();
     onEnvoyEnd();
     if (this.#isClosing()) return;
     if (Date.now() - started > HEALTHY_MS) this.#backoff.succeeded();

@@ -30,9 +30,10 @@ import { ReleaseReceiver } from "../../decision/policies/release-receiver.ts";
 import { VerdictCache } from "../../decision/decide/verdict-cache.ts";
 import { createAccessLog, type AccessLogHandler } from "../../extauthz/access-log.ts";
 import { createOutcomeHandler } from "../../extauthz/access-log-record.ts";
-import { createRefusalHandler } from "../../extauthz/access-log-refusal.ts";
+import { createRefusalHandler, mayBeDecided, notForwarded } from "../../extauthz/access-log-refusal.ts";
 import { Backlog } from "../../extauthz/backlog.ts";
 import { createCheck } from "../../extauthz/check.ts";
+import { isUndecidedMessage, UndecidedRequests } from "../../extauthz/undecided-requests.ts";
 import type { CheckHandler } from "../../extauthz/server.ts";
 import { recordIntake, StatisticsReporter } from "../../sync/index.ts";
 import { attributeSources } from "./attribute-sources.ts";
@@ -165,8 +166,10 @@ export async function createService(
     frontProxy: createFrontProxyReader(frontProxyOptions(config)),
     snapshot: () => inForce.current?.main,
   });
+  const undecided = new UndecidedRequests({ worker, workers: gateway.cluster.nodes, send: broadcast });
   const serving: ServingDependencies = {
     point,
+    undecided,
     shed: (access) => (backlog.take(access.receivedAt) ? shed(access) : undefined),
     identityHeaders: createIdentityHeaders(
       Object.entries(identity.headers).map(([header, path]) => [header, path.split(".")]),
@@ -184,6 +187,7 @@ export async function createService(
   const tells = config.audit.outcomes || gateway.access_log !== "off";
   const check = createCheck({
     ...serving,
+    decisionTimeout: config.authz.decision_timeout,
     place: state.place,
     ...(tells && { records: { path: gateway.access_log !== "off" } }),
     log,
@@ -198,18 +202,24 @@ export async function createService(
     nextDecisionId,
     clientIp: clientIpReader(config),
   });
+  const recordOutcome = createOutcomeHandler({
+    audit,
+    metrics,
+    connectionEnded: (id) => {
+      ended.add(id);
+    },
+  });
   const accessLog = createAccessLog({
-    onOutcome: createOutcomeHandler({
-      audit,
-      metrics,
-      connectionEnded: (id) => {
-        ended.add(id);
-      },
-    }),
+    onOutcome: recordOutcome,
     onRefusal: (entry) => {
       // first: a failure below must not leave a connection tracked
       if (entry.flags.clientGone === true) abandoned.add(entry.request.id);
-      recordRefusal(entry);
+      if (!mayBeDecided(entry)) recordRefusal(entry);
+      else
+        undecided.report(entry.request.id, (decided) => {
+          if (decided) recordOutcome(notForwarded(entry));
+          else recordRefusal(entry);
+        });
     },
     onOpen: (id) => {
       open.add(id);
@@ -225,6 +235,7 @@ export async function createService(
     accessLog,
     onMessage: (message) => {
       if (isReleaseOrder(message)) inForce.take(message);
+      else if (isUndecidedMessage(message)) undecided.take(message);
       else takeConnectionMessage(message, registry, counts);
     },
     readiness: () => ({
@@ -249,6 +260,7 @@ export async function createService(
       verifier.close();
       registry.close();
       for (const gathered of [ended, open, abandoned]) gathered.flush();
+      undecided.close();
       await Promise.all([state.close(), audit.close(), tracing.shutdown()]);
       await statistics?.close();
       // last: audit records are sent through it

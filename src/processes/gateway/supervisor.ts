@@ -7,6 +7,7 @@ import {
   isConnectionMessage,
   type ConnectionMessage,
 } from "../../decision/connections/connection-messages.ts";
+import { isUndecidedMessage } from "../../extauthz/undecided-requests.ts";
 import { startWorkerPool, type WorkerPool } from "./worker-pool.ts";
 import { EnvoyKeeper } from "./envoy-keeper.ts";
 import { assertApiKey } from "../../sync/index.ts";
@@ -74,7 +75,10 @@ export async function startSupervisor(
   // one worker's messages about connections are for the worker that tracks them
   pool.onMessage((worker, event) => {
     if (isConnectionMessage(event)) pool.broadcast(event);
-    else if (!readiness.take(worker, event)) policies.take(worker, event);
+    else if (isUndecidedMessage(event)) {
+      if (event.type === "requests_decided") pool.send(event.to, event);
+      else pool.broadcast(event);
+    } else if (!readiness.take(worker, event)) policies.take(worker, event);
   });
   const readiness = new WorkerReadiness(listen.length, (message) => {
     pool.broadcast(message);

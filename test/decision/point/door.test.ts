@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Door, Effects, Task } from "../../../src/decision/point/index.ts";
+import { GIVEN_UP, type Door, type Effects, type Task } from "../../../src/decision/point/index.ts";
 import type { Denial } from "../../../src/decision/types.ts";
 import { DISK_FULL } from "../../audit/support/fault.ts";
 import { bearer, never, useIssuer } from "../support.ts";
@@ -195,6 +195,52 @@ describe("decision: serving a door", () => {
       await sockets.ask(about("/feed", HANDSHAKE, EVERYTHING), { deadline: Date.now() - 1 });
       await sockets.ask(about("/feed", HANDSHAKE, EVERYTHING), { isCancelled: () => true });
       assert.deepEqual([withdrawn.length, sockets.withdrawn.length], [0, 2]);
+    });
+
+    it("that nobody waits for an answer, unless the caller reports that itself", async () => {
+      const left = new Set<string>();
+      const decided = new Set<string>();
+      const undecided = {
+        isReported: (id: string) => left.has(id),
+        claim: (id: string) => {
+          if (decided.has(id)) return false;
+          decided.add(id);
+          return true;
+        },
+      };
+      let shed: () => Denial | undefined = () => undefined;
+      let id = 0;
+      const reporting: Partial<Door<Question, Answer>> = {
+        decode: (...parts) => {
+          const check = decode(...parts);
+          id += 1;
+          return {
+            ...check,
+            access: { ...check.access, requestId: `req_${id}` },
+            reportsUndecided: true,
+          };
+        },
+      };
+      const { answerTo, recorded } = doorOf({ door: reporting, serving: { shed: () => shed(), undecided } });
+      const asked = about("/public");
+      const answer = await answerTo(asked);
+      assert.ok(answer !== GIVEN_UP && answer.status === 200);
+      assert.equal(await answerTo(asked, { deadline: Date.now() - 1 }), GIVEN_UP);
+      assert.equal(await answerTo(asked, { isCancelled: () => true }), GIVEN_UP);
+      left.add("req_4");
+      assert.equal(await answerTo(asked), GIVEN_UP);
+      // it left, and another check of it was decided, while this one was
+      decided.add("req_5");
+      assert.equal(await answerTo(asked), GIVEN_UP);
+      shed = () => {
+        decided.add("req_6");
+        return OVERLOADED;
+      };
+      assert.equal(await answerTo(asked), GIVEN_UP);
+      assert.deepEqual(await recorded(), ["ALLOW CONDITION_TRUE"]);
+      // the caller of this one reports nothing
+      const silent = doorOf({ serving: { undecided: { isReported: () => true, claim: () => false } } });
+      assert.equal((await silent.ask(asked)).status, 200);
     });
 
     it("but what comes after the record, which changes no answer", async () => {

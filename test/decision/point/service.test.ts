@@ -94,7 +94,7 @@ describe("service", () => {
       peer = "192.0.2.1",
     ) => {
       const bytes = await service.check(checkRequest({ path, headers, peer }), { deadline: Infinity });
-      const { ok_response, denied_response } = decodeWith(envoys, CHECK_RESPONSE, bytes) as Answer;
+      const { ok_response, denied_response } = decodeWith(envoys, CHECK_RESPONSE, bytes as Buffer) as Answer;
       return {
         status: denied_response?.status.code ?? (ok_response === undefined ? 0 : 200),
         body: denied_response?.body ?? "",

@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
-import { connect as connectHttp2 } from "node:http2";
+import { connect as connectHttp2, constants } from "node:http2";
 import { connect } from "node:net";
 import type { Duplex } from "node:stream";
 import {
   startAnsweringUpstream,
   type AnsweringUpstream,
 } from "../../support/upstreams/answering-upstream.ts";
+import { activeRequests } from "../../../src/gateway/envoy-admin.ts";
 import { eventually } from "../../support/eventually.ts";
+import { freePort } from "../../support/free-port.ts";
 import { startGateway, type AuditLine, type RunningGateway } from "../../support/gateway.ts";
 import { startIssuer, type TestIssuer } from "../../support/providers/issuer.ts";
 
@@ -93,8 +95,10 @@ describe("end to end: requests that are allowed and come to nothing in Envoy", f
   let upstream: AnsweringUpstream;
   let issuer: TestIssuer;
   let gateway: RunningGateway;
+  let envoyAdmin: { readonly host: string; readonly port: number };
 
   before(async () => {
+    envoyAdmin = { host: "127.0.0.1", port: await freePort() };
     [upstream, issuer] = await Promise.all([startAnsweringUpstream(), startIssuer()]);
     upstream.answer = (request, response) => {
       request.resume();
@@ -109,7 +113,11 @@ describe("end to end: requests that are allowed and come to nothing in Envoy", f
       issuer,
       policies: { "default.yaml": POLICIES },
       config: {
-        gateway: { security: { request_size_limit: "1KB" }, performance: { request_timeout: "10s" } },
+        gateway: {
+          envoy_admin: `${envoyAdmin.host}:${envoyAdmin.port}`,
+          security: { request_size_limit: "1KB" },
+          performance: { request_timeout: "10s" },
+        },
       },
     });
     const sent = RULES.flatMap((rule) =>
@@ -203,14 +211,56 @@ describe("end to end: requests that are allowed and come to nothing in Envoy", f
       assert.deepEqual([outcome?.["event"], outcome?.["result"]], ["response", "unfinished"]);
     });
 
-  it("while they are decided: a record of their own says what the client got", async () => {
+  it("while many are decided, of which half leave: each has one record, and ALLOW says that it was let through", async () => {
+    const [worker] = (await gateway.children()).workers;
+    const session = connectHttp2(`http://127.0.0.1:${gateway.port}`);
+    session.on("error", () => undefined);
+    const before = upstream.seen.length;
+    process.kill(worker!, "SIGSTOP");
+    const streams = Array.from({ length: 40 }, (_, index) =>
+      session.request({ ":path": `/open/crowd/${index}` }),
+    );
+    for (const stream of streams) {
+      stream.on("error", () => undefined);
+      stream.resume();
+    }
+    const closed = streams.map(closing);
+    try {
+      await envoyHolds(40);
+      for (const stream of streams.slice(0, 20)) stream.close(constants.NGHTTP2_CANCEL);
+      await envoyHolds(20);
+    } finally {
+      process.kill(worker!, "SIGCONT");
+    }
+    await Promise.all(closed);
+    session.destroy();
+    const seen = upstream.seen.slice(before).map(({ url }) => url);
+    assert.equal(seen.length, 20);
+    const crowd = await eventually("the record or the line of each that left", async () => {
+      const lines = await gateway.audit();
+      const left = lines.filter(({ reason }) => reason === "CLIENT_GONE").map((line) => line["request_id"]);
+      const records = lines.filter((line) => "resource" in line && line.resource.startsWith("/open/crowd/"));
+      const passed = records.filter((record) => !left.includes(record["request_id"]));
+      return records.length >= 40 && passed.length <= seen.length && { records, passed };
+    });
+    assert.equal(crowd.records.length, 40);
+    assert.equal(new Set(crowd.records.map((record) => record["request_id"])).size, 40);
+    assert.deepEqual(crowd.passed.map(({ resource }) => resource).sort(), seen.sort());
+    assert.ok(crowd.passed.every(({ decision }) => decision === "ALLOW"));
+  });
+
+  /** So many requests are in Envoy and have no answer. */
+  const envoyHolds = (count: number) =>
+    eventually(`${count} requests in Envoy`, async () => (await activeRequests(envoyAdmin)) === count);
+
+  it("while they are decided: the record, or the line beside it, says what the client got", async () => {
     await http1((path) => `${head(path, CHUNKED)}ZZ\r\n`)("/audited/at-once", gateway.port, () =>
       Promise.resolve(),
     );
     const said = async () => {
       const records = await recordsOf("/audited/at-once");
       const [outcome] = records[0] === undefined ? [] : await outcomesOf(records[0]);
-      assert.ok(new Set(records.map((record) => record["request_id"])).size <= 1);
+      assert.ok(records.length <= 1);
       const refused = records.find(({ decision }) => decision === "DENY") ?? outcome;
       return refused?.reason;
     };

@@ -107,7 +107,7 @@ export async function openCheckWorld() {
       ...change,
     });
     const ask = async (bytes: Buffer, deadline = Number.POSITIVE_INFINITY): Promise<Answer> =>
-      decodeWith(envoys, CHECK_RESPONSE, await check(bytes, { deadline }));
+      decodeWith(envoys, CHECK_RESPONSE, (await check(bytes, { deadline })) as Buffer);
     const records = async (): Promise<AuditRecord[]> => {
       await audit.close();
       const text = await readFile(path, "utf8").catch(() => "");

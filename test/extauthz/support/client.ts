@@ -1,6 +1,7 @@
 import {
   Client,
   credentials,
+  Metadata,
   type ChannelCredentials,
   type ClientOptions,
   type ServiceError,
@@ -8,6 +9,12 @@ import {
 } from "@grpc/grpc-js";
 
 const same = (bytes: Buffer) => bytes;
+
+interface CallOptions {
+  readonly deadlineMs?: number;
+  readonly cancel?: AbortSignal;
+  readonly metadata?: Readonly<Record<string, string>>;
+}
 
 /** A gRPC client that speaks in bytes, over a connection of its own. */
 export function connectClient(
@@ -25,7 +32,7 @@ export function connectClient(
   const unary = (
     path: string,
     request: Buffer,
-    { deadlineMs = 10_000, cancel }: { deadlineMs?: number; cancel?: AbortSignal } = {},
+    { deadlineMs = 10_000, cancel, metadata = {} }: CallOptions = {},
   ) =>
     new Promise<Buffer>((resolve, reject) => {
       const call = client.makeUnaryRequest(
@@ -33,6 +40,7 @@ export function connectClient(
         same,
         same,
         request,
+        Metadata.fromHttp2Headers(metadata),
         { deadline: Date.now() + deadlineMs },
         (error, answer) => {
           if (error) reject(error);
@@ -44,7 +52,7 @@ export function connectClient(
       });
     });
   return {
-    check: (request: Buffer, options?: { deadlineMs?: number; cancel?: AbortSignal }) =>
+    check: (request: Buffer, options?: CallOptions) =>
       unary("/envoy.service.auth.v3.Authorization/Check", request, options),
     /** The serving status as a number: 1 serving, 2 not serving, 3 unknown. */
     health: async (service = "") => (await unary("/grpc.health.v1.Health/Check", healthRequest(service)))[1],

@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect, type IncomingHttpHeaders } from "node:http2";
+import { checkLimits } from "../../../src/gateway/check-limits.ts";
 import { askAdmin } from "../../../src/gateway/envoy-admin.ts";
 import { ALLOW, AuthzStub, denial } from "../support/authz-stub.ts";
 import type { CheckAnswer } from "../support/authz-stub.ts";
@@ -37,10 +40,45 @@ describe("gateway without a decision", () => {
       assert.equal(answer.status, 503);
       assert.equal(errorCode(answer.body), "SERVICE_UNAVAILABLE");
       assert.equal(impatient.upstream.seen.length, 0);
+      assert.equal(impatient.authz.checks.length, 1, "a busy worker is not asked again");
       impatient.authz.decide = () => ALLOW;
       await until(async () => (await send(impatient.port, "/a")).status === 200, "decisions are made again");
     } finally {
       await impatient.stop();
+    }
+  });
+
+  it("answers 503 at once, and asks nobody, when workers answer too little for what is under way", async () => {
+    const most = 32;
+    gateway.authz.decide = () => "never";
+    const adjust = checkLimits(gateway.envoy.admin, 1, 5_000, () => (now += 250));
+    let now = 0;
+    const session = connect(`http://127.0.0.1:${gateway.port}`);
+    session.on("error", () => undefined);
+    const ask = () => {
+      const request = session.request({ ":path": "/a", authorization: "Bearer x" });
+      request.on("error", () => undefined);
+      return once(request, "response") as Promise<[IncomingHttpHeaders]>;
+    };
+    try {
+      for (let index = 0; index <= most; index += 1) ask().catch(() => undefined);
+      await until(() => gateway.authz.checks.length > most, "the worker has them");
+      for (let step = 0; step < 12; step += 1) await adjust();
+      const [refused] = await ask();
+      assert.deepEqual([refused[":status"], refused["retry-after"]], [503, "1"]);
+      assert.equal(gateway.authz.checks.length, most + 1);
+      // what is answered makes room, and in time more of it
+      session.destroy();
+      gateway.authz.decide = () => ALLOW;
+      await until(async () => (await send(gateway.port, "/a")).status === 200, "it decides again");
+      for (let step = 0; step < 20; step += 1) await adjust();
+      const key = "circuit_breakers.ext_authz.default.max_requests";
+      const { body } = await askAdmin(gateway.envoy.admin, "GET", "/runtime?format=json");
+      const { entries } = JSON.parse(body) as { entries: Record<string, { final_value: string }> };
+      assert.equal(entries[key]?.final_value, "1024");
+      assert.equal(gateway.upstream.seen.length, 1);
+    } finally {
+      session.destroy();
     }
   });
 
@@ -87,7 +125,7 @@ describe("gateway without a decision", () => {
 });
 
 describe("gateway with several workers", () => {
-  it("asks all of them, and none that has died: no request fails for it", async () => {
+  it("asks all of them, and once more only what one of them did not answer before it died", async () => {
     const second = await new AuthzStub().listen();
     const gateway = await startGateway({ workers: [second], overrides: { "authz.decision_timeout": "8s" } });
     try {
@@ -97,17 +135,21 @@ describe("gateway with several workers", () => {
       };
       assert.deepEqual(await statuses(), new Set([200]));
       assert.ok(gateway.authz.checks.length > 0 && second.checks.length > 0);
-      // stuck: it takes checks and never answers
+      // it takes checks, and dies before it answers them
       second.decide = () => "never";
-      const before = second.checks.length;
-      assert.deepEqual(await statuses(), new Set([200]));
+      const before = [gateway.authz.checks.length, second.checks.length] as const;
+      const answers = statuses();
+      const taken = () => gateway.authz.checks.length + second.checks.length - before[0] - before[1];
+      await until(() => taken() === 20, "each is asked once");
+      second.stop();
+      assert.deepEqual(await answers, new Set([200]));
       // what is asked again is known by the stream's id: a handshake would be one connection
       const ids = ({ checks }: AuthzStub) => checks.map(({ attributes }) => attributes.request.http.id);
-      const stuck = ids(second).slice(before);
-      assert.ok(stuck.length > 0);
+      const unanswered = ids(second).slice(before[1]);
+      assert.ok(unanswered.length > 0);
+      assert.equal(taken(), 20 + unanswered.length);
       const answered = new Set(ids(gateway.authz));
-      assert.ok(stuck.every((id) => id !== "" && answered.has(id)));
-      second.stop();
+      assert.ok(unanswered.every((id) => id !== "" && answered.has(id)));
       for (let n = 0; n < 3; n++) assert.deepEqual(await statuses(), new Set([200]));
       gateway.authz.stop();
       assert.deepEqual(await statuses(), new Set([503]));

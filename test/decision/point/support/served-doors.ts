@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { QueuedAuditLog } from "../../../../src/audit/audit-log.ts";
 import { createDecisionIds } from "../../../../src/audit/index.ts";
 import type { OpenConnections } from "../../../../src/decision/connections/open-connections.ts";
@@ -5,6 +6,7 @@ import { createForgedHeaders, withoutHeaders } from "../../../../src/decision/he
 import { createIdentityHeaders } from "../../../../src/decision/headers/identity-headers.ts";
 import {
   DecisionPoint,
+  GIVEN_UP,
   serveDoor,
   type Door,
   type DoorCall,
@@ -73,8 +75,15 @@ export function useServedDoors(idp: ReturnType<typeof useIssuer>) {
       log: silentLog,
       ...serving,
     });
-    const ask = async (message: Message, call: Partial<DoorCall> = {}): Promise<Answer> =>
-      serve(message, { deadline: Number.POSITIVE_INFINITY, ...call });
+    const answerTo = async (
+      message: Message,
+      call: Partial<DoorCall> = {},
+    ): Promise<Answer | typeof GIVEN_UP> => serve(message, { deadline: Number.POSITIVE_INFINITY, ...call });
+    const ask = async (message: Message, call?: Partial<DoorCall>): Promise<Answer> => {
+      const answer = await answerTo(message, call);
+      assert.ok(answer !== GIVEN_UP);
+      return answer;
+    };
     /** The records so far, each as `DENY INTERNAL_ERROR`. */
     const recorded = async () => {
       await audit.flush();
@@ -83,6 +92,6 @@ export function useServedDoors(idp: ReturnType<typeof useIssuer>) {
         return `${decision} ${reason}`;
       });
     };
-    return { ask, recorded, log, withdrawn, metrics };
+    return { ask, answerTo, recorded, log, withdrawn, metrics };
   };
 }
