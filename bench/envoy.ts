@@ -35,6 +35,7 @@ export function proxyTo(upstream: string): EnvoyJson {
   const cluster = {
     name: "upstream",
     type: "STATIC",
+    circuit_breakers: { thresholds: [UNLIMITED] },
     load_assignment: {
       cluster_name: "upstream",
       endpoints: [{ lb_endpoints: [{ endpoint: { address: address(Number(port), hostname) } }] }],
@@ -43,6 +44,11 @@ export function proxyTo(upstream: string): EnvoyJson {
   const route = { match: { prefix: "/" }, route: { cluster: "upstream", timeout: "0s" } };
   return { static_resources: { listeners: [listener(route)], clusters: [cluster] } };
 }
+
+/** Envoy's defaults are 1,024 of each. */
+const UNLIMITED: EnvoyJson = {
+  ...{ max_connections: 100_000, max_pending_requests: 100_000, max_requests: 100_000 },
+};
 
 function listener(route: EnvoyJson): EnvoyJson {
   const router = { "@type": "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router" };

@@ -15,6 +15,7 @@ import { benchmarkFlood } from "./flood.ts";
 import { benchmarkGateway } from "./gateway.ts";
 import { benchmarkGraphql } from "./graphql.ts";
 import { benchmarkMasking } from "./masking.ts";
+import { benchmarkOverload } from "./overload.ts";
 import { benchmarkPauses } from "./pauses.ts";
 import { readmeWith } from "./readme.ts";
 import { benchmarkResponses } from "./responses.ts";
@@ -46,6 +47,7 @@ const PARTS: Readonly<Record<string, Part>> = {
     run: benchmarkPauses,
   },
   flood: { title: "A caller with a token beside a flood without one", run: benchmarkFlood },
+  overload: { title: "More and more requests in flight", run: benchmarkOverload },
   "audit-intake": {
     title: "Ingestion of audit records, and COPY of the same rows",
     run: benchmarkAuditIntake,

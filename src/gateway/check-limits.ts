@@ -13,13 +13,16 @@ export interface CheckSample {
 
 /** So many checks are never too many. */
 const LEAST = 32;
-/** Growth per step while nothing is late. */
+/** Growth per step while there is room, or the workers are not busy. */
 const GROWTH = 1.25;
+/** The largest limit, as a multiple of the one at the start. */
+const MOST = 16;
 
 /**
  * The number of checks that may be under way at once, so that each is answered in time: by Little's law, the rate at which
- * workers answer, times how long a check may wait. The rate is measured only while more are under way than that, or while
- * some were shed: at any other time it says how much is asked, not how much could be answered.
+ * workers answer, times how long a check may wait. That rate is what they can answer only while they are busy, and more are
+ * under way than that, or some were shed. If some are shed and the workers are not busy, it is Envoy that has too little time:
+ * fewer checks would only give the workers even less to do.
  */
 export class CheckLimit {
   readonly #start: number;
@@ -34,18 +37,26 @@ export class CheckLimit {
     this.#limit = start;
   }
 
-  /** @param at - when the sample was taken; monotonic, ms */
-  next(sample: CheckSample, at: number): number {
+  /**
+   * @param at - when the sample was taken; monotonic, ms
+   * @param isBusy - whether the workers are
+   */
+  next(sample: CheckSample, at: number, isBusy: boolean): number {
     const last = this.#last;
     this.#last = { sample, at };
     if (last === undefined || at <= last.at) return this.#limit;
     const rate = (sample.answered - last.sample.answered) / (at - last.at);
     const inTime = rate * this.#patienceMs;
-    const isFull = sample.shed > last.sample.shed || sample.underWay > Math.max(LEAST, inTime);
+    const hasShed = sample.shed > last.sample.shed;
+    const isFull = hasShed || sample.underWay > Math.max(LEAST, inTime);
     // half-way: one measurement may be of a moment in which a worker got no CPU time
-    if (isFull) this.#limit = Math.max(LEAST, Math.floor((this.#limit + inTime) / 2));
-    else if (this.#limit < this.#start) this.#limit = Math.min(this.#start, Math.ceil(this.#limit * GROWTH));
+    if (isFull && isBusy) this.#limit = Math.max(LEAST, Math.floor((this.#limit + inTime) / 2));
+    else this.#grow(hasShed ? this.#start * MOST : this.#start);
     return this.#limit;
+  }
+
+  #grow(most: number): void {
+    if (this.#limit < most) this.#limit = Math.min(most, Math.ceil(this.#limit * GROWTH));
   }
 }
 
@@ -53,6 +64,16 @@ export class CheckLimit {
 const WAITING_SHARE = 0.6;
 /** A limit that differs less from the one in force is not sent. */
 const NOTABLE = 0.05;
+
+export interface CheckLimitsOptions {
+  readonly workers: number;
+  /** ms */
+  readonly decisionTimeout: number;
+  /** Whether the workers have been busy of late. */
+  readonly isBusy: () => boolean;
+  /** Monotonic; ms. */
+  readonly clock?: () => number;
+}
 
 const STATS =
   "/stats?filter=" +
@@ -64,14 +85,11 @@ const STATS =
  * Adjusts how many checks one Envoy process lets begin to what its workers can answer in time. Envoy answers the others 503 at
  * once, without a call: the call is most of the cost of a check, so a worker could not refuse for less than it decides.
  *
- * @param decisionTimeout - ms
  * @returns one step, to be repeated several times per second; rejects if Envoy does not respond
  */
 export function checkLimits(
   admin: AdminAddress,
-  workers: number,
-  decisionTimeout: number,
-  clock: () => number = () => performance.now(),
+  { workers, decisionTimeout, isBusy, clock = () => performance.now() }: CheckLimitsOptions,
 ): () => Promise<void> {
   const start = mostChecks(workers);
   const limits = CHECK_CLUSTERS.map(({ name, mostAtWorker }) => ({
@@ -84,7 +102,7 @@ export function checkLimits(
     const { body } = await askAdmin(admin, "GET", STATS);
     const now = clock();
     for (const one of limits) {
-      const most = one.limit.next(readSample(body, one.name), now);
+      const most = one.limit.next(readSample(body, one.name), now, isBusy());
       if (Math.abs(most - one.inForce) < one.inForce * NOTABLE) continue;
       const key = `circuit_breakers.${one.name}.default`;
       // what waits in Envoy comes on top of what a worker takes at once

@@ -143,6 +143,7 @@ export function localReplies(config: GatewayConfig): EnvoyJson {
     const { when, status: instead, retryAfter, headers: own = [] } = reply;
     const { format, headers } = FORMS[form].content(reply);
     return {
+      // the status first: under load there are many such replies, and reading Accept costs most
       filter: allOf(...when, ...FORMS[form].when),
       ...(instead !== undefined && { status_code: instead }),
       ...adding([
@@ -182,7 +183,7 @@ const FORMS = {
     }),
   },
   page: {
-    when: [PREFERS_HTML, UNPLANNED],
+    when: [UNPLANNED, PREFERS_HTML],
     content: ({ code, message }) => localPage({ code, message, id: ANSWERED_ID, time: TIME }),
   },
   envelope: {

@@ -38,6 +38,8 @@ export interface EnvoyKeeperOptions {
   readonly metrics: Metrics;
   /** Called when a running Envoy has exited. */
   readonly onEnvoyEnd: () => void;
+  /** Whether the workers are busy. */
+  readonly isBusy: () => boolean;
 }
 
 /**
@@ -122,7 +124,11 @@ export class EnvoyKeeper {
     });
     this.#port = envoy.listenPort;
     this.#envoy = envoy;
-    const adjust = checkLimits(envoy.admin, endpoints.length, config.authz.decision_timeout);
+    const adjust = checkLimits(envoy.admin, {
+      workers: endpoints.length,
+      decisionTimeout: config.authz.decision_timeout,
+      isBusy: this.#options.isBusy,
+    });
     this.#limits = every(LIMITS_MS, adjust, { what: "adjust the limits of checks", log });
     void envoy.exited.then(() => this.#again(started));
   }

@@ -26,6 +26,7 @@ import type { CheckStatus } from "../../telemetry/check-status.ts";
 import { createLog } from "../../telemetry/log.ts";
 import { createMetrics, type Metrics } from "../../telemetry/metrics.ts";
 import type { WorkerAddress, WorkerPlan } from "./worker.ts";
+import { WorkerLoads } from "./worker-load.ts";
 import { WorkerReadiness } from "./worker-readiness.ts";
 
 /** A running gateway or decision service. */
@@ -78,8 +79,9 @@ export async function startSupervisor(
     else if (isUndecidedMessage(event)) {
       if (event.type === "requests_decided") pool.send(event.to, event);
       else pool.broadcast(event);
-    } else if (!readiness.take(worker, event)) policies.take(worker, event);
+    } else if (!loads.take(worker, event) && !readiness.take(worker, event)) policies.take(worker, event);
   });
+  const loads = new WorkerLoads();
   const readiness = new WorkerReadiness(listen.length, (message) => {
     pool.broadcast(message);
   });
@@ -88,6 +90,7 @@ export async function startSupervisor(
     if (pid !== undefined) return;
     policies.workerEnded(index);
     readiness.ended(index);
+    loads.ended(index);
   });
   const onEnvoyEnd = () => {
     const message: ConnectionMessage = { type: "connections_ended_all" };
@@ -103,6 +106,7 @@ export async function startSupervisor(
           log,
           metrics,
           onEnvoyEnd,
+          isBusy: () => loads.busy,
         });
 
   const admin = await startAdminServer({

@@ -3,6 +3,8 @@ import type { GatewayConfig } from "../../config/index.ts";
 import { HealthState } from "../../extauthz/health.ts";
 import { startAuthzServer, type AuthzServer } from "../../extauthz/server.ts";
 import { connectToSupervisor } from "./worker-channel.ts";
+import { createLoadReporter } from "./worker-load.ts";
+import { every } from "../../runtime/every.ts";
 import { createService } from "./service.ts";
 import { createLog } from "../../telemetry/log.ts";
 import { createMetrics } from "../../telemetry/metrics.ts";
@@ -23,6 +25,8 @@ export interface WorkerPlan {
 
 /** How often readiness is checked; policies and keys change on their own. */
 const READINESS_MS = 100;
+/** How often the load is reported. */
+const LOAD_MS = 250;
 
 /**
  * One worker process: the decision service behind a gRPC server. It accepts no connection before it can decide (see
@@ -105,6 +109,10 @@ async function runWorker(planFile: string, index: number): Promise<void> {
   // a server that fails to start ends the process, and the supervisor logs it
   // eslint-disable-next-line no-restricted-globals -- what fails here ends the process
   const timer = setInterval(() => void look(), READINESS_MS);
+  const reportLoad = createLoadReporter((message) => {
+    channel.send(message);
+  });
+  every(LOAD_MS, reportLoad, { what: "report the load", log });
   await service.start();
   started = true;
   const checks = service.readiness();

@@ -51,8 +51,13 @@ describe("gateway without a decision", () => {
   it("answers 503 at once, and asks nobody, when workers answer too little for what is under way", async () => {
     const most = 32;
     gateway.authz.decide = () => "never";
-    const adjust = checkLimits(gateway.envoy.admin, 1, 5_000, () => (now += 250));
     let now = 0;
+    const adjust = checkLimits(gateway.envoy.admin, {
+      workers: 1,
+      decisionTimeout: 5_000,
+      isBusy: () => true,
+      clock: () => (now += 250),
+    });
     const session = connect(`http://127.0.0.1:${gateway.port}`);
     session.on("error", () => undefined);
     const ask = () => {

@@ -1,0 +1,269 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { eventually } from "../test/support/eventually.ts";
+import { startGateway, type RunningGateway } from "../test/support/gateway.ts";
+import { startIssuer } from "../test/support/providers/issuer.ts";
+import { effort, NODES } from "./effort.ts";
+import { fixedAnswer, proxyTo, startBenchEnvoy } from "./envoy.ts";
+import { policySetOf, requestPath } from "./rules.ts";
+import { percentile } from "./statistics.ts";
+
+const RULES = 10;
+/** Requests per step and per request in flight, so that each connection sends more than one. */
+const ROUNDS = 4;
+const LEAST_REQUESTS = effort(20_000);
+const SECONDS = effort(5);
+
+/** Requests in flight, as connections times streams. The gateway takes 100 streams per connection. */
+const STEPS = [
+  [8, 8],
+  [16, 16],
+  [10, 100],
+  [40, 100],
+  [100, 100],
+] as const;
+/** Over HTTP/1.1, one request per connection at a time; Envoy needs two descriptors for each. */
+const WRK_STEPS = [64, 1_000, 4_000];
+
+/** One row of the table: a number of requests in flight at Envoy alone and at the gateway. */
+interface Row {
+  readonly in_flight: string;
+  /** Of Envoy alone, answered 200 per second. */
+  readonly alone_per_second: number;
+  /** Of the gateway, answered 200 per second. */
+  readonly goodput: number;
+  readonly ratio: number;
+  readonly p50_ms: number;
+  readonly p99_ms: number;
+  readonly sent: number;
+  readonly answered_200: number;
+  readonly answered_5xx: number;
+  /** Records of decisions, and those beyond `audit.refusal_rate`, which are only counted. */
+  readonly records: number;
+  readonly dropped: number;
+  /** Recorded ALLOW, without those with a line `not_forwarded`. */
+  readonly let_through: number;
+  readonly equation: string;
+}
+
+const run = promisify(execFile);
+
+/**
+ * Requests more and more at once, from Envoy alone and from the gateway, and compares what clients got with what was recorded.
+ * With h2load the number of requests is fixed, so every one is answered: as many records, and as many ALLOW as 200.
+ *
+ * @throws if h2load (nghttp2-client) is not installed; without wrk there are no rows for HTTP/1.1
+ */
+export async function benchmarkOverload(): Promise<Row[]> {
+  await run("h2load", ["--version"]).catch(() => {
+    throw new Error("`bench overload` needs h2load (Debian: nghttp2-client)");
+  });
+  const directory = await mkdtemp(join(tmpdir(), "gatehouse-bench-"));
+  const issuer = await startIssuer();
+  const upstream = await startBenchEnvoy(directory, "upstream", fixedAnswer());
+  const plain = await startBenchEnvoy(directory, "plain", proxyTo(upstream.url));
+  const gateway = await startGateway({
+    backend: upstream.url,
+    issuer,
+    nodes: NODES,
+    policies: { "bench.yaml": policySetOf(RULES) },
+    config: {
+      policies: { directory: "policies", policy_set: "bench" },
+      authz: { decision_timeout: "500ms" },
+      // one file: it is read line by line
+      audit: { max_file_size: "100GB" },
+      gateway: { performance: { connection_pool_size: MOST_IN_FLIGHT } },
+    },
+  });
+  const path = requestPath(RULES, "c-1");
+  const token = await issuer.token({
+    role: "viewer",
+    customer_id: "c-1",
+    permissions: ["items:read"],
+    exp: Math.floor(Date.now() / 1000) + 3600,
+  });
+  const books = new Books(gateway);
+  const rows: Row[] = [];
+  try {
+    // not counted: the processes compile their hot paths
+    await h2load(directory, `${gateway.url}${path}`, token, 8, 8);
+    await books.close();
+    for (const [connections, streams] of STEPS) {
+      const load = (url: string) => h2load(directory, `${url}${path}`, token, connections, streams);
+      const alone = await load(plain.url);
+      rows.push(
+        rowOf(`${connections} x ${streams}, HTTP/2`, alone, await load(gateway.url), await books.close()),
+      );
+    }
+    if (await isInstalled("wrk"))
+      for (const connections of WRK_STEPS) {
+        const load = (url: string) => wrk(`${url}${path}`, token, connections);
+        const alone = await load(plain.url);
+        rows.push(rowOf(`${connections}, HTTP/1.1`, alone, await load(gateway.url), await books.close()));
+      }
+    else process.stdout.write("wrk is not installed: no rows for HTTP/1.1\n");
+    return rows;
+  } finally {
+    await gateway.stop();
+    await Promise.all([plain, upstream].map((envoy) => envoy.stop()));
+    await issuer.close();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** Requests that an application gets at once; none is refused because of it. */
+const MOST_IN_FLIGHT = 20_000;
+
+/** What clients got. */
+interface Load {
+  /** 0 if the load tool does not say: it stops at a time, with requests in flight. */
+  readonly sent: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly perSecond: number;
+  readonly p50: number;
+  readonly p99: number;
+}
+
+function rowOf(inFlight: string, alone: Load, load: Load, { records, dropped, letThrough }: Entries): Row {
+  const isFixed = load.sent > 0;
+  const holds =
+    records + dropped === load.sent &&
+    load.succeeded + load.failed === load.sent &&
+    letThrough === load.succeeded;
+  return {
+    in_flight: inFlight,
+    alone_per_second: Math.round(alone.perSecond),
+    goodput: Math.round(load.perSecond),
+    ratio: load.perSecond / alone.perSecond,
+    p50_ms: load.p50,
+    p99_ms: load.p99,
+    sent: load.sent,
+    answered_200: load.succeeded,
+    answered_5xx: load.failed,
+    records,
+    dropped,
+    let_through: letThrough,
+    equation: isFixed ? (holds ? "holds" : "FAILS") : "-",
+  };
+}
+
+/** A fixed number of requests over HTTP/2, each stream sending the next one as soon as it is answered. */
+async function h2load(
+  directory: string,
+  url: string,
+  token: string,
+  connections: number,
+  streams: number,
+): Promise<Load> {
+  const log = join(directory, "h2load.log");
+  await rm(log, { force: true });
+  const sent = Math.max(LEAST_REQUESTS, effort(ROUNDS) * connections * streams);
+  const options = ["-c", connections, "-m", streams, "-n", sent, "--log-file", log].map(String);
+  const { stdout } = await run("h2load", [...options, "-H", `Authorization: Bearer ${token}`, url], {
+    maxBuffer: 1e8,
+  });
+  const seconds = inSeconds(/finished in ([\d.]+)(us|ms|m|s)/.exec(stdout));
+  const latencies: number[] = [];
+  let failed = 0;
+  for (const line of (await readFile(log, "utf8")).trim().split("\n")) {
+    const [, status, microseconds] = line.split("\t");
+    if (status === "200") latencies.push(Number(microseconds) / 1000);
+    else failed += 1;
+  }
+  return {
+    ...{ sent, failed, succeeded: latencies.length },
+    perSecond: latencies.length / seconds,
+    p50: percentile(latencies, 0.5),
+    p99: percentile(latencies, 0.99),
+  };
+}
+
+/** Over HTTP/1.1, for some seconds. */
+async function wrk(url: string, token: string, connections: number): Promise<Load> {
+  const options = [
+    "-t",
+    "1",
+    "-c",
+    String(connections),
+    "-d",
+    `${SECONDS}s`,
+    "--timeout",
+    "20s",
+    "--latency",
+  ];
+  const { stdout } = await run("wrk", [...options, "-H", `Authorization: Bearer ${token}`, url]);
+  const all = Number(/(\d+) requests in/.exec(stdout)?.[1] ?? 0);
+  const failed = Number(/Non-2xx or 3xx responses: (\d+)/.exec(stdout)?.[1] ?? 0);
+  const seconds = inSeconds(/requests in ([\d.]+)(us|ms|m|s)/.exec(stdout));
+  const latency = (share: string) =>
+    inSeconds(new RegExp(`\\s${share}%\\s+([\\d.]+)(us|ms|m|s)`).exec(stdout)) * 1000;
+  return {
+    ...{ sent: 0, failed, succeeded: all - failed },
+    perSecond: (all - failed) / seconds,
+    p50: latency("50"),
+    p99: latency("99"),
+  };
+}
+
+function inSeconds(found: RegExpExecArray | null): number {
+  const [, value = "0", unit = "s"] = found ?? [];
+  return Number(value) * ({ us: 1e-6, ms: 1e-3, s: 1, m: 60 }[unit] ?? 1);
+}
+
+async function isInstalled(tool: string): Promise<boolean> {
+  return run(tool, ["-v"]).then(
+    () => true,
+    (error: unknown) =>
+      typeof error === "object" && error !== null && "code" in error && error.code !== "ENOENT",
+  );
+}
+
+/** What was recorded of one load. */
+interface Entries {
+  readonly records: number;
+  readonly dropped: number;
+  readonly letThrough: number;
+}
+
+/** Reads the audit of a gateway load by load. */
+class Books {
+  readonly #gateway: RunningGateway;
+  #lines = 0;
+  #dropped = 0;
+
+  constructor(gateway: RunningGateway) {
+    this.#gateway = gateway;
+  }
+
+  /** Waits until nothing is added any more, and says what was since the last time. */
+  async close(): Promise<Entries> {
+    let count = -1;
+    const lines = await eventually("the last record", async () => {
+      const found = await this.#gateway.audit();
+      if (found.length === count) return found;
+      count = found.length;
+      // longer than Envoy collects log entries, and a worker waits for replies
+      await new Promise((resolve) => setTimeout(resolve, 2_500));
+      return undefined;
+    });
+    const dropped = await this.#gateway.metric("gatehouse_audit_dropped_total");
+    const added = lines.slice(this.#lines);
+    const decisions = added.filter((line) => "decision" in line);
+    const stopped = new Set(
+      added.filter((line) => line["result"] === "not_forwarded").map((line) => line["request_id"]),
+    );
+    const entries = {
+      records: decisions.length,
+      dropped: dropped - this.#dropped,
+      letThrough: decisions.filter((line) => line.decision === "ALLOW" && !stopped.has(line["request_id"]))
+        .length,
+    };
+    this.#lines = lines.length;
+    this.#dropped = dropped;
+    return entries;
+  }
+}
