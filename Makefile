@@ -96,7 +96,8 @@ bench: install ## run the benchmarks; results in bench/
 	node bench/main.ts
 
 docs: install ## regenerate the generated pages
-	GATEHOUSE_UPDATE=1 mocha test/config/reference.test.ts test/control/platform/frame/reference.test.ts test/reasons.test.ts
+	GATEHOUSE_UPDATE=1 mocha test/config/reference.test.ts test/control/platform/frame/reference.test.ts test/reasons.test.ts \
+		test/decision/decide/urls.test.ts
 
 build: install ## compile the package to dist/
 	npm run --silent build

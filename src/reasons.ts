@@ -80,6 +80,11 @@ export const REASONS = {
     code: "AMBIGUOUS_PATH",
     message: "the path is malformed, or can be read in more than one way",
   },
+  AMBIGUOUS_QUERY: {
+    status: 400,
+    code: "AMBIGUOUS_QUERY",
+    message: "the query is malformed, or can be read in more than one way",
+  },
   AMBIGUOUS_HEADERS: {
     status: 400,
     code: "AMBIGUOUS_HEADERS",
@@ -330,7 +335,7 @@ export const STATE_REASONS = [
 ] as const satisfies readonly DenialReason[];
 export type StateReason = (typeof STATE_REASONS)[number];
 
-/** The reason for which a request to be read is refused. */
+/** The reason for which a check refuses a request; what it finds `in` the query is `AMBIGUOUS_QUERY`. */
 export const REFUSAL_REASONS = {
   malformed_method: "AMBIGUOUS_METHOD",
   malformed_target: "AMBIGUOUS_PATH",
@@ -341,6 +346,7 @@ export const REFUSAL_REASONS = {
   malformed_percent_encoding: "AMBIGUOUS_PATH",
   invalid_utf8: "AMBIGUOUS_PATH",
   encoded_slash: "AMBIGUOUS_PATH",
+  slash_like: "AMBIGUOUS_PATH",
   double_encoding: "AMBIGUOUS_PATH",
   dot_segment: "AMBIGUOUS_PATH",
   path_parameter: "AMBIGUOUS_PATH",
@@ -348,8 +354,8 @@ export const REFUSAL_REASONS = {
   encoded_delimiter: "AMBIGUOUS_PATH",
   empty_segment: "AMBIGUOUS_PATH",
   encoded_unreserved: "AMBIGUOUS_PATH",
-  query_separator: "AMBIGUOUS_PATH",
-  parameter_collision: "AMBIGUOUS_PATH",
+  query_separator: "AMBIGUOUS_QUERY",
+  parameter_collision: "AMBIGUOUS_QUERY",
   malformed_header: "AMBIGUOUS_HEADERS",
   underscore_header: "AMBIGUOUS_HEADERS",
   conflicting_host: "AMBIGUOUS_HEADERS",
@@ -358,7 +364,7 @@ export const REFUSAL_REASONS = {
   hop_by_hop_header: "AMBIGUOUS_HEADERS",
   method_override: "AMBIGUOUS_METHOD",
   path_override: "AMBIGUOUS_PATH",
-  similar_parameter: "AMBIGUOUS_PATH",
+  similar_parameter: "AMBIGUOUS_QUERY",
   similar_header: "AMBIGUOUS_HEADERS",
   ambiguous_content_type: "AMBIGUOUS_BODY",
   compressed_body: "AMBIGUOUS_BODY",

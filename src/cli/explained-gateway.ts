@@ -2,8 +2,10 @@ import { readFileSync } from "node:fs";
 import { loadGatewayConfig, type GatewayConfig } from "../config/index.ts";
 import type { OfflineSettings } from "../decision/explain/index.ts";
 import { FileSource, type AttributeSource } from "../decision/attributes/sources.ts";
-import { decisionSettings, headerHygiene } from "../processes/gateway/decision-settings.ts";
+import { createForgedHeaders, withoutHeaders } from "../decision/headers/forged-headers.ts";
+import { decisionSettings } from "../processes/gateway/decision-settings.ts";
 import { caseSensitive } from "../processes/gateway/control-plane-link.ts";
+import { forgedHeadersOf } from "../processes/gateway/provisions.ts";
 import { isObject } from "../json/index.ts";
 import { compilePolicySet, type PolicySetIR, type ValueObject } from "../policy/index.ts";
 import type { RawRequest } from "../request/index.ts";
@@ -52,7 +54,7 @@ export interface ExplainedGateway {
 /** @throws ExitError if the configuration is invalid or one of its sources is not readable */
 export async function openGateway(options: GatewayOptions): Promise<ExplainedGateway> {
   const config = options.config === undefined ? defaults() : loadConfig(options.config, []);
-  const { forgedHeaders, withoutForged } = headerHygiene(config);
+  const forgedHeaders = createForgedHeaders(forgedHeadersOf(config));
   const controlPlane = openControlPlane(config, options);
   const sources = await fileSources(config);
   const ofUsers = Object.entries(config.attribute_sources).find(([, { type }]) => type === "control_plane");
@@ -70,7 +72,7 @@ export async function openGateway(options: GatewayOptions): Promise<ExplainedGat
       const handedOver = throughEnvoy(sent, config, clientIp);
       if (!handedOver.ok) return handedOver;
       const { raw } = handedOver;
-      return { ok: true, raw: withoutForged(raw, forgedHeaders(raw.headers)) };
+      return { ok: true, raw: withoutHeaders(raw, forgedHeaders(raw.headers)) };
     },
     lookup(given, ir, root, key) {
       if (given !== undefined && Object.hasOwn(given, root)) {

@@ -39,7 +39,7 @@ export interface EnvironmentProblem {
 }
 
 /**
- * Reads `GATEHOUSE_*` variables. An empty one counts as not set. Lists are comma-separated, maps are JSON.
+ * Reads `GATEHOUSE_*` variables. An empty one counts as not set. Lists are comma-separated or JSON, maps are JSON.
  *
  * @returns the values, and a problem for each variable under a known section that does not name a key.
  */
@@ -92,12 +92,16 @@ function readText(text: string, key: ConfigKey): unknown {
     case "boolean":
       return text === "true" ? true : text === "false" ? false : text;
     case "list":
-      return text.split(",").map((entry) => entry.trim());
+      return text.startsWith("[") ? parsed(text) : text.split(",").map((entry) => entry.trim());
     case "json":
-      try {
-        return JSON.parse(text) as unknown;
-      } catch {
-        return text;
-      }
+      return parsed(text);
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
   }
 }

@@ -3,7 +3,7 @@ export type { LoadOptions, LoadResult } from "./load.ts";
 export type { GatewayConfig } from "./schema.ts";
 export { largest, routeLimits, usualLimits, type Limits, type RouteLimits } from "./limits.ts";
 export { configReference } from "./reference.ts";
-export { AMBIGUITY_NAMES } from "./schema-gateway.ts";
+export { AMBIGUITY_NAMES } from "./accepted-ambiguity.ts";
 export { DEFAULT_IDENTITY_HEADERS } from "./schema-identity.ts";
 export { OTHER_VARIABLES, processEnvironment } from "./environment.ts";
 export type { EnvironmentVariables } from "./environment.ts";

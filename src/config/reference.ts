@@ -47,5 +47,5 @@ identity:
 - Durations are written as \`250ms\`, \`30s\`, \`5m\`, \`1h\`; sizes as \`10MB\` (10^6 bytes each) or \`10MiB\` (2^20).
 - Paths are relative to the folder of the file.
 - Each key can be set by the environment variable listed with it, which takes precedence over the file. An empty variable
-  counts as not set; lists are comma-separated, maps are JSON.
+  counts as not set; lists are comma-separated or JSON, maps are JSON.
   - Unknown keys and variables prevent the start; the error names the place and the nearest known name.`;

@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import * as z from "zod";
-import { FORWARDED_HEADERS, SWITCHES, USUAL_FORWARDED_HEADERS } from "../request/types.ts";
+import { FORWARDED_HEADERS, USUAL_FORWARDED_HEADERS } from "../request/types.ts";
+import { acceptedAmbiguity } from "./accepted-ambiguity.ts";
 import {
   idleTimeout,
   requestSizeLimit,
@@ -27,9 +28,6 @@ import {
   tlsVersion,
   wholeNumber,
 } from "../setting-types.ts";
-
-/** Names for `gateway.accept_ambiguous`: the checks that src/request can turn off, and the decision's own. */
-export const AMBIGUITY_NAMES = [...SWITCHES, "letter_case"] as const;
 
 const cluster = z.strictObject({
   nodes: setting(
@@ -225,10 +223,13 @@ export const gateway = z
         "headers are the client's. `http`: they also set headers, as without the PROXY protocol.",
     ),
     accept_ambiguous: setting(
-      list(choice(...AMBIGUITY_NAMES)),
+      list(acceptedAmbiguity()),
       [],
-      "Checks against ambiguous requests to turn off, for applications that need such requests. Each use is reported. " +
-        "The rules must permit every way in which the application could read such a request (see docs/policies.md).",
+      "Checks against ambiguous requests to turn off, for applications that need such requests: everywhere (a name), or " +
+        "below a path pattern (a map; all checks but `letter_case`). Each use is reported. The rules must permit every way in " +
+        "which the application could read such a request, unless `reading` states which one it is: `kept` (it splits the path at " +
+        "`/` only, decodes once and changes nothing) or `resolved` (it drops `;...`, splits at `%2f`, and merges `//`). See " +
+        "docs/policies.md and docs/compatibility.md.",
     ),
     denial_details: setting(
       choice("reason", "none"),

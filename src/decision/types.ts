@@ -8,7 +8,7 @@ import type {
   WebsocketConnectionIR,
 } from "../policy/index.ts";
 import type { DenialReason, PermitReason } from "../reasons.ts";
-import type { CanonicalRequest, RawRequest } from "../request/types.ts";
+import type { CanonicalRequest, RawRequest, StatedReading } from "../request/types.ts";
 import type { StepUp } from "../customer-state/index.ts";
 import type { HeaderChanges } from "./headers/identity-headers.ts";
 import type { Snapshot } from "./policies/snapshot.ts";
@@ -63,6 +63,8 @@ interface Facts {
   readonly forwarding?: HeaderChanges;
   /** Switched-off checks that would have refused the request. */
   readonly accepted: readonly string[];
+  /** The only reading of the path, if the configuration states it for what was accepted. */
+  readonly readAs?: StatedReading;
   /** The attributes over which the deciding rule's condition was evaluated. */
   readonly attributes?: Attributes;
 }

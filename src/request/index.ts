@@ -12,10 +12,12 @@ export {
   FORWARDED_HEADERS,
   NO_BODY,
   REFUSAL_CHECKS,
+  STATED_READINGS,
   SWITCHES,
   USUAL_FORWARDED_HEADERS,
 } from "./types.ts";
 export type {
+  AcceptedUnder,
   BodyRead,
   Canonicalized,
   CanonicalRequest,
@@ -26,6 +28,7 @@ export type {
   ReadOptions,
   Refusal,
   RefusalCheck,
+  StatedReading,
   Switch,
   Variant,
 } from "./types.ts";

@@ -17,9 +17,10 @@ const OF_VALUES: readonly RefusalCheck[] = [
   "malformed_percent_encoding",
   "invalid_utf8",
 ];
-const OF_PATHS: readonly RefusalCheck[] = [
+export const OF_PATHS: readonly RefusalCheck[] = [
   ...OF_VALUES,
   "encoded_slash",
+  "slash_like",
   "double_encoding",
   "dot_segment",
   "path_parameter",

@@ -12,6 +12,8 @@ export interface RawRequest {
   readonly protocol: string;
   /** In order of arrival, names in lower case, repeated headers apart; values latin1. Without pseudo-headers. */
   readonly headers: readonly (readonly [name: string, value: string])[];
+  /** Names of headers that the client sent too, but that neither rules nor the application get. */
+  readonly removed?: readonly string[];
   /** Absent if the proxy did not send it: its content is unknown. Empty bytes mean that there is no body. */
   readonly body?: RawBody;
 }
@@ -60,6 +62,8 @@ export interface Refusal {
   readonly check: RefusalCheck;
   /** What was found, for logs: printable ASCII without secrets, at most 200 characters. */
   readonly detail: string;
+  /** It was found in the query, not in the path. */
+  readonly in?: "query";
 }
 
 /**
@@ -77,6 +81,7 @@ export const REFUSAL_CHECKS = [
   "malformed_percent_encoding",
   "invalid_utf8",
   "encoded_slash",
+  "slash_like",
   "double_encoding",
   "dot_segment",
   "path_parameter",
@@ -151,9 +156,42 @@ export type ForwardedHeader = (typeof FORWARDED_HEADERS)[number];
 /** Most proxies set these; `Forwarded` is usually left as the client sent it. */
 export const USUAL_FORWARDED_HEADERS: readonly ForwardedHeader[] = FORWARDED_HEADERS.slice(0, 3);
 
+/**
+ * How the application reads what an accepted check is about, if the operator says so.
+ *
+ * - `kept`: it splits the path at `/` only, decodes each segment once, and changes nothing else; in the query, `;` is part
+ *   of a value.
+ * - `resolved`: it drops everything in a segment from a `;` on, then splits at `%2f`, then drops empty segments.
+ */
+export const STATED_READINGS = {
+  kept: [
+    "encoded_slash",
+    "double_encoding",
+    "path_parameter",
+    "file_stream",
+    "encoded_delimiter",
+    "empty_segment",
+    "encoded_unreserved",
+    "query_separator",
+  ],
+  resolved: ["encoded_slash", "path_parameter", "empty_segment"],
+} as const satisfies Readonly<Record<string, readonly AcceptableCheck[]>>;
+export type StatedReading = keyof typeof STATED_READINGS;
+
+/** Checks that are switched off for some paths. */
+export interface AcceptedUnder {
+  readonly checks: ReadonlySet<Switch>;
+  /** Absent: the application may read the request in every way, and all of them must be below the path. */
+  readonly reading?: StatedReading;
+  /** Whether a path, given as decoded segments, is one of them. */
+  readonly covers: (segments: readonly string[]) => boolean;
+}
+
 export interface ReadOptions {
   /** Checks that report instead of refusing. */
   readonly switchedOff?: ReadonlySet<Switch>;
+  /** More such checks, for some paths. */
+  readonly under?: readonly AcceptedUnder[];
 }
 
 /**
@@ -181,11 +219,18 @@ export type Canonicalized =
       readonly variants: readonly Variant[];
       /** Switched-off checks that would have refused the request, in their order. */
       readonly accepted: readonly RefusalCheck[];
+      /** The reading of the path that the operator states, if that is why `others` do not have further paths. */
+      readonly stated?: StatedReading;
+      /** All checks that are switched off for this request. */
+      readonly switchedOff: ReadonlySet<Switch>;
     }
   | { readonly ok: false; readonly refusal: Refusal };
 
 /** Every way in which a request may be read. */
-export type Readings = Pick<Extract<Canonicalized, { ok: true }>, "request" | "others" | "variants">;
+export type Readings = Pick<
+  Extract<Canonicalized, { ok: true }>,
+  "request" | "others" | "variants" | "switchedOff"
+>;
 
 /** Outcome of `readBody`. */
 export type BodyRead =

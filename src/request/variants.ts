@@ -1,4 +1,3 @@
-import { decodePercent } from "./decode.ts";
 import { encodePath } from "./encode-path.ts";
 import { withoutFormat } from "./format-suffix.ts";
 import { otherReadings } from "./other-readings.ts";
@@ -7,10 +6,16 @@ import type { CanonicalRequest, ReadOptions, RefusalCheck, Variant } from "./typ
 
 const NONE: readonly Variant[] = Object.freeze([]);
 
+/** How the path is read. */
+interface PathReader {
+  /** Undecoded segments to those that rules see. */
+  readonly segmentsOf: (rawSegments: readonly string[]) => readonly string[];
+}
+
 /**
  * Other paths that an application may use for a request although nothing is wrong with it.
  *
- * @param others - its other readings, given what is `accepted`
+ * @param others - its other readings, given what is `accepted` without a stated reading
  * @returns `undefined` if there are too many to evaluate
  */
 export function variantsOf(
@@ -18,12 +23,12 @@ export function variantsOf(
   request: CanonicalRequest,
   others: readonly CanonicalRequest[],
   accepted: readonly RefusalCheck[],
-  { switchedOff }: ReadOptions,
+  { segmentsOf, switchedOff }: PathReader & ReadOptions,
 ): readonly Variant[] | undefined {
   const asSent =
     reading.plain || !RESERVED.test(reading.rawPath)
       ? NONE
-      : variantsAsSent(reading, [request, ...others], accepted);
+      : variantsAsSent(reading, [request, ...others], accepted, segmentsOf);
   if (asSent === undefined || switchedOff?.has("format_suffix") === true) return asSent;
   const ofRequest = withoutFormats(request);
   if (asSent.length === 0 && others.length === 0) return ofRequest;
@@ -38,10 +43,10 @@ function withoutFormats(of: CanonicalRequest): readonly Variant[] {
 
 /**
  * Characters that may appear in a path unencoded, and that only some stacks treat as equal to their encoded form (RFC
- * 3986, section 2.2).
+ * 3986, section 2.2), and `~`, which many clients encode.
  */
-const RESERVED = /%(?:2[146-9a-c]|3[abd]|40)/i;
-const EACH_RESERVED = /%(?:2[146-9a-c]|3[abd]|40)/gi;
+const RESERVED = /%(?:2[146-9a-c]|3[abd]|40|7e)/i;
+const EACH_RESERVED = /%(?:2[146-9a-c]|3[abd]|40|7e)/gi;
 
 type Readings = readonly [CanonicalRequest, ...CanonicalRequest[]];
 
@@ -50,11 +55,12 @@ function variantsAsSent(
   reading: Reading,
   readings: Readings,
   accepted: readonly RefusalCheck[],
+  segmentsOf: PathReader["segmentsOf"],
 ): readonly Variant[] | undefined {
   const rawSegments = reading.rawSegments.map((raw) =>
     raw.replace(EACH_RESERVED, (triplet) => `%25${triplet.slice(1)}`),
   );
-  const undecoded = rawSegments.map((raw) => decodePercent(raw).text);
+  const undecoded = segmentsOf(rawSegments);
   const path = encodePath(undecoded, reading.trailingSlash);
   const sent = { ...readings[0], segments: undecoded, path };
   const others = accepted.length === 0 ? [] : otherReadings(sent, { ...reading, rawSegments }, accepted);

@@ -119,7 +119,7 @@ export function deciderOf(
     cache: new VerdictCache({ size: 100, ttlMs: 60_000 }, createMetrics()),
     sources: new Map(),
     frontProxy: { trustedProxies: [], backends: [] },
-    switchedOff: new Set(),
+    accept: {},
     environment: "production",
     limits: { response: 1_000_000, message: 65_536 },
     ...rest,
@@ -128,6 +128,17 @@ export function deciderOf(
 
 /** `ALLOW CONDITION_TRUE`, say. */
 export const outcome = ({ verdict, reason }: Decision) => `${verdict} ${reason}`;
+
+/** For requests without a token. */
+export const UNUSED_VERIFIER: RunningTokenVerifier = {
+  cached: never,
+  verify: never,
+  ready: never,
+  start: never,
+  close: never,
+  status: never,
+  onReadyChange: never,
+};
 
 /** Stands where nothing must be called. */
 export function never(): never {

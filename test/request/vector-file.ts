@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { load } from "js-yaml";
-import type { RawRequest, RefusalCheck, Switch } from "../../src/request/index.ts";
+import type { RawRequest, RefusalCheck, StatedReading, Switch } from "../../src/request/index.ts";
 
 /** The published vectors; test/cases/request/README.md says what their keys mean. */
 const DIRECTORY = new URL("../cases/request/", import.meta.url);
@@ -22,6 +22,7 @@ export interface VectorCase extends RawKeys {
   readonly name?: string;
   readonly note?: string;
   readonly switched_off?: readonly Switch[];
+  readonly under?: readonly VectorUnder[];
   readonly max_depth?: number;
   readonly reads?: VectorReads;
   readonly refused?: RefusalCheck;
@@ -37,7 +38,15 @@ export interface VectorCase extends RawKeys {
   readonly others?: readonly string[];
   readonly variants?: readonly string[];
   readonly accepted?: readonly RefusalCheck[];
+  readonly in_query?: boolean;
   readonly json?: Text | null;
+}
+
+/** Checks that are switched off for the paths whose first segments are `below`. */
+export interface VectorUnder {
+  readonly below: readonly string[];
+  readonly checks: readonly Switch[];
+  readonly reading?: StatedReading;
 }
 
 /** Names that a rule reads; those of the body are paths, dotted. */

@@ -36,9 +36,15 @@ type Outcome =
     }
   | { readonly ok: false; readonly refusal: Refusal };
 
-function run(vector: Vector, switchedOff: ReadonlySet<Switch>): Outcome {
-  const canonical = canonicalize(vector.raw, { switchedOff });
+function run(vector: Vector, off: ReadonlySet<Switch>): Outcome {
+  const under = vector.case.under?.map(({ below, checks, reading }) => ({
+    checks: new Set(checks),
+    ...(reading && { reading }),
+    covers: (segments: readonly string[]) => below.every((segment, index) => segments[index] === segment),
+  }));
+  const canonical = canonicalize(vector.raw, { switchedOff: off, ...(under && { under }) });
   if (!canonical.ok) return canonical;
+  const { switchedOff } = canonical;
   const read = namesRead(vector.case.reads ?? {});
   const names = checkNames(canonical.request, read, { switchedOff });
   if (!names.ok) return names;
@@ -125,6 +131,8 @@ describe("request: vectors", () => {
             expectReading(vector.case, outcome);
           } else {
             assert.equal(outcome.ok ? "passes" : outcome.refusal.check, refused);
+            const { in_query: inQuery } = vector.case;
+            if (inQuery !== undefined && !outcome.ok) assert.equal(outcome.refusal.in === "query", inQuery);
           }
         });
       }
@@ -144,7 +152,7 @@ describe("request: what holds of every vector", () => {
 
   it("every vector has only keys and check names that exist", () => {
     const known = new Set(
-      "name note method target scheme host protocol headers body body_complete switched_off max_depth reads refused segments path query query_json canonical_method canonical_host canonical_scheme canonical_headers canonical_headers_json others variants accepted json".split(
+      "name note method target scheme host protocol headers body body_complete switched_off under in_query max_depth reads refused segments path query query_json canonical_method canonical_host canonical_scheme canonical_headers canonical_headers_json others variants accepted json".split(
         " ",
       ),
     );
@@ -164,8 +172,8 @@ describe("request: what holds of every vector", () => {
 
   it("a check that is switched off is reported, and never again refuses, unless the target names no path", () => {
     for (const vector of allVectors) {
-      const { refused } = vector.case;
-      if (refused === undefined) continue;
+      const { refused, under } = vector.case;
+      if (refused === undefined || under !== undefined) continue;
       const outcome = run(vector, new Set([...(vector.case.switched_off ?? []), refused]));
       if (outcome.ok) assert.ok(outcome.accepted.includes(refused), vector.title);
       else if (refused !== "malformed_target" && outcome.refusal.detail !== TOO_MANY_READINGS) {

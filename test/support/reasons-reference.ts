@@ -15,7 +15,8 @@ const CHECKS = `
 ## Checks behind the \`AMBIGUOUS_\` reasons
 
 \`detail\` of the record names the check. \`gateway.accept_ambiguous\` turns off the checks that can be turned off; the rules must
-then permit every way in which an application may read the request ([policies](policies.md#ambiguous-requests)).
+then permit every way in which an application may read the request ([policies](policies.md#ambiguous-requests)). What a check
+of \`AMBIGUOUS_PATH\` finds in the query has the reason \`AMBIGUOUS_QUERY\`.
 `;
 
 const PROXY = `

@@ -2,7 +2,7 @@ import { IR_VERSION } from "../../policy/index.ts";
 import { quotedAscii, spellOut } from "../../text/index.ts";
 import { checkSession, customerOf, type KnownState } from "./check-session.ts";
 import { joinPlans } from "./join-plans.ts";
-import { canonicalize, type CanonicalRequest, type Variant } from "../../request/index.ts";
+import { canonicalize, type CanonicalRequest, type ReadOptions, type Variant } from "../../request/index.ts";
 import { createFrontProxyReader, type FrontProxyOptions } from "./front-proxy.ts";
 import type { Caller, Identify } from "./identify.ts";
 import { evaluateOperations } from "./evaluate-graphql.ts";
@@ -33,6 +33,8 @@ import { andThen, type PromiseOrValue } from "../promise-or-value.ts";
 
 /** The dependencies of decisions. */
 export interface DeciderDependencies extends EvaluationDependencies {
+  /** The ambiguous requests that are accepted. */
+  readonly accept: ReadOptions;
   /** The policy sets currently in force. */
   readonly policies: () => PolicyRelease | undefined;
   readonly identify: Identify;
@@ -67,7 +69,7 @@ export type Decide = (access: AccessRequest) => PromiseOrValue<Decision>;
  *   look-ups
  */
 export function createDecider(dependencies: DeciderDependencies): Decide {
-  const { identify, switchedOff } = dependencies;
+  const { identify, accept } = dependencies;
   const routes = dependencies.routes ?? { routes: [], usual: [] };
   const findRoute = createRouteFinder(routes);
   const withLimitsOf = routes.routes.map(({ responseSize }) => ({
@@ -92,9 +94,9 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
     const draft = { ...known, snapshot };
     if (proxy.refusal !== undefined) return deny(draft, proxy.refusal.reason, proxy.refusal.detail);
 
-    const canonicalized = canonicalize(access.raw, { switchedOff });
+    const canonicalized = canonicalize(access.raw, accept);
     if (!canonicalized.ok) return refuse(draft, canonicalized.refusal);
-    const { accepted } = canonicalized;
+    const { accepted, stated } = canonicalized;
     const canonical = readingsAt(canonicalized, proxy.host);
     const route = findRoute([
       canonical.request,
@@ -127,7 +129,7 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
               clientIp: proxy.clientIp,
               now: access.receivedAt,
             });
-      const read = { ...draft, request, accepted };
+      const read = { ...draft, request, accepted, ...(stated !== undefined && { readAs: stated }) };
       const identified = { ...read, ...(identity && { identity }) };
       if (caller.failure?.final === true) return denyCaller(identified, caller.failure);
       const refused = identity !== undefined && caller.identity === undefined;

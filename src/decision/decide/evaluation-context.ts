@@ -6,7 +6,6 @@ import {
   type CanonicalRequest,
   type Readings,
   type Refusal,
-  type Switch,
 } from "../../request/index.ts";
 import { attributesFor, withSources } from "../attributes/attributes.ts";
 import type { Caller, CallerFailure } from "./identify.ts";
@@ -21,7 +20,6 @@ import type { PromiseOrValue } from "../promise-or-value.ts";
 export interface EvaluationDependencies {
   readonly cache: VerdictCache;
   readonly sources: ReadonlyMap<string, AttributeSource>;
-  readonly switchedOff: ReadonlySet<Switch>;
   /** `env.environment`. */
   readonly environment: string;
   readonly limits: PlanLimits;
@@ -70,8 +68,9 @@ export function denyPermitted({ plan, alsoRead, route, ...facts }: Permit, reaso
   return { ...facts, verdict: "DENY", reason };
 }
 
-export function refuse(draft: Draft, refusal: Refusal): Denial {
-  return deny(draft, REFUSAL_REASONS[refusal.check], `${refusal.check}: ${refusal.detail}`);
+export function refuse(draft: Draft, { check, detail, in: part }: Refusal): Denial {
+  const reason = part === "query" ? "AMBIGUOUS_QUERY" : REFUSAL_REASONS[check];
+  return deny(draft, reason, `${check}: ${detail}`);
 }
 
 /** A denial because the caller is not identified as required; `why` says what failed. */
@@ -108,11 +107,11 @@ export function gather(
   needs: RuleNeeds,
   params: Readonly<Record<string, string>>,
 ): PromiseOrValue<Gathered> {
-  const { with: dependencies, request, access, caller, draft } = evaluation;
+  const { with: dependencies, request, readings, access, caller, draft } = evaluation;
   if (needs.identity && caller.failure !== undefined) {
     return { ok: false, denial: denyCaller(draft, caller.failure) };
   }
-  const { switchedOff } = dependencies;
+  const { switchedOff } = readings;
   const names = checkNames(request, needs.names, { switchedOff });
   if (!names.ok) return { ok: false, denial: refuse(draft, names.refusal) };
   const { members } = needs.names;

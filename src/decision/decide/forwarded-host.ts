@@ -18,6 +18,7 @@ export function readingsAt(sent: Readings, host: string | undefined): Readings {
     return known;
   };
   return {
+    ...sent,
     request: as(sent.request),
     others: [...sent.others.map(as), sent.request, ...sent.others],
     variants: [

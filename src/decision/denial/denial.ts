@@ -50,6 +50,7 @@ type Headers = DenialResponse["headers"];
 const PUBLIC_MESSAGES = {
   ALLOWED: "the decision failed",
   AMBIGUOUS_PATH: "the path is malformed or ambiguous",
+  AMBIGUOUS_QUERY: "the query is malformed or ambiguous",
   AMBIGUOUS_HEADERS: "the headers are malformed or ambiguous",
   AMBIGUOUS_METHOD: "the method is malformed or ambiguous",
   AMBIGUOUS_BODY: "the body is malformed or ambiguous",

@@ -1,7 +1,7 @@
 import { extractToken } from "../../identity/index.ts";
 import type { Identity } from "../../identity/types.ts";
 import type { ValueObject } from "../../policy/index.ts";
-import { canonicalize, type CanonicalRequest, type RawRequest } from "../../request/index.ts";
+import { canonicalize, type CanonicalRequest, type RawRequest, type Switch } from "../../request/index.ts";
 import { createMetrics } from "../../telemetry/metrics.ts";
 import { createDecider, type DeciderDependencies } from "../decide/decide.ts";
 import type { Caller } from "../decide/identify.ts";
@@ -34,12 +34,12 @@ export interface OfflineRequest {
 
 export type OfflineSettings = Pick<
   DeciderDependencies,
-  "frontProxy" | "cookie" | "originCheck" | "switchedOff" | "environment" | "limits" | "routes"
+  "frontProxy" | "cookie" | "originCheck" | "accept" | "environment" | "limits" | "routes"
 >;
 
 const DEFAULT_SETTINGS: OfflineSettings = {
   frontProxy: { trustedProxies: [], backends: [] },
-  switchedOff: new Set(),
+  accept: {},
   environment: "production",
   limits: { response: Number.MAX_SAFE_INTEGER, message: Number.MAX_SAFE_INTEGER },
 };
@@ -60,7 +60,7 @@ export async function decideOffline(snapshot: Snapshot, input: OfflineRequest): 
   const originCheck = originCheckOf(input);
   const source = { lookup: (key: string, root: string) => input.lookup(root, key) };
   const names = Object.values(snapshot.ir.attributes).flatMap(({ source }) => (source ? [source.name] : []));
-  const { frontProxy, cookie, ...settings } = input.settings ?? DEFAULT_SETTINGS;
+  const { frontProxy, cookie, accept, ...settings } = input.settings ?? DEFAULT_SETTINGS;
   const dependencies: EvaluationDependencies = {
     ...settings,
     ...(input.environment !== undefined && { environment: input.environment }),
@@ -69,6 +69,7 @@ export async function decideOffline(snapshot: Snapshot, input: OfflineRequest): 
   };
   const decide = createDecider({
     ...dependencies,
+    accept,
     policies: () => ({ main: snapshot, customers: new Map() }),
     identify: (request, trusted) => (caller = callerOf(input, request, trusted)),
     ...(cookie !== undefined && { cookie }),
@@ -85,13 +86,15 @@ export async function decideOffline(snapshot: Snapshot, input: OfflineRequest): 
   const decision = await decide(access);
   const { request, clientIp, trustedPeer, accepted } = decision;
   if (request === undefined) return { decision };
-  const canonical = canonicalize(input.raw, settings);
+  const canonical = canonicalize(input.raw, accept);
   const meantReadings = [request, ...(canonical.ok ? canonical.others : [])];
   const meant = requireOrigin(caller, originCheck, meantReadings, {
     host: input.raw.host,
     trustedPeer,
   });
-  const readings = canonical.ok ? canonical : { request, others: [], variants: [] };
+  const readings = canonical.ok
+    ? canonical
+    : { request, others: [], variants: [], switchedOff: new Set<Switch>() };
   const draft = {
     clientIp,
     trustedPeer,

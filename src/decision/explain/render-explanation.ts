@@ -10,7 +10,7 @@ import type { Decision } from "../types.ts";
 
 /** Renders the explanation for people, on several lines. */
 export function renderExplanation(decision: Decision, explanation: Explanation | OfflineExplanation): string {
-  const { verdict, reason, detail, snapshot, accepted, alsoRead = [] } = decision;
+  const { verdict, reason, detail, snapshot, accepted, readAs, alsoRead = [] } = decision;
   const { status, message } = REASONS[reason];
   const { rule, connection, near } = explanation;
   const lines = [
@@ -18,7 +18,10 @@ export function renderExplanation(decision: Decision, explanation: Explanation |
     `policy set ${snapshot?.label ?? "-"}`,
     ...(accepted.length === 0
       ? []
-      : [`accepted although ambiguous: ${accepted.join(", ")}; every reading must be permitted`]),
+      : [
+          `accepted although ambiguous: ${accepted.join(", ")}; ` +
+            (readAs === undefined ? "every reading must be permitted" : `the path is read as \`${readAs}\``),
+        ]),
     ...alsoRead.map(({ method, path }) => `also permitted as ${method} ${path}`),
     ...renderRule("rule", rule),
     ...renderRule("connection", connection),

@@ -115,18 +115,9 @@ function beginningsOf(folded: string): readonly number[] {
     : LETTERS_AND_DIGITS.map((second) => first + second);
 }
 
-/**
- * The request without these headers: rules must not read what the application does not get.
- *
- * @param refusesUnderscores - names with an underscore stay, and the request is refused because of them, as with any
- *   other such name
- */
-export function withoutHeaders(
-  request: RawRequest,
-  names: readonly string[],
-  refusesUnderscores: boolean,
-): RawRequest {
-  const removed = refusesUnderscores ? names.filter((name) => !name.includes("_")) : names;
-  if (removed.length === 0) return request;
-  return { ...request, headers: request.headers.filter(([name]) => !removed.includes(name)) };
+/** The request without these headers: rules must not read what the application does not get. */
+export function withoutHeaders(request: RawRequest, names: readonly string[]): RawRequest {
+  if (names.length === 0) return request;
+  const headers = request.headers.filter(([name]) => !names.includes(name));
+  return { ...request, headers, removed: names };
 }

@@ -35,7 +35,7 @@ function isOf(name: string, pair: string): boolean {
 
 /** Every reading of a request without a cookie: rules must not read what the application does not get. */
 export function readingsWithoutCookie(
-  { request, others, variants }: Readings,
+  { request, others, variants, ...rest }: Readings,
   raw: RawRequest["headers"],
   name: string,
 ): Readings {
@@ -51,6 +51,7 @@ export function readingsWithoutCookie(
     return known;
   };
   return {
+    ...rest,
     request: as(request),
     others: others.map(as),
     variants: variants.map((variant) => ({ ...variant, request: as(variant.request), of: as(variant.of) })),

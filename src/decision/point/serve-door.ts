@@ -1,6 +1,7 @@
 import type { Span, Tracing } from "../../telemetry/tracing.ts";
 import type { RawRequest } from "../../request/types.ts";
 import { denyPermitted } from "../decide/evaluation-context.ts";
+import { withoutHeaders } from "../headers/forged-headers.ts";
 import type { OpenConnections } from "../connections/open-connections.ts";
 import { andThen, type PromiseOrValue } from "../promise-or-value.ts";
 import type { AccessRequest, Decision, Denial, Permit } from "../types.ts";
@@ -16,8 +17,6 @@ export interface ServingDependencies extends UpstreamHeadersOptions, DenialRespo
   readonly point: DecisionPoint;
   /** Finds the names of headers that the client may not send. */
   readonly forgedHeaders: (headers: RawRequest["headers"]) => readonly string[];
-  /** The request in the form that rules see. */
-  readonly withoutForged: (request: RawRequest, forged: readonly string[]) => RawRequest;
   readonly tracing: Tracing;
   /** Creates ids of decisions. */
   readonly nextDecisionId: () => string;
@@ -56,7 +55,7 @@ export function serveDoor<Message, Answer>(
   dependencies: ServingDependencies,
 ): (message: Message, call: DoorCall) => PromiseOrValue<Answer | typeof GIVEN_UP> {
   const { undecided } = dependencies;
-  const { point, tracing, log, connections, nextDecisionId, forgedHeaders, withoutForged } = dependencies;
+  const { point, tracing, log, connections, nextDecisionId, forgedHeaders } = dependencies;
   const { encode } = door;
   const upstreamHeaders = createUpstreamHeaders(dependencies);
   const denialResponse = createDenialResponse(dependencies);
@@ -66,7 +65,7 @@ export function serveDoor<Message, Answer>(
     const { access } = check;
     const forged = forgedHeaders(access.raw.headers);
     if (forged.length === 0) return check;
-    return { ...check, forged, access: { ...access, raw: withoutForged(access.raw, forged) } };
+    return { ...check, forged, access: { ...access, raw: withoutHeaders(access.raw, forged) } };
   }
 
   function encodeDenial(denial: Denial, check?: DecodedCheck, decisionId?: string): Answer {

@@ -66,7 +66,7 @@ function policySource({ policies }: GatewayConfig, link: ControlPlaneLink | unde
 }
 
 export function caseSensitive({ gateway }: GatewayConfig): boolean {
-  return gateway.accept_ambiguous.includes("letter_case");
+  return gateway.accept_ambiguous.some((entry) => entry === "letter_case");
 }
 
 /** @throws Error if the file is not readable; there is no sync without the key */

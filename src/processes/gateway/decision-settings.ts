@@ -1,14 +1,12 @@
 import { routeLimits, usualLimits, type GatewayConfig, type Limits } from "../../config/index.ts";
 import type { FrontProxyOptions } from "../../decision/decide/front-proxy.ts";
 import type { DeciderDependencies } from "../../decision/decide/decide.ts";
-import { createForgedHeaders, withoutHeaders } from "../../decision/headers/forged-headers.ts";
 import { createOriginCheck } from "../../decision/decide/origin-check.ts";
-import { forgedHeadersOf } from "./provisions.ts";
-import { SWITCHES, type RawRequest } from "../../request/index.ts";
+import { acceptedBy } from "./accepted-ambiguities.ts";
 
 export type DecisionSettings = Pick<
   DeciderDependencies,
-  "frontProxy" | "cookie" | "originCheck" | "switchedOff" | "environment" | "limits" | "routes"
+  "frontProxy" | "cookie" | "originCheck" | "accept" | "environment" | "limits" | "routes"
 >;
 
 /** Settings of decisions besides policies, callers and attribute sources, for the gateway and for `policy explain`. */
@@ -18,7 +16,7 @@ export function decisionSettings(config: GatewayConfig): DecisionSettings {
     frontProxy: frontProxyOptions({ gateway, identity }),
     ...(identity.cookie_origin_check && { originCheck: createOriginCheck(identity.trusted_origins) }),
     ...(identity.cookie !== undefined && { cookie: identity.cookie }),
-    switchedOff: new Set(SWITCHES.filter((name) => gateway.accept_ambiguous.includes(name))),
+    accept: acceptedBy(gateway),
     environment: policies.environment,
     limits: { response: gateway.security.response_size_limit, message: gateway.security.message_size_limit },
     routes: {
@@ -56,22 +54,6 @@ function inOrder(limits: Limits): readonly number[] {
     limits.requestSize,
     limits.responseSize,
   ];
-}
-
-/** The headers that clients may not send. */
-export interface HeaderHygiene {
-  /** Names of the headers that a client has forged. */
-  readonly forgedHeaders: (headers: RawRequest["headers"]) => readonly string[];
-  /** The request without them, as rules see it. */
-  readonly withoutForged: (request: RawRequest, forged: readonly string[]) => RawRequest;
-}
-
-export function headerHygiene(config: GatewayConfig): HeaderHygiene {
-  const refusesUnderscores = !config.gateway.accept_ambiguous.includes("underscore_header");
-  return {
-    forgedHeaders: createForgedHeaders(forgedHeadersOf(config)),
-    withoutForged: (request, forged) => withoutHeaders(request, forged, refusesUnderscores),
-  };
 }
 
 /** Default: at most an eighth of an application's connection pool. */

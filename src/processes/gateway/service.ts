@@ -8,18 +8,14 @@ import { ConnectionRegistry } from "../../decision/connections/connection-regist
 import { belongsTo, type DecidedBy } from "../../decision/connections/connection-steady.ts";
 import { gatherIds, takeConnectionMessage } from "../../decision/connections/connection-messages.ts";
 import { createDecider } from "../../decision/decide/decide.ts";
-import {
-  connectionsPerUser,
-  decisionSettings,
-  frontProxyOptions,
-  headerHygiene,
-} from "./decision-settings.ts";
+import { connectionsPerUser, decisionSettings, frontProxyOptions } from "./decision-settings.ts";
 import {
   createLoadShedding,
   DecisionPoint,
   nextDecisionId,
   type ServingDependencies,
 } from "../../decision/point/index.ts";
+import { createForgedHeaders } from "../../decision/headers/forged-headers.ts";
 import { createFrontProxyReader } from "../../decision/decide/front-proxy.ts";
 import { createIdentify } from "../../decision/decide/identify.ts";
 import { createIdentityHeaders } from "../../decision/headers/identity-headers.ts";
@@ -38,6 +34,7 @@ import type { CheckHandler } from "../../extauthz/server.ts";
 import { recordIntake, StatisticsReporter } from "../../sync/index.ts";
 import { attributeSources } from "./attribute-sources.ts";
 import { identityOptions } from "./identity-options.ts";
+import { forgedHeadersOf } from "./provisions.ts";
 import { caseSensitive, createControlPlaneLink, type ControlPlaneLink } from "./control-plane-link.ts";
 import { upstreamNames } from "../../gateway/index.ts";
 import { createTokenVerifier, keysCheck } from "../../identity/index.ts";
@@ -175,7 +172,7 @@ export async function createService(
       Object.entries(identity.headers).map(([header, path]) => [header, path.split(".")]),
       Object.keys(DEFAULT_IDENTITY_HEADERS),
     ),
-    ...headerHygiene(config),
+    forgedHeaders: createForgedHeaders(forgedHeadersOf(config)),
     denialDetails: gateway.denial_details,
     ...cookie,
     ...(identity.sign_in_url !== undefined && { signInUrl: identity.sign_in_url }),

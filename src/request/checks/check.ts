@@ -12,25 +12,36 @@ export interface Check {
   readonly find: Finder;
 }
 
-/** @returns what was found, for the detail of the refusal, or `undefined`; printable ASCII without secrets */
-export type Finder = (reading: Reading) => string | undefined;
+/** What was found, for the detail of the refusal: printable ASCII without secrets. */
+export type Finding = string | InQuery;
+
+/** A finding that is not about the path. */
+export interface InQuery {
+  readonly in: "query";
+  readonly detail: string;
+}
+
+export type Finder = (reading: Reading) => Finding | undefined;
 
 /** @returns the first faulty part, with its position and what is wrong with it; values are not quoted */
 export function findPart(
   reading: Reading,
   isWrong: (part: TargetPart) => boolean,
   what: string,
-): string | undefined {
+): Finding | undefined {
   const part = reading.decoded().parts.find(isWrong);
   if (part === undefined) return undefined;
   switch (part.kind) {
     case "segment":
       return `path segment ${part.position}, ${quotedAscii(redactTarget(part.raw))}, ${what}`;
     case "name":
-      return `the name of query parameter ${part.position} ${what}`;
     case "value":
-      return `the value of query parameter ${part.position} ${what}`;
+      return inQuery(`the ${part.kind} of query parameter ${part.position} ${what}`);
   }
+}
+
+export function inQuery(detail: string): InQuery {
+  return { in: "query", detail };
 }
 
 /** {@link findPart} among the segments of the path. */
@@ -38,6 +49,6 @@ export function findSegment(
   reading: Reading,
   isWrong: (segment: TargetPart) => boolean,
   what: string,
-): string | undefined {
+): Finding | undefined {
   return findPart(reading, (part) => part.kind === "segment" && isWrong(part), what);
 }

@@ -11,8 +11,10 @@ export const malformedHeader: Finder = ({ headers: { malformedName, malformedVal
 };
 
 /** CGI and WSGI servers (RFC 3875, section 4.1.18) cannot tell `x_user` from `x-user`. */
-export const underscoreHeader: Finder = ({ headers: { underscoreName } }) =>
-  underscoreName && `the header name ${quotedAscii(underscoreName)} has an underscore`;
+export const underscoreHeader: Finder = ({ raw, headers: { underscoreName } }) => {
+  const name = underscoreName ?? raw.removed?.find((removed) => removed.includes("_"));
+  return name && `the header name ${quotedAscii(name)} has an underscore`;
+};
 
 const BEARER = /^bearer(?:[ \t,]|$)/i;
 /** An empty element of a list, or `name=` of a scheme's parameter (RFC 9110, section 11.2). */

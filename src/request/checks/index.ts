@@ -14,6 +14,7 @@ import {
   encodedSlash,
   fileStream,
   pathParameter,
+  slashLike,
 } from "./segments.ts";
 import {
   controlCharacter,
@@ -39,6 +40,7 @@ export const CHECKS: readonly Check[] = [
   { check: "malformed_percent_encoding", on: "unusual targets", find: malformedPercentEncoding },
   { check: "invalid_utf8", on: "unusual targets", find: invalidUtf8 },
   { check: "encoded_slash", on: "unusual targets", find: encodedSlash },
+  { check: "slash_like", on: "unusual targets", find: slashLike },
   { check: "double_encoding", on: "unusual targets", find: doubleEncoding },
   { check: "dot_segment", on: "unusual targets", find: dotSegment },
   { check: "path_parameter", on: "unusual targets", find: pathParameter },

@@ -1,9 +1,9 @@
 import type { Reading } from "../reading.ts";
-import type { Finder } from "./check.ts";
+import { inQuery, type Finder } from "./check.ts";
 
 /** A raw `;` separates parameters for some stacks (old HTML 4 advice) and is part of a value for others. */
 export const querySeparator: Finder = ({ rawQuery }) =>
-  rawQuery.includes(";") ? "a `;` in the query" : undefined;
+  rawQuery.includes(";") ? inQuery("a `;` in the query") : undefined;
 
 /**
  * Two spellings that some stack reads as one parameter: `id` and `id[]` or `ID`, `user.id` and `user_id`. `a[x]` and
@@ -23,7 +23,7 @@ export const parameterCollision: Finder = ({ decoded, rawParameters }) => {
   return undefined;
 };
 
-const COLLISION = "two query parameters whose names some stacks treat as equal";
+const COLLISION = inQuery("two query parameters whose names some stacks treat as equal");
 
 const FOLDED = /^[a-z0-9_-]*$/;
 

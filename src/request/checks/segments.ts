@@ -1,12 +1,17 @@
 import { FILE_STREAM, foldDots, SEMICOLON_LIKE, SLASH_LIKE } from "../look-alikes.ts";
 import { findSegment, type Finder } from "./check.ts";
 
-/**
- * A slash or backslash within a segment (`%2f`, `\`, `%5c`), or a character that some stack turns into one: the
- * application may split there. If switched off, it is a character of its segment.
- */
+/** A slash within a segment (`%2f`): the application may split there. If switched off, it is a character of its segment. */
 export const encodedSlash: Finder = (reading) =>
-  findSegment(reading, ({ text }) => SLASH_LIKE.test(text), "contains a slash or backslash");
+  findSegment(reading, ({ text }) => text.includes("/"), "contains an encoded slash");
+
+/** The same for `\`, `%5c`, and characters that some stack turns into a slash or backslash. */
+export const slashLike: Finder = (reading) =>
+  findSegment(
+    reading,
+    ({ text }) => SLASH_LIKE.test(text.replaceAll("/", "")),
+    "contains a character that may become a slash",
+  );
 
 /** IIS and old JavaScript also decode `%uXXXX`. */
 const STILL_ENCODED = /%(?:[0-9a-f]{2}|u[0-9a-f]{4})/i;
@@ -49,8 +54,11 @@ export const fileStream: Finder = (reading) =>
 export const encodedDelimiter: Finder = (reading) =>
   findSegment(reading, ({ raw }) => /%(?:3f|23)/i.test(raw), "contains an encoded `?` or `#`");
 
-/** Letters, digits, `-`, `.`, `_` and `~`, encoded (RFC 3986, section 2.3). */
-const ENCODED_UNRESERVED = /%(?:2[de]|3[0-9]|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9ae])/i;
+/**
+ * Letters, digits, `-`, `.` and `_`, encoded (RFC 3986, section 2.3). Not `~`: RFC 1738 told clients to encode it, and many
+ * still do, so `%7E` is one of the variants.
+ */
+const ENCODED_UNRESERVED = /%(?:2[de]|3[0-9]|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9a])/i;
 
 /**
  * `%61` for `a`: the same URI (RFC 3986, section 6.2.2.2), but routers that match the undecoded path see a different

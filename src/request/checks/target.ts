@@ -1,5 +1,5 @@
 import { quotedAscii } from "../../text/index.ts";
-import { findPart, type Finder } from "./check.ts";
+import { findPart, inQuery, type Finder, type Finding } from "./check.ts";
 
 const SCHEME = /^(?:https?)?$/i;
 
@@ -32,7 +32,7 @@ const MAX_HEADERS = 216;
 export const tooManyParts: Finder = ({ raw, rawSegments, rawParameters }) => {
   if (raw.target.length > MAX_TARGET) return `a target of ${raw.target.length} bytes`;
   if (rawSegments.length > MAX_SEGMENTS) return `${rawSegments.length} path segments`;
-  if (rawParameters.length > MAX_PARAMETERS) return `${rawParameters.length} query parameters`;
+  if (rawParameters.length > MAX_PARAMETERS) return inQuery(`${rawParameters.length} query parameters`);
   return raw.headers.length > MAX_HEADERS ? `${raw.headers.length} headers` : undefined;
 };
 
@@ -46,7 +46,8 @@ const CONTROL_IN_VALUE = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/;
 
 /** Controls (C0, DEL, and C1 in UTF-8), raw or encoded. */
 export const controlCharacter: Finder = (reading) => {
-  if (RAW_CONTROL.test(reading.raw.target)) return "a raw control character in the target";
+  const { target } = reading.raw;
+  if (RAW_CONTROL.test(target)) return rawIn(target, RAW_CONTROL, "control character");
   return findPart(
     reading,
     ({ kind, text }) => (kind === "value" ? CONTROL_IN_VALUE : CONTROL).test(text),
@@ -54,9 +55,16 @@ export const controlCharacter: Finder = (reading) => {
   );
 };
 
+const RAW_CHARACTER = /[ \x80-\uffff]/;
+
+function rawIn(target: string, sought: RegExp, what: string): Finding {
+  const path = target.split("?", 1).join("");
+  return sought.test(path) ? `a raw ${what} in the path` : inQuery(`a raw ${what} in the query`);
+}
+
 /** RFC 3986, section 2: a URI is ASCII without spaces. Raw bytes are UTF-8 to one stack and Latin-1 to the next. */
 export const unencodedCharacter: Finder = ({ raw }) =>
-  /[ \x80-\uffff]/.test(raw.target) ? "a raw space or non-ASCII byte in the target" : undefined;
+  RAW_CHARACTER.test(raw.target) ? rawIn(raw.target, RAW_CHARACTER, "space or non-ASCII byte") : undefined;
 
 /** RFC 3986, section 2.1: two hex digits follow every `%`. If switched off, a lone `%` is a literal character. */
 export const malformedPercentEncoding: Finder = (reading) =>

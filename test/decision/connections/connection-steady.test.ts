@@ -201,7 +201,7 @@ describe("decision: whether a connection is steady", () => {
       controlPlane: { state: () => standings },
       sets,
       sources: new Map([["users", source]]),
-      switchedOff: new Set(ACCEPTABLE_CHECKS),
+      accept: { switchedOff: new Set(ACCEPTABLE_CHECKS) },
     })(access);
     const policies = { main, customers: new Map(Object.entries(sets)) };
     const steady = decision.verdict === "ALLOW" && isSteady(access, decision, { policies, state: standings });

@@ -136,7 +136,7 @@ describe("decision: attributes", () => {
     it("is accepted, and reported, where the check is switched off", async () => {
       const decider = deciderOf(snapshotOf(set), {
         verifier: idp.verifier,
-        switchedOff: new Set(["duplicate_json_member"]),
+        accept: { switchedOff: new Set(["duplicate_json_member"]) },
       });
       const decision = await decider(
         accessOf({ method: "POST", path: "/b", headers: json, body: '{"amount":1,"amount":2}' }),

@@ -287,7 +287,7 @@ describe("decision: decide", () => {
     assert.equal(outcome(refused), "DENY AMBIGUOUS_PATH");
     assert.match(refused.detail ?? "", /^path_parameter: /);
     const check: RefusalCheck = "path_parameter";
-    const accepted = await decide({ path: "/web/x;v=1" }, { switchedOff: new Set([check]) });
+    const accepted = await decide({ path: "/web/x;v=1" }, { accept: { switchedOff: new Set([check]) } });
     assert.equal(outcome(accepted), "ALLOW CONDITION_TRUE");
     assert.deepEqual(accepted.accepted, [check]);
     await expect("DENY AMBIGUOUS_METHOD", {
@@ -295,6 +295,7 @@ describe("decision: decide", () => {
       headers: [["x-http-method-override", "DELETE"]],
     });
     await expect("DENY AMBIGUOUS_HEADERS", { path: "/public", headers: [["x_user", "1"]] });
+    await expect("DENY AMBIGUOUS_QUERY", { path: "/public?a=1;b=2" });
   });
 
   it("takes its snapshot once: a set that changes meanwhile changes no decision under way", async () => {
@@ -307,7 +308,7 @@ describe("decision: decide", () => {
       cache: new VerdictCache({ size: 10, ttlMs: 1000 }, createMetrics()),
       sources: new Map(),
       frontProxy: { trustedProxies: [], backends: [] },
-      switchedOff: new Set(),
+      accept: {},
       environment: "test",
       limits: { response: 1, message: 1 },
     });

@@ -67,7 +67,7 @@ describe("decision: origin of requests with a cookie", () => {
       verifier: idp.verifier,
       cookie: "session",
       frontProxy: { trustedProxies: ["10.0.0.0/8"], backends: [] },
-      switchedOff: new Set(["method_override"]),
+      accept: { switchedOff: new Set(["method_override"]) },
       ...(asked.check !== false && {
         originCheck: createOriginCheck([
           "https://Admin.Example",

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { requiresAudit } from "../../../src/decision/decide/evaluation-context.ts";
-import type { RunningTokenVerifier } from "../../../src/identity/index.ts";
 import { ACCEPTABLE_CHECKS, SWITCHES } from "../../../src/request/index.ts";
-import { accessOf, deciderOf, never, outcome, snapshotOf, type RequestParts } from "../support.ts";
+import { accessOf, deciderOf, outcome, snapshotOf, type RequestParts, UNUSED_VERIFIER } from "../support.ts";
 
 const POLICIES = `
 policies:
@@ -27,17 +26,6 @@ graphql_policies:
   - { query: me, condition: user.role == "admin" }
 `;
 
-/** No request here has a token. */
-const UNUSED: RunningTokenVerifier = {
-  cached: never,
-  verify: never,
-  ready: never,
-  start: never,
-  close: never,
-  status: never,
-  onReadyChange: never,
-};
-
 const JSON_TYPE = ["content-type", "application/json"] as const;
 const HANDSHAKE = [
   ["connection", "Upgrade"],
@@ -48,9 +36,10 @@ const HANDSHAKE = [
 
 describe("decision: an accepted ambiguity is permitted in every reading, or not at all", () => {
   const decide = async (parts: RequestParts) =>
-    deciderOf(snapshotOf(POLICIES), { verifier: UNUSED, switchedOff: new Set(ACCEPTABLE_CHECKS) })(
-      accessOf(parts),
-    );
+    deciderOf(snapshotOf(POLICIES), {
+      verifier: UNUSED_VERIFIER,
+      accept: { switchedOff: new Set(ACCEPTABLE_CHECKS) },
+    })(accessOf(parts));
   const ALLOW = "ALLOW CONDITION_TRUE";
 
   const cases: readonly (readonly [what: string, parts: RequestParts, expected: string])[] = [
@@ -168,7 +157,7 @@ graphql_policies:
 
 describe("decision: a path with a format at its end is permitted as the path without it, too, where other rules are for that", () => {
   const decide = async (parts: RequestParts) =>
-    deciderOf(snapshotOf(FORMATS), { verifier: UNUSED })(accessOf(parts));
+    deciderOf(snapshotOf(FORMATS), { verifier: UNUSED_VERIFIER })(accessOf(parts));
   const ALLOW = "ALLOW CONDITION_TRUE";
   const AMBIGUOUS = "DENY AMBIGUOUS_PATH";
 
@@ -228,15 +217,18 @@ describe("decision: a path with a format at its end is permitted as the path wit
   });
 
   it("unless it is switched off", async () => {
-    const lenient = deciderOf(snapshotOf(FORMATS), { verifier: UNUSED, switchedOff: new Set(SWITCHES) });
+    const lenient = deciderOf(snapshotOf(FORMATS), {
+      verifier: UNUSED_VERIFIER,
+      accept: { switchedOff: new Set(SWITCHES) },
+    });
     const { verdict, accepted } = await lenient(accessOf({ path: "/customers/export.json" }));
     assert.deepEqual([verdict, accepted], ["ALLOW", []]);
   });
 
   it("in every reading of what is ambiguous", async () => {
     const lenient = deciderOf(snapshotOf(FORMATS), {
-      verifier: UNUSED,
-      switchedOff: new Set(["path_parameter"] as const),
+      verifier: UNUSED_VERIFIER,
+      accept: { switchedOff: new Set(["path_parameter"] as const) },
     });
     for (const path of ["/customers/export.json;v=1", "/customers/export;v=1.json"]) {
       assert.equal((await lenient(accessOf({ path }))).verdict, "DENY", path);
@@ -265,7 +257,7 @@ response_masks:
 
 describe("decision: a rule that spells what needs no encoding is not asked alone where that is sent encoded", () => {
   const decide = async (parts: RequestParts) =>
-    deciderOf(snapshotOf(SPELLED), { verifier: UNUSED })(accessOf(parts));
+    deciderOf(snapshotOf(SPELLED), { verifier: UNUSED_VERIFIER })(accessOf(parts));
   const ALLOW = "ALLOW CONDITION_TRUE";
   const AMBIGUOUS = "DENY AMBIGUOUS_PATH";
 

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import type { RefusalCheck } from "../../../src/request/index.ts";
-import type { RunningTokenVerifier } from "../../../src/identity/index.ts";
-import { accessOf, deciderOf, never, outcome, snapshotOf, type RequestParts } from "../support.ts";
+import { accessOf, deciderOf, outcome, snapshotOf, type RequestParts, UNUSED_VERIFIER } from "../support.ts";
 
 const POLICIES = `
 attributes:
@@ -41,31 +40,20 @@ const post = (path: string, body: string): RequestParts => ({
 });
 const me = JSON.stringify({ query: "{ me { id } }" });
 
-/** No request here has a token. */
-const UNUSED: RunningTokenVerifier = {
-  cached: never,
-  verify: never,
-  ready: never,
-  start: never,
-  close: never,
-  status: never,
-  onReadyChange: never,
-};
-
 const ALLOWED = "ALLOW CONDITION_TRUE";
 
 describe("decision: names that could be read as those that a rule reads", () => {
   const decide = async (parts: RequestParts, switchedOff: readonly RefusalCheck[] = []) =>
     deciderOf(snapshotOf(POLICIES), {
-      verifier: UNUSED,
-      switchedOff: new Set(switchedOff),
+      verifier: UNUSED_VERIFIER,
+      accept: { switchedOff: new Set(switchedOff) },
       sources: new Map([["tenants", { lookup: () => ({}) }]]),
     })(accessOf(parts));
 
   const cases: readonly [what: string, parts: RequestParts, expected: string][] = [
-    ["a parameter in another case", { path: "/list?Status=suspended" }, "DENY AMBIGUOUS_PATH"],
-    ["a parameter as a list", { path: "/list?status[]=suspended" }, "DENY AMBIGUOUS_PATH"],
-    ["a parameter in brackets", { path: "/list?[status]=suspended" }, "DENY AMBIGUOUS_PATH"],
+    ["a parameter in another case", { path: "/list?Status=suspended" }, "DENY AMBIGUOUS_QUERY"],
+    ["a parameter as a list", { path: "/list?status[]=suspended" }, "DENY AMBIGUOUS_QUERY"],
+    ["a parameter in brackets", { path: "/list?[status]=suspended" }, "DENY AMBIGUOUS_QUERY"],
     ["the parameter itself", { path: "/list?status=active&Page=2" }, ALLOWED],
     ["none of them", { path: "/list" }, ALLOWED],
     ["a header", { path: "/header", headers: [["x.role", "admin"]] }, "DENY AMBIGUOUS_HEADERS"],
@@ -78,11 +66,11 @@ describe("decision: names that could be read as those that a rule reads", () => 
     ["a member elsewhere", post("/nested", '{"user":{"id":1},"Role":"a"}'), ALLOWED],
     ["a body that is read as a whole", post("/whole", '{"Admin":true}'), ALLOWED],
     ["names that no rule reads", { path: "/free?Status=x&admin[]=y" }, ALLOWED],
-    ["a parameter of a page", { path: "/page?Preview=1" }, "DENY AMBIGUOUS_PATH"],
-    ["a parameter that a mask reads", { path: "/masked?Full=1" }, "DENY AMBIGUOUS_PATH"],
+    ["a parameter of a page", { path: "/page?Preview=1" }, "DENY AMBIGUOUS_QUERY"],
+    ["a parameter that a mask reads", { path: "/masked?Full=1" }, "DENY AMBIGUOUS_QUERY"],
     ["the key of a look-up", { path: "/tenant", headers: [["x.tenant", "t"]] }, "DENY AMBIGUOUS_HEADERS"],
-    ["a handshake", { path: "/feed?Admin=1", headers: HANDSHAKE }, "DENY AMBIGUOUS_PATH"],
-    ["what messages read", { path: "/feed?Room=1", headers: HANDSHAKE }, "DENY AMBIGUOUS_PATH"],
+    ["a handshake", { path: "/feed?Admin=1", headers: HANDSHAKE }, "DENY AMBIGUOUS_QUERY"],
+    ["what messages read", { path: "/feed?Room=1", headers: HANDSHAKE }, "DENY AMBIGUOUS_QUERY"],
     ["a plain handshake", { path: "/feed?room=1", headers: HANDSHAKE }, ALLOWED],
     [
       "an operation",

@@ -70,7 +70,7 @@ describe("decision: offline", () => {
         now: 0,
         settings: {
           frontProxy: { trustedProxies: [], backends: [] },
-          switchedOff: new Set(["empty_segment"]),
+          accept: { switchedOff: new Set(["empty_segment"]) },
           environment: "production",
           limits: { response: 1, message: 1 },
         },

@@ -162,12 +162,12 @@ const DECIDED: readonly Case[] = [
   [
     "an encoded slash",
     raw(head("GET /e%2fa?secret=1")),
-    ambiguous("/e%2fa", "encoded_slash: path segment 1, `e%2fa`, contains a slash or backslash"),
+    ambiguous("/e%2fa", "encoded_slash: path segment 1, `e%2fa`, contains an encoded slash"),
   ],
   [
     "an encoded backslash, HTTP/2",
     http2({ ":path": "/e%5Cb" }),
-    ambiguous("/e%5Cb", "encoded_slash: path segment 1, `e%5Cb`, contains a slash or backslash"),
+    ambiguous("/e%5Cb", "slash_like: path segment 1, `e%5Cb`, contains a character that may become a slash"),
   ],
   [
     "a NUL in the path",

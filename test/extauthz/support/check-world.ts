@@ -6,7 +6,7 @@ import { createDecisionIds, type AuditLog } from "../../../src/audit/index.ts";
 import { auditOf } from "../../audit/support/records.ts";
 import type { AuditRecord } from "../../../src/protocol/record.ts";
 import { DecisionPoint } from "../../../src/decision/point/index.ts";
-import { createForgedHeaders, withoutHeaders } from "../../../src/decision/headers/forged-headers.ts";
+import { createForgedHeaders } from "../../../src/decision/headers/forged-headers.ts";
 import { createIdentityHeaders } from "../../../src/decision/headers/identity-headers.ts";
 import { createCheck, type CheckDependencies } from "../../../src/extauthz/check.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
@@ -84,7 +84,6 @@ export async function openCheckWorld() {
         ["x-user-id", ["user", "id"]],
         ["x-user-role", ["user", "role"]],
       ]),
-      withoutForged: (request, forged) => withoutHeaders(request, forged, true),
       forgedHeaders: createForgedHeaders({
         names: ["x-user-id", "x-user-role"],
         prefixes: ["x-user-"],

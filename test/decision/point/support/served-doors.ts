@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { QueuedAuditLog } from "../../../../src/audit/audit-log.ts";
 import { createDecisionIds } from "../../../../src/audit/index.ts";
 import type { OpenConnections } from "../../../../src/decision/connections/open-connections.ts";
-import { createForgedHeaders, withoutHeaders } from "../../../../src/decision/headers/forged-headers.ts";
+import { createForgedHeaders } from "../../../../src/decision/headers/forged-headers.ts";
 import { createIdentityHeaders } from "../../../../src/decision/headers/identity-headers.ts";
 import {
   DecisionPoint,
@@ -68,7 +68,6 @@ export function useServedDoors(idp: ReturnType<typeof useIssuer>) {
       connections,
       identityHeaders: createIdentityHeaders([["x-user-id", ["user", "id"]]]),
       forgedHeaders: createForgedHeaders({ names: ["x-user-id"], prefixes: ["x-user-"], accepted: [] }),
-      withoutForged: (request, forged) => withoutHeaders(request, forged, true),
       denialDetails: "reason",
       tracing: { span: () => ({ recording: false, end: () => undefined }), shutdown: never },
       nextDecisionId: createDecisionIds(),
