@@ -1,19 +1,25 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { loadGatewayConfig } from "../../src/config/index.ts";
 import { folderOf, gatehouse, type Folder } from "./support.ts";
 
 const PAGE = fileURLToPath(new URL("../../docs/policies.md", import.meta.url));
 
-/** The examples of the page, as the files that it says they are. */
-async function examples(): Promise<Record<string, string>> {
+const OF_GATEWAY = /^gateway:/;
+
+async function blocks(): Promise<readonly { readonly kind: string | undefined; readonly text: string }[]> {
   const page = await readFile(PAGE, "utf8");
-  const blocks = [...page.matchAll(/^```(yaml|graphql)\n(.*?)^```$/gms)].map(([, kind, text = ""]) => ({
-    kind,
-    text,
-  }));
+  const found = page.matchAll(/^```(yaml|graphql)\n(.*?)^```$/gms);
+  return [...found].map(([, kind, text = ""]) => ({ kind, text }));
+}
+
+/** The examples of policy sets on the page, as the files that it says they are. */
+async function examples(): Promise<Record<string, string>> {
   const files: Record<string, string> = {};
-  for (const [index, { kind, text }] of blocks.entries()) {
+  for (const [index, { kind, text }] of (await blocks()).entries()) {
+    if (OF_GATEWAY.test(text)) continue;
     const isSuite = /^(tests|matrix):/m.test(text);
     const name =
       kind === "graphql"
@@ -36,6 +42,17 @@ describe("docs/policies.md", () => {
     folder = await folderOf(files);
   });
   after(() => folder.remove());
+
+  it("has an example of gateway.yaml, which is good", async () => {
+    const [{ text } = { text: "" }, ...others] = (await blocks()).filter((block) =>
+      OF_GATEWAY.test(block.text),
+    );
+    assert.deepEqual(others, []);
+    const example = await folderOf({ "gateway.yaml": text });
+    const loaded = loadGatewayConfig({ file: join(example.path, "gateway.yaml"), env: {} });
+    await example.remove();
+    assert.ok(loaded.ok, loaded.ok ? "" : loaded.errors);
+  });
 
   it("has examples of every section, which are one good set", async () => {
     const text = Object.values(files).join("\n");

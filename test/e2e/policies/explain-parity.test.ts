@@ -36,7 +36,7 @@ interface Case {
 interface Table {
   readonly policies: string;
   readonly owners: string;
-  readonly accept_ambiguous: readonly string[];
+  readonly accept_ambiguous: readonly (string | object)[];
   readonly cases: readonly Case[];
 }
 
