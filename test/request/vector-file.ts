@@ -39,6 +39,7 @@ export interface VectorCase extends RawKeys {
   readonly variants?: readonly string[];
   readonly accepted?: readonly RefusalCheck[];
   readonly in_query?: boolean;
+  readonly stated?: StatedReading | "none";
   readonly json?: Text | null;
 }
 

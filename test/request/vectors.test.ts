@@ -9,6 +9,7 @@ import {
   type CanonicalRequest,
   type Refusal,
   type RefusalCheck,
+  type StatedReading,
   type Switch,
   type Variant,
 } from "../../src/request/index.ts";
@@ -33,6 +34,7 @@ type Outcome =
       readonly variants: readonly Variant[];
       readonly accepted: readonly RefusalCheck[];
       readonly json: JsonValue | undefined;
+      readonly stated?: StatedReading;
     }
   | { readonly ok: false; readonly refusal: Refusal };
 
@@ -85,6 +87,7 @@ function expectReading(expected: VectorCase, outcome: Outcome & { ok: true }): v
   assert.deepEqual(outcome.accepted, expected.accepted ?? []);
   const pairs: [name: keyof VectorCase, actual: unknown][] = [
     ["segments", request.segments],
+    ["stated", outcome.stated ?? "none"],
     ["path", request.path],
     ["query", request.query],
     ["canonical_method", request.method],
@@ -152,7 +155,7 @@ describe("request: what holds of every vector", () => {
 
   it("every vector has only keys and check names that exist", () => {
     const known = new Set(
-      "name note method target scheme host protocol headers body body_complete switched_off under in_query max_depth reads refused segments path query query_json canonical_method canonical_host canonical_scheme canonical_headers canonical_headers_json others variants accepted json".split(
+      "name note method target scheme host protocol headers body body_complete switched_off under in_query stated max_depth reads refused segments path query query_json canonical_method canonical_host canonical_scheme canonical_headers canonical_headers_json others variants accepted json".split(
         " ",
       ),
     );
