@@ -63,6 +63,7 @@ function deniedBy(row: RecordFacts["row"], members: RecordFacts["members"]): str
 
 /** Whether a rule denied what else the path could be read as. What is refused before any rule is evaluated names none. */
 function isDeniedReading({ reason, rule }: RecordFacts["row"], { detail }: RecordFacts["members"]): boolean {
+  // of gateways that did not know AMBIGUOUS_QUERY yet
   const isOfNames = typeof detail === "string" && detail.startsWith(`${SIMILAR}:`);
   return reason === ("AMBIGUOUS_PATH" satisfies Reason) && rule !== null && !isOfNames;
 }
