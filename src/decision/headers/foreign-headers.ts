@@ -19,11 +19,13 @@ const FOREIGN = {
     names: under("remote", "user", "group", "groups", "email", "name"),
     prefixes: ["x-authelia-"],
   },
-  Kubernetes: {
+  "Kubernetes and its impersonation": {
     names: under("x-remote", "user", "group", "groups", "email", "name", "uid"),
-    prefixes: ["x-remote-extra-"],
+    prefixes: ["x-remote-extra-", "impersonate-"],
   },
-  Grafana: { prefixes: ["x-webauth-"] },
+  Grafana: { names: under("x-grafana", "id", "user"), prefixes: ["x-webauth-"] },
+  /** The tenant. */
+  "Grafana Loki, Mimir, Tempo; Cortex": { names: ["x-scope-orgid"] },
   "AWS Application Load Balancer": { prefixes: ["x-amzn-oidc-", "x-amzn-mtls-clientcert"] },
   "Google Identity-Aware Proxy, App Engine, Cloud Endpoints, API Gateway": {
     names: ["x-endpoint-api-userinfo", "x-apigateway-api-userinfo"],
@@ -38,10 +40,20 @@ const FOREIGN = {
   authentik: { prefixes: ["x-authentik-"] },
   "Vouch Proxy": { prefixes: ["x-vouch-"] },
   Tailscale: { prefixes: ["tailscale-", "x-tailscale-"] },
-  Kong: { names: ["x-credential-identifier"], prefixes: ["x-consumer-", "x-authenticated-"] },
-  "Keycloak Gatekeeper": {
-    names: under("x-auth", "userid", "username", "subject", "email", "roles", "groups"),
+  Kong: {
+    names: ["x-credential-identifier", "x-userinfo", "x-access-token", "x-id-token"],
+    prefixes: ["x-consumer-", "x-authenticated-"],
   },
+  "Istio, Envoy Gateway, WSO2": { prefixes: ["x-jwt-"] },
+  Hasura: { prefixes: ["x-hasura-"] },
+  "Keycloak Gatekeeper and others": {
+    names: under("x-auth", "user", "userid", "username", "subject", "email", "roles", "groups"),
+  },
+  CouchDB: { prefixes: ["x-auth-couchdb-"] },
+  "Elasticsearch, OpenSearch": {
+    names: ["es-security-runas-user"].concat(under("x-proxy", "user", "roles")),
+  },
+  "SonarQube, Rundeck": { names: under("x-forwarded", "login", "name", "roles", "uuid") },
   mod_auth_openidc: { names: ["oidc-access-token", "oidc-id-token"], prefixes: ["oidc-claim-"] },
   Shibboleth: { prefixes: ["shib-"] },
   "SiteMinder, WebSEAL, Oracle Access Manager": {
@@ -50,7 +62,9 @@ const FOREIGN = {
     ),
   },
   "client certificates (RFC 9440; nginx, Apache, HAProxy, Traefik)": {
-    names: ["client-cert", "client-cert-chain", "x-ssl-cert"],
+    names: ["client-cert", "client-cert-chain", "x-ssl-cert"].concat(
+      under("x-client", "dn", "s-dn", "subject-dn", "i-dn", "issuer-dn", "verify", "serial", "fingerprint"),
+    ),
     prefixes: ["ssl-client-", "x-ssl-client-", "x-client-cert", "x-forwarded-tls-client-cert"],
   },
   /** The path that was requested. */

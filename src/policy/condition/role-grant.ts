@@ -2,8 +2,12 @@ import type { AttributeNode, ConditionNode } from "./ast.ts";
 import { comparedWithTruth } from "./logic.ts";
 import { visit } from "./walk.ts";
 
-/** Claims that each customer's identity provider makes about its own users; `scopes` also come from machine clients. */
-const ROLE_MEMBERS: readonly string[] = ["role", "roles", "permissions", "groups", "scopes"];
+/**
+ * Claims that each customer's identity provider makes about its own users, by which rules grant access like by a role. A
+ * provider may assert any e-mail address and name, also those of another customer's users. `scopes` also come from machine
+ * clients.
+ */
+const ROLE_MEMBERS: readonly string[] = ["role", "roles", "permissions", "groups", "scopes", "email", "name"];
 
 /** Members of `request` that the caller chooses freely, independent of the path. */
 const CHOSEN: readonly string[] = ["query", "headers", "body"];
