@@ -201,6 +201,12 @@ export const REASONS = {
     code: "ACCESS_DENIED",
     message: "the rule's condition is unknown: an attribute is missing, unavailable or of the wrong type",
   },
+  CLAIM_OMITTED: {
+    status: 403,
+    code: "ACCESS_DENIED",
+    message:
+      "the rule needs a claim that the token refers to without containing it, for example because the user has too many groups",
+  },
   GRAPHQL_DENIED: {
     status: 403,
     code: "ACCESS_DENIED",

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { DESTINATIONS, type DestinationKind } from "../audit/index.ts";
 import { foldCase, parsePattern } from "../policy/index.ts";
+import { DEFAULT_CLAIMS } from "../identity/index.ts";
 import { foldHeaderName } from "../request/index.ts";
 import { valueAt } from "./keys.ts";
 import { DEFAULT_IDENTITY_HEADERS } from "./schema-identity.ts";
@@ -103,6 +104,12 @@ const CHECKS: readonly ConfigCheck[] = [
     return taken === undefined
       ? undefined
       : fault("identity.client_headers", `contains \`${taken}\`, which clients may never send`);
+  },
+  ({ identity: { claims, claim_lists: lists } }) => {
+    const stray = Object.keys(lists).find((name) => !Object.hasOwn({ ...DEFAULT_CLAIMS, ...claims }, name));
+    return stray === undefined
+      ? undefined
+      : fault("identity.claim_lists", `contains \`${stray}\`, to which no claim is mapped`);
   },
   ({ identity: { cookie, cookie_origin_check: check, trusted_origins: trusted } }) =>
     trusted.length > 0 && (cookie === undefined || !check)

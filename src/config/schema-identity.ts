@@ -1,5 +1,7 @@
 import * as z from "zod";
 import { LONGEST_COOKIE_NAME } from "../identity/credential-patterns.ts";
+import { parseClaimPath } from "../identity/claim-path.ts";
+import { SEPARATORS } from "../identity/claims.ts";
 import { ALGORITHMS } from "../identity/options.ts";
 import { signInProblem } from "../pages/index.ts";
 import { foldHeaderName, FORWARDED_HEADERS, readOrigin } from "../request/index.ts";
@@ -22,7 +24,10 @@ const attributePath = text().refine(
   "must be an attribute path such as `user.id`",
 );
 
-const claimPath = text();
+const claimPath = text().refine(
+  (value) => parseClaimPath(value) !== undefined,
+  'must be a claim or a path of claims such as `realm_access.roles`, with quotes around a name with dots: `resource_access."my.client".roles`',
+);
 
 /** Headers that frame a message, carry credentials, or describe its route. */
 const COMMON_HEADERS = [
@@ -112,6 +117,13 @@ export const identity = z
       "gatehouse",
       "The required `aud` of tokens; if several are listed, one of them.",
     ),
+    client_ids: setting(
+      list(text()),
+      [],
+      "Accepted `client_id` of tokens without `aud`, such as access tokens of Amazon Cognito. A token that has an `aud` " +
+        "must name the audience, whatever its `client_id`. List only clients that are meant to call this application: " +
+        "without `aud`, the issuer does not say whom a token is for. Default: a token without `aud` is refused.",
+    ),
     jwks: optional(
       holdsPaths(text(), (jwks, resolve) => (/^https?:\/\//i.test(jwks) ? jwks : resolve(jwks))),
       "URL or file of the provider's public keys (JWKS). Default: discovered from the issuer.",
@@ -129,7 +141,14 @@ export const identity = z
     claims: setting(
       map(attributePath, claimPath, "attribute path to claim path"),
       {},
-      "Mapping of attributes to claims with other names, e.g. `user.role: realm_access.role`.",
+      "Mapping of attributes to claims with other names, e.g. `user.role: realm_access.role`. A claim with exactly that " +
+        'name comes first, then the path. Quote names with dots: `resource_access."my.client".roles`.',
+    ),
+    claim_lists: setting(
+      map(attributePath, choice(...SEPARATORS), "attribute path to `space` or `comma`"),
+      {},
+      "Attributes whose claim may be one string of several values, and what separates them, e.g. `user.roles: comma`. " +
+        "The attribute is then a list. `user.scopes` is separated by spaces.",
     ),
     headers: setting(
       map(headerName, attributePath, "header name to attribute path"),

@@ -1,11 +1,16 @@
-import { isObject } from "../json/index.ts";
-import type { CLAIM_MEMBERS } from "../policy/index.ts";
+import { UNAVAILABLE, type CLAIM_MEMBERS } from "../policy/index.ts";
 import type { Value, ValueObject } from "../policy/value.ts";
+import { findClaim, parseClaimPath, type ClaimPath } from "./claim-path.ts";
+import { omittedClaims } from "./omitted-claims.ts";
+import { trimBlanks } from "./trim-blanks.ts";
 import type { Identity, SessionClaims } from "./types.ts";
 
 /** The attributes of a verified payload, or the claim that makes it unusable. */
 export type ClaimsReading =
-  | { readonly ok: true; readonly attributes: Pick<Identity, "user" | "customer" | "userId" | "session"> }
+  | {
+      readonly ok: true;
+      readonly attributes: Pick<Identity, "user" | "customer" | "userId" | "session" | "omitted">;
+    }
   | { readonly ok: false; readonly detail: string };
 export type ClaimsReader = (payload: ValueObject) => ClaimsReading;
 
@@ -37,29 +42,58 @@ type ClaimMember = {
 interface Mapping {
   readonly root: "user" | "customer";
   readonly name: string;
-  readonly claim: string;
+  readonly claim: ClaimPath;
+  readonly separator: Separator | undefined;
 }
+
+/** How several values are written as one string. */
+export const SEPARATORS = ["space", "comma"] as const;
+export type Separator = (typeof SEPARATORS)[number];
+
+/** RFC 6749, section 3.3: scopes are separated by spaces. */
+const DEFAULT_LISTS: Readonly<Record<string, Separator>> = { "user.scopes": "space" };
+
+/** Evaluation also accepts UNAVAILABLE below a root, which the type of a plain value does not express. */
+const UNKNOWN = UNAVAILABLE as unknown as Value;
 
 const TARGET = /^(?<root>user|customer)\.(?<name>[A-Za-z][A-Za-z0-9_]*)$/;
 
 /**
  * @param configured target (`user.x`, `customer.x`) to claim; overrides the default of the same target.
+ * @param lists targets whose claim, if it is a string, is several values.
  * @returns a reader of verified payloads. A claim is looked up by its exact name first (`https://example.com/roles`),
- * then as a dotted path (`realm_access.roles`); a missing claim leaves its attribute absent.
- * @throws TypeError for a target that does not have that form, or an empty claim.
+ * then as a dotted path (`realm_access.roles`, `resource_access."my.client".roles`); a missing claim leaves its attribute
+ * absent, and one that the token only refers to makes it unavailable.
+ * @throws TypeError for a target that does not have that form, a claim that is not a path, or a list that is no target.
  */
-export function compileClaims(configured: Readonly<Record<string, string>>): ClaimsReader {
-  const mappings = Object.entries({ ...DEFAULT_CLAIMS, ...configured }).map(([target, claim]) =>
-    parseMapping(target, claim),
+export function compileClaims(
+  configured: Readonly<Record<string, string>>,
+  lists: Readonly<Record<string, Separator>> = {},
+): ClaimsReader {
+  const separators = { ...DEFAULT_LISTS, ...lists };
+  const claims = { ...DEFAULT_CLAIMS, ...configured };
+  const stray = Object.keys(lists).find((target) => !Object.hasOwn(claims, target));
+  if (stray !== undefined)
+    throw new TypeError(`identity option \`claimLists\`: no claim is mapped to \`${stray}\``);
+  const mappings = Object.entries(claims).map(([target, claim]) =>
+    parseMapping(target, claim, separators[target]),
   );
   return (payload) => {
+    const isOmitted = omittedClaims(payload);
+    if (isOmitted === undefined) return invalid("the claim `_claim_names` is not an object");
     const roots = { user: emptyObject(), customer: emptyObject() };
-    for (const { root, name, claim } of mappings) {
+    const omitted: string[] = [];
+    for (const { root, name, claim, separator } of mappings) {
+      // even if a part of it is there
+      if (isOmitted(claim)) {
+        roots[root][name] = UNKNOWN;
+        omitted.push(`${root}.${name}`);
+        continue;
+      }
       const value = findClaim(payload, claim);
-      if (value !== undefined) roots[root][name] = value;
+      if (value !== undefined) roots[root][name] = splitValue(value, separator);
     }
     const { user, customer } = roots;
-    if (typeof user["scopes"] === "string") user["scopes"] = splitScopes(user["scopes"]);
 
     const { sub } = payload;
     if (sub !== undefined && typeof sub !== "string") return invalid("the claim `sub` is not a string");
@@ -70,7 +104,7 @@ export function compileClaims(configured: Readonly<Record<string, string>>): Cla
       return invalid("the claim for `user.id` is empty or contains control characters");
     // of several, or of a structure, nobody could say which one's state and rules apply
     const customerId = customer["id"];
-    if (typeof customerId === "object" && customerId !== null)
+    if ((typeof customerId === "object" && customerId !== null) || typeof customerId === "symbol")
       return invalid("the claim for `customer.id` is not a single value");
 
     Object.freeze(user);
@@ -82,6 +116,7 @@ export function compileClaims(configured: Readonly<Record<string, string>>): Cla
         userId,
         session: readSession(payload),
         ...(Object.keys(customer).length > 0 && { customer }),
+        ...(omitted.length > 0 && { omitted: Object.freeze(omitted) }),
       },
     };
   };
@@ -104,30 +139,24 @@ function readSession(payload: ValueObject): SessionClaims {
   });
 }
 
-function parseMapping(target: string, claim: string): Mapping {
+function parseMapping(target: string, text: string, separator: Separator | undefined): Mapping {
   const { root, name } = TARGET.exec(target)?.groups ?? {};
   if ((root !== "user" && root !== "customer") || name === undefined) {
     throw new TypeError(
       `identity option \`claims\`: \`${target}\` does not have the form \`user.x\` or \`customer.x\``,
     );
   }
-  if (claim === "") throw new TypeError(`identity option \`claims\`: the claim for \`${target}\` is empty`);
-  return { root, name, claim };
+  const claim = parseClaimPath(text);
+  if (claim === undefined)
+    throw new TypeError(`identity option \`claims\`: the claim for \`${target}\` is empty or malformed`);
+  return { root, name, claim, separator };
 }
 
-function findClaim(payload: ValueObject, claim: string): Value | undefined {
-  if (Object.hasOwn(payload, claim)) return payload[claim];
-  let value: Value | undefined = payload;
-  for (const name of claim.split(".")) {
-    if (!isObject(value) || !Object.hasOwn(value, name)) return undefined;
-    value = value[name];
-  }
-  return value;
-}
-
-/** RFC 6749, section 3.3: scopes are separated by spaces. */
-function splitScopes(scope: string): Value {
-  return Object.freeze(scope.split(" ").filter((token) => token !== ""));
+/** Only a string is split: an issuer that sends a list means its items as they are. */
+function splitValue(value: Value, separator: Separator | undefined): Value {
+  if (separator === undefined || typeof value !== "string") return value;
+  const items = value.split(separator === "comma" ? "," : " ").map(trimBlanks);
+  return Object.freeze(items.filter((item) => item !== ""));
 }
 
 /** Text that is unchanged in a header, a log line and UTF-8. */

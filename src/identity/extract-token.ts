@@ -1,3 +1,5 @@
+import { trimBlanks } from "./trim-blanks.ts";
+
 /** Where a request may carry its caller's token. */
 export type ExtractedToken =
   | { readonly kind: "bearer" | "cookie" | "proxy"; readonly token: string }
@@ -46,14 +48,14 @@ function fromAuthorization(values: readonly string[]): ExtractedToken {
 function fromProxy(values: readonly string[]): ExtractedToken {
   const [value = "", ...others] = values;
   if (others.length > 0) return malformed("the header `x-user-token` is repeated");
-  const credentials = trim(value);
+  const credentials = trimBlanks(value);
   return TOKEN68.test(credentials) && !BEARER.test(credentials)
     ? { kind: "proxy", token: credentials }
     : fromCredentials(value, "x-user-token", "proxy");
 }
 
 function fromCredentials(value: string, header: string, kind: "bearer" | "proxy"): ExtractedToken {
-  const credentials = BEARER.exec(trim(value));
+  const credentials = BEARER.exec(trimBlanks(value));
   if (credentials === null) return NONE;
   const token = credentials[1] ?? "";
   return TOKEN68.test(token)
@@ -65,7 +67,7 @@ function fromCredentials(value: string, header: string, kind: "bearer" | "proxy"
 function fromCookie(values: readonly string[], name: string): ExtractedToken {
   const found = values
     .flatMap((value) => value.split(";"))
-    .map(trim)
+    .map(trimBlanks)
     .filter((pair) => pair.startsWith(`${name}=`))
     .map((pair) => pair.slice(name.length + 1).replace(/^"(.*)"$/, "$1"));
   const [token, ...others] = found;
@@ -74,19 +76,6 @@ function fromCookie(values: readonly string[], name: string): ExtractedToken {
   return TOKEN68.test(token)
     ? { kind: "cookie", token }
     : malformed("the token's cookie does not contain exactly one token");
-}
-
-/** Removes only the optional whitespace of RFC 9110, section 5.6.3; a loop, because `/[ \t]+$/` is quadratic. */
-function trim(text: string): string {
-  let start = 0;
-  let end = text.length;
-  while (start < end && isBlank(text[start])) start++;
-  while (end > start && isBlank(text[end - 1])) end--;
-  return text.slice(start, end);
-}
-
-function isBlank(char: string | undefined): boolean {
-  return char === " " || char === "\t";
 }
 
 function malformed(detail: string): ExtractedToken {

@@ -8,8 +8,8 @@ export interface HttpJsonOptions {
   readonly fetch: typeof fetch;
 }
 
-/** Larger than any key set; a longer response is not read. */
-const MAX_BYTES = 1024 * 1024;
+/** Larger than a key set of the most keys with their certificates; a longer response is not read. */
+const MAX_BYTES = 4 * 1024 * 1024;
 
 /**
  * Fetches a JSON document. Redirects are not followed, because only the given address has been checked.

@@ -22,8 +22,8 @@ export interface KeySet {
   readonly suspicious: readonly string[];
 }
 
-/** Far more than any issuer publishes at once; importing them takes time. */
-const MAX_KEYS = 100;
+/** More than any issuer publishes at once: one key per client or tenant is hundreds. Importing them takes time. */
+const MAX_KEYS = 1000;
 const MIN_RSA_BITS = 2048;
 /** Members of private and symmetric keys (RFC 7518, sections 6.2.2, 6.3.2 and 6.4; RFC 8037). */
 const PRIVATE_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"];

@@ -14,7 +14,7 @@ export interface KeySource {
   watch(changed: () => void): () => void;
 }
 
-const MAX_FILE_BYTES = 1024 * 1024;
+const MAX_FILE_BYTES = 4 * 1024 * 1024;
 
 /** Chooses the source: the address or file of a key set, otherwise discovery, which is repeated each time. */
 export function createKeySource(

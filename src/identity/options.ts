@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { compileClaims, type ClaimsReader } from "./claims.ts";
+import { compileClaims, type ClaimsReader, type Separator } from "./claims.ts";
 import { isUrl, secureUrl } from "./secure-url.ts";
 
 /** Which bearer tokens are accepted, and where their signing keys come from. */
@@ -8,6 +8,8 @@ export interface IdentityOptions {
   readonly issuer: string;
   /** A token must name at least one of these in `aud`. */
   readonly audience: string | readonly string[];
+  /** Accepted `client_id` of tokens that have no `aud` at all. Default: none, such tokens are refused. */
+  readonly clientIds?: readonly string[];
   /** Address or file path of the issuer's keys (RFC 7517); absent: OpenID Connect Discovery from the issuer. */
   readonly jwks?: string;
   /** Accepted signature algorithms; by default all of {@link ALGORITHMS}. */
@@ -28,6 +30,8 @@ export interface IdentityOptions {
   readonly maxTokenBytes?: number;
   /** Target (`user.x` or `customer.x`) to claim name or dotted path; added to the default mapping. */
   readonly claims?: Readonly<Record<string, string>>;
+  /** Targets whose claim may be several values in one string, and what separates them. */
+  readonly claimLists?: Readonly<Record<string, Separator>>;
   /** Number of verified tokens that are cached. Default: 10,000. */
   readonly cacheSize?: number;
   /** Maximum time that a verified token is cached. Default: 5 min. */
@@ -57,6 +61,7 @@ export type Algorithm = (typeof ALGORITHMS)[number];
 export interface ResolvedOptions {
   readonly issuer: string;
   readonly audience: readonly string[];
+  readonly clientIds: ReadonlySet<string>;
   readonly jwks: string | undefined;
   readonly algorithms: ReadonlySet<Algorithm>;
   readonly clockToleranceSeconds: number;
@@ -90,6 +95,7 @@ export function resolveOptions(options: IdentityOptions): ResolvedOptions {
   return {
     issuer: issuer(options),
     audience,
+    clientIds: clientIds(options.clientIds ?? []),
     jwks: jwks(options.jwks),
     algorithms: algorithms(options.algorithms ?? ALGORITHMS),
     clockToleranceSeconds: number("clockToleranceSeconds", options.clockToleranceSeconds ?? 30, {
@@ -102,7 +108,7 @@ export function resolveOptions(options: IdentityOptions): ResolvedOptions {
     requestTimeoutMs: duration("requestTimeoutMs", options.requestTimeoutMs ?? 5 * SECOND),
     tokenTypes: tokenTypes(options.tokenTypes ?? ["", "JWT", "at+jwt"]),
     maxTokenBytes: number("maxTokenBytes", options.maxTokenBytes ?? 16 * 1024, { min: 1, max: 1024 * 1024 }),
-    readClaims: compileClaims(options.claims ?? {}),
+    readClaims: compileClaims(options.claims ?? {}, options.claimLists),
     cacheSize: number("cacheSize", options.cacheSize ?? 10_000, { min: 1, max: 10_000_000 }),
     cacheTtlMs: duration("cacheTtlMs", options.cacheTtlMs ?? 5 * MINUTE),
   };
@@ -128,6 +134,11 @@ function jwks(location: string | undefined): string | undefined {
   if (location === "") invalid("jwks", "must be a URL or a file path");
   if (location.startsWith("file:")) return fileURLToPath(location);
   return isUrl(location) ? secureUrl("jwks", location).href : location;
+}
+
+function clientIds(names: readonly string[]): ReadonlySet<string> {
+  if (names.includes("")) invalid("clientIds", "must not contain an empty one");
+  return new Set(names);
 }
 
 function algorithms(names: readonly string[]): ReadonlySet<Algorithm> {

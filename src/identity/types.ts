@@ -11,6 +11,8 @@ export interface Identity {
   readonly userId: string;
   /** The token's claims about its sign-in. */
   readonly session: SessionClaims;
+  /** Attributes (`user.groups`) whose claims the token refers to without containing them: they are unavailable. */
+  readonly omitted?: readonly string[];
   /** Unix seconds; the token's `exp`, without tolerance. */
   readonly expiresAt: number;
 }

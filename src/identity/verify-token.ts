@@ -30,11 +30,18 @@ export async function verifyToken(
   options: ResolvedOptions,
   now: number,
 ): Promise<Verified | TokenRejection> {
-  const rejection = await checkWithJose(token, keys, options, now);
+  const payload = decodeObject(token.split(".")[1] ?? "");
+  // nothing of the payload is used before the signature, except whether there is an `aud` to check
+  const byClient = options.clientIds.size > 0 && payload.ok && !Object.hasOwn(payload.value, "aud");
+  const rejection = await checkWithJose(token, keys, options, now, byClient);
   if (rejection !== undefined) return rejection;
 
-  const payload = decodeObject(token.split(".")[1] ?? "");
   if (!payload.ok) return reject("TOKEN_MALFORMED", `the token's payload is ${payload.detail}`);
+  if (byClient && !isClient(payload.value["client_id"], options))
+    return reject(
+      "TOKEN_AUDIENCE_MISMATCH",
+      "the token has no `aud`, and its `client_id` is not a configured one",
+    );
   const times = readTimes(payload.value);
   if (times === undefined) return reject("TOKEN_CLAIMS_INVALID", "a time claim is missing or not a date");
   const tolerance = options.clockToleranceSeconds;
@@ -61,6 +68,7 @@ async function checkWithJose(
   keys: readonly PublicKey[],
   options: ResolvedOptions,
   now: number,
+  withoutAudience: boolean,
 ): Promise<TokenRejection | undefined> {
   let rejection = reject("TOKEN_KEY_UNKNOWN", "no key matches the token");
   for (const key of keys) {
@@ -68,7 +76,7 @@ async function checkWithJose(
       await jwtVerify(token, key, {
         algorithms: [...options.algorithms],
         issuer: options.issuer,
-        audience: [...options.audience],
+        ...(!withoutAudience && { audience: [...options.audience] }),
         requiredClaims: ["exp"],
         clockTolerance: options.clockToleranceSeconds,
         currentDate: new Date(now),
@@ -80,6 +88,10 @@ async function checkWithJose(
     }
   }
   return rejection;
+}
+
+function isClient(clientId: unknown, { clientIds }: ResolvedOptions): boolean {
+  return typeof clientId === "string" && clientIds.has(clientId);
 }
 
 /** jose's errors contain the payload, so only their code and claim name are passed on. */

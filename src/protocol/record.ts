@@ -36,7 +36,7 @@ export interface AuditRecord {
   readonly trace_id?: string;
   /** Why a request or token was refused. */
   readonly detail?: string;
-  /** With `CONDITION_UNKNOWN`: the attributes that made it unknown, and why. No values. */
+  /** With `CONDITION_UNKNOWN` and `CLAIM_OMITTED`: the attributes that made it unknown, and why. No values. */
   readonly unknown?: readonly string[];
   /** Names of checks that would have refused the request and are switched off. */
   readonly accepted_ambiguities?: readonly string[];

@@ -105,7 +105,7 @@ describe("identity: keys in a file", () => {
   });
 
   it("does not read a file without end", async () => {
-    await writeFile(path, " ".repeat(1024 * 1024 + 1));
+    await writeFile(path, " ".repeat(4 * 1024 * 1024 + 1));
     const verifier = await start();
     assert.match(verifier.status().lastError ?? "", /larger than/);
   });

@@ -191,11 +191,11 @@ describe("identity: the issuer's keys over time", () => {
     "an empty answer": json(""),
     null: json(null),
     "too many keys": (request, response) => {
-      const keys = Array.from({ length: 100 }, (_, index) => ({ ...first.publicJwk, kid: `key-${index}` }));
+      const keys = Array.from({ length: 1000 }, (_, index) => ({ ...first.publicJwk, kid: `key-${index}` }));
       json({ keys: [second.publicJwk, ...keys] })(request, response);
     },
-    "keys in a document over 1 MiB": (request, response) => {
-      json({ keys: [second.publicJwk], padding: "x".repeat(1024 * 1024) })(request, response);
+    "keys in a document over 4 MiB": (request, response) => {
+      json({ keys: [second.publicJwk], padding: "x".repeat(4 * 1024 * 1024) })(request, response);
     },
     "a document without end": (_request, response) => {
       const chunk = Buffer.alloc(64 * 1024, " ");

@@ -1,4 +1,4 @@
-import { evaluate, type Attributes, type ConditionIR, type Verdict } from "../../policy/index.ts";
+import { evaluate, whyUnknown, type Attributes, type ConditionIR, type Verdict } from "../../policy/index.ts";
 import { REFUSAL_REASONS, type DenialReason, type PermitReason } from "../../reasons.ts";
 import {
   checkNames,
@@ -172,5 +172,16 @@ export function fromVerdict(
   if (needs.identity && caller.identity === undefined) return deny(draft, "IDENTITY_REQUIRED");
   if (verdict === false) return deny(draft, "CONDITION_FALSE");
   const unseen = needs.body && draft.request?.body === undefined;
-  return deny(draft, unseen ? "BODY_UNAVAILABLE" : "CONDITION_UNKNOWN");
+  if (unseen) return deny(draft, "BODY_UNAVAILABLE");
+  return deny(draft, needsOmittedClaim(draft, caller) ? "CLAIM_OMITTED" : "CONDITION_UNKNOWN");
+}
+
+/** Whether the condition is unknown because of a claim that the token refers to without containing it. */
+function needsOmittedClaim({ connection, rule, attributes }: Draft, { identity }: Caller): boolean {
+  const condition = (connection ?? rule)?.condition;
+  const omitted = identity?.omitted;
+  if (omitted === undefined || condition === undefined || attributes === undefined) return false;
+  return whyUnknown(condition.expression, attributes).some(
+    ({ path, why }) => why === "unavailable" && omitted.includes(path.slice(0, 2).join(".")),
+  );
 }

@@ -80,6 +80,7 @@ const EVALUATED: readonly Reason[] = [
   "CONDITION_TRUE",
   "CONDITION_FALSE",
   "CONDITION_UNKNOWN",
+  "CLAIM_OMITTED",
   "IDENTITY_REQUIRED",
 ];
 

@@ -9,7 +9,8 @@ import type { Decision } from "../types.ts";
 export function unknownReads(decision: Decision): readonly string[] {
   const { attributes } = decision;
   const rule = decision.connection ?? decision.rule;
-  if (decision.reason !== "CONDITION_UNKNOWN" || rule === undefined || attributes === undefined) return [];
+  const isUnknown = decision.reason === "CONDITION_UNKNOWN" || decision.reason === "CLAIM_OMITTED";
+  if (!isUnknown || rule === undefined || attributes === undefined) return [];
   return whyUnknown(rule.condition.expression, attributes).map(
     (read) => `${formatPath(read.path)}: ${describe(read, decision)}`,
   );
@@ -28,7 +29,9 @@ function describe({ path, why, type }: UnknownRead, decision: Decision): string 
         : "missing";
     case "unavailable":
       if (source !== undefined) return `unavailable, source ${source.name} failed or is not configured`;
-      return "unavailable";
+      return decision.identity?.omitted?.includes(`${root}.${member ?? ""}`) === true
+        ? "unavailable, the token refers to the claim without containing it"
+        : "unavailable";
     case "repeated":
       return "sent several times, but a single value is compared";
     case "type":

@@ -5,6 +5,7 @@ export function identityOptions({ gateway, identity, policies }: GatewayConfig) 
   return {
     issuer: identity.issuer,
     audience: identity.audience,
+    clientIds: identity.client_ids,
     ...(identity.jwks !== undefined && { jwks: identity.jwks }),
     algorithms: identity.algorithms,
     clockToleranceSeconds: identity.clock_tolerance / 1000,
@@ -14,6 +15,7 @@ export function identityOptions({ gateway, identity, policies }: GatewayConfig) 
     // a token without `typ` is a JWT (RFC 7519, section 5.1)
     tokenTypes: identity.token_types.includes("JWT") ? [...identity.token_types, ""] : identity.token_types,
     claims: identity.claims,
+    claimLists: identity.claim_lists,
     // 0 applies to decisions only: tokens are still cached, in the default number
     ...(policies.cache_size > 0 && { cacheSize: policies.cache_size }),
     cacheTtlMs: gateway.performance.policy_cache_ttl,

@@ -24,6 +24,8 @@ policies:
   - { resource: "GET /public", condition: "true" }
   - { resource: "GET /never", condition: request.method == "PUT" }
   - { resource: "GET /roles", condition: user.role == "admin" }
+  - { resource: "GET /groups", condition: user.role == "admin" or "staff" in user.groups }
+  - { resource: "GET /not-blocked", condition: not ("blocked" in user.groups) }
   - { resource: "GET /anyone", condition: not exists(user.id) or user.role == "admin" }
   - { resource: "OPTIONS /explicit", condition: "true" }
   - { resource: "* /all", condition: "true" }
@@ -102,6 +104,20 @@ describe("decision: decide", () => {
       await expect("DENY CONDITION_UNKNOWN", { path: "/roles", headers: nothing });
       await expect("DENY CONDITION_FALSE", { path: "/anyone", headers: viewer });
       await expect("DENY CONDITION_UNKNOWN", { path: "/anyone", headers: nothing });
+    });
+
+    it("denies with its own reason where a rule needs groups that the token does not contain", async () => {
+      const overage = { _claim_names: { groups: "src1" }, _claim_sources: {} };
+      const headers = await withToken({ ...overage, role: "viewer" });
+      await expect("DENY CLAIM_OMITTED", { path: "/groups", headers });
+      // "no groups" would permit this
+      await expect("DENY CLAIM_OMITTED", { path: "/not-blocked", headers });
+      await expect("ALLOW CONDITION_TRUE", {
+        path: "/not-blocked",
+        headers: await withToken({ groups: [] }),
+      });
+      const admin = await withToken({ ...overage, role: "admin" });
+      await expect("ALLOW CONDITION_TRUE", { path: "/groups", headers: admin });
     });
 
     const now = () => Math.floor(Date.now() / 1000);

@@ -16,6 +16,7 @@ const VIOLATIONS: ReadonlySet<string> = new Set([
 const OF_SETS: ReadonlySet<string> = new Set([
   "CONDITION_FALSE",
   "CONDITION_UNKNOWN",
+  "CLAIM_OMITTED",
   "NO_MATCHING_RULE",
   "GRAPHQL_DENIED",
 ] satisfies Reason[]);
