@@ -125,6 +125,11 @@ export const REASONS = {
   // who is asking
   IDENTITY_REQUIRED: { status: 401, code: "IDENTITY_REQUIRED", message: "a bearer token is required" },
   TOKEN_MALFORMED: { status: 401, code: "TOKEN_INVALID", message: "the token is not a well-formed JWT" },
+  TOKEN_FOREIGN: {
+    status: 401,
+    code: "TOKEN_INVALID",
+    message: "the bearer token is not one of the configured issuer",
+  },
   TOKEN_TOO_LARGE: { status: 401, code: "TOKEN_INVALID", message: "the token is too large" },
   TOKEN_ALGORITHM_NOT_ALLOWED: {
     status: 401,

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { DESTINATIONS, type DestinationKind } from "../audit/index.ts";
+import { ALB_HEADER, DEFAULT_CLAIMS } from "../identity/index.ts";
 import { foldCase, parsePattern } from "../policy/index.ts";
-import { DEFAULT_CLAIMS } from "../identity/index.ts";
 import { foldHeaderName } from "../request/index.ts";
 import { valueAt } from "./keys.ts";
 import { DEFAULT_IDENTITY_HEADERS } from "./schema-identity.ts";
@@ -111,15 +111,33 @@ const CHECKS: readonly ConfigCheck[] = [
       ? undefined
       : fault("identity.claim_lists", `contains \`${stray}\`, to which no claim is mapped`);
   },
-  ({ identity: { cookie, cookie_origin_check: check, trusted_origins: trusted } }) =>
-    trusted.length > 0 && (cookie === undefined || !check)
+  ({ identity }) => {
+    const { token_header: header, headers, client_headers: accepted } = identity;
+    if (header === undefined) return undefined;
+    const same = (name: string) => foldHeaderName(name) === foldHeaderName(header);
+    if ([...Object.keys(headers), ...Object.keys(DEFAULT_IDENTITY_HEADERS)].some(same))
+      return fault("identity.token_header", "is a header that tells the application who the caller is");
+    return accepted.some(same)
+      ? fault("identity.client_headers", `contains \`${header}\`, which only the gateway reads`)
+      : undefined;
+  },
+  ({ identity: { alb, client_headers: accepted } }) =>
+    alb.signers.length > 0 && accepted.some((name) => foldHeaderName(name) === foldHeaderName(ALB_HEADER))
+      ? fault("identity.client_headers", `contains \`${ALB_HEADER}\`, which only the gateway reads`)
+      : undefined,
+  ({ identity: { alb } }) =>
+    alb.signers.length === 0 && (alb.clients.length > 0 || alb.keys_url !== undefined)
+      ? fault("identity.alb", "has no effect without `identity.alb.signers`")
+      : undefined,
+  ({ identity }) =>
+    identity.trusted_origins.length > 0 && !(hasAmbientToken(identity) && identity.cookie_origin_check)
       ? fault(
           "identity.trusted_origins",
-          `has no effect ${cookie === undefined ? "without `identity.cookie`" : "with `identity.cookie_origin_check: false`"}`,
+          `has no effect ${hasAmbientToken(identity) ? "with `identity.cookie_origin_check: false`" : "without `identity.cookie`"}`,
         )
       : undefined,
-  ({ identity: { cookie, cookie_origin_check: check } }) =>
-    cookie === undefined && !check
+  ({ identity }) =>
+    !hasAmbientToken(identity) && !identity.cookie_origin_check
       ? fault("identity.cookie_origin_check", "has no effect without `identity.cookie`")
       : undefined,
   ({ authz: { tls } }) =>
@@ -152,6 +170,11 @@ function samePaths(path: string): string {
   return JSON.stringify(
     segments.map((segment) => (segment.kind === "literal" ? [foldCase(segment.value)] : segment.kind)),
   );
+}
+
+/** A token that browsers send by themselves. */
+function hasAmbientToken({ cookie, token_header: header, alb }: GatewayConfig["identity"]): boolean {
+  return cookie !== undefined || header !== undefined || alb.signers.length > 0;
 }
 
 function needsControlPlane(

@@ -9,3 +9,4 @@ export { OTHER_VARIABLES, processEnvironment } from "./environment.ts";
 export type { EnvironmentVariables } from "./environment.ts";
 export { parseSocketAddress } from "../setting-types.ts";
 export type { SocketAddress } from "../setting-types.ts";
+export { tokenSources } from "./token-sources.ts";

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { LONGEST_COOKIE_NAME } from "../identity/credential-patterns.ts";
 import { parseClaimPath } from "../identity/claim-path.ts";
 import { SEPARATORS } from "../identity/claims.ts";
+import { isAlbArn } from "../identity/alb-signer.ts";
 import { ALGORITHMS } from "../identity/options.ts";
 import { signInProblem } from "../pages/index.ts";
 import { foldHeaderName, FORWARDED_HEADERS, readOrigin } from "../request/index.ts";
@@ -22,6 +23,22 @@ import {
 const attributePath = text().refine(
   (value) => /^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$/.test(value),
   "must be an attribute path such as `user.id`",
+);
+
+/** With a delimiter at the end, so that it covers no subprotocol of the application by accident. */
+const protocolPrefix = text()
+  .refine(
+    (value) => /^[!#$%&'*+^_`|~\w.-]{3,}[.-]$/.test(value),
+    "must be a prefix of subprotocols that ends with `.` or `-`",
+  )
+  .refine(
+    (value) => value.length <= LONGEST_COOKIE_NAME,
+    `must not be longer than ${LONGEST_COOKIE_NAME} characters`,
+  );
+
+const loadBalancer = text().refine(
+  isAlbArn,
+  "must be the ARN of an Application Load Balancer: `arn:aws:elasticloadbalancing:<region>:<account>:loadbalancer/app/<name>/<id>`",
 );
 
 const claimPath = text().refine(
@@ -177,6 +194,50 @@ export const identity = z
           `must not be longer than ${LONGEST_COOKIE_NAME} characters`,
         ),
       "Cookie that carries the token if there is no Authorization header (browsers).",
+    ),
+    token_header: optional(
+      clientHeader.refine(
+        (name) => !UNSETTABLE.has(name),
+        "is a header that the gateway reads or needs for something else",
+      ),
+      "Header in which an access proxy in front of the gateway sends the token alone, e.g. `cf-access-jwt-assertion` of " +
+        "Cloudflare Access. The token is verified like any other; neither rules nor the application get the header. The " +
+        "proxy derives it from its own cookie, so it counts like `identity.cookie`.",
+    ),
+    alb: z
+      .strictObject({
+        signers: setting(
+          list(loadBalancer),
+          [],
+          "ARNs of the AWS Application Load Balancers whose tokens in `X-Amzn-Oidc-Data` identify the caller. Their keys are " +
+            "fetched from AWS, for the region in the ARN. The token's `iss` must be `identity.issuer`. It counts like " +
+            "`identity.cookie`. Default: the header is removed unread.",
+        ),
+        clients: setting(
+          list(text()),
+          [],
+          "Accepted `client` of these tokens: the client ids with which the load balancer signs users in. Default: any.",
+        ),
+        keys_url: optional(
+          url(),
+          "Address under which the keys are, each by its id. Default: the address of AWS for the region.",
+        ),
+      })
+      .prefault({}),
+    websocket_protocol: optional(
+      protocolPrefix,
+      "Prefix of the WebSocket subprotocol that carries the token, for browsers, which cannot set a header: " +
+        "`new WebSocket(url, ['bearer.' + token, 'v1'])`. After a prefix that begins with `base64url.`, such as Kubernetes' " +
+        "`base64url.bearer.authorization.k8s.io.`, the token is encoded in base64url. The gateway removes this subprotocol; " +
+        "the client must offer another one, which the application can choose.",
+    ),
+    foreign_bearer: setting(
+      choice("refuse", "pass"),
+      "refuse",
+      "What happens to bearer tokens of the application's own: those that do not resemble a JWT, and JWTs that name another " +
+        "issuer. `pass`: where the rule reads no identity, the request is forwarded with the token as it is, as that of an " +
+        "anonymous caller; other rules answer 401 (`TOKEN_FOREIGN`). A damaged or expired token of the configured issuer is " +
+        "refused everywhere, in both cases.",
     ),
     cookie_origin_check: setting(
       flag(),

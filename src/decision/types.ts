@@ -56,6 +56,8 @@ interface Facts {
   readonly identity?: Identity;
   /** The caller's cookie must not be used because of the request's origin: it is withheld from the application. */
   readonly cookieWithheld?: true;
+  /** The token's subprotocol is withheld from the application. */
+  readonly protocolWithheld?: true;
   readonly clientIp: string;
   /** The peer is one of the configured front proxies. */
   readonly trustedPeer: boolean;

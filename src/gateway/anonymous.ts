@@ -1,4 +1,4 @@
-import type { GatewayConfig } from "../config/index.ts";
+import { tokenSources, type GatewayConfig } from "../config/index.ts";
 import { credentialPatterns } from "../identity/index.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 
@@ -7,10 +7,9 @@ import type { EnvoyJson } from "./envoy-json.ts";
  * is not known here: if there are trusted proxies, `X-User-Token` from any client counts as a credential.
  */
 export function noCredential(config: GatewayConfig): readonly EnvoyJson[] {
-  const { cookie } = config.identity;
   const credentials = credentialPatterns({
     trustedProxy: config.gateway.trusted_proxies.length > 0,
-    ...(cookie !== undefined && { cookie }),
+    ...tokenSources(config),
   });
   return credentials.map(({ header, pattern }) => ({
     name: header,

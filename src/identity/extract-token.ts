@@ -1,40 +1,109 @@
+import { isForeignToken } from "./foreign-token.ts";
+import { ALB_HEADER, PROTOCOL_HEADER, type TokenSources } from "./token-sources.ts";
 import { trimBlanks } from "./trim-blanks.ts";
+import { decodeProtocolToken, readProtocols } from "./websocket-protocol.ts";
 
-/** Where a request may carry its caller's token. */
+type Headers = Readonly<Record<string, readonly string[]>>;
+
+/** The token of a request, and where it was. */
+export interface PresentedToken {
+  readonly kind: "bearer" | "cookie" | "proxy" | "header" | "alb" | "websocket";
+  readonly token: string;
+}
+
 export type ExtractedToken =
-  | { readonly kind: "bearer" | "cookie" | "proxy"; readonly token: string }
+  | PresentedToken
+  /** A bearer token of the application's own. */
+  | { readonly kind: "foreign" }
   | { readonly kind: "none" }
   | { readonly kind: "malformed"; readonly detail: string };
 
-export interface ExtractOptions {
+export interface ExtractOptions extends TokenSources {
   /** The request comes from a front proxy that may act for the caller (specification 2.11). */
   readonly trustedProxy: boolean;
-  /** Name of a cookie that may contain the token. */
-  readonly cookie?: string;
+}
+
+/**
+ * Whether browsers send such a token by themselves, whatever site makes the request: in a cookie, or in a header that an
+ * access proxy derives from its own cookie.
+ */
+export function isAmbient(kind: ExtractedToken["kind"]): boolean {
+  return kind === "cookie" || kind === "header" || kind === "alb";
 }
 
 const NONE: ExtractedToken = { kind: "none" };
 
 /** RFC 9110, section 11.2. */
 const TOKEN68 = /^[A-Za-z0-9\-._~+/]+=*$/;
+/** The same, padded wherever base64 ends. */
+const PADDED = /^[A-Za-z0-9\-._~+/=]+$/;
+/** RFC 9110, section 5.6.2. */
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** `Bearer` and its value; RFC 9110, section 11.1: the scheme is case-insensitive. */
 const BEARER = /^bearer(?![!#$%&'*+\-.^_`|~0-9a-z])(?: +([^]*))?/i;
 
 /**
- * Finds the token of a request: `X-User-Token` of a trusted proxy, else `Authorization: Bearer` (RFC 6750, section
- * 2.1), else the cookie. If the proxy sends its header, `Authorization` is the proxy's own and is ignored. Other schemes
- * carry no token; a Bearer value that is not exactly one token is malformed.
+ * Finds the token of a request: `X-User-Token` of a trusted proxy, else `Authorization: Bearer` (RFC 6750, section 2.1);
+ * an access proxy's header; the WebSocket subprotocol; and only if there is none of these, the cookie. If the proxy sends
+ * its header, `Authorization` is the proxy's own and is ignored. Other schemes carry no token; a Bearer value that is not
+ * exactly one token is malformed, and so are two sources with different tokens: nobody could say which caller is meant.
  *
  * @param headers values by lower-case name.
  */
-export function extractToken(
-  headers: Readonly<Record<string, readonly string[]>>,
-  { trustedProxy, cookie }: ExtractOptions,
-): ExtractedToken {
+export function extractToken(headers: Headers, options: ExtractOptions): ExtractedToken {
+  const { trustedProxy, cookie, header, alb = false, websocketProtocol: prefix } = options;
   const forwarded = trustedProxy ? headers["x-user-token"] : undefined;
-  const found =
-    forwarded === undefined ? fromAuthorization(headers["authorization"] ?? []) : fromProxy(forwarded);
-  return found.kind === "none" && cookie !== undefined ? fromCookie(headers["cookie"] ?? [], cookie) : found;
+  const credentials =
+    forwarded === undefined
+      ? ownedBy(options, fromAuthorization(headers["authorization"] ?? []))
+      : fromProxy(forwarded);
+  const found = [
+    credentials,
+    header === undefined ? NONE : fromHeader(headers, header, "header"),
+    alb ? fromHeader(headers, ALB_HEADER, "alb") : NONE,
+    prefix === undefined ? NONE : fromProtocols(headers[PROTOCOL_HEADER] ?? [], prefix),
+  ];
+  const malformedOne = found.find(({ kind }) => kind === "malformed");
+  if (malformedOne !== undefined) return malformedOne;
+  const [first, ...others] = found.filter((one) => "token" in one);
+  if (first !== undefined)
+    return others.every(({ token }) => token === first.token)
+      ? first
+      : malformed("the request carries several different tokens");
+  if (credentials.kind === "foreign" || cookie === undefined) return credentials;
+  return fromCookie(headers["cookie"] ?? [], cookie);
+}
+
+/** A bearer token beside which another source may name the caller. */
+function ownedBy({ foreignTo }: TokenSources, found: ExtractedToken): ExtractedToken {
+  if (found.kind !== "bearer" || foreignTo === undefined) return found;
+  return isForeignToken(found.token, foreignTo) ? { kind: "foreign" } : found;
+}
+
+/** The token alone; a padded one only where the sender pads. */
+function fromHeader(headers: Headers, name: string, kind: "header" | "alb"): ExtractedToken {
+  const [value, ...others] = headers[name] ?? [];
+  if (value === undefined) return NONE;
+  const token = trimBlanks(value);
+  if (others.length > 0) return malformed(`the header \`${name}\` is repeated`);
+  const form = kind === "alb" ? PADDED : TOKEN68;
+  return form.test(token)
+    ? { kind, token }
+    : malformed(`the header \`${name}\` does not contain exactly one token`);
+}
+
+/** Browsers require an answer to what they offer: the application must be able to choose something else. */
+function fromProtocols(values: readonly string[], prefix: string): ExtractedToken {
+  const { tokens, others } = readProtocols(values, prefix);
+  const [encoded, ...more] = tokens;
+  if (encoded === undefined) return NONE;
+  if (more.length > 0) return malformed("the token's subprotocol is repeated");
+  if (others.length === 0) return malformed("no subprotocol is offered besides the one with the token");
+  if (!others.every((protocol) => TOKEN.test(protocol))) return malformed("a subprotocol is malformed");
+  const token = decodeProtocolToken(encoded, prefix);
+  return token !== undefined && TOKEN68.test(token)
+    ? { kind: "websocket", token }
+    : malformed("the subprotocol does not contain exactly one token");
 }
 
 function fromAuthorization(values: readonly string[]): ExtractedToken {

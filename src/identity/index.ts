@@ -1,5 +1,15 @@
 export { credentialPatterns, LONGEST_COOKIE_NAME, type CredentialPattern } from "./credential-patterns.ts";
-export { extractToken, type ExtractedToken, type ExtractOptions } from "./extract-token.ts";
+export {
+  extractToken,
+  isAmbient,
+  type ExtractedToken,
+  type ExtractOptions,
+  type PresentedToken,
+} from "./extract-token.ts";
+export { ALB_HEADER, PROTOCOL_HEADER, tokenHeaders, type TokenSources } from "./token-sources.ts";
+export { readProtocols } from "./websocket-protocol.ts";
+export { createAlbVerifier, type AlbOptions } from "./alb-verifier.ts";
+export { isAlbArn } from "./alb-signer.ts";
 export { keysCheck } from "./key-check.ts";
 export type { KeyStoreStatus } from "./key-store.ts";
 export { ALGORITHMS, type Algorithm, type IdentityOptions } from "./options.ts";

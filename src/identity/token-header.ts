@@ -63,8 +63,8 @@ export function readTokenHeader(
 }
 
 /** Parses one segment of a token strictly as a JSON object. */
-export function decodeObject(segment: string): TokenJson {
-  const bytes = decodeSegment(segment);
+export function decodeObject(segment: string, decode = decodeSegment): TokenJson {
+  const bytes = decode(segment);
   if (bytes === undefined) return { ok: false, detail: "not base64url" };
   const { text, valid } = decodeUtf8(bytes);
   return valid ? parseTokenJson(text) : { ok: false, detail: "not UTF-8" };
@@ -74,7 +74,7 @@ export function decodeObject(segment: string): TokenJson {
  * RFC 7515, section 2: base64url without padding. Non-canonical forms (padding, line breaks, stray bits at the end) are
  * rejected.
  */
-function decodeSegment(segment: string): Buffer | undefined {
+export function decodeSegment(segment: string): Buffer | undefined {
   const bytes = Buffer.from(segment, "base64url");
   return bytes.toString("base64url") === segment ? bytes : undefined;
 }

@@ -154,6 +154,7 @@ function isLasting(reason: IdentityFailure): boolean {
     case "TOKEN_TOO_LARGE": // costs more to cache than to reject
     case "TOKEN_NOT_YET_VALID":
     case "TOKEN_KEY_UNKNOWN":
+    case "TOKEN_FOREIGN":
     case "IDENTITY_REQUIRED":
     case "IDENTITY_NOT_READY":
       return false;

@@ -42,22 +42,32 @@ export async function verifyToken(
       "TOKEN_AUDIENCE_MISMATCH",
       "the token has no `aud`, and its `client_id` is not a configured one",
     );
-  const times = readTimes(payload.value);
+  return identityOf(payload.value, options, now);
+}
+
+/** The checks of a payload whose signature is valid: times, proof, claims, in this order. */
+export function identityOf(
+  payload: ValueObject,
+  options: Pick<ResolvedOptions, "clockToleranceSeconds" | "readClaims">,
+  now: number,
+): Verified | TokenRejection {
+  const times = readTimes(payload);
   if (times === undefined) return reject("TOKEN_CLAIMS_INVALID", "a time claim is missing or not a date");
   const tolerance = options.clockToleranceSeconds;
   const validFrom = Math.ceil(times.notBefore - tolerance) * 1000;
   const validUntil = Math.ceil(times.expires + tolerance) * 1000;
   if (now < validFrom) return reject("TOKEN_NOT_YET_VALID", "the token was issued in the future");
+  if (now >= validUntil) return reject("TOKEN_EXPIRED", "the token has expired");
 
   // RFC 7800, section 3.1; any value: one that is not understood still binds the token
-  if (Object.hasOwn(payload.value, "cnf")) {
+  if (Object.hasOwn(payload, "cnf")) {
     return reject(
       "TOKEN_PROOF_REQUIRED",
       "the token is bound to a key (`cnf`), and proofs of possession are not supported",
     );
   }
 
-  const reading = options.readClaims(payload.value);
+  const reading = options.readClaims(payload);
   if (!reading.ok) return reject("TOKEN_CLAIMS_INVALID", reading.detail);
   const identity = Object.freeze({ ...reading.attributes, expiresAt: times.expires });
   return { ok: true, identity, validFrom, validUntil };

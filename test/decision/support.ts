@@ -114,7 +114,7 @@ export function deciderOf(
   const customers = new Map(Object.entries(sets).flatMap(([name, set]) => (set ? [[name, set]] : [])));
   return createDecider({
     policies: () => snapshot && { main: snapshot, customers },
-    identify: createIdentify(verifier, { ...(cookie !== undefined && { cookie }) }),
+    identify: createIdentify(verifier, { ...rest.tokens, ...(cookie !== undefined && { cookie }) }),
     ...(cookie !== undefined && { cookie }),
     cache: new VerdictCache({ size: 100, ttlMs: 60_000 }, createMetrics()),
     sources: new Map(),

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { credentialPatterns, extractToken } from "../../src/identity/index.ts";
 
 const COOKIE = "a.b$c^d|e*f+g";
+const PREFIX = "base64url.bearer.authorization.k8s.io.";
+const ENCODED = Buffer.from("a.b.c").toString("base64url");
 
 /** By what the headers hold; what is malformed may match or not. */
 const HEADERS: Readonly<Record<"token" | "none" | "malformed", readonly (readonly [string, string])[]>> = {
@@ -15,6 +17,10 @@ const HEADERS: Readonly<Record<"token" | "none" | "malformed", readonly (readonl
     ["cookie", `a=b; ${COOKIE}="x"`],
     ["cookie", `a=b;${COOKIE}=-x; c=d`],
     ["cookie", `a=b ; \t ${COOKIE}=/x`],
+    ["cf-access-jwt-assertion", " a.b.c"],
+    ["x-amzn-oidc-data", "YQ==.YQ==.YQ=="],
+    ["sec-websocket-protocol", `v1, ${PREFIX}${ENCODED}`],
+    ["sec-websocket-protocol", `${PREFIX}${ENCODED},v1`],
   ],
   none: [
     ["authorization", ""],
@@ -33,16 +39,26 @@ const HEADERS: Readonly<Record<"token" | "none" | "malformed", readonly (readonl
     ["cookie", `a=${COOKIE}=x`],
     ["cookie", `${COOKIE.toUpperCase()}=x`],
     ["cookie", COOKIE.replace(".", "x") + "=x"],
+    ["sec-websocket-protocol", "v1"],
+    ["sec-websocket-protocol", `${PREFIX.replace(".", "x")}${ENCODED}, v1`],
   ],
   malformed: [
     ["authorization", "Bearer"],
     ["authorization", "Bearer a b"],
     ["cookie", `${COOKIE}=a b`],
+    ["cf-access-jwt-assertion", "a b"],
+    ["sec-websocket-protocol", `${PREFIX}${ENCODED}`],
   ],
 };
 
 describe("identity: what headers with a token look like", () => {
-  const options = { trustedProxy: true, cookie: COOKIE };
+  const options = {
+    trustedProxy: true,
+    cookie: COOKIE,
+    header: "cf-access-jwt-assertion",
+    alb: true,
+    websocketProtocol: PREFIX,
+  };
   for (const [kind, headers] of Object.entries(HEADERS)) {
     for (const [header, value] of headers) {
       it(`${kind}: ${header}: ${JSON.stringify(value)}`, () => {

@@ -29,6 +29,8 @@ import type { PolicyRelease } from "../policies/release.ts";
 import type { Snapshot } from "../policies/snapshot.ts";
 import type { AccessRequest, Decision, Denial, Draft, Permit } from "../types.ts";
 import { readingsWithoutCookie } from "../headers/withheld-cookie.ts";
+import { readingsWithoutTokens } from "../headers/withheld-tokens.ts";
+import type { TokenSources } from "../../identity/index.ts";
 import { andThen, type PromiseOrValue } from "../promise-or-value.ts";
 
 /** The dependencies of decisions. */
@@ -43,6 +45,8 @@ export interface DeciderDependencies extends EvaluationDependencies {
   readonly cookie?: string;
   /** Paths with limits of their own; absent: none. */
   readonly routes?: RouteSettings;
+  /** Where else it may be: what only carries a token is withheld from rules and application. */
+  readonly tokens?: TokenSources;
   /** Checks the origin of requests identified by a cookie; absent if that is switched off. */
   readonly originCheck?: OriginCheck;
   /** Present if a control plane is configured. */
@@ -53,6 +57,8 @@ export interface DeciderDependencies extends EvaluationDependencies {
     readonly whyUnknown?: () => string;
   };
 }
+
+const NO_SOURCES: TokenSources = {};
 
 /** One of the customer's own policy sets; without `set` if it is not loaded. */
 interface OwnSet {
@@ -115,10 +121,14 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
         trustedPeer: proxy.trusted,
       });
       const withheld = meant.cookieWithheld;
+      const { readings: tokenless, protocolWithheld } = readingsWithoutTokens(
+        canonical,
+        dependencies.tokens ?? NO_SOURCES,
+      );
       const readings =
         withheld === undefined || dependencies.cookie === undefined
-          ? canonical
-          : readingsWithoutCookie(canonical, access.raw.headers, dependencies.cookie);
+          ? tokenless
+          : readingsWithoutCookie(tokenless, access.raw.headers, dependencies.cookie);
       const { request, others, variants } = readings;
       const caller =
         dependencies.controlPlane === undefined
@@ -129,7 +139,11 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
               clientIp: proxy.clientIp,
               now: access.receivedAt,
             });
-      const read = { ...draft, request, accepted, ...(stated !== undefined && { readAs: stated }) };
+      const read = {
+        ...{ ...draft, request, accepted },
+        ...(stated !== undefined && { readAs: stated }),
+        ...(protocolWithheld && { protocolWithheld }),
+      };
       const identified = { ...read, ...(identity && { identity }) };
       if (caller.failure?.final === true) return denyCaller(identified, caller.failure);
       const refused = identity !== undefined && caller.identity === undefined;

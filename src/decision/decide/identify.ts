@@ -1,4 +1,4 @@
-import { extractToken } from "../../identity/index.ts";
+import { extractToken, isAmbient, type PresentedToken, type TokenSources } from "../../identity/index.ts";
 import type { Identity, IdentityFailure, IdentityResult, TokenVerifier } from "../../identity/types.ts";
 import type { StateReason } from "../../reasons.ts";
 import type { CanonicalRequest } from "../../request/index.ts";
@@ -7,7 +7,7 @@ import type { StepUp } from "../../customer-state/index.ts";
 /** The caller, or why it is unknown. Neither if the request carries no token. */
 export interface Caller {
   readonly identity?: Identity;
-  /** The token, valid or not, comes from a cookie, which a browser sends automatically. */
+  /** The token, valid or not, comes from a cookie, or from a header derived from one: a browser sends it automatically. */
   readonly byCookie?: true;
   /** Why the cookie does not count for this request, whatever it contains. */
   readonly cookieWithheld?: string;
@@ -27,45 +27,53 @@ export interface CallerFailure {
 /** Identifies the caller of a request; synchronously if the token is cached. Never rejects. */
 export type Identify = (request: CanonicalRequest, trustedProxy: boolean) => Caller | Promise<Caller>;
 
-export interface IdentifyOptions {
-  /** Name of a cookie that may contain the token. */
-  readonly cookie?: string;
+export interface IdentifyOptions extends TokenSources {
+  /** Chooses the verifier by where a token was, and by its form. Default: the issuer's. */
+  readonly verifierOf?: (found: PresentedToken) => TokenVerifier;
   /** Called when verification of a token failed. */
   readonly failed?: () => void;
 }
 
 /**
  * @returns identification by token. A bearer token is presented on purpose (RFC 6750, section 3.1): a bad one makes the
- *   request bad. A cookie is sent automatically, and missing keys may arrive soon: these two matter only if the rule
- *   reads the identity.
+ *   request bad. A cookie is sent automatically, missing keys may arrive soon, and a token of the application's own is not
+ *   for us: these matter only if the rule reads the identity.
  */
 export function createIdentify(
   verifier: TokenVerifier,
-  { failed, ...options }: IdentifyOptions = {},
+  { failed, verifierOf = () => verifier, ...sources }: IdentifyOptions = {},
 ): Identify {
-  const verify = async (token: string): Promise<IdentityResult> => {
-    const result = await verifier.verify(token);
-    if (!result.ok && result.reason !== "IDENTITY_NOT_READY") failed?.();
+  const { cookie, header, alb, ...onPurpose } = sources;
+  const verify = async (found: PresentedToken): Promise<IdentityResult> => {
+    const result = await verifierOf(found).verify(found.token);
+    if (!result.ok && !NOT_THE_CALLERS.has(result.reason)) failed?.();
     return result;
   };
   return (request, trustedProxy) => {
-    const token = extractToken(request.headers, { trustedProxy, ...options });
+    const token = extractToken(request.headers, { trustedProxy, ...sources });
     if (token.kind === "none") return {};
+    if (token.kind === "foreign") {
+      const detail = "the bearer token is opaque, or names another issuer";
+      return { failure: { reason: "TOKEN_FOREIGN", detail, final: false } };
+    }
     if (token.kind === "malformed") {
-      // malformed even without the cookie: it was presented on purpose
-      const final = extractToken(request.headers, { trustedProxy }).kind === "malformed";
+      // malformed even without what browsers send: it was presented on purpose
+      const final = extractToken(request.headers, { trustedProxy, ...onPurpose }).kind === "malformed";
       return {
         failure: { reason: "TOKEN_MALFORMED", detail: token.detail, final },
         ...(!final && { byCookie: true }),
       };
     }
     const toCaller = (result: IdentityResult): Caller => {
-      const cookie = token.kind === "cookie" && { byCookie: true as const };
+      const cookie = isAmbient(token.kind) && { byCookie: true as const };
       if (result.ok) return { identity: result.identity, ...cookie };
-      const final = token.kind !== "cookie" && result.reason !== "IDENTITY_NOT_READY";
+      const final = !isAmbient(token.kind) && !NOT_THE_CALLERS.has(result.reason);
       return { failure: { reason: result.reason, detail: result.detail, final }, ...cookie };
     };
-    const known = verifier.cached(token.token);
-    return known === undefined ? verify(token.token).then(toCaller) : toCaller(known);
+    const known = verifierOf(token).cached(token.token);
+    return known === undefined ? verify(token).then(toCaller) : toCaller(known);
   };
 }
+
+/** What keeps a good token from being verified. */
+const NOT_THE_CALLERS: ReadonlySet<IdentityFailure> = new Set(["IDENTITY_NOT_READY"]);

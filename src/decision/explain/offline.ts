@@ -1,4 +1,4 @@
-import { extractToken } from "../../identity/index.ts";
+import { extractToken, isAmbient, type TokenSources } from "../../identity/index.ts";
 import type { Identity } from "../../identity/types.ts";
 import type { ValueObject } from "../../policy/index.ts";
 import { canonicalize, type CanonicalRequest, type RawRequest, type Switch } from "../../request/index.ts";
@@ -34,7 +34,7 @@ export interface OfflineRequest {
 
 export type OfflineSettings = Pick<
   DeciderDependencies,
-  "frontProxy" | "cookie" | "originCheck" | "accept" | "environment" | "limits" | "routes"
+  "frontProxy" | "cookie" | "tokens" | "originCheck" | "accept" | "environment" | "limits" | "routes"
 >;
 
 const DEFAULT_SETTINGS: OfflineSettings = {
@@ -60,7 +60,7 @@ export async function decideOffline(snapshot: Snapshot, input: OfflineRequest): 
   const originCheck = originCheckOf(input);
   const source = { lookup: (key: string, root: string) => input.lookup(root, key) };
   const names = Object.values(snapshot.ir.attributes).flatMap(({ source }) => (source ? [source.name] : []));
-  const { frontProxy, cookie, accept, ...settings } = input.settings ?? DEFAULT_SETTINGS;
+  const { frontProxy, cookie, tokens, accept, ...settings } = input.settings ?? DEFAULT_SETTINGS;
   const dependencies: EvaluationDependencies = {
     ...settings,
     ...(input.environment !== undefined && { environment: input.environment }),
@@ -73,6 +73,7 @@ export async function decideOffline(snapshot: Snapshot, input: OfflineRequest): 
     policies: () => ({ main: snapshot, customers: new Map() }),
     identify: (request, trusted) => (caller = callerOf(input, request, trusted)),
     ...(cookie !== undefined && { cookie }),
+    ...(tokens !== undefined && { tokens }),
     ...(originCheck && { originCheck }),
     frontProxy,
   });
@@ -127,12 +128,15 @@ function callerOf(
   { headers }: CanonicalRequest,
   trustedProxy: boolean,
 ): Caller {
-  const cookie = settings?.cookie;
-  const carried = cookie !== undefined && extractToken(headers, { trustedProxy, cookie }).kind === "cookie";
+  const carried = isAmbient(extractToken(headers, { trustedProxy, ...sourcesOf(settings) }).kind);
   return {
     ...(user && { identity: offlineIdentity(user, customer) }),
     ...((byCookie !== undefined || carried) && { byCookie: true as const }),
   };
+}
+
+function sourcesOf({ cookie, tokens }: Partial<OfflineSettings> = {}): TokenSources {
+  return { ...tokens, ...(cookie !== undefined && { cookie }) };
 }
 
 /** Origins trusted by the request's description count in addition to those of the settings. */

@@ -11,6 +11,8 @@ export interface ForgedHeadersOptions {
   readonly prefixes: readonly string[];
   /** Names under the prefixes, and of other products, that clients may use. */
   readonly accepted: readonly string[];
+  /** Names of headers from which the gateway itself reads a token; the application gets none of them. */
+  readonly read?: readonly string[];
 }
 
 /**
@@ -50,10 +52,12 @@ export function createForgedHeaders({
   names,
   prefixes,
   accepted,
+  read = [],
 }: ForgedHeadersOptions): (headers: RawRequest["headers"]) => readonly string[] {
   const forged = new Set(names.map(foldHeaderName));
-  const disguised = new Set([...READ_ELSEWHERE, ...FORWARDING_NAMES, ...FOREIGN_NAMES].map(foldHeaderName));
-  const spelled = new Set([...READ_ELSEWHERE, ...FORWARDING_NAMES, ...accepted]);
+  const apart = [...READ_ELSEWHERE, ...FORWARDING_NAMES, ...read];
+  const disguised = new Set([...apart, ...FOREIGN_NAMES].map(foldHeaderName));
+  const spelled = new Set([...apart, ...accepted]);
   const forgedPrefixes = [OUR_PREFIX, ...FOREIGN_PREFIXES, ...prefixes].map(foldHeaderName);
   const proxyPrefixes = PROXY_PREFIXES.map((prefix) => [prefix, foldHeaderName(prefix)] as const);
   // most headers are ruled out by their first two characters

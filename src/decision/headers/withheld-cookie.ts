@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
-import type { CanonicalRequest, RawRequest, Readings } from "../../request/types.ts";
+import type { RawRequest, Readings } from "../../request/types.ts";
+import { withHeaders } from "./changed-readings.ts";
 
 /** The cookies for the application, as headers to set or remove. */
 export interface OtherCookies {
@@ -35,25 +36,10 @@ function isOf(name: string, pair: string): boolean {
 
 /** Every reading of a request without a cookie: rules must not read what the application does not get. */
 export function readingsWithoutCookie(
-  { request, others, variants, ...rest }: Readings,
+  readings: Readings,
   raw: RawRequest["headers"],
   name: string,
 ): Readings {
   const [left] = withoutCookie(raw, name).set;
-  const headers = Object.assign(Object.create(null) as Record<string, readonly string[]>, request.headers);
-  delete headers["cookie"];
-  if (left !== undefined) headers["cookie"] = [left[1]];
-  // a variant refers to one of the readings by object identity
-  const changed = new Map<CanonicalRequest, CanonicalRequest>();
-  const as = (one: CanonicalRequest): CanonicalRequest => {
-    const known = changed.get(one) ?? { ...one, headers };
-    changed.set(one, known);
-    return known;
-  };
-  return {
-    ...rest,
-    request: as(request),
-    others: others.map(as),
-    variants: variants.map((variant) => ({ ...variant, request: as(variant.request), of: as(variant.of) })),
-  };
+  return withHeaders(readings, { cookie: left === undefined ? undefined : [left[1]] });
 }

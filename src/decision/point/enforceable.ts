@@ -12,7 +12,8 @@ import type { HeaderChanges } from "./upstream-headers.ts";
  */
 export function enforceable(permit: Permit, { access, carries, forged }: DecodedCheck): Decision {
   const { plan } = permit;
-  const takesHeaders = forged !== undefined || permit.cookieWithheld === true;
+  const takesHeaders =
+    forged !== undefined || permit.cookieWithheld === true || permit.protocolWithheld === true;
   if (takesHeaders && !carries.has("request_headers")) return denyPermitted(permit, "PLAN_NOT_ENFORCEABLE");
   if (plan === undefined) return permit;
   if (!isCarried(plan, carries)) {

@@ -1,9 +1,11 @@
+import type { TokenSources } from "../../identity/index.ts";
 import type { Identity } from "../../identity/types.ts";
 import type { HeaderChanges } from "../headers/identity-headers.ts";
 import { handshakeKey } from "../headers/handshake-key.ts";
 import { removedForPlan } from "../headers/plan-headers.ts";
 import { removedForPreflight } from "../headers/preflight-headers.ts";
 import { withoutCookie } from "../headers/withheld-cookie.ts";
+import { otherProtocols } from "../headers/withheld-tokens.ts";
 import type { Permit } from "../types.ts";
 import type { DecodedCheck } from "./door.ts";
 
@@ -13,6 +15,8 @@ export interface UpstreamHeadersOptions {
   readonly identityHeaders: (identity: Identity | undefined, trustedPeer: boolean) => HeaderChanges;
   /** Name of the cookie that may contain the token. */
   readonly cookie?: string;
+  /** Where else it may be. */
+  readonly tokens?: TokenSources;
 }
 
 /**
@@ -22,6 +26,7 @@ export interface UpstreamHeadersOptions {
 export function createUpstreamHeaders({
   identityHeaders,
   cookie,
+  tokens = {},
 }: UpstreamHeadersOptions): (permit: Permit, check: DecodedCheck) => HeaderChanges {
   const byIdentity = {
     trusted: new WeakMap<Identity, HeaderChanges>(),
@@ -43,16 +48,21 @@ export function createUpstreamHeaders({
   return (permit, { access, forged }) => {
     const { raw } = access;
     const usual = ofCaller(permit);
-    const { plan, cookieWithheld, forwarding } = permit;
-    if (plan === undefined && forged === undefined && forwarding === undefined && cookieWithheld !== true)
-      return usual;
+    const { plan, cookieWithheld, protocolWithheld, forwarding } = permit;
+    const isUsual = plan === undefined && forged === undefined && forwarding === undefined;
+    if (isUsual && cookieWithheld !== true && protocolWithheld !== true) return usual;
     const set = [...usual.set, ...(forwarding?.set ?? [])];
     const remove = [...new Set([...usual.remove, ...(forwarding?.remove ?? [])])];
     const replaced = new Set([...set.map(([name]) => name), ...remove]);
     const cookies =
       cookieWithheld === true && cookie !== undefined ? withoutCookie(raw.headers, cookie) : undefined;
     return {
-      set: [...set, ...(cookies?.set ?? []), ...(plan?.websocket === undefined ? [] : handshakeKey(access))],
+      set: [
+        ...set,
+        ...(cookies?.set ?? []),
+        ...(protocolWithheld === true ? otherProtocols(raw.headers, tokens) : []),
+        ...(plan?.websocket === undefined ? [] : handshakeKey(access)),
+      ],
       remove: [
         ...remove,
         ...(cookies?.remove ?? []),

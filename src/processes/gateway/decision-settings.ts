@@ -1,4 +1,4 @@
-import { routeLimits, usualLimits, type GatewayConfig, type Limits } from "../../config/index.ts";
+import { routeLimits, tokenSources, usualLimits, type GatewayConfig, type Limits } from "../../config/index.ts";
 import type { FrontProxyOptions } from "../../decision/decide/front-proxy.ts";
 import type { DeciderDependencies } from "../../decision/decide/decide.ts";
 import { createOriginCheck } from "../../decision/decide/origin-check.ts";
@@ -6,7 +6,14 @@ import { acceptedBy } from "./accepted-ambiguities.ts";
 
 export type DecisionSettings = Pick<
   DeciderDependencies,
-  "frontProxy" | "cookie" | "originCheck" | "accept" | "environment" | "limits" | "routes"
+  | "frontProxy"
+  | "cookie"
+  | "tokens"
+  | "originCheck"
+  | "accept"
+  | "environment"
+  | "limits"
+  | "routes"
 >;
 
 /** Settings of decisions besides policies, callers and attribute sources, for the gateway and for `policy explain`. */
@@ -16,6 +23,7 @@ export function decisionSettings(config: GatewayConfig): DecisionSettings {
     frontProxy: frontProxyOptions({ gateway, identity }),
     ...(identity.cookie_origin_check && { originCheck: createOriginCheck(identity.trusted_origins) }),
     ...(identity.cookie !== undefined && { cookie: identity.cookie }),
+    tokens: tokenSources(config),
     accept: acceptedBy(gateway),
     environment: policies.environment,
     limits: { response: gateway.security.response_size_limit, message: gateway.security.message_size_limit },

@@ -1,4 +1,5 @@
 import type { GatewayConfig } from "../../config/index.ts";
+import type { AlbOptions } from "../../identity/index.ts";
 
 /** The options for verifying tokens. */
 export function identityOptions({ gateway, identity, policies }: GatewayConfig) {
@@ -20,4 +21,10 @@ export function identityOptions({ gateway, identity, policies }: GatewayConfig) 
     ...(policies.cache_size > 0 && { cacheSize: policies.cache_size }),
     cacheTtlMs: gateway.performance.policy_cache_ttl,
   };
+}
+
+/** The options for verifying tokens of AWS load balancers. */
+export function albOptions({ identity: { alb } }: GatewayConfig): AlbOptions {
+  const { signers, clients, keys_url: keysUrl } = alb;
+  return { signers, clients, ...(keysUrl !== undefined && { keysUrl }) };
 }

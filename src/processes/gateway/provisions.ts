@@ -1,7 +1,7 @@
-import { DEFAULT_IDENTITY_HEADERS, type GatewayConfig } from "../../config/index.ts";
+import { DEFAULT_IDENTITY_HEADERS, tokenSources, type GatewayConfig } from "../../config/index.ts";
 import type { ForgedHeadersOptions } from "../../decision/headers/forged-headers.ts";
 import type { Provisions } from "../../decision/policies/not-provided.ts";
-import { DEFAULT_CLAIMS } from "../../identity/index.ts";
+import { DEFAULT_CLAIMS, tokenHeaders } from "../../identity/index.ts";
 
 /** The attributes and headers that the configuration provides for policy sets. */
 export function provisionsOf(config: GatewayConfig): Provisions {
@@ -15,10 +15,12 @@ export function provisionsOf(config: GatewayConfig): Provisions {
 }
 
 /** The headers that no client may send. */
-export function forgedHeadersOf({ identity }: GatewayConfig): ForgedHeadersOptions {
+export function forgedHeadersOf(config: GatewayConfig): ForgedHeadersOptions {
+  const { identity } = config;
   return {
     names: [...Object.keys(identity.headers), ...Object.keys(DEFAULT_IDENTITY_HEADERS)],
     prefixes: identity.header_prefixes,
     accepted: identity.client_headers,
+    read: tokenHeaders(tokenSources(config)),
   };
 }

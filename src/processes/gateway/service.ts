@@ -1,6 +1,6 @@
 import { RateBudget } from "../../audit/rate-budget.ts";
 import { createAuditLog } from "../../audit/index.ts";
-import { DEFAULT_IDENTITY_HEADERS, type GatewayConfig } from "../../config/index.ts";
+import { DEFAULT_IDENTITY_HEADERS, tokenSources, type GatewayConfig } from "../../config/index.ts";
 import type { UndecidedEntry } from "../../extauthz/access-log-decode.ts";
 import { ConnectionCounts } from "../../decision/connections/connection-counts.ts";
 import { ConnectionState } from "../../decision/connections/connection-state.ts";
@@ -33,11 +33,17 @@ import { isUndecidedMessage, UndecidedRequests } from "../../extauthz/undecided-
 import type { CheckHandler } from "../../extauthz/server.ts";
 import { recordIntake, StatisticsReporter } from "../../sync/index.ts";
 import { attributeSources } from "./attribute-sources.ts";
-import { identityOptions } from "./identity-options.ts";
+import { albOptions, identityOptions } from "./identity-options.ts";
 import { forgedHeadersOf } from "./provisions.ts";
 import { caseSensitive, createControlPlaneLink, type ControlPlaneLink } from "./control-plane-link.ts";
 import { upstreamNames } from "../../gateway/index.ts";
-import { createTokenVerifier, keysCheck } from "../../identity/index.ts";
+import {
+  createAlbVerifier,
+  createTokenVerifier,
+  keysCheck,
+  tokenHeaders,
+  type PresentedToken,
+} from "../../identity/index.ts";
 import { every, type Job } from "../../runtime/every.ts";
 import type { CheckStatus } from "../../telemetry/check-status.ts";
 import type { Log } from "../../telemetry/log.ts";
@@ -98,6 +104,12 @@ export async function createService(
     ...(link && { intake: recordIntake(link.client) }),
   });
   const verifier = createTokenVerifier(identityOptions(config), { metrics, log });
+  const tokens = tokenSources(config);
+  const alb =
+    tokens.alb === true
+      ? createAlbVerifier(albOptions(config), identityOptions(config), { metrics, log })
+      : undefined;
+  const verifierOf = ({ kind }: PresentedToken) => (kind === "alb" && alb !== undefined ? alb : verifier);
   const inForce = new ReleaseReceiver(
     { caseSensitive: caseSensitive(config) },
     { send: sendRelease, metrics, log },
@@ -106,15 +118,15 @@ export async function createService(
   let refreshing: Job | undefined;
 
   const cookie = identity.cookie === undefined ? {} : { cookie: identity.cookie };
-  if (worker === 0 && identity.cookie !== undefined && !identity.cookie_origin_check)
+  if (worker === 0 && !identity.cookie_origin_check)
     log.warn(
       {},
-      "identity.cookie_origin_check is off: any site can act for users who are signed in with the cookie (CSRF)",
+      "identity.cookie_origin_check is off: any site can act for users who are signed in with a cookie (CSRF)",
     );
   const failures = new RateBudget(FAILED_VERIFICATIONS_PER_SECOND);
   const decide = createDecider({
     policies: () => inForce.current,
-    identify: createIdentify(verifier, { ...cookie, failed: () => failures.take() }),
+    identify: createIdentify(verifier, { ...tokens, verifierOf, failed: () => failures.take() }),
     cache: new VerdictCache(
       { size: policies.cache_size, ttlMs: gateway.performance.policy_cache_ttl },
       metrics,
@@ -159,7 +171,7 @@ export async function createService(
   const point = new DecisionPoint({ decide, snapshot: () => inForce.current?.main, audit, metrics, log });
   const backlog = new Backlog();
   const shed = createLoadShedding({
-    ...{ ...cookie, verifier, failures },
+    ...{ ...cookie, tokens, verifier, verifierOf, failures },
     frontProxy: createFrontProxyReader(frontProxyOptions(config)),
     snapshot: () => inForce.current?.main,
   });
@@ -170,11 +182,11 @@ export async function createService(
     shed: (access) => (backlog.take(access.receivedAt) ? shed(access) : undefined),
     identityHeaders: createIdentityHeaders(
       Object.entries(identity.headers).map(([header, path]) => [header, path.split(".")]),
-      Object.keys(DEFAULT_IDENTITY_HEADERS),
+      [...Object.keys(DEFAULT_IDENTITY_HEADERS), ...tokenHeaders(tokens)],
     ),
     forgedHeaders: createForgedHeaders(forgedHeadersOf(config)),
     denialDetails: gateway.denial_details,
-    ...cookie,
+    ...{ ...cookie, tokens },
     ...(identity.sign_in_url !== undefined && { signInUrl: identity.sign_in_url }),
     tracing,
     nextDecisionId,
@@ -255,6 +267,7 @@ export async function createService(
       await refreshing?.close();
       inForce.close();
       verifier.close();
+      alb?.close();
       registry.close();
       for (const gathered of [ended, open, abandoned]) gathered.flush();
       undecided.close();

@@ -1,0 +1,14 @@
+import type { GatewayConfig } from "./schema.ts";
+import type { TokenSources } from "../identity/index.ts";
+
+/** Where callers' tokens may be. */
+export function tokenSources({ identity }: GatewayConfig): TokenSources {
+  const { cookie, token_header: header, websocket_protocol: websocketProtocol, alb } = identity;
+  return {
+    ...(cookie !== undefined && { cookie }),
+    ...(header !== undefined && { header }),
+    ...(alb.signers.length > 0 && { alb: true }),
+    ...(websocketProtocol !== undefined && { websocketProtocol }),
+    ...(identity.foreign_bearer === "pass" && { foreignTo: identity.issuer }),
+  };
+}
