@@ -166,6 +166,17 @@ export const REASONS = {
     message: "the token is bound to a key, and the request does not prove possession of it",
   },
 
+  API_KEY_INVALID: {
+    status: 401,
+    code: "API_KEY_INVALID",
+    message: "the API key does not exist, has expired or was revoked",
+  },
+  API_KEY_NOT_CHECKED: {
+    status: 503,
+    code: "SERVICE_UNAVAILABLE",
+    message: "the API key could not be looked up in the control plane",
+  },
+
   // identity from a cookie, which a browser sends whatever site makes the request
   ORIGIN_NOT_TRUSTED: {
     status: 403,

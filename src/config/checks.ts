@@ -149,6 +149,10 @@ const CHECKS: readonly ConfigCheck[] = [
       ? fault("authz.tls.client_ca", "needs `authz.tls.certificate`")
       : undefined,
   ({ control_plane, policies }) => needsControlPlane(control_plane, policies.source, "policies.source"),
+  ({ control_plane: { url }, identity: { api_keys: keys } }) =>
+    keys !== "refuse" && url === undefined
+      ? fault("identity.api_keys", "needs `control_plane.url`")
+      : undefined,
   (config) => {
     const { needs = [] }: DestinationKind = DESTINATIONS[config.audit.destination];
     const missing = needs.find((name) => valueAt(config, name.split(".")) === undefined);

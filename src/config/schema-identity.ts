@@ -231,6 +231,12 @@ export const identity = z
         "`base64url.bearer.authorization.k8s.io.`, the token is encoded in base64url. The gateway removes this subprotocol; " +
         "the client must offer another one, which the application can choose.",
     ),
+    api_keys: setting(
+      choice("refuse", "accept", "forward"),
+      "refuse",
+      "Whether API keys of the control plane with the scope `caller` identify callers, as bearer tokens. The gateway looks " +
+        "them up by their hash. `accept`: the application does not get the key; `forward`: it does. Needs `control_plane`.",
+    ),
     foreign_bearer: setting(
       choice("refuse", "pass"),
       "refuse",

@@ -5,6 +5,7 @@ import type { TokenSources } from "../identity/index.ts";
 export function tokenSources({ identity }: GatewayConfig): TokenSources {
   const { cookie, token_header: header, websocket_protocol: websocketProtocol, alb } = identity;
   return {
+    ...(identity.api_keys !== "refuse" && { apiKeys: identity.api_keys }),
     ...(cookie !== undefined && { cookie }),
     ...(header !== undefined && { header }),
     ...(alb.signers.length > 0 && { alb: true }),

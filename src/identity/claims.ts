@@ -17,6 +17,9 @@ export type ClaimsReader = (payload: ValueObject) => ClaimsReading;
 /** The claim of our issuer for the kind of principal: `user` or `machine`. */
 const PRINCIPAL_TYPE = "principal_type";
 
+/** `user.type` of a caller with an API key; no token may claim it. */
+export const API_KEY = "api_key";
+
 /** The default mapping of attributes: target to claim. */
 export const DEFAULT_CLAIMS = {
   "user.id": "sub",
@@ -102,6 +105,8 @@ export function compileClaims(
     if (typeof userId !== "string") return invalid("the claim for `user.id` is not a string");
     if (!isPlainText(userId))
       return invalid("the claim for `user.id` is empty or contains control characters");
+    if (user["type"] === API_KEY)
+      return invalid("the claim for `user.type` says that the token is an API key");
     // of several, or of a structure, nobody could say which one's state and rules apply
     const customerId = customer["id"];
     if ((typeof customerId === "object" && customerId !== null) || typeof customerId === "symbol")

@@ -9,6 +9,7 @@ export {
 export { ALB_HEADER, PROTOCOL_HEADER, tokenHeaders, type TokenSources } from "./token-sources.ts";
 export { readProtocols } from "./websocket-protocol.ts";
 export { createAlbVerifier, type AlbOptions } from "./alb-verifier.ts";
+export { createApiKeyVerifier, isApiKey, type KeyOfCaller } from "./api-key-verifier.ts";
 export { isAlbArn } from "./alb-signer.ts";
 export { keysCheck } from "./key-check.ts";
 export type { KeyStoreStatus } from "./key-store.ts";

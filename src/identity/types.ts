@@ -30,9 +30,11 @@ export interface SessionClaims {
   readonly authTime?: number;
   /** No user has signed in: a client requested the token for itself (RFC 6749, section 4.4). */
   readonly machine?: true;
+  /** The caller presented an API key of ours, whose id is `id`. */
+  readonly apiKey?: true;
 }
 
-export type IdentityFailure = Extract<Reason, `TOKEN_${string}` | `IDENTITY_${string}`>;
+export type IdentityFailure = Extract<Reason, `TOKEN_${string}` | `IDENTITY_${string}` | `API_KEY_${string}`>;
 
 export type IdentityResult =
   | { readonly ok: true; readonly identity: Identity }

@@ -155,6 +155,8 @@ function isLasting(reason: IdentityFailure): boolean {
     case "TOKEN_NOT_YET_VALID":
     case "TOKEN_KEY_UNKNOWN":
     case "TOKEN_FOREIGN":
+    case "API_KEY_INVALID":
+    case "API_KEY_NOT_CHECKED":
     case "IDENTITY_REQUIRED":
     case "IDENTITY_NOT_READY":
       return false;

@@ -16,6 +16,7 @@ export type ErrorEnvelope = z.input<typeof errorEnvelope>;
 export type GatewayErrorCode =
   | "POLICY_SET_NOT_FOUND"
   | "USER_NOT_FOUND"
+  | "API_KEY_NOT_FOUND"
   // the content of the request is refused
   | "MALFORMED_JSON"
   | "VALIDATION_FAILED"

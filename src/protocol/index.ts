@@ -1,3 +1,4 @@
+export { callerData, callerParams, type CallerData } from "./caller.ts";
 export {
   errorEnvelope,
   successEnvelope,

@@ -3,6 +3,7 @@ export const GATEWAY_ROUTES = {
   state: "/gateway/state",
   policySet: "/gateway/policy-sets/{name}",
   user: "/gateway/users/{key}",
+  caller: "/gateway/callers/{hash}",
   records: "/gateway/records",
   statistics: "/gateway/statistics",
 } as const;

@@ -2,6 +2,7 @@ import type * as z from "zod";
 import { isObject } from "../json/index.ts";
 import type { ValueObject } from "../policy/index.ts";
 import {
+  callerData,
   GATEWAY_ROUTES,
   MAX_USER_KEY,
   pathTo,
@@ -9,6 +10,7 @@ import {
   recordsAnswer,
   stateAnswer,
   statisticsAnswer,
+  type CallerData,
   type GatewayErrorCode,
   type PolicySetData,
   type RecordsAnswer,
@@ -81,6 +83,21 @@ export class ControlPlaneClient {
     if (user === undefined) return undefined;
     if (!isObject(user) || user["id"] !== id) throw malformed("expected a different user");
     return user as ValueObject; // JSON contains only values
+  }
+
+  /**
+   * @param hash - SHA-256 of the key's text, in hexadecimal digits
+   * @returns the caller whom an API key names; `undefined` if there is no such key, or it is not valid
+   */
+  async caller(hash: string): Promise<CallerData | undefined> {
+    const caller = await orAbsent("API_KEY_NOT_FOUND", () =>
+      this.#get(pathTo(GATEWAY_ROUTES.caller, hash), callerData, {
+        timeoutMs: USER_TIMEOUT_MS,
+        maxBytes: MAX_USER_BYTES,
+      }),
+    );
+    if (caller !== undefined && caller.hash !== hash) throw malformed("expected a different API key");
+    return caller;
   }
 
   /**

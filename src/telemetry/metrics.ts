@@ -192,7 +192,7 @@ export function createMetrics() {
     }),
     userLookupFailures: new Counter({
       name: "gatehouse_user_lookup_failures_total",
-      help: "User look-ups that the control plane did not answer, by cause (failed, circuit, overload).",
+      help: "Look-ups of users and API keys that the control plane did not answer, by cause (failed, circuit, overload).",
       labelNames: ["cause"] as const,
       registers,
     }),

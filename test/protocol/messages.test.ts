@@ -17,12 +17,18 @@ import {
   statisticsBody,
   statisticsAnswer,
   successEnvelope,
+  callerData,
   userData,
   type RecordMember,
   type StatisticsReport,
 } from "../../src/protocol/index.ts";
 import { FULL_KEY, startControl, type RunningControl } from "../support/control.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
+import { hashSecret } from "../../src/control/platform/secret-box.ts";
+import { revokeApiKey } from "../../src/control/resources/api-keys/store.ts";
+import { rollApiKey } from "../../src/control/resources/api-keys/roll.ts";
+import type { UnitOfWork } from "../../src/control/platform/unit.ts";
+import { makeKey, OPERATOR } from "../support/guarded-control.ts";
 
 // What the control plane writes is readable: where it is not, this does not compile.
 type Readable<Written extends z.ZodType, Read extends z.ZodType> =
@@ -64,6 +70,7 @@ describe("the protocol of gateway and control plane", () => {
     state: { reads: stateAnswer, data: [] },
     policySet: { reads: policySetData, data: [] },
     user: { reads: userData, data: [] },
+    caller: { reads: callerData, data: [] },
     records: { reads: recordsAnswer, data: [] },
     statistics: { reads: statisticsAnswer, data: [] },
   };
@@ -128,6 +135,14 @@ describe("the protocol of gateway and control plane", () => {
     await read("state", `${GATEWAY_ROUTES.state}?after=${cursor}`);
     await read("policySet", GATEWAY_ROUTES.policySet.replace("{name}", "main"));
     await read("user", GATEWAY_ROUTES.user.replace("{key}", String(user)));
+    const caller = await makeKey(feed.control, {
+      scope: "caller",
+      customerId: String(customer),
+      permissions: ["orders:read"],
+      expiresAt: new Date(Date.now() + 3_600_000),
+    });
+    const hash = hashSecret(caller.secret);
+    await read("caller", GATEWAY_ROUTES.caller.replace("{hash}", hash));
 
     // what the gateway sends goes through its own client, and what is answered through the real routes
     const key = Buffer.from(JSON.stringify({ ...FULL_KEY, scope: "gateway" })).toString("base64url");
@@ -153,6 +168,47 @@ describe("the protocol of gateway and control plane", () => {
     served.statistics.data.push(again.body.data);
     client.close();
   }
+
+  it("finds only active keys of callers, and announces their end like that of a session", async () => {
+    const { control } = feed;
+    const statusOf = async (secret: string) =>
+      (await control.request("GET", GATEWAY_ROUTES.caller.replace("{hash}", hashSecret(secret)))).status;
+    const customerId = await feed.makeCustomer();
+    const caller = { scope: "caller", customerId } as const;
+    const [kept, revoked] = [await makeKey(control, caller), await makeKey(control, caller)];
+    assert.equal(await statusOf(kept.secret), 200);
+    for (const scope of ["read_only", "gateway", "full_access"] as const)
+      assert.equal(await statusOf((await makeKey(control, { scope })).secret), 404);
+    assert.equal(await statusOf("gh_live_nobody"), 404);
+    await assert.rejects(makeKey(control, { scope: "caller" }));
+    await assert.rejects(makeKey(control, { scope: "read_only", permissions: ["a"] }));
+
+    const state = async (after = "") =>
+      stateAnswer.parse(
+        successEnvelope.parse((await control.request("GET", `${GATEWAY_ROUTES.state}${after}`)).body).data,
+      );
+    const endedSince = async (cursor: string) => {
+      const ended: string[] = [];
+      let page = await state(`?after=${cursor}`);
+      for (; ; page = await state(`?after=${page.cursor}`)) {
+        ended.push(...page.sessions_ended.map(({ session_id }) => session_id));
+        if (page.more !== true) return ended;
+      }
+    };
+    const { cursor } = await state();
+    const unit = <T>(work: (unit: UnitOfWork) => Promise<T>) => control.context.units(OPERATOR, work);
+    await unit((one) => revokeApiKey(one, revoked.row.id));
+    assert.deepEqual(await endedSince(cursor), [revoked.row.id]);
+    assert.equal(await statusOf(revoked.secret), 404);
+    const rolled = await unit((one) =>
+      rollApiKey(one, { environment: "production", id: kept.row.id, overlap: 0 }),
+    );
+    assert.deepEqual(await endedSince(cursor), [revoked.row.id, kept.row.id]);
+    assert.equal(await statusOf(kept.secret), 404);
+    assert.equal(await statusOf(rolled.secret), 200);
+    await control.request("DELETE", `/customers/${customerId}`);
+    assert.equal(await statusOf(rolled.secret), 404);
+  });
 
   for (const route of Object.keys(GATEWAY_ROUTES) as (keyof typeof GATEWAY_ROUTES)[]) {
     it(`serves what gateways read, every member of it: ${GATEWAY_ROUTES[route]}`, () => {

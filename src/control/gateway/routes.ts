@@ -1,4 +1,6 @@
 import {
+  callerData,
+  callerParams,
   GATEWAY_ROUTES,
   policySetData,
   policySetParams,
@@ -7,10 +9,12 @@ import {
   userData,
   userParams,
 } from "../../protocol/index.ts";
+import { createUseNotes } from "../platform/authentication/last-use.ts";
 import type { ControlContext } from "../platform/context.ts";
 import { findCustomer } from "../tenancy/customers.ts";
 import { ApiError } from "../platform/errors.ts";
 import { ok, readRoute, type Route } from "../platform/frame/route.ts";
+import { findPresentedKeys, statusOfKey } from "../resources/api-keys/store.ts";
 import { requireActiveVersion } from "../resources/policy-sets/service.ts";
 import { claimPolicyOf } from "../tenancy/claim-policy.ts";
 import { effectiveAttributes, findUser } from "../resources/users/store.ts";
@@ -19,7 +23,9 @@ import type { GatewayFeed } from "./feed.ts";
 const common = { tag: "Gateway", group: "gateway", permission: "gateway", tenancy: "all" } as const;
 
 /** The change feed and the look-ups of gateways. */
-export function gatewayRoutes({ db, settings }: ControlContext, feed: GatewayFeed): Route[] {
+export function gatewayRoutes(context: ControlContext, feed: GatewayFeed): Route[] {
+  const { db, settings, clock } = context;
+  const noteUse = createUseNotes(context);
   return [
     readRoute({
       ...common,
@@ -67,6 +73,39 @@ export function gatewayRoutes({ db, settings }: ControlContext, feed: GatewayFee
           throw new ApiError("USER_NOT_FOUND", { details: { user_id: params.key } });
         const policy = claimPolicyOf(settings, customer, row.issuer);
         return ok({ ...effectiveAttributes(row, policy), status: row.status });
+      },
+    }),
+    readRoute({
+      ...common,
+      method: "get",
+      path: GATEWAY_ROUTES.caller,
+      operation: "lookUpCaller",
+      summary: "Look up the caller whom an API key names",
+      description:
+        "By the SHA-256 of the key's text: the key itself is never sent. Found are active keys of the scope `caller` whose customer exists.",
+      params: callerParams,
+      answers: { 200: callerData },
+      errors: ["API_KEY_NOT_FOUND"],
+      async read({ params: { hash } }) {
+        const now = new Date(clock());
+        const key = (await findPresentedKeys(db, [hash])).get(hash);
+        if (
+          key?.scope !== "caller" ||
+          key.customer_id === null ||
+          key.orphaned ||
+          statusOfKey(key, now) !== "active"
+        )
+          throw new ApiError("API_KEY_NOT_FOUND");
+        noteUse({ table: "api_keys", id: key.id, last: key.last_used_at }, now);
+        const { id, name, customer_id, permissions, expires_at } = key;
+        return ok({
+          hash,
+          id,
+          name,
+          customer_id,
+          permissions,
+          expires_at: expires_at?.toISOString() ?? null,
+        });
       },
     }),
   ];

@@ -2,8 +2,18 @@ import { inBackticks } from "../../text/index.ts";
 import type { ErrorCode } from "./errors.ts";
 import { ApiError } from "./errors.ts";
 
-/** Scopes of API keys (specification, section 5), and one more for gateways, so that they need no full access. */
-export const SCOPES = ["read_only", "configuration", "authentication", "full_access", "gateway"] as const;
+/**
+ * Scopes of API keys (specification, section 5), one more for gateways, so that they need no full access, and one for
+ * callers of applications, whom gateways identify by such a key: it permits nothing here.
+ */
+export const SCOPES = [
+  "read_only",
+  "configuration",
+  "authentication",
+  "full_access",
+  "gateway",
+  "caller",
+] as const;
 export type Scope = (typeof SCOPES)[number];
 
 export const ROLES = ["owner", "admin", "viewer"] as const;
@@ -52,6 +62,7 @@ export const SCOPE_PERMISSIONS = {
   configuration: ["read", "configure"],
   authentication: ["authenticate"],
   gateway: ["gateway"],
+  caller: [],
   full_access: ["read", "configure", "authenticate", "gateway", "sandbox"],
 } as const satisfies Record<Scope, readonly Permission[]>;
 

@@ -37,14 +37,15 @@ export function checkSession(caller: Caller, check: SessionCheck): Caller {
 }
 
 interface Refusal {
-  readonly reason: StateReason;
+  readonly reason: StateReason | "API_KEY_INVALID";
   readonly stepUp?: StepUp;
 }
 
 function refusalOf(identity: Identity, { state, clientIp, now }: SessionCheck): Refusal | undefined {
   if (state === undefined) return { reason: "CUSTOMER_STATE_NOT_READY" };
   const { session, user } = identity;
-  if (session.id !== undefined && state.sessionEnded(session.id)) return { reason: "SESSION_ENDED" };
+  if (session.id !== undefined && state.sessionEnded(session.id))
+    return { reason: session.apiKey === true ? "API_KEY_INVALID" : "SESSION_ENDED" };
   if (state.userStatus(userOf(identity)) !== "active") return { reason: "USER_SUSPENDED" };
   const customer = customerOf(identity, state);
   if (customer === undefined) return undefined;
@@ -76,8 +77,9 @@ export function customerOf({ customer }: Identity, state: KnownState): CustomerS
 }
 
 /** For logs and audit. */
-function detailOf({ session }: Identity, reason: StateReason, { whyUnknown }: SessionCheck): string {
-  const named = session.id === undefined ? "the token does not name a session" : `session ${session.id}`;
+function detailOf({ session }: Identity, reason: Refusal["reason"], { whyUnknown }: SessionCheck): string {
+  const what = session.apiKey === true ? "API key" : "session";
+  const named = session.id === undefined ? "the token does not name a session" : `${what} ${session.id}`;
   if (reason !== "CUSTOMER_STATE_NOT_READY" || whyUnknown === undefined) return named;
   return `${named}; control plane: ${whyUnknown()}`;
 }

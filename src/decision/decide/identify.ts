@@ -76,4 +76,4 @@ export function createIdentify(
 }
 
 /** What keeps a good token from being verified. */
-const NOT_THE_CALLERS: ReadonlySet<IdentityFailure> = new Set(["IDENTITY_NOT_READY"]);
+const NOT_THE_CALLERS: ReadonlySet<IdentityFailure> = new Set(["IDENTITY_NOT_READY", "API_KEY_NOT_CHECKED"]);

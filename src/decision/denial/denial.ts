@@ -61,6 +61,7 @@ const PUBLIC_MESSAGES = {
   TOKEN_INVALID: "the token is invalid",
   TOKEN_NOT_YET_VALID: "the token is not valid yet",
   TOKEN_EXPIRED: "the token has expired",
+  API_KEY_INVALID: "the API key is invalid",
   TOKEN_PROOF_REQUIRED: "the token is bound to a key, and the request does not prove possession of it",
   ORIGIN_NOT_TRUSTED: "the request does not come from a trusted origin",
   SESSION_ENDED: "the session has ended",

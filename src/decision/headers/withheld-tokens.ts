@@ -14,13 +14,31 @@ export function readingsWithoutTokens(
 ): { readonly readings: Readings; readonly protocolWithheld: boolean } {
   const { headers } = readings.request;
   const others = protocolsLeft(headers[PROTOCOL_HEADER] ?? [], sources);
-  const found = tokenHeaders(sources).filter((name) => headers[name] !== undefined);
+  const found = withheldHeaders(sources, (name) => headers[name] ?? []);
   if (found.length === 0 && others === undefined) return { readings, protocolWithheld: false };
   const changes = {
     ...Object.fromEntries(found.map((name) => [name, undefined])),
     ...(others !== undefined && { [PROTOCOL_HEADER]: [others] }),
   };
   return { readings: withHeaders(readings, changes), protocolWithheld: others !== undefined };
+}
+
+/** Headers to remove because they carry nothing but a token, or an API key that the application must not get. */
+export function withheldHeaders(
+  sources: TokenSources,
+  valuesOf: (name: string) => readonly string[],
+): readonly string[] {
+  const present = tokenHeaders(sources).filter((name) => valuesOf(name).length > 0);
+  return sources.apiKeys === "accept" && valuesOf(AUTHORIZATION).some(isKey)
+    ? [...present, AUTHORIZATION]
+    : present;
+}
+
+const AUTHORIZATION = "authorization";
+
+/** Also one that is refused, or could not be looked up. */
+function isKey(credentials: string): boolean {
+  return /\bgh_(?:live|test)_/.test(credentials);
 }
 
 /** @returns the subprotocols for the application, as a header to set */

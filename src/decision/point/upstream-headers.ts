@@ -5,7 +5,7 @@ import { handshakeKey } from "../headers/handshake-key.ts";
 import { removedForPlan } from "../headers/plan-headers.ts";
 import { removedForPreflight } from "../headers/preflight-headers.ts";
 import { withoutCookie } from "../headers/withheld-cookie.ts";
-import { otherProtocols } from "../headers/withheld-tokens.ts";
+import { otherProtocols, withheldHeaders } from "../headers/withheld-tokens.ts";
 import type { Permit } from "../types.ts";
 import type { DecodedCheck } from "./door.ts";
 
@@ -50,7 +50,11 @@ export function createUpstreamHeaders({
     const usual = ofCaller(permit);
     const { plan, cookieWithheld, protocolWithheld, forwarding } = permit;
     const isUsual = plan === undefined && forged === undefined && forwarding === undefined;
-    if (isUsual && cookieWithheld !== true && protocolWithheld !== true) return usual;
+    const withheld = withheldHeaders(tokens, (wanted) =>
+      raw.headers.filter(([name]) => name === wanted).map(([, value]) => value),
+    );
+    if (isUsual && cookieWithheld !== true && protocolWithheld !== true && withheld.length === 0)
+      return usual;
     const set = [...usual.set, ...(forwarding?.set ?? [])];
     const remove = [...new Set([...usual.remove, ...(forwarding?.remove ?? [])])];
     const replaced = new Set([...set.map(([name]) => name), ...remove]);
@@ -66,7 +70,7 @@ export function createUpstreamHeaders({
       remove: [
         ...remove,
         ...(cookies?.remove ?? []),
-        ...(forged ?? []).filter((name) => !replaced.has(name)),
+        ...[...(forged ?? []), ...withheld].filter((name) => !replaced.has(name)),
         ...(plan === undefined ? [] : removedForPlan(raw.headers)),
         ...(plan?.preflight === true ? removedForPreflight(raw.headers) : []).filter(
           (name) => !replaced.has(name),

@@ -35,11 +35,13 @@ import { recordIntake, StatisticsReporter } from "../../sync/index.ts";
 import { attributeSources } from "./attribute-sources.ts";
 import { albOptions, identityOptions } from "./identity-options.ts";
 import { forgedHeadersOf } from "./provisions.ts";
+import { callersOf } from "./callers.ts";
 import { caseSensitive, createControlPlaneLink, type ControlPlaneLink } from "./control-plane-link.ts";
 import { upstreamNames } from "../../gateway/index.ts";
 import {
   createAlbVerifier,
   createTokenVerifier,
+  isApiKey,
   keysCheck,
   tokenHeaders,
   type PresentedToken,
@@ -109,7 +111,13 @@ export async function createService(
     tokens.alb === true
       ? createAlbVerifier(albOptions(config), identityOptions(config), { metrics, log })
       : undefined;
-  const verifierOf = ({ kind }: PresentedToken) => (kind === "alb" && alb !== undefined ? alb : verifier);
+  const apiKeys =
+    tokens.apiKeys === undefined || link === undefined ? undefined : callersOf(link, { metrics, log });
+  const verifierOf = ({ kind, token }: PresentedToken) => {
+    if (kind === "alb" && alb !== undefined) return alb;
+    const mayBeKey = kind === "bearer" || kind === "proxy";
+    return apiKeys !== undefined && mayBeKey && isApiKey(token) ? apiKeys : verifier;
+  };
   const inForce = new ReleaseReceiver(
     { caseSensitive: caseSensitive(config) },
     { send: sendRelease, metrics, log },

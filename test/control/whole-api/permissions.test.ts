@@ -9,6 +9,7 @@ import { allRoutes } from "../../../src/control/routes.ts";
 import type { Answered, RunningControl } from "../../support/control.ts";
 import {
   bearer,
+  makeCustomer,
   makeKey,
   makeOwner,
   makePerson,
@@ -54,7 +55,8 @@ describe("permissions", () => {
     };
     const keys = await Promise.all(
       SCOPES.map(async (scope): Promise<Caller> => {
-        const { secret } = await makeKey(control, { scope });
+        const customerId = await makeCustomer(control, `of ${scope}`);
+        const { secret } = await makeKey(control, { scope, ...(scope === "caller" && { customerId }) });
         return {
           name: scope,
           headers: bearer(secret),

@@ -347,7 +347,7 @@ describe("decision: decide", () => {
         "PLAN_NOT_ENFORCEABLE",
         "PRECONDITION_NOT_SUPPORTED",
         ...PROXY_REASONS, // access-log-refusal.test.ts
-        "TOKEN_FOREIGN", // token-sources.test.ts
+        ...(["TOKEN_FOREIGN", "API_KEY_INVALID", "API_KEY_NOT_CHECKED"] as const), // test/identity, token-sources.test.ts
         "BODY_NEEDED", // bodies.test.ts, as the next two
         "BODY_TOO_LARGE",
         "BODY_UNAVAILABLE",

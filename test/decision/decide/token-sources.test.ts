@@ -200,4 +200,22 @@ describe("decision: where callers' tokens may be", () => {
       assert.equal(await outcomeOf("/offers", offer("v1, v2"), tokens), "ALLOW CONDITION_TRUE");
     });
   });
+
+  it("withholds API keys from rules and the application, unless they are to be forwarded", () => {
+    const upstream = (tokens: TokenSources) =>
+      createUpstreamHeaders({ identityHeaders: () => ({ set: [], remove: [] }), tokens });
+    const headers = [bearer(`gh_live_${"a".repeat(38)}`)];
+    const check = { access: accessOf({ headers }), carries: new Set<never>() };
+    const permit = {
+      verdict: "ALLOW",
+      reason: "CONDITION_TRUE",
+      clientIp: "",
+      trustedPeer: false,
+      accepted: [],
+    } as const;
+    assert.deepEqual(upstream({ apiKeys: "accept" })(permit, check).remove, ["authorization"]);
+    assert.deepEqual(upstream({ apiKeys: "forward" })(permit, check).remove, []);
+    const other = { ...check, access: accessOf({ headers: [bearer("x.y.z")] }) };
+    assert.deepEqual(upstream({ apiKeys: "accept" })(permit, other).remove, []);
+  });
 });

@@ -96,7 +96,8 @@ function words(name: string): string {
 }
 
 const SCOPE_TEXT = `An API key has one scope, a dashboard user one role. A refusal (403) names the required scopes or roles.
-Scope \`gateway\` is for gateways that sync with the control plane and permits nothing else.`;
+Scope \`gateway\` is for gateways that sync with the control plane and permits nothing else. Scope \`caller\` permits nothing here: gateways
+identify callers of applications by such keys.`;
 
 const WARNING_TEXT = `A response has \`warnings\` if the request was carried out but may not have the intended effect. Each has \`code\` and
 \`message\`; if a policy requires what is missing, also \`policy_id\`, and \`customers\` for the number of its customers that are affected.`;

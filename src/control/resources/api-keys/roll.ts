@@ -1,11 +1,10 @@
 import { lockCustomerShared } from "../../tenancy/customers.ts";
 import type { Environment } from "../../platform/environment.ts";
 import { ApiError, invalidCustomer } from "../../platform/errors.ts";
-import { haveGatewaysAskAgain } from "../../platform/gateway-signal.ts";
 import type { RowCheck, UnitOfWork } from "../../platform/unit.ts";
 import {
   requireApiKey,
-  announceKey,
+  endKey,
   familyOf,
   insertApiKey,
   lockApiKey,
@@ -52,12 +51,13 @@ export async function rollApiKey(
   check(before);
   requireRollable(before, now);
   if (customerId !== null && !isThere) throw invalidCustomer(customerId, "path");
-  const { name, scope } = before;
+  const { name, scope, permissions } = before;
   const { row, secret } = await insertApiKey(unit, {
     environment,
     name,
     scope,
     customer_id: customerId,
+    permissions,
     expires_at: expiryAfter(before, now),
     family_id: familyOf(before),
     rolled_from: before.id,
@@ -69,10 +69,7 @@ export async function rollApiKey(
     // "from the next request on" must not depend on a clock: another instance's may be behind
     ...(overlap === 0 && { revoked_at: now }),
   });
-  if (overlap === 0) {
-    announceKey(unit, "api_key.revoked", previous);
-    await haveGatewaysAskAgain(trx);
-  }
+  if (overlap === 0) await endKey(unit, previous);
   return { row, secret, previous };
 }
 

@@ -62,12 +62,13 @@ export function apiKeyRoutes({ settings, db, clock }: ControlContext): Route[] {
       etag: true,
       errors: ["INVALID_CUSTOMER"],
       async write({ body }, unit) {
-        const { name, scope, customer_id: customerId, expires_at: expiresAt } = body;
+        const { name, scope, customer_id: customerId, permissions, expires_at: expiresAt } = body;
         const { row, secret } = await createApiKey(unit, {
           environment,
           name,
           scope,
           ...(customerId !== undefined && { customerId }),
+          ...(permissions !== undefined && { permissions }),
           ...(expiresAt !== undefined && { expiresAt }),
         });
         return created({ ...view(row), key: secret }, { etag: etagOf(row), location: locationOf(row) });

@@ -20,6 +20,11 @@ export const newApiKey = z.strictObject({
     .max(128)
     .optional()
     .meta({ description: "Limits the key to this customer." }),
+  permissions: z
+    .array(z.string().min(1).max(128))
+    .max(100)
+    .optional()
+    .meta({ description: "Only for the scope `caller`: `user.permissions` in conditions." }),
   expires_at: timestampParameter().optional(),
 });
 
@@ -53,6 +58,7 @@ export const apiKey = z
     scope: z.enum(SCOPES),
     environment: z.enum(ENVIRONMENTS),
     customer_id: z.string().nullable(),
+    permissions: z.array(z.string()).meta({ description: "`user.permissions` of a caller." }),
     hint: z.string().meta({ description: "The last four characters of the key." }),
     status: z.enum(KEY_STATUSES),
     created_by: z.object({ kind: z.string(), id: z.string(), name: z.string().optional() }),

@@ -22,6 +22,8 @@ export interface ApiKeyRow {
   readonly name: string;
   readonly scope: Scope;
   readonly customer_id: string | null;
+  /** `user.permissions` of the caller; only for keys of the scope `caller`. */
+  readonly permissions: readonly string[];
   readonly created_by: NamedActor;
   readonly created_at: Date;
   readonly updated_at: Date;
@@ -48,6 +50,7 @@ export interface NewApiKey {
   readonly name: string;
   readonly scope: Scope;
   readonly customerId?: string;
+  readonly permissions?: readonly string[];
   readonly expiresAt?: Date;
 }
 
@@ -57,6 +60,7 @@ const COLUMNS = [
   "name",
   "scope",
   "customer_id",
+  "permissions",
   "created_by",
   "created_at",
   "updated_at",
@@ -72,16 +76,20 @@ const COLUMNS = [
 /** The settings of a new key. */
 type KeyFields = Pick<
   ApiKeyRow,
-  "name" | "scope" | "customer_id" | "expires_at" | "family_id" | "rolled_from"
+  "name" | "scope" | "customer_id" | "permissions" | "expires_at" | "family_id" | "rolled_from"
 > & { readonly environment: Environment };
 
 /** Creates a key. Its text is only in the result. */
 export async function createApiKey(
   unit: UnitOfWork,
-  { environment, name, scope, customerId, expiresAt }: NewApiKey,
+  { environment, name, scope, customerId, permissions = [], expiresAt }: NewApiKey,
 ): Promise<{ row: ApiKeyRow; secret: string }> {
   const { trx, now, origin } = unit;
   if (expiresAt !== undefined) requireFuture(expiresAt, now);
+  if (scope === "caller" && customerId === undefined)
+    throw validationFailed([{ path: "customer_id", message: "is required: a caller belongs to a customer" }]);
+  if (scope !== "caller" && permissions.length > 0)
+    throw validationFailed([{ path: "permissions", message: "are only for keys of the scope `caller`" }]);
   if (customerId !== undefined) {
     if (scope === "gateway")
       throw validationFailed([
@@ -94,6 +102,7 @@ export async function createApiKey(
     name,
     scope,
     customer_id: customerId ?? null,
+    permissions,
     expires_at: expiresAt ?? null,
     family_id: null,
     rolled_from: null,
@@ -119,7 +128,11 @@ export async function insertApiKey(
     revision: 1,
     rolled_to: null,
   };
-  await trx("api_keys").insert({ ...row, secret_hash: hashSecret(secret) });
+  await trx("api_keys").insert({
+    ...row,
+    permissions: JSON.stringify(row.permissions),
+    secret_hash: hashSecret(secret),
+  });
   unit.record({ action: "api_key.created", ...aboutKey(row), after: recordedOf(row) });
   announceKey(unit, "api_key.created", row);
   return { row, secret };
@@ -173,9 +186,19 @@ export async function revokeApiKeysOf(unit: UnitOfWork, customerId: string): Pro
 
 async function revoke(unit: UnitOfWork, before: ApiKeyRow): Promise<ApiKeyRow> {
   const after = await writeApiKey(unit, "api_key.revoked", before, { revoked_at: unit.now });
-  announceKey(unit, "api_key.revoked", after);
-  await haveGatewaysAskAgain(unit.trx);
+  await endKey(unit, after);
   return after;
+}
+
+/** How long gateways are told: longer than any of them believes what it looked up. */
+const ENDED_LISTED_MS = 86_400_000;
+
+/** Announces the end of a key, and has it refused at once: as a gateway's own key, and as a caller's. */
+export async function endKey(unit: UnitOfWork, row: ApiKeyRow): Promise<void> {
+  announceKey(unit, "api_key.revoked", row);
+  const until = new Date(unit.now.getTime() + ENDED_LISTED_MS).toISOString();
+  if (row.scope === "caller") unit.notifyGateways({ type: "session_ended", session_id: row.id, until });
+  await haveGatewaysAskAgain(unit.trx);
 }
 
 /** @throws ApiError 404 */
@@ -288,11 +311,7 @@ export async function writeApiKey(
 }
 
 /** Announces it to webhooks. */
-export function announceKey(
-  unit: UnitOfWork,
-  type: "api_key.created" | "api_key.revoked",
-  row: ApiKeyRow,
-): void {
+function announceKey(unit: UnitOfWork, type: "api_key.created" | "api_key.revoked", row: ApiKeyRow): void {
   const data = { api_key: { id: row.id, name: row.name, scope: row.scope } };
   unit.emit({ type, ...(row.customer_id !== null && { customerId: row.customer_id }), data });
 }
@@ -302,11 +321,12 @@ function aboutKey({ id, customer_id: customerId }: ApiKeyRow) {
 }
 
 function recordedOf(row: ApiKeyRow) {
-  const { name, scope, customer_id, hint, expires_at, revoked_at, rolled_from, rolled_to } = row;
+  const { name, scope, customer_id, permissions, hint, expires_at, revoked_at, rolled_from, rolled_to } = row;
   return {
     name,
     scope,
     customer_id,
+    ...(permissions.length > 0 && { permissions }),
     hint,
     expires_at: expires_at?.toISOString() ?? null,
     revoked_at: revoked_at?.toISOString() ?? null,
