@@ -4,7 +4,7 @@ import { revokeApiKey } from "../../../src/control/resources/api-keys/store.ts";
 import { newApiKeySecret } from "../../../src/control/resources/api-keys/secret.ts";
 import type { Route } from "../../../src/control/platform/frame/route.ts";
 import type { Answered } from "../../support/control.ts";
-import { bearer, makeKey, OPERATOR, send } from "../../support/guarded-control.ts";
+import { bearer, makeCustomer, makeKey, OPERATOR, send } from "../../support/guarded-control.ts";
 import { startWholeControl, type WholeControl } from "../../support/whole-control.ts";
 import {
   bodyOf,
@@ -83,7 +83,8 @@ describe("hostile callers, at every route", () => {
 
   for (const scope of SCOPES)
     it(`get 403 where the scope ${scope} is not enough, and are told which is`, async () => {
-      const key = await control.keyOf({ scope });
+      const customerId = scope === "caller" && (await makeCustomer(control));
+      const key = await control.keyOf({ scope, ...(customerId !== false && { customerId }) });
       for (const route of guarded) {
         if (route.permission === "public") continue;
         const needed = namesWith(SCOPE_PERMISSIONS, route.permission);

@@ -77,6 +77,7 @@ describe("API keys are rolled", () => {
       last_used_at: null,
       revoked_at: null,
       family_id: old.row.id,
+      permissions: [],
       rolled_from: old.row.id,
       rolled_to: null,
     });

@@ -51,6 +51,7 @@ describe("/api-keys", () => {
       scope: "read_only",
       environment: "production",
       customer_id: null,
+      permissions: [],
       hint: key.slice(-4),
       status: "active",
       created_by: { kind: "dashboard_user", id: owner.id, name: "Olga" },
